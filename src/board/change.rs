@@ -1,0 +1,319 @@
+//! The decisions behind the plain verbs: set, block, unblock, remove. Each gives the changes, or the reason why not.
+
+use super::{Board, Change, Cycle, Links, Op};
+use crate::task::{Estimate, Key, Kind, ParseError, Priority, Task, TaskId, Value, Worker};
+use crate::workflow::{Workflow, WorkflowError};
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error("{task} would wait for itself: {cycle}")]
+    Cycle { task: TaskId, cycle: Cycle },
+    #[error("{task} is needed by {}", list(needed_by))]
+    Needed { task: TaskId, needed_by: Vec<TaskId> },
+    #[error("there is no task {0}")]
+    Missing(TaskId),
+    #[error("{0:?} is not KEY=VALUE")]
+    NotAssignment(String),
+    #[error("{key:?} is not a key of a task: did you mean {meant:?}?")]
+    UnknownKey { key: String, meant: String },
+    #[error("{0:?} is not set by hand")]
+    Fixed(String),
+    #[error("{0} cannot be empty")]
+    Empty(&'static str),
+    #[error("{key:?} is one value, so it takes `{key}=VALUE`")]
+    NotASet { key: String },
+    #[error(transparent)]
+    Value(#[from] ParseError),
+    #[error(transparent)]
+    State(#[from] WorkflowError),
+    #[error("{0}")]
+    Id(String),
+}
+
+fn list(ids: &[TaskId]) -> String {
+    ids.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", ")
+}
+
+/// One `KEY=VALUE`, `KEY+=VALUE` or `KEY-=VALUE`, checked.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Assignment {
+    Put(Key, Option<Value>),
+    Add(Key, Vec<String>),
+    Drop(Key, Vec<String>),
+}
+
+const KEYS: [&str; 10] =
+    ["title", "description", "kind", "state", "priority", "estimate", "labels", "owner", "parent", "blocked_by"];
+const SETS: [&str; 2] = ["labels", "blocked_by"];
+const FIXED: [&str; 3] = ["id", "created", "github"];
+
+/// Reads an assignment as typed. Ids in it are resolved by the caller's `find`.
+pub fn parse_assignment(
+    typed: &str,
+    custom: bool,
+    find: &mut dyn FnMut(&str) -> Result<TaskId, String>,
+) -> Result<Assignment, Refusal> {
+    let (left, value) = typed.split_once('=').ok_or_else(|| Refusal::NotAssignment(typed.to_owned()))?;
+    let (name, sign) = match left.strip_suffix(['+', '-']) {
+        Some(name) => (name, left.chars().next_back()),
+        None => (left, None),
+    };
+    let name = alias(name.trim());
+    if FIXED.contains(&name.split('.').next().unwrap_or(&name)) {
+        return Err(Refusal::Fixed(name));
+    }
+    let key = Key::new(name.clone());
+    if SETS.contains(&name.as_str()) {
+        let items = set_items(&name, value, find)?;
+        return Ok(match sign {
+            Some('+') => Assignment::Add(key, items),
+            Some(_) => Assignment::Drop(key, items),
+            None => Assignment::Put(key, (!items.is_empty()).then(|| Value::texts(items))),
+        });
+    }
+    if sign.is_some() {
+        return Err(Refusal::NotASet { key: name });
+    }
+    Ok(Assignment::Put(key, single(&name, value, custom, find)?))
+}
+
+fn alias(name: &str) -> String {
+    match name {
+        "label" => "labels".into(),
+        "blocked-by" | "blocks-on" => "blocked_by".into(),
+        "body" => "description".into(),
+        "prio" => "priority".into(),
+        "size" => "estimate".into(),
+        other => other.to_owned(),
+    }
+}
+
+fn set_items(name: &str, value: &str, find: &mut dyn FnMut(&str) -> Result<TaskId, String>) -> Result<Vec<String>, Refusal> {
+    let typed = value.split(',').map(str::trim).filter(|item| !item.is_empty());
+    let mut items: Vec<String> = match name {
+        "blocked_by" => typed.map(|item| find(item).map(|id| id.to_string())).collect::<Result<_, _>>().map_err(Refusal::Id)?,
+        _ => typed.map(str::to_owned).collect(),
+    };
+    items.sort();
+    items.dedup();
+    Ok(items)
+}
+
+fn single(
+    name: &str,
+    value: &str,
+    custom: bool,
+    find: &mut dyn FnMut(&str) -> Result<TaskId, String>,
+) -> Result<Option<Value>, Refusal> {
+    let trimmed = value.trim();
+    let checked = match name {
+        "title" if trimmed.is_empty() => return Err(Refusal::Empty("the title")),
+        "title" => Value::text(trimmed.split_whitespace().collect::<Vec<_>>().join(" ")),
+        "state" => Value::text(trimmed),
+        _ if trimmed.is_empty() => return Ok(None),
+        "description" => Value::text(value),
+        "kind" => Value::text(trimmed.parse::<Kind>()?),
+        "priority" => Value::text(trimmed.parse::<Priority>()?),
+        "estimate" => Value::text(trimmed.parse::<Estimate>()?),
+        "owner" => Value::text(Worker::new(trimmed)?),
+        "parent" => Value::text(find(trimmed).map_err(Refusal::Id)?),
+        "atomic" => Value::Bool(trimmed.parse().map_err(|_| Refusal::Value(not_a_bool(trimmed)))?),
+        _ if custom => loose(value),
+        _ => return Err(unknown_key(name)),
+    };
+    Ok(Some(checked))
+}
+
+fn not_a_bool(text: &str) -> ParseError {
+    ParseError { what: "yes or no", text: text.to_owned(), allowed: "true, false".into() }
+}
+
+fn unknown_key(name: &str) -> Refusal {
+    let near = KEYS.iter().max_by(|a, b| strsim::jaro_winkler(name, a).total_cmp(&strsim::jaro_winkler(name, b)));
+    Refusal::UnknownKey { key: name.to_owned(), meant: near.map(|k| (*k).to_owned()).unwrap_or_default() }
+}
+
+/// A key of the person's own: a number or a truth value if it reads as one.
+fn loose(value: &str) -> Value {
+    value.parse().map(Value::Bool).or_else(|_| value.parse().map(Value::Integer)).unwrap_or_else(|_| Value::text(value))
+}
+
+impl Board {
+    /// What these assignments change in one task. `current` answers for keys that the board does not hold.
+    pub fn set(
+        &self,
+        id: &TaskId,
+        wanted: &[Assignment],
+        flow: &Workflow,
+        current: impl Fn(&Key) -> Option<Value>,
+    ) -> Result<Vec<Change>, Refusal> {
+        let task = self.get(id).ok_or_else(|| Refusal::Missing(id.clone()))?;
+        let mut changes = Vec::new();
+        for assignment in wanted {
+            let key = assignment.key();
+            let old = current(key);
+            let new = match assignment {
+                Assignment::Put(key, Some(Value::Text(typed))) if key.as_str() == "state" => {
+                    Some(Value::text(&flow.find_state(task.kind, typed)?.name))
+                }
+                Assignment::Put(_, value) => value.clone(),
+                Assignment::Add(_, items) => edit_set(old.as_ref(), |set| set.extend(items.iter().cloned())),
+                Assignment::Drop(_, items) => edit_set(old.as_ref(), |set| set.retain(|item| !items.contains(item))),
+            };
+            if old != new {
+                changes.push(Change::Set { task: id.clone(), key: key.clone(), old, new });
+            }
+        }
+        Ok(changes)
+    }
+
+    /// Refuses changes after which some task would wait for itself.
+    pub fn refuse_cycles(&self, changes: &[Change]) -> Result<(), Refusal> {
+        let mut after = self.clone();
+        let mut relinked = Vec::new();
+        for change in changes {
+            let Change::Set { task, key, new, .. } = change else { continue };
+            let Some(at) = after.index_of(task) else { continue };
+            if relink(&mut after.tasks[at], key, new.as_ref()) {
+                relinked.push(task.clone());
+            }
+        }
+        let links = Links::new(&after);
+        for task in relinked {
+            if let Some(cycle) = links.cycle_through(&task) {
+                return Err(Refusal::Cycle { task, cycle });
+            }
+        }
+        Ok(())
+    }
+
+    /// Taking a task off the board: refused while others name it, unless they are to be unlinked.
+    pub fn unlink(&self, gone: &[TaskId], force: bool) -> Result<Vec<Change>, Refusal> {
+        let mut changes = Vec::new();
+        for task in self.tasks().iter().filter(|task| !gone.contains(&task.id)) {
+            let named = task.parent.iter().chain(&task.blocked_by).find(|id| gone.contains(id));
+            let Some(named) = named else { continue };
+            if !force {
+                return Err(Refusal::Needed { task: named.clone(), needed_by: self.naming(named, gone) });
+            }
+            if task.parent.as_ref().is_some_and(|p| gone.contains(p)) {
+                changes.push(Change::set(&task.id, "parent", task.value(&Key::new("parent")), None));
+            }
+            let kept: Vec<&TaskId> = task.blocked_by.iter().filter(|id| !gone.contains(id)).collect();
+            if kept.len() < task.blocked_by.len() {
+                let new = (!kept.is_empty()).then(|| Value::texts(kept));
+                changes.push(Change::set(&task.id, "blocked_by", task.value(&Key::new("blocked_by")), new));
+            }
+        }
+        Ok(changes)
+    }
+
+    fn naming(&self, id: &TaskId, except: &[TaskId]) -> Vec<TaskId> {
+        let names = |task: &&Task| task.parent.as_ref() == Some(id) || task.blocked_by.contains(id);
+        self.tasks().iter().filter(names).map(|task| task.id.clone()).filter(|other| !except.contains(other)).collect()
+    }
+}
+
+impl Assignment {
+    pub fn key(&self) -> &Key {
+        match self {
+            Self::Put(key, _) | Self::Add(key, _) | Self::Drop(key, _) => key,
+        }
+    }
+
+    /// Whether it changes what waits for what.
+    pub fn relinks(&self) -> bool {
+        matches!(self.key().as_str(), "parent" | "blocked_by")
+    }
+}
+
+fn edit_set(old: Option<&Value>, edit: impl FnOnce(&mut Vec<String>)) -> Option<Value> {
+    let mut items: Vec<String> = match old {
+        Some(Value::List(list)) => list.iter().map(ToString::to_string).collect(),
+        _ => Vec::new(),
+    };
+    edit(&mut items);
+    let mut seen = std::collections::HashSet::new();
+    items.retain(|item| seen.insert(item.clone()));
+    (!items.is_empty()).then(|| Value::texts(items))
+}
+
+fn relink(task: &mut Task, key: &Key, new: Option<&Value>) -> bool {
+    let ids = |value: Option<&Value>| -> Vec<TaskId> {
+        match value {
+            Some(Value::List(list)) => list.iter().filter_map(|v| TaskId::new(v.to_string()).ok()).collect(),
+            Some(value) => TaskId::new(value.to_string()).into_iter().collect(),
+            None => Vec::new(),
+        }
+    };
+    match key.as_str() {
+        "parent" => task.parent = ids(new).pop(),
+        "blocked_by" => task.blocked_by = ids(new),
+        _ => return false,
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::StateName;
+
+    fn id(text: &str) -> TaskId {
+        TaskId::new(text).unwrap()
+    }
+
+    fn board() -> Board {
+        let mut b = Task::new(id("b"), "B", StateName::new("Backlog"));
+        b.blocked_by = vec![id("a")];
+        b.labels = vec!["x".into()];
+        Board::new(vec![Task::new(id("a"), "A", StateName::new("Backlog")), b], Vec::new(), Vec::new())
+    }
+
+    fn parse(typed: &str) -> Result<Assignment, Refusal> {
+        parse_assignment(typed, false, &mut |t| TaskId::new(t).map_err(|e| e.to_string()))
+    }
+
+    fn set(task: &str, typed: &str) -> Result<Vec<Change>, Refusal> {
+        let board = board();
+        let task = id(task);
+        board.set(&task, &[parse(typed)?], &Workflow::builtin(), |key| board.get(&task).unwrap().value(key))
+    }
+
+    #[test]
+    fn values_are_checked_and_spelled_the_one_way() {
+        assert_eq!(set("a", "priority=p1").unwrap(), [Change::set(&id("a"), "priority", None, Some(Value::text("P1")))]);
+        assert_eq!(set("a", "state=ready").unwrap()[0].inverse(), {
+            Change::set(&id("a"), "state", Some(Value::text("Ready for Plan")), Some(Value::text("Backlog")))
+        });
+        assert!(matches!(set("a", "priority=P7"), Err(Refusal::Value(_))));
+        assert!(matches!(set("a", "title= "), Err(Refusal::Empty(_))));
+        assert!(matches!(set("a", "id=b"), Err(Refusal::Fixed(_))));
+        assert!(matches!(set("a", "priority"), Err(Refusal::NotAssignment(_))));
+        assert!(matches!(set("a", "priority+=P1"), Err(Refusal::NotASet { .. })));
+        assert!(matches!(set("a", "prioritty=P1"), Err(Refusal::UnknownKey { meant, .. }) if meant == "priority"));
+    }
+
+    #[test]
+    fn sets_grow_and_shrink_and_nothing_to_do_is_no_change() {
+        assert_eq!(set("b", "labels+=y,x").unwrap()[0], Change::set(&id("b"), "labels", Some(Value::texts(["x"])), Some(Value::texts(["x", "y"]))));
+        assert_eq!(set("b", "label-=x").unwrap()[0], Change::set(&id("b"), "labels", Some(Value::texts(["x"])), None));
+        assert!(set("b", "labels=x").unwrap().is_empty());
+        assert!(set("a", "priority=").unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_link_that_closes_a_ring_is_refused_with_the_ring() {
+        let changes = set("a", "blocked_by+=b").unwrap();
+        let refusal = board().refuse_cycles(&changes).unwrap_err();
+        assert_eq!(refusal.to_string(), "a would wait for itself: a → b → a");
+        assert!(board().refuse_cycles(&set("b", "parent=a").unwrap()).is_err());
+    }
+
+    #[test]
+    fn a_needed_task_stays_unless_its_links_go_too() {
+        assert_eq!(board().unlink(&[id("a")], false).unwrap_err().to_string(), "a is needed by b");
+        assert_eq!(board().unlink(&[id("a")], true).unwrap(), [Change::set(&id("b"), "blocked_by", Some(Value::texts(["a"])), None)]);
+        assert!(board().unlink(&[id("a"), id("b")], false).unwrap().is_empty());
+    }
+}

@@ -1,0 +1,125 @@
+//! What does not fit together on a board, though every file can be read.
+
+use super::{Board, Change, Links};
+use crate::task::{Key, TaskId, Value};
+use crate::workflow::Workflow;
+
+/// Something that `doctor` reports, and the changes that would put it right where that is safe.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    pub code: &'static str,
+    pub task: Option<TaskId>,
+    pub message: String,
+    pub advice: String,
+    pub fix: Vec<Change>,
+}
+
+pub fn inspect(board: &Board, flow: &Workflow) -> Vec<Finding> {
+    let mut found = Vec::new();
+    dangling(board, &mut found);
+    cycles(board, &mut found);
+    parents(board, flow, &mut found);
+    similar_titles(board, flow, &mut found);
+    found
+}
+
+fn dangling(board: &Board, found: &mut Vec<Finding>) {
+    for task in board.tasks() {
+        if let Some(parent) = task.parent.as_ref().filter(|id| !board.knows(id)) {
+            found.push(Finding {
+                code: "dangling-parent",
+                task: Some(task.id.clone()),
+                message: format!("{} has the parent {parent}, which does not exist", task.id),
+                advice: "`--fix` takes the link out".into(),
+                fix: vec![Change::set(&task.id, "parent", task.value(&Key::new("parent")), None)],
+            });
+        }
+        let gone: Vec<&TaskId> = task.blocked_by.iter().filter(|id| !board.knows(id)).collect();
+        if !gone.is_empty() {
+            let kept: Vec<&TaskId> = task.blocked_by.iter().filter(|id| board.knows(id)).collect();
+            let new = (!kept.is_empty()).then(|| Value::texts(kept));
+            let names = gone.iter().map(|id| id.as_str()).collect::<Vec<_>>().join(", ");
+            found.push(Finding {
+                code: "dangling-blocker",
+                task: Some(task.id.clone()),
+                message: format!("{} waits for {names}, which does not exist, and so can never start", task.id),
+                advice: "`--fix` takes the link out".into(),
+                fix: vec![Change::set(&task.id, "blocked_by", task.value(&Key::new("blocked_by")), new)],
+            });
+        }
+    }
+}
+
+fn cycles(board: &Board, found: &mut Vec<Finding>) {
+    for cycle in Links::new(board).cycles() {
+        found.push(Finding {
+            code: "cycle",
+            task: cycle.0.first().cloned(),
+            message: format!("these wait for each other: {cycle}"),
+            advice: "decide which one goes first, then `ralph unblock` it".into(),
+            fix: Vec::new(),
+        });
+    }
+}
+
+/// A parent that is finished while a child is open.
+fn parents(board: &Board, flow: &Workflow, found: &mut Vec<Finding>) {
+    for task in board.tasks() {
+        let Some(parent) = task.parent.as_ref().and_then(|id| board.get(id)) else { continue };
+        if flow.is_terminal(parent.kind, &parent.state) && !flow.is_terminal(task.kind, &task.state) {
+            found.push(Finding {
+                code: "finished-parent",
+                task: Some(task.id.clone()),
+                message: format!("{} is {}, but its parent {} is {}", task.id, task.state, parent.id, parent.state),
+                advice: format!("finish {}, or move {} back", task.id, parent.id),
+                fix: Vec::new(),
+            });
+        }
+    }
+}
+
+fn similar_titles(board: &Board, flow: &Workflow, found: &mut Vec<Finding>) {
+    let mut by_title = std::collections::HashMap::new();
+    for task in board.tasks().iter().filter(|task| !flow.is_terminal(task.kind, &task.state)) {
+        if let Some(other) = by_title.insert((task.title.to_lowercase(), task.parent.clone()), &task.id) {
+            found.push(Finding {
+                code: "same-title",
+                task: Some(task.id.clone()),
+                message: format!("{other} and {} have the same title {:?}", task.id, task.title),
+                advice: "if they are the same work, cancel one of them".into(),
+                fix: Vec::new(),
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::{StateName, Task};
+
+    fn codes(edit: impl FnOnce(&mut Vec<Task>)) -> Vec<&'static str> {
+        let task = |id: &str| Task::new(TaskId::new(id).unwrap(), id.to_uppercase(), StateName::new("Backlog"));
+        let mut tasks = vec![task("a"), task("b")];
+        edit(&mut tasks);
+        let board = Board::new(tasks, Vec::new(), Vec::new());
+        inspect(&board, &Workflow::builtin()).iter().map(|f| f.code).collect()
+    }
+
+    #[test]
+    fn each_thing_that_does_not_fit_is_found() {
+        let id = |text: &str| TaskId::new(text).unwrap();
+        assert!(codes(|_| {}).is_empty());
+        assert_eq!(codes(|t| t[0].blocked_by = vec![id("x")]), ["dangling-blocker"]);
+        assert_eq!(codes(|t| t[0].parent = Some(id("x"))), ["dangling-parent"]);
+        assert_eq!(codes(|t| t[0].blocked_by = vec![id("a")]), ["cycle"]);
+        assert_eq!(codes(|t| t[1].title = "a".into()), ["same-title"]);
+        assert_eq!(
+            codes(|t| {
+                t[0].parent = Some(id("b"));
+                t[1].state = StateName::new("Done");
+            }),
+            ["finished-parent"]
+        );
+    }
+}

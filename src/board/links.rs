@@ -1,0 +1,172 @@
+//! Links between tasks read backwards, and the search for a chain that waits for itself.
+
+use std::collections::HashSet;
+
+use super::Board;
+use crate::task::TaskId;
+
+/// Who points at whom: for each task, by its place on the board.
+pub struct Links<'a> {
+    board: &'a Board,
+    children: Vec<Vec<usize>>,
+    dependents: Vec<Vec<usize>>,
+}
+
+/// Tasks of which each waits for the next, and the last for the first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cycle(pub Vec<TaskId>);
+
+impl std::fmt::Display for Cycle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for id in &self.0 {
+            write!(f, "{id} → ")?;
+        }
+        write!(f, "{}", self.0[0])
+    }
+}
+
+/// A task cannot start before its blockers are done and its parent may start; it is not done before its children are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Event {
+    Start(usize),
+    Finish(usize),
+}
+
+impl Event {
+    fn task(self) -> usize {
+        match self {
+            Self::Start(task) | Self::Finish(task) => task,
+        }
+    }
+}
+
+impl<'a> Links<'a> {
+    pub fn new(board: &'a Board) -> Self {
+        let mut links =
+            Self { board, children: vec![Vec::new(); board.tasks().len()], dependents: vec![Vec::new(); board.tasks().len()] };
+        for (at, task) in board.tasks().iter().enumerate() {
+            if let Some(parent) = task.parent.as_ref().and_then(|id| board.index_of(id)) {
+                links.children[parent].push(at);
+            }
+            for blocker in task.blocked_by.iter().filter_map(|id| board.index_of(id)) {
+                links.dependents[blocker].push(at);
+            }
+        }
+        links
+    }
+
+    pub fn children(&self, at: usize) -> &[usize] {
+        &self.children[at]
+    }
+
+    pub fn dependents(&self, at: usize) -> &[usize] {
+        &self.dependents[at]
+    }
+
+    pub fn ids(&self, places: &[usize]) -> Vec<TaskId> {
+        places.iter().map(|&at| self.board.tasks()[at].id.clone()).collect()
+    }
+
+    /// A chain through this task that can never start, if there is one.
+    pub fn cycle_through(&self, id: &TaskId) -> Option<Cycle> {
+        let start = Event::Start(self.board.index_of(id)?);
+        self.path_back_to(start).or_else(|| self.path_back_to(Event::Finish(start.task())))
+    }
+
+    /// Every chain that waits for itself, each named once.
+    pub fn cycles(&self) -> Vec<Cycle> {
+        let mut seen: HashSet<TaskId> = HashSet::new();
+        let mut found = Vec::new();
+        for task in self.board.tasks() {
+            if seen.contains(&task.id) || (task.blocked_by.is_empty() && task.parent.is_none()) {
+                continue;
+            }
+            if let Some(cycle) = self.cycle_through(&task.id) {
+                seen.extend(cycle.0.iter().cloned());
+                found.push(cycle);
+            }
+        }
+        found
+    }
+
+    fn path_back_to(&self, goal: Event) -> Option<Cycle> {
+        let mut visited = HashSet::new();
+        // Each frame is an event and what it still has to wait for; the stack is the path walked.
+        let mut stack = vec![(goal, self.waits_for(goal))];
+        while let Some((_, rest)) = stack.last_mut() {
+            match rest.pop() {
+                Some(next) if next == goal => return Some(self.name(stack.iter().map(|(event, _)| *event))),
+                Some(next) if visited.insert(next) => stack.push((next, self.waits_for(next))),
+                Some(_) => {}
+                None => {
+                    stack.pop();
+                }
+            }
+        }
+        None
+    }
+
+    fn waits_for(&self, event: Event) -> Vec<Event> {
+        let task = &self.board.tasks()[event.task()];
+        match event {
+            Event::Start(_) => {
+                let parent = task.parent.iter().filter_map(|id| self.board.index_of(id)).map(Event::Start);
+                let blockers = task.blocked_by.iter().filter_map(|id| self.board.index_of(id)).map(Event::Finish);
+                parent.chain(blockers).collect()
+            }
+            Event::Finish(at) => std::iter::once(Event::Start(at)).chain(self.children[at].iter().map(|&c| Event::Finish(c))).collect(),
+        }
+    }
+
+    fn name(&self, events: impl Iterator<Item = Event>) -> Cycle {
+        let mut path: Vec<usize> = events.map(Event::task).collect();
+        path.dedup();
+        if path.len() > 1 && path.first() == path.last() {
+            path.pop();
+        }
+        // Start with the smallest, so that a cycle reads the same from wherever it was found.
+        let first = path.iter().enumerate().min_by_key(|(_, at)| **at).map_or(0, |(place, _)| place);
+        path.rotate_left(first);
+        Cycle(self.ids(&path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::{StateName, Task};
+
+    fn board(rows: &[(&str, Option<&str>, &[&str])]) -> Board {
+        let id = |text: &str| TaskId::new(text).unwrap();
+        let tasks = rows.iter().map(|(name, parent, blockers)| {
+            let mut task = Task::new(id(name), *name, StateName::new("Backlog"));
+            task.parent = parent.map(id);
+            task.blocked_by = blockers.iter().map(|b| id(b)).collect();
+            task
+        });
+        Board::new(tasks.collect(), Vec::new(), Vec::new())
+    }
+
+    fn cycles(rows: &[(&str, Option<&str>, &[&str])]) -> Vec<String> {
+        Links::new(&board(rows)).cycles().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_chain_is_not_a_cycle_and_a_ring_is_one() {
+        assert!(cycles(&[("a", None, &["b"]), ("b", None, &["c"]), ("c", None, &[])]).is_empty());
+        assert_eq!(cycles(&[("a", None, &["b"]), ("b", None, &["c"]), ("c", None, &["a"])]), ["a → b → c → a"]);
+        assert_eq!(cycles(&[("a", None, &["a"])]), ["a → a"]);
+    }
+
+    #[test]
+    fn a_parent_that_waits_for_its_child_can_never_start() {
+        assert_eq!(cycles(&[("p", None, &["c"]), ("c", Some("p"), &[])]), ["c → p → c"]);
+        assert_eq!(cycles(&[("p", None, &[]), ("c", Some("p"), &["p"])]), ["c → p → c"]);
+        assert!(cycles(&[("p", None, &[]), ("c", Some("p"), &["d"]), ("d", Some("p"), &[])]).is_empty());
+    }
+
+    #[test]
+    fn parents_in_a_ring_are_found() {
+        assert_eq!(cycles(&[("a", Some("b"), &[]), ("b", Some("a"), &[])]), ["a → b → a"]);
+    }
+}

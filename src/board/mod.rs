@@ -1,0 +1,99 @@
+//! All tasks at an instant, and every question that can be answered without touching disk.
+
+mod change;
+mod check;
+mod graph;
+mod links;
+mod op;
+mod query;
+mod refer;
+mod search;
+
+use crate::task::{Problem, StateName, Task, TaskId};
+
+pub use change::{Assignment, Refusal, parse_assignment};
+pub use check::{Finding, inspect};
+pub use graph::{Standing, Standings};
+pub use links::{Cycle, Links};
+pub use op::{Change, Op, Place};
+pub use query::{Query, SortKey, UnknownSort};
+pub use refer::{Candidate, RefError, resolve};
+pub use search::{Searched, score};
+
+/// Tasks in the order of their ids. What could not be read is here too, so that nothing mistakes it for missing.
+#[derive(Debug, Clone, Default)]
+pub struct Board {
+    tasks: Vec<Task>,
+    broken: Vec<Broken>,
+    archived: Vec<(TaskId, StateName)>,
+}
+
+/// A task whose file cannot be read as one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    pub id: TaskId,
+    pub problem: Problem,
+}
+
+impl Board {
+    pub fn new(mut tasks: Vec<Task>, mut broken: Vec<Broken>, mut archived: Vec<(TaskId, StateName)>) -> Self {
+        if !tasks.is_sorted_by(|a, b| a.id < b.id) {
+            tasks.sort_by(|a, b| a.id.cmp(&b.id));
+        }
+        broken.sort_by(|a, b| a.id.cmp(&b.id));
+        archived.sort();
+        Self { tasks, broken, archived }
+    }
+
+    pub fn tasks(&self) -> &[Task] {
+        &self.tasks
+    }
+
+    pub fn broken(&self) -> &[Broken] {
+        &self.broken
+    }
+
+    pub fn index_of(&self, id: &TaskId) -> Option<usize> {
+        self.tasks.binary_search_by(|task| task.id.cmp(id)).ok()
+    }
+
+    pub fn get(&self, id: &TaskId) -> Option<&Task> {
+        self.index_of(id).map(|at| &self.tasks[at])
+    }
+
+    pub fn broken_file(&self, id: &TaskId) -> Option<&Problem> {
+        self.broken.iter().find(|broken| broken.id == *id).map(|broken| &broken.problem)
+    }
+
+    /// The state in which a task was put away, for those that something on the board still names.
+    pub fn archived(&self, id: &TaskId) -> Option<&StateName> {
+        self.archived.binary_search_by(|(other, _)| other.cmp(id)).ok().map(|at| &self.archived[at].1)
+    }
+
+    /// Whether a reference to `id` points at anything.
+    pub fn knows(&self, id: &TaskId) -> bool {
+        self.index_of(id).is_some() || self.broken_file(id).is_some() || self.archived(id).is_some()
+    }
+
+    /// What tasks name as parent or blocker and is no task here: the archive has it, or it dangles.
+    pub fn unresolved(&self) -> Vec<TaskId> {
+        let named = self.tasks.iter().flat_map(|task| task.parent.iter().chain(&task.blocked_by));
+        let mut ids: Vec<TaskId> = named.filter(|id| !self.knows(id)).cloned().collect();
+        ids.sort();
+        ids.dedup();
+        ids
+    }
+
+    pub fn put_archived(&mut self, found: Vec<(TaskId, StateName)>) {
+        self.archived.extend(found);
+        self.archived.sort();
+    }
+
+    /// Every problem of every file, in the order of the files.
+    pub fn problems(&self) -> Vec<&Problem> {
+        let mut all: Vec<&Problem> = self.broken.iter().map(|broken| &broken.problem).collect();
+        all.extend(self.tasks.iter().flat_map(|task| &task.problems));
+        all.sort();
+        all
+    }
+}

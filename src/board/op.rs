@@ -1,0 +1,63 @@
+//! A verb's effect as a value: what is expected to be there, and what is to be there instead.
+
+use serde::{Deserialize, Serialize};
+
+use crate::task::{Key, TaskId, Value};
+
+/// One committed verb; nothing happens until the store commits it, and all of it or nothing does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Op {
+    pub verb: &'static str,
+    pub changes: Vec<Change>,
+    /// The journal line that this one takes back.
+    pub undoes: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Change {
+    /// A file appears, goes, or is replaced as a whole.
+    File { task: TaskId, file: Place, old: Option<String>, new: Option<String> },
+    /// One key of a task's file.
+    Set { task: TaskId, key: Key, old: Option<Value>, new: Option<Value> },
+}
+
+/// Which of a task's files; the store knows where it lies.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Place {
+    Task,
+    Archive,
+    /// The name of a note's file.
+    Note(String),
+}
+
+impl Op {
+    pub fn new(verb: &'static str, changes: Vec<Change>) -> Self {
+        Self { verb, changes, undoes: None }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+}
+
+impl Change {
+    pub fn task(&self) -> &TaskId {
+        match self {
+            Self::File { task, .. } | Self::Set { task, .. } => task,
+        }
+    }
+
+    pub fn set(task: &TaskId, key: &str, old: Option<Value>, new: Option<Value>) -> Self {
+        Self::Set { task: task.clone(), key: Key::new(key), old, new }
+    }
+
+    #[must_use]
+    pub fn inverse(&self) -> Self {
+        match self.clone() {
+            Self::File { task, file, old, new } => Self::File { task, file, old: new, new: old },
+            Self::Set { task, key, old, new } => Self::Set { task, key, old: new, new: old },
+        }
+    }
+}

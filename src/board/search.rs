@@ -1,0 +1,64 @@
+//! How well a task answers a search: every word must be somewhere, and where it is decides the rank.
+
+/// The texts of a task that are searched, best first.
+pub struct Searched<'a> {
+    pub id: &'a str,
+    pub title: &'a str,
+    pub labels: &'a [String],
+    pub description: &'a str,
+    pub notes: &'a [String],
+}
+
+/// Zero when some word of the search is nowhere in the task.
+pub fn score(words: &[String], task: &Searched<'_>) -> u32 {
+    let title = task.title.to_lowercase();
+    let description = task.description.to_lowercase();
+    let notes: Vec<String> = task.notes.iter().map(|note| note.to_lowercase()).collect();
+    let labels: Vec<String> = task.labels.iter().map(|label| label.to_lowercase()).collect();
+    let mut total = 0;
+    for word in words {
+        let mut points = found(&title, word, 40) + found(&description, word, 8);
+        points += if labels.contains(word) { 30 } else { 0 };
+        points += notes.iter().map(|note| found(note, word, 4)).max().unwrap_or(0);
+        points += if task.id.to_lowercase().contains(word.as_str()) { 50 } else { 0 };
+        if points == 0 {
+            return 0;
+        }
+        total += points;
+    }
+    total
+}
+
+/// A whole word counts double; more than one occurrence a little more.
+fn found(text: &str, word: &str, worth: u32) -> u32 {
+    let mut points = 0;
+    for (at, _) in text.match_indices(word) {
+        let before = text[..at].chars().next_back().is_some_and(char::is_alphanumeric);
+        let after = text[at + word.len()..].chars().next().is_some_and(char::is_alphanumeric);
+        let here = if before || after { worth } else { worth * 2 };
+        points = if points == 0 { here } else { (points + 1).min(worth * 3) };
+    }
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rank(words: &str, title: &str, description: &str) -> u32 {
+        let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        score(&words, &Searched { id: "t-x", title, labels: &["bug".into()], description, notes: &["seen on mac".into()] })
+    }
+
+    #[test]
+    fn a_title_beats_a_description_and_a_word_beats_a_part() {
+        assert!(rank("sync", "Sync drops labels", "") > rank("sync", "Labels", "the sync drops them"));
+        assert!(rank("sync", "Sync drops labels", "") > rank("sync", "Async labels", ""));
+    }
+
+    #[test]
+    fn every_word_must_be_somewhere() {
+        assert_eq!(rank("sync windows", "Sync drops labels", ""), 0);
+        assert!(rank("sync mac bug", "Sync drops labels", "") > 0);
+    }
+}

@@ -1,0 +1,231 @@
+//! Settings in layers: default < the user's file < the board's file < environment < flag; each value knows its source.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+use toml::Value;
+
+use crate::task::Problem;
+
+/// The format of a board that this ralph reads and writes.
+pub const FORMAT: i64 = 1;
+
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    #[error("{0}")]
+    Syntax(Problem),
+    #[error("{file} has format {found}, this ralph knows format {FORMAT}")]
+    Format { file: String, found: String },
+    #[error("there is no setting {key:?}: did you mean {meant:?}?")]
+    UnknownKey { key: String, meant: String },
+    #[error("{value:?} cannot be {key}: {wanted}")]
+    BadValue { key: String, value: String, wanted: String, source_name: String },
+    #[error("{0:?} is not KEY=VALUE")]
+    NotAssignment(String),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Text,
+    Prefix,
+    Choice(&'static [&'static str]),
+}
+
+/// One setting that ralph knows.
+#[derive(Debug, Clone, Copy)]
+pub struct Spec {
+    pub key: &'static str,
+    shape: Shape,
+    default: &'static str,
+    pub about: &'static str,
+}
+
+pub const SPECS: &[Spec] = &[
+    Spec { key: "board.name", shape: Shape::Text, default: "", about: "what the board is called; the folder's name if empty" },
+    Spec { key: "board.prefix", shape: Shape::Prefix, default: "t-", about: "what new ids begin with" },
+    Spec {
+        key: "ui.color",
+        shape: Shape::Choice(&["auto", "always", "never"]),
+        default: "auto",
+        about: "colour: on a terminal, always, or never",
+    },
+];
+
+/// Where a value comes from; later ones win.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    Default,
+    User(PathBuf),
+    Board(PathBuf),
+    Environment(String),
+    Flag,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::User(path) | Self::Board(path) => write!(f, "{}", path.display()),
+            Self::Environment(name) => f.write_str(name),
+            Self::Flag => f.write_str("--config"),
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct Setting {
+    pub value: String,
+    pub source: Source,
+}
+
+#[derive(Debug, Clone)]
+pub struct Settings {
+    values: BTreeMap<&'static str, Setting>,
+    /// Keys in the files that this ralph does not know; they are kept, and `doctor` names them.
+    pub unknown: Vec<(Source, String)>,
+}
+
+impl Settings {
+    pub fn defaults() -> Self {
+        let default = |spec: &Spec| (spec.key, Setting { value: spec.default.to_owned(), source: Source::Default });
+        Self { values: SPECS.iter().map(default).collect(), unknown: Vec::new() }
+    }
+
+    /// Lays a file's values over those that are there.
+    pub fn add_file(&mut self, source: Source, text: &str) -> Result<(), ConfigError> {
+        let file = source.to_string();
+        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+            let offset = error.span().map_or(0, |span| span.start);
+            ConfigError::Syntax(Problem::at(&file, text, offset, error.message().trim()))
+        })?;
+        if let Some(found) = table.get("format").filter(|found| found.as_integer() != Some(FORMAT)) {
+            return Err(ConfigError::Format { file, found: found.to_string() });
+        }
+        let mut leaves = Vec::new();
+        flatten(&table, "", &mut leaves);
+        for (key, value) in leaves.into_iter().filter(|(key, _)| key != "format") {
+            match spec(&key) {
+                Some(spec) => self.put(spec, &value, source.clone())?,
+                None => self.unknown.push((source.clone(), key)),
+            }
+        }
+        Ok(())
+    }
+
+    /// `RALPH_BOARD_PREFIX` and the like.
+    pub fn add_environment(&mut self, lookup: impl Fn(&str) -> Option<String>) -> Result<(), ConfigError> {
+        for spec in SPECS {
+            let name = format!("RALPH_{}", spec.key.replace('.', "_").to_uppercase());
+            if let Some(value) = lookup(&name) {
+                self.put(spec, &value, Source::Environment(name))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// `--config key=value`.
+    pub fn add_flag(&mut self, typed: &str) -> Result<(), ConfigError> {
+        let (key, value) = typed.split_once('=').ok_or_else(|| ConfigError::NotAssignment(typed.to_owned()))?;
+        self.put(known(key.trim())?, value.trim(), Source::Flag)
+    }
+
+    fn put(&mut self, spec: &Spec, value: &str, source: Source) -> Result<(), ConfigError> {
+        check(spec, value, &source)?;
+        self.values.insert(spec.key, Setting { value: value.to_owned(), source });
+        Ok(())
+    }
+
+    pub fn get(&self, key: &str) -> Result<&Setting, ConfigError> {
+        let spec = known(key)?;
+        Ok(&self.values[spec.key])
+    }
+
+    /// For keys that this program asks for itself.
+    pub fn text(&self, key: &'static str) -> &str {
+        self.values.get(key).map_or("", |setting| &setting.value)
+    }
+
+    pub fn all(&self) -> impl Iterator<Item = (&'static Spec, &Setting)> {
+        SPECS.iter().map(|spec| (spec, &self.values[spec.key]))
+    }
+}
+
+/// Refuses a key that there is not, or a value that it cannot have.
+pub fn check_assignment(key: &str, value: &str) -> Result<&'static Spec, ConfigError> {
+    let spec = known(key)?;
+    check(spec, value, &Source::Flag)?;
+    Ok(spec)
+}
+
+fn spec(key: &str) -> Option<&'static Spec> {
+    SPECS.iter().find(|spec| spec.key == key)
+}
+
+fn known(key: &str) -> Result<&'static Spec, ConfigError> {
+    spec(key).ok_or_else(|| {
+        let near = SPECS.iter().max_by(|a, b| strsim::jaro_winkler(key, a.key).total_cmp(&strsim::jaro_winkler(key, b.key)));
+        ConfigError::UnknownKey { key: key.to_owned(), meant: near.map_or("", |spec| spec.key).to_owned() }
+    })
+}
+
+fn check(spec: &Spec, value: &str, source: &Source) -> Result<(), ConfigError> {
+    let wanted = match spec.shape {
+        Shape::Text => return Ok(()),
+        Shape::Choice(choices) if choices.contains(&value) => return Ok(()),
+        Shape::Choice(choices) => format!("use {}", choices.join(", ")),
+        Shape::Prefix if crate::task::TaskId::new(format!("{value}x")).is_ok() => return Ok(()),
+        Shape::Prefix => "use letters, digits and dashes, such as t-".into(),
+    };
+    Err(ConfigError::BadValue { key: spec.key.into(), value: value.to_owned(), wanted, source_name: source.to_string() })
+}
+
+fn flatten(table: &toml::Table, path: &str, leaves: &mut Vec<(String, String)>) {
+    for (name, value) in table {
+        let key = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        match value {
+            Value::Table(inner) => flatten(inner, &key, leaves),
+            Value::String(text) => leaves.push((key, text.clone())),
+            other => leaves.push((key, other.to_string())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn board() -> Source {
+        Source::Board("config.toml".into())
+    }
+
+    #[test]
+    fn later_layers_win_and_remember_who_they_are() {
+        let mut settings = Settings::defaults();
+        settings.add_file(Source::User("u".into()), "[board]\nprefix = \"u-\"\nname = \"U\"\n").unwrap();
+        settings.add_file(board(), "format = 1\n[board]\nprefix = \"b-\"\n[future]\nx = 1\n").unwrap();
+        settings.add_environment(|name| (name == "RALPH_UI_COLOR").then(|| "never".into())).unwrap();
+        assert_eq!((settings.text("board.prefix"), settings.text("board.name")), ("b-", "U"));
+        assert_eq!(settings.get("ui.color").unwrap().source.to_string(), "RALPH_UI_COLOR");
+        assert_eq!(settings.unknown, [(board(), "future.x".to_owned())]);
+        settings.add_flag("board.prefix=f-").unwrap();
+        assert_eq!(settings.text("board.prefix"), "f-");
+    }
+
+    #[test]
+    fn a_newer_board_is_refused_before_anything_else() {
+        let error = Settings::defaults().add_file(board(), "format = 2\n[board]\nprefix = 3\n").unwrap_err();
+        assert_eq!(error.to_string(), "config.toml has format 2, this ralph knows format 1");
+    }
+
+    #[test]
+    fn wrong_values_and_keys_say_what_would_be_right() {
+        let mut settings = Settings::defaults();
+        let error = settings.add_flag("ui.color=pink").unwrap_err().to_string();
+        assert_eq!(error, "\"pink\" cannot be ui.color: use auto, always, never");
+        assert!(settings.add_flag("board.prefx=x").unwrap_err().to_string().contains("board.prefix"));
+        assert!(settings.add_file(board(), "[board]\nprefix = \"../\"\n").is_err());
+        let error = settings.add_file(board(), "a = 1\nb = = 2\n").unwrap_err().to_string();
+        assert!(error.starts_with("config.toml:2:5"), "{error}");
+    }
+}

@@ -1,0 +1,161 @@
+//! Files and folders, with errors that name the path and what was being done.
+#![allow(clippy::disallowed_methods)]
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {doing} {}", path.display())]
+pub struct FsError {
+    pub doing: &'static str,
+    pub path: PathBuf,
+    #[source]
+    pub source: io::Error,
+}
+
+/// The messages of all that caused an error.
+pub fn causes(error: &dyn std::error::Error) -> Vec<String> {
+    let mut list = Vec::new();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        list.push(cause.to_string());
+        next = cause.source();
+    }
+    list
+}
+
+impl FsError {
+    pub fn is_read_only(&self) -> bool {
+        matches!(self.source.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
+    }
+}
+
+fn named<T>(doing: &'static str, path: &Path, result: io::Result<T>) -> Result<T, FsError> {
+    result.map_err(|source| FsError { doing, path: path.to_owned(), source })
+}
+
+fn if_there<T>(doing: &'static str, path: &Path, result: io::Result<T>) -> Result<Option<T>, FsError> {
+    match result {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        other => named(doing, path, other).map(Some),
+    }
+}
+
+/// `None` where there is no such file.
+pub fn read(path: &Path) -> Result<Option<Vec<u8>>, FsError> {
+    if_there("read", path, std::fs::read(path))
+}
+
+pub fn read_text(path: &Path) -> Result<Option<String>, FsError> {
+    if_there("read", path, std::fs::read_to_string(path))
+}
+
+pub fn metadata(path: &Path) -> Result<Option<std::fs::Metadata>, FsError> {
+    if_there("look at", path, std::fs::metadata(path))
+}
+
+pub fn make_dir(path: &Path) -> Result<(), FsError> {
+    named("make the folder", path, std::fs::create_dir_all(path))
+}
+
+pub fn remove(path: &Path) -> Result<(), FsError> {
+    if_there("remove", path, std::fs::remove_file(path)).map(|_| ())
+}
+
+/// Only if it is empty; that it is not, or is gone, is no error.
+pub fn remove_empty_dir(path: &Path) {
+    let _ = std::fs::remove_dir(path);
+}
+
+pub fn rename(from: &Path, to: &Path) -> Result<(), FsError> {
+    named("rename", from, std::fs::rename(from, to))
+}
+
+/// The names in a folder; none where there is no folder.
+pub fn names(path: &Path) -> Result<Vec<String>, FsError> {
+    let Some(entries) = if_there("list", path, std::fs::read_dir(path))? else { return Ok(Vec::new()) };
+    let mut names = Vec::new();
+    for entry in entries {
+        names.extend(named("list", path, entry)?.file_name().into_string().ok());
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Makes the names in a folder durable.
+pub fn sync_dir(path: &Path) -> Result<(), FsError> {
+    named("sync", path, File::open(path).and_then(|dir| dir.sync_all()))
+}
+
+pub fn open_lock(path: &Path) -> Result<File, FsError> {
+    named("open the lock", path, OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path))
+}
+
+/// Writes a file that nobody reads yet.
+pub fn write_new(path: &Path, content: &[u8], durable: bool) -> Result<(), FsError> {
+    let write = || {
+        let mut file = File::create(path)?;
+        file.write_all(content)?;
+        if durable { file.sync_all() } else { Ok(()) }
+    };
+    named("write", path, write())
+}
+
+/// A whole file in place of the old one, never half of it.
+pub fn replace(path: &Path, content: &[u8], durable: bool) -> Result<(), FsError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let temp = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+    write_new(&temp, content, durable)?;
+    rename(&temp, path)?;
+    if durable { path.parent().map_or(Ok(()), sync_dir) } else { Ok(()) }
+}
+
+/// Appends whole lines; a line that an earlier writer left torn is closed first.
+pub fn append(path: &Path, lines: &str) -> Result<(), FsError> {
+    let append = || {
+        use std::io::{Read as _, Seek as _, SeekFrom};
+        let mut file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
+        let torn = file.seek(SeekFrom::End(-1)).is_ok() && {
+            let mut last = [0];
+            file.read_exact(&mut last)?;
+            last != *b"\n"
+        };
+        file.write_all(if torn { format!("\n{lines}") } else { lines.to_owned() }.as_bytes())?;
+        file.sync_all()
+    };
+    named("append to", path, append())
+}
+
+/// Renames only if nothing is there yet; `false` where something was.
+pub fn rename_new(from: &Path, to: &Path) -> Result<bool, FsError> {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        Ok(()) => Ok(true),
+        Err(rustix::io::Errno::EXIST) => Ok(false),
+        // A file system without the call: a hard link refuses an existing name too.
+        Err(_) => match std::fs::hard_link(from, to) {
+            Ok(()) => remove(from).map(|()| true),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => named("create", to, Err(error)),
+        },
+    }
+}
+
+/// Swaps two files in one step; `false` where the file system cannot.
+pub fn exchange(a: &Path, b: &Path) -> Result<bool, FsError> {
+    use rustix::io::Errno;
+    match renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE) {
+        Ok(()) => Ok(true),
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(false),
+        Err(error) => named("replace", b, Err(error.into())),
+    }
+}
+
+pub fn copy_mode(from: &Path, to: &Path) -> Result<(), FsError> {
+    match metadata(from)? {
+        Some(meta) => named("set the mode of", to, std::fs::set_permissions(to, meta.permissions())),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,7 @@
+//! The repository around the board, through gix: where it is, who works in it, and what ralph sets up there.
+
+mod repository;
+mod setup;
+
+pub use repository::{GitError, Repository};
+pub use setup::{ATTRIBUTES, DRIVER};

@@ -1,0 +1,45 @@
+//! What `ralph init` leaves in git: the merge driver of task files, for this clone, and the attributes that name it.
+
+use std::io::Write as _;
+
+use super::repository::{GitError, Repository, other};
+
+/// Lines of `.gitattributes` that make git merge the board the right way.
+pub const ATTRIBUTES: [&str; 3] = [
+    ".ralph/tasks/*.toml merge=ralph",
+    ".ralph/archive/*.toml merge=ralph",
+    ".ralph/journal/*.jsonl merge=union",
+];
+
+/// What git is to run, behind the program's name.
+pub const DRIVER: &str = "merge-driver %O %A %B %P";
+
+impl Repository {
+    /// The command that this clone runs to merge task files.
+    pub fn merge_driver(&self) -> Option<String> {
+        self.inner.config_snapshot().string("merge.ralph.driver").map(|command| command.to_string())
+    }
+
+    /// Sets the driver in the repository's own configuration, which never travels with a clone.
+    pub fn install_merge_driver(&self, program: &str) -> Result<(), GitError> {
+        let path = self.common.join("config");
+        let doing = "set the merge driver in git's configuration";
+        let mut lock = gix::lock::File::acquire_to_update_resource(
+            &path,
+            gix::lock::acquire::Fail::AfterDurationWithBackoff(std::time::Duration::from_secs(2)),
+            None,
+            0,
+        )
+        .map_err(|e| other(doing, &e))?;
+        let mut file = gix::config::File::from_path_no_includes(path, gix::config::Source::Local).map_err(|e| other(doing, &e))?;
+        file.remove_section("merge", "ralph");
+        let mut section = file.new_section("merge", "ralph".to_owned()).map_err(|e| other(doing, &e))?;
+        for (key, value) in [("name", "ralph task files"), ("driver", &format!("{program} {DRIVER}"))] {
+            let name = key.try_into().map_err(|_| other(doing, &key))?;
+            section.push(name, Some(value.into())).map_err(|e| other(doing, &e))?;
+        }
+        lock.with_mut(|out| out.write_all(&file.to_bstring())).map_err(|e| other(doing, &e))?;
+        lock.commit().map_err(|e| other(doing, &e.error))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,9 @@
+//! Task files as text: reading one, writing a new one, and changing one key of one without touching another byte.
+
+mod doc;
+mod read;
+mod render;
+
+pub use doc::{Doc, EditError};
+pub use read::{MAX_FILE_SIZE, Read, has_conflict_markers, read, utf8};
+pub use render::{new_file, value as render_value};

@@ -1,0 +1,304 @@
+//! From the text of a task file to a task: lenient with values, exact about what is wrong and where.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::task::{GithubLink, Kind, Problem, StateName, Task, TaskId, Worker};
+use crate::workflow::Workflow;
+
+/// Larger files are not task files; refusing them keeps one stray file from filling memory.
+pub const MAX_FILE_SIZE: u64 = 1024 * 1024;
+
+/// A task as its file tells it, with the description still borrowed from the text.
+pub struct Read<'a> {
+    pub task: Task,
+    pub description: Cow<'a, str>,
+}
+
+pub fn utf8<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, Problem> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let valid = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
+        Problem::at(file, &valid, valid.len(), "not UTF-8 text from here on").hint("save the file as UTF-8")
+    })
+}
+
+/// The three markers in order at the starts of lines, whether or not the text around them is still TOML.
+pub fn has_conflict_markers(text: &str) -> Option<usize> {
+    let at_line = |marker: &str, from: usize| {
+        text[from..].match_indices(marker).map(|(at, _)| from + at).find(|&at| at == 0 || text.as_bytes()[at - 1] == b'\n')
+    };
+    let ours = at_line("<<<<<<< ", 0)?;
+    let middle = at_line("=======", ours)?;
+    at_line(">>>>>>> ", middle).map(|_| ours)
+}
+
+/// An error is a file that is no task at all; what is merely wrong in it becomes a problem of the task.
+pub fn read<'a>(id: &TaskId, file: &str, text: &'a str, flow: &Workflow) -> Result<Read<'a>, Problem> {
+    if text.trim().is_empty() {
+        return Err(Problem::whole(file, "the file is empty").hint("write `title = \"…\"` into it, or delete it"));
+    }
+    if let Some(at) = has_conflict_markers(text) {
+        let problem = Problem::at(file, text, at, "git left a merge conflict here");
+        return Err(problem.hint("keep one side, take out the lines with <<<<<<<, ======= and >>>>>>>, then `git add` it"));
+    }
+    let table = DeTable::parse(text).map_err(|error| {
+        let offset = error.span().map_or(0, |span| span.start);
+        Problem::at(file, text, offset, error.message().lines().next().unwrap_or("not TOML").trim().to_owned())
+    })?;
+    let mut reader = Reader { file, text, problems: Vec::new() };
+    Ok(reader.task(id, table.get_ref(), flow))
+}
+
+struct Reader<'f> {
+    file: &'f str,
+    text: &'f str,
+    problems: Vec<Problem>,
+}
+
+type Field<'a> = Spanned<DeValue<'a>>;
+
+impl Reader<'_> {
+    fn task<'t>(&mut self, id: &TaskId, table: &DeTable<'t>, flow: &Workflow) -> Read<'t> {
+        let mut task = Task::new(id.clone(), "", flow.initial(Kind::Issue).clone());
+        let mut state: Option<&Field<'_>> = None;
+        let mut description = Cow::Borrowed("");
+        for (key, value) in table {
+            match key.get_ref().as_ref() {
+                "title" => task.title = self.title(value),
+                "state" => state = Some(value),
+                "kind" => task.kind = self.parsed(key.get_ref(), value).unwrap_or(Kind::Issue),
+                "priority" => task.priority = self.parsed("priority", value),
+                "estimate" => task.estimate = self.parsed("estimate", value),
+                "labels" => task.labels = self.texts("labels", value),
+                "owner" => task.owner = self.owner(value),
+                "parent" => task.parent = self.parsed("parent", value),
+                "blocked_by" => task.blocked_by = self.ids(value),
+                "atomic" => task.atomic = self.boolean("atomic", value),
+                "created" => task.created = self.time(value),
+                "description" => description = self.description(value),
+                "artifacts" => task.artifacts = self.artifacts(value),
+                "review" => task.rejections = rejections(value),
+                "github" => task.github = self.github(value),
+                "id" if self.text_of("id", value).is_some_and(|text| text != id.as_str()) => {
+                    self.wrong(value, format!("the id here differs from the file's name, {id}"), "the file's name counts: make them equal");
+                }
+                _ => {}
+            }
+        }
+        if task.title.is_empty() {
+            self.problems.push(Problem::whole(self.file, "the task has no title").hint("add a line `title = \"…\"`"));
+            "(no title)".clone_into(&mut task.title);
+        }
+        task.state = state.map_or_else(|| flow.initial(task.kind).clone(), |value| self.state(task.kind, value, flow));
+        task.problems = std::mem::take(&mut self.problems);
+        Read { task, description }
+    }
+
+    fn wrong(&mut self, value: &Field<'_>, message: impl Into<String>, hint: impl Into<String>) {
+        self.problems.push(Problem::at(self.file, self.text, value.span().start, message).hint(hint));
+    }
+
+    fn text_of<'v>(&mut self, key: &str, value: &'v Field<'_>) -> Option<&'v str> {
+        let text = value.get_ref().as_str();
+        if text.is_none() {
+            let found = value.get_ref().type_str();
+            self.wrong(value, format!("{key} must be text, not {found}"), format!("write it as {key} = \"…\""));
+        }
+        text
+    }
+
+    fn title(&mut self, value: &Field<'_>) -> String {
+        self.text_of("title", value).map(|text| text.split_whitespace().collect::<Vec<_>>().join(" ")).unwrap_or_default()
+    }
+
+    fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(&mut self, key: &str, value: &Field<'_>) -> Option<T> {
+        let text = self.text_of(key, value)?;
+        match text.parse() {
+            Ok(parsed) => Some(parsed),
+            Err(_) if text.is_empty() => None,
+            Err(error) => {
+                self.wrong(value, error.to_string(), format!("correct {key}, or take the line out"));
+                None
+            }
+        }
+    }
+
+    fn owner(&mut self, value: &Field<'_>) -> Option<Worker> {
+        let text = self.text_of("owner", value)?;
+        Worker::new(text).ok()
+    }
+
+    fn state(&mut self, kind: Kind, value: &Field<'_>, flow: &Workflow) -> StateName {
+        let Some(text) = self.text_of("state", value) else { return flow.initial(kind).clone() };
+        let name = StateName::new(text);
+        if flow.state(kind, &name).is_some() {
+            return name;
+        }
+        match flow.find_state(kind, text) {
+            Ok(state) => state.name.clone(),
+            Err(error) => {
+                self.wrong(value, error.to_string(), "correct the state");
+                name
+            }
+        }
+    }
+
+    fn texts(&mut self, key: &str, value: &Field<'_>) -> Vec<String> {
+        let Some(array) = value.get_ref().as_array() else {
+            self.wrong(value, format!("{key} must be a list"), format!("write it as {key} = [\"…\"]"));
+            return Vec::new();
+        };
+        array.iter().filter_map(|item| self.text_of(key, item).map(str::to_owned)).collect()
+    }
+
+    fn ids(&mut self, value: &Field<'_>) -> Vec<TaskId> {
+        let mut ids = Vec::new();
+        for text in self.texts("blocked_by", value) {
+            match TaskId::new(text) {
+                Ok(id) => ids.push(id),
+                Err(error) => self.wrong(value, error.to_string(), "name a task by its id"),
+            }
+        }
+        ids
+    }
+
+    fn boolean(&mut self, key: &str, value: &Field<'_>) -> bool {
+        value.get_ref().as_bool().unwrap_or_else(|| {
+            self.wrong(value, format!("{key} must be true or false"), format!("write it as {key} = true"));
+            false
+        })
+    }
+
+    /// TOML has dates without a time zone; those are taken as UTC, the zone that ralph writes.
+    fn time(&mut self, value: &Field<'_>) -> Option<Timestamp> {
+        let text = match value.get_ref() {
+            DeValue::Datetime(datetime) => datetime.to_string(),
+            DeValue::String(text) => text.to_string(),
+            _ => String::new(),
+        };
+        let parsed = text.parse::<Timestamp>().ok().or_else(|| {
+            let civil = text.parse::<jiff::civil::DateTime>().ok()?;
+            Some(civil.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp())
+        });
+        if parsed.is_none() {
+            self.wrong(value, "created must be a date with a time", "write it as created = 2026-11-15T09:30:00Z");
+        }
+        parsed
+    }
+
+    fn description<'t>(&mut self, value: &Field<'t>) -> Cow<'t, str> {
+        match value.get_ref() {
+            DeValue::String(text) => text.clone(),
+            other => {
+                let message = format!("description must be text, not {}", other.type_str());
+                self.wrong(value, message, "write it as description = \"\"\"…\"\"\"");
+                Cow::Borrowed("")
+            }
+        }
+    }
+
+    fn artifacts(&mut self, value: &Field<'_>) -> BTreeMap<String, String> {
+        let Some(table) = value.get_ref().as_table() else {
+            self.wrong(value, "artifacts must be a table", "write it as [artifacts]");
+            return BTreeMap::new();
+        };
+        table.iter().filter_map(|(k, v)| Some((k.get_ref().to_string(), v.get_ref().as_str()?.to_owned()))).collect()
+    }
+
+    fn github(&mut self, value: &Field<'_>) -> Option<GithubLink> {
+        let table = value.get_ref().as_table()?;
+        let number = table.get("number")?.get_ref().as_integer()?.as_str().parse().ok()?;
+        Some(GithubLink { number, url: table.get("url").and_then(|url| url.get_ref().as_str()).map(str::to_owned) })
+    }
+}
+
+fn rejections(value: &Field<'_>) -> u32 {
+    let number = value.get_ref().as_table().and_then(|table| table.get("rejections")?.get_ref().as_integer());
+    number.and_then(|n| n.as_str().parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<(Task, String), Problem> {
+        let id = TaskId::new("t-x7kq").unwrap();
+        read(&id, "t-x7kq.toml", text, &Workflow::builtin()).map(|r| (r.task, r.description.into_owned()))
+    }
+
+    #[test]
+    fn a_file_with_only_a_title_is_a_task() {
+        let (task, _) = parse("title = 'Fix it'").unwrap();
+        assert_eq!((task.title.as_str(), task.state.as_str(), task.kind), ("Fix it", "Backlog", Kind::Issue));
+        assert!(task.problems.is_empty() && task.priority.is_none());
+    }
+
+    #[test]
+    fn every_field_is_read() {
+        let text = r#"
+            id = "t-x7kq"
+            title = "Sync drops labels"
+            kind = "epic"
+            state = "ready-for-plan"
+            priority = "p1"
+            estimate = "S"
+            labels = ["github", "bug"]
+            owner = "builder-2"
+            parent = "t-9f2m"
+            blocked_by = ["t-3hqd"]
+            atomic = true
+            created = 2026-11-15T09:30:00Z
+            description = """
+            text
+            """
+            [artifacts]
+            research = "thoughts/x.md"
+            [review]
+            rejections = 2
+            [github]
+            number = 44
+            url = "https://x/44"
+        "#;
+        let (task, description) = parse(text).unwrap();
+        assert_eq!(task.problems, []);
+        assert_eq!((task.kind, task.state.as_str(), task.atomic, task.rejections), (Kind::Epic, "Ready for Plan", true, 2));
+        assert_eq!(task.created.unwrap().to_string(), "2026-11-15T09:30:00Z");
+        assert_eq!((task.github.unwrap().number, task.artifacts["research"].as_str()), (44, "thoughts/x.md"));
+        assert_eq!(description.trim(), "text");
+    }
+
+    #[test]
+    fn a_wrong_value_is_a_problem_with_its_place_and_the_task_stays() {
+        let (task, _) = parse("title = \"x\"\npriority = \"P9\"\nlabels = \"bug\"\nstate = 3\ncreated = 2026-11-15\n").unwrap();
+        let told: Vec<String> = task.problems.iter().map(ToString::to_string).collect();
+        assert_eq!(told.len(), 3, "{told:?}");
+        assert!(told.iter().any(|t| t == r#"t-x7kq.toml:2:12: "P9" is not a priority: use P0, P1, P2, P3"#), "{told:?}");
+        assert!(told.iter().any(|t| t == "t-x7kq.toml:3:10: labels must be a list"), "{told:?}");
+        assert_eq!(task.created.unwrap().to_string(), "2026-11-15T00:00:00Z");
+    }
+
+    #[test]
+    fn what_is_no_task_says_where() {
+        let problem = |text: &str| parse(text).unwrap_err().to_string();
+        assert!(problem("title = \"x\"\npriority = = 1\n").starts_with("t-x7kq.toml:2:12: "));
+        assert_eq!(problem(" \n"), "t-x7kq.toml: the file is empty");
+        let conflict = "title = \"x\"\n<<<<<<< ours\npriority = \"P1\"\n=======\npriority = \"P2\"\n>>>>>>> theirs\n";
+        assert_eq!(problem(conflict), "t-x7kq.toml:2:1: git left a merge conflict here");
+    }
+
+    #[test]
+    fn a_conflict_inside_a_text_is_a_conflict_too() {
+        let text = "title = \"x\"\ndescription = \"\"\"\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> other\n\"\"\"\n";
+        assert!(parse(text).is_err());
+        assert!(parse("title = \"x\"\ndescription = \"\"\"\nuse ======= as a rule\n\"\"\"\n").is_ok());
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_placed() {
+        assert_eq!(utf8("f", b"title = \"\xff\"").unwrap_err().to_string(), "f:1:10: not UTF-8 text from here on");
+    }
+}

@@ -1,0 +1,245 @@
+//! Committing a verb: everything it changes, or nothing, whoever is killed when.
+//!
+//! The verb's journal line is written first as an intent, then the files, then the journal, then the intent goes. A
+//! process that dies in between leaves the intent, and whoever comes next completes it from there.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+
+use super::codec::{Doc, EditError};
+use super::guard::{self, Outcome};
+use super::{BoardLock, Line, Store, StoreError, journal};
+use crate::board::{Change, Op, Place};
+use crate::fs;
+use crate::task::{TaskId, Worker};
+
+/// How often a verb is worked out again when somebody saves in between.
+const TRIES: usize = 5;
+
+/// A verb that is durable.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct Committed {
+    pub id: String,
+}
+
+/// One file of a verb: what it said, and what it is to say.
+struct Edit {
+    task: TaskId,
+    path: PathBuf,
+    old: Option<String>,
+    new: Option<String>,
+}
+
+/// Whether changes must find what they expect.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Expect {
+    /// A verb that is decided now.
+    Exactly,
+    /// A verb that died half way: what is done stays done, and what a person has changed since is theirs.
+    WhatIsLeft,
+}
+
+impl Store {
+    /// Takes the board's lock and completes what a dead process left.
+    pub fn lock(&self) -> Result<BoardLock, StoreError> {
+        fs::make_dir(&self.local)?;
+        let lock = BoardLock::take(&self.local.join("lock"))?;
+        self.recover()?;
+        Ok(lock)
+    }
+
+    fn intent_path(&self) -> PathBuf {
+        self.local.join("intent.json")
+    }
+
+    pub(super) fn is_pending(&self) -> bool {
+        self.intent_path().exists()
+    }
+
+    /// For readers: waits for a verb that is under way, or completes one that died.
+    pub(super) fn settle(&self) -> Result<(), StoreError> {
+        if !self.is_pending() {
+            return Ok(());
+        }
+        match self.lock() {
+            // Where nothing may be written, what is there is all that can be shown.
+            Err(StoreError::Fs(error)) if error.is_read_only() => Ok(()),
+            other => other.map(|_| ()),
+        }
+    }
+
+    /// Makes `op` durable under the lock.
+    pub fn commit(
+        &self,
+        _lock: &BoardLock,
+        op: Op,
+        by: &Worker,
+        at: Timestamp,
+        rng: &mut fastrand::Rng,
+    ) -> Result<Committed, StoreError> {
+        let id: String = (0..10).map(|_| rng.alphanumeric().to_ascii_lowercase()).collect();
+        let line = Line { id: id.clone(), at, by: by.clone(), verb: op.verb.to_owned(), undoes: op.undoes, changes: op.changes };
+        let before = self.folder_stamp();
+        let mut raced = None;
+        for _ in 0..TRIES {
+            let edits = self.edits(&line.changes, Expect::Exactly)?;
+            fs::replace(&self.intent_path(), line.to_text().as_bytes(), edits.len() > 1)?;
+            match self.apply(&edits, &id) {
+                Ok(None) => {
+                    journal::append(&self.journal_dir(), &line)?;
+                    fs::remove(&self.intent_path())?;
+                    self.note_touched(before, edits.into_iter().map(|edit| edit.task).collect());
+                    return Ok(Committed { id });
+                }
+                Ok(Some(task)) => raced = Some(task),
+                Err(error) => {
+                    self.take_back(&edits, &id);
+                    fs::remove(&self.intent_path())?;
+                    return Err(error);
+                }
+            }
+            self.take_back(&edits, &id);
+            fs::remove(&self.intent_path())?;
+        }
+        Err(StoreError::Raced { task: raced.expect("the loop ends early unless somebody raced"), key: None })
+    }
+
+    /// Writes every file; names the task that somebody else changed first.
+    fn apply(&self, edits: &[Edit], op: &str) -> Result<Option<TaskId>, StoreError> {
+        for edit in edits {
+            if guard::replace(&edit.path, op, edit.old.as_deref(), edit.new.as_deref())? == Outcome::Changed {
+                return Ok(Some(edit.task.clone()));
+            }
+        }
+        let mut folders: Vec<_> = edits.iter().filter_map(|edit| edit.path.parent()).filter(|folder| folder.exists()).collect();
+        folders.dedup();
+        for folder in folders {
+            fs::sync_dir(folder)?;
+        }
+        Ok(None)
+    }
+
+    /// Undoes the files that were already written, where they still say what we wrote.
+    fn take_back(&self, edits: &[Edit], op: &str) {
+        for edit in edits {
+            let written = self.text_of(&edit.path).ok().flatten();
+            if written == edit.new && written != edit.old {
+                let _ = guard::replace(&edit.path, op, edit.new.as_deref(), edit.old.as_deref());
+            }
+        }
+    }
+
+    fn edits(&self, changes: &[Change], expect: Expect) -> Result<Vec<Edit>, StoreError> {
+        let mut edits: BTreeMap<PathBuf, Edit> = BTreeMap::new();
+        for change in changes {
+            let place = if let Change::File { file, .. } = change { file } else { &Place::Task };
+            let path = self.path(change.task(), place);
+            if !edits.contains_key(&path) {
+                let old = self.text_of(&path)?;
+                let edit = Edit { task: change.task().clone(), path: path.clone(), new: old.clone(), old };
+                edits.insert(path.clone(), edit);
+            }
+            let edit = edits.get_mut(&path).expect("it was put there above");
+            edit.new = changed(edit.new.take(), change, expect)?;
+        }
+        Ok(edits.into_values().filter(|edit| edit.old != edit.new).collect())
+    }
+
+    /// Completes the verb of a process that died: under the lock, so nobody else is at it.
+    fn recover(&self) -> Result<(), StoreError> {
+        let Some(bytes) = fs::read(&self.intent_path())? else { return Ok(()) };
+        let Ok(line) = serde_json::from_slice::<Line>(&bytes) else {
+            // Written whole or not at all; damaged only by the disk. Keep it for whoever wants to look.
+            return Ok(fs::rename(&self.intent_path(), &self.local.join("intent.damaged"))?);
+        };
+        self.restore_swapped(&line)?;
+        let edits = self.edits(&line.changes, Expect::WhatIsLeft)?;
+        self.apply(&edits, &line.id)?;
+        if !self.is_journaled(&line)? {
+            journal::append(&self.journal_dir(), &line)?;
+        }
+        fs::remove(&self.intent_path())?;
+        Ok(())
+    }
+
+    fn is_journaled(&self, line: &Line) -> Result<bool, StoreError> {
+        let bytes = fs::read(&line.file(&self.journal_dir()))?.unwrap_or_default();
+        let needle = format!("\"{}\"", line.id);
+        Ok(String::from_utf8_lossy(&bytes).lines().rev().take(64).any(|text| text.contains(&needle)))
+    }
+
+    /// A kill between a swap and its check leaves in the temporary file what was swapped out. If that is not what the verb
+    /// had read, a person saved it, and it goes back.
+    fn restore_swapped(&self, line: &Line) -> Result<(), StoreError> {
+        for change in &line.changes {
+            let place = if let Change::File { file, .. } = change { file } else { &Place::Task };
+            let path = self.path(change.task(), place);
+            let temp = guard::temp_path(&path, &line.id);
+            let Some(swapped) = self.text_of(&temp).ok().flatten() else { continue };
+            match self.text_of(&path).ok().flatten() {
+                Some(now) if is_written(&now, line, change.task()) && edited(&swapped, line, change.task()).as_ref() != Some(&now) => {
+                    guard::give_back(&path, &temp, &now)?;
+                }
+                None if matches!(change, Change::File { old: Some(old), new: None, .. } if *old != swapped) => {
+                    fs::rename_new(&temp, &path)?;
+                }
+                _ => {}
+            }
+            fs::remove(&temp)?;
+        }
+        Ok(())
+    }
+}
+
+/// `text` after the line's changes to that task, if they apply.
+fn edited(text: &str, line: &Line, task: &TaskId) -> Option<String> {
+    let mut text = Some(text.to_owned());
+    for change in line.changes.iter().filter(|change| change.task() == task) {
+        text = changed(text, change, Expect::Exactly).ok()?;
+    }
+    text
+}
+
+/// Whether `text` already says what the line was to make of that task.
+fn is_written(text: &str, line: &Line, task: &TaskId) -> bool {
+    line.changes.iter().filter(|change| change.task() == task).all(|change| match change {
+        Change::File { new, .. } => new.as_deref() == Some(text),
+        Change::Set { key, new, .. } => Doc::new(text).is_ok_and(|doc| doc.says(key, new.as_ref())),
+    })
+}
+
+/// The text after one change.
+fn changed(text: Option<String>, change: &Change, expect: Expect) -> Result<Option<String>, StoreError> {
+    let lenient = expect == Expect::WhatIsLeft;
+    match change {
+        Change::File { task, old, new, .. } => {
+            if text == *old {
+                Ok(new.clone())
+            } else if lenient {
+                Ok(text)
+            } else {
+                Err(StoreError::Raced { task: task.clone(), key: None })
+            }
+        }
+        Change::Set { task, key, old, new } => {
+            let Some(text) = text else {
+                return if lenient { Ok(None) } else { Err(StoreError::Missing(task.clone())) };
+            };
+            let edit = |source: EditError| StoreError::Edit { task: task.clone(), source };
+            let doc = match Doc::new(text.clone()) {
+                Ok(doc) => doc,
+                Err(_) if lenient => return Ok(Some(text)),
+                Err(error) => return Err(edit(error)),
+            };
+            if doc.says(key, old.as_ref()) {
+                Ok(Some(doc.with(key, new.as_ref()).map_err(edit)?))
+            } else if lenient {
+                Ok(Some(text))
+            } else {
+                Err(StoreError::Raced { task: task.clone(), key: Some(key.clone()) })
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Replacing one file only if it still says what was read: a person's save in between wins.
+
+use std::path::{Path, PathBuf};
+
+use crate::fs::{self, FsError};
+
+/// What became of a guarded write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    Done,
+    /// The file says something else than expected; it was left as it is.
+    Changed,
+}
+
+/// Where a verb's new content waits: beside the file, hidden, named after the verb.
+pub fn temp_path(path: &Path, op: &str) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.{op}.tmp"))
+}
+
+pub fn replace(path: &Path, op: &str, old: Option<&str>, new: Option<&str>) -> Result<Outcome, FsError> {
+    let temp = temp_path(path, op);
+    match (old, new) {
+        (None, None) => Ok(Outcome::Done),
+        (None, Some(new)) => create(path, &temp, new),
+        (Some(old), Some(new)) => overwrite(path, &temp, old, new),
+        (Some(old), None) => take_away(path, &temp, old),
+    }
+}
+
+fn create(path: &Path, temp: &Path, new: &str) -> Result<Outcome, FsError> {
+    if let Some(folder) = path.parent() {
+        fs::make_dir(folder)?;
+    }
+    fs::write_new(temp, new.as_bytes(), true)?;
+    if fs::rename_new(temp, path)? {
+        return Ok(Outcome::Done);
+    }
+    fs::remove(temp)?;
+    Ok(Outcome::Changed)
+}
+
+/// Swapping instead of renaming shows what was really there at that instant, so that nothing is overwritten unseen.
+fn overwrite(path: &Path, temp: &Path, old: &str, new: &str) -> Result<Outcome, FsError> {
+    if fs::read(path)?.as_deref() != Some(old.as_bytes()) {
+        return Ok(Outcome::Changed);
+    }
+    fs::write_new(temp, new.as_bytes(), true)?;
+    fs::copy_mode(path, temp)?;
+    if !fs::exchange(temp, path)? {
+        fs::rename(temp, path)?;
+        return Ok(Outcome::Done);
+    }
+    if fs::read(temp)?.as_deref() == Some(old.as_bytes()) {
+        fs::remove(temp)?;
+        return Ok(Outcome::Done);
+    }
+    give_back(path, temp, new)?;
+    Ok(Outcome::Changed)
+}
+
+/// `temp` holds what a person saved a moment ago: it goes back, unless they have saved again since.
+pub fn give_back(path: &Path, temp: &Path, ours: &str) -> Result<(), FsError> {
+    if fs::read(path)?.as_deref() == Some(ours.as_bytes()) {
+        return fs::rename(temp, path);
+    }
+    fs::remove(temp)
+}
+
+fn take_away(path: &Path, temp: &Path, old: &str) -> Result<Outcome, FsError> {
+    if fs::read(path)?.as_deref() != Some(old.as_bytes()) {
+        return Ok(Outcome::Changed);
+    }
+    fs::rename(path, temp)?;
+    if fs::read(temp)?.as_deref() == Some(old.as_bytes()) {
+        fs::remove(temp)?;
+        return Ok(Outcome::Done);
+    }
+    if !fs::rename_new(temp, path)? {
+        fs::remove(temp)?;
+    }
+    Ok(Outcome::Changed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(path: &Path) -> Option<String> {
+        fs::read_text(path).unwrap()
+    }
+
+    #[test]
+    fn a_save_in_between_wins() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t-x.toml");
+        assert_eq!(replace(&path, "op", None, Some("a")).unwrap(), Outcome::Done);
+        assert_eq!(replace(&path, "op", None, Some("b")).unwrap(), Outcome::Changed);
+        assert_eq!(replace(&path, "op", Some("stale"), Some("b")).unwrap(), Outcome::Changed);
+        assert_eq!(replace(&path, "op", Some("stale"), None).unwrap(), Outcome::Changed);
+        assert_eq!(text(&path).as_deref(), Some("a"));
+        assert_eq!(replace(&path, "op", Some("a"), Some("b")).unwrap(), Outcome::Done);
+        assert_eq!(text(&path).as_deref(), Some("b"));
+        assert_eq!(replace(&path, "op", Some("b"), None).unwrap(), Outcome::Done);
+        assert_eq!(fs::names(folder.path()).unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_was_swapped_out_unseen_goes_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, temp) = (folder.path().join("f"), folder.path().join(".f.op.tmp"));
+        fs::write_new(&path, b"ours", false).unwrap();
+        fs::write_new(&temp, b"theirs", false).unwrap();
+        give_back(&path, &temp, "ours").unwrap();
+        assert_eq!(text(&path).as_deref(), Some("theirs"));
+    }
+}

@@ -1,0 +1,82 @@
+//! The journal: one line per committed verb, in a file per month.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::board::Change;
+use crate::fs::{self, FsError};
+use crate::task::{Problem, TaskId, Worker};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    pub id: String,
+    pub at: Timestamp,
+    pub by: Worker,
+    pub verb: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<String>,
+    pub changes: Vec<Change>,
+}
+
+impl Line {
+    pub fn touches(&self, task: &TaskId) -> bool {
+        self.changes.iter().any(|change| change.task() == task)
+    }
+
+    pub fn to_text(&self) -> String {
+        serde_json::to_string(self).expect("a journal line has only text keys")
+    }
+
+    pub fn file(&self, folder: &Path) -> PathBuf {
+        folder.join(format!("{}.jsonl", self.at.strftime("%Y-%m")))
+    }
+}
+
+pub fn append(folder: &Path, line: &Line) -> Result<(), FsError> {
+    fs::make_dir(folder)?;
+    fs::append(&line.file(folder), &format!("{}\n", line.to_text()))
+}
+
+/// What can be read of the lines in `bytes`, and how many could not be.
+pub fn parse(bytes: &[u8]) -> (Vec<Line>, Vec<usize>) {
+    let mut lines = Vec::new();
+    let mut bad = Vec::new();
+    for (number, raw) in bytes.split(|b| *b == b'\n').enumerate() {
+        if raw.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        match serde_json::from_slice(raw) {
+            Ok(line) => lines.push(line),
+            Err(_) => bad.push(number + 1),
+        }
+    }
+    (lines, bad)
+}
+
+/// The month files, oldest first.
+pub fn files(folder: &Path) -> Result<Vec<PathBuf>, FsError> {
+    let names = fs::names(folder)?;
+    Ok(names.into_iter().filter(|name| name.ends_with(".jsonl")).map(|name| folder.join(name)).collect())
+}
+
+/// Everything, oldest first: merged branches interleave their lines, so the order is by time, not by place.
+pub fn read(folder: &Path, show: impl Fn(&Path) -> String) -> Result<(Vec<Line>, Vec<Problem>), FsError> {
+    let mut all = Vec::new();
+    let mut problems = Vec::new();
+    for path in files(folder)? {
+        let (lines, bad) = parse(&fs::read(&path)?.unwrap_or_default());
+        all.extend(lines);
+        problems.extend(bad.into_iter().map(|number| Problem {
+            file: show(&path),
+            line: number as u32,
+            column: 1,
+            message: "not a line of the journal".into(),
+            hint: Some("take the line out, or restore it from git".into()),
+        }));
+    }
+    all.sort_by(|a: &Line, b: &Line| a.at.cmp(&b.at));
+    all.dedup_by(|a, b| a.id == b.id);
+    Ok((all, problems))
+}

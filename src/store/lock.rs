@@ -1,0 +1,43 @@
+//! The one lock of the board, released by the kernel when its holder dies.
+
+use std::fs::File;
+use std::io::{Read as _, Seek as _, Write as _};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use fs2::FileExt as _;
+
+use super::StoreError;
+use crate::fs;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Held while it lives.
+pub struct BoardLock {
+    _file: File,
+}
+
+impl BoardLock {
+    /// Waits for other verbs, which take milliseconds; gives up on one that hangs.
+    pub fn take(path: &Path) -> Result<Self, StoreError> {
+        let mut file = fs::open_lock(path)?;
+        let start = Instant::now();
+        let mut pause = Duration::from_micros(200);
+        while file.try_lock_exclusive().is_err() {
+            if start.elapsed() > PATIENCE {
+                return Err(StoreError::Busy { holder: holder(&mut file) });
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(8));
+        }
+        // Only for the message above: the kernel, not this number, knows who holds it.
+        let _ = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
+        Ok(Self { _file: file })
+    }
+}
+
+fn holder(file: &mut File) -> String {
+    let mut text = String::new();
+    let _ = file.rewind().and_then(|()| file.read_to_string(&mut text));
+    if text.is_empty() { "another process".into() } else { format!("process {text}") }
+}

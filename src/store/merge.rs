@@ -1,0 +1,212 @@
+//! The merge driver: three versions of a task file into one, key by key, with every comment of both sides.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::codec::{Doc, new_file};
+use crate::task::{Key, Value};
+
+/// What a merge came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Merged {
+    pub text: String,
+    /// Keys that both sides set to different values; they stand in the text between conflict markers.
+    pub conflicts: Vec<Key>,
+}
+
+type Leaves = BTreeMap<Key, Value>;
+
+/// `None` where a side is no TOML: then only git's own merge of lines is left.
+pub fn merge(base: &str, ours: &str, theirs: &str) -> Option<Merged> {
+    if ours == theirs || base == theirs {
+        return Some(Merged { text: ours.to_owned(), conflicts: Vec::new() });
+    }
+    if base == ours {
+        return Some(Merged { text: theirs.to_owned(), conflicts: Vec::new() });
+    }
+    let docs = [Doc::new(base).ok()?, Doc::new(ours).ok()?, Doc::new(theirs).ok()?];
+    let [b, o, t] = docs.each_ref().map(|doc| doc.leaves().into_iter().collect::<Leaves>());
+    let (agreed, conflicts) = decide(&b, &o, &t);
+    // With the same values on all three sides, what is left to merge is comments and layout.
+    let level = |text: &str, leaves: &Leaves| level(text, leaves, &agreed);
+    let texts = [level(base, &b)?, level(ours, &o)?, level(theirs, &t)?];
+    let text = layout(&texts).filter(|text| says(text, &agreed)).unwrap_or_else(|| with_comments(&texts));
+    says(&text, &agreed).then(|| Merged { text: marked(&text, &conflicts, &o, &t), conflicts })
+}
+
+fn decide(base: &Leaves, ours: &Leaves, theirs: &Leaves) -> (Leaves, Vec<Key>) {
+    let mut agreed = Leaves::new();
+    let mut conflicts = Vec::new();
+    let keys: BTreeSet<&Key> = base.keys().chain(ours.keys()).chain(theirs.keys()).collect();
+    for key in keys {
+        let (b, o, t) = (base.get(key), ours.get(key), theirs.get(key));
+        let value = if o == t || b == t {
+            o.cloned()
+        } else if b == o {
+            t.cloned()
+        } else if let Some(both) = both(key, b, o, t) {
+            both
+        } else {
+            conflicts.push(key.clone());
+            o.cloned()
+        };
+        agreed.extend(value.map(|value| (key.clone(), value)));
+    }
+    (agreed, conflicts)
+}
+
+/// Sets take both sides' additions and removals; the description merges by lines.
+#[allow(clippy::option_option)]
+fn both(key: &Key, base: Option<&Value>, ours: Option<&Value>, theirs: Option<&Value>) -> Option<Option<Value>> {
+    let items = |value: Option<&Value>| match value {
+        Some(Value::List(list)) => list.iter().map(|v| if let Value::Text(t) = v { Some(t.clone()) } else { None }).collect(),
+        None => Some(Vec::new()),
+        Some(_) => None,
+    };
+    if let (Some(b), Some(o), Some(t)) = (items(base), items(ours), items(theirs)) {
+        let mut merged: Vec<String> = o.iter().filter(|item| t.contains(item) || !b.contains(item)).cloned().collect();
+        merged.extend(t.into_iter().filter(|item| !b.contains(item) && !o.contains(item)));
+        if o.is_sorted() {
+            merged.sort();
+        }
+        return Some((!merged.is_empty()).then(|| Value::texts(merged)));
+    }
+    match (key.as_str(), base, ours, theirs) {
+        ("description", base, Some(Value::Text(o)), Some(Value::Text(t))) => {
+            let b = if let Some(Value::Text(b)) = base { b.as_str() } else { "" };
+            diffy::merge(b, o, t).ok().map(|text| Some(Value::Text(text)))
+        }
+        // Each rejection on each side was one.
+        ("review.rejections", base, Some(Value::Integer(o)), Some(Value::Integer(t))) => {
+            let b = if let Some(Value::Integer(b)) = base { *b } else { 0 };
+            Some(Some(Value::Integer(b + (o - b) + (t - b))))
+        }
+        _ => None,
+    }
+}
+
+/// One side's text with the agreed values in it.
+fn level(text: &str, has: &Leaves, agreed: &Leaves) -> Option<String> {
+    let mut text = text.to_owned();
+    let keys: BTreeSet<&Key> = has.keys().chain(agreed.keys()).collect();
+    for key in keys.into_iter().filter(|key| has.get(*key) != agreed.get(*key)) {
+        text = Doc::new(text).ok()?.with(key, agreed.get(key)).ok()?;
+    }
+    Some(text)
+}
+
+fn layout([base, ours, theirs]: &[String; 3]) -> Option<String> {
+    diffy::merge(base, ours, theirs).ok()
+}
+
+fn says(text: &str, agreed: &Leaves) -> bool {
+    Doc::new(text).is_ok_and(|doc| {
+        let leaves: Leaves = doc.leaves().into_iter().collect();
+        leaves.len() == agreed.len() && agreed.iter().all(|(key, value)| doc.says(key, Some(value)))
+    })
+}
+
+/// Our layout, with the comments that only they have at the end: nothing that was written is lost.
+fn with_comments([base, ours, theirs]: &[String; 3]) -> String {
+    let mut text = ours.clone();
+    let known = |line: &str| base.lines().chain(ours.lines()).any(|other| other.trim() == line);
+    let new: Vec<&str> = theirs.lines().map(str::trim).filter(|line| line.starts_with('#') && !known(line)).collect();
+    if !new.is_empty() {
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(&format!("{}\n", new.join("\n")));
+    }
+    text
+}
+
+/// Puts both values of each conflict between git's markers, in place of the line that has ours.
+fn marked(text: &str, conflicts: &[Key], ours: &Leaves, theirs: &Leaves) -> String {
+    let places = |key: &Key| Doc::new(text).ok().and_then(|doc| doc.statement(key)).unwrap_or(text.len()..text.len());
+    let mut blocks: Vec<_> = conflicts.iter().map(|key| (places(key), block(key, ours.get(key), theirs.get(key)))).collect();
+    // From the end, so that the places of the others stay right.
+    blocks.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
+    let mut text = text.to_owned();
+    for (range, block) in blocks {
+        text.replace_range(range, &block);
+    }
+    text
+}
+
+fn block(key: &Key, ours: Option<&Value>, theirs: Option<&Value>) -> String {
+    let leaf = Key::new(key.parts().last().unwrap_or_default());
+    let statement = |value: Option<&Value>| value.map(|value| new_file(&[(leaf.clone(), value.clone())])).unwrap_or_default();
+    format!("<<<<<<< ours\n{}=======\n{}>>>>>>> theirs\n", statement(ours), statement(theirs))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BASE: &str = "title = \"x\"\npriority = \"P2\"\nlabels = [\"b\"]\nstate = \"Backlog\"\n";
+
+    fn clean(base: &str, ours: &str, theirs: &str) -> String {
+        let merged = merge(base, ours, theirs).unwrap();
+        assert_eq!(merged.conflicts, [], "{}", merged.text);
+        merged.text
+    }
+
+    #[test]
+    fn different_keys_and_both_sides_labels_merge() {
+        let ours = BASE.replace("P2", "P1").replace("[\"b\"]", "[\"a\", \"b\"]");
+        let theirs = BASE.replace("Backlog", "In Review").replace("[\"b\"]", "[\"b\", \"c\"]");
+        let text = clean(BASE, &ours, &theirs);
+        let doc = Doc::new(text).unwrap();
+        assert!(doc.says(&Key::new("labels"), Some(&Value::texts(["a", "b", "c"]))));
+        assert!(doc.says(&Key::new("priority"), Some(&Value::text("P1"))));
+        assert!(doc.says(&Key::new("state"), Some(&Value::text("In Review"))));
+    }
+
+    #[test]
+    fn a_removal_on_one_side_is_kept_and_neighbouring_lines_do_not_conflict() {
+        let ours = BASE.replace("labels = [\"b\"]\n", "");
+        let theirs = BASE.replace("P2", "P0");
+        assert_eq!(clean(BASE, &ours, &theirs), "title = \"x\"\npriority = \"P0\"\nstate = \"Backlog\"\n");
+    }
+
+    #[test]
+    fn the_comments_of_both_sides_stay() {
+        let ours = BASE.replace("P2\"", "P1\" # ours");
+        let theirs = format!("# theirs\n{}", BASE.replace("Backlog", "Done"));
+        let text = clean(BASE, &ours, &theirs);
+        assert!(text.contains("# ours") && text.contains("# theirs"), "{text}");
+        let ours = format!("# one\n{}", BASE.replace("P2", "P1"));
+        let theirs = format!("# two\n{}", BASE.replace("Backlog", "Done"));
+        let text = clean(BASE, &ours, &theirs);
+        assert!(text.contains("# one") && text.contains("# two"), "{text}");
+    }
+
+    #[test]
+    fn one_key_with_two_values_is_a_conflict_that_names_it() {
+        let merged = merge(BASE, &BASE.replace("P2", "P0"), &BASE.replace("P2", "P1").replace("Backlog", "Done")).unwrap();
+        assert_eq!(merged.conflicts, [Key::new("priority")]);
+        assert!(merged.text.contains("<<<<<<< ours\npriority = \"P0\"\n=======\npriority = \"P1\"\n>>>>>>> theirs\n"));
+        assert!(merged.text.contains("Done"));
+        assert!(super::super::codec::has_conflict_markers(&merged.text).is_some());
+    }
+
+    #[test]
+    fn both_add_the_same_key_anywhere() {
+        let ours = format!("owner = \"a\"\n{BASE}");
+        let theirs = format!("{BASE}owner = \"a\"\n[custom]\nx = 1\n");
+        let text = clean(BASE, &ours, &theirs);
+        assert!(text.contains("[custom]") && text.matches("owner").count() == 1, "{text}");
+    }
+
+    #[test]
+    fn descriptions_merge_by_lines() {
+        let base = "title = \"x\"\ndescription = \"\"\"\none\n\ntwo\n\nthree\n\"\"\"\n";
+        let text = clean(base, &base.replace("one", "ONE"), &base.replace("three", "THREE"));
+        assert!(text.contains("ONE\n\ntwo\n\nTHREE"), "{text}");
+        assert_eq!(merge(base, &base.replace("one", "A"), &base.replace("one", "B")).unwrap().conflicts, [Key::new("description")]);
+    }
+
+    #[test]
+    fn what_is_no_toml_is_left_to_git() {
+        assert!(merge("a = 1\n", "a = \n", "a = 2\n").is_none());
+    }
+}

@@ -1,0 +1,142 @@
+//! The board on disk: task files, notes, the journal, and the index that makes reading them quick.
+
+pub mod codec;
+mod commit;
+mod guard;
+mod index;
+mod journal;
+mod lock;
+pub mod merge;
+mod notes;
+mod snapshot;
+
+use std::path::{Path, PathBuf};
+
+use crate::board::Place;
+use crate::fs::{self, FsError};
+use crate::task::{Key, Problem, Task, TaskId};
+use crate::workflow::Workflow;
+
+pub use commit::Committed;
+pub use journal::Line;
+pub use lock::BoardLock;
+pub use notes::Note;
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error(transparent)]
+    Fs(#[from] FsError),
+    #[error("the board is locked by {holder}")]
+    Busy { holder: String },
+    #[error("{task} was changed by somebody else{}", key.as_ref().map(|k| format!(" ({k})")).unwrap_or_default())]
+    Raced { task: TaskId, key: Option<Key> },
+    #[error("{0}")]
+    Broken(Problem),
+    #[error("no task {0}")]
+    Missing(TaskId),
+    #[error("{task} cannot be edited: {source}")]
+    Edit { task: TaskId, source: codec::EditError },
+}
+
+/// Where a board lies and how its files are read.
+pub struct Store {
+    root: PathBuf,
+    local: PathBuf,
+    flow: Workflow,
+}
+
+/// One task with all that its file says.
+pub struct TaskFile {
+    pub task: Task,
+    pub description: String,
+    pub text: String,
+}
+
+impl Store {
+    /// `root` is the main worktree, `local` the machine's own folder for this repository.
+    pub fn new(root: PathBuf, local: PathBuf, flow: Workflow) -> Self {
+        Self { root, local, flow }
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub fn local(&self) -> &Path {
+        &self.local
+    }
+
+    pub fn flow(&self) -> &Workflow {
+        &self.flow
+    }
+
+    pub fn board_dir(&self) -> PathBuf {
+        self.root.join(".ralph")
+    }
+
+    pub fn tasks_dir(&self) -> PathBuf {
+        self.root.join(".ralph/tasks")
+    }
+
+    pub fn journal_dir(&self) -> PathBuf {
+        self.root.join(".ralph/journal")
+    }
+
+    pub fn path(&self, task: &TaskId, place: &Place) -> PathBuf {
+        let board = self.board_dir();
+        match place {
+            Place::Task => board.join(format!("tasks/{task}.toml")),
+            Place::Archive => board.join(format!("archive/{task}.toml")),
+            Place::Note(name) => board.join(format!("notes/{task}/{name}")),
+        }
+    }
+
+    /// As a person in the repository would type it.
+    pub fn shown(&self, path: &Path) -> String {
+        path.strip_prefix(&self.root).unwrap_or(path).display().to_string()
+    }
+
+    /// One task in full.
+    pub fn load(&self, id: &TaskId) -> Result<TaskFile, StoreError> {
+        self.load_at(id, &Place::Task)
+    }
+
+    pub fn load_archived(&self, id: &TaskId) -> Result<TaskFile, StoreError> {
+        self.load_at(id, &Place::Archive)
+    }
+
+    fn load_at(&self, id: &TaskId, place: &Place) -> Result<TaskFile, StoreError> {
+        let path = self.path(id, place);
+        let text = self.text_of(&path)?.ok_or_else(|| StoreError::Missing(id.clone()))?;
+        let read = codec::read(id, &self.shown(&path), &text, &self.flow).map_err(StoreError::Broken)?;
+        Ok(TaskFile { task: read.task, description: read.description.into_owned(), text })
+    }
+
+    /// The text of a task file, if there is one and it is text.
+    pub(crate) fn text_of(&self, path: &Path) -> Result<Option<String>, StoreError> {
+        let Some(meta) = fs::metadata(path)? else { return Ok(None) };
+        let shown = self.shown(path);
+        if meta.len() > codec::MAX_FILE_SIZE {
+            return Err(StoreError::Broken(too_large(&shown)));
+        }
+        let Some(bytes) = fs::read(path)? else { return Ok(None) };
+        codec::utf8(&shown, &bytes).map(|text| Some(text.to_owned())).map_err(StoreError::Broken)
+    }
+
+    pub fn is_archived(&self, id: &TaskId) -> bool {
+        self.path(id, &Place::Archive).exists()
+    }
+
+    pub fn exists(&self, id: &TaskId) -> bool {
+        self.path(id, &Place::Task).exists()
+    }
+
+    /// The whole journal, oldest first, and the lines of it that are damaged.
+    pub fn journal(&self) -> Result<(Vec<Line>, Vec<Problem>), StoreError> {
+        Ok(journal::read(&self.journal_dir(), |path| self.shown(path))?)
+    }
+}
+
+fn too_large(shown: &str) -> Problem {
+    Problem::whole(shown, "the file is larger than 1 MiB").hint("move long text into a document and link it")
+}

@@ -1,0 +1,83 @@
+//! Notes: one comment per file, so that two branches never conflict over them.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+
+use super::{Store, StoreError};
+use crate::board::{Change, Place};
+use crate::fs;
+use crate::task::{TaskId, Value, Worker};
+
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Note {
+    pub file: String,
+    pub by: Option<String>,
+    pub at: Option<Timestamp>,
+    pub text: String,
+}
+
+const FENCE: &str = "+++";
+
+/// A new note as a change.
+pub fn new(task: &TaskId, by: &Worker, at: Timestamp, rng: &mut fastrand::Rng, text: &str) -> Change {
+    let rand: String = (0..4).map(|_| rng.lowercase()).collect();
+    let name = format!("{}-{rand}.md", at.strftime("%Y%m%dT%H%M%SZ"));
+    let by = super::codec::render_value(&Value::text(by));
+    let content = format!("{FENCE}\nby = {by}\nat = {at}\n{FENCE}\n\n{}\n", text.trim_end());
+    Change::File { task: task.clone(), file: Place::Note(name), old: None, new: Some(content) }
+}
+
+impl Store {
+    /// Oldest first.
+    pub fn notes(&self, task: &TaskId) -> Result<Vec<Note>, StoreError> {
+        let folder = self.board_dir().join(format!("notes/{task}"));
+        let mut notes = Vec::new();
+        for name in fs::names(&folder)?.into_iter().filter(|name| name.ends_with(".md") && !name.starts_with('.')) {
+            let path = folder.join(&name);
+            let Some(bytes) = fs::read(&path)? else { continue };
+            notes.push(parse(name, &String::from_utf8_lossy(&bytes), &path));
+        }
+        notes.sort_by(|a, b| (a.at, &a.file).cmp(&(b.at, &b.file)));
+        Ok(notes)
+    }
+}
+
+/// A note that a person wrote without front matter is one too; its file tells the time.
+fn parse(file: String, text: &str, path: &Path) -> Note {
+    let text = text.replace("\r\n", "\n");
+    let front = text.strip_prefix("+++\n").and_then(|rest| rest.split_once("\n+++"));
+    let table: Option<toml::Table> = front.and_then(|(front, _)| front.parse().ok());
+    let (by, at, body) = match (table, front) {
+        (Some(table), Some((_, body))) => {
+            let field = |key: &str| table.get(key).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+            (field("by"), field("at").and_then(|at| at.parse().ok()), body)
+        }
+        _ => (None, None, text.as_str()),
+    };
+    let saved = || fs::metadata(path).ok().flatten().and_then(|meta| Timestamp::try_from(meta.modified().ok()?).ok());
+    Note { file, by, at: at.or_else(saved), text: body.trim().to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_comes_back_as_it_was_written() {
+        let by = Worker::new("anna \"a\" b").unwrap();
+        let at: Timestamp = "2026-11-16T10:00:00Z".parse().unwrap();
+        let Change::File { new: Some(text), file: Place::Note(name), .. } =
+            new(&TaskId::new("t-x").unwrap(), &by, at, &mut fastrand::Rng::with_seed(1), "One.\n\n+++ two\n")
+        else {
+            panic!()
+        };
+        let note = parse(name, &text, Path::new("nowhere"));
+        assert_eq!((note.by.as_deref(), note.at, note.text.as_str()), (Some("anna \"a\" b"), Some(at), "One.\n\n+++ two"));
+    }
+
+    #[test]
+    fn a_hand_made_note_needs_no_front_matter() {
+        assert_eq!(parse("x.md".into(), "just text\r\n", Path::new("nowhere")).text, "just text");
+    }
+}

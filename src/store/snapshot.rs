@@ -1,0 +1,309 @@
+//! Reading the board: all of it through the index, or one task with its neighbours.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use super::index::{self, Content, Entry, Header, IndexFile, Stamp};
+use super::{BoardLock, Store, StoreError, codec, too_large};
+use crate::board::{Board, Broken, Place};
+use crate::fs::{self, FsError};
+use crate::task::{Problem, Task, TaskId};
+
+/// Fewer changed files than this are read again each time rather than written to a new index.
+const WORTH_WRITING: usize = 32;
+const WORTH_THREADS: usize = 64;
+const UNREAD_JOURNAL: u64 = 256 * 1024;
+
+/// What the folder holds, before any file is opened.
+struct Listing {
+    files: Vec<(TaskId, Stamp)>,
+    misnamed: Vec<Problem>,
+    folder: i128,
+}
+
+impl Store {
+    fn index_path(&self) -> PathBuf {
+        self.local.join("index")
+    }
+
+    /// Another ralph, or another workflow, may read the same file as something else.
+    pub(super) fn reader(&self) -> u32 {
+        crc32fast::hash(format!("{} {:?}", env!("CARGO_PKG_VERSION"), self.flow).as_bytes())
+    }
+
+    /// The whole board, as it was at one instant: never half of a verb.
+    pub fn snapshot(&self) -> Result<Board, StoreError> {
+        for _ in 0..3 {
+            self.settle()?;
+            let before = self.generation();
+            let board = self.read_all()?;
+            if !self.is_pending() && before == self.generation() {
+                return Ok(board);
+            }
+        }
+        // Verbs come faster than we can read: keep them out for a moment, if we may.
+        let lock = BoardLock::take(&self.local.join("lock"));
+        let board = self.read_all();
+        drop(lock);
+        board
+    }
+
+    /// Changes with every verb of several files: their intents are made and removed in this folder.
+    fn generation(&self) -> Option<i128> {
+        fs::metadata(&self.local).ok().flatten().map(|meta| index::mtime(&meta))
+    }
+
+    pub(super) fn read_all(&self) -> Result<Board, StoreError> {
+        let listing = self.listing()?;
+        let old = IndexFile::open(&self.index_path(), self.reader());
+        let known_folder = old.as_ref().map(IndexFile::folder);
+        let header = old.as_ref().map(|index| index.header.clone()).unwrap_or_default();
+        let entries = old.and_then(|index| index.entries());
+        let intact = entries.is_some();
+        let (mut kept, changed) = reconcile(&listing.files, entries.unwrap_or_default(), header.began);
+
+        let worth = !intact || changed.len() > WORTH_WRITING || known_folder != Some(listing.folder);
+        // The clock is read before the files are: what changes from here on is newer than it.
+        let began = if worth { self.begin_index() } else { None };
+        let marks = if intact { header.marks.as_slice() } else { &[] };
+        let (newest, marks, unread) = index::read_journal(&self.journal_dir(), marks)?;
+        let read = self.read_files(&changed)?;
+        merge_in(&mut kept, read);
+        for (id, at) in newest {
+            if let Ok(place) = kept.binary_search_by(|entry| entry.id.cmp(&id)) {
+                kept[place].journaled = kept[place].journaled.max(Some(at));
+            }
+        }
+        let began = began.or_else(|| if unread > UNREAD_JOURNAL { self.begin_index() } else { None });
+        if let Some((temp, began)) = began {
+            let problems = kept.iter().filter(|entry| entry.has_problems()).map(|entry| entry.id.clone()).collect();
+            let header =
+                Header { reader: self.reader(), began, folder: listing.folder, tasks: kept.len() as u64, problems, marks };
+            // A cache that cannot be written is no reason to fail a reading command.
+            let _ = index::write(&self.index_path(), &temp, &header, &kept);
+        }
+        Ok(self.assemble(kept, listing.misnamed))
+    }
+
+    /// An empty file at the index's place-to-be, whose time is the file system's own "now".
+    fn begin_index(&self) -> Option<(PathBuf, i128)> {
+        let temp = self.local.join(format!(".index.{}.tmp", std::process::id()));
+        fs::write_new(&temp, b"", false).ok()?;
+        let began = fs::metadata(&temp).ok()??;
+        Some((temp, index::mtime(&began)))
+    }
+
+    fn listing(&self) -> Result<Listing, FsError> {
+        let folder_path = self.tasks_dir();
+        let error = |source| FsError { doing: "list", path: folder_path.clone(), source };
+        let folder = fs::metadata(&folder_path)?.map_or(0, |meta| index::mtime(&meta));
+        let mut listing = Listing { files: Vec::new(), misnamed: Vec::new(), folder };
+        if folder == 0 {
+            return Ok(listing);
+        }
+        for entry in std::fs::read_dir(&folder_path).map_err(error)? {
+            let entry = entry.map_err(error)?;
+            let name = entry.file_name();
+            let Some(stem) = name.to_str().and_then(|name| name.strip_suffix(".toml")).filter(|stem| !stem.starts_with('.'))
+            else {
+                continue;
+            };
+            let id = match TaskId::new(stem) {
+                Ok(id) => id,
+                Err(why) => {
+                    let problem = Problem::whole(self.shown(&entry.path()), why.to_string());
+                    listing.misnamed.push(problem.hint("rename the file"));
+                    continue;
+                }
+            };
+            // Gone between the two calls, or not a file: not on the board.
+            let Ok(meta) = entry.metadata() else { continue };
+            let meta = if meta.is_symlink() { fs::metadata(&entry.path())? } else { Some(meta) };
+            listing.files.extend(meta.filter(std::fs::Metadata::is_file).map(|meta| (id, Stamp::of(&meta))));
+        }
+        listing.files.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        Ok(listing)
+    }
+
+    fn read_files(&self, ids: &[TaskId]) -> Result<Vec<Entry>, FsError> {
+        if ids.len() < WORTH_THREADS {
+            return ids.iter().filter_map(|id| self.read_file(id).transpose()).collect();
+        }
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+        let chunks: Vec<&[TaskId]> = ids.chunks(ids.len().div_ceil(threads)).collect();
+        std::thread::scope(|scope| {
+            let running: Vec<_> = chunks
+                .into_iter()
+                .map(|chunk| scope.spawn(|| chunk.iter().filter_map(|id| self.read_file(id).transpose()).collect::<Result<Vec<_>, _>>()))
+                .collect();
+            let mut all = Vec::with_capacity(ids.len());
+            for thread in running {
+                all.extend(thread.join().expect("a reader does not panic")?);
+            }
+            Ok(all)
+        })
+    }
+
+    /// `None` where the file has gone since it was listed.
+    fn read_file(&self, id: &TaskId) -> Result<Option<Entry>, FsError> {
+        let path = self.path(id, &Place::Task);
+        let Some(meta) = fs::metadata(&path)? else { return Ok(None) };
+        let stamp = Stamp::of(&meta);
+        let shown = format!(".ralph/tasks/{id}.toml");
+        let content = if stamp.size > codec::MAX_FILE_SIZE {
+            Content::Broken(too_large(&shown))
+        } else {
+            match fs::read(&path) {
+                Ok(Some(bytes)) => self.content(id, &shown, &bytes),
+                Ok(None) => return Ok(None),
+                Err(error) => Content::Broken(Problem::whole(&shown, format!("{error}: {}", error.source))),
+            }
+        };
+        Ok(Some(Entry { id: id.clone(), stamp, content, journaled: None }))
+    }
+
+    fn content(&self, id: &TaskId, shown: &str, bytes: &[u8]) -> Content {
+        let read = codec::utf8(shown, bytes).and_then(|text| codec::read(id, shown, text, &self.flow));
+        match read {
+            Ok(read) => Content::Task(Box::new(read.task)),
+            Err(problem) => Content::Broken(problem),
+        }
+    }
+
+    fn assemble(&self, entries: Vec<Entry>, misnamed: Vec<Problem>) -> Board {
+        let mut tasks = Vec::with_capacity(entries.len());
+        let mut broken = Vec::new();
+        for entry in entries {
+            match entry.content {
+                Content::Task(task) => tasks.push(dated(*task, entry.journaled, entry.stamp)),
+                Content::Broken(problem) => broken.push(Broken { id: entry.id, problem }),
+            }
+        }
+        let unnamed = TaskId::new("unnamed").expect("a plain word is an id");
+        broken.extend(misnamed.into_iter().map(|problem| Broken { id: unnamed.clone(), problem }));
+        self.with_archive(Board::new(tasks, broken, Vec::new()))
+    }
+
+    fn with_archive(&self, mut board: Board) -> Board {
+        let found = board.unresolved().into_iter().filter_map(|id| {
+            let file = self.load_archived(&id).ok()?;
+            Some((id, file.task.state))
+        });
+        let found = found.collect();
+        board.put_archived(found);
+        board
+    }
+
+    /// The board as far as one task can see it: its blockers, its ancestors and their blockers, its children and what
+    /// waits for it. Costs the same on a board of any size.
+    pub fn around(&self, id: &TaskId) -> Result<Board, StoreError> {
+        self.settle()?;
+        let folder = fs::metadata(&self.tasks_dir())?.map_or(0, |meta| index::mtime(&meta));
+        let index = IndexFile::open(&self.index_path(), self.reader()).filter(|index| index.folder() == folder);
+        let Some((index, naming)) = index.and_then(|index| index.may_name(id).map(|naming| (index, naming))) else {
+            return self.snapshot();
+        };
+        let mut found: BTreeMap<TaskId, Entry> = BTreeMap::new();
+        let mut wanted: Vec<TaskId> = vec![id.clone()];
+        wanted.extend(index.header.problems.iter().cloned());
+        for other in naming {
+            wanted.extend(self.read_file(&other)?.filter(|entry| names(entry, id)).map(|entry| entry.id));
+        }
+        while let Some(next) = wanted.pop() {
+            if found.contains_key(&next) {
+                continue;
+            }
+            let Some(mut entry) = self.read_file(&next)? else { continue };
+            if next == *id {
+                entry.journaled = self.last_line(&index, id)?;
+            }
+            if let Content::Task(task) = &entry.content {
+                wanted.extend(task.parent.iter().chain(&task.blocked_by).cloned());
+            }
+            found.insert(next, entry);
+        }
+        Ok(self.assemble(found.into_values().collect(), Vec::new()))
+    }
+
+    fn last_line(&self, index: &IndexFile, id: &TaskId) -> Result<Option<Timestamp>, FsError> {
+        let (newest, ..) = index::read_journal(&self.journal_dir(), &index.header.marks)?;
+        let indexed = index.entry(id).and_then(|entry| entry.journaled);
+        Ok(newest.get(id).copied().max(indexed))
+    }
+
+    /// How many tasks there are, near enough to choose the length of an id.
+    pub fn rough_count(&self) -> usize {
+        let index = IndexFile::open(&self.index_path(), self.reader());
+        index.map_or_else(|| fs::names(&self.tasks_dir()).map_or(0, |names| names.len()), |index| index.header.tasks as usize)
+    }
+
+    /// Tells the index what a verb has changed. `before` is the folder's stamp that the verb found.
+    pub(super) fn note_touched(&self, before: i128, ids: Vec<TaskId>) {
+        let folder = self.folder_stamp();
+        IndexFile::touch(&self.index_path(), self.reader(), before, folder, ids);
+    }
+
+    pub(super) fn folder_stamp(&self) -> i128 {
+        fs::metadata(&self.tasks_dir()).ok().flatten().map_or(0, |meta| index::mtime(&meta))
+    }
+
+    /// Whether there is an index that can be used; `Some(false)` is a damaged one.
+    pub fn index_is_intact(&self) -> Option<bool> {
+        let path: &Path = &self.index_path();
+        path.exists().then(|| IndexFile::open(path, self.reader()).and_then(|index| index.entries()).is_some())
+    }
+
+    pub fn drop_index(&self) -> Result<(), StoreError> {
+        Ok(fs::remove(&self.index_path())?)
+    }
+}
+
+/// Which entries still hold, and which files have to be read; both in the order of the ids.
+fn reconcile(files: &[(TaskId, Stamp)], entries: Vec<Entry>, began: i128) -> (Vec<Entry>, Vec<TaskId>) {
+    let (mut kept, mut changed) = (Vec::with_capacity(files.len()), Vec::new());
+    let mut entries = entries.into_iter().peekable();
+    for (id, stamp) in files {
+        while entries.next_if(|entry| entry.id < *id).is_some() {}
+        let entry = entries.next_if(|entry| entry.id == *id);
+        match entry {
+            Some(entry) if entry.stamp == *stamp && stamp.mtime < began => kept.push(entry),
+            Some(entry) => {
+                // What the journal said of it stays true.
+                kept.push(Entry { stamp: Stamp { inode: 0, ..*stamp }, ..entry });
+                changed.push(id.clone());
+            }
+            None => changed.push(id.clone()),
+        }
+    }
+    (kept, changed)
+}
+
+/// Puts fresh entries in place of stale ones, keeping the journal's word; a file that is gone leaves none.
+fn merge_in(kept: &mut Vec<Entry>, read: Vec<Entry>) {
+    let mut fresh = Vec::new();
+    for mut entry in read {
+        match kept.binary_search_by(|other| other.id.cmp(&entry.id)) {
+            Ok(place) => {
+                entry.journaled = kept[place].journaled;
+                kept[place] = entry;
+            }
+            Err(_) => fresh.push(entry),
+        }
+    }
+    kept.retain(|entry| entry.stamp.inode != 0);
+    if !fresh.is_empty() {
+        kept.extend(fresh);
+        kept.sort_by(|a, b| a.id.cmp(&b.id));
+    }
+}
+
+fn names(entry: &Entry, id: &TaskId) -> bool {
+    matches!(&entry.content, Content::Task(task) if task.parent.as_ref() == Some(id) || task.blocked_by.contains(id))
+}
+
+fn dated(mut task: Task, journaled: Option<Timestamp>, stamp: Stamp) -> Task {
+    task.updated = journaled.or_else(|| Timestamp::from_nanosecond(stamp.mtime).ok());
+    task
+}

@@ -1,0 +1,102 @@
+//! Task ids: what is one, and how a new one is minted without a counter.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Digits and consonants: no vowels, so no words; no `l`, so nothing that reads like a digit.
+const ALPHABET: &[u8] = b"0123456789bcdfghjkmnpqrstvwxyz";
+const MAX_LENGTH: usize = 64;
+
+/// The stem of a task's file name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TaskId(String);
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} cannot be a task id: {why}")]
+pub struct InvalidId {
+    text: String,
+    why: &'static str,
+}
+
+impl TaskId {
+    pub fn new(text: impl Into<String>) -> Result<Self, InvalidId> {
+        let text = text.into();
+        let why = if text.is_empty() {
+            "it is empty"
+        } else if text.len() > MAX_LENGTH {
+            "it is longer than 64 characters"
+        } else if text.starts_with(['.', '-']) {
+            "it starts with a dot or a dash"
+        } else if !text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)) {
+            "only letters, digits, `-`, `_` and `.` may be in it"
+        } else {
+            return Ok(Self(text));
+        };
+        Err(InvalidId { text, why })
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl std::str::FromStr for TaskId {
+    type Err = InvalidId;
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        Self::new(text)
+    }
+}
+
+/// Long enough that a hundred boards of this size would share hardly an id: clones mint without asking each other.
+pub fn id_length(tasks: usize) -> usize {
+    let mut length = 4;
+    while ALPHABET.len().pow(length as u32) < tasks.saturating_mul(100) && length < 12 {
+        length += 1;
+    }
+    length
+}
+
+/// A fresh id; the caller checks that it is free.
+pub fn mint(prefix: &str, length: usize, rng: &mut fastrand::Rng) -> TaskId {
+    loop {
+        let tail: String = (0..length).map(|_| char::from(ALPHABET[rng.usize(..ALPHABET.len())])).collect();
+        // All digits would read like the number of a GitHub issue.
+        if tail.bytes().any(|b| b.is_ascii_alphabetic()) {
+            return TaskId(format!("{prefix}{tail}"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_or_an_option_is_no_id() {
+        for bad in ["", "../x", "a/b", "-x", ".hidden", "a b", "é", &"x".repeat(65)] {
+            assert!(TaskId::new(bad).is_err(), "{bad:?}");
+        }
+        assert!(TaskId::new("fix-login_2.0").is_ok());
+    }
+
+    #[test]
+    fn ids_grow_with_the_board_and_never_look_like_numbers() {
+        assert_eq!(id_length(0), 4);
+        assert_eq!(id_length(8_100), 4);
+        assert_eq!(id_length(10_000), 5);
+        let mut rng = fastrand::Rng::with_seed(1);
+        for _ in 0..20_000 {
+            let id = mint("t-", 4, &mut rng);
+            let tail = id.as_str().strip_prefix("t-").unwrap();
+            assert!(tail.len() == 4 && tail.parse::<u64>().is_err() && !tail.contains(['a', 'e', 'i', 'o', 'u', 'l']));
+        }
+    }
+}

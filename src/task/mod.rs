@@ -1,0 +1,90 @@
+//! One task: its id, its fields, the values they may have, and what can be wrong with its file.
+
+mod fields;
+mod id;
+mod problem;
+mod value;
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+pub use fields::{Estimate, Kind, ParseError, Priority, StateName, Worker};
+pub use id::{InvalidId, TaskId, id_length, mint};
+pub use problem::Problem;
+pub use value::{Key, Value};
+
+/// What lists, rules and the index know of a task; its description stays in the file until it is shown.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Task {
+    pub id: TaskId,
+    pub kind: Kind,
+    pub title: String,
+    pub state: StateName,
+    pub priority: Option<Priority>,
+    pub estimate: Option<Estimate>,
+    pub labels: Vec<String>,
+    pub owner: Option<Worker>,
+    pub parent: Option<TaskId>,
+    pub blocked_by: Vec<TaskId>,
+    /// The open leaf children are planned, built and merged together.
+    pub atomic: bool,
+    pub created: Option<Timestamp>,
+    pub artifacts: BTreeMap<String, String>,
+    pub rejections: u32,
+    pub github: Option<GithubLink>,
+    /// When a verb last changed it, by the journal; else what the file system says.
+    pub updated: Option<Timestamp>,
+    pub problems: Vec<Problem>,
+}
+
+/// The issue that mirrors a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GithubLink {
+    pub number: u64,
+    pub url: Option<String>,
+}
+
+impl Task {
+    pub fn new(id: TaskId, title: impl Into<String>, state: StateName) -> Self {
+        Self {
+            id,
+            kind: Kind::Issue,
+            title: title.into(),
+            state,
+            priority: None,
+            estimate: None,
+            labels: Vec::new(),
+            owner: None,
+            parent: None,
+            blocked_by: Vec::new(),
+            atomic: false,
+            created: None,
+            artifacts: BTreeMap::new(),
+            rejections: 0,
+            github: None,
+            updated: None,
+            problems: Vec::new(),
+        }
+    }
+
+    /// What the file says under `key`, for the keys that this struct holds; defaults count as absent.
+    pub fn value(&self, key: &Key) -> Option<Value> {
+        let texts = |list: &[String]| (!list.is_empty()).then(|| Value::texts(list.iter()));
+        let ids = |list: &[TaskId]| (!list.is_empty()).then(|| Value::texts(list.iter()));
+        match key.as_str() {
+            "title" => Some(Value::text(&self.title)),
+            "kind" => Some(Value::text(self.kind)),
+            "state" => Some(Value::text(&self.state)),
+            "priority" => self.priority.map(Value::text),
+            "estimate" => self.estimate.map(Value::text),
+            "labels" => texts(&self.labels),
+            "owner" => self.owner.as_ref().map(Value::text),
+            "parent" => self.parent.as_ref().map(Value::text),
+            "blocked_by" => ids(&self.blocked_by),
+            "atomic" => self.atomic.then_some(Value::Bool(true)),
+            _ => None,
+        }
+    }
+}

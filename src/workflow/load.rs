@@ -1,0 +1,162 @@
+//! Reading a workflow table and refusing one that could not work.
+
+use std::collections::HashSet;
+
+use serde::Deserialize;
+
+use super::{Role, State, Workflow};
+use crate::task::StateName;
+
+pub(super) const BUILTIN: &str = include_str!("builtin.toml");
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WorkflowError {
+    #[error("{message}")]
+    Syntax { message: String, offset: usize },
+    #[error("{0}")]
+    Inconsistent(String),
+    #[error("{typed:?} is not a state: did you mean {meant}? (there are {all})")]
+    NoSuchState { typed: String, meant: String, all: String },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    format: u32,
+    name: String,
+    initial: String,
+    #[serde(rename = "state")]
+    states: Vec<StateRow>,
+    #[serde(rename = "role", default)]
+    roles: Vec<RoleRow>,
+    #[serde(rename = "step", default)]
+    steps: Vec<StateRow>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StateRow {
+    name: String,
+    #[serde(default)]
+    lock: bool,
+    #[serde(default)]
+    terminal: bool,
+    #[serde(default)]
+    human: bool,
+    #[serde(default)]
+    gate: bool,
+    #[serde(default)]
+    off: bool,
+    #[serde(default)]
+    intake: Vec<String>,
+    github: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RoleRow {
+    name: String,
+    #[serde(default = "one")]
+    limit: usize,
+    hands_off: Option<String>,
+}
+
+fn one() -> usize {
+    1
+}
+
+impl Workflow {
+    pub fn parse(text: &str) -> Result<Self, WorkflowError> {
+        let table: Table = toml::from_str(text).map_err(|error| WorkflowError::Syntax {
+            message: error.message().to_owned(),
+            offset: error.span().map_or(0, |span| span.start),
+        })?;
+        let steps = if table.steps.is_empty() { builtin_steps()? } else { table.steps };
+        let flow = Self {
+            name: table.name,
+            initial: StateName::new(table.initial),
+            states: table.states.into_iter().map(State::from).collect(),
+            steps: steps.into_iter().map(State::from).collect(),
+            roles: table.roles.into_iter().map(Role::from).collect(),
+        };
+        flow.check(table.format)?;
+        Ok(flow)
+    }
+
+    fn check(&self, format: u32) -> Result<(), WorkflowError> {
+        let wrong = |message: String| Err(WorkflowError::Inconsistent(message));
+        if format != 1 {
+            return wrong(format!("format {format} is not known to this ralph, which reads format 1"));
+        }
+        let mut seen = HashSet::new();
+        if let Some(twice) = self.states.iter().find(|s| !seen.insert(&s.name)) {
+            return wrong(format!("state {:?} is there twice", twice.name.as_str()));
+        }
+        if !seen.contains(&self.initial) {
+            return wrong(format!("initial = {:?} is not one of the states", self.initial.as_str()));
+        }
+        if !self.states.iter().any(|s| s.terminal) {
+            return wrong("no state is terminal, so nothing could ever be finished".into());
+        }
+        for state in &self.states {
+            if let Some(role) = state.intake.iter().find(|role| self.role(role).is_none()) {
+                return wrong(format!("state {:?} is taken by {role:?}, which is not one of the roles", state.name.as_str()));
+            }
+        }
+        match self.roles.iter().filter_map(|r| r.hands_off.as_ref()).find(|state| !seen.contains(state)) {
+            Some(state) => wrong(format!("hands_off = {:?} is not one of the states", state.as_str())),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A board that replaces the states keeps the steps of teams.
+fn builtin_steps() -> Result<Vec<StateRow>, WorkflowError> {
+    let table: Table = toml::from_str(BUILTIN).map_err(|e| WorkflowError::Inconsistent(e.message().to_owned()))?;
+    Ok(table.steps)
+}
+
+impl From<StateRow> for State {
+    fn from(row: StateRow) -> Self {
+        let StateRow { name, lock, terminal, human, gate, off, intake, github } = row;
+        Self { name: StateName::new(name), lock, terminal, human, gate, off, intake, github }
+    }
+}
+
+impl From<RoleRow> for Role {
+    fn from(row: RoleRow) -> Self {
+        Self { name: row.name, limit: row.limit, hands_off: row.hands_off.map(StateName::new) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: &str = "format = 1\nname = \"plain\"\ninitial = \"Todo\"\n[[state]]\nname = \"Todo\"\n[[state]]\nname = \"Done\"\nterminal = true\n";
+
+    #[test]
+    fn the_embedded_workflow_has_the_eleven_states_in_order() {
+        let flow = Workflow::parse(BUILTIN).unwrap();
+        let names: Vec<_> = flow.states().iter().map(|s| s.name.as_str()).collect();
+        assert_eq!(names.len(), 11);
+        assert_eq!((names[0], names[8], names[10]), ("Backlog", "Done", "Human Needed"));
+        assert_eq!(flow.roles().iter().map(|r| r.limit).collect::<Vec<_>>(), [3, 3, 1, 1]);
+    }
+
+    #[test]
+    fn a_plain_board_loads_and_keeps_the_steps() {
+        assert_eq!(Workflow::parse(PLAIN).unwrap().steps.len(), 3);
+    }
+
+    #[test]
+    fn a_workflow_that_could_not_work_is_refused_with_the_reason() {
+        let error = |text: &str| Workflow::parse(text).unwrap_err().to_string();
+        assert!(error(&PLAIN.replace("initial = \"Todo\"", "initial = \"Nope\"")).contains("initial"));
+        assert!(error(&PLAIN.replace("terminal = true", "")).contains("terminal"));
+        assert!(error(&PLAIN.replace("\"Done\"", "\"Todo\"")).contains("twice"));
+        assert!(error(&PLAIN.replace("terminal = true", "terminal = true\nintake = [\"cook\"]")).contains("cook"));
+        assert!(error(&PLAIN.replace("terminal", "termnal")).contains("termnal"));
+        assert!(error(&PLAIN.replace("format = 1", "format = 2")).contains("format 2"));
+    }
+}

@@ -1,1 +1,29 @@
-mod board; mod config; mod fs; mod git; mod task; mod workflow; mod store;
+//! ralph: a git-native, file-based task board for people and coding agents who share one repository.
+//!
+//! ```text
+//! main.rs     argv in, exit code out
+//! task/       one task: id, fields, kinds, values, problems                      pure
+//! workflow/   states and roles, as data                                          pure
+//! board/      all tasks at an instant: links, standing, queries, checks, Op      pure
+//! config.rs   layers → Settings: default < user < board < environment < flag
+//! fs.rs       files and folders, with errors that name the path
+//! store/      .ralph/ on disk: codec, guarded files, lock, journal, index, merge
+//! git/        gix: the repository, and what ralph sets up in it
+//! app/        the verbs, one file each: add, set, block, note, undo, doctor …
+//! cli/        the command line: parse → one verb → show
+//!
+//! cli → app → store git → board → workflow → task          (config and fs are leaves beside task)
+//! ```
+//!
+//! A verb takes the board's lock, reads what it needs, decides (in `board`, without touching disk), commits once through
+//! the store, and returns a struct that every face shows in its own way. `tests/it/architecture.rs` keeps the arrows.
+
+pub mod app;
+pub mod board;
+pub mod cli;
+pub mod config;
+mod fs;
+mod git;
+pub mod store;
+pub mod task;
+pub mod workflow;

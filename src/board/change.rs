@@ -111,7 +111,7 @@ fn single(
         "title" => Value::text(trimmed.split_whitespace().collect::<Vec<_>>().join(" ")),
         "state" => Value::text(trimmed),
         _ if trimmed.is_empty() => return Ok(None),
-        "description" => Value::text(value),
+        "description" => Value::text(format!("{}\n", value.trim_end())),
         "kind" => Value::text(trimmed.parse::<Kind>()?),
         "priority" => Value::text(trimmed.parse::<Priority>()?),
         "estimate" => Value::text(trimmed.parse::<Estimate>()?),

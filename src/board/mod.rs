@@ -17,7 +17,7 @@ pub use graph::{Standing, Standings};
 pub use links::{Cycle, Links};
 pub use op::{Change, Op, Place};
 pub use query::{Query, SortKey, UnknownSort};
-pub use refer::{Candidate, RefError, resolve};
+pub use refer::{Candidate, Named, RefError, resolve};
 pub use search::{Searched, score};
 
 /// Tasks in the order of their ids. What could not be read is here too, so that nothing mistakes it for missing.

@@ -37,6 +37,11 @@ impl Repository {
         Ok(Self { inner, root, common })
     }
 
+    /// `git init`.
+    pub fn create(path: &Path) -> Result<(), GitError> {
+        gix::init(path).map(|_| ()).map_err(|e| other("make a repository", &e))
+    }
+
     /// git's `user.name`, or its environment's.
     pub fn user_name(&self) -> Option<String> {
         let author = std::env::var("GIT_AUTHOR_NAME").ok().filter(|name| !name.is_empty());

@@ -35,8 +35,7 @@ impl Repository {
         file.remove_section("merge", "ralph");
         let mut section = file.new_section("merge", "ralph".to_owned()).map_err(|e| other(doing, &e))?;
         for (key, value) in [("name", "ralph task files"), ("driver", &format!("{program} {DRIVER}"))] {
-            let name = key.try_into().map_err(|_| other(doing, &key))?;
-            section.push(name, Some(value.into())).map_err(|e| other(doing, &e))?;
+            section.push(key, value).map_err(|e| other(doing, &e))?;
         }
         lock.with_mut(|out| out.write_all(&file.to_bstring())).map_err(|e| other(doing, &e))?;
         lock.commit().map_err(|e| other(doing, &e.error))?;

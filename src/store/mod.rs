@@ -20,7 +20,7 @@ use crate::workflow::Workflow;
 pub use commit::Committed;
 pub use journal::Line;
 pub use lock::BoardLock;
-pub use notes::Note;
+pub use notes::{Note, new as new_note};
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {

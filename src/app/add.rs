@@ -1,0 +1,177 @@
+//! `task add`: one task or many, all or none.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::view::{TaskView, views};
+use super::{Failure, Workspace};
+use crate::board::{Board, Change, Links, Op, Place, Standings};
+use crate::store::codec::new_file;
+use crate::task::{Estimate, Key, Kind, Priority, Task, TaskId, Value, Worker, id_length, mint};
+
+/// A task as it is asked for; ids and states as typed.
+#[derive(Debug, Clone, Default)]
+pub struct NewTask {
+    /// A name by which others in the same batch may refer to it.
+    pub reference: Option<String>,
+    pub id: Option<String>,
+    pub title: String,
+    pub description: String,
+    pub kind: Option<Kind>,
+    pub state: Option<String>,
+    pub priority: Option<Priority>,
+    pub estimate: Option<Estimate>,
+    pub labels: Vec<String>,
+    pub owner: Option<String>,
+    pub parent: Option<String>,
+    pub blocked_by: Vec<String>,
+    pub atomic: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Added {
+    pub tasks: Vec<TaskView>,
+}
+
+pub fn add(ws: &Workspace, wanted: &[NewTask]) -> Result<Added, Failure> {
+    let lock = ws.store.lock()?;
+    let mut minted = Minted { ws, names: HashMap::new(), ids: Vec::new() };
+    for new in wanted {
+        minted.mint(new)?;
+    }
+    let mut tasks = Vec::new();
+    let mut changes = Vec::new();
+    for (new, id) in wanted.iter().zip(&minted.ids) {
+        let task = minted.task(new, id)?;
+        changes.push(Change::File { task: id.clone(), file: Place::Task, old: None, new: Some(file(&task, &new.description)) });
+        tasks.push(task);
+    }
+    refuse_cycles(ws, &tasks)?;
+    if !changes.is_empty() {
+        ws.commit(&lock, Op::new("add", changes))?;
+    }
+    drop(lock);
+    shown(ws, &minted.ids)
+}
+
+/// Ids given out so far, and what the batch calls them.
+struct Minted<'a> {
+    ws: &'a Workspace,
+    names: HashMap<String, TaskId>,
+    ids: Vec<TaskId>,
+}
+
+impl Minted<'_> {
+    fn mint(&mut self, new: &NewTask) -> Result<(), Failure> {
+        let id = match &new.id {
+            Some(text) => self.own_id(text)?,
+            None => self.fresh_id(),
+        };
+        if let Some(name) = &new.reference {
+            if self.names.insert(name.clone(), id.clone()).is_some() {
+                return Err(Failure::usage("same-ref", format!("two tasks of the batch have ref = {name:?}")));
+            }
+        }
+        self.ids.push(id);
+        Ok(())
+    }
+
+    fn is_taken(&self, id: &TaskId) -> bool {
+        self.ids.contains(id) || self.ws.store.exists(id) || self.ws.store.is_archived(id)
+    }
+
+    fn own_id(&self, text: &str) -> Result<TaskId, Failure> {
+        let id = TaskId::new(text)?;
+        if self.is_taken(&id) {
+            return Err(Failure::refused("id-taken", format!("there is a task {id} already")).advice("leave the id out to get a fresh one"));
+        }
+        Ok(id)
+    }
+
+    fn fresh_id(&self) -> TaskId {
+        let prefix = self.ws.settings.text("board.prefix");
+        let length = id_length(self.ws.store.rough_count() + self.ids.len());
+        loop {
+            let id = mint(prefix, length, &mut self.ws.rng());
+            if !self.is_taken(&id) {
+                return id;
+            }
+        }
+    }
+
+    fn find(&self, typed: &str) -> Result<TaskId, Failure> {
+        let here = self.names.get(typed).or_else(|| self.ids.iter().find(|id| id.as_str() == typed));
+        here.cloned().map_or_else(|| self.ws.find(typed), Ok)
+    }
+
+    fn task(&self, new: &NewTask, id: &TaskId) -> Result<Task, Failure> {
+        let title = new.title.split_whitespace().collect::<Vec<_>>().join(" ");
+        if title.is_empty() {
+            return Err(Failure::usage("no-title", "a task needs a title"));
+        }
+        let flow = self.ws.flow();
+        let kind = new.kind.unwrap_or(Kind::Issue);
+        let state = match &new.state {
+            Some(typed) => flow.find_state(kind, typed)?.name.clone(),
+            None => flow.initial(kind).clone(),
+        };
+        let mut task = Task::new(id.clone(), title, state);
+        task.kind = kind;
+        task.priority = new.priority;
+        task.estimate = new.estimate;
+        task.atomic = new.atomic;
+        task.labels.clone_from(&new.labels);
+        task.labels.sort();
+        task.labels.dedup();
+        task.owner = new.owner.as_ref().map(Worker::new).transpose()?;
+        task.parent = new.parent.as_ref().map(|typed| self.find(typed)).transpose()?;
+        task.blocked_by = new.blocked_by.iter().map(|typed| self.find(typed)).collect::<Result<_, _>>()?;
+        task.blocked_by.sort();
+        task.blocked_by.dedup();
+        let now = self.ws.now();
+        task.created = Some(jiff::Timestamp::from_second(now.as_second()).unwrap_or(now));
+        Ok(task)
+    }
+}
+
+fn file(task: &Task, description: &str) -> String {
+    let mut fields = vec![(Key::new("id"), Value::text(&task.id))];
+    for key in ["title", "state", "priority", "estimate", "labels", "owner", "parent", "blocked_by", "atomic"] {
+        let key = Key::new(key);
+        fields.extend(task.value(&key).map(|value| (key, value)));
+    }
+    if task.kind != Kind::Issue {
+        fields.push((Key::new("kind"), Value::text(task.kind)));
+    }
+    fields.extend(task.created.map(|at| (Key::new("created"), Value::time(at))));
+    if !description.trim().is_empty() {
+        fields.push((Key::new("description"), Value::text(super::edit::as_body(description))));
+    }
+    new_file(&fields)
+}
+
+/// New tasks may close a ring only among themselves or through a parent; without links there is nothing to look for.
+fn refuse_cycles(ws: &Workspace, new: &[Task]) -> Result<(), Failure> {
+    if new.iter().all(|task| task.parent.is_none() && task.blocked_by.is_empty()) {
+        return Ok(());
+    }
+    let mut tasks = ws.board()?.tasks().to_vec();
+    tasks.extend(new.iter().cloned());
+    let board = Board::new(tasks, Vec::new(), Vec::new());
+    let links = Links::new(&board);
+    match new.iter().find_map(|task| Some((task.id.clone(), links.cycle_through(&task.id)?))) {
+        Some((task, cycle)) => Err(crate::board::Refusal::Cycle { task, cycle }.into()),
+        None => Ok(()),
+    }
+}
+
+/// The new tasks as they are now: one is looked at alone, many with the whole board.
+fn shown(ws: &Workspace, ids: &[TaskId]) -> Result<Added, Failure> {
+    let board = match ids {
+        [one] => ws.around(one)?,
+        _ => ws.board()?,
+    };
+    let places: Vec<usize> = ids.iter().filter_map(|id| board.index_of(id)).collect();
+    Ok(Added { tasks: views(&board, &Standings::new(&board, ws.flow()), &places) })
+}

@@ -1,0 +1,87 @@
+//! `task edit`: a person changes the whole file; it is checked before it becomes the task.
+
+use serde::Serialize;
+
+use super::{Failure, FieldChange, Workspace};
+use crate::board::{Board, Change, Op, Place};
+use crate::store::StoreError;
+use crate::store::codec::{self, Doc};
+use crate::task::{Key, Problem, TaskId, Value};
+
+/// A file as it was handed to the editor.
+pub struct Editing {
+    pub id: TaskId,
+    pub text: String,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Edited {
+    pub task: TaskId,
+    pub changed: bool,
+    pub changes: Vec<FieldChange>,
+    /// Values that are wrong, though the file can be read.
+    pub problems: Vec<Problem>,
+}
+
+/// Also for files that cannot be read as a task: here is where they are mended.
+pub fn begin_edit(ws: &Workspace, id: &TaskId) -> Result<Editing, Failure> {
+    let text = ws.store.text_of(&ws.store.path(id, &Place::Task))?.ok_or_else(|| StoreError::Missing(id.clone()))?;
+    Ok(Editing { id: id.clone(), text })
+}
+
+/// Problems that the text would have as a task file; an error is one that cannot be saved at all.
+pub fn check(ws: &Workspace, id: &TaskId, text: &str) -> Result<Vec<Problem>, Failure> {
+    let shown = ws.store.shown(&ws.store.path(id, &Place::Task));
+    Ok(codec::read(id, &shown, text, ws.flow())?.task.problems)
+}
+
+pub fn finish_edit(ws: &Workspace, editing: &Editing, text: &str) -> Result<Edited, Failure> {
+    let id = &editing.id;
+    let problems = check(ws, id, text)?;
+    if text == editing.text {
+        return Ok(Edited { task: id.clone(), changed: false, changes: Vec::new(), problems });
+    }
+    let lock = ws.store.lock()?;
+    refuse_cycles(ws, id, text)?;
+    let change =
+        Change::File { task: id.clone(), file: Place::Task, old: Some(editing.text.clone()), new: Some(text.to_owned()) };
+    ws.commit(&lock, Op::new("edit", vec![change]))?;
+    Ok(Edited { task: id.clone(), changed: true, changes: differences(id, &editing.text, text), problems })
+}
+
+fn refuse_cycles(ws: &Workspace, id: &TaskId, text: &str) -> Result<(), Failure> {
+    let read = codec::read(id, "", text, ws.flow())?.task;
+    let board = ws.board()?;
+    let before = board.get(id);
+    if before.is_some_and(|task| task.parent == read.parent && task.blocked_by == read.blocked_by) {
+        return Ok(());
+    }
+    let key = |name: &str| Key::new(name);
+    let changes = [
+        Change::Set { task: id.clone(), key: key("parent"), old: None, new: read.value(&key("parent")) },
+        Change::Set { task: id.clone(), key: key("blocked_by"), old: None, new: read.value(&key("blocked_by")) },
+    ];
+    let mut tasks: Vec<_> = board.tasks().iter().filter(|task| task.id != *id).cloned().collect();
+    tasks.push(read);
+    Ok(Board::new(tasks, Vec::new(), Vec::new()).refuse_cycles(&changes)?)
+}
+
+/// What differs between two versions of a file, key by key.
+pub(super) fn differences(id: &TaskId, old: &str, new: &str) -> Vec<FieldChange> {
+    let leaves = |text: &str| -> std::collections::BTreeMap<Key, Value> {
+        Doc::new(text).map(|doc| doc.leaves().into_iter().collect()).unwrap_or_default()
+    };
+    let (before, after) = (leaves(old), leaves(new));
+    let mut keys: Vec<&Key> = before.keys().chain(after.keys()).collect();
+    keys.sort();
+    keys.dedup();
+    let differ = keys.into_iter().filter(|key| before.get(*key) != after.get(*key));
+    differ
+        .map(|key| FieldChange { task: id.clone(), key: key.clone(), old: before.get(key).cloned(), new: after.get(key).cloned() })
+        .collect()
+}
+
+/// A description ends with exactly one newline, so that its last line has one in the file.
+pub(super) fn as_body(text: &str) -> String {
+    format!("{}\n", text.trim_end())
+}

@@ -1,0 +1,197 @@
+//! What a verb says when it cannot be done: all that faces see of any error below.
+
+use serde::Serialize;
+
+use crate::board::{Candidate, RefError, Refusal};
+use crate::config::ConfigError;
+use crate::fs::{FsError, causes};
+use crate::git::GitError;
+use crate::store::StoreError;
+use crate::task::{InvalidId, ParseError, Problem};
+use crate::workflow::WorkflowError;
+
+#[derive(Debug, Clone, Serialize, thiserror::Error)]
+#[error("{message}")]
+pub struct Failure {
+    pub kind: FailureKind,
+    /// Kebab-case and stable.
+    pub code: &'static str,
+    pub message: String,
+    pub causes: Vec<String>,
+    pub hints: Vec<Hint>,
+}
+
+/// What the caller can do about it; each has its exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailureKind {
+    /// A rule says no.
+    Refused,
+    /// The call itself is wrong.
+    Usage,
+    /// Somebody else was first: try again.
+    Raced,
+    /// Something cannot be read or written.
+    Broken,
+}
+
+/// The next step, as a value that each face puts into its own words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "do", rename_all = "kebab-case")]
+pub enum Hint {
+    Init,
+    GitInit,
+    DidYouMean { candidates: Vec<Candidate> },
+    Edit { file: String, line: u32 },
+    Retry,
+    List,
+    Advice { text: String },
+}
+
+impl Failure {
+    pub fn new(kind: FailureKind, code: &'static str, message: impl Into<String>) -> Self {
+        Self { kind, code, message: message.into(), causes: Vec::new(), hints: Vec::new() }
+    }
+
+    pub fn refused(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(FailureKind::Refused, code, message)
+    }
+
+    pub fn usage(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(FailureKind::Usage, code, message)
+    }
+
+    pub fn broken(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(FailureKind::Broken, code, message)
+    }
+
+    #[must_use]
+    pub fn hint(mut self, hint: Hint) -> Self {
+        self.hints.push(hint);
+        self
+    }
+
+    #[must_use]
+    pub fn advice(self, text: impl Into<String>) -> Self {
+        self.hint(Hint::Advice { text: text.into() })
+    }
+
+    fn caused_by(mut self, error: &dyn std::error::Error) -> Self {
+        self.causes = causes(error);
+        self
+    }
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        let failure = Self::broken("unreadable-file", problem.to_string());
+        let failure = match &problem.hint {
+            Some(hint) => failure.advice(hint.clone()),
+            None => failure,
+        };
+        failure.hint(Hint::Edit { file: problem.file, line: problem.line })
+    }
+}
+
+impl From<FsError> for Failure {
+    fn from(error: FsError) -> Self {
+        let failure = Self::broken("io", error.to_string()).caused_by(&error);
+        if error.is_read_only() {
+            return failure.advice("the board lies in the main worktree and git's own folder: this program may not write there");
+        }
+        failure
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        let message = error.to_string();
+        match error {
+            StoreError::Fs(error) => error.into(),
+            StoreError::Broken(problem) => problem.into(),
+            StoreError::Busy { .. } => Self::new(FailureKind::Raced, "busy", message).hint(Hint::Retry),
+            StoreError::Raced { .. } => Self::new(FailureKind::Raced, "raced", message).hint(Hint::Retry),
+            StoreError::Missing(_) => Self::refused("unknown-task", message).hint(Hint::List),
+            StoreError::Edit { .. } => Self::broken("cannot-edit", message),
+        }
+    }
+}
+
+impl From<GitError> for Failure {
+    fn from(error: GitError) -> Self {
+        let message = error.to_string();
+        match error {
+            GitError::NoRepository(_) => Self::broken("no-repository", message).hint(Hint::GitInit),
+            GitError::Bare(_) => Self::broken("bare-repository", message).advice("run ralph in a clone that has a worktree"),
+            GitError::Reftable(_) => {
+                Self::broken("reftable", message).advice("`git refs migrate --ref-format=files` turns it into what ralph reads")
+            }
+            GitError::ForeignOwner(_) => Self::broken("foreign-owner", message).advice("work in a repository of your own user"),
+            GitError::Other { .. } => Self::broken("git", message),
+        }
+    }
+}
+
+impl From<RefError> for Failure {
+    fn from(error: RefError) -> Self {
+        let message = error.to_string();
+        match error {
+            RefError::Unknown { near, .. } if near.is_empty() => Self::refused("unknown-task", message).hint(Hint::List),
+            RefError::Unknown { near, .. } => Self::refused("unknown-task", message).hint(Hint::DidYouMean { candidates: near }),
+            RefError::Ambiguous { candidates, .. } => {
+                Self::refused("ambiguous-task", message).hint(Hint::DidYouMean { candidates })
+            }
+        }
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        let message = refusal.to_string();
+        match refusal {
+            Refusal::Cycle { .. } => Self::refused("cycle", message).advice("take one of these links out first"),
+            Refusal::Needed { .. } => {
+                Self::refused("needed", message).advice("`--force` takes these links out along with the task")
+            }
+            Refusal::Missing(_) => Self::refused("unknown-task", message).hint(Hint::List),
+            Refusal::NotAssignment(_) => Self::usage("not-an-assignment", message).advice("such as priority=P1 or labels+=bug"),
+            Refusal::UnknownKey { .. } => Self::usage("unknown-key", message).advice("`--custom` sets a key of your own"),
+            Refusal::Fixed(_) => Self::usage("fixed-key", message).advice("ralph keeps it"),
+            Refusal::Empty(_) | Refusal::NotASet { .. } | Refusal::Value(_) => Self::usage("bad-value", message),
+            Refusal::State(_) => Self::usage("unknown-state", message),
+            Refusal::Id(_) => Self::refused("unknown-task", message).hint(Hint::List),
+        }
+    }
+}
+
+impl From<ParseError> for Failure {
+    fn from(error: ParseError) -> Self {
+        Self::usage("bad-value", error.to_string())
+    }
+}
+
+impl From<InvalidId> for Failure {
+    fn from(error: InvalidId) -> Self {
+        Self::usage("bad-id", error.to_string())
+    }
+}
+
+impl From<WorkflowError> for Failure {
+    fn from(error: WorkflowError) -> Self {
+        Self::usage("unknown-state", error.to_string())
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        let message = error.to_string();
+        match error {
+            ConfigError::Syntax(problem) => problem.into(),
+            ConfigError::Format { .. } => Self::broken("newer-format", message).advice("update ralph"),
+            ConfigError::UnknownKey { .. } | ConfigError::NotAssignment(_) => Self::usage("unknown-setting", message),
+            ConfigError::BadValue { source_name, .. } => {
+                Self::usage("bad-value", message).advice(format!("it comes from {source_name}"))
+            }
+        }
+    }
+}

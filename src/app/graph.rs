@@ -1,0 +1,135 @@
+//! `task tree` and `task graph`: who belongs to whom, and who waits for whom.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use serde::Serialize;
+
+use super::view::TaskView;
+use super::{Failure, Workspace};
+use crate::board::{Board, Links, Standings};
+use crate::task::TaskId;
+
+#[derive(Debug, Serialize)]
+pub struct TreeNode {
+    #[serde(flatten)]
+    pub task: TaskView,
+    pub subtasks: Vec<TreeNode>,
+}
+
+/// Under `root`, or all; finished branches only with `all`.
+pub fn tree(ws: &Workspace, root: Option<&TaskId>, all: bool) -> Result<Vec<TreeNode>, Failure> {
+    let board = ws.board()?;
+    let standings = Standings::new(&board, ws.flow());
+    let grower = Grower { ws, board: &board, links: Links::new(&board), standings: &standings, all };
+    let roots: Vec<usize> = match root {
+        Some(id) => vec![board.index_of(id).ok_or_else(|| crate::store::StoreError::Missing(id.clone()))?],
+        None => (0..board.tasks().len()).filter(|&at| grower.is_root(at)).collect(),
+    };
+    let mut seen = BTreeSet::new();
+    Ok(roots.into_iter().filter_map(|at| grower.grow(at, &mut seen)).collect())
+}
+
+struct Grower<'a> {
+    ws: &'a Workspace,
+    board: &'a Board,
+    links: Links<'a>,
+    standings: &'a Standings<'a>,
+    all: bool,
+}
+
+impl Grower<'_> {
+    fn is_root(&self, at: usize) -> bool {
+        let task = &self.board.tasks()[at];
+        task.kind != crate::task::Kind::Step && task.parent.as_ref().is_none_or(|parent| self.board.get(parent).is_none())
+    }
+
+    /// `seen` ends a ring of parents.
+    fn grow(&self, at: usize, seen: &mut BTreeSet<usize>) -> Option<TreeNode> {
+        if !seen.insert(at) {
+            return None;
+        }
+        let subtasks: Vec<TreeNode> = self.links.children(at).iter().filter_map(|&child| self.grow(child, seen)).collect();
+        let task = &self.board.tasks()[at];
+        let finished = self.ws.flow().is_terminal(task.kind, &task.state);
+        if finished && subtasks.is_empty() && !self.all {
+            return None;
+        }
+        Some(TreeNode { task: TaskView::new(self.board, &self.links, self.standings, at), subtasks })
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub struct Graphed {
+    /// Blockers before what they block.
+    pub nodes: Vec<GraphNode>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct GraphNode {
+    #[serde(flatten)]
+    pub task: TaskView,
+    /// The nodes of this graph that wait for it and come after it.
+    #[serde(skip)]
+    pub leads_to: Vec<TaskId>,
+}
+
+/// The blocking chains around `roots`, or all of them; finished tasks only with `all`.
+pub fn graph(ws: &Workspace, roots: &[TaskId], all: bool) -> Result<Graphed, Failure> {
+    let board = ws.board()?;
+    let links = Links::new(&board);
+    let standings = Standings::new(&board, ws.flow());
+    let shown = |at: usize| {
+        let task = &board.tasks()[at];
+        all || !ws.flow().is_terminal(task.kind, &task.state)
+    };
+    let wanted: BTreeSet<usize> = if roots.is_empty() {
+        let linked = |at: &usize| !board.tasks()[*at].blocked_by.is_empty() || !links.dependents(*at).is_empty();
+        (0..board.tasks().len()).filter(linked).filter(|&at| shown(at)).collect()
+    } else {
+        let places: Vec<usize> = roots.iter().filter_map(|id| board.index_of(id)).collect();
+        reachable(&board, &links, &places, &shown)
+    };
+    let order = in_order(&board, &wanted);
+    let rank = |at: usize| order.iter().position(|&other| other == at);
+    let nodes = order.iter().enumerate().map(|(here, &at)| {
+        let later = |next: &&usize| rank(**next).is_some_and(|there| there > here);
+        let next: Vec<usize> = links.dependents(at).iter().filter(|next| wanted.contains(next)).filter(later).copied().collect();
+        GraphNode { task: TaskView::new(&board, &links, &standings, at), leads_to: links.ids(&next) }
+    });
+    Ok(Graphed { nodes: nodes.collect() })
+}
+
+/// Everything that these wait for and everything that waits for them.
+fn reachable(board: &Board, links: &Links<'_>, from: &[usize], shown: &impl Fn(usize) -> bool) -> BTreeSet<usize> {
+    let blockers = |at: usize| board.tasks()[at].blocked_by.iter().filter_map(|id| board.index_of(id)).collect::<Vec<_>>();
+    let mut found: BTreeSet<usize> = from.iter().copied().collect();
+    for forward in [true, false] {
+        let mut seen: BTreeSet<usize> = from.iter().copied().collect();
+        let mut queue: VecDeque<usize> = from.iter().copied().collect();
+        while let Some(at) = queue.pop_front() {
+            let next = if forward { links.dependents(at).to_vec() } else { blockers(at) };
+            queue.extend(next.into_iter().filter(|&at| shown(at) && seen.insert(at)));
+        }
+        found.extend(seen);
+    }
+    found
+}
+
+/// Blockers first, keeping chains together; a ring is broken at its smallest id.
+fn in_order(board: &Board, wanted: &BTreeSet<usize>) -> Vec<usize> {
+    let waits = |at: usize, left: &BTreeSet<usize>| {
+        board.tasks()[at].blocked_by.iter().filter_map(|id| board.index_of(id)).any(|blocker| blocker != at && left.contains(&blocker))
+    };
+    let mut left = wanted.clone();
+    let mut order: Vec<usize> = Vec::with_capacity(left.len());
+    while let Some(&first) = left.first() {
+        // What the last one was waited for by comes next, so that lines stay short.
+        let last = order.last().map(|&at| &board.tasks()[at].id);
+        let follows = |at: &&usize| last.is_some_and(|id| board.tasks()[**at].blocked_by.contains(id));
+        let free = |at: &&usize| !waits(**at, &left);
+        let next = left.iter().find(|at| follows(at) && free(at)).or_else(|| left.iter().find(free)).copied().unwrap_or(first);
+        left.remove(&next);
+        order.push(next);
+    }
+    order
+}

@@ -1,0 +1,99 @@
+//! `init`: a board in this repository. Asks nothing, and does only what is not done yet.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::workspace::{Options, board_config};
+use super::{Failure, Workspace, demo};
+use crate::fs;
+use crate::git::{ATTRIBUTES, DRIVER, Repository};
+
+#[derive(Debug, Clone, Default)]
+pub struct InitOptions {
+    /// With a board worth looking at.
+    pub demo: bool,
+    /// `git init` first where there is no repository.
+    pub git: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Initialised {
+    pub root: String,
+    pub done: Vec<String>,
+    pub kept: Vec<String>,
+    pub tasks: usize,
+}
+
+const CONFIG: &str = "\
+# Settings of this board; `ralph config list` shows them all.
+format = 1
+";
+
+pub fn init(options: &Options, wanted: &InitOptions) -> Result<Initialised, Failure> {
+    if wanted.git && Repository::discover(&options.dir).is_err() {
+        Repository::create(&options.dir)?;
+    }
+    let ws = Workspace::open_repository(options)?;
+    let mut report = Initialised { root: ws.store.root().display().to_string(), done: vec![], kept: vec![], tasks: 0 };
+    let config = board_config(ws.store.root());
+    report.note(!config.exists(), ".ralph/config.toml");
+    if !config.exists() {
+        fs::make_dir(&ws.store.tasks_dir())?;
+        fs::replace(&config, CONFIG.as_bytes(), true)?;
+    }
+    let attributes = add_lines(&ws.store.root().join(".gitattributes"), &ATTRIBUTES)?;
+    report.note(attributes, ".gitattributes: how git merges tasks and the journal");
+    let ignored = add_lines(&ws.store.root().join(".gitignore"), &["/worktrees/"])?;
+    report.note(ignored, ".gitignore: /worktrees/");
+    let driver = wanted_driver();
+    let installed = ws.repository.merge_driver().as_deref() == Some(&format!("{driver} {DRIVER}"));
+    if !installed {
+        ws.repository.install_merge_driver(&driver)?;
+    }
+    report.note(!installed, "git config merge.ralph.driver, for this clone");
+    if wanted.demo {
+        report.tasks = demo::fill(&ws)?;
+    }
+    Ok(report)
+}
+
+impl Initialised {
+    fn note(&mut self, done: bool, what: &str) {
+        if done { &mut self.done } else { &mut self.kept }.push(what.to_owned());
+    }
+}
+
+/// Adds the lines that are missing; whether there were any.
+pub(super) fn add_lines(path: &Path, lines: &[&str]) -> Result<bool, Failure> {
+    let mut text = fs::read_text(path)?.unwrap_or_default();
+    // `worktrees/`, `/worktrees` and `/worktrees/*` ignore the same folder as `/worktrees/`.
+    let bare = |line: &str| line.trim().trim_matches(['/', '*']).to_owned();
+    let missing: Vec<&&str> = lines.iter().filter(|line| !text.lines().any(|there| bare(there) == bare(line))).collect();
+    if missing.is_empty() {
+        return Ok(false);
+    }
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    for line in missing {
+        text.push_str(line);
+        text.push('\n');
+    }
+    fs::replace(path, text.as_bytes(), true)?;
+    Ok(true)
+}
+
+/// How git is to call this program: by name where that finds it, else by its path.
+pub(super) fn wanted_driver() -> String {
+    let Ok(exe) = std::env::current_exe().and_then(|exe| exe.canonicalize()) else { return "ralph".into() };
+    match on_path("ralph").and_then(|found| found.canonicalize().ok()) {
+        Some(found) if found == exe => "ralph".into(),
+        _ => format!("'{}'", exe.display()),
+    }
+}
+
+pub(super) fn on_path(name: &str) -> Option<std::path::PathBuf> {
+    let paths = std::env::var_os("PATH")?;
+    std::env::split_paths(&paths).map(|folder| folder.join(name)).find(|path| path.is_file())
+}

@@ -1,0 +1,57 @@
+//! `task set`: keys of one task or many, in one verb.
+
+use serde::Serialize;
+
+use super::{Failure, Workspace};
+use crate::board::{Assignment, Board, Change, Op, parse_assignment};
+use crate::store::codec::Doc;
+use crate::task::{Key, TaskId, Value};
+
+#[derive(Debug, Serialize)]
+pub struct SetDone {
+    pub changes: Vec<FieldChange>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct FieldChange {
+    pub task: TaskId,
+    pub key: Key,
+    pub old: Option<Value>,
+    pub new: Option<Value>,
+}
+
+/// `typed` are `KEY=VALUE`, `KEY+=VALUE` and `KEY-=VALUE`; with `custom`, keys that ralph does not know too.
+pub fn set(ws: &Workspace, ids: &[TaskId], typed: &[String], custom: bool) -> Result<SetDone, Failure> {
+    let mut wanted = Vec::new();
+    for text in typed {
+        let mut find = |typed: &str| ws.find(typed).map_err(|failure| failure.message);
+        wanted.push(parse_assignment(text, custom, &mut find)?);
+    }
+    assign(ws, "set", ids, &wanted)
+}
+
+pub(super) fn assign(ws: &Workspace, verb: &'static str, ids: &[TaskId], wanted: &[Assignment]) -> Result<SetDone, Failure> {
+    let lock = ws.store.lock()?;
+    let relinks = wanted.iter().any(Assignment::relinks);
+    let mut changes = Vec::new();
+    for id in ids {
+        let file = ws.store.load(id)?;
+        let doc = Doc::new(file.text).map_err(|source| crate::store::StoreError::Edit { task: id.clone(), source })?;
+        let alone = Board::new(vec![file.task], Vec::new(), Vec::new());
+        changes.extend(alone.set(id, wanted, ws.flow(), |key| doc.get(key))?);
+    }
+    if relinks {
+        ws.board()?.refuse_cycles(&changes)?;
+    }
+    if !changes.is_empty() {
+        ws.commit(&lock, Op::new(verb, changes.clone()))?;
+    }
+    Ok(SetDone { changes: changes.into_iter().filter_map(field_change).collect() })
+}
+
+fn field_change(change: Change) -> Option<FieldChange> {
+    match change {
+        Change::Set { task, key, old, new } => Some(FieldChange { task, key, old, new }),
+        Change::File { .. } => None,
+    }
+}

@@ -1,0 +1,57 @@
+//! `task show`: one task with all that is known of it.
+
+use serde::Serialize;
+
+use super::view::{TaskView, views};
+use super::{Failure, Workspace};
+use crate::board::{Place, Standings};
+use crate::store::Note;
+use crate::task::{StateName, TaskId};
+
+#[derive(Debug, Serialize)]
+pub struct Shown {
+    #[serde(flatten)]
+    pub task: TaskView,
+    pub description: String,
+    pub notes: Vec<Note>,
+    pub file: String,
+    pub archived: bool,
+    /// Titles and states of the tasks that it is linked to, for people.
+    #[serde(skip)]
+    pub linked: Vec<(TaskId, String, StateName)>,
+}
+
+pub fn show(ws: &Workspace, id: &TaskId) -> Result<Shown, Failure> {
+    if !ws.store.exists(id) && ws.store.is_archived(id) {
+        return show_archived(ws, id);
+    }
+    let board = ws.around(id)?;
+    let file = ws.store.load(id)?;
+    let standings = Standings::new(&board, ws.flow());
+    let place = board.index_of(id).ok_or_else(|| crate::store::StoreError::Missing(id.clone()))?;
+    let mut task = views(&board, &standings, &[place]);
+    let linked = board.tasks().iter().map(|t| (t.id.clone(), t.title.clone(), t.state.clone())).collect();
+    Ok(Shown {
+        task: task.remove(0),
+        description: file.description,
+        notes: ws.store.notes(id)?,
+        file: ws.store.shown(&ws.store.path(id, &Place::Task)),
+        archived: false,
+        linked,
+    })
+}
+
+fn show_archived(ws: &Workspace, id: &TaskId) -> Result<Shown, Failure> {
+    let file = ws.store.load_archived(id)?;
+    let board = crate::board::Board::new(vec![file.task], Vec::new(), Vec::new());
+    let standings = Standings::new(&board, ws.flow());
+    let mut task = views(&board, &standings, &[0]);
+    Ok(Shown {
+        task: task.remove(0),
+        description: file.description,
+        notes: ws.store.notes(id)?,
+        file: ws.store.shown(&ws.store.path(id, &Place::Archive)),
+        archived: true,
+        linked: Vec::new(),
+    })
+}

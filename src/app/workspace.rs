@@ -1,0 +1,197 @@
+//! Everything a verb works with: the board's place, its settings, who acts, the clock and the dice.
+
+use std::cell::{Cell, RefCell};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use super::Failure;
+use crate::board::{Board, Named, Op, resolve};
+use crate::config::{Settings, Source};
+use crate::fs;
+use crate::git::Repository;
+use crate::store::{BoardLock, Committed, Store};
+use crate::task::{Problem, TaskId, Worker};
+use crate::workflow::{Workflow, WorkflowError};
+
+/// How a face asks for a workspace.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Where to start looking.
+    pub dir: PathBuf,
+    /// `--board`: another repository's board.
+    pub board: Option<PathBuf>,
+    /// `--as`.
+    pub worker: Option<String>,
+    /// `--config key=value`.
+    pub settings: Vec<String>,
+}
+
+pub struct Workspace {
+    pub store: Store,
+    pub settings: Settings,
+    pub repository: Repository,
+    worker: Option<String>,
+    rng: RefCell<fastrand::Rng>,
+    clock: Cell<Option<Timestamp>>,
+    problems: RefCell<Vec<Problem>>,
+}
+
+impl Workspace {
+    /// Finds the board; it must be there.
+    pub fn open(options: &Options) -> Result<Self, Failure> {
+        let ws = Self::open_repository(options)?;
+        if ws.store.board_dir().is_dir() {
+            return Ok(ws);
+        }
+        let message = format!("there is no board in {}", ws.store.root().display());
+        Err(Failure::broken("no-board", message).hint(super::Hint::Init))
+    }
+
+    /// The repository alone, for `init`.
+    pub(super) fn open_repository(options: &Options) -> Result<Self, Failure> {
+        let start = options.board.as_ref().unwrap_or(&options.dir);
+        let start = if start.file_name().is_some_and(|name| name == ".ralph") { start.parent().unwrap_or(start) } else { start };
+        if options.board.is_some() && !start.is_dir() {
+            return Err(Failure::broken("no-board", format!("{} is not a folder", start.display())));
+        }
+        let repository = Repository::discover(start)?;
+        let settings = layered(&repository.root, &options.settings)?;
+        let flow = workflow(&repository.root)?;
+        let store = Store::new(repository.root.clone(), repository.common.join("ralph"), flow);
+        let seed = std::env::var("RALPH_SEED").ok().and_then(|seed| seed.parse().ok());
+        let clock = std::env::var("RALPH_NOW").ok().and_then(|now| now.parse().ok());
+        Ok(Self {
+            store,
+            settings,
+            repository,
+            worker: options.worker.clone(),
+            rng: RefCell::new(seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed)),
+            clock: Cell::new(clock),
+            problems: RefCell::default(),
+        })
+    }
+
+    pub fn flow(&self) -> &Workflow {
+        self.store.flow()
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.clock.get().unwrap_or_else(Timestamp::now)
+    }
+
+    pub(super) fn rng(&self) -> std::cell::RefMut<'_, fastrand::Rng> {
+        self.rng.borrow_mut()
+    }
+
+    /// Who acts: `--as`, else `RALPH_WORKER`, else git's user.
+    pub fn me(&self) -> Result<Worker, Failure> {
+        let named = self.worker.clone().or_else(|| std::env::var("RALPH_WORKER").ok().filter(|name| !name.is_empty()));
+        let name = named.or_else(|| self.repository.user_name());
+        let name = name.ok_or_else(|| {
+            Failure::usage("nobody", "who are you?").advice("say `--as NAME`, set RALPH_WORKER, or set git's user.name")
+        })?;
+        Ok(Worker::new(name)?)
+    }
+
+    /// The whole board; what is wrong with its files is remembered for the face to tell.
+    pub fn board(&self) -> Result<Board, Failure> {
+        Ok(self.remember(self.store.snapshot()?))
+    }
+
+    /// One task and what it is linked to.
+    pub fn around(&self, id: &TaskId) -> Result<Board, Failure> {
+        Ok(self.remember(self.store.around(id)?))
+    }
+
+    fn remember(&self, board: Board) -> Board {
+        let mut problems = self.problems.borrow_mut();
+        for problem in board.problems() {
+            if !problems.contains(problem) {
+                problems.push(problem.clone());
+            }
+        }
+        drop(problems);
+        board
+    }
+
+    /// Problems of files that were read so far.
+    pub fn problems(&self) -> Vec<Problem> {
+        self.problems.borrow().clone()
+    }
+
+    /// From what was typed to a task's id. A whole id costs one look at the disk.
+    pub fn find(&self, typed: &str) -> Result<TaskId, Failure> {
+        let prefix = self.settings.text("board.prefix");
+        let exact = [typed.trim().to_owned(), format!("{prefix}{}", typed.trim())];
+        for id in exact.into_iter().filter_map(|text| TaskId::new(text).ok()) {
+            if self.store.exists(&id) || self.store.is_archived(&id) {
+                return Ok(id);
+            }
+        }
+        let board = self.board()?;
+        let tasks = board.tasks().iter().map(|task| Named {
+            id: &task.id,
+            title: &task.title,
+            number: task.github.as_ref().map(|link| link.number),
+        });
+        let broken = board.broken().iter().map(|broken| Named { id: &broken.id, title: "(unreadable)", number: None });
+        let all: Vec<Named<'_>> = tasks.chain(broken).collect();
+        Ok(resolve(typed, prefix, &all)?)
+    }
+
+    pub fn find_all(&self, typed: &[String]) -> Result<Vec<TaskId>, Failure> {
+        let mut ids = Vec::new();
+        for text in typed {
+            let id = self.find(text)?;
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        Ok(ids)
+    }
+
+    pub(super) fn commit(&self, lock: &BoardLock, op: Op) -> Result<Committed, Failure> {
+        let me = self.me()?;
+        let mut rng = self.rng();
+        Ok(self.store.commit(lock, op, &me, self.now(), &mut rng)?)
+    }
+}
+
+/// The user's own file of settings.
+pub(super) fn user_config() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let folder = set("XDG_CONFIG_HOME").or_else(|| set("HOME").map(|home| home.join(".config")))?;
+    Some(folder.join("ralph/config.toml"))
+}
+
+pub(super) fn board_config(root: &Path) -> PathBuf {
+    root.join(".ralph/config.toml")
+}
+
+fn layered(root: &Path, flags: &[String]) -> Result<Settings, Failure> {
+    let mut settings = Settings::defaults();
+    if let Some((path, text)) = user_config().and_then(|path| fs::read_text(&path).ok().flatten().map(|text| (path, text))) {
+        settings.add_file(Source::User(path), &text)?;
+    }
+    if let Some(text) = fs::read_text(&board_config(root))? {
+        settings.add_file(Source::Board(".ralph/config.toml".into()), &text)?;
+    }
+    settings.add_environment(|name| std::env::var(name).ok())?;
+    for flag in flags {
+        settings.add_flag(flag)?;
+    }
+    Ok(settings)
+}
+
+fn workflow(root: &Path) -> Result<Workflow, Failure> {
+    let Some(text) = fs::read_text(&root.join(".ralph/workflow.toml"))? else { return Ok(Workflow::builtin()) };
+    Workflow::parse(&text).map_err(|error| {
+        let file = ".ralph/workflow.toml";
+        let problem = match &error {
+            WorkflowError::Syntax { message, offset } => Problem::at(file, &text, *offset, message.trim()),
+            other => Problem::whole(file, other.to_string()),
+        };
+        problem.into()
+    })
+}

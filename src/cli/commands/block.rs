@@ -1,0 +1,27 @@
+//! `ralph block` and `ralph unblock`.
+
+use crate::app::{self, Linked};
+use crate::cli::args::{Block, Unblock};
+use crate::cli::style::{self, paint};
+use crate::cli::{Answer, Outcome, Session};
+
+pub fn block(session: &Session<'_>, args: &Block) -> Answer {
+    tell(session, &session.with(|ws| app::block(ws, &ws.find(&args.task)?, &ws.find_all(&args.on)?))?)
+}
+
+pub fn unblock(session: &Session<'_>, args: &Unblock) -> Answer {
+    tell(session, &session.with(|ws| app::unblock(ws, &ws.find(&args.task)?, &ws.find_all(&args.from)?))?)
+}
+
+fn tell(session: &Session<'_>, linked: &Linked) -> Answer {
+    if session.out.json {
+        session.out.json(linked);
+    } else if linked.changed {
+        let ids: Vec<String> = linked.blocked_by.iter().map(|id| paint(style::ID, id)).collect();
+        let on = if ids.is_empty() { "nothing".into() } else { ids.join(", ") };
+        session.out.text(&format!("{} waits for {on}\n", paint(style::ID, &linked.task)));
+    } else {
+        session.out.say("nothing to do: it is so already");
+    }
+    Ok(Outcome::Done)
+}

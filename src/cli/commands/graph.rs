@@ -1,0 +1,72 @@
+//! `ralph task graph`: as a drawing, for Graphviz, or for Mermaid.
+
+use renderdag::{Ancestor, GraphRowRenderer, Renderer as _};
+
+use super::tree::line;
+use crate::app::{self, GraphNode, Graphed};
+use crate::cli::args::Graph;
+use crate::cli::style::paint;
+use crate::cli::{Answer, Outcome, Session, words};
+
+pub fn run(session: &Session<'_>, args: &Graph) -> Answer {
+    let graphed = session.with(|ws| app::graph(ws, &ws.find_all(&args.tasks)?, args.all))?;
+    if session.out.json {
+        session.out.json(&graphed.nodes);
+    } else if args.dot {
+        session.out.text(&dot(&graphed));
+    } else if args.mermaid {
+        session.out.text(&mermaid(&graphed));
+    } else if graphed.nodes.is_empty() {
+        session.out.say("nothing waits for anything");
+    } else {
+        session.out.text(&drawing(&graphed));
+    }
+    Ok(Outcome::Done)
+}
+
+/// What can start now is at the top; lines lead down to what it sets free.
+fn drawing(graphed: &Graphed) -> String {
+    let mut renderer = GraphRowRenderer::new().output().with_min_row_height(1).build_box_drawing();
+    let mut text = String::new();
+    for node in &graphed.nodes {
+        let below = node.leads_to.iter().map(|id| Ancestor::Parent(id.to_string())).collect();
+        let (mark, color) = words::mark(&node.task);
+        let message = line(&node.task);
+        let message = message.split_once(' ').map_or(message.as_str(), |(_, rest)| rest).to_owned();
+        text.push_str(&renderer.next_row(node.task.id.to_string(), below, paint(color, mark), message));
+    }
+    text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+fn edges(graphed: &Graphed) -> impl Iterator<Item = (&GraphNode, &GraphNode)> {
+    let find = |id: &crate::task::TaskId| graphed.nodes.iter().find(|node| node.task.id == *id);
+    graphed.nodes.iter().flat_map(move |node| node.task.blocked_by.iter().filter_map(move |id| Some((find(id)?, node))))
+}
+
+fn dot(graphed: &Graphed) -> String {
+    let quote = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
+    let mut text = String::from("digraph tasks {\n  rankdir=LR;\n  node [shape=box, style=rounded];\n");
+    for node in &graphed.nodes {
+        let task = &node.task;
+        let label = quote(&format!("{} · {}", task.id, task.state)).trim_end_matches('"').to_owned();
+        text.push_str(&format!("  {} [label={label}\\n{}];\n", quote(task.id.as_str()), &quote(&task.title)[1..]));
+    }
+    for (from, to) in edges(graphed) {
+        text.push_str(&format!("  {} -> {};\n", quote(from.task.id.as_str()), quote(to.task.id.as_str())));
+    }
+    text + "}\n"
+}
+
+fn mermaid(graphed: &Graphed) -> String {
+    let name = |node: &GraphNode| node.task.id.as_str().replace(['-', '.'], "_");
+    let safe = |text: &str| text.replace('"', "#quot;").replace(['<', '>'], " ");
+    let mut text = String::from("flowchart LR\n");
+    for node in &graphed.nodes {
+        let task = &node.task;
+        text.push_str(&format!("  {}[\"{} · {}<br/>{}\"]\n", name(node), task.id, task.state, safe(&task.title)));
+    }
+    for (from, to) in edges(graphed) {
+        text.push_str(&format!("  {} --> {}\n", name(from), name(to)));
+    }
+    text
+}

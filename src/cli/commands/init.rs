@@ -1,0 +1,35 @@
+//! `ralph init`.
+
+use crate::app::{self, InitOptions};
+use crate::cli::args::Init;
+use crate::cli::style::{self, paint};
+use crate::cli::words::count;
+use crate::cli::{Answer, Outcome, Session};
+
+pub fn run(session: &Session<'_>, args: &Init) -> Answer {
+    let done = app::init(&session.options, &InitOptions { demo: args.demo, git: args.git })?;
+    if session.out.json {
+        session.out.json(&done);
+        return Ok(Outcome::Done);
+    }
+    let mut text = if done.done.is_empty() {
+        format!("The board in {} is set up already; nothing to do.\n", done.root)
+    } else {
+        format!("A board in {}\n", done.root)
+    };
+    for line in &done.done {
+        text.push_str(&format!("  {} {line}\n", paint(style::READY, "+")));
+    }
+    if !done.done.is_empty() {
+        for line in &done.kept {
+            text.push_str(&format!("  {} {line} (was there)\n", paint(style::DIM, "=")));
+        }
+    }
+    if done.tasks > 0 {
+        text.push_str(&format!("  {} {}\n", paint(style::READY, "+"), count(done.tasks, "task")));
+    }
+    session.out.text(&text);
+    let next = if done.tasks > 0 { "`ralph task ls` shows them" } else { "`ralph task add \"…\"` adds the first task" };
+    session.out.say(&format!("next: {next}"));
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,55 @@
+//! One file per command: its options to a verb, the verb's answer to the screen.
+
+mod add;
+mod archive;
+mod block;
+mod config;
+mod doctor;
+mod edit;
+mod graph;
+mod init;
+mod log;
+mod ls;
+mod merge_driver;
+mod note;
+mod rm;
+mod search;
+mod set;
+mod shell;
+mod show;
+mod tree;
+
+use super::args::{Command, Task};
+use super::{Answer, Session};
+
+pub fn run(session: &Session<'_>, command: Command) -> Answer {
+    match command {
+        Command::Init(args) => init::run(session, &args),
+        Command::Task(command) => task(session, command),
+        Command::Block(args) => block::block(session, &args),
+        Command::Unblock(args) => block::unblock(session, &args),
+        Command::Note(args) => note::run(session, &args),
+        Command::Log(args) => log::log(session, &args),
+        Command::Undo(args) => log::undo(session, &args),
+        Command::Doctor(args) => doctor::run(session, &args),
+        Command::Config(command) => config::run(session, &command),
+        Command::Completions(args) => shell::completions(session, &args),
+        Command::Man(args) => shell::man(session, &args),
+        Command::MergeDriver(args) => merge_driver::run(session, &args),
+    }
+}
+
+fn task(session: &Session<'_>, command: Task) -> Answer {
+    match command {
+        Task::Ls(args) => ls::run(session, &args),
+        Task::Add(args) => add::run(session, args),
+        Task::Show(args) => show::run(session, &args),
+        Task::Edit(args) => edit::run(session, &args),
+        Task::Set(args) => set::run(session, &args),
+        Task::Rm(args) => rm::run(session, &args),
+        Task::Tree(args) => tree::run(session, &args),
+        Task::Graph(args) => graph::run(session, &args),
+        Task::Search(args) => search::run(session, &args),
+        Task::Archive(args) => archive::run(session, &args),
+    }
+}

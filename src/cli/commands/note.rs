@@ -1,0 +1,20 @@
+//! `ralph note`.
+
+use crate::app;
+use crate::cli::args::Note;
+use crate::cli::style::{self, paint};
+use crate::cli::{Answer, Outcome, Session, input};
+
+pub fn run(session: &Session<'_>, args: &Note) -> Answer {
+    let noted = session.with(|ws| {
+        let id = ws.find(&args.task)?;
+        let text = input::text_or_editor(&args.words, &args.text, &format!("A note on {id}."))?;
+        app::note(ws, &id, &text)
+    })?;
+    if session.out.json {
+        session.out.json(&noted);
+    } else {
+        session.out.text(&format!("{} noted\n", paint(style::ID, &noted.task)));
+    }
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,44 @@
+//! `ralph completions` and `ralph man`.
+
+use clap_complete::Shell;
+
+use crate::app::Failure;
+use crate::cli::args::{self, Completions, Man};
+use crate::cli::{Answer, Outcome, Session};
+use crate::fs;
+
+/// A script that asks this program for candidates each time, so that they are those of the board.
+pub fn completions(session: &Session<'_>, args: &Completions) -> Answer {
+    use clap_complete::env::EnvCompleter;
+    let completer: &dyn EnvCompleter = match args.shell {
+        Shell::Bash => &clap_complete::env::Bash,
+        Shell::Elvish => &clap_complete::env::Elvish,
+        Shell::Fish => &clap_complete::env::Fish,
+        Shell::PowerShell => &clap_complete::env::Powershell,
+        Shell::Zsh => &clap_complete::env::Zsh,
+        other => return Err(Failure::usage("unknown-shell", format!("there are no completions for {other}"))),
+    };
+    let mut script = Vec::new();
+    completer
+        .write_registration("COMPLETE", "ralph", "ralph", "ralph", &mut script)
+        .map_err(|error| Failure::broken("io", format!("cannot write the script: {error}")))?;
+    session.out.text(&String::from_utf8_lossy(&script));
+    Ok(Outcome::Done)
+}
+
+pub fn man(session: &Session<'_>, args: &Man) -> Answer {
+    let failed = |error: std::io::Error| Failure::broken("io", format!("cannot write the manual: {error}"));
+    match &args.dir {
+        Some(dir) => {
+            fs::make_dir(dir)?;
+            clap_mangen::generate_to(args::command(), dir).map_err(failed)?;
+            session.out.say(&format!("written to {}", dir.display()));
+        }
+        None => {
+            let mut page = Vec::new();
+            clap_mangen::Man::new(args::command()).render(&mut page).map_err(failed)?;
+            session.out.text(&String::from_utf8_lossy(&page));
+        }
+    }
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,90 @@
+//! The command line: parse what was typed, call one verb, show what it returns.
+
+mod args;
+mod commands;
+mod complete;
+mod editor;
+mod input;
+mod out;
+mod style;
+mod table;
+mod words;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::app::{Failure, FailureKind, Options, Workspace};
+use args::Cli;
+use out::Out;
+
+/// What a command came to.
+pub(crate) enum Outcome {
+    Done,
+    /// It worked, and the answer is no: `doctor` found something.
+    Negative,
+}
+
+type Answer = Result<Outcome, Failure>;
+
+/// Runs one command line and says with which code to exit.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    clap_complete::CompleteEnv::with_factory(args::command).complete();
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    let out = Out::new(&cli.global);
+    let session = Session { options: options(&cli), out: &out, seen: std::cell::RefCell::default() };
+    let answer = commands::run(&session, cli.command);
+    out.problems(&session.seen.borrow());
+    match answer {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Negative) => ExitCode::from(1),
+        Err(failure) => {
+            out.failure(&failure);
+            ExitCode::from(code(failure.kind))
+        }
+    }
+}
+
+/// The exit codes of the contract.
+fn code(kind: FailureKind) -> u8 {
+    match kind {
+        FailureKind::Refused => 1,
+        FailureKind::Usage => 2,
+        FailureKind::Raced => 3,
+        FailureKind::Broken => 4,
+    }
+}
+
+fn options(cli: &Cli) -> Options {
+    Options {
+        dir: std::env::current_dir().unwrap_or_else(|_| ".".into()),
+        board: cli.global.board.clone().or_else(|| std::env::var_os("RALPH_BOARD").filter(|b| !b.is_empty()).map(Into::into)),
+        worker: cli.global.worker.clone(),
+        settings: cli.global.config.clone(),
+    }
+}
+
+/// One run of a command: where it prints, and how it opens the board.
+pub(crate) struct Session<'a> {
+    options: Options,
+    out: &'a Out,
+    seen: std::cell::RefCell<Vec<crate::task::Problem>>,
+}
+
+impl Session<'_> {
+    /// Runs a verb, and keeps the problems of the files that it read for the end.
+    fn with<T>(&self, verb: impl FnOnce(&Workspace) -> Result<T, Failure>) -> Result<T, Failure> {
+        let ws = Workspace::open(&self.options)?;
+        self.out.set_color(ws.settings.text("ui.color"));
+        let result = verb(&ws);
+        self.seen.borrow_mut().extend(ws.problems());
+        result
+    }
+}

@@ -1,0 +1,123 @@
+//! Where output goes: stdout is the answer, stderr is everything else.
+
+use std::cell::Cell;
+use std::io::{IsTerminal as _, Write as _};
+
+use anstream::ColorChoice;
+use serde::Serialize;
+
+use super::args::{ColorWhen, Global};
+use super::{style, words};
+use crate::app::Failure;
+use crate::task::Problem;
+
+pub struct Out {
+    pub json: bool,
+    pager: bool,
+    asked: Option<ColorWhen>,
+    color: Cell<bool>,
+    pub terminal: bool,
+}
+
+impl Out {
+    pub fn new(global: &Global) -> Self {
+        let terminal = std::io::stdout().is_terminal();
+        let out = Self { json: global.json, pager: !global.no_pager, asked: global.color, color: Cell::new(false), terminal };
+        out.set_color("auto");
+        out
+    }
+
+    /// The setting; a flag beats it.
+    pub fn set_color(&self, setting: &str) {
+        let auto = || anstream::AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
+        self.color.set(match (self.asked, setting) {
+            (Some(ColorWhen::Always), _) | (None, "always") => true,
+            (Some(ColorWhen::Never), _) | (None, "never") => false,
+            _ => auto(),
+        });
+    }
+
+    /// How wide a line may be; without a terminal, as wide as it likes.
+    pub fn width(&self) -> Option<usize> {
+        let columns = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+        if !self.terminal {
+            return columns.filter(|_| self.asked == Some(ColorWhen::Always));
+        }
+        columns.or_else(|| terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)))
+    }
+
+    pub fn json<T: Serialize + ?Sized>(&self, value: &T) {
+        let mut out = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
+        let written = if self.terminal { serde_json::to_writer_pretty(&mut out, value) } else { serde_json::to_writer(&mut out, value) };
+        // A reader that has gone away is not our error.
+        let _ = written.map_err(std::io::Error::from).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
+    }
+
+    /// The answer, as text; paged when it is longer than the screen.
+    pub fn text(&self, text: &str) {
+        let text = if self.color.get() { text.to_owned() } else { anstream::adapter::strip_str(text).to_string() };
+        let height = terminal_size::terminal_size().map_or(usize::MAX, |(_, height)| usize::from(height.0));
+        if self.terminal && self.pager && text.lines().count() >= height && self.page(&text) {
+            return;
+        }
+        let mut out = std::io::stdout().lock();
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    }
+
+    fn page(&self, text: &str) -> bool {
+        let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let command = set("RALPH_PAGER").or_else(|| set("PAGER")).unwrap_or_else(|| "less".into());
+        let mut pager = std::process::Command::new("sh");
+        pager.arg("-c").arg(&command).stdin(std::process::Stdio::piped());
+        if set("LESS").is_none() {
+            pager.env("LESS", "FRX");
+        }
+        let Ok(mut child) = pager.spawn() else { return false };
+        if let Some(mut pipe) = child.stdin.take() {
+            let _ = pipe.write_all(text.as_bytes());
+        }
+        child.wait().is_ok_and(|status| status.success())
+    }
+
+    /// Something for the person, beside the answer.
+    pub fn say(&self, text: &str) {
+        let mut err = anstream::stderr().lock();
+        let _ = writeln!(err, "{text}");
+    }
+
+    pub fn failure(&self, failure: &Failure) {
+        if self.json {
+            let document = serde_json::json!({ "error": failure });
+            self.say(&document.to_string());
+            return;
+        }
+        self.say(&format!("{}error:{} {}", style::ERROR.render(), style::ERROR.render_reset(), failure.message));
+        for cause in &failure.causes {
+            self.say(&format!("  because {cause}"));
+        }
+        for line in failure.hints.iter().flat_map(words::hint) {
+            self.say(&format!("{}hint:{} {line}", style::HINT.render(), style::HINT.render_reset()));
+        }
+    }
+
+    /// Files that could not be read as they should, whatever was asked for.
+    pub fn problems(&self, problems: &[Problem]) {
+        let mut shown: Vec<&Problem> = problems.iter().collect();
+        shown.sort();
+        shown.dedup();
+        if self.json {
+            for problem in shown {
+                self.say(&serde_json::json!({ "problem": problem }).to_string());
+            }
+            return;
+        }
+        const MOST: usize = 10;
+        for problem in shown.iter().take(MOST) {
+            let hint = problem.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+            self.say(&format!("{}problem:{} {problem}{hint}", style::WARN.render(), style::WARN.render_reset()));
+        }
+        if shown.len() > MOST {
+            self.say(&format!("and {} more problems: `ralph doctor` lists them all", shown.len() - MOST));
+        }
+    }
+}

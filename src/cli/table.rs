@@ -1,0 +1,91 @@
+//! Rows in aligned columns; one column gives way where the terminal is narrow.
+
+use anstyle::Style;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+use super::style::{self, paint};
+
+pub struct Cell {
+    text: String,
+    style: Style,
+}
+
+pub fn cell(text: impl Into<String>, style: Style) -> Cell {
+    // A control character in a title must not move the cursor.
+    let text: String = text.into().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    Cell { text, style }
+}
+
+/// `flexible` is the column that is cut when the rows are wider than `width`; empty columns are left out.
+pub fn render(heads: &[&str], flexible: usize, rows: &[Vec<Cell>], width: Option<usize>) -> String {
+    let used: Vec<usize> = (0..heads.len()).filter(|&at| rows.iter().any(|row| !row[at].text.is_empty())).collect();
+    let mut widths: Vec<usize> = heads.iter().map(|head| head.width()).collect();
+    for row in rows {
+        for &at in &used {
+            widths[at] = widths[at].max(row[at].text.width());
+        }
+    }
+    if let Some(width) = width {
+        let others: usize = used.iter().filter(|&&at| at != flexible).map(|&at| widths[at] + 2).sum();
+        widths[flexible] = widths[flexible].min(width.saturating_sub(others).max(12));
+    }
+    let head: Vec<Cell> = heads.iter().map(|head| cell(*head, style::DIM)).collect();
+    let mut text = String::new();
+    for row in std::iter::once(&head).chain(rows) {
+        text.push_str(&line(row, &used, &widths));
+    }
+    text
+}
+
+fn line(row: &[Cell], used: &[usize], widths: &[usize]) -> String {
+    let mut text = String::new();
+    for (place, &at) in used.iter().enumerate() {
+        let shown = cut(&row[at].text, widths[at]);
+        let last = place + 1 == used.len();
+        let pad = if last { 0 } else { widths[at].saturating_sub(shown.width()) + 2 };
+        text.push_str(&paint(row[at].style, &shown));
+        text.extend(std::iter::repeat_n(' ', pad));
+    }
+    format!("{}\n", text.trim_end())
+}
+
+/// At most `width` columns of a text, with an ellipsis where something is missing.
+pub fn cut(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut shown = String::new();
+    let mut used = 0;
+    for c in text.chars() {
+        let wide = c.width().unwrap_or(0);
+        if used + wide + 1 > width {
+            break;
+        }
+        used += wide;
+        shown.push(c);
+    }
+    shown.push('…');
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_characters_take_two_columns_and_the_title_gives_way() {
+        let rows = vec![
+            vec![cell("a", style::PLAIN), cell("日本語のタイトル", style::PLAIN), cell("x", style::PLAIN)],
+            vec![cell("bb", style::PLAIN), cell("short", style::PLAIN), cell("y", style::PLAIN)],
+        ];
+        let text = anstream::adapter::strip_str(&render(&["ID", "TITLE", "L"], 1, &rows, Some(20))).to_string();
+        assert_eq!(text, "ID  TITLE         L\na   日本語のタ…   x\nbb  short         y\n");
+        assert!(text.lines().all(|line| line.width() <= 20));
+    }
+
+    #[test]
+    fn a_column_that_nobody_fills_is_left_out_and_escapes_do_nothing() {
+        let rows = vec![vec![cell("a\u{1b}[2J", style::PLAIN), cell("", style::PLAIN)]];
+        assert_eq!(anstream::adapter::strip_str(&render(&["ID", "OWNER"], 0, &rows, None)).to_string(), "ID\na [2J\n");
+    }
+}

@@ -1,0 +1,108 @@
+//! What verbs return, in words for a person.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::style::{self, paint};
+use super::table::{self, Cell, cell, cut};
+use crate::app::{FieldChange, Hint, TaskView};
+use crate::task::Value;
+
+/// The next step as commands of this program; never one that destroys something.
+pub fn hint(hint: &Hint) -> Vec<String> {
+    match hint {
+        Hint::Init => vec!["`ralph init` makes one".into()],
+        Hint::GitInit => vec!["`ralph init --git` makes a repository and a board here".into()],
+        Hint::DidYouMean { candidates } => {
+            candidates.iter().map(|found| format!("did you mean {} ({})?", found.id, cut(&found.title, 60))).collect()
+        }
+        Hint::Edit { file, line } if *line > 0 => vec![format!("open {file} at line {line}")],
+        Hint::Edit { file, .. } => vec![format!("open {file}")],
+        Hint::Retry => vec!["try again".into()],
+        Hint::List => vec!["`ralph task ls` shows what there is".into()],
+        Hint::Advice { text } => vec![text.clone()],
+    }
+}
+
+/// `3h`, `2d`: how long ago.
+pub fn ago(at: Timestamp, now: Timestamp) -> String {
+    span(now.duration_since(at))
+}
+
+pub fn span(duration: SignedDuration) -> String {
+    let seconds = duration.as_secs().max(0);
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3_600 => format!("{}m", seconds / 60),
+        3_600..172_800 => format!("{}h", seconds / 3_600),
+        172_800..5_184_000 => format!("{}d", seconds / 86_400),
+        _ => format!("{}mo", seconds / 2_592_000),
+    }
+}
+
+/// One character and a colour for where a task stands.
+pub fn mark(task: &TaskView) -> (&'static str, anstyle::Style) {
+    match task.state.as_str() {
+        "Done" | "Completed" => ("✓", style::DIM),
+        "Canceled" => ("✗", style::DIM),
+        "Human Needed" => ("!", style::WARN),
+        _ if task.blocked => ("⊘", style::BLOCKED),
+        _ if task.owner.is_some() => ("▶", style::OWNER),
+        _ if task.ready => ("●", style::READY),
+        _ => ("○", style::DIM),
+    }
+}
+
+pub const LEGEND: &str = "● ready  ▶ taken  ⊘ blocked  ! a person is needed  ○ waits";
+
+pub fn task_table(tasks: &[TaskView], width: Option<usize>) -> String {
+    let heads = ["", "ID", "STATE", "PRI", "SIZE", "TITLE", "WAITS FOR", "LABELS", "OWNER"];
+    let rows: Vec<Vec<Cell>> = tasks.iter().map(task_row).collect();
+    table::render(&heads, 5, &rows, width)
+}
+
+fn task_row(task: &TaskView) -> Vec<Cell> {
+    let (mark, color) = mark(task);
+    let title = if task.kind == "epic" { format!("◆ {}", task.title) } else { task.title.clone() };
+    let waits: Vec<&str> = task.open_blockers.iter().map(|id| id.as_str()).take(2).collect();
+    let more = task.open_blockers.len().saturating_sub(2);
+    let waits = format!("{}{}", waits.join(" "), if more > 0 { format!(" +{more}") } else { String::new() });
+    vec![
+        cell(mark, color),
+        cell(task.id.as_str(), style::ID),
+        cell(&task.state, style::state(&task.state)),
+        cell(task.priority.unwrap_or_default(), style::priority(task.priority.unwrap_or_default())),
+        cell(task.estimate.unwrap_or_default(), style::PLAIN),
+        cell(title, style::PLAIN),
+        cell(if task.blocked { waits.as_str() } else { "" }, style::BLOCKED),
+        cell(cut(&task.labels.join(" "), 24), style::LABEL),
+        cell(task.owner.as_deref().unwrap_or_default(), style::OWNER),
+    ]
+}
+
+/// About fifty bytes: id, standing, priority, state, title.
+pub fn compact(task: &TaskView) -> String {
+    let standing = if task.blocked { "blocked" } else if task.ready { "ready" } else { "-" };
+    let state = task.state.to_lowercase().replace(' ', "-");
+    let priority = task.priority.unwrap_or("-");
+    let title: String = task.title.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    format!("{} {priority} {state} {standing} {}\n", task.id, cut(&title, 60))
+}
+
+/// `priority P2 → P1`.
+pub fn field(change: &FieldChange) -> String {
+    let shown = |value: &Option<Value>| match value {
+        None => paint(style::DIM, "none"),
+        Some(value) => cut(&value.to_string().split_whitespace().collect::<Vec<_>>().join(" "), 50),
+    };
+    match (change.key.as_str(), &change.old, &change.new) {
+        ("task" | "archive", None, Some(title)) => format!("{title}"),
+        ("task" | "archive", Some(title), None) => format!("{title}"),
+        ("note", None, Some(text)) => format!("“{}”", cut(&text.to_string(), 60)),
+        (key, old, new) => format!("{key} {} → {}", shown(old), shown(new)),
+    }
+}
+
+/// `1 task`, `2 tasks`.
+pub fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}

@@ -42,7 +42,12 @@ pub struct Spec {
 }
 
 pub const SPECS: &[Spec] = &[
-    Spec { key: "board.name", shape: Shape::Text, default: "", about: "what the board is called; the folder's name if empty" },
+    Spec {
+        key: "board.name",
+        shape: Shape::Text,
+        default: "",
+        about: "what the board is called; the folder's name if empty",
+    },
     Spec { key: "board.prefix", shape: Shape::Prefix, default: "t-", about: "what new ids begin with" },
     Spec {
         key: "ui.color",
@@ -164,7 +169,8 @@ fn spec(key: &str) -> Option<&'static Spec> {
 
 fn known(key: &str) -> Result<&'static Spec, ConfigError> {
     spec(key).ok_or_else(|| {
-        let near = SPECS.iter().max_by(|a, b| strsim::jaro_winkler(key, a.key).total_cmp(&strsim::jaro_winkler(key, b.key)));
+        let near =
+            SPECS.iter().max_by(|a, b| strsim::jaro_winkler(key, a.key).total_cmp(&strsim::jaro_winkler(key, b.key)));
         ConfigError::UnknownKey { key: key.to_owned(), meant: near.map_or("", |spec| spec.key).to_owned() }
     })
 }
@@ -177,7 +183,12 @@ fn check(spec: &Spec, value: &str, source: &Source) -> Result<(), ConfigError> {
         Shape::Prefix if crate::task::TaskId::new(format!("{value}x")).is_ok() => return Ok(()),
         Shape::Prefix => "use letters, digits and dashes, such as t-".into(),
     };
-    Err(ConfigError::BadValue { key: spec.key.into(), value: value.to_owned(), wanted, source_name: source.to_string() })
+    Err(ConfigError::BadValue {
+        key: spec.key.into(),
+        value: value.to_owned(),
+        wanted,
+        source_name: source.to_string(),
+    })
 }
 
 fn flatten(table: &toml::Table, path: &str, leaves: &mut Vec<(String, String)>) {

@@ -65,11 +65,6 @@ pub fn remove(path: &Path) -> Result<(), FsError> {
     if_there("remove", path, std::fs::remove_file(path)).map(|_| ())
 }
 
-/// Only if it is empty; that it is not, or is gone, is no error.
-pub fn remove_empty_dir(path: &Path) {
-    let _ = std::fs::remove_dir(path);
-}
-
 pub fn rename(from: &Path, to: &Path) -> Result<(), FsError> {
     named("rename", from, std::fs::rename(from, to))
 }

@@ -44,7 +44,12 @@ pub fn add(ws: &Workspace, wanted: &[NewTask]) -> Result<Added, Failure> {
     let mut changes = Vec::new();
     for (new, id) in wanted.iter().zip(&minted.ids) {
         let task = minted.task(new, id)?;
-        changes.push(Change::File { task: id.clone(), file: Place::Task, old: None, new: Some(file(&task, &new.description)) });
+        changes.push(Change::File {
+            task: id.clone(),
+            file: Place::Task,
+            old: None,
+            new: Some(file(&task, &new.description)),
+        });
         tasks.push(task);
     }
     refuse_cycles(ws, &tasks)?;
@@ -68,10 +73,10 @@ impl Minted<'_> {
             Some(text) => self.own_id(text)?,
             None => self.fresh_id(),
         };
-        if let Some(name) = &new.reference {
-            if self.names.insert(name.clone(), id.clone()).is_some() {
-                return Err(Failure::usage("same-ref", format!("two tasks of the batch have ref = {name:?}")));
-            }
+        if let Some(name) = &new.reference
+            && self.names.insert(name.clone(), id.clone()).is_some()
+        {
+            return Err(Failure::usage("same-ref", format!("two tasks of the batch have ref = {name:?}")));
         }
         self.ids.push(id);
         Ok(())
@@ -84,7 +89,8 @@ impl Minted<'_> {
     fn own_id(&self, text: &str) -> Result<TaskId, Failure> {
         let id = TaskId::new(text)?;
         if self.is_taken(&id) {
-            return Err(Failure::refused("id-taken", format!("there is a task {id} already")).advice("leave the id out to get a fresh one"));
+            return Err(Failure::refused("id-taken", format!("there is a task {id} already"))
+                .advice("leave the id out to get a fresh one"));
         }
         Ok(id)
     }
@@ -173,5 +179,6 @@ fn shown(ws: &Workspace, ids: &[TaskId]) -> Result<Added, Failure> {
         _ => ws.board()?,
     };
     let places: Vec<usize> = ids.iter().filter_map(|id| board.index_of(id)).collect();
-    Ok(Added { tasks: views(&board, &Standings::new(&board, ws.flow()), &places) })
+    let standings = Standings::new(&board, ws.flow());
+    Ok(Added { tasks: views(board, &standings, &places) })
 }

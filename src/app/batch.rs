@@ -47,7 +47,13 @@ fn json_lines(file: &str, text: &str) -> Result<Vec<Row>, Failure> {
         serde_json::from_str(line).map_err(|error| {
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
-            bad_input(Problem { file: file.into(), line: number as u32 + 1, column: error.column() as u32, message, hint: None })
+            bad_input(Problem {
+                file: file.into(),
+                line: number as u32 + 1,
+                column: error.column() as u32,
+                message,
+                hint: None,
+            })
         })
     });
     parsed.collect()
@@ -93,8 +99,16 @@ mod tests {
 
     #[test]
     fn both_spellings_say_the_same() {
-        let toml = parse("f", "[[task]]\ntitle = 'A'\nref = 'a'\n[[task]]\ntitle = 'B'\nblocked_by = ['a']\npriority = 'p1'\n").unwrap();
-        let json = parse("f", "{\"title\":\"A\",\"ref\":\"a\"}\n\n{\"title\":\"B\",\"blocked_by\":[\"a\"],\"priority\":\"p1\"}\n").unwrap();
+        let toml = parse(
+            "f",
+            "[[task]]\ntitle = 'A'\nref = 'a'\n[[task]]\ntitle = 'B'\nblocked_by = ['a']\npriority = 'p1'\n",
+        )
+        .unwrap();
+        let json = parse(
+            "f",
+            "{\"title\":\"A\",\"ref\":\"a\"}\n\n{\"title\":\"B\",\"blocked_by\":[\"a\"],\"priority\":\"p1\"}\n",
+        )
+        .unwrap();
         assert_eq!(format!("{toml:?}"), format!("{json:?}"));
         assert_eq!(toml[1].blocked_by, ["a"]);
     }

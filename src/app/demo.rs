@@ -17,7 +17,18 @@ struct Row {
 }
 
 const fn row(name: &'static str, title: &'static str, state: &'static str, estimate: Estimate) -> Row {
-    Row { name, title, state, priority: None, estimate, labels: &[], owner: None, parent: None, blocked_by: &[], body: "" }
+    Row {
+        name,
+        title,
+        state,
+        priority: None,
+        estimate,
+        labels: &[],
+        owner: None,
+        parent: None,
+        blocked_by: &[],
+        body: "",
+    }
 }
 
 fn rows() -> Vec<Row> {
@@ -59,15 +70,28 @@ fn rows() -> Vec<Row> {
             blocked_by: &["form", "card"],
             ..row("docs", "Write the payment guide", "Backlog", Xs)
         },
-        Row { priority: Some(P0), labels: &["bug"], ..row("leak", "Session token appears in the access log", "Research Needed", Xs) },
+        Row {
+            priority: Some(P0),
+            labels: &["bug"],
+            ..row("leak", "Session token appears in the access log", "Research Needed", Xs)
+        },
         Row {
             priority: Some(P1),
             labels: &["bug", "search"],
             owner: Some("analyst"),
             ..row("slow", "Search takes nine seconds on large catalogues", "Research in Progress", S)
         },
-        Row { priority: Some(P2), labels: &["search"], owner: Some("builder"), ..row("facet", "Facets for the search page", "Plan in Progress", S) },
-        Row { priority: Some(P2), labels: &["web"], ..row("dark", "Dark mode follows the system", "Plan in Review", S) },
+        Row {
+            priority: Some(P2),
+            labels: &["search"],
+            owner: Some("builder"),
+            ..row("facet", "Facets for the search page", "Plan in Progress", S)
+        },
+        Row {
+            priority: Some(P2),
+            labels: &["web"],
+            ..row("dark", "Dark mode follows the system", "Plan in Review", S)
+        },
         Row { priority: Some(P2), labels: &["api"], ..row("limit", "Rate limits per key", "In Review", S) },
         Row {
             priority: Some(P1),
@@ -77,7 +101,12 @@ fn rows() -> Vec<Row> {
         },
         Row { priority: Some(P3), labels: &["web"], ..row("carousel", "Carousel on the landing page", "Canceled", M) },
         Row { priority: Some(P3), labels: &["build"], ..row("ci", "Cache the dependencies in CI", "Done", Xs) },
-        Row { priority: Some(P3), labels: &["search"], blocked_by: &["slow"], ..row("typo", "Forgive typing errors in search", "Backlog", M) },
+        Row {
+            priority: Some(P3),
+            labels: &["search"],
+            blocked_by: &["slow"],
+            ..row("typo", "Forgive typing errors in search", "Backlog", M)
+        },
     ]
 }
 

@@ -83,7 +83,12 @@ fn files(ws: &Workspace) -> Result<Vec<DoctorFinding>, Failure> {
         let name = entry.file_name().to_string_lossy();
         if name.starts_with('.') && name.ends_with(".tmp") {
             let message = format!("{} was left by a program that died", ws.store.shown(entry.path()));
-            found.push(DoctorFinding::new("stray-file", message, "`--fix` removes it", Some(Fix::Remove(entry.path().to_owned()))));
+            found.push(DoctorFinding::new(
+                "stray-file",
+                message,
+                "`--fix` removes it",
+                Some(Fix::Remove(entry.path().to_owned())),
+            ));
         }
     }
     for name in fs::names(&ws.store.board_dir().join("archive"))? {
@@ -104,13 +109,23 @@ fn files(ws: &Workspace) -> Result<Vec<DoctorFinding>, Failure> {
         let Ok(id) = TaskId::new(name) else { continue };
         if !ws.store.exists(&id) && !ws.store.is_archived(&id) {
             let message = format!("there are notes on {id}, which does not exist");
-            found.push(DoctorFinding::new("orphan-notes", message, format!("delete .ralph/notes/{id} if they are of no use"), None));
+            found.push(DoctorFinding::new(
+                "orphan-notes",
+                message,
+                format!("delete .ralph/notes/{id} if they are of no use"),
+                None,
+            ));
         }
     }
     if ws.store.local().join("intent.damaged").exists() {
         let path = ws.store.local().join("intent.damaged");
         let message = "a verb was interrupted and its record is damaged";
-        found.push(DoctorFinding::new("damaged-intent", message, format!("compare {} with the board", path.display()), None));
+        found.push(DoctorFinding::new(
+            "damaged-intent",
+            message,
+            format!("compare {} with the board", path.display()),
+            None,
+        ));
     }
     Ok(found)
 }
@@ -146,20 +161,35 @@ fn git(ws: &Workspace) -> Result<Vec<DoctorFinding>, Failure> {
     match ws.repository.merge_driver() {
         None => {
             let message = "this clone has no merge driver for task files";
-            found.push(DoctorFinding::new("no-merge-driver", message, "`--fix` or `ralph init` installs it", Some(Fix::Driver)));
+            found.push(DoctorFinding::new(
+                "no-merge-driver",
+                message,
+                "`--fix` or `ralph init` installs it",
+                Some(Fix::Driver),
+            ));
         }
         Some(command) => {
             let program = command.strip_suffix(DRIVER).unwrap_or(&command).trim().trim_matches('\'');
             if !PathBuf::from(program).is_file() && on_path(program).is_none() {
                 let message = format!("the merge driver of this clone runs {program}, which does not exist");
-                found.push(DoctorFinding::new("no-merge-driver", message, "`--fix` or `ralph init` corrects it", Some(Fix::Driver)));
+                found.push(DoctorFinding::new(
+                    "no-merge-driver",
+                    message,
+                    "`--fix` or `ralph init` corrects it",
+                    Some(Fix::Driver),
+                ));
             }
         }
     }
     let attributes = fs::read_text(&ws.store.root().join(".gitattributes"))?.unwrap_or_default();
     if ATTRIBUTES.iter().any(|line| !attributes.lines().any(|there| there.trim() == *line)) {
         let message = ".gitattributes does not say how git merges the board";
-        found.push(DoctorFinding::new("no-attributes", message, "`--fix` or `ralph init` adds the lines", Some(Fix::Attributes)));
+        found.push(DoctorFinding::new(
+            "no-attributes",
+            message,
+            "`--fix` or `ralph init` adds the lines",
+            Some(Fix::Attributes),
+        ));
     }
     Ok(found)
 }
@@ -167,14 +197,17 @@ fn git(ws: &Workspace) -> Result<Vec<DoctorFinding>, Failure> {
 /// Two other programs of this name exist; agents that call `ralph` would get theirs.
 fn foreign() -> Option<DoctorFinding> {
     let found = on_path("ralph")?;
-    let same = |path: &PathBuf| path.canonicalize().ok() == std::env::current_exe().ok().and_then(|exe| exe.canonicalize().ok());
+    let same = |path: &PathBuf| {
+        path.canonicalize().ok() == std::env::current_exe().ok().and_then(|exe| exe.canonicalize().ok())
+    };
     if same(&found) {
         return None;
     }
     let output = std::process::Command::new(&found).arg("--version").stdin(std::process::Stdio::null()).output();
     let ours = output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("ralph-board"));
     let message = format!("`ralph` on your PATH is {}, another program", found.display());
-    (!ours).then(|| DoctorFinding::new("foreign-ralph", message, "put this ralph before it, or call it by its path", None))
+    (!ours)
+        .then(|| DoctorFinding::new("foreign-ralph", message, "put this ralph before it, or call it by its path", None))
 }
 
 fn mend(ws: &Workspace, findings: &mut [DoctorFinding]) -> Result<(), Failure> {

@@ -43,8 +43,12 @@ pub fn finish_edit(ws: &Workspace, editing: &Editing, text: &str) -> Result<Edit
     }
     let lock = ws.store.lock()?;
     refuse_cycles(ws, id, text)?;
-    let change =
-        Change::File { task: id.clone(), file: Place::Task, old: Some(editing.text.clone()), new: Some(text.to_owned()) };
+    let change = Change::File {
+        task: id.clone(),
+        file: Place::Task,
+        old: Some(editing.text.clone()),
+        new: Some(text.to_owned()),
+    };
     ws.commit(&lock, Op::new("edit", vec![change]))?;
     Ok(Edited { task: id.clone(), changed: true, changes: differences(id, &editing.text, text), problems })
 }
@@ -77,7 +81,12 @@ pub(super) fn differences(id: &TaskId, old: &str, new: &str) -> Vec<FieldChange>
     keys.dedup();
     let differ = keys.into_iter().filter(|key| before.get(*key) != after.get(*key));
     differ
-        .map(|key| FieldChange { task: id.clone(), key: key.clone(), old: before.get(key).cloned(), new: after.get(key).cloned() })
+        .map(|key| FieldChange {
+            task: id.clone(),
+            key: key.clone(),
+            old: before.get(key).cloned(),
+            new: after.get(key).cloned(),
+        })
         .collect()
 }
 

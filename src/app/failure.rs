@@ -97,7 +97,8 @@ impl From<FsError> for Failure {
     fn from(error: FsError) -> Self {
         let failure = Self::broken("io", error.to_string()).caused_by(&error);
         if error.is_read_only() {
-            return failure.advice("the board lies in the main worktree and git's own folder: this program may not write there");
+            return failure
+                .advice("the board lies in the main worktree and git's own folder: this program may not write there");
         }
         failure
     }
@@ -122,11 +123,14 @@ impl From<GitError> for Failure {
         let message = error.to_string();
         match error {
             GitError::NoRepository(_) => Self::broken("no-repository", message).hint(Hint::GitInit),
-            GitError::Bare(_) => Self::broken("bare-repository", message).advice("run ralph in a clone that has a worktree"),
-            GitError::Reftable(_) => {
-                Self::broken("reftable", message).advice("`git refs migrate --ref-format=files` turns it into what ralph reads")
+            GitError::Bare(_) => {
+                Self::broken("bare-repository", message).advice("run ralph in a clone that has a worktree")
             }
-            GitError::ForeignOwner(_) => Self::broken("foreign-owner", message).advice("work in a repository of your own user"),
+            GitError::Reftable(_) => Self::broken("reftable", message)
+                .advice("`git refs migrate --ref-format=files` turns it into what ralph reads"),
+            GitError::ForeignOwner(_) => {
+                Self::broken("foreign-owner", message).advice("work in a repository of your own user")
+            }
             GitError::Other { .. } => Self::broken("git", message),
         }
     }
@@ -136,8 +140,12 @@ impl From<RefError> for Failure {
     fn from(error: RefError) -> Self {
         let message = error.to_string();
         match error {
-            RefError::Unknown { near, .. } if near.is_empty() => Self::refused("unknown-task", message).hint(Hint::List),
-            RefError::Unknown { near, .. } => Self::refused("unknown-task", message).hint(Hint::DidYouMean { candidates: near }),
+            RefError::Unknown { near, .. } if near.is_empty() => {
+                Self::refused("unknown-task", message).hint(Hint::List)
+            }
+            RefError::Unknown { near, .. } => {
+                Self::refused("unknown-task", message).hint(Hint::DidYouMean { candidates: near })
+            }
             RefError::Ambiguous { candidates, .. } => {
                 Self::refused("ambiguous-task", message).hint(Hint::DidYouMean { candidates })
             }
@@ -154,8 +162,12 @@ impl From<Refusal> for Failure {
                 Self::refused("needed", message).advice("`--force` takes these links out along with the task")
             }
             Refusal::Missing(_) => Self::refused("unknown-task", message).hint(Hint::List),
-            Refusal::NotAssignment(_) => Self::usage("not-an-assignment", message).advice("such as priority=P1 or labels+=bug"),
-            Refusal::UnknownKey { .. } => Self::usage("unknown-key", message).advice("`--custom` sets a key of your own"),
+            Refusal::NotAssignment(_) => {
+                Self::usage("not-an-assignment", message).advice("such as priority=P1 or labels+=bug")
+            }
+            Refusal::UnknownKey { .. } => {
+                Self::usage("unknown-key", message).advice("`--custom` sets a key of your own")
+            }
             Refusal::Fixed(_) => Self::usage("fixed-key", message).advice("ralph keeps it"),
             Refusal::Empty(_) | Refusal::NotASet { .. } | Refusal::Value(_) => Self::usage("bad-value", message),
             Refusal::State(_) => Self::usage("unknown-state", message),

@@ -33,14 +33,15 @@ struct Grower<'a> {
     ws: &'a Workspace,
     board: &'a Board,
     links: Links<'a>,
-    standings: &'a Standings<'a>,
+    standings: &'a Standings,
     all: bool,
 }
 
 impl Grower<'_> {
     fn is_root(&self, at: usize) -> bool {
         let task = &self.board.tasks()[at];
-        task.kind != crate::task::Kind::Step && task.parent.as_ref().is_none_or(|parent| self.board.get(parent).is_none())
+        task.kind != crate::task::Kind::Step
+            && task.parent.as_ref().is_none_or(|parent| self.board.get(parent).is_none())
     }
 
     /// `seen` ends a ring of parents.
@@ -48,7 +49,8 @@ impl Grower<'_> {
         if !seen.insert(at) {
             return None;
         }
-        let subtasks: Vec<TreeNode> = self.links.children(at).iter().filter_map(|&child| self.grow(child, seen)).collect();
+        let subtasks: Vec<TreeNode> =
+            self.links.children(at).iter().filter_map(|&child| self.grow(child, seen)).collect();
         let task = &self.board.tasks()[at];
         let finished = self.ws.flow().is_terminal(task.kind, &task.state);
         if finished && subtasks.is_empty() && !self.all {
@@ -93,7 +95,8 @@ pub fn graph(ws: &Workspace, roots: &[TaskId], all: bool) -> Result<Graphed, Fai
     let rank = |at: usize| order.iter().position(|&other| other == at);
     let nodes = order.iter().enumerate().map(|(here, &at)| {
         let later = |next: &&usize| rank(**next).is_some_and(|there| there > here);
-        let next: Vec<usize> = links.dependents(at).iter().filter(|next| wanted.contains(next)).filter(later).copied().collect();
+        let next: Vec<usize> =
+            links.dependents(at).iter().filter(|next| wanted.contains(next)).filter(later).copied().collect();
         GraphNode { task: TaskView::new(&board, &links, &standings, at), leads_to: links.ids(&next) }
     });
     Ok(Graphed { nodes: nodes.collect() })
@@ -101,7 +104,7 @@ pub fn graph(ws: &Workspace, roots: &[TaskId], all: bool) -> Result<Graphed, Fai
 
 /// Everything that these wait for and everything that waits for them.
 fn reachable(board: &Board, links: &Links<'_>, from: &[usize], shown: &impl Fn(usize) -> bool) -> BTreeSet<usize> {
-    let blockers = |at: usize| board.tasks()[at].blocked_by.iter().filter_map(|id| board.index_of(id)).collect::<Vec<_>>();
+    let blockers = |at: usize| board.blockers_of(at).filter_map(|(_, place)| place).collect::<Vec<_>>();
     let mut found: BTreeSet<usize> = from.iter().copied().collect();
     for forward in [true, false] {
         let mut seen: BTreeSet<usize> = from.iter().copied().collect();
@@ -118,7 +121,7 @@ fn reachable(board: &Board, links: &Links<'_>, from: &[usize], shown: &impl Fn(u
 /// Blockers first, keeping chains together; a ring is broken at its smallest id.
 fn in_order(board: &Board, wanted: &BTreeSet<usize>) -> Vec<usize> {
     let waits = |at: usize, left: &BTreeSet<usize>| {
-        board.tasks()[at].blocked_by.iter().filter_map(|id| board.index_of(id)).any(|blocker| blocker != at && left.contains(&blocker))
+        board.blockers_of(at).filter_map(|(_, place)| place).any(|blocker| blocker != at && left.contains(&blocker))
     };
     let mut left = wanted.clone();
     let mut order: Vec<usize> = Vec::with_capacity(left.len());
@@ -127,7 +130,8 @@ fn in_order(board: &Board, wanted: &BTreeSet<usize>) -> Vec<usize> {
         let last = order.last().map(|&at| &board.tasks()[at].id);
         let follows = |at: &&usize| last.is_some_and(|id| board.tasks()[**at].blocked_by.contains(id));
         let free = |at: &&usize| !waits(**at, &left);
-        let next = left.iter().find(|at| follows(at) && free(at)).or_else(|| left.iter().find(free)).copied().unwrap_or(first);
+        let next =
+            left.iter().find(|at| follows(at) && free(at)).or_else(|| left.iter().find(free)).copied().unwrap_or(first);
         left.remove(&next);
         order.push(next);
     }

@@ -50,7 +50,9 @@ fn undone(lines: &[Line]) -> HashSet<String> {
 fn fields(line: &Line) -> Vec<FieldChange> {
     let of = |change: &Change| match change.clone() {
         Change::Set { task, key, old, new } => vec![FieldChange { task, key, old, new }],
-        Change::File { task, file: Place::Task, old: Some(old), new: Some(new) } => super::edit::differences(&task, &old, &new),
+        Change::File { task, file: Place::Task, old: Some(old), new: Some(new) } => {
+            super::edit::differences(&task, &old, &new)
+        }
         Change::File { task, file, old, new } => {
             let name = match file {
                 Place::Task => "task",
@@ -68,7 +70,9 @@ fn fields(line: &Line) -> Vec<FieldChange> {
 fn gist(text: &str) -> String {
     let title = text.lines().find_map(|line| line.strip_prefix("title = "));
     let body = text.rsplit("+++").next().unwrap_or(text).trim();
-    title.map(|title| title.trim_matches(['"', '\'']).to_owned()).unwrap_or_else(|| body.lines().next().unwrap_or("").to_owned())
+    title
+        .map(|title| title.trim_matches(['"', '\'']).to_owned())
+        .unwrap_or_else(|| body.lines().next().unwrap_or("").to_owned())
 }
 
 #[derive(Debug, Serialize)]
@@ -102,7 +106,8 @@ fn chosen(lines: &[Line], id: Option<&str>) -> Result<Line, Failure> {
         None => lines.iter().rev().find(|line| line.undoes.is_none() && !undone.contains(&line.id)),
     };
     let Some(line) = line else {
-        let message = id.map_or_else(|| "there is nothing to undo".to_owned(), |id| format!("the journal has no verb {id:?}"));
+        let message =
+            id.map_or_else(|| "there is nothing to undo".to_owned(), |id| format!("the journal has no verb {id:?}"));
         return Err(Failure::refused("nothing-to-undo", message).advice("`ralph log` shows what was done"));
     };
     if undone.contains(&line.id) {

@@ -69,7 +69,8 @@ pub(super) fn add_lines(path: &Path, lines: &[&str]) -> Result<bool, Failure> {
     let mut text = fs::read_text(path)?.unwrap_or_default();
     // `worktrees/`, `/worktrees` and `/worktrees/*` ignore the same folder as `/worktrees/`.
     let bare = |line: &str| line.trim().trim_matches(['/', '*']).to_owned();
-    let missing: Vec<&&str> = lines.iter().filter(|line| !text.lines().any(|there| bare(there) == bare(line))).collect();
+    let missing: Vec<&&str> =
+        lines.iter().filter(|line| !text.lines().any(|there| bare(there) == bare(line))).collect();
     if missing.is_empty() {
         return Ok(false);
     }

@@ -14,5 +14,5 @@ pub fn list(ws: &Workspace, query: &Query) -> Result<Listed, Failure> {
     let board = ws.board()?;
     let standings = Standings::new(&board, ws.flow());
     let (places, total) = query.run(&board, ws.flow(), &standings);
-    Ok(Listed { tasks: views(&board, &standings, &places), total })
+    Ok(Listed { tasks: views(board, &standings, &places), total })
 }

@@ -30,7 +30,12 @@ pub fn set(ws: &Workspace, ids: &[TaskId], typed: &[String], custom: bool) -> Re
     assign(ws, "set", ids, &wanted)
 }
 
-pub(super) fn assign(ws: &Workspace, verb: &'static str, ids: &[TaskId], wanted: &[Assignment]) -> Result<SetDone, Failure> {
+pub(super) fn assign(
+    ws: &Workspace,
+    verb: &'static str,
+    ids: &[TaskId],
+    wanted: &[Assignment],
+) -> Result<SetDone, Failure> {
     let lock = ws.store.lock()?;
     let relinks = wanted.iter().any(Assignment::relinks);
     let mut changes = Vec::new();

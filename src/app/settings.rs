@@ -35,7 +35,8 @@ pub fn get_setting(ws: &Workspace, key: &str) -> Result<SettingView, Failure> {
 pub fn set_setting(ws: &Workspace, key: &str, value: &str, user: bool) -> Result<SettingView, Failure> {
     let spec = check_assignment(key, value)?;
     let path = if user {
-        user_config().ok_or_else(|| Failure::broken("no-home", "there is no folder for your settings").advice("set HOME"))?
+        user_config()
+            .ok_or_else(|| Failure::broken("no-home", "there is no folder for your settings").advice("set HOME"))?
     } else {
         board_config(ws.store.root())
     };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
-use crate::board::{Board, Links, Standings};
+use crate::board::{Board, Links, Standing, Standings};
 use crate::task::{Problem, Task, TaskId};
 
 #[derive(Debug, Clone, Serialize)]
@@ -50,37 +50,58 @@ fn stamp<S: Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, 
     }
 }
 
+/// What a view knows beyond the task itself.
+struct Place {
+    children: Vec<TaskId>,
+    blocks: Vec<TaskId>,
+    standing: Standing,
+}
+
+impl Place {
+    fn of(board: &Board, links: &Links<'_>, standings: &Standings, at: usize) -> Self {
+        let (children, blocks) = (links.ids(links.children(at)), links.ids(links.dependents(at)));
+        Self { children, blocks, standing: standings.of(board, at) }
+    }
+}
+
 impl TaskView {
-    pub fn new(board: &Board, links: &Links<'_>, standings: &Standings<'_>, at: usize) -> Self {
-        let task: &Task = &board.tasks()[at];
-        let standing = standings.of(at);
+    pub fn new(board: &Board, links: &Links<'_>, standings: &Standings, at: usize) -> Self {
+        Self::assemble(board.tasks()[at].clone(), Place::of(board, links, standings, at))
+    }
+
+    fn assemble(task: Task, place: Place) -> Self {
         Self {
-            id: task.id.clone(),
+            id: task.id,
             kind: task.kind.as_str(),
-            title: task.title.clone(),
-            state: task.state.to_string(),
+            title: task.title,
+            state: task.state.into_string(),
             priority: task.priority.map(|p| p.as_str()),
             estimate: task.estimate.map(|e| e.as_str()),
-            labels: task.labels.clone(),
-            owner: task.owner.as_ref().map(ToString::to_string),
-            parent: task.parent.clone(),
-            children: links.ids(links.children(at)),
-            blocked_by: task.blocked_by.clone(),
-            blocks: links.ids(links.dependents(at)),
-            blocked: standing.blocked,
-            ready: standing.ready,
-            artifacts: task.artifacts.clone(),
-            github: task.github.as_ref().map(|link| GithubView { number: link.number, url: link.url.clone() }),
+            labels: task.labels,
+            owner: task.owner.map(|owner| owner.to_string()),
+            parent: task.parent,
+            children: place.children,
+            blocked_by: task.blocked_by,
+            blocks: place.blocks,
+            blocked: place.standing.blocked,
+            ready: place.standing.ready,
+            artifacts: task.artifacts,
+            github: task.github.map(|link| GithubView { number: link.number, url: link.url }),
             created: task.created,
             updated: task.updated,
-            problems: task.problems.clone(),
-            open_blockers: standing.open_blockers,
+            problems: task.problems,
+            open_blockers: place.standing.open_blockers,
         }
     }
 }
 
-/// Views of the tasks at these places.
-pub(super) fn views(board: &Board, standings: &Standings<'_>, places: &[usize]) -> Vec<TaskView> {
-    let links = Links::new(board);
-    places.iter().map(|&at| TaskView::new(board, &links, standings, at)).collect()
+/// Views of the tasks at these places; the board is used up, so that nothing is copied.
+pub(super) fn views(board: Board, standings: &Standings, places: &[usize]) -> Vec<TaskView> {
+    let found: Vec<Place> = {
+        let links = Links::new(&board);
+        places.iter().map(|&at| Place::of(&board, &links, standings, at)).collect()
+    };
+    let mut tasks: Vec<Option<Task>> = board.into_tasks().into_iter().map(Some).collect();
+    let taken = places.iter().zip(found).filter_map(|(&at, place)| Some(TaskView::assemble(tasks[at].take()?, place)));
+    taken.collect()
 }

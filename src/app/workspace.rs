@@ -51,7 +51,11 @@ impl Workspace {
     /// The repository alone, for `init`.
     pub(super) fn open_repository(options: &Options) -> Result<Self, Failure> {
         let start = options.board.as_ref().unwrap_or(&options.dir);
-        let start = if start.file_name().is_some_and(|name| name == ".ralph") { start.parent().unwrap_or(start) } else { start };
+        let start = if start.file_name().is_some_and(|name| name == ".ralph") {
+            start.parent().unwrap_or(start)
+        } else {
+            start
+        };
         if options.board.is_some() && !start.is_dir() {
             return Err(Failure::broken("no-board", format!("{} is not a folder", start.display())));
         }
@@ -171,7 +175,9 @@ pub(super) fn board_config(root: &Path) -> PathBuf {
 
 fn layered(root: &Path, flags: &[String]) -> Result<Settings, Failure> {
     let mut settings = Settings::defaults();
-    if let Some((path, text)) = user_config().and_then(|path| fs::read_text(&path).ok().flatten().map(|text| (path, text))) {
+    if let Some((path, text)) =
+        user_config().and_then(|path| fs::read_text(&path).ok().flatten().map(|text| (path, text)))
+    {
         settings.add_file(Source::User(path), &text)?;
     }
     if let Some(text) = fs::read_text(&board_config(root))? {

@@ -1,6 +1,6 @@
 //! The decisions behind the plain verbs: set, block, unblock, remove. Each gives the changes, or the reason why not.
 
-use super::{Board, Change, Cycle, Links, Op};
+use super::{Board, Change, Cycle, Links};
 use crate::task::{Estimate, Key, Kind, ParseError, Priority, Task, TaskId, Value, Worker};
 use crate::workflow::{Workflow, WorkflowError};
 
@@ -88,10 +88,16 @@ fn alias(name: &str) -> String {
     }
 }
 
-fn set_items(name: &str, value: &str, find: &mut dyn FnMut(&str) -> Result<TaskId, String>) -> Result<Vec<String>, Refusal> {
+fn set_items(
+    name: &str,
+    value: &str,
+    find: &mut dyn FnMut(&str) -> Result<TaskId, String>,
+) -> Result<Vec<String>, Refusal> {
     let typed = value.split(',').map(str::trim).filter(|item| !item.is_empty());
     let mut items: Vec<String> = match name {
-        "blocked_by" => typed.map(|item| find(item).map(|id| id.to_string())).collect::<Result<_, _>>().map_err(Refusal::Id)?,
+        "blocked_by" => {
+            typed.map(|item| find(item).map(|id| id.to_string())).collect::<Result<_, _>>().map_err(Refusal::Id)?
+        }
         _ => typed.map(str::to_owned).collect(),
     };
     items.sort();
@@ -148,36 +154,33 @@ impl Board {
         current: impl Fn(&Key) -> Option<Value>,
     ) -> Result<Vec<Change>, Refusal> {
         let task = self.get(id).ok_or_else(|| Refusal::Missing(id.clone()))?;
-        let mut changes = Vec::new();
+        // The first value a key had, and the last that it is to have: several assignments to one key are one change.
+        let mut ends: Vec<(&Key, Option<Value>, Option<Value>)> = Vec::new();
         for assignment in wanted {
             let key = assignment.key();
-            let old = current(key);
-            let new = match assignment {
-                Assignment::Put(key, Some(Value::Text(typed))) if key.as_str() == "state" => {
-                    Some(Value::text(&flow.find_state(task.kind, typed)?.name))
-                }
-                Assignment::Put(_, value) => value.clone(),
-                Assignment::Add(_, items) => edit_set(old.as_ref(), |set| set.extend(items.iter().cloned())),
-                Assignment::Drop(_, items) => edit_set(old.as_ref(), |set| set.retain(|item| !items.contains(item))),
-            };
-            if old != new {
-                changes.push(Change::Set { task: id.clone(), key: key.clone(), old, new });
-            }
+            let place = ends.iter().position(|(other, ..)| *other == key).unwrap_or_else(|| {
+                let old = current(key);
+                ends.push((key, old.clone(), old));
+                ends.len() - 1
+            });
+            ends[place].2 = assignment.apply(ends[place].2.take(), task.kind, flow)?;
         }
-        Ok(changes)
+        let changed = ends.into_iter().filter(|(_, old, new)| old != new);
+        Ok(changed.map(|(key, old, new)| Change::Set { task: id.clone(), key: key.clone(), old, new }).collect())
     }
 
     /// Refuses changes after which some task would wait for itself.
     pub fn refuse_cycles(&self, changes: &[Change]) -> Result<(), Refusal> {
-        let mut after = self.clone();
+        let mut tasks = self.tasks.clone();
         let mut relinked = Vec::new();
         for change in changes {
             let Change::Set { task, key, new, .. } = change else { continue };
-            let Some(at) = after.index_of(task) else { continue };
-            if relink(&mut after.tasks[at], key, new.as_ref()) {
+            let Some(at) = self.index_of(task) else { continue };
+            if relink(&mut tasks[at], key, new.as_ref()) {
                 relinked.push(task.clone());
             }
         }
+        let after = Self::new(tasks, Vec::new(), Vec::new());
         let links = Links::new(&after);
         for task in relinked {
             if let Some(cycle) = links.cycle_through(&task) {
@@ -219,6 +222,17 @@ impl Assignment {
         match self {
             Self::Put(key, _) | Self::Add(key, _) | Self::Drop(key, _) => key,
         }
+    }
+
+    fn apply(&self, now: Option<Value>, kind: Kind, flow: &Workflow) -> Result<Option<Value>, Refusal> {
+        Ok(match self {
+            Self::Put(key, Some(Value::Text(typed))) if key.as_str() == "state" => {
+                Some(Value::text(&flow.find_state(kind, typed)?.name))
+            }
+            Self::Put(_, value) => value.clone(),
+            Self::Add(_, items) => edit_set(now.as_ref(), |set| set.extend(items.iter().cloned())),
+            Self::Drop(_, items) => edit_set(now.as_ref(), |set| set.retain(|item| !items.contains(item))),
+        })
     }
 
     /// Whether it changes what waits for what.
@@ -282,7 +296,10 @@ mod tests {
 
     #[test]
     fn values_are_checked_and_spelled_the_one_way() {
-        assert_eq!(set("a", "priority=p1").unwrap(), [Change::set(&id("a"), "priority", None, Some(Value::text("P1")))]);
+        assert_eq!(
+            set("a", "priority=p1").unwrap(),
+            [Change::set(&id("a"), "priority", None, Some(Value::text("P1")))]
+        );
         assert_eq!(set("a", "state=ready").unwrap()[0].inverse(), {
             Change::set(&id("a"), "state", Some(Value::text("Ready for Plan")), Some(Value::text("Backlog")))
         });
@@ -296,7 +313,10 @@ mod tests {
 
     #[test]
     fn sets_grow_and_shrink_and_nothing_to_do_is_no_change() {
-        assert_eq!(set("b", "labels+=y,x").unwrap()[0], Change::set(&id("b"), "labels", Some(Value::texts(["x"])), Some(Value::texts(["x", "y"]))));
+        assert_eq!(
+            set("b", "labels+=y,x").unwrap()[0],
+            Change::set(&id("b"), "labels", Some(Value::texts(["x"])), Some(Value::texts(["x", "y"])))
+        );
         assert_eq!(set("b", "label-=x").unwrap()[0], Change::set(&id("b"), "labels", Some(Value::texts(["x"])), None));
         assert!(set("b", "labels=x").unwrap().is_empty());
         assert!(set("a", "priority=").unwrap().is_empty());
@@ -313,7 +333,10 @@ mod tests {
     #[test]
     fn a_needed_task_stays_unless_its_links_go_too() {
         assert_eq!(board().unlink(&[id("a")], false).unwrap_err().to_string(), "a is needed by b");
-        assert_eq!(board().unlink(&[id("a")], true).unwrap(), [Change::set(&id("b"), "blocked_by", Some(Value::texts(["a"])), None)]);
+        assert_eq!(
+            board().unlink(&[id("a")], true).unwrap(),
+            [Change::set(&id("b"), "blocked_by", Some(Value::texts(["a"])), None)]
+        );
         assert!(board().unlink(&[id("a"), id("b")], false).unwrap().is_empty());
     }
 }

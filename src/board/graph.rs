@@ -1,14 +1,16 @@
 //! Where each task stands: what blocks it, and whether somebody could take it now.
 
 use super::Board;
-use crate::task::{StateName, Task, TaskId};
-use crate::workflow::Workflow;
+use crate::task::{Kind, Task, TaskId};
+use crate::workflow::{State, Workflow};
 
 /// Computed once for a whole board, in one pass.
-pub struct Standings<'a> {
-    board: &'a Board,
-    flow: &'a Workflow,
+pub struct Standings {
+    /// Where each task's state stands in the workflow.
+    ranks: Vec<usize>,
+    finished: Vec<bool>,
     blocked: Vec<Option<bool>>,
+    taken_up: Vec<bool>,
 }
 
 /// One task's standing.
@@ -20,53 +22,50 @@ pub struct Standing {
     pub open_blockers: Vec<TaskId>,
 }
 
-impl<'a> Standings<'a> {
-    pub fn new(board: &'a Board, flow: &'a Workflow) -> Self {
-        let mut all = Self { board, flow, blocked: vec![None; board.tasks().len()] };
-        for at in 0..board.tasks().len() {
-            all.settle(at);
+impl Standings {
+    pub fn new(board: &Board, flow: &Workflow) -> Self {
+        let tasks = board.tasks();
+        let ranks: Vec<usize> = tasks.iter().map(|task| flow.position(task.kind, &task.state)).collect();
+        let state = |at: usize| flow.states_of(tasks[at].kind).get(ranks[at]);
+        let finished = (0..tasks.len()).map(|at| state(at).is_some_and(|state| state.terminal)).collect();
+        let taken_up =
+            (0..tasks.len()).map(|at| state(at).is_some_and(|state| is_taken_up(&tasks[at], state, flow))).collect();
+        let mut all = Self { finished, taken_up, blocked: vec![None; tasks.len()], ranks };
+        for at in 0..tasks.len() {
+            all.settle(board, at);
         }
         all
     }
 
-    pub fn of(&self, at: usize) -> Standing {
-        let task = &self.board.tasks()[at];
-        let blocked = self.is_blocked(at);
-        Standing { blocked, ready: !blocked && self.is_taken_up(task), open_blockers: self.open_blockers(task) }
+    pub fn of(&self, board: &Board, at: usize) -> Standing {
+        let open = board.blockers_of(at).filter(|(id, place)| !self.is_over(board, id, *place));
+        let open_blockers = open.map(|(id, _)| id.clone()).collect();
+        Standing { blocked: self.is_blocked(at), ready: self.is_ready(at), open_blockers }
+    }
+
+    pub fn rank(&self, at: usize) -> usize {
+        self.ranks[at]
+    }
+
+    pub fn is_finished(&self, at: usize) -> bool {
+        self.finished[at]
     }
 
     /// Finished tasks wait for nothing.
     pub fn is_blocked(&self, at: usize) -> bool {
-        let task = &self.board.tasks()[at];
-        self.blocked[at] == Some(true) && !self.flow.is_terminal(task.kind, &task.state)
+        self.blocked[at] == Some(true) && !self.finished[at]
     }
 
     pub fn is_ready(&self, at: usize) -> bool {
-        !self.is_blocked(at) && self.is_taken_up(&self.board.tasks()[at])
+        self.taken_up[at] && !self.is_blocked(at)
     }
 
-    fn open_blockers(&self, task: &Task) -> Vec<TaskId> {
-        task.blocked_by.iter().filter(|id| !self.is_finished(id)).cloned().collect()
-    }
-
-    fn is_finished(&self, id: &TaskId) -> bool {
-        let terminal = |state: &StateName, kind| self.flow.is_terminal(kind, state);
-        match self.board.get(id) {
-            Some(task) => terminal(&task.state, task.kind),
-            None => self.board.archived(id).is_some(),
-        }
-    }
-
-    /// Somebody owns it, or some role takes work from its state; an epic is moved by its children.
-    fn is_taken_up(&self, task: &Task) -> bool {
-        let Some(state) = self.flow.state(task.kind, &task.state) else { return false };
-        let free = task.owner.is_none() || !state.lock;
-        let taken = if self.flow.roles().is_empty() { !state.terminal } else { !state.intake.is_empty() };
-        task.kind != crate::task::Kind::Epic && free && taken && task.problems.is_empty()
+    fn is_over(&self, board: &Board, id: &TaskId, place: Option<usize>) -> bool {
+        place.map_or_else(|| board.archived(id).is_some(), |at| self.finished[at])
     }
 
     /// Iterative, since a chain of parents may be as long as the board; a ring of parents blocks nothing by itself.
-    fn settle(&mut self, at: usize) {
+    fn settle(&mut self, board: &Board, at: usize) {
         let mut path = Vec::new();
         let mut next = Some(at);
         let mut blocked = false;
@@ -79,19 +78,26 @@ impl<'a> Standings<'a> {
                 break;
             }
             path.push(here);
-            next = self.board.tasks()[here].parent.as_ref().and_then(|id| self.board.index_of(id));
+            next = board.parent_of(here);
         }
         for here in path.into_iter().rev() {
-            let task = &self.board.tasks()[here];
-            blocked = blocked || task.blocked_by.iter().any(|id| !self.is_finished(id));
+            blocked = blocked || board.blockers_of(here).any(|(id, place)| !self.is_over(board, id, place));
             self.blocked[here] = Some(blocked);
         }
     }
 }
 
+/// Whether some role takes work from its state and nobody has it; an epic is moved by its children.
+fn is_taken_up(task: &Task, state: &State, flow: &Workflow) -> bool {
+    let free = task.owner.is_none() || !state.lock;
+    let taken = if flow.roles().is_empty() { !state.terminal } else { !state.intake.is_empty() };
+    task.kind != Kind::Epic && free && taken && task.problems.is_empty()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::task::StateName;
 
     fn task(name: &str, state: &str) -> Task {
         Task::new(TaskId::new(name).unwrap(), name, StateName::new(state))
@@ -100,7 +106,7 @@ mod tests {
     fn standing(tasks: Vec<Task>, name: &str) -> Standing {
         let board = Board::new(tasks, Vec::new(), Vec::new());
         let flow = Workflow::builtin();
-        Standings::new(&board, &flow).of(board.index_of(&TaskId::new(name).unwrap()).unwrap())
+        Standings::new(&board, &flow).of(&board, board.index_of(&TaskId::new(name).unwrap()).unwrap())
     }
 
     fn waits(mut task: Task, on: &str) -> Task {
@@ -110,7 +116,9 @@ mod tests {
 
     #[test]
     fn a_blocker_blocks_until_it_is_done_or_canceled() {
-        for (state, blocked) in [("Backlog", true), ("In Review", true), ("Human Needed", true), ("Done", false), ("Canceled", false)] {
+        for (state, blocked) in
+            [("Backlog", true), ("In Review", true), ("Human Needed", true), ("Done", false), ("Canceled", false)]
+        {
             let got = standing(vec![waits(task("a", "Backlog"), "b"), task("b", state)], "a");
             assert_eq!((got.blocked, got.ready), (blocked, !blocked), "{state}");
         }

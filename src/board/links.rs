@@ -42,13 +42,16 @@ impl Event {
 
 impl<'a> Links<'a> {
     pub fn new(board: &'a Board) -> Self {
-        let mut links =
-            Self { board, children: vec![Vec::new(); board.tasks().len()], dependents: vec![Vec::new(); board.tasks().len()] };
-        for (at, task) in board.tasks().iter().enumerate() {
-            if let Some(parent) = task.parent.as_ref().and_then(|id| board.index_of(id)) {
+        let mut links = Self {
+            board,
+            children: vec![Vec::new(); board.tasks().len()],
+            dependents: vec![Vec::new(); board.tasks().len()],
+        };
+        for at in 0..board.tasks().len() {
+            if let Some(parent) = board.parent_of(at) {
                 links.children[parent].push(at);
             }
-            for blocker in task.blocked_by.iter().filter_map(|id| board.index_of(id)) {
+            for blocker in board.blockers_of(at).filter_map(|(_, place)| place) {
                 links.dependents[blocker].push(at);
             }
         }
@@ -107,14 +110,14 @@ impl<'a> Links<'a> {
     }
 
     fn waits_for(&self, event: Event) -> Vec<Event> {
-        let task = &self.board.tasks()[event.task()];
         match event {
-            Event::Start(_) => {
-                let parent = task.parent.iter().filter_map(|id| self.board.index_of(id)).map(Event::Start);
-                let blockers = task.blocked_by.iter().filter_map(|id| self.board.index_of(id)).map(Event::Finish);
-                parent.chain(blockers).collect()
+            Event::Start(at) => {
+                let blockers = self.board.blockers_of(at).filter_map(|(_, place)| place).map(Event::Finish);
+                self.board.parent_of(at).map(Event::Start).into_iter().chain(blockers).collect()
             }
-            Event::Finish(at) => std::iter::once(Event::Start(at)).chain(self.children[at].iter().map(|&c| Event::Finish(c))).collect(),
+            Event::Finish(at) => {
+                std::iter::once(Event::Start(at)).chain(self.children[at].iter().map(|&c| Event::Finish(c))).collect()
+            }
         }
     }
 

@@ -7,9 +7,11 @@ mod links;
 mod op;
 mod query;
 mod refer;
+mod refs;
 mod search;
 
 use crate::task::{Problem, StateName, Task, TaskId};
+use refs::Refs;
 
 pub use change::{Assignment, Refusal, parse_assignment};
 pub use check::{Finding, inspect};
@@ -24,6 +26,7 @@ pub use search::{Searched, score};
 #[derive(Debug, Clone, Default)]
 pub struct Board {
     tasks: Vec<Task>,
+    refs: Refs,
     broken: Vec<Broken>,
     archived: Vec<(TaskId, StateName)>,
 }
@@ -42,7 +45,11 @@ impl Board {
         }
         broken.sort_by(|a, b| a.id.cmp(&b.id));
         archived.sort();
-        Self { tasks, broken, archived }
+        Self { refs: Refs::new(&tasks), tasks, broken, archived }
+    }
+
+    pub fn into_tasks(self) -> Vec<Task> {
+        self.tasks
     }
 
     pub fn tasks(&self) -> &[Task] {
@@ -55,6 +62,16 @@ impl Board {
 
     pub fn index_of(&self, id: &TaskId) -> Option<usize> {
         self.tasks.binary_search_by(|task| task.id.cmp(id)).ok()
+    }
+
+    /// The place of a task's parent, if it is on the board.
+    pub fn parent_of(&self, at: usize) -> Option<usize> {
+        self.refs.parent(at)
+    }
+
+    /// What a task waits for, with the place of each that is on the board.
+    pub fn blockers_of(&self, at: usize) -> impl Iterator<Item = (&TaskId, Option<usize>)> {
+        self.tasks[at].blocked_by.iter().zip(self.refs.blockers(at))
     }
 
     pub fn get(&self, id: &TaskId) -> Option<&Task> {
@@ -77,8 +94,12 @@ impl Board {
 
     /// What tasks name as parent or blocker and is no task here: the archive has it, or it dangles.
     pub fn unresolved(&self) -> Vec<TaskId> {
-        let named = self.tasks.iter().flat_map(|task| task.parent.iter().chain(&task.blocked_by));
-        let mut ids: Vec<TaskId> = named.filter(|id| !self.knows(id)).cloned().collect();
+        let mut ids: Vec<TaskId> = Vec::new();
+        for (at, task) in self.tasks.iter().enumerate() {
+            ids.extend(task.parent.iter().filter(|_| self.parent_of(at).is_none()).cloned());
+            ids.extend(self.blockers_of(at).filter(|(_, place)| place.is_none()).map(|(id, _)| id.clone()));
+        }
+        ids.retain(|id| !self.knows(id));
         ids.sort();
         ids.dedup();
         ids

@@ -61,7 +61,8 @@ const FIELDS: [(&str, SortField); 8] = [
 pub struct UnknownSort(String);
 
 impl SortKey {
-    pub const NAMES: [&'static str; 8] = ["priority", "state", "estimate", "created", "updated", "title", "owner", "id"];
+    pub const NAMES: [&'static str; 8] =
+        ["priority", "state", "estimate", "created", "updated", "title", "owner", "id"];
 }
 
 impl FromStr for SortKey {
@@ -73,17 +74,22 @@ impl FromStr for SortKey {
     }
 }
 
+/// A task and where its state stands in the workflow.
+type Ranked<'a> = (&'a Task, usize);
+
 impl Query {
     /// The places of the tasks that match, in order, and how many there were before the limit.
-    pub fn run(&self, board: &Board, flow: &Workflow, standings: &Standings<'_>) -> (Vec<usize>, usize) {
+    pub fn run(&self, board: &Board, flow: &Workflow, standings: &Standings) -> (Vec<usize>, usize) {
         let tasks = board.tasks();
         let needle = self.search.as_ref().map(|text| text.to_lowercase());
         let mut places: Vec<usize> = (0..tasks.len())
+            // A state that is asked for by name is shown, finished or not.
+            .filter(|&at| self.all || !self.states.is_empty() || !standings.is_finished(at))
             .filter(|&at| self.admits(&tasks[at], flow, needle.as_deref()))
             .filter(|&at| !self.ready || standings.is_ready(at))
             .filter(|&at| !self.blocked || standings.is_blocked(at))
             .collect();
-        places.sort_by(|&a, &b| self.order(&tasks[a], &tasks[b], flow));
+        places.sort_by(|&a, &b| self.order((&tasks[a], standings.rank(a)), (&tasks[b], standings.rank(b))));
         let total = places.len();
         places.truncate(self.limit.unwrap_or(usize::MAX));
         (places, total)
@@ -91,10 +97,7 @@ impl Query {
 
     fn admits(&self, task: &Task, flow: &Workflow, needle: Option<&str>) -> bool {
         let kinds: &[Kind] = if self.kinds.is_empty() { &[Kind::Issue, Kind::Epic] } else { &self.kinds };
-        let finished = flow.is_terminal(task.kind, &task.state);
-        // A state that is asked for by name is shown, finished or not.
         kinds.contains(&task.kind)
-            && (self.all || !finished || !self.states.is_empty())
             && (self.states.is_empty() || self.states.contains(&task.state))
             && self.role.as_ref().is_none_or(|role| takes(flow, task, role))
             && (self.owners.is_empty() || task.owner.as_ref().is_some_and(|o| self.owners.contains(o)))
@@ -105,22 +108,22 @@ impl Query {
             && needle.is_none_or(|needle| mentions(task, needle))
     }
 
-    fn order(&self, a: &Task, b: &Task, flow: &Workflow) -> Ordering {
-        let chosen = self.sort.iter().map(|key| key.compare(a, b, flow)).find(|o| o.is_ne());
-        chosen.unwrap_or_else(|| usual_order(a, b, flow))
+    fn order(&self, a: Ranked<'_>, b: Ranked<'_>) -> Ordering {
+        let chosen = self.sort.iter().map(|key| key.compare(a, b)).find(|o| o.is_ne());
+        chosen.unwrap_or_else(|| usual_order(a, b))
     }
 }
 
 /// Priority, then what is further along, then the oldest.
-fn usual_order(a: &Task, b: &Task, flow: &Workflow) -> Ordering {
+fn usual_order((a, a_rank): Ranked<'_>, (b, b_rank): Ranked<'_>) -> Ordering {
     none_last(a.priority, b.priority)
-        .then_with(|| flow.position(b.kind, &b.state).cmp(&flow.position(a.kind, &a.state)))
+        .then_with(|| b_rank.cmp(&a_rank))
         .then_with(|| none_last(a.created, b.created))
         .then_with(|| a.id.cmp(&b.id))
 }
 
 impl SortKey {
-    fn compare(self, a: &Task, b: &Task, flow: &Workflow) -> Ordering {
+    fn compare(self, (a, a_rank): Ranked<'_>, (b, b_rank): Ranked<'_>) -> Ordering {
         let turn = |order: Ordering| if self.descending { order.reverse() } else { order };
         match self.field {
             SortField::Priority => missing_last(a.priority, b.priority, turn),
@@ -128,7 +131,7 @@ impl SortKey {
             SortField::Created => missing_last(a.created, b.created, turn),
             SortField::Updated => missing_last(a.updated, b.updated, turn),
             SortField::Owner => missing_last(a.owner.as_ref(), b.owner.as_ref(), turn),
-            SortField::State => turn(flow.position(a.kind, &a.state).cmp(&flow.position(b.kind, &b.state))),
+            SortField::State => turn(a_rank.cmp(&b_rank)),
             SortField::Title => turn(a.title.to_lowercase().cmp(&b.title.to_lowercase())),
             SortField::Id => turn(a.id.cmp(&b.id)),
         }

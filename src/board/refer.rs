@@ -39,11 +39,15 @@ pub fn resolve(typed: &str, prefix: &str, all: &[Named<'_>]) -> Result<TaskId, R
     if let Some(mirrored) = issue_number(text).and_then(|n| all.iter().find(|named| named.number == Some(n))) {
         return Ok(mirrored.id.clone());
     }
-    let starting: Vec<&Named<'_>> = if text.is_empty() { Vec::new() } else { all.iter().filter(|n| starts(n, prefix, text)).collect() };
+    let starting: Vec<&Named<'_>> =
+        if text.is_empty() { Vec::new() } else { all.iter().filter(|n| starts(n, prefix, text)).collect() };
     match starting.as_slice() {
         [] => Err(RefError::Unknown { typed: text.to_owned(), near: nearest(text, prefix, all) }),
         [one] => Ok(one.id.clone()),
-        many => Err(RefError::Ambiguous { typed: text.to_owned(), candidates: many.iter().map(|n| n.candidate()).collect() }),
+        many => Err(RefError::Ambiguous {
+            typed: text.to_owned(),
+            candidates: many.iter().map(|n| n.candidate()).collect(),
+        }),
     }
 }
 
@@ -85,7 +89,8 @@ mod tests {
     fn found(typed: &str) -> Result<String, RefError> {
         let rows = [("t-x7kq", None), ("t-x7mm", Some(44)), ("t-44bb", None), ("fix-login", Some(7)), ("x", None)];
         let ids: Vec<(TaskId, Option<u64>)> = rows.map(|(id, n)| (TaskId::new(id).unwrap(), n)).to_vec();
-        let all: Vec<Named<'_>> = ids.iter().map(|(id, number)| Named { id, title: "Make the login quick", number: *number }).collect();
+        let all: Vec<Named<'_>> =
+            ids.iter().map(|(id, number)| Named { id, title: "Make the login quick", number: *number }).collect();
         resolve(typed, "t-", &all).map(|id| id.to_string())
     }
 

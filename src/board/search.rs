@@ -47,7 +47,10 @@ mod tests {
 
     fn rank(words: &str, title: &str, description: &str) -> u32 {
         let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
-        score(&words, &Searched { id: "t-x", title, labels: &["bug".into()], description, notes: &["seen on mac".into()] })
+        score(
+            &words,
+            &Searched { id: "t-x", title, labels: &["bug".into()], description, notes: &["seen on mac".into()] },
+        )
     }
 
     #[test]

@@ -229,7 +229,7 @@ pub struct Add {
 #[derive(Debug, Args)]
 pub struct Set {
     /// Tasks, then KEY=VALUE, KEY+=VALUE or KEY-=VALUE
-    #[arg(required = true, value_name = "TASK… KEY=VALUE", allow_hyphen_values = true, add = ArgValueCandidates::new(complete::tasks))]
+    #[arg(required = true, value_name = "TASK… KEY=VALUE", add = ArgValueCandidates::new(complete::tasks))]
     pub words: Vec<String>,
     #[command(flatten)]
     pub text: Text,

@@ -11,10 +11,14 @@ pub fn open(path: &Path) -> Result<(), Failure> {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let editor = ["RALPH_EDITOR", "VISUAL", "EDITOR"].into_iter().find_map(set).unwrap_or_else(|| "vi".into());
     // Like git: the variable may hold options, so a shell reads it.
-    let status = std::process::Command::new("sh").arg("-c").arg(format!("{editor} \"$@\"")).arg(&editor).arg(path).status();
+    let status =
+        std::process::Command::new("sh").arg("-c").arg(format!("{editor} \"$@\"")).arg(&editor).arg(path).status();
     match status {
         Ok(status) if status.success() => Ok(()),
-        Ok(_) => Err(Failure::broken("editor", format!("the editor {editor:?} did not end well")).advice("nothing was changed")),
+        Ok(_) => {
+            Err(Failure::broken("editor", format!("the editor {editor:?} did not end well"))
+                .advice("nothing was changed"))
+        }
         Err(error) => Err(Failure::broken("editor", format!("cannot start the editor {editor:?}: {error}"))),
     }
 }
@@ -28,7 +32,8 @@ pub struct Draft {
 impl Draft {
     pub fn new(name: &str, text: &str) -> Result<Self, Failure> {
         let folder = tempfile::Builder::new().prefix("ralph-").tempdir();
-        let folder = folder.map_err(|error| Failure::broken("io", format!("cannot make a temporary folder: {error}")))?;
+        let folder =
+            folder.map_err(|error| Failure::broken("io", format!("cannot make a temporary folder: {error}")))?;
         let draft = Self { folder, name: name.to_owned() };
         draft.write(text)?;
         Ok(draft)
@@ -52,7 +57,10 @@ impl Draft {
 
 /// A text from an empty file; lines that start with `#` are for the person.
 pub fn compose(what: &str) -> Result<String, Failure> {
-    let draft = Draft::new("TEXT.md", &format!("\n# {what}\n# Lines that start with # are left out; an empty text changes nothing.\n"))?;
+    let draft = Draft::new(
+        "TEXT.md",
+        &format!("\n# {what}\n# Lines that start with # are left out; an empty text changes nothing.\n"),
+    )?;
     let text = draft.edit()?;
     let kept: Vec<&str> = text.lines().filter(|line| !line.starts_with("# ") && *line != "#").collect();
     Ok(kept.join("\n").trim().to_owned())

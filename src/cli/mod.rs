@@ -65,7 +65,11 @@ fn code(kind: FailureKind) -> u8 {
 fn options(cli: &Cli) -> Options {
     Options {
         dir: std::env::current_dir().unwrap_or_else(|_| ".".into()),
-        board: cli.global.board.clone().or_else(|| std::env::var_os("RALPH_BOARD").filter(|b| !b.is_empty()).map(Into::into)),
+        board: cli
+            .global
+            .board
+            .clone()
+            .or_else(|| std::env::var_os("RALPH_BOARD").filter(|b| !b.is_empty()).map(Into::into)),
         worker: cli.global.worker.clone(),
         settings: cli.global.config.clone(),
     }

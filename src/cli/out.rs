@@ -22,7 +22,8 @@ pub struct Out {
 impl Out {
     pub fn new(global: &Global) -> Self {
         let terminal = std::io::stdout().is_terminal();
-        let out = Self { json: global.json, pager: !global.no_pager, asked: global.color, color: Cell::new(false), terminal };
+        let out =
+            Self { json: global.json, pager: !global.no_pager, asked: global.color, color: Cell::new(false), terminal };
         out.set_color("auto");
         out
     }
@@ -48,7 +49,11 @@ impl Out {
 
     pub fn json<T: Serialize + ?Sized>(&self, value: &T) {
         let mut out = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
-        let written = if self.terminal { serde_json::to_writer_pretty(&mut out, value) } else { serde_json::to_writer(&mut out, value) };
+        let written = if self.terminal {
+            serde_json::to_writer_pretty(&mut out, value)
+        } else {
+            serde_json::to_writer(&mut out, value)
+        };
         // A reader that has gone away is not our error.
         let _ = written.map_err(std::io::Error::from).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
     }

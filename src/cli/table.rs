@@ -43,7 +43,9 @@ fn line(row: &[Cell], used: &[usize], widths: &[usize]) -> String {
         let shown = cut(&row[at].text, widths[at]);
         let last = place + 1 == used.len();
         let pad = if last { 0 } else { widths[at].saturating_sub(shown.width()) + 2 };
-        text.push_str(&paint(row[at].style, &shown));
+        if !shown.is_empty() {
+            text.push_str(&paint(row[at].style, &shown));
+        }
         text.extend(std::iter::repeat_n(' ', pad));
     }
     format!("{}\n", text.trim_end())
@@ -79,7 +81,7 @@ mod tests {
             vec![cell("bb", style::PLAIN), cell("short", style::PLAIN), cell("y", style::PLAIN)],
         ];
         let text = anstream::adapter::strip_str(&render(&["ID", "TITLE", "L"], 1, &rows, Some(20))).to_string();
-        assert_eq!(text, "ID  TITLE         L\na   日本語のタ…   x\nbb  short         y\n");
+        assert_eq!(text, "ID  TITLE          L\na   日本語のタイ…  x\nbb  short          y\n");
         assert!(text.lines().all(|line| line.width() <= 20));
     }
 

@@ -81,7 +81,13 @@ fn task_row(task: &TaskView) -> Vec<Cell> {
 
 /// About fifty bytes: id, standing, priority, state, title.
 pub fn compact(task: &TaskView) -> String {
-    let standing = if task.blocked { "blocked" } else if task.ready { "ready" } else { "-" };
+    let standing = if task.blocked {
+        "blocked"
+    } else if task.ready {
+        "ready"
+    } else {
+        "-"
+    };
     let state = task.state.to_lowercase().replace(' ', "-");
     let priority = task.priority.unwrap_or("-");
     let title: String = task.title.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();

@@ -61,7 +61,7 @@ impl Repository {
 
 fn refuse_unreadable(repo: &gix::Repository, common: &Path) -> Result<(), GitError> {
     let storage = repo.config_snapshot().string("extensions.refStorage");
-    if storage.is_some_and(|storage| storage.to_string() != "files") {
+    if storage.is_some_and(|storage| storage != "files") {
         return Err(GitError::Reftable(common.to_owned()));
     }
     if repo.git_dir_trust() != gix::sec::Trust::Full {

@@ -5,11 +5,8 @@ use std::io::Write as _;
 use super::repository::{GitError, Repository, other};
 
 /// Lines of `.gitattributes` that make git merge the board the right way.
-pub const ATTRIBUTES: [&str; 3] = [
-    ".ralph/tasks/*.toml merge=ralph",
-    ".ralph/archive/*.toml merge=ralph",
-    ".ralph/journal/*.jsonl merge=union",
-];
+pub const ATTRIBUTES: [&str; 3] =
+    [".ralph/tasks/*.toml merge=ralph", ".ralph/archive/*.toml merge=ralph", ".ralph/journal/*.jsonl merge=union"];
 
 /// What git is to run, behind the program's name.
 pub const DRIVER: &str = "merge-driver %O %A %B %P";
@@ -31,13 +28,18 @@ impl Repository {
             0,
         )
         .map_err(|e| other(doing, &e))?;
-        let mut file = gix::config::File::from_path_no_includes(path, gix::config::Source::Local).map_err(|e| other(doing, &e))?;
+        let mut file =
+            gix::config::File::from_path_no_includes(path, gix::config::Source::Local).map_err(|e| other(doing, &e))?;
         file.remove_section("merge", "ralph");
         let mut section = file.new_section("merge", "ralph".to_owned()).map_err(|e| other(doing, &e))?;
         for (key, value) in [("name", "ralph task files"), ("driver", &format!("{program} {DRIVER}"))] {
             section.push(key, value).map_err(|e| other(doing, &e))?;
         }
-        lock.with_mut(|out| out.write_all(&file.to_bstring())).map_err(|e| other(doing, &e))?;
+        let mut text = file.to_bstring().to_vec();
+        if !text.ends_with(b"\n") {
+            text.push(b'\n');
+        }
+        lock.with_mut(|out| out.write_all(&text)).map_err(|e| other(doing, &e))?;
         lock.commit().map_err(|e| other(doing, &e.error))?;
         Ok(())
     }

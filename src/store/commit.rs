@@ -80,7 +80,14 @@ impl Store {
         rng: &mut fastrand::Rng,
     ) -> Result<Committed, StoreError> {
         let id: String = (0..10).map(|_| rng.alphanumeric().to_ascii_lowercase()).collect();
-        let line = Line { id: id.clone(), at, by: by.clone(), verb: op.verb.to_owned(), undoes: op.undoes, changes: op.changes };
+        let line = Line {
+            id: id.clone(),
+            at,
+            by: by.clone(),
+            verb: op.verb.to_owned(),
+            undoes: op.undoes,
+            changes: op.changes,
+        };
         let before = self.folder_stamp();
         let mut raced = None;
         for _ in 0..TRIES {
@@ -113,7 +120,8 @@ impl Store {
                 return Ok(Some(edit.task.clone()));
             }
         }
-        let mut folders: Vec<_> = edits.iter().filter_map(|edit| edit.path.parent()).filter(|folder| folder.exists()).collect();
+        let mut folders: Vec<_> =
+            edits.iter().filter_map(|edit| edit.path.parent()).filter(|folder| folder.exists()).collect();
         folders.dedup();
         for folder in folders {
             fs::sync_dir(folder)?;
@@ -179,7 +187,10 @@ impl Store {
             let temp = guard::temp_path(&path, &line.id);
             let Some(swapped) = self.text_of(&temp).ok().flatten() else { continue };
             match self.text_of(&path).ok().flatten() {
-                Some(now) if is_written(&now, line, change.task()) && edited(&swapped, line, change.task()).as_ref() != Some(&now) => {
+                Some(now)
+                    if is_written(&now, line, change.task())
+                        && edited(&swapped, line, change.task()).as_ref() != Some(&now) =>
+                {
                     guard::give_back(&path, &temp, &now)?;
                 }
                 None if matches!(change, Change::File { old: Some(old), new: None, .. } if *old != swapped) => {

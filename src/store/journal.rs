@@ -76,7 +76,7 @@ pub fn read(folder: &Path, show: impl Fn(&Path) -> String) -> Result<(Vec<Line>,
             hint: Some("take the line out, or restore it from git".into()),
         }));
     }
-    all.sort_by(|a: &Line, b: &Line| a.at.cmp(&b.at));
+    all.sort_by_key(|line: &Line| line.at);
     all.dedup_by(|a, b| a.id == b.id);
     Ok((all, problems))
 }

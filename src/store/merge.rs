@@ -58,7 +58,9 @@ fn decide(base: &Leaves, ours: &Leaves, theirs: &Leaves) -> (Leaves, Vec<Key>) {
 #[allow(clippy::option_option)]
 fn both(key: &Key, base: Option<&Value>, ours: Option<&Value>, theirs: Option<&Value>) -> Option<Option<Value>> {
     let items = |value: Option<&Value>| match value {
-        Some(Value::List(list)) => list.iter().map(|v| if let Value::Text(t) = v { Some(t.clone()) } else { None }).collect(),
+        Some(Value::List(list)) => {
+            list.iter().map(|v| if let Value::Text(t) = v { Some(t.clone()) } else { None }).collect()
+        }
         None => Some(Vec::new()),
         Some(_) => None,
     };
@@ -122,7 +124,8 @@ fn with_comments([base, ours, theirs]: &[String; 3]) -> String {
 /// Puts both values of each conflict between git's markers, in place of the line that has ours.
 fn marked(text: &str, conflicts: &[Key], ours: &Leaves, theirs: &Leaves) -> String {
     let places = |key: &Key| Doc::new(text).ok().and_then(|doc| doc.statement(key)).unwrap_or(text.len()..text.len());
-    let mut blocks: Vec<_> = conflicts.iter().map(|key| (places(key), block(key, ours.get(key), theirs.get(key)))).collect();
+    let mut blocks: Vec<_> =
+        conflicts.iter().map(|key| (places(key), block(key, ours.get(key), theirs.get(key)))).collect();
     // From the end, so that the places of the others stay right.
     blocks.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
     let mut text = text.to_owned();
@@ -134,7 +137,8 @@ fn marked(text: &str, conflicts: &[Key], ours: &Leaves, theirs: &Leaves) -> Stri
 
 fn block(key: &Key, ours: Option<&Value>, theirs: Option<&Value>) -> String {
     let leaf = Key::new(key.parts().last().unwrap_or_default());
-    let statement = |value: Option<&Value>| value.map(|value| new_file(&[(leaf.clone(), value.clone())])).unwrap_or_default();
+    let statement =
+        |value: Option<&Value>| value.map(|value| new_file(&[(leaf.clone(), value.clone())])).unwrap_or_default();
     format!("<<<<<<< ours\n{}=======\n{}>>>>>>> theirs\n", statement(ours), statement(theirs))
 }
 
@@ -182,7 +186,8 @@ mod tests {
 
     #[test]
     fn one_key_with_two_values_is_a_conflict_that_names_it() {
-        let merged = merge(BASE, &BASE.replace("P2", "P0"), &BASE.replace("P2", "P1").replace("Backlog", "Done")).unwrap();
+        let merged =
+            merge(BASE, &BASE.replace("P2", "P0"), &BASE.replace("P2", "P1").replace("Backlog", "Done")).unwrap();
         assert_eq!(merged.conflicts, [Key::new("priority")]);
         assert!(merged.text.contains("<<<<<<< ours\npriority = \"P0\"\n=======\npriority = \"P1\"\n>>>>>>> theirs\n"));
         assert!(merged.text.contains("Done"));
@@ -202,7 +207,10 @@ mod tests {
         let base = "title = \"x\"\ndescription = \"\"\"\none\n\ntwo\n\nthree\n\"\"\"\n";
         let text = clean(base, &base.replace("one", "ONE"), &base.replace("three", "THREE"));
         assert!(text.contains("ONE\n\ntwo\n\nTHREE"), "{text}");
-        assert_eq!(merge(base, &base.replace("one", "A"), &base.replace("one", "B")).unwrap().conflicts, [Key::new("description")]);
+        assert_eq!(
+            merge(base, &base.replace("one", "A"), &base.replace("one", "B")).unwrap().conflicts,
+            [Key::new("description")]
+        );
     }
 
     #[test]

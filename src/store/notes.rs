@@ -50,7 +50,8 @@ fn parse(file: String, text: &str, path: &Path) -> Note {
     let table: Option<toml::Table> = front.and_then(|(front, _)| front.parse().ok());
     let (by, at, body) = match (table, front) {
         (Some(table), Some((_, body))) => {
-            let field = |key: &str| table.get(key).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+            let field =
+                |key: &str| table.get(key).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
             (field("by"), field("at").and_then(|at| at.parse().ok()), body)
         }
         _ => (None, None, text.as_str()),
@@ -73,7 +74,10 @@ mod tests {
             panic!()
         };
         let note = parse(name, &text, Path::new("nowhere"));
-        assert_eq!((note.by.as_deref(), note.at, note.text.as_str()), (Some("anna \"a\" b"), Some(at), "One.\n\n+++ two"));
+        assert_eq!(
+            (note.by.as_deref(), note.at, note.text.as_str()),
+            (Some("anna \"a\" b"), Some(at), "One.\n\n+++ two")
+        );
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use super::index::{self, Content, Entry, Header, IndexFile, Stamp};
+use super::index::{self, Content, Entry, Header, IndexFile, Nanos, Stamp};
 use super::{BoardLock, Store, StoreError, codec, too_large};
 use crate::board::{Board, Broken, Place};
 use crate::fs::{self, FsError};
@@ -20,7 +20,7 @@ const UNREAD_JOURNAL: u64 = 256 * 1024;
 struct Listing {
     files: Vec<(TaskId, Stamp)>,
     misnamed: Vec<Problem>,
-    folder: i128,
+    folder: Nanos,
 }
 
 impl Store {
@@ -51,16 +51,21 @@ impl Store {
     }
 
     /// Changes with every verb of several files: their intents are made and removed in this folder.
-    fn generation(&self) -> Option<i128> {
+    fn generation(&self) -> Option<Nanos> {
         fs::metadata(&self.local).ok().flatten().map(|meta| index::mtime(&meta))
     }
 
     pub(super) fn read_all(&self) -> Result<Board, StoreError> {
-        let listing = self.listing()?;
-        let old = IndexFile::open(&self.index_path(), self.reader());
+        // Looking at the files and reading what they said last time take about as long: both at once.
+        let (listing, old) = std::thread::scope(|scope| {
+            let old = scope
+                .spawn(|| IndexFile::open(&self.index_path(), self.reader()).map(|index| (index.entries(), index)));
+            (self.listing(), old.join().ok().flatten())
+        });
+        let (listing, (entries, old)) = (listing?, old.unzip());
         let known_folder = old.as_ref().map(IndexFile::folder);
-        let header = old.as_ref().map(|index| index.header.clone()).unwrap_or_default();
-        let entries = old.and_then(|index| index.entries());
+        let header = old.map(|index| index.header).unwrap_or_default();
+        let entries = entries.flatten();
         let intact = entries.is_some();
         let (mut kept, changed) = reconcile(&listing.files, entries.unwrap_or_default(), header.began);
 
@@ -68,19 +73,25 @@ impl Store {
         // The clock is read before the files are: what changes from here on is newer than it.
         let began = if worth { self.begin_index() } else { None };
         let marks = if intact { header.marks.as_slice() } else { &[] };
-        let (newest, marks, unread) = index::read_journal(&self.journal_dir(), marks)?;
+        let news = index::read_journal(&self.journal_dir(), marks)?;
         let read = self.read_files(&changed)?;
         merge_in(&mut kept, read);
-        for (id, at) in newest {
-            if let Ok(place) = kept.binary_search_by(|entry| entry.id.cmp(&id)) {
+        for (id, at) in news.newest {
+            if let Ok(place) = kept.binary_search_by(|entry| entry.id().cmp(&id)) {
                 kept[place].journaled = kept[place].journaled.max(Some(at));
             }
         }
-        let began = began.or_else(|| if unread > UNREAD_JOURNAL { self.begin_index() } else { None });
+        let began = began.or_else(|| if news.unread > UNREAD_JOURNAL { self.begin_index() } else { None });
         if let Some((temp, began)) = began {
-            let problems = kept.iter().filter(|entry| entry.has_problems()).map(|entry| entry.id.clone()).collect();
-            let header =
-                Header { reader: self.reader(), began, folder: listing.folder, tasks: kept.len() as u64, problems, marks };
+            let problems = kept.iter().filter(|entry| entry.has_problems()).map(|entry| entry.id().clone()).collect();
+            let header = Header {
+                reader: self.reader(),
+                began,
+                folder: listing.folder,
+                tasks: kept.len() as u64,
+                problems,
+                marks: news.marks,
+            };
             // A cache that cannot be written is no reason to fail a reading command.
             let _ = index::write(&self.index_path(), &temp, &header, &kept);
         }
@@ -88,8 +99,9 @@ impl Store {
     }
 
     /// An empty file at the index's place-to-be, whose time is the file system's own "now".
-    fn begin_index(&self) -> Option<(PathBuf, i128)> {
+    fn begin_index(&self) -> Option<(PathBuf, Nanos)> {
         let temp = self.local.join(format!(".index.{}.tmp", std::process::id()));
+        fs::make_dir(&self.local).ok()?;
         fs::write_new(&temp, b"", false).ok()?;
         let began = fs::metadata(&temp).ok()??;
         Some((temp, index::mtime(&began)))
@@ -106,7 +118,8 @@ impl Store {
         for entry in std::fs::read_dir(&folder_path).map_err(error)? {
             let entry = entry.map_err(error)?;
             let name = entry.file_name();
-            let Some(stem) = name.to_str().and_then(|name| name.strip_suffix(".toml")).filter(|stem| !stem.starts_with('.'))
+            let Some(stem) =
+                name.to_str().and_then(|name| name.strip_suffix(".toml")).filter(|stem| !stem.starts_with('.'))
             else {
                 continue;
             };
@@ -136,7 +149,11 @@ impl Store {
         std::thread::scope(|scope| {
             let running: Vec<_> = chunks
                 .into_iter()
-                .map(|chunk| scope.spawn(|| chunk.iter().filter_map(|id| self.read_file(id).transpose()).collect::<Result<Vec<_>, _>>()))
+                .map(|chunk| {
+                    scope.spawn(|| {
+                        chunk.iter().filter_map(|id| self.read_file(id).transpose()).collect::<Result<Vec<_>, _>>()
+                    })
+                })
                 .collect();
             let mut all = Vec::with_capacity(ids.len());
             for thread in running {
@@ -153,22 +170,22 @@ impl Store {
         let stamp = Stamp::of(&meta);
         let shown = format!(".ralph/tasks/{id}.toml");
         let content = if stamp.size > codec::MAX_FILE_SIZE {
-            Content::Broken(too_large(&shown))
+            Content::Broken(id.clone(), too_large(&shown))
         } else {
             match fs::read(&path) {
                 Ok(Some(bytes)) => self.content(id, &shown, &bytes),
                 Ok(None) => return Ok(None),
-                Err(error) => Content::Broken(Problem::whole(&shown, format!("{error}: {}", error.source))),
+                Err(error) => Content::Broken(id.clone(), Problem::whole(&shown, format!("{error}: {}", error.source))),
             }
         };
-        Ok(Some(Entry { id: id.clone(), stamp, content, journaled: None }))
+        Ok(Some(Entry { stamp, content, journaled: None }))
     }
 
     fn content(&self, id: &TaskId, shown: &str, bytes: &[u8]) -> Content {
         let read = codec::utf8(shown, bytes).and_then(|text| codec::read(id, shown, text, &self.flow));
         match read {
-            Ok(read) => Content::Task(Box::new(read.task)),
-            Err(problem) => Content::Broken(problem),
+            Ok(read) => Content::Task(read.task),
+            Err(problem) => Content::Broken(id.clone(), problem),
         }
     }
 
@@ -177,8 +194,8 @@ impl Store {
         let mut broken = Vec::new();
         for entry in entries {
             match entry.content {
-                Content::Task(task) => tasks.push(dated(*task, entry.journaled, entry.stamp)),
-                Content::Broken(problem) => broken.push(Broken { id: entry.id, problem }),
+                Content::Task(task) => tasks.push(dated(task, entry.journaled, entry.stamp)),
+                Content::Broken(id, problem) => broken.push(Broken { id, problem }),
             }
         }
         let unnamed = TaskId::new("unnamed").expect("a plain word is an id");
@@ -209,7 +226,7 @@ impl Store {
         let mut wanted: Vec<TaskId> = vec![id.clone()];
         wanted.extend(index.header.problems.iter().cloned());
         for other in naming {
-            wanted.extend(self.read_file(&other)?.filter(|entry| names(entry, id)).map(|entry| entry.id));
+            wanted.extend(self.read_file(&other)?.filter(|entry| names(entry, id)).map(|entry| entry.id().clone()));
         }
         while let Some(next) = wanted.pop() {
             if found.contains_key(&next) {
@@ -228,24 +245,27 @@ impl Store {
     }
 
     fn last_line(&self, index: &IndexFile, id: &TaskId) -> Result<Option<Timestamp>, FsError> {
-        let (newest, ..) = index::read_journal(&self.journal_dir(), &index.header.marks)?;
+        let news = index::read_journal(&self.journal_dir(), &index.header.marks)?;
         let indexed = index.entry(id).and_then(|entry| entry.journaled);
-        Ok(newest.get(id).copied().max(indexed))
+        Ok(news.newest.get(id).copied().max(indexed))
     }
 
     /// How many tasks there are, near enough to choose the length of an id.
     pub fn rough_count(&self) -> usize {
         let index = IndexFile::open(&self.index_path(), self.reader());
-        index.map_or_else(|| fs::names(&self.tasks_dir()).map_or(0, |names| names.len()), |index| index.header.tasks as usize)
+        index.map_or_else(
+            || fs::names(&self.tasks_dir()).map_or(0, |names| names.len()),
+            |index| index.header.tasks as usize,
+        )
     }
 
     /// Tells the index what a verb has changed. `before` is the folder's stamp that the verb found.
-    pub(super) fn note_touched(&self, before: i128, ids: Vec<TaskId>) {
+    pub(super) fn note_touched(&self, before: Nanos, ids: Vec<TaskId>) {
         let folder = self.folder_stamp();
         IndexFile::touch(&self.index_path(), self.reader(), before, folder, ids);
     }
 
-    pub(super) fn folder_stamp(&self) -> i128 {
+    pub(super) fn folder_stamp(&self) -> Nanos {
         fs::metadata(&self.tasks_dir()).ok().flatten().map_or(0, |meta| index::mtime(&meta))
     }
 
@@ -261,12 +281,12 @@ impl Store {
 }
 
 /// Which entries still hold, and which files have to be read; both in the order of the ids.
-fn reconcile(files: &[(TaskId, Stamp)], entries: Vec<Entry>, began: i128) -> (Vec<Entry>, Vec<TaskId>) {
+fn reconcile(files: &[(TaskId, Stamp)], entries: Vec<Entry>, began: Nanos) -> (Vec<Entry>, Vec<TaskId>) {
     let (mut kept, mut changed) = (Vec::with_capacity(files.len()), Vec::new());
     let mut entries = entries.into_iter().peekable();
     for (id, stamp) in files {
-        while entries.next_if(|entry| entry.id < *id).is_some() {}
-        let entry = entries.next_if(|entry| entry.id == *id);
+        while entries.next_if(|entry| entry.id() < id).is_some() {}
+        let entry = entries.next_if(|entry| entry.id() == id);
         match entry {
             Some(entry) if entry.stamp == *stamp && stamp.mtime < began => kept.push(entry),
             Some(entry) => {
@@ -284,7 +304,7 @@ fn reconcile(files: &[(TaskId, Stamp)], entries: Vec<Entry>, began: i128) -> (Ve
 fn merge_in(kept: &mut Vec<Entry>, read: Vec<Entry>) {
     let mut fresh = Vec::new();
     for mut entry in read {
-        match kept.binary_search_by(|other| other.id.cmp(&entry.id)) {
+        match kept.binary_search_by(|other| other.id().cmp(entry.id())) {
             Ok(place) => {
                 entry.journaled = kept[place].journaled;
                 kept[place] = entry;
@@ -295,7 +315,7 @@ fn merge_in(kept: &mut Vec<Entry>, read: Vec<Entry>) {
     kept.retain(|entry| entry.stamp.inode != 0);
     if !fresh.is_empty() {
         kept.extend(fresh);
-        kept.sort_by(|a, b| a.id.cmp(&b.id));
+        kept.sort_by(|a, b| a.id().cmp(b.id()));
     }
 }
 
@@ -304,6 +324,6 @@ fn names(entry: &Entry, id: &TaskId) -> bool {
 }
 
 fn dated(mut task: Task, journaled: Option<Timestamp>, stamp: Stamp) -> Task {
-    task.updated = journaled.or_else(|| Timestamp::from_nanosecond(stamp.mtime).ok());
+    task.updated = journaled.or_else(|| Timestamp::from_nanosecond(stamp.mtime.into()).ok());
     task
 }

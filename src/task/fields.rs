@@ -85,6 +85,10 @@ impl StateName {
         Self(text.into())
     }
 
+    pub fn into_string(self) -> String {
+        self.0
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -94,7 +98,11 @@ impl Worker {
     pub fn new(text: impl AsRef<str>) -> Result<Self, ParseError> {
         let text = text.as_ref().trim();
         if text.is_empty() || text.chars().any(char::is_control) {
-            return Err(ParseError { what: "worker name", text: text.to_owned(), allowed: "a name such as builder-2".into() });
+            return Err(ParseError {
+                what: "worker name",
+                text: text.to_owned(),
+                allowed: "a name such as builder-2".into(),
+            });
         }
         Ok(Self(text.to_owned()))
     }
@@ -131,7 +139,10 @@ mod tests {
     #[test]
     fn the_role_is_what_stands_before_the_number() {
         let stem = |name: &str| Worker::new(name).unwrap().stem().to_owned();
-        assert_eq!((stem("builder-2"), stem("builder"), stem("anna-maria")), ("builder".into(), "builder".into(), "anna-maria".into()));
+        assert_eq!(
+            (stem("builder-2"), stem("builder"), stem("anna-maria")),
+            ("builder".into(), "builder".into(), "anna-maria".into())
+        );
     }
 
     #[test]

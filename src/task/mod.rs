@@ -30,11 +30,13 @@ pub struct Task {
     pub blocked_by: Vec<TaskId>,
     /// The open leaf children are planned, built and merged together.
     pub atomic: bool,
+    #[serde(with = "jiff::fmt::serde::timestamp::second::optional")]
     pub created: Option<Timestamp>,
     pub artifacts: BTreeMap<String, String>,
     pub rejections: u32,
     pub github: Option<GithubLink>,
     /// When a verb last changed it, by the journal; else what the file system says.
+    #[serde(skip)]
     pub updated: Option<Timestamp>,
     pub problems: Vec<Problem>,
 }

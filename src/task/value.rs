@@ -71,10 +71,13 @@ impl fmt::Display for Value {
             Self::Integer(n) => write!(f, "{n}"),
             Self::Float(n) => write!(f, "{n}"),
             Self::Text(text) => f.write_str(text),
-            Self::List(list) => list.iter().enumerate().try_for_each(|(i, v)| write!(f, "{}{v}", if i > 0 { ", " } else { "" })),
-            Self::Table(map) => {
-                map.iter().enumerate().try_for_each(|(i, (k, v))| write!(f, "{}{k} = {v}", if i > 0 { ", " } else { "" }))
+            Self::List(list) => {
+                list.iter().enumerate().try_for_each(|(i, v)| write!(f, "{}{v}", if i > 0 { ", " } else { "" }))
             }
+            Self::Table(map) => map
+                .iter()
+                .enumerate()
+                .try_for_each(|(i, (k, v))| write!(f, "{}{k} = {v}", if i > 0 { ", " } else { "" })),
         }
     }
 }
@@ -86,7 +89,13 @@ mod tests {
     #[test]
     fn a_value_comes_back_from_json_as_it_went() {
         let table = BTreeMap::from([("a".to_owned(), Value::Integer(1)), ("b".to_owned(), Value::texts(["x"]))]);
-        for value in [Value::text("P1"), Value::Float(1.5), Value::Bool(false), Value::Time { time: "2026-11-16".into() }, Value::Table(table)] {
+        for value in [
+            Value::text("P1"),
+            Value::Float(1.5),
+            Value::Bool(false),
+            Value::Time { time: "2026-11-16".into() },
+            Value::Table(table),
+        ] {
             let json = serde_json::to_string(&value).unwrap();
             assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), value, "{json}");
         }

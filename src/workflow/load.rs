@@ -100,7 +100,10 @@ impl Workflow {
         }
         for state in &self.states {
             if let Some(role) = state.intake.iter().find(|role| self.role(role).is_none()) {
-                return wrong(format!("state {:?} is taken by {role:?}, which is not one of the roles", state.name.as_str()));
+                return wrong(format!(
+                    "state {:?} is taken by {role:?}, which is not one of the roles",
+                    state.name.as_str()
+                ));
             }
         }
         match self.roles.iter().filter_map(|r| r.hands_off.as_ref()).find(|state| !seen.contains(state)) {

@@ -85,7 +85,8 @@ impl Workflow {
         if let Some(exact) = states.iter().find(|state| fold(state.name.as_str()) == wanted) {
             return Ok(exact);
         }
-        let starting: Vec<&State> = states.iter().filter(|state| fold(state.name.as_str()).starts_with(&wanted)).collect();
+        let starting: Vec<&State> =
+            states.iter().filter(|state| fold(state.name.as_str()).starts_with(&wanted)).collect();
         match starting.as_slice() {
             [one] if !wanted.is_empty() => Ok(one),
             _ => Err(self.no_such_state(kind, typed, &starting)),
@@ -101,7 +102,11 @@ impl Workflow {
         });
         WorkflowError::NoSuchState {
             typed: typed.to_owned(),
-            meant: if starting.is_empty() { near.map(|s| s.name.to_string()).unwrap_or_default() } else { names(starting) },
+            meant: if starting.is_empty() {
+                near.map(|s| s.name.to_string()).unwrap_or_default()
+            } else {
+                names(starting)
+            },
             all: names(&all.iter().collect::<Vec<_>>()),
         }
     }

@@ -1,1 +1,15 @@
+//! The one integration binary: every face against real directories, real git and real processes.
 
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
+
+mod architecture;
+mod broken;
+mod commands;
+mod crash;
+mod fidelity;
+mod history;
+mod index;
+mod laws;
+mod merging;
+mod race;
+mod sandbox;

@@ -54,7 +54,9 @@ fn texts(args: &Add) -> Result<(String, String), Failure> {
     }
     let text = match given {
         Some(text) => text,
-        None if std::io::stdin().is_terminal() => editor::compose("The first line is the title, the rest the description.")?,
+        None if std::io::stdin().is_terminal() => {
+            editor::compose("The first line is the title, the rest the description.")?
+        }
         None => input::read("-".as_ref())?,
     };
     let (title, rest) = text.trim().split_once('\n').unwrap_or((text.trim(), ""));

@@ -12,7 +12,9 @@ pub fn run(session: &Session<'_>, args: &Archive) -> Answer {
     } else if done.tasks.is_empty() {
         session.out.say("nothing to do: no finished task is that old");
     } else {
-        session.out.text(&done.tasks.iter().map(|id| format!("{} archived\n", paint(style::ID, id))).collect::<String>());
+        session
+            .out
+            .text(&done.tasks.iter().map(|id| format!("{} archived\n", paint(style::ID, id))).collect::<String>());
     }
     Ok(Outcome::Done)
 }

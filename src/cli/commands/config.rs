@@ -40,7 +40,12 @@ fn list(session: &Session<'_>, origin: bool) -> Answer {
         .map(|setting| {
             let value = if setting.value.is_empty() { "\"\"".to_owned() } else { setting.value.clone() };
             let origin = if origin { setting.origin.as_str() } else { "" };
-            vec![cell(setting.key, style::ID), cell(value, style::HEAD), cell(origin, style::LABEL), cell(setting.about, style::DIM)]
+            vec![
+                cell(setting.key, style::ID),
+                cell(value, style::HEAD),
+                cell(origin, style::LABEL),
+                cell(setting.about, style::DIM),
+            ]
         })
         .collect();
     session.out.text(&table::render(&["KEY", "VALUE", "FROM", "MEANING"], 3, &rows, session.out.width()));

@@ -29,7 +29,12 @@ pub fn run(session: &Session<'_>, args: &One) -> Answer {
 
 /// Back into the editor as often as the person likes; `None` when they give up. Their text is never thrown away on an
 /// error.
-fn until_good(session: &Session<'_>, ws: &Workspace, editing: &Editing, draft: Draft) -> Result<Option<Edited>, Failure> {
+fn until_good(
+    session: &Session<'_>,
+    ws: &Workspace,
+    editing: &Editing,
+    draft: Draft,
+) -> Result<Option<Edited>, Failure> {
     loop {
         let text = draft.edit()?;
         let checked = app::check_edit(ws, &editing.id, &text);
@@ -60,6 +65,7 @@ fn finish(ws: &Workspace, editing: &Editing, text: &str, draft: Draft) -> Result
 
 /// Nobody can be asked, or it cannot be saved: the text stays where it can be found.
 fn kept(failure: Option<Failure>, draft: Draft) -> Failure {
-    let failure = failure.unwrap_or_else(|| Failure::new(FailureKind::Refused, "bad-values", "the edited file has wrong values"));
+    let failure =
+        failure.unwrap_or_else(|| Failure::new(FailureKind::Refused, "bad-values", "the edited file has wrong values"));
     failure.advice(format!("nothing was changed; your text is in {}", draft.keep()))
 }

@@ -29,7 +29,11 @@ pub fn run(session: &Session<'_>, args: &Init) -> Answer {
         text.push_str(&format!("  {} {}\n", paint(style::READY, "+"), count(done.tasks, "task")));
     }
     session.out.text(&text);
-    let next = if done.tasks > 0 { "`ralph task ls` shows them" } else { "`ralph task add \"…\"` adds the first task" };
+    if done.done.is_empty() && done.tasks == 0 {
+        return Ok(Outcome::Done);
+    }
+    let next =
+        if done.tasks > 0 { "`ralph task ls` shows them" } else { "`ralph task add \"…\"` adds the first task" };
     session.out.say(&format!("next: {next}"));
     Ok(Outcome::Done)
 }

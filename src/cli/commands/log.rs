@@ -42,7 +42,12 @@ pub fn undo(session: &Session<'_>, args: &Undo) -> Answer {
 fn entry(line: &LogLine) -> String {
     const MOST: usize = 8;
     let at = line.line.at.strftime("%Y-%m-%d %H:%M");
-    let head = format!("{}  {}  {}", paint(style::DIM, &line.line.id), paint(style::DIM, at), paint(style::OWNER, &line.line.by));
+    let head = format!(
+        "{}  {}  {}",
+        paint(style::DIM, &line.line.id),
+        paint(style::DIM, at),
+        paint(style::OWNER, &line.line.by)
+    );
     let undone = if line.undone { paint(style::DIM, " (undone)") } else { String::new() };
     let mut text = format!("{head}  {}{undone}\n", paint(style::HEAD, &line.line.verb));
     for change in line.fields.iter().take(MOST) {

@@ -19,7 +19,11 @@ pub fn run(session: &Session<'_>, args: &Ls) -> Answer {
     } else if listed.tasks.is_empty() {
         session.out.say("no tasks match");
     } else {
-        session.out.text(&format!("{}{}", words::task_table(&listed.tasks, session.out.width()), foot(session, &listed)));
+        session.out.text(&format!(
+            "{}{}",
+            words::task_table(&listed.tasks, session.out.width()),
+            foot(session, &listed)
+        ));
     }
     Ok(Outcome::Done)
 }

@@ -6,13 +6,16 @@ use crate::cli::style::{self, paint};
 use crate::cli::{Answer, Outcome, Session, words};
 
 pub fn run(session: &Session<'_>, args: &Set) -> Answer {
-    let (mut typed, tasks): (Vec<String>, Vec<String>) = args.words.iter().cloned().partition(|word| word.contains('='));
+    let (mut typed, tasks): (Vec<String>, Vec<String>) =
+        args.words.iter().cloned().partition(|word| word.contains('='));
     if let Some(text) = args.text.given()? {
         typed.push(format!("description={text}"));
     }
     if tasks.is_empty() || typed.is_empty() {
         let missing = if tasks.is_empty() { "which task?" } else { "set what?" };
-        return Err(Failure::usage("incomplete", missing).advice("such as `ralph task set t-x7kq priority=P1 labels+=bug`"));
+        return Err(
+            Failure::usage("incomplete", missing).advice("such as `ralph task set t-x7kq priority=P1 labels+=bug`")
+        );
     }
     let done = session.with(|ws| app::set(ws, &ws.find_all(&tasks)?, &typed, args.custom))?;
     if session.out.json {
@@ -20,7 +23,8 @@ pub fn run(session: &Session<'_>, args: &Set) -> Answer {
     } else if done.changes.is_empty() {
         session.out.say("nothing to do: it is so already");
     } else {
-        let lines = done.changes.iter().map(|change| format!("{} {}\n", paint(style::ID, &change.task), words::field(change)));
+        let lines =
+            done.changes.iter().map(|change| format!("{} {}\n", paint(style::ID, &change.task), words::field(change)));
         session.out.text(&lines.collect::<String>());
     }
     Ok(Outcome::Done)

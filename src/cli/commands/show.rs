@@ -21,7 +21,8 @@ pub fn run(session: &Session<'_>, args: &One) -> Answer {
 fn page(shown: &Shown, now: Timestamp) -> String {
     let task = &shown.task;
     let (mark, color) = words::mark(task);
-    let mut text = format!("{} {}  {}\n\n", paint(color, mark), paint(style::ID, &task.id), paint(style::HEAD, &task.title));
+    let mut text =
+        format!("{} {}  {}\n\n", paint(color, mark), paint(style::ID, &task.id), paint(style::HEAD, &task.title));
     let mut row = |name: &str, value: String| {
         if !value.is_empty() {
             text.push_str(&format!("  {}  {value}\n", paint(style::DIM, format!("{name:<10}"))));
@@ -43,7 +44,10 @@ fn page(shown: &Shown, now: Timestamp) -> String {
         row(kind, path.clone());
     }
     let github = task.github.as_ref();
-    row("github", github.map(|g| format!("#{} {}", g.number, g.url.as_deref().unwrap_or_default())).unwrap_or_default());
+    row(
+        "github",
+        github.map(|g| format!("#{} {}", g.number, g.url.as_deref().unwrap_or_default())).unwrap_or_default(),
+    );
     row("created", when(task.created, now));
     row("updated", when(task.updated, now));
     row("file", format!("{}{}", shown.file, if shown.archived { " (archived)" } else { "" }));
@@ -78,7 +82,8 @@ fn linked(shown: &Shown, id: &TaskId) -> String {
 }
 
 fn when(at: Option<Timestamp>, now: Timestamp) -> String {
-    at.map(|at| format!("{} ago  {}", words::ago(at, now), paint(style::DIM, at.strftime("%Y-%m-%d %H:%M")))).unwrap_or_default()
+    at.map(|at| format!("{} ago  {}", words::ago(at, now), paint(style::DIM, at.strftime("%Y-%m-%d %H:%M"))))
+        .unwrap_or_default()
 }
 
 fn indented(text: &str) -> String {

@@ -38,7 +38,8 @@ fn draw(node: &TreeNode, before: &str, below: &str, text: &mut String) {
 pub fn line(task: &app::TaskView) -> String {
     let (mark, color) = words::mark(task);
     let priority = task.priority.map(|p| format!(" {}", paint(style::priority(p), p))).unwrap_or_default();
-    let owner = task.owner.as_ref().map(|owner| format!(" {}", paint(style::OWNER, format!("@{owner}")))).unwrap_or_default();
+    let owner =
+        task.owner.as_ref().map(|owner| format!(" {}", paint(style::OWNER, format!("@{owner}")))).unwrap_or_default();
     let state = paint(style::state(&task.state), &task.state);
     format!("{} {}{priority} {} · {state}{owner}", paint(color, mark), paint(style::ID, &task.id), task.title)
 }

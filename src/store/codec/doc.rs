@@ -29,9 +29,15 @@ pub struct Doc {
 /// Where a key is, or where it would go.
 enum Spot<'a> {
     Value(&'a TomlValue),
-    Inline { whole: &'a TomlValue, rest: Vec<&'a str> },
+    Inline {
+        whole: &'a TomlValue,
+        rest: Vec<&'a str>,
+    },
     /// The table is there, the key is not; `depth` parts of the key lead to the table's header.
-    Absent { table: &'a Table, depth: usize },
+    Absent {
+        table: &'a Table,
+        depth: usize,
+    },
     /// Not even the table is there.
     NoTable,
 }
@@ -74,7 +80,9 @@ impl Doc {
         let text = match (self.find(key)?, new) {
             (Spot::Value(old), Some(new)) => self.splice(span(old), &self.local(&self.rewritten(old, new))),
             (Spot::Value(old), None) => self.without(span(old)),
-            (Spot::Inline { whole, rest }, new) => self.splice(span(whole), &self.local(&self.inline(whole, &rest, new))),
+            (Spot::Inline { whole, rest }, new) => {
+                self.splice(span(whole), &self.local(&self.inline(whole, &rest, new)))
+            }
             (Spot::Absent { .. } | Spot::NoTable, None) => return Ok(self.text().to_owned()),
             (Spot::Absent { table, depth }, Some(new)) => self.added(table, key, depth, new),
             (Spot::NoTable, Some(new)) => self.appended(key, new),
@@ -286,7 +294,10 @@ fn edit_array(source: &str, wanted: &[Value]) -> Option<String> {
     if !source.contains('#') && !source.contains('\n') {
         return None;
     }
-    let wanted: Vec<String> = wanted.iter().map(|item| if let Value::Text(t) = item { Some(t.clone()) } else { None }).collect::<Option<_>>()?;
+    let wanted: Vec<String> = wanted
+        .iter()
+        .map(|item| if let Value::Text(t) = item { Some(t.clone()) } else { None })
+        .collect::<Option<_>>()?;
     edit_apart(source, |value| {
         let array = value.as_array_mut()?;
         let old: Vec<String> = array.iter().map(|item| item.as_str().map(str::to_owned)).collect::<Option<_>>()?;
@@ -308,12 +319,14 @@ fn take_out(array: &mut Array, at: usize) {
     if !prefix.contains('#') {
         return;
     }
+    // The comment ends with its line, or it would swallow what follows.
+    let before = |own: &str| format!("{}\n{}", prefix.trim_end(), own.strip_prefix('\n').unwrap_or(own));
     if let Some(next) = array.get_mut(at) {
-        let own = next.decor().prefix().and_then(|raw| raw.as_str()).unwrap_or_default().to_owned();
-        next.decor_mut().set_prefix(format!("{}{own}", prefix.trim_end()));
+        let own = before(next.decor().prefix().and_then(|raw| raw.as_str()).unwrap_or_default());
+        next.decor_mut().set_prefix(own);
     } else {
-        let own = array.trailing().as_str().unwrap_or_default().to_owned();
-        array.set_trailing(format!("{}{own}", prefix.trim_end()));
+        let own = before(array.trailing().as_str().unwrap_or_default());
+        array.set_trailing(own);
     }
 }
 
@@ -363,7 +376,9 @@ fn plain_value(value: &TomlValue) -> Value {
         TomlValue::Boolean(b) => Value::Bool(*b.value()),
         TomlValue::Datetime(at) => Value::Time { time: at.value().to_string() },
         TomlValue::Array(array) => Value::List(array.iter().map(plain_value).collect()),
-        TomlValue::InlineTable(table) => Value::Table(table.iter().map(|(name, value)| (name.to_owned(), plain_value(value))).collect()),
+        TomlValue::InlineTable(table) => {
+            Value::Table(table.iter().map(|(name, value)| (name.to_owned(), plain_value(value))).collect())
+        }
     }
 }
 
@@ -457,7 +472,16 @@ mod tests {
     #[test]
     fn texts_of_any_content_come_back() {
         let texts = [
-            "a\n", "\n", "\"\"\"\n", "'''\n\"\"\"\n", "back\\slash\n", "tab\there", "it's \"q\"", "\u{7f}\u{1}", "x\ny", "",
+            "a\n",
+            "\n",
+            "\"\"\"\n",
+            "'''\n\"\"\"\n",
+            "back\\slash\n",
+            "tab\there",
+            "it's \"q\"",
+            "\u{7f}\u{1}",
+            "x\ny",
+            "",
         ];
         for text in texts {
             let made = with("title = 'x'\n", "description", Some(Value::text(text)));

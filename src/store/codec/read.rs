@@ -29,7 +29,10 @@ pub fn utf8<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, Problem> {
 /// The three markers in order at the starts of lines, whether or not the text around them is still TOML.
 pub fn has_conflict_markers(text: &str) -> Option<usize> {
     let at_line = |marker: &str, from: usize| {
-        text[from..].match_indices(marker).map(|(at, _)| from + at).find(|&at| at == 0 || text.as_bytes()[at - 1] == b'\n')
+        text[from..]
+            .match_indices(marker)
+            .map(|(at, _)| from + at)
+            .find(|&at| at == 0 || text.as_bytes()[at - 1] == b'\n')
     };
     let ours = at_line("<<<<<<< ", 0)?;
     let middle = at_line("=======", ours)?;
@@ -43,7 +46,9 @@ pub fn read<'a>(id: &TaskId, file: &str, text: &'a str, flow: &Workflow) -> Resu
     }
     if let Some(at) = has_conflict_markers(text) {
         let problem = Problem::at(file, text, at, "git left a merge conflict here");
-        return Err(problem.hint("keep one side, take out the lines with <<<<<<<, ======= and >>>>>>>, then `git add` it"));
+        return Err(
+            problem.hint("keep one side, take out the lines with <<<<<<<, ======= and >>>>>>>, then `git add` it")
+        );
     }
     let table = DeTable::parse(text).map_err(|error| {
         let offset = error.span().map_or(0, |span| span.start);
@@ -84,7 +89,11 @@ impl Reader<'_> {
                 "review" => task.rejections = rejections(value),
                 "github" => task.github = self.github(value),
                 "id" if self.text_of("id", value).is_some_and(|text| text != id.as_str()) => {
-                    self.wrong(value, format!("the id here differs from the file's name, {id}"), "the file's name counts: make them equal");
+                    self.wrong(
+                        value,
+                        format!("the id here differs from the file's name, {id}"),
+                        "the file's name counts: make them equal",
+                    );
                 }
                 _ => {}
             }
@@ -112,7 +121,9 @@ impl Reader<'_> {
     }
 
     fn title(&mut self, value: &Field<'_>) -> String {
-        self.text_of("title", value).map(|text| text.split_whitespace().collect::<Vec<_>>().join(" ")).unwrap_or_default()
+        self.text_of("title", value)
+            .map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "))
+            .unwrap_or_default()
     }
 
     fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(&mut self, key: &str, value: &Field<'_>) -> Option<T> {
@@ -265,7 +276,10 @@ mod tests {
         "#;
         let (task, description) = parse(text).unwrap();
         assert_eq!(task.problems, []);
-        assert_eq!((task.kind, task.state.as_str(), task.atomic, task.rejections), (Kind::Epic, "Ready for Plan", true, 2));
+        assert_eq!(
+            (task.kind, task.state.as_str(), task.atomic, task.rejections),
+            (Kind::Epic, "Ready for Plan", true, 2)
+        );
         assert_eq!(task.created.unwrap().to_string(), "2026-11-15T09:30:00Z");
         assert_eq!((task.github.unwrap().number, task.artifacts["research"].as_str()), (44, "thoughts/x.md"));
         assert_eq!(description.trim(), "text");
@@ -273,10 +287,14 @@ mod tests {
 
     #[test]
     fn a_wrong_value_is_a_problem_with_its_place_and_the_task_stays() {
-        let (task, _) = parse("title = \"x\"\npriority = \"P9\"\nlabels = \"bug\"\nstate = 3\ncreated = 2026-11-15\n").unwrap();
+        let (task, _) =
+            parse("title = \"x\"\npriority = \"P9\"\nlabels = \"bug\"\nstate = 3\ncreated = 2026-11-15\n").unwrap();
         let told: Vec<String> = task.problems.iter().map(ToString::to_string).collect();
         assert_eq!(told.len(), 3, "{told:?}");
-        assert!(told.iter().any(|t| t == r#"t-x7kq.toml:2:12: "P9" is not a priority: use P0, P1, P2, P3"#), "{told:?}");
+        assert!(
+            told.iter().any(|t| t == r#"t-x7kq.toml:2:12: "P9" is not a priority: use P0, P1, P2, P3"#),
+            "{told:?}"
+        );
         assert!(told.iter().any(|t| t == "t-x7kq.toml:3:10: labels must be a list"), "{told:?}");
         assert_eq!(task.created.unwrap().to_string(), "2026-11-15T00:00:00Z");
     }

@@ -6,7 +6,19 @@ use crate::task::{Key, Value};
 
 /// Keys of a task in the order in which a new file has them.
 pub(super) const ORDER: [&str; 13] = [
-    "id", "title", "kind", "state", "priority", "estimate", "labels", "owner", "parent", "blocked_by", "atomic", "created", "description",
+    "id",
+    "title",
+    "kind",
+    "state",
+    "priority",
+    "estimate",
+    "labels",
+    "owner",
+    "parent",
+    "blocked_by",
+    "atomic",
+    "created",
+    "description",
 ];
 
 pub fn value(value: &Value) -> String {

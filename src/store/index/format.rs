@@ -17,7 +17,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Content, Entry, Header};
+use super::{Content, Entry, Header, Nanos};
 use crate::fs::{self, FsError};
 use crate::task::TaskId;
 
@@ -30,7 +30,7 @@ const MAX_TOUCHED: usize = 256;
 /// What a verb changed, and the folder's stamp right after.
 #[derive(Debug, Serialize, Deserialize)]
 struct Touched {
-    folder: i128,
+    folder: Nanos,
     ids: Vec<TaskId>,
 }
 
@@ -79,7 +79,7 @@ pub fn write(path: &Path, temp: &Path, header: &Header, entries: &[Entry]) -> Re
     let (mut ids, mut links) = (Vec::with_capacity(entries.len()), Vec::new());
     for entry in entries {
         let at = records.len() as u32;
-        ids.push((hash(&entry.id), at));
+        ids.push((hash(entry.id()), at));
         if let Content::Task(task) = &entry.content {
             links.extend(task.parent.iter().chain(&task.blocked_by).map(|id| (hash(id), at)));
         }
@@ -142,20 +142,20 @@ impl IndexFile {
     }
 
     /// The folder's stamp as the index or the last verb after it left it.
-    pub fn folder(&self) -> i128 {
+    pub fn folder(&self) -> Nanos {
         self.touched.last().map_or(self.header.folder, |touched| touched.folder)
     }
 
     pub fn entry(&self, id: &TaskId) -> Option<Entry> {
         let places = self.rows(self.ids, hash(id))?;
-        places.into_iter().filter_map(|at| self.record(at)).find(|entry| entry.id == *id)
+        places.into_iter().filter_map(|at| self.record(at)).find(|entry| entry.id() == id)
     }
 
     /// Tasks that may name `id` as parent or blocker: those that did, and those that verbs have touched since.
     pub fn may_name(&self, id: &TaskId) -> Option<Vec<TaskId>> {
         let mut ids: Vec<TaskId> = self.touched.iter().flat_map(|touched| touched.ids.clone()).collect();
         for at in self.rows(self.links, hash(id))? {
-            ids.push(self.record(at)?.id);
+            ids.push(self.record(at)?.id().clone());
         }
         ids.sort();
         ids.dedup();
@@ -163,7 +163,7 @@ impl IndexFile {
     }
 
     /// Tells readers of one task which others a verb has changed; `before` is the folder's stamp that the verb found.
-    pub fn touch(path: &Path, reader: u32, before: i128, folder: i128, ids: Vec<TaskId>) {
+    pub fn touch(path: &Path, reader: u32, before: Nanos, folder: Nanos, ids: Vec<TaskId>) {
         let Some(index) = Self::open(path, reader) else { return };
         // Somebody else changed the folder unseen, or too much has happened: the next reader looks at everything.
         if index.folder() != before || index.touched.len() >= MAX_TOUCHED {

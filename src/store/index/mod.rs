@@ -17,10 +17,13 @@ pub use format::{IndexFile, write};
 use crate::fs::{self, FsError};
 use crate::task::{Problem, Task, TaskId};
 
+/// Since 1970; enough until the year 2262.
+pub type Nanos = i64;
+
 /// What the file system says of a file; any change of content shows in one of them, or within one tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp {
-    pub mtime: i128,
+    pub mtime: Nanos,
     pub size: u64,
     pub inode: u64,
 }
@@ -32,31 +35,40 @@ impl Stamp {
     }
 }
 
-pub fn mtime(meta: &std::fs::Metadata) -> i128 {
+pub fn mtime(meta: &std::fs::Metadata) -> Nanos {
     use std::os::unix::fs::MetadataExt as _;
-    i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec())
+    meta.mtime().saturating_mul(1_000_000_000).saturating_add(meta.mtime_nsec())
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Entry {
-    pub id: TaskId,
     pub stamp: Stamp,
     pub content: Content,
     /// The last journal line about it.
+    #[serde(with = "jiff::fmt::serde::timestamp::microsecond::optional")]
     pub journaled: Option<Timestamp>,
 }
 
+// Nearly all are tasks, and boxing each would cost more than the space of the few that are not.
+#[allow(clippy::large_enum_variant)]
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Content {
-    Task(Box<Task>),
-    Broken(Problem),
+    Task(Task),
+    Broken(TaskId, Problem),
 }
 
 impl Entry {
+    pub fn id(&self) -> &TaskId {
+        match &self.content {
+            Content::Task(task) => &task.id,
+            Content::Broken(id, _) => id,
+        }
+    }
+
     pub fn has_problems(&self) -> bool {
         match &self.content {
             Content::Task(task) => !task.problems.is_empty(),
-            Content::Broken(_) => true,
+            Content::Broken(..) => true,
         }
     }
 }
@@ -75,9 +87,9 @@ pub struct Header {
     /// Ralph's version and the workflow: another one may read the same file otherwise.
     pub reader: u32,
     /// The file system's clock when the reading began.
-    pub began: i128,
+    pub began: Nanos,
     /// The folder's own stamp: it changes when a file comes, goes or is replaced.
-    pub folder: i128,
+    pub folder: Nanos,
     pub tasks: u64,
     pub problems: Vec<TaskId>,
     pub marks: Vec<Mark>,
@@ -85,36 +97,40 @@ pub struct Header {
 
 const TAIL: u64 = 64;
 
-/// What the journal says since the marks: the newest line about each task, and the new marks.
-pub fn read_journal(
-    folder: &Path,
-    marks: &[Mark],
-) -> Result<(HashMap<TaskId, Timestamp>, Vec<Mark>, u64), FsError> {
-    let mut newest: HashMap<TaskId, Timestamp> = HashMap::new();
-    let mut now = Vec::new();
-    let mut unread = 0;
+/// What the journal says beyond the marks.
+#[derive(Default)]
+pub struct News {
+    /// The newest line about each task.
+    pub newest: HashMap<TaskId, Timestamp>,
+    pub marks: Vec<Mark>,
+    /// How many bytes had to be read.
+    pub unread: u64,
+}
+
+pub fn read_journal(folder: &Path, marks: &[Mark]) -> Result<News, FsError> {
+    let mut news = News::default();
     for path in super::journal::files(folder)? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let size = fs::metadata(&path)?.map_or(0, |meta| meta.len());
         let mark = marks.iter().find(|mark| mark.name == name && mark.read <= size);
         if mark.is_some_and(|mark| mark.read == size) {
-            now.extend(mark.cloned());
+            news.marks.extend(mark.cloned());
             continue;
         }
         let bytes = fs::read(&path)?.unwrap_or_default();
         // A file that a merge rewrote is read again from its beginning.
         let start = mark.filter(|mark| tail_of(&bytes, mark.read) == mark.tail).map_or(0, |mark| mark.read);
-        unread += bytes.len() as u64 - start;
+        news.unread += bytes.len() as u64 - start;
         for line in super::journal::parse(&bytes[start as usize..]).0 {
             for change in &line.changes {
-                let latest = newest.entry(change.task().clone()).or_insert(line.at);
+                let latest = news.newest.entry(change.task().clone()).or_insert(line.at);
                 *latest = (*latest).max(line.at);
             }
         }
         let read = bytes.len() as u64;
-        now.push(Mark { name, read, tail: tail_of(&bytes, read) });
+        news.marks.push(Mark { name, read, tail: tail_of(&bytes, read) });
     }
-    Ok((newest, now, unread))
+    Ok(news)
 }
 
 fn tail_of(bytes: &[u8], end: u64) -> u32 {

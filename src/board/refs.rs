@@ -1,0 +1,41 @@
+//! The references between tasks, resolved once to places on the board.
+
+use crate::task::{Task, TaskId};
+
+const NOWHERE: u32 = u32::MAX;
+
+/// Flat, since a board of a hundred thousand tasks would otherwise be as many small allocations.
+#[derive(Debug, Clone, Default)]
+pub struct Refs {
+    parents: Vec<u32>,
+    blockers: Vec<u32>,
+    /// Where each task's blockers begin; one more than there are tasks.
+    starts: Vec<u32>,
+}
+
+impl Refs {
+    /// `tasks` in the order of their ids.
+    pub fn new(tasks: &[Task]) -> Self {
+        let find = |id: &TaskId| tasks.binary_search_by(|task| task.id.cmp(id)).map_or(NOWHERE, |at| at as u32);
+        let mut refs = Self { parents: Vec::with_capacity(tasks.len()), blockers: Vec::new(), starts: vec![0] };
+        for task in tasks {
+            refs.parents.push(task.parent.as_ref().map_or(NOWHERE, find));
+            refs.blockers.extend(task.blocked_by.iter().map(find));
+            refs.starts.push(refs.blockers.len() as u32);
+        }
+        refs
+    }
+
+    pub fn parent(&self, at: usize) -> Option<usize> {
+        place(self.parents[at])
+    }
+
+    pub fn blockers(&self, at: usize) -> impl Iterator<Item = Option<usize>> {
+        let range = self.starts[at] as usize..self.starts[at + 1] as usize;
+        self.blockers[range].iter().map(|&at| place(at))
+    }
+}
+
+fn place(at: u32) -> Option<usize> {
+    (at != NOWHERE).then_some(at as usize)
+}

@@ -1,0 +1,108 @@
+//! Bad files: named with their place, and no other task suffers.
+
+use proptest::prelude::*;
+
+use crate::sandbox::Sandbox;
+
+#[test]
+fn a_broken_file_is_named_and_the_rest_works() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["Good one"]);
+    sandbox.write_task("bad", "title = \"x\"\npriority = = 1\n");
+    let listed = sandbox.ralph(&["task", "ls"]);
+    assert!(listed.stdout.contains("Good one"), "{listed}");
+    assert!(listed.stderr.contains(".ralph/tasks/bad.toml:2:12:"), "{listed}");
+    assert_eq!(listed.code, 0);
+    for (args, code) in [
+        (vec!["task", "show", "bad"], 4),
+        (vec!["task", "set", "bad", "priority=P1"], 4),
+        (vec!["task", "show", id.as_str()], 0),
+        (vec!["task", "set", id.as_str(), "priority=P1"], 0),
+        (vec!["task", "search", "good"], 0),
+        (vec!["task", "tree"], 0),
+        (vec!["note", id.as_str(), "fine"], 0),
+        (vec!["doctor"], 1),
+    ] {
+        let output = sandbox.ralph(&args);
+        assert_eq!(output.code, code, "{args:?}\n{output}");
+    }
+    assert_eq!(sandbox.read_task("bad"), "title = \"x\"\npriority = = 1\n");
+    assert!(sandbox.ralph(&["task", "show", &id]).stderr.contains("bad.toml:2:12"), "every command tells of it");
+}
+
+#[test]
+fn each_kind_of_bad_file_says_what_to_do() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("empty", "");
+    sandbox.write_task("latin", b"title = \"caf\xe9\"\n");
+    sandbox.write_task("huge", format!("title = 'x'\ndescription = '{}'\n", "y".repeat(1 << 20)));
+    sandbox.write_task("conflict", "<<<<<<< HEAD\ntitle = 'a'\n=======\ntitle = 'b'\n>>>>>>> other\n");
+    sandbox.write_task("wrong", "title = 3\nstate = 'Nowhere'\nlabels = 'x'\ncreated = 'soon'\n");
+    sandbox.write_task("a b", "title = 'x'\n");
+    let said = sandbox.ralph(&["task", "ls"]).stderr;
+    for wanted in [
+        "empty.toml: the file is empty",
+        "latin.toml:1:13: not UTF-8",
+        "huge.toml: the file is larger than 1 MiB",
+        "conflict.toml:1:1: git left a merge conflict here",
+        "wrong.toml:1:9: title must be text",
+        "wrong.toml:2:9: \"Nowhere\" is not a state",
+        "wrong.toml:3:10: labels must be a list",
+        "wrong.toml:4:11: created must be a date",
+        "a b.toml: \"a b\" cannot be a task id",
+    ] {
+        assert!(said.contains(wanted), "{wanted}\nis not in\n{said}");
+    }
+}
+
+#[test]
+fn a_task_that_waits_for_an_unreadable_one_is_blocked_not_dangling() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("bad", "title =");
+    sandbox.write_task("good", "title = 'x'\nblocked_by = ['bad']\n");
+    let task = sandbox.ralph(&["task", "show", "good", "--json"]).json();
+    assert_eq!(task["blocked"], true);
+    assert!(!sandbox.ralph(&["doctor"]).stdout.contains("dangling"));
+}
+
+#[test]
+fn folders_links_and_other_files_among_the_tasks_do_no_harm() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["Good one"]);
+    let tasks = sandbox.root().join(".ralph/tasks");
+    std::fs::create_dir(tasks.join("folder.toml")).unwrap();
+    std::os::unix::fs::symlink("nowhere", tasks.join("dangling.toml")).unwrap();
+    std::os::unix::fs::symlink(format!("{id}.toml"), tasks.join("alias.toml")).unwrap();
+    std::fs::write(tasks.join("README.md"), "hello").unwrap();
+    assert_eq!(sandbox.ids(), ["alias".to_owned(), id]);
+}
+
+#[test]
+fn a_newer_board_is_not_touched() {
+    let sandbox = Sandbox::new();
+    std::fs::write(sandbox.root().join(".ralph/config.toml"), "format = 2\n").unwrap();
+    let said = sandbox.ralph(&["task", "add", "x"]).fails(4);
+    assert!(said.contains("format 2") && said.contains("update ralph"), "{said}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_bytes_in_one_file_leave_the_others_listed(bytes in prop_oneof![
+        proptest::collection::vec(any::<u8>(), 0..300),
+        "[a-z]{1,6} ?= ?[\"'\\[{]?[a-z0-9]{0,8}[\"'\\]}]?\n[\\PC\n]{0,80}".prop_map(String::into_bytes),
+        "title = \"(\\\\PC){0,5}\"\nstate = \"\\PC{0,9}\"\nblocked_by = \\[\"\\PC{0,6}\"\\]\n".prop_map(String::into_bytes),
+    ]) {
+        let sandbox = Sandbox::new();
+        let id = sandbox.add(&["Good one"]);
+        sandbox.write_task("any", &bytes);
+        for _ in 0..2 {
+            prop_assert!(sandbox.ids().contains(&id));
+        }
+        let code = sandbox.ralph(&["task", "show", "any"]).code;
+        prop_assert!(code == 0 || code == 4, "{code}");
+        prop_assert_eq!(sandbox.ralph(&["task", "set", &id, "priority=P1"]).code, 0);
+        prop_assert_eq!(std::fs::read(sandbox.task_file("any")).unwrap(), bytes);
+    }
+}

@@ -1,0 +1,244 @@
+//! Ratios of ralph to the programs that set the floor, and to the peers that are on the PATH, all in one run.
+//!
+//!     cargo bench --bench compare                 boards of 100, 1,000 and 10,000 tasks
+//!     cargo bench --bench compare -- 100000       a board of that size
+//!
+//! Medians of interleaved runs: the machine's noise falls on all rows alike.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::disallowed_methods)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const RALPH: &str = env!("CARGO_BIN_EXE_ralph");
+
+struct Board {
+    folder: tempfile::TempDir,
+    size: usize,
+    one: String,
+}
+
+/// What is timed: a name, a command line for `sh`, and what to do before each run.
+struct Row {
+    name: &'static str,
+    run: String,
+    before: Option<String>,
+}
+
+fn main() {
+    let sizes: Vec<usize> = std::env::args().filter_map(|arg| arg.parse().ok()).collect();
+    let sizes = if sizes.is_empty() { vec![100, 1_000, 10_000] } else { sizes };
+    let boards: Vec<Board> = sizes.iter().map(|&size| board(size)).collect();
+    for board in &boards {
+        against_floors(board);
+        against_peers(board);
+    }
+    growth(&boards);
+}
+
+fn sh(folder: &Path, line: &str) -> bool {
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(line).current_dir(folder).stdout(Stdio::null()).stderr(Stdio::null());
+    command.env("GIT_AUTHOR_NAME", "bench").env("RALPH", RALPH).status().is_ok_and(|status| status.success())
+}
+
+/// The same tasks for the same size: 60 % done, up to two blockers among the previous twenty, a short description.
+fn board(size: usize) -> Board {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    assert!(sh(root, "git init -q . && $RALPH init"));
+    let mut rng = fastrand::Rng::with_seed(42);
+    let ids: Vec<String> = (0..size).map(|n| format!("t-{}{n:05}", char::from(b'b' + (n % 13) as u8))).collect();
+    let body = "Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod tempor.\n".repeat(5);
+    let states =
+        ["Done", "Done", "Done", "Done", "Done", "Done", "In Progress", "Backlog", "Ready for Plan", "Research Needed"];
+    for (n, id) in ids.iter().enumerate() {
+        let mut blockers: Vec<&String> =
+            (0..rng.usize(..3).min(n)).map(|_| &ids[n - 1 - rng.usize(..n.min(20))]).collect();
+        blockers.sort();
+        blockers.dedup();
+        let state = states[rng.usize(..10)];
+        let text = format!(
+            "id = \"{id}\"\ntitle = \"Task {n} of a generated board\"\n\nstate = \"{state}\"\n\npriority = \"P{}\"\n\nestimate = \
+             \"S\"\n\nlabels = [\n    \"area-{}\",\n    \"kind-{}\",\n]\n\nblocked_by = {blockers:?}\n\ncreated = \
+             2026-11-15T09:30:00Z\n\ndescription = \"\"\"\n{body}\"\"\"\n",
+            rng.u8(..4),
+            n % 17,
+            n % 5,
+        );
+        std::fs::write(root.join(format!(".ralph/tasks/{id}.toml")), text).unwrap();
+    }
+    assert!(sh(root, "$RALPH task ls --json"));
+    Board { one: ids[size / 2].clone(), folder, size }
+}
+
+/// Interleaved, so that a slow moment hits every row.
+fn medians(folder: &Path, rows: &[Row], rounds: usize) -> Vec<Duration> {
+    let mut times: Vec<Vec<Duration>> = vec![Vec::new(); rows.len()];
+    for round in 0..=rounds {
+        for (row, times) in rows.iter().zip(&mut times) {
+            if let Some(before) = &row.before {
+                sh(folder, before);
+            }
+            let start = Instant::now();
+            assert!(sh(folder, &row.run), "{}: {}", row.name, row.run);
+            // The first round warms up.
+            if round > 0 {
+                times.push(start.elapsed());
+            }
+        }
+    }
+    times.iter_mut().for_each(|times| times.sort());
+    times.iter().map(|times| times[times.len() / 2]).collect()
+}
+
+fn row(name: &'static str, run: impl Into<String>) -> Row {
+    Row { name, run: run.into(), before: None }
+}
+
+fn against_floors(board: &Board) {
+    let one = &board.one;
+    let rows = [
+        row("sh -c true", "exec true"),
+        row("find -printf", "exec find .ralph/tasks -printf '%s %T@ %i\\n'"),
+        row("task ls --json", "exec $RALPH task ls --json"),
+        row("task ls --all --json", "exec $RALPH task ls --all --json"),
+        row("cat *.toml", "find .ralph/tasks -name '*.toml' -exec cat {} +"),
+        Row {
+            before: Some("rm -f .git/ralph/index".into()),
+            ..row("task ls --json, no index", "exec $RALPH task ls --json")
+        },
+        row("git --version", "exec git --version"),
+        row("ralph --version", "exec $RALPH --version"),
+        row("task show", format!("exec $RALPH task show {one}")),
+        row("task set", format!("exec $RALPH task set {one} owner=w$(date +%N)")),
+        row("note", format!("exec $RALPH note {one} text")),
+    ];
+    let rounds = if board.size > 20_000 { 5 } else { 15 };
+    let found = medians(board.folder.path(), &rows, rounds);
+    let of = |name: &str| found[rows.iter().position(|row| row.name == name).unwrap()];
+    println!("\n{} tasks", board.size);
+    for (row, time) in rows.iter().zip(&found) {
+        println!("  {:<28} {:>9.2} ms", row.name, time.as_secs_f64() * 1e3);
+    }
+    // The shell that starts each command is in every row: it is taken off both sides.
+    let shell = of("sh -c true");
+    let net = |name: &str| of(name).saturating_sub(shell).as_secs_f64().max(1e-5);
+    for (what, over, bar) in [
+        ("task ls --json", "find -printf", Some(3.0)),
+        ("task ls --all --json", "find -printf", None),
+        ("task ls --json, no index", "cat *.toml", Some(4.0)),
+        ("ralph --version", "git --version", Some(3.0)),
+        ("task show", "ralph --version", Some(3.0)),
+        ("task set", "ralph --version", None),
+        ("note", "ralph --version", None),
+    ] {
+        let bar = bar.map(|bar: f64| format!("(bar {bar})")).unwrap_or_default();
+        println!("  {what:<28} {:>9.2} × {over} {bar}", net(what) / net(over));
+    }
+}
+
+/// Commands on one task must not care how many others there are.
+fn growth(boards: &[Board]) {
+    let (Some(small), Some(large)) = (boards.first(), boards.last()) else { return };
+    if small.size == large.size {
+        return;
+    }
+    println!("\nfrom {} to {} tasks", small.size, large.size);
+    for (name, line) in
+        [("task show", "task show ID"), ("task set", "task set ID owner=w$(date +%N)"), ("note", "note ID text")]
+    {
+        let times = [small, large].map(|board| {
+            let run = format!("exec $RALPH {}", line.replace("ID", &board.one));
+            medians(board.folder.path(), &[row(name, run)], 25)[0].as_secs_f64()
+        });
+        println!("  {name:<28} {:>9.2} ×", times[1] / times[0]);
+    }
+}
+
+fn installed(program: &str) -> bool {
+    std::env::var_os("PATH")
+        .is_some_and(|paths| std::env::split_paths(&paths).any(|folder| folder.join(program).is_file()))
+}
+
+/// Peers with a board of the same size in their own files, as far as they are on the PATH.
+fn against_peers(board: &Board) {
+    let peers: [(&'static str, Filler); 5] =
+        [("task", taskwarrior), ("backlog", backlog), ("brd", braid), ("bea", bears), ("lotar", lotar)];
+    let mut rows = vec![row("task ls --all --json", "exec $RALPH task ls --all --json")];
+    let folder = tempfile::tempdir().unwrap();
+    for (program, fill) in peers.iter().filter(|(program, _)| installed(program)) {
+        match fill(folder.path(), board.size) {
+            Some(run) => rows.push(row(program, run)),
+            None => println!("  {program}: could not be filled, left out"),
+        }
+    }
+    if rows.len() == 1 {
+        println!("  no peers on the PATH (task, backlog, brd, bea, lotar)");
+        return;
+    }
+    rows[0].run = format!("cd {} && {}", board.folder.path().display(), rows[0].run);
+    let found = medians(folder.path(), &rows, 3);
+    for (row, time) in rows.iter().zip(&found).skip(1) {
+        println!("  {:<28} {:>9.2} × ralph's list", row.name, time.as_secs_f64() / found[0].as_secs_f64());
+    }
+}
+
+/// Makes a board of that size for a peer, and says how to list it.
+type Filler = fn(&Path, usize) -> Option<String>;
+
+fn subfolder(folder: &Path, name: &str) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+fn taskwarrior(folder: &Path, size: usize) -> Option<String> {
+    let home = subfolder(folder, "taskwarrior");
+    let tasks = (0..size)
+        .map(|n| format!("{{\"description\":\"Task {n}\",\"status\":\"pending\",\"entry\":\"20261115T093000Z\"}}\n"));
+    std::fs::write(home.join("tasks.json"), tasks.collect::<String>()).unwrap();
+    let base = format!("TASKDATA={home} TASKRC=/dev/null task rc.confirmation=no", home = home.display());
+    sh(folder, &format!("{base} import {}/tasks.json", home.display())).then(|| format!("{base} export"))
+}
+
+fn backlog(folder: &Path, size: usize) -> Option<String> {
+    let home = subfolder(folder, "backlog");
+    let ready = sh(
+        &home,
+        "git init -q . && git config user.email b@example.org && git config user.name b && backlog init bench --defaults",
+    );
+    let tasks = home.join("backlog/tasks");
+    if !ready || !tasks.is_dir() {
+        return None;
+    }
+    for n in 1..=size {
+        let text = format!(
+            "---\nid: TASK-{n}\ntitle: Task {n}\nstatus: To Do\nassignee: []\ncreated_date: '2026-11-15'\nlabels: []\ndependencies: []\n---\n\n## Description\n\nLorem ipsum\n"
+        );
+        std::fs::write(tasks.join(format!("task-{n} - Task-{n}.md")), text).unwrap();
+    }
+    Some(format!("cd {} && backlog task list --plain", home.display()))
+}
+
+fn by_commands(folder: &Path, name: &str, size: usize, init: &str, add: &str, list: &str) -> Option<String> {
+    let home = subfolder(folder, name);
+    // Adding is quadratic for some: beyond this the bench would take hours.
+    let filled = size <= 1_000
+        && sh(&home, &format!("git init -q . && {init}"))
+        && sh(&home, &format!("i=0; while [ $i -lt {size} ]; do {add} || exit 1; i=$((i+1)); done"));
+    filled.then(|| format!("cd {} && {list}", home.display()))
+}
+
+fn braid(folder: &Path, size: usize) -> Option<String> {
+    by_commands(folder, "brd", size, "brd init", "brd add \"Task $i\"", "brd ls")
+}
+
+fn bears(folder: &Path, size: usize) -> Option<String> {
+    by_commands(folder, "bea", size, "bea init", "bea create \"Task $i\"", "bea list")
+}
+
+fn lotar(folder: &Path, size: usize) -> Option<String> {
+    by_commands(folder, "lotar", size, "true", "lotar add \"Task $i\"", "lotar list")
+}

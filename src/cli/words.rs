@@ -63,9 +63,6 @@ pub fn task_table(tasks: &[TaskView], width: Option<usize>) -> String {
 fn task_row(task: &TaskView) -> Vec<Cell> {
     let (mark, color) = mark(task);
     let title = if task.kind == "epic" { format!("◆ {}", task.title) } else { task.title.clone() };
-    let waits: Vec<&str> = task.open_blockers.iter().map(|id| id.as_str()).take(2).collect();
-    let more = task.open_blockers.len().saturating_sub(2);
-    let waits = format!("{}{}", waits.join(" "), if more > 0 { format!(" +{more}") } else { String::new() });
     vec![
         cell(mark, color),
         cell(task.id.as_str(), style::ID),
@@ -73,10 +70,20 @@ fn task_row(task: &TaskView) -> Vec<Cell> {
         cell(task.priority.unwrap_or_default(), style::priority(task.priority.unwrap_or_default())),
         cell(task.estimate.unwrap_or_default(), style::PLAIN),
         cell(title, style::PLAIN),
-        cell(if task.blocked { waits.as_str() } else { "" }, style::BLOCKED),
+        cell(if task.blocked { waits_for(task) } else { String::new() }, style::BLOCKED),
         cell(cut(&task.labels.join(" "), 24), style::LABEL),
         cell(task.owner.as_deref().unwrap_or_default(), style::OWNER),
     ]
+}
+
+/// Its open blockers, the first two by name; or the parent that waits, marked with an arrow.
+fn waits_for(task: &TaskView) -> String {
+    let named: Vec<&str> = task.open_blockers.iter().map(|id| id.as_str()).take(2).collect();
+    match (task.open_blockers.len(), &task.parent) {
+        (0, Some(parent)) => format!("↑ {parent}"),
+        (0..3, _) => named.join(" "),
+        (all, _) => format!("{} +{}", named.join(" "), all - 2),
+    }
 }
 
 /// About fifty bytes: id, standing, priority, state, title.

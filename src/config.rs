@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
+use jiff::SignedDuration;
 use toml::Value;
 
 use crate::task::Problem;
@@ -30,6 +31,10 @@ enum Shape {
     Text,
     Prefix,
     Choice(&'static [&'static str]),
+    Count,
+    /// A count, or nothing: then the workflow's own number counts.
+    Limit,
+    Duration,
 }
 
 /// One setting that ralph knows.
@@ -50,12 +55,44 @@ pub const SPECS: &[Spec] = &[
     },
     Spec { key: "board.prefix", shape: Shape::Prefix, default: "t-", about: "what new ids begin with" },
     Spec {
+        key: "claims.lease",
+        shape: Shape::Duration,
+        default: "60m",
+        about: "how long a claim lives without a sign of its holder",
+    },
+    Spec {
+        key: "claims.per_worker",
+        shape: Shape::Count,
+        default: "1",
+        about: "how many tasks a worker may hold; a person is not counted",
+    },
+    Spec {
+        key: "review.max_rejections",
+        shape: Shape::Count,
+        default: "3",
+        about: "the rejection of a plan that calls for a person",
+    },
+    Spec {
+        key: "review.mode",
+        shape: Shape::Choice(&["skip", "auto", "interactive"]),
+        default: "skip",
+        about: "who decides about a plan: nobody, the builder, or the validator",
+    },
+    limit("roles.analyst.limit"),
+    limit("roles.builder.limit"),
+    limit("roles.integrator.limit"),
+    limit("roles.validator.limit"),
+    Spec {
         key: "ui.color",
         shape: Shape::Choice(&["auto", "always", "never"]),
         default: "auto",
         about: "colour: on a terminal, always, or never",
     },
 ];
+
+const fn limit(key: &'static str) -> Spec {
+    Spec { key, shape: Shape::Limit, default: "", about: "how many of them may be at work; as the workflow says if empty" }
+}
 
 /// Where a value comes from; later ones win.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -151,9 +188,32 @@ impl Settings {
         self.values.get(key).map_or("", |setting| &setting.value)
     }
 
+    pub fn number(&self, key: &'static str) -> Option<u32> {
+        self.text(key).parse().ok()
+    }
+
+    pub fn duration(&self, key: &'static str) -> SignedDuration {
+        duration(self.text(key)).unwrap_or_default()
+    }
+
     pub fn all(&self) -> impl Iterator<Item = (&'static Spec, &Setting)> {
         SPECS.iter().map(|spec| (spec, &self.values[spec.key]))
     }
+}
+
+/// A length of time such as `30d`, `12h`, `90m` or `45s`.
+pub fn duration(text: &str) -> Option<SignedDuration> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let number: i64 = digits.parse().ok()?;
+    let seconds = match &text[digits.len()..] {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        "w" => 604_800,
+        _ => return None,
+    };
+    number.checked_mul(seconds).filter(|n| *n >= 0).map(SignedDuration::from_secs)
 }
 
 /// Refuses a key that there is not, or a value that it cannot have.
@@ -181,6 +241,11 @@ fn check(spec: &Spec, value: &str, source: &Source) -> Result<(), ConfigError> {
         Shape::Choice(choices) if choices.contains(&value) => return Ok(()),
         Shape::Choice(choices) => format!("use {}", choices.join(", ")),
         Shape::Prefix if crate::task::TaskId::new(format!("{value}x")).is_ok() => return Ok(()),
+        Shape::Limit if value.is_empty() => return Ok(()),
+        Shape::Count | Shape::Limit if value.parse::<u32>().is_ok_and(|n| n > 0) => return Ok(()),
+        Shape::Count | Shape::Limit => "use a number from 1".into(),
+        Shape::Duration if duration(value).is_some() => return Ok(()),
+        Shape::Duration => "use 90s, 60m, 12h or 30d".into(),
         Shape::Prefix => "use letters, digits and dashes, such as t-".into(),
     };
     Err(ConfigError::BadValue {
@@ -221,6 +286,15 @@ mod tests {
         assert_eq!(settings.unknown, [(board(), "future.x".to_owned())]);
         settings.add_flag("board.prefix=f-").unwrap();
         assert_eq!(settings.text("board.prefix"), "f-");
+    }
+
+    #[test]
+    fn lengths_of_time_need_a_number_and_a_unit() {
+        assert_eq!(duration("30d").unwrap().as_hours(), 720);
+        assert_eq!(duration("90m").unwrap().as_secs(), 5_400);
+        for bad in ["", "d", "30", "-3d", "3y", "99999999999999999d"] {
+            assert!(duration(bad).is_none(), "{bad}");
+        }
     }
 
     #[test]

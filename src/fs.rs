@@ -65,6 +65,16 @@ pub fn remove(path: &Path) -> Result<(), FsError> {
     if_there("remove", path, std::fs::remove_file(path)).map(|_| ())
 }
 
+/// Only if it is empty; that it is not, or is gone, is no error.
+pub fn remove_empty_dir(path: &Path) {
+    let _ = std::fs::remove_dir(path);
+}
+
+/// Where a link leads: what it stands for is changed, not the link.
+pub fn followed(path: PathBuf) -> PathBuf {
+    if path.is_symlink() { path.canonicalize().unwrap_or(path) } else { path }
+}
+
 pub fn rename(from: &Path, to: &Path) -> Result<(), FsError> {
     named("rename", from, std::fs::rename(from, to))
 }
@@ -103,7 +113,9 @@ pub fn write_new(path: &Path, content: &[u8], durable: bool) -> Result<(), FsErr
 pub fn replace(path: &Path, content: &[u8], durable: bool) -> Result<(), FsError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let temp = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+    let path = &followed(path.to_owned());
     write_new(&temp, content, durable)?;
+    copy_mode(path, &temp)?;
     rename(&temp, path)?;
     if durable { path.parent().map_or(Ok(()), sync_dir) } else { Ok(()) }
 }

@@ -3,16 +3,17 @@
 //! ```text
 //! main.rs     argv in, exit code out
 //! task/       one task: id, fields, kinds, values, problems                      pure
-//! workflow/   states and roles, as data                                          pure
-//! board/      all tasks at an instant: links, standing, queries, checks, Op      pure
+//! workflow/   states, commands, intents, roles, as data                          pure
+//! board/      all tasks at an instant: graph, groups, position, choice, judge    pure
 //! config.rs   layers → Settings: default < user < board < environment < flag
 //! fs.rs       files and folders, with errors that name the path
 //! store/      .ralph/ on disk: codec, guarded files, lock, journal, index, merge
 //! git/        gix: the repository, and what ralph sets up in it
+//! watch/      file events
 //! app/        the verbs, one file each: add, set, block, note, undo, doctor …
 //! cli/        the command line: parse → one verb → show
 //!
-//! cli → app → store git → board → workflow → task          (config and fs are leaves beside task)
+//! cli → app → store git watch → board → workflow → task          (config and fs are leaves beside task)
 //! ```
 //!
 //! A verb takes the board's lock, reads what it needs, decides (in `board`, without touching disk), commits once through
@@ -26,4 +27,5 @@ mod fs;
 mod git;
 pub mod store;
 pub mod task;
+mod watch;
 pub mod workflow;

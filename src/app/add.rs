@@ -179,6 +179,6 @@ fn shown(ws: &Workspace, ids: &[TaskId]) -> Result<Added, Failure> {
         _ => ws.board()?,
     };
     let places: Vec<usize> = ids.iter().filter_map(|id| board.index_of(id)).collect();
-    let standings = Standings::new(&board, ws.flow());
+    let standings = Standings::new(&board, ws.rules());
     Ok(Added { tasks: views(board, &standings, &places) })
 }

@@ -37,7 +37,7 @@ fn long_finished(ws: &Workspace, board: &Board, older: SignedDuration) -> Vec<Ta
 
 fn checked(ws: &Workspace, board: &Board, ids: &[TaskId]) -> Result<Vec<TaskId>, Failure> {
     for id in ids {
-        let Some(task) = board.get(id) else { return Err(crate::store::StoreError::Missing(id.clone()).into()) };
+        let Some(task) = board.get(id) else { return Err(ws.store.absent(id).into()) };
         if !is_finished(ws, task) {
             let message = format!("{id} is {}, and only finished tasks are archived", task.state);
             return Err(Failure::refused("not-finished", message));

@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use super::{Failure, FieldChange, Workspace};
 use crate::board::{Board, Change, Op, Place};
-use crate::store::StoreError;
 use crate::store::codec::{self, Doc};
 use crate::task::{Key, Problem, TaskId, Value};
 
@@ -25,7 +24,7 @@ pub struct Edited {
 
 /// Also for files that cannot be read as a task: here is where they are mended.
 pub fn begin_edit(ws: &Workspace, id: &TaskId) -> Result<Editing, Failure> {
-    let text = ws.store.text_of(&ws.store.path(id, &Place::Task))?.ok_or_else(|| StoreError::Missing(id.clone()))?;
+    let text = ws.store.text_of(&ws.store.path(id, &Place::Task))?.ok_or_else(|| ws.store.absent(id))?;
     Ok(Editing { id: id.clone(), text })
 }
 

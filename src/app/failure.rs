@@ -7,7 +7,9 @@ use crate::config::ConfigError;
 use crate::fs::{FsError, causes};
 use crate::git::GitError;
 use crate::store::StoreError;
-use crate::task::{InvalidId, ParseError, Problem};
+use crate::store::codec::EditError;
+use crate::task::{InvalidId, ParseError, Problem, TaskId};
+use crate::watch::WatchError;
 use crate::workflow::WorkflowError;
 
 #[derive(Debug, Clone, Serialize, thiserror::Error)]
@@ -33,6 +35,8 @@ pub enum FailureKind {
     Raced,
     /// Something cannot be read or written.
     Broken,
+    /// There is no work, or what was waited for did not come.
+    Nothing,
 }
 
 /// The next step, as a value that each face puts into its own words.
@@ -45,6 +49,11 @@ pub enum Hint {
     Edit { file: String, line: u32 },
     Retry,
     List,
+    Workflow,
+    Ready,
+    Wait { task: TaskId },
+    Why { task: TaskId },
+    Claim { task: TaskId, command: String },
     Advice { text: String },
 }
 
@@ -96,7 +105,7 @@ impl From<Problem> for Failure {
 impl From<FsError> for Failure {
     fn from(error: FsError) -> Self {
         let failure = Self::broken("io", error.to_string()).caused_by(&error);
-        if error.is_read_only() {
+        if error.is_read_only() && error.doing != "read" {
             return failure
                 .advice("the board lies in the main worktree and git's own folder: this program may not write there");
         }
@@ -113,7 +122,13 @@ impl From<StoreError> for Failure {
             StoreError::Busy { .. } => Self::new(FailureKind::Raced, "busy", message).hint(Hint::Retry),
             StoreError::Raced { .. } => Self::new(FailureKind::Raced, "raced", message).hint(Hint::Retry),
             StoreError::Missing(_) => Self::refused("unknown-task", message).hint(Hint::List),
-            StoreError::Edit { .. } => Self::broken("cannot-edit", message),
+            StoreError::Archived(_) => Self::refused("archived", message).advice("`ralph undo` of its archiving brings it back"),
+            StoreError::Unwritable(problem) => {
+                let failure = Self::refused("unreadable-result", message);
+                problem.hint.map_or_else(|| failure.clone(), |hint| failure.clone().advice(hint))
+            }
+            StoreError::Edit { source: EditError::Syntax { .. }, .. } => Self::broken("cannot-edit", message),
+            StoreError::Edit { .. } => Self::refused("cannot-edit", message).advice("change the file itself with `ralph task edit`"),
         }
     }
 }
@@ -133,6 +148,12 @@ impl From<GitError> for Failure {
             }
             GitError::Other { .. } => Self::broken("git", message),
         }
+    }
+}
+
+impl From<WatchError> for Failure {
+    fn from(error: WatchError) -> Self {
+        Self::broken("cannot-watch", error.to_string()).caused_by(&error)
     }
 }
 
@@ -168,10 +189,45 @@ impl From<Refusal> for Failure {
             Refusal::UnknownKey { .. } => {
                 Self::usage("unknown-key", message).advice("`--custom` sets a key of your own")
             }
+            Refusal::Fixed(key) if key == "state" => {
+                Self::usage("fixed-key", message).advice("`ralph move TASK STATE` moves it, by the rules of the workflow")
+            }
             Refusal::Fixed(_) => Self::usage("fixed-key", message).advice("ralph keeps it"),
             Refusal::Empty(_) | Refusal::NotASet { .. } | Refusal::Value(_) => Self::usage("bad-value", message),
             Refusal::State(_) => Self::usage("unknown-state", message),
             Refusal::Id(_) => Self::refused("unknown-task", message).hint(Hint::List),
+            other => Self::from_workflow(&other, message),
+        }
+    }
+}
+
+impl Failure {
+    /// Moves and claims that the workflow, or another worker, stands against.
+    fn from_workflow(refusal: &Refusal, message: String) -> Self {
+        let raced = |code, message| Self::new(FailureKind::Raced, code, message);
+        match refusal {
+            Refusal::Held { task, .. } => raced("held", message).hint(Hint::Wait { task: task.clone() }),
+            Refusal::Lost { .. } => raced("claim-lost", message).advice("stop working on it, and take the next task"),
+            Refusal::RoleFull { .. } => raced("role-full", message).advice("wait until one of them is done"),
+            Refusal::WorkerFull { .. } => Self::refused("worker-full", message).advice("finish or release it first"),
+            Refusal::NotAllowed { .. } => Self::refused("not-allowed", message).hint(Hint::Workflow),
+            Refusal::NoSuchIntent { .. } | Refusal::NoPlainIntent { .. } => Self::usage("no-intent", message).hint(Hint::Workflow),
+            Refusal::NotYourCommand { .. } => Self::refused("not-your-command", message).hint(Hint::Workflow),
+            Refusal::NeedsCommand { .. } => Self::usage("needs-command", message).advice("say which with `--for COMMAND`"),
+            Refusal::NeedsPerson { .. } => Self::refused("needs-person", message).advice("leave it to a person, and take the next task"),
+            Refusal::NotClaimed { task, command } => {
+                Self::refused("not-claimed", message).hint(Hint::Claim { task: task.clone(), command: command.clone() })
+            }
+            Refusal::Blocked { task, .. } => Self::refused("blocked", message).hint(Hint::Why { task: task.clone() }),
+            Refusal::Oversized { .. } => Self::refused("oversized", message).advice("split it first"),
+            Refusal::NotPrimary { .. } => Self::refused("not-primary", message),
+            Refusal::NotConverged { .. } => Self::refused("not-converged", message),
+            Refusal::AheadOfChildren { .. } => Self::refused("ahead-of-children", message).advice("finish the children first"),
+            Refusal::GroupCycle { .. } => Self::refused("cycle", message).advice("take one of these links out with `ralph unblock`"),
+            Refusal::Finished { .. } => Self::refused("finished", message),
+            Refusal::NotIntake { .. } | Refusal::NotStart { .. } => Self::refused("not-allowed", message).hint(Hint::Workflow),
+            Refusal::Unclaimed { .. } => Self::refused("unclaimed", message),
+            _ => Self::refused("refused", message),
         }
     }
 }

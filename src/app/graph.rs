@@ -19,10 +19,10 @@ pub struct TreeNode {
 /// Under `root`, or all; finished branches only with `all`.
 pub fn tree(ws: &Workspace, root: Option<&TaskId>, all: bool) -> Result<Vec<TreeNode>, Failure> {
     let board = ws.board()?;
-    let standings = Standings::new(&board, ws.flow());
+    let standings = Standings::new(&board, ws.rules());
     let grower = Grower { ws, board: &board, links: Links::new(&board), standings: &standings, all };
     let roots: Vec<usize> = match root {
-        Some(id) => vec![board.index_of(id).ok_or_else(|| crate::store::StoreError::Missing(id.clone()))?],
+        Some(id) => vec![board.index_of(id).ok_or_else(|| ws.store.absent(id))?],
         None => (0..board.tasks().len()).filter(|&at| grower.is_root(at)).collect(),
     };
     let mut seen = BTreeSet::new();
@@ -79,7 +79,7 @@ pub struct GraphNode {
 pub fn graph(ws: &Workspace, roots: &[TaskId], all: bool) -> Result<Graphed, Failure> {
     let board = ws.board()?;
     let links = Links::new(&board);
-    let standings = Standings::new(&board, ws.flow());
+    let standings = Standings::new(&board, ws.rules());
     let shown = |at: usize| {
         let task = &board.tasks()[at];
         all || !ws.flow().is_terminal(task.kind, &task.state)

@@ -12,7 +12,7 @@ pub struct Listed {
 
 pub fn list(ws: &Workspace, query: &Query) -> Result<Listed, Failure> {
     let board = ws.board()?;
-    let standings = Standings::new(&board, ws.flow());
-    let (places, total) = query.run(&board, ws.flow(), &standings);
+    let standings = Standings::new(&board, ws.rules());
+    let (places, total) = query.run(&board, ws.rules(), &standings);
     Ok(Listed { tasks: views(board, &standings, &places), total })
 }

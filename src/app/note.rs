@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{Failure, Workspace};
 use crate::board::{Change, Op, Place};
-use crate::store::{StoreError, new_note};
+use crate::store::new_note;
 use crate::task::TaskId;
 
 #[derive(Debug, Serialize)]
@@ -19,7 +19,7 @@ pub fn note(ws: &Workspace, id: &TaskId, text: &str) -> Result<Noted, Failure> {
     }
     let lock = ws.store.lock()?;
     if !ws.store.exists(id) {
-        return Err(StoreError::Missing(id.clone()).into());
+        return Err(ws.store.absent(id).into());
     }
     let change = new_note(id, &ws.me()?, ws.now(), &mut ws.rng(), text);
     let Change::File { file: place @ Place::Note(_), .. } = &change else { unreachable!("a note is a file") };

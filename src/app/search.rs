@@ -44,7 +44,7 @@ pub fn search(ws: &Workspace, text: &str, all: bool, limit: usize) -> Result<Vec
     found.sort_by_key(|(points, at, _)| (std::cmp::Reverse(*points), *at));
     found.truncate(limit);
     let places: Vec<usize> = found.iter().map(|(_, at, _)| *at).collect();
-    let standings = Standings::new(&board, ws.flow());
+    let standings = Standings::new(&board, ws.rules());
     let tasks = views(board, &standings, &places);
     Ok(tasks.into_iter().zip(found).map(|(task, (score, _, excerpt))| Hit { task, score, excerpt }).collect())
 }

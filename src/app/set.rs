@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Failure, Workspace};
-use crate::board::{Assignment, Board, Change, Op, parse_assignment};
+use crate::board::{Assignment, Change, Op, parse_assignment, set_keys};
 use crate::store::codec::Doc;
 use crate::task::{Key, TaskId, Value};
 
@@ -42,8 +42,7 @@ pub(super) fn assign(
     for id in ids {
         let file = ws.store.load(id)?;
         let doc = Doc::new(file.text).map_err(|source| crate::store::StoreError::Edit { task: id.clone(), source })?;
-        let alone = Board::new(vec![file.task], Vec::new(), Vec::new());
-        changes.extend(alone.set(id, wanted, ws.flow(), |key| doc.get(key))?);
+        changes.extend(set_keys(id, wanted, |key| doc.get(key)));
     }
     if relinks {
         ws.board()?.refuse_cycles(&changes)?;

@@ -27,9 +27,9 @@ pub fn show(ws: &Workspace, id: &TaskId) -> Result<Shown, Failure> {
     }
     let board = ws.around(id)?;
     let file = ws.store.load(id)?;
-    let place = board.index_of(id).ok_or_else(|| crate::store::StoreError::Missing(id.clone()))?;
+    let place = board.index_of(id).ok_or_else(|| ws.store.absent(id))?;
     let linked = board.tasks().iter().map(|t| (t.id.clone(), t.title.clone(), t.state.clone())).collect();
-    let standings = Standings::new(&board, ws.flow());
+    let standings = Standings::new(&board, ws.rules());
     let mut task = views(board, &standings, &[place]);
     Ok(Shown {
         task: task.remove(0),
@@ -44,7 +44,7 @@ pub fn show(ws: &Workspace, id: &TaskId) -> Result<Shown, Failure> {
 fn show_archived(ws: &Workspace, id: &TaskId) -> Result<Shown, Failure> {
     let file = ws.store.load_archived(id)?;
     let board = crate::board::Board::new(vec![file.task], Vec::new(), Vec::new());
-    let standings = Standings::new(&board, ws.flow());
+    let standings = Standings::new(&board, ws.rules());
     let mut task = views(board, &standings, &[0]);
     Ok(Shown {
         task: task.remove(0),

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
-use crate::board::{Board, Links, Standing, Standings};
-use crate::task::{Problem, Task, TaskId};
+use crate::board::{Board, Claim, Links, Standing, Standings};
+use crate::task::{Problem, Task, TaskId, Worker};
 
 #[derive(Debug, Clone, Serialize)]
 pub struct TaskView {
@@ -24,6 +24,7 @@ pub struct TaskView {
     pub blocks: Vec<TaskId>,
     pub blocked: bool,
     pub ready: bool,
+    pub claim: Option<ClaimView>,
     pub artifacts: BTreeMap<String, String>,
     pub github: Option<GithubView>,
     #[serde(serialize_with = "stamp")]
@@ -42,6 +43,16 @@ pub struct GithubView {
     pub url: Option<String>,
 }
 
+/// A live claim.
+#[derive(Debug, Clone, Serialize)]
+pub struct ClaimView {
+    pub by: Worker,
+    pub host: String,
+    pub since: Timestamp,
+    pub until: Timestamp,
+    pub held: bool,
+}
+
 /// Whole seconds: what people compare, and half the bytes.
 fn stamp<S: Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
     match at {
@@ -50,8 +61,16 @@ fn stamp<S: Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, 
     }
 }
 
+impl From<&Claim> for ClaimView {
+    fn from(claim: &Claim) -> Self {
+        let Claim { worker, host, since, until, held, .. } = claim.clone();
+        Self { by: worker, host, since, until, held }
+    }
+}
+
 /// What a view knows beyond the task itself.
 struct Place {
+    claim: Option<ClaimView>,
     children: Vec<TaskId>,
     blocks: Vec<TaskId>,
     standing: Standing,
@@ -60,7 +79,8 @@ struct Place {
 impl Place {
     fn of(board: &Board, links: &Links<'_>, standings: &Standings, at: usize) -> Self {
         let (children, blocks) = (links.ids(links.children(at)), links.ids(links.dependents(at)));
-        Self { children, blocks, standing: standings.of(board, at) }
+        let claim = board.claim(&board.tasks()[at].id).filter(|claim| claim.live);
+        Self { claim: claim.map(ClaimView::from), children, blocks, standing: standings.of(board, at) }
     }
 }
 
@@ -85,6 +105,7 @@ impl TaskView {
             blocks: place.blocks,
             blocked: place.standing.blocked,
             ready: place.standing.ready,
+            claim: place.claim,
             artifacts: task.artifacts,
             github: task.github.map(|link| GithubView { number: link.number, url: link.url }),
             created: task.created,

@@ -1,12 +1,13 @@
 //! Everything a verb works with: the board's place, its settings, who acts, the clock and the dice.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
 use super::Failure;
-use crate::board::{Board, Named, Op, resolve};
+use crate::board::{Actor, Board, Claim, Named, Op, Refusal, Rules, resolve};
 use crate::config::{Settings, Source};
 use crate::fs;
 use crate::git::Repository;
@@ -31,6 +32,7 @@ pub struct Workspace {
     pub store: Store,
     pub settings: Settings,
     pub repository: Repository,
+    rules: Rules,
     worker: Option<String>,
     rng: RefCell<fastrand::Rng>,
     clock: Cell<Option<Timestamp>>,
@@ -62,6 +64,7 @@ impl Workspace {
         let repository = Repository::discover(start)?;
         let settings = layered(&repository.root, &options.settings)?;
         let flow = workflow(&repository.root)?;
+        let rules = rules(flow.clone(), &settings)?;
         let store = Store::new(repository.root.clone(), repository.common.join("ralph"), flow);
         let seed = std::env::var("RALPH_SEED").ok().and_then(|seed| seed.parse().ok());
         let clock = std::env::var("RALPH_NOW").ok().and_then(|now| now.parse().ok());
@@ -69,6 +72,7 @@ impl Workspace {
             store,
             settings,
             repository,
+            rules,
             worker: options.worker.clone(),
             rng: RefCell::new(seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed)),
             clock: Cell::new(clock),
@@ -78,6 +82,20 @@ impl Workspace {
 
     pub fn flow(&self) -> &Workflow {
         self.store.flow()
+    }
+
+    /// What decides about moves and claims here.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    pub fn lease(&self) -> jiff::SignedDuration {
+        self.settings.duration("claims.lease")
+    }
+
+    /// Who acts, with the claim that it was given, if its environment has one.
+    pub fn actor(&self) -> Result<Actor, Failure> {
+        Ok(Actor { worker: self.me()?, proof: std::env::var("RALPH_CLAIM").ok().filter(|proof| !proof.is_empty()) })
     }
 
     pub fn now(&self) -> Timestamp {
@@ -100,12 +118,20 @@ impl Workspace {
 
     /// The whole board; what is wrong with its files is remembered for the face to tell.
     pub fn board(&self) -> Result<Board, Failure> {
-        Ok(self.remember(self.store.snapshot()?))
+        let board = self.store.snapshot()?.with_claims(self.store.claims(self.now())?);
+        Ok(self.remember(board))
     }
 
     /// One task and what it is linked to.
     pub fn around(&self, id: &TaskId) -> Result<Board, Failure> {
-        Ok(self.remember(self.store.around(id)?))
+        let board = self.store.around(id)?.with_claims(self.store.claims(self.now())?);
+        Ok(self.remember(board))
+    }
+
+    /// One task and all that a move of it can touch.
+    pub fn family(&self, id: &TaskId) -> Result<Board, Failure> {
+        let board = self.store.family(id)?.with_claims(self.store.claims(self.now())?);
+        Ok(self.remember(board))
     }
 
     fn remember(&self, board: Board) -> Board {
@@ -156,10 +182,46 @@ impl Workspace {
     }
 
     pub(super) fn commit(&self, lock: &BoardLock, op: Op) -> Result<Committed, Failure> {
-        let me = self.me()?;
-        let mut rng = self.rng();
-        Ok(self.store.commit(lock, op, &me, self.now(), &mut rng)?)
+        self.commit_as(lock, op, &self.actor()?)
     }
+
+    pub(super) fn commit_as(&self, lock: &BoardLock, op: Op, actor: &Actor) -> Result<Committed, Failure> {
+        let touched: std::collections::BTreeSet<TaskId> = op.changes.iter().map(|change| change.task().clone()).collect();
+        let claims = self.store.claims(self.now())?;
+        refuse_lost(actor, &claims, &touched)?;
+        let committed = self.store.commit(lock, op, &actor.worker, self.now(), &mut self.rng())?;
+        // A sign of the holder: its leases begin anew.
+        for (id, claim) in claims.into_iter().filter(|(id, claim)| touched.contains(id) && claim.live && claim.worker == actor.worker) {
+            let until = self.now().checked_add(self.lease()).unwrap_or(claim.until);
+            self.store.write_claim(&id, &Claim { until, ..claim })?;
+        }
+        Ok(committed)
+    }
+}
+
+/// A worker that shows a claim which is no longer its own has lost it, and does nothing more to that task.
+fn refuse_lost(actor: &Actor, claims: &BTreeMap<TaskId, Claim>, touched: &std::collections::BTreeSet<TaskId>) -> Result<(), Failure> {
+    let Some(proof) = &actor.proof else { return Ok(()) };
+    for id in touched.iter().filter(|id| proof.starts_with(&format!("{id}:"))) {
+        if !claims.get(id).is_some_and(|claim| claim.live && claim.proof(id) == *proof) {
+            return Err(Refusal::Lost { task: id.clone() }.into());
+        }
+    }
+    Ok(())
+}
+
+fn rules(flow: Workflow, settings: &Settings) -> Result<Rules, Failure> {
+    let mut rules = Rules::of(flow);
+    rules.mode = settings.text("review.mode").parse()?;
+    rules.max_rejections = settings.number("review.max_rejections").unwrap_or(rules.max_rejections);
+    rules.per_worker = settings.number("claims.per_worker").map_or(rules.per_worker, |n| n as usize);
+    for (spec, setting) in settings.all() {
+        let role = spec.key.strip_prefix("roles.").and_then(|rest| rest.strip_suffix(".limit"));
+        if let (Some(role), Ok(limit)) = (role, setting.value.parse()) {
+            rules.limits.insert(role.to_owned(), limit);
+        }
+    }
+    Ok(rules)
 }
 
 /// The user's own file of settings.

@@ -1,38 +1,7 @@
 //! The decisions behind the plain verbs: set, block, unblock, remove. Each gives the changes, or the reason why not.
 
-use super::{Board, Change, Cycle, Links};
+use super::{Board, Change, Links, Refusal};
 use crate::task::{Estimate, Key, Kind, ParseError, Priority, Task, TaskId, Value, Worker};
-use crate::workflow::{Workflow, WorkflowError};
-
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    #[error("{task} would wait for itself: {cycle}")]
-    Cycle { task: TaskId, cycle: Cycle },
-    #[error("{task} is needed by {}", list(needed_by))]
-    Needed { task: TaskId, needed_by: Vec<TaskId> },
-    #[error("there is no task {0}")]
-    Missing(TaskId),
-    #[error("{0:?} is not KEY=VALUE")]
-    NotAssignment(String),
-    #[error("{key:?} is not a key of a task: did you mean {meant:?}?")]
-    UnknownKey { key: String, meant: String },
-    #[error("{0:?} is not set by hand")]
-    Fixed(String),
-    #[error("{0} cannot be empty")]
-    Empty(&'static str),
-    #[error("{key:?} is one value, so it takes `{key}=VALUE`")]
-    NotASet { key: String },
-    #[error(transparent)]
-    Value(#[from] ParseError),
-    #[error(transparent)]
-    State(#[from] WorkflowError),
-    #[error("{0}")]
-    Id(String),
-}
-
-fn list(ids: &[TaskId]) -> String {
-    ids.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", ")
-}
 
 /// One `KEY=VALUE`, `KEY+=VALUE` or `KEY-=VALUE`, checked.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,7 +14,7 @@ pub enum Assignment {
 const KEYS: [&str; 10] =
     ["title", "description", "kind", "state", "priority", "estimate", "labels", "owner", "parent", "blocked_by"];
 const SETS: [&str; 2] = ["labels", "blocked_by"];
-const FIXED: [&str; 3] = ["id", "created", "github"];
+const FIXED: [&str; 4] = ["id", "created", "github", "state"];
 
 /// Reads an assignment as typed. Ids in it are resolved by the caller's `find`.
 pub fn parse_assignment(
@@ -115,7 +84,6 @@ fn single(
     let checked = match name {
         "title" if trimmed.is_empty() => return Err(Refusal::Empty("the title")),
         "title" => Value::text(trimmed.split_whitespace().collect::<Vec<_>>().join(" ")),
-        "state" => Value::text(trimmed),
         _ if trimmed.is_empty() => return Ok(None),
         "description" => Value::text(format!("{}\n", value.trim_end())),
         "kind" => Value::text(trimmed.parse::<Kind>()?),
@@ -144,31 +112,28 @@ fn loose(value: &str) -> Value {
     value.parse().map(Value::Bool).or_else(|_| value.parse().map(Value::Integer)).unwrap_or_else(|_| Value::text(value))
 }
 
-impl Board {
-    /// What these assignments change in one task. `current` answers for keys that the board does not hold.
-    pub fn set(
-        &self,
-        id: &TaskId,
-        wanted: &[Assignment],
-        flow: &Workflow,
-        current: impl Fn(&Key) -> Option<Value>,
-    ) -> Result<Vec<Change>, Refusal> {
-        let task = self.get(id).ok_or_else(|| Refusal::Missing(id.clone()))?;
-        // The first value a key had, and the last that it is to have: several assignments to one key are one change.
-        let mut ends: Vec<(&Key, Option<Value>, Option<Value>)> = Vec::new();
-        for assignment in wanted {
-            let key = assignment.key();
-            let place = ends.iter().position(|(other, ..)| *other == key).unwrap_or_else(|| {
-                let old = current(key);
-                ends.push((key, old.clone(), old));
-                ends.len() - 1
-            });
-            ends[place].2 = assignment.apply(ends[place].2.take(), task.kind, flow)?;
-        }
-        let changed = ends.into_iter().filter(|(_, old, new)| old != new);
-        Ok(changed.map(|(key, old, new)| Change::Set { task: id.clone(), key: key.clone(), old, new }).collect())
+/// What these assignments change in one task. `current` answers for keys that the board does not hold.
+pub fn set_keys(
+    id: &TaskId,
+    wanted: &[Assignment],
+    current: impl Fn(&Key) -> Option<Value>,
+) -> Vec<Change> {
+    // The first value a key had, and the last that it is to have: several assignments to one key are one change.
+    let mut ends: Vec<(&Key, Option<Value>, Option<Value>)> = Vec::new();
+    for assignment in wanted {
+        let key = assignment.key();
+        let place = ends.iter().position(|(other, ..)| *other == key).unwrap_or_else(|| {
+            let old = current(key);
+            ends.push((key, old.clone(), old));
+            ends.len() - 1
+        });
+        ends[place].2 = assignment.apply(ends[place].2.take());
     }
+    let changed = ends.into_iter().filter(|(_, old, new)| old != new);
+    changed.map(|(key, old, new)| Change::Set { task: id.clone(), key: key.clone(), old, new }).collect()
+}
 
+impl Board {
     /// Refuses changes after which some task would wait for itself.
     pub fn refuse_cycles(&self, changes: &[Change]) -> Result<(), Refusal> {
         let mut tasks = self.tasks.clone();
@@ -224,15 +189,12 @@ impl Assignment {
         }
     }
 
-    fn apply(&self, now: Option<Value>, kind: Kind, flow: &Workflow) -> Result<Option<Value>, Refusal> {
-        Ok(match self {
-            Self::Put(key, Some(Value::Text(typed))) if key.as_str() == "state" => {
-                Some(Value::text(&flow.find_state(kind, typed)?.name))
-            }
+    fn apply(&self, now: Option<Value>) -> Option<Value> {
+        match self {
             Self::Put(_, value) => value.clone(),
             Self::Add(_, items) => edit_set(now.as_ref(), |set| set.extend(items.iter().cloned())),
             Self::Drop(_, items) => edit_set(now.as_ref(), |set| set.retain(|item| !items.contains(item))),
-        })
+        }
     }
 
     /// Whether it changes what waits for what.
@@ -291,7 +253,7 @@ mod tests {
     fn set(task: &str, typed: &str) -> Result<Vec<Change>, Refusal> {
         let board = board();
         let task = id(task);
-        board.set(&task, &[parse(typed)?], &Workflow::builtin(), |key| board.get(&task).unwrap().value(key))
+        Ok(set_keys(&task, &[parse(typed)?], |key| board.get(&task).unwrap().value(key)))
     }
 
     #[test]
@@ -300,9 +262,7 @@ mod tests {
             set("a", "priority=p1").unwrap(),
             [Change::set(&id("a"), "priority", None, Some(Value::text("P1")))]
         );
-        assert_eq!(set("a", "state=ready").unwrap()[0].inverse(), {
-            Change::set(&id("a"), "state", Some(Value::text("Ready for Plan")), Some(Value::text("Backlog")))
-        });
+        assert!(matches!(set("a", "state=ready"), Err(Refusal::Fixed(key)) if key == "state"));
         assert!(matches!(set("a", "priority=P7"), Err(Refusal::Value(_))));
         assert!(matches!(set("a", "title= "), Err(Refusal::Empty(_))));
         assert!(matches!(set("a", "id=b"), Err(Refusal::Fixed(_))));

@@ -1,8 +1,8 @@
 //! Where each task stands: what blocks it, and whether somebody could take it now.
 
-use super::Board;
+use super::{Board, Rules};
 use crate::task::{Kind, Task, TaskId};
-use crate::workflow::{State, Workflow};
+use crate::workflow::State;
 
 /// Computed once for a whole board, in one pass.
 pub struct Standings {
@@ -23,13 +23,14 @@ pub struct Standing {
 }
 
 impl Standings {
-    pub fn new(board: &Board, flow: &Workflow) -> Self {
+    pub fn new(board: &Board, rules: &Rules) -> Self {
+        let flow = &rules.flow;
         let tasks = board.tasks();
         let ranks: Vec<usize> = tasks.iter().map(|task| flow.position(task.kind, &task.state)).collect();
         let state = |at: usize| flow.states_of(tasks[at].kind).get(ranks[at]);
         let finished = (0..tasks.len()).map(|at| state(at).is_some_and(|state| state.terminal)).collect();
         let taken_up =
-            (0..tasks.len()).map(|at| state(at).is_some_and(|state| is_taken_up(&tasks[at], state, flow))).collect();
+            (0..tasks.len()).map(|at| state(at).is_some_and(|state| is_taken_up(board, &tasks[at], state, rules))).collect();
         let mut all = Self { finished, taken_up, blocked: vec![None; tasks.len()], ranks };
         for at in 0..tasks.len() {
             all.settle(board, at);
@@ -38,7 +39,7 @@ impl Standings {
     }
 
     pub fn of(&self, board: &Board, at: usize) -> Standing {
-        let open = board.blockers_of(at).filter(|(id, place)| !self.is_over(board, id, *place));
+        let open = board.blockers_of(at).filter(|(id, place)| !self.is_over(board, at, id, *place));
         let open_blockers = open.map(|(id, _)| id.clone()).collect();
         Standing { blocked: self.is_blocked(at), ready: self.is_ready(at), open_blockers }
     }
@@ -60,8 +61,8 @@ impl Standings {
         self.taken_up[at] && !self.is_blocked(at)
     }
 
-    fn is_over(&self, board: &Board, id: &TaskId, place: Option<usize>) -> bool {
-        place.map_or_else(|| board.archived(id).is_some(), |at| self.finished[at])
+    fn is_over(&self, board: &Board, at: usize, id: &TaskId, place: Option<usize>) -> bool {
+        place.map_or_else(|| board.archived(id).is_some(), |other| self.finished[other] || board.are_phases(at, other))
     }
 
     /// Iterative, since a chain of parents may be as long as the board; a ring of parents blocks nothing by itself.
@@ -81,23 +82,27 @@ impl Standings {
             next = board.parent_of(here);
         }
         for here in path.into_iter().rev() {
-            blocked = blocked || board.blockers_of(here).any(|(id, place)| !self.is_over(board, id, place));
+            blocked = blocked || board.blockers_of(here).any(|(id, place)| !self.is_over(board, here, id, place));
             self.blocked[here] = Some(blocked);
         }
     }
 }
 
-/// Whether some role takes work from its state and nobody has it; an epic is moved by its children.
-fn is_taken_up(task: &Task, state: &State, flow: &Workflow) -> bool {
-    let free = task.owner.is_none() || !state.lock;
-    let taken = if flow.roles().is_empty() { !state.terminal } else { !state.intake.is_empty() };
-    task.kind != Kind::Epic && free && taken && task.problems.is_empty()
+/// Whether some role takes work from its state and nobody has it; a parent is moved by its children.
+fn is_taken_up(board: &Board, task: &Task, state: &State, rules: &Rules) -> bool {
+    let intake = match task.kind {
+        Kind::Step => !state.terminal && !state.lock,
+        Kind::Epic => false,
+        Kind::Issue => rules.flow.is_intake(state, rules.mode),
+    };
+    intake && !board.is_kept(task, rules) && task.problems.is_empty()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::task::StateName;
+    use crate::workflow::Workflow;
 
     fn task(name: &str, state: &str) -> Task {
         Task::new(TaskId::new(name).unwrap(), name, StateName::new(state))
@@ -105,8 +110,7 @@ mod tests {
 
     fn standing(tasks: Vec<Task>, name: &str) -> Standing {
         let board = Board::new(tasks, Vec::new(), Vec::new());
-        let flow = Workflow::builtin();
-        Standings::new(&board, &flow).of(&board, board.index_of(&TaskId::new(name).unwrap()).unwrap())
+        Standings::new(&board, &Rules::of(Workflow::builtin())).of(&board, board.index_of(&TaskId::new(name).unwrap()).unwrap())
     }
 
     fn waits(mut task: Task, on: &str) -> Task {
@@ -129,7 +133,7 @@ mod tests {
         assert!(standing(vec![waits(task("a", "Backlog"), "gone")], "a").blocked);
         let archived = vec![(TaskId::new("gone").unwrap(), StateName::new("Done"))];
         let board = Board::new(vec![waits(task("a", "Backlog"), "gone")], Vec::new(), archived);
-        assert!(!Standings::new(&board, &Workflow::builtin()).is_blocked(0));
+        assert!(!Standings::new(&board, &Rules::of(Workflow::builtin())).is_blocked(0));
     }
 
     #[test]

@@ -2,25 +2,46 @@
 
 mod change;
 mod check;
+mod choose;
+mod claim;
+mod flow_times;
 mod graph;
+mod group;
+mod judge;
 mod links;
 mod op;
+mod parents;
+mod position;
 mod query;
 mod refer;
 mod refs;
+mod refusal;
+mod rules;
 mod search;
+mod why;
+
+use std::collections::BTreeMap;
 
 use crate::task::{Problem, StateName, Task, TaskId};
 use refs::Refs;
 
-pub use change::{Assignment, Refusal, parse_assignment};
+pub use change::{Assignment, parse_assignment, set_keys};
 pub use check::{Finding, inspect};
+pub use choose::{Choice, command_for};
+pub use claim::{ClaimAsk, Grant, Return};
+pub use flow_times::{FlowTimes, Step};
 pub use graph::{Standing, Standings};
+pub use group::{Convergence, Group};
+pub use judge::{Move, Target, Verdict};
 pub use links::{Cycle, Links};
 pub use op::{Change, Op, Place};
+pub use position::{Position, Roster};
 pub use query::{Query, SortKey, UnknownSort};
 pub use refer::{Candidate, Named, RefError, resolve};
+pub use refusal::Refusal;
+pub use rules::{Actor, Claim, Rules};
 pub use search::{Searched, score};
+pub use why::Cause;
 
 /// Tasks in the order of their ids. What could not be read is here too, so that nothing mistakes it for missing.
 #[derive(Debug, Clone, Default)]
@@ -29,6 +50,7 @@ pub struct Board {
     refs: Refs,
     broken: Vec<Broken>,
     archived: Vec<(TaskId, StateName)>,
+    claims: BTreeMap<TaskId, Claim>,
 }
 
 /// A task whose file cannot be read as one.
@@ -45,7 +67,7 @@ impl Board {
         }
         broken.sort_by(|a, b| a.id.cmp(&b.id));
         archived.sort();
-        Self { refs: Refs::new(&tasks), tasks, broken, archived }
+        Self { refs: Refs::new(&tasks), tasks, broken, archived, claims: BTreeMap::new() }
     }
 
     pub fn into_tasks(self) -> Vec<Task> {
@@ -90,6 +112,26 @@ impl Board {
     /// Whether a reference to `id` points at anything.
     pub fn knows(&self, id: &TaskId) -> bool {
         self.index_of(id).is_some() || self.broken_file(id).is_some() || self.archived(id).is_some()
+    }
+
+    pub fn with_claims(mut self, claims: BTreeMap<TaskId, Claim>) -> Self {
+        self.claims = claims;
+        self
+    }
+
+    /// The claim on a task, live or dead.
+    pub fn claim(&self, id: &TaskId) -> Option<&Claim> {
+        self.claims.get(id)
+    }
+
+    pub fn claims(&self) -> &BTreeMap<TaskId, Claim> {
+        &self.claims
+    }
+
+    /// Whether two tasks are phases of one group, between which a blocker is only an order.
+    pub fn are_phases(&self, one: usize, other: usize) -> bool {
+        let atomic = |at: usize| self.parent_of(at).filter(|&parent| self.tasks[parent].atomic);
+        atomic(one).is_some() && atomic(one) == atomic(other)
     }
 
     /// What tasks name as parent or blocker and is no task here: the archive has it, or it dangles.

@@ -3,9 +3,8 @@
 use std::cmp::Ordering;
 use std::str::FromStr;
 
-use super::{Board, Standings};
+use super::{Board, Rules, Standings};
 use crate::task::{Estimate, Kind, Priority, StateName, Task, TaskId, Worker};
-use crate::workflow::Workflow;
 
 /// Filters narrow each other; the values of one filter widen it.
 #[derive(Debug, Clone, Default)]
@@ -79,13 +78,13 @@ type Ranked<'a> = (&'a Task, usize);
 
 impl Query {
     /// The places of the tasks that match, in order, and how many there were before the limit.
-    pub fn run(&self, board: &Board, flow: &Workflow, standings: &Standings) -> (Vec<usize>, usize) {
+    pub fn run(&self, board: &Board, rules: &Rules, standings: &Standings) -> (Vec<usize>, usize) {
         let tasks = board.tasks();
         let needle = self.search.as_ref().map(|text| text.to_lowercase());
         let mut places: Vec<usize> = (0..tasks.len())
             // A state that is asked for by name is shown, finished or not.
             .filter(|&at| self.all || !self.states.is_empty() || !standings.is_finished(at))
-            .filter(|&at| self.admits(&tasks[at], flow, needle.as_deref()))
+            .filter(|&at| self.admits(&tasks[at], rules, needle.as_deref()))
             .filter(|&at| !self.ready || standings.is_ready(at))
             .filter(|&at| !self.blocked || standings.is_blocked(at))
             .collect();
@@ -95,11 +94,11 @@ impl Query {
         (places, total)
     }
 
-    fn admits(&self, task: &Task, flow: &Workflow, needle: Option<&str>) -> bool {
+    fn admits(&self, task: &Task, rules: &Rules, needle: Option<&str>) -> bool {
         let kinds: &[Kind] = if self.kinds.is_empty() { &[Kind::Issue, Kind::Epic] } else { &self.kinds };
         kinds.contains(&task.kind)
             && (self.states.is_empty() || self.states.contains(&task.state))
-            && self.role.as_ref().is_none_or(|role| takes(flow, task, role))
+            && self.role.as_ref().is_none_or(|role| takes(rules, task, role))
             && (self.owners.is_empty() || task.owner.as_ref().is_some_and(|o| self.owners.contains(o)))
             && self.labels.iter().all(|want| task.labels.iter().any(|label| label.eq_ignore_ascii_case(want)))
             && (self.priorities.is_empty() || task.priority.is_some_and(|p| self.priorities.contains(&p)))
@@ -150,8 +149,8 @@ fn missing_last<T: Ord>(a: Option<T>, b: Option<T>, turn: impl Fn(Ordering) -> O
     }
 }
 
-fn takes(flow: &Workflow, task: &Task, role: &str) -> bool {
-    flow.state(task.kind, &task.state).is_some_and(|state| state.intake.iter().any(|r| r.eq_ignore_ascii_case(role)))
+fn takes(rules: &Rules, task: &Task, role: &str) -> bool {
+    rules.flow.state(task.kind, &task.state).is_some_and(|state| rules.flow.takes(role, state, rules.mode))
 }
 
 fn mentions(task: &Task, needle: &str) -> bool {
@@ -182,9 +181,9 @@ mod tests {
     }
 
     fn listed(query: &Query) -> String {
-        let (board, flow) = (board(), Workflow::builtin());
-        let standings = Standings::new(&board, &flow);
-        query.run(&board, &flow, &standings).0.iter().map(|&at| board.tasks()[at].id.as_str()).collect()
+        let (board, rules) = (board(), Rules::of(crate::workflow::Workflow::builtin()));
+        let standings = Standings::new(&board, &rules);
+        query.run(&board, &rules, &standings).0.iter().map(|&at| board.tasks()[at].id.as_str()).collect()
     }
 
     #[test]

@@ -21,7 +21,8 @@ pub struct Cli {
 
 const AFTER: &str = "\
 Tasks are named by id, or by any prefix of it that is unique: t-x7kq, x7kq, x7.
-Exit codes: 0 done · 1 refused by a rule · 2 usage · 3 raced, try again · 4 broken file or disk";
+Exit codes: 0 done · 1 refused by a rule · 2 usage · 3 raced or held, try again · 4 broken file or disk ·
+            5 no work now";
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
@@ -66,6 +67,41 @@ pub enum Command {
     Unblock(Unblock),
     /// Comment on a task
     Note(Note),
+    /// Move a task to another state, by the rules of the workflow
+    #[command(visible_alias = "mv")]
+    Move(Move),
+    /// Close a task
+    Done(Close),
+    /// Cancel a task
+    Cancel(Close),
+    /// Hand a task to a person
+    Escalate(Close),
+    /// Take a task, so that nobody else does
+    Claim(Claim),
+    /// Keep your claim for another lease
+    Renew(One),
+    /// Give a task back
+    Release(Release),
+    /// Free what dead workers held
+    Reap,
+    /// The best task to take now
+    Next(Next),
+    /// Run a program on a task: the claim lives as long as it does
+    Run(Run),
+    /// Wait until a task is in a state, ready, or free
+    Wait(Wait),
+    /// Why a task cannot be started: the chain down to its roots
+    Why(One),
+    /// The whole board on one screen
+    Status(Status),
+    /// Where a task stands in the pipeline, and what remains
+    Position(One),
+    /// The tasks that are planned, built and merged with this one
+    Group(One),
+    /// Bring the children of a task up to a state
+    Advance(Advance),
+    /// The states, commands and roles of this board
+    Workflow(Workflow),
     /// Who changed what, and when
     Log(Log),
     /// Take back the last change
@@ -79,6 +115,9 @@ pub enum Command {
     Completions(Completions),
     /// Print the manual page, or write all of them
     Man(Man),
+    /// Become a program that ends with its parent (called by `run`)
+    #[command(hide = true)]
+    Guarded(Guarded),
     /// Merge three versions of a task file (called by git)
     #[command(hide = true)]
     MergeDriver(MergeDriver),
@@ -323,6 +362,131 @@ pub struct Note {
     pub words: Vec<String>,
     #[command(flatten)]
     pub text: Text,
+}
+
+#[derive(Debug, Args)]
+pub struct For {
+    /// What you act as: triage, research, plan … [default: the only one that fits]
+    #[arg(long = "for", value_name = "COMMAND", add = ArgValueCandidates::new(complete::commands))]
+    pub command: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Move {
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: String,
+    /// A state, or __LOCK__, __COMPLETE__, __ESCALATE__, __CLOSE__, __CANCEL__
+    #[arg(value_name = "STATE", add = ArgValueCandidates::new(complete::states))]
+    pub to: String,
+    #[command(flatten)]
+    pub acting: For,
+    /// A person insists, against the table; it is journaled
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Close {
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: String,
+    #[command(flatten)]
+    pub acting: For,
+    /// A person insists, against the table; it is journaled
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Claim {
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: String,
+    #[command(flatten)]
+    pub acting: For,
+    /// Take it over from its holder; it is journaled
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Release {
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: String,
+    /// Also somebody else's; it is journaled
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Next {
+    /// Work for this role [default: that of the worker]
+    #[arg(short, long, value_name = "ROLE", add = ArgValueCandidates::new(complete::roles))]
+    pub role: Option<String>,
+    /// Claim it in the same breath
+    #[arg(long)]
+    pub claim: bool,
+    /// Wait for work this long, such as 10m
+    #[arg(long, value_name = "TIME", value_parser = super::input::age)]
+    pub wait: Option<jiff::SignedDuration>,
+}
+
+#[derive(Debug, Args)]
+pub struct Run {
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: String,
+    #[command(flatten)]
+    pub acting: For,
+    /// The program and its arguments
+    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    pub program: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Wait {
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: String,
+    /// A state, `ready`, or `free` of any claim
+    #[arg(long, value_name = "STATE|ready|free", add = ArgValueCandidates::new(complete::states))]
+    pub until: String,
+    /// Give up after this long
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = super::input::age)]
+    pub timeout: jiff::SignedDuration,
+}
+
+#[derive(Debug, Args)]
+pub struct Status {
+    /// As Markdown
+    #[arg(long)]
+    pub markdown: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Advance {
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: String,
+    /// The children that are strictly behind
+    #[arg(long, required = true)]
+    pub children: bool,
+    /// A gate of the workflow, such as "Ready for Plan"
+    #[arg(long, value_name = "STATE", add = ArgValueCandidates::new(complete::states))]
+    pub to: String,
+    /// Also to a state that is no gate
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Workflow {
+    /// As a Mermaid diagram
+    #[arg(long)]
+    pub mermaid: bool,
+}
+
+/// What `run` starts in its stead: asks the kernel to end it when ralph dies, then becomes the program.
+#[derive(Debug, Args)]
+pub struct Guarded {
+    pub parent: i32,
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub program: Vec<String>,
 }
 
 #[derive(Debug, Args)]

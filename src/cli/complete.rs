@@ -35,6 +35,11 @@ pub fn roles() -> Vec<CompletionCandidate> {
     ws.flow().roles().iter().map(|role| CompletionCandidate::new(&role.name)).collect()
 }
 
+pub fn commands() -> Vec<CompletionCandidate> {
+    let Some(ws) = workspace() else { return Vec::new() };
+    ws.flow().commands().iter().map(|command| CompletionCandidate::new(&command.name)).collect()
+}
+
 pub fn labels() -> Vec<CompletionCandidate> {
     let Some((_, board)) = board() else { return Vec::new() };
     let mut labels: Vec<&String> = board.tasks().iter().flat_map(|task| &task.labels).collect();

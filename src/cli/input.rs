@@ -8,22 +8,12 @@ use jiff::SignedDuration;
 use super::args::Text;
 use super::editor;
 use crate::app::Failure;
+use crate::config::duration;
 use crate::fs;
 
 /// An age such as `30d`, `12h` or `90m`.
 pub fn age(text: &str) -> Result<SignedDuration, String> {
-    let wrong = || format!("{text:?} is not an age: use 30d, 12h, 90m or 45s");
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let number: i64 = digits.parse().map_err(|_| wrong())?;
-    let seconds = match &text[digits.len()..] {
-        "s" => 1,
-        "m" => 60,
-        "h" => 3_600,
-        "d" => 86_400,
-        "w" => 604_800,
-        _ => return Err(wrong()),
-    };
-    number.checked_mul(seconds).filter(|n| *n >= 0).map(SignedDuration::from_secs).ok_or_else(wrong)
+    duration(text).ok_or_else(|| format!("{text:?} is not a length of time: use 30d, 12h, 90m or 45s"))
 }
 
 pub fn read(path: &Path) -> Result<String, Failure> {
@@ -65,18 +55,4 @@ pub fn text_or_editor(words: &[String], text: &Text, what: &str) -> Result<Strin
         return stdin();
     }
     editor::compose(what)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ages_need_a_number_and_a_unit() {
-        assert_eq!(age("30d").unwrap().as_hours(), 720);
-        assert_eq!(age("90m").unwrap().as_secs(), 5_400);
-        for bad in ["", "d", "30", "-3d", "3y", "99999999999999999d"] {
-            assert!(age(bad).is_err(), "{bad}");
-        }
-    }
 }

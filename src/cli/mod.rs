@@ -24,6 +24,8 @@ pub(crate) enum Outcome {
     Done,
     /// It worked, and the answer is no: `doctor` found something.
     Negative,
+    /// As the program that was run ended.
+    Code(u8),
 }
 
 type Answer = Result<Outcome, Failure>;
@@ -45,6 +47,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match answer {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Negative) => ExitCode::from(1),
+        Ok(Outcome::Code(code)) => ExitCode::from(code),
         Err(failure) => {
             out.failure(&failure);
             ExitCode::from(code(failure.kind))
@@ -59,6 +62,7 @@ fn code(kind: FailureKind) -> u8 {
         FailureKind::Usage => 2,
         FailureKind::Raced => 3,
         FailureKind::Broken => 4,
+        FailureKind::Nothing => 5,
     }
 }
 

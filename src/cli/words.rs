@@ -19,6 +19,11 @@ pub fn hint(hint: &Hint) -> Vec<String> {
         Hint::Edit { file, .. } => vec![format!("open {file}")],
         Hint::Retry => vec!["try again".into()],
         Hint::List => vec!["`ralph task ls` shows what there is".into()],
+        Hint::Ready => vec!["`ralph next --wait 10m` waits for some; `ralph status` shows what is in the way".into()],
+        Hint::Workflow => vec!["`ralph workflow` shows which moves there are".into()],
+        Hint::Wait { task } => vec![format!("`ralph wait {task} --until free` waits for it")],
+        Hint::Why { task } => vec![format!("`ralph why {task}` shows the chain")],
+        Hint::Claim { task, command } => vec![format!("`ralph claim {task} --for {command}` takes it")],
         Hint::Advice { text } => vec![text.clone()],
     }
 }

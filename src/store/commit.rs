@@ -27,6 +27,7 @@ pub struct Committed {
 /// One file of a verb: what it said, and what it is to say.
 struct Edit {
     task: TaskId,
+    place: Place,
     path: PathBuf,
     old: Option<String>,
     new: Option<String>,
@@ -44,14 +45,19 @@ enum Expect {
 impl Store {
     /// Takes the board's lock and completes what a dead process left.
     pub fn lock(&self) -> Result<BoardLock, StoreError> {
-        fs::make_dir(&self.local)?;
+        fs::make_dir(&self.intents_dir())?;
         let lock = BoardLock::take(&self.local.join("lock"))?;
         self.recover()?;
         Ok(lock)
     }
 
     fn intent_path(&self) -> PathBuf {
-        self.local.join("intent.json")
+        self.intents_dir().join("intent.json")
+    }
+
+    /// A folder of its own: its time changes with every verb, and with nothing else.
+    pub(super) fn intents_dir(&self) -> PathBuf {
+        self.local.join("intent")
     }
 
     pub(super) fn is_pending(&self) -> bool {
@@ -64,8 +70,8 @@ impl Store {
             return Ok(());
         }
         match self.lock() {
-            // Where nothing may be written, what is there is all that can be shown.
-            Err(StoreError::Fs(error)) if error.is_read_only() => Ok(()),
+            // Where nothing can be written, what is there is all that can be shown.
+            Err(StoreError::Fs(_)) => Ok(()),
             other => other.map(|_| ()),
         }
     }
@@ -92,14 +98,23 @@ impl Store {
         let mut raced = None;
         for _ in 0..TRIES {
             let edits = self.edits(&line.changes, Expect::Exactly)?;
+            if line.undoes.is_none() {
+                self.refuse_unreadable(&edits)?;
+            }
             fs::replace(&self.intent_path(), line.to_text().as_bytes(), edits.len() > 1)?;
             match self.apply(&edits, &id) {
-                Ok(None) => {
-                    journal::append(&self.journal_dir(), &line)?;
-                    fs::remove(&self.intent_path())?;
-                    self.note_touched(before, edits.into_iter().map(|edit| edit.task).collect());
-                    return Ok(Committed { id });
-                }
+                Ok(None) => match journal::append(&self.journal_dir(), &line) {
+                    Ok(()) => {
+                        fs::remove(&self.intent_path())?;
+                        self.after(&edits, &line, before);
+                        return Ok(Committed { id });
+                    }
+                    Err(error) => {
+                        self.take_back(&edits, &id);
+                        fs::remove(&self.intent_path())?;
+                        return Err(error.into());
+                    }
+                },
                 Ok(Some(task)) => raced = Some(task),
                 Err(error) => {
                     self.take_back(&edits, &id);
@@ -111,6 +126,35 @@ impl Store {
             fs::remove(&self.intent_path())?;
         }
         Err(StoreError::Raced { task: raced.expect("the loop ends early unless somebody raced"), key: None })
+    }
+
+    /// What we write, we must be able to read: too long, or with conflict markers in it, it would be a broken file.
+    fn refuse_unreadable(&self, edits: &[Edit]) -> Result<(), StoreError> {
+        for edit in edits {
+            let Some(text) = &edit.new else { continue };
+            let shown = self.shown(&edit.path);
+            if text.len() as u64 > super::codec::MAX_FILE_SIZE {
+                return Err(StoreError::Unwritable(super::too_large(&shown)));
+            }
+            if edit.place != Place::Task {
+                continue;
+            }
+            let was_broken = edit.old.as_ref().is_some_and(|old| super::codec::read(&edit.task, &shown, old, &self.flow).is_err());
+            match super::codec::read(&edit.task, &shown, text, &self.flow) {
+                Err(problem) if !was_broken => return Err(StoreError::Unwritable(problem)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the index, and leaves no empty folder where notes were.
+    fn after(&self, edits: &[Edit], line: &Line, before: super::index::Nanos) {
+        for edit in edits.iter().filter(|edit| edit.new.is_none() && matches!(edit.place, Place::Note(_))) {
+            fs::remove_empty_dir(edit.path.parent().unwrap_or(&edit.path));
+        }
+        let ids: std::collections::BTreeSet<TaskId> = line.changes.iter().map(|change| change.task().clone()).collect();
+        self.note_touched(before, ids.into_iter().collect());
     }
 
     /// Writes every file; names the task that somebody else changed first.
@@ -143,10 +187,11 @@ impl Store {
         let mut edits: BTreeMap<PathBuf, Edit> = BTreeMap::new();
         for change in changes {
             let place = if let Change::File { file, .. } = change { file } else { &Place::Task };
-            let path = self.path(change.task(), place);
+            let path = fs::followed(self.path(change.task(), place));
             if !edits.contains_key(&path) {
                 let old = self.text_of(&path)?;
-                let edit = Edit { task: change.task().clone(), path: path.clone(), new: old.clone(), old };
+                let place = place.clone();
+                let edit = Edit { task: change.task().clone(), place, path: path.clone(), new: old.clone(), old };
                 edits.insert(path.clone(), edit);
             }
             let edit = edits.get_mut(&path).expect("it was put there above");
@@ -160,7 +205,7 @@ impl Store {
         let Some(bytes) = fs::read(&self.intent_path())? else { return Ok(()) };
         let Ok(line) = serde_json::from_slice::<Line>(&bytes) else {
             // Written whole or not at all; damaged only by the disk. Keep it for whoever wants to look.
-            return Ok(fs::rename(&self.intent_path(), &self.local.join("intent.damaged"))?);
+            return Ok(fs::rename(&self.intent_path(), &self.intents_dir().join("damaged"))?);
         };
         self.restore_swapped(&line)?;
         let edits = self.edits(&line.changes, Expect::WhatIsLeft)?;
@@ -183,7 +228,7 @@ impl Store {
     fn restore_swapped(&self, line: &Line) -> Result<(), StoreError> {
         for change in &line.changes {
             let place = if let Change::File { file, .. } = change { file } else { &Place::Task };
-            let path = self.path(change.task(), place);
+            let path = fs::followed(self.path(change.task(), place));
             let temp = guard::temp_path(&path, &line.id);
             let Some(swapped) = self.text_of(&temp).ok().flatten() else { continue };
             match self.text_of(&path).ok().flatten() {

@@ -23,7 +23,10 @@ impl BoardLock {
         let mut file = fs::open_lock(path)?;
         let start = Instant::now();
         let mut pause = Duration::from_micros(200);
-        while file.try_lock_exclusive().is_err() {
+        while let Err(error) = file.try_lock_exclusive() {
+            if error.kind() != std::io::ErrorKind::WouldBlock {
+                return Err(fs::FsError { doing: "lock", path: path.to_owned(), source: error }.into());
+            }
             if start.elapsed() > PATIENCE {
                 return Err(StoreError::Busy { holder: holder(&mut file) });
             }

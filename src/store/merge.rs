@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::codec::{Doc, new_file};
+use super::codec::{Doc, comments, new_file};
 use crate::task::{Key, Value};
 
 /// What a merge came to.
@@ -30,7 +30,7 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Option<Merged> {
     let level = |text: &str, leaves: &Leaves| level(text, leaves, &agreed);
     let texts = [level(base, &b)?, level(ours, &o)?, level(theirs, &t)?];
     let text = layout(&texts).filter(|text| says(text, &agreed)).unwrap_or_else(|| with_comments(&texts));
-    says(&text, &agreed).then(|| Merged { text: marked(&text, &conflicts, &o, &t), conflicts })
+    says(&text, &agreed).then(|| Merged { text: marked(&text, &conflicts, &docs, &t), conflicts })
 }
 
 fn decide(base: &Leaves, ours: &Leaves, theirs: &Leaves) -> (Leaves, Vec<Key>) {
@@ -110,8 +110,8 @@ fn says(text: &str, agreed: &Leaves) -> bool {
 /// Our layout, with the comments that only they have at the end: nothing that was written is lost.
 fn with_comments([base, ours, theirs]: &[String; 3]) -> String {
     let mut text = ours.clone();
-    let known = |line: &str| base.lines().chain(ours.lines()).any(|other| other.trim() == line);
-    let new: Vec<&str> = theirs.lines().map(str::trim).filter(|line| line.starts_with('#') && !known(line)).collect();
+    let known: Vec<&str> = comments(base).into_iter().chain(comments(ours)).collect();
+    let new: Vec<&str> = comments(theirs).into_iter().filter(|comment| !known.contains(comment)).collect();
     if !new.is_empty() {
         if !text.ends_with('\n') {
             text.push('\n');
@@ -121,25 +121,33 @@ fn with_comments([base, ours, theirs]: &[String; 3]) -> String {
     text
 }
 
-/// Puts both values of each conflict between git's markers, in place of the line that has ours.
-fn marked(text: &str, conflicts: &[Key], ours: &Leaves, theirs: &Leaves) -> String {
-    let places = |key: &Key| Doc::new(text).ok().and_then(|doc| doc.statement(key)).unwrap_or(text.len()..text.len());
-    let mut blocks: Vec<_> =
-        conflicts.iter().map(|key| (places(key), block(key, ours.get(key), theirs.get(key)))).collect();
+/// Puts both sides' lines of each conflict between git's markers, where the key is or, where ours took it out, would be.
+fn marked(text: &str, conflicts: &[Key], docs: &[Doc; 3], theirs: &Leaves) -> String {
+    let mut text = text.to_owned();
+    for key in conflicts {
+        let doc = Doc::new(text.clone()).ok();
+        let missing = doc.filter(|doc| doc.statement(key).is_none());
+        text = missing.and_then(|doc| doc.with(key, theirs.get(key)).ok()).unwrap_or(text);
+    }
+    let Ok(doc) = Doc::new(text.clone()) else { return text };
+    let mut blocks: Vec<_> = conflicts.iter().filter_map(|key| Some((doc.statement(key)?, block(key, docs)))).collect();
     // From the end, so that the places of the others stay right.
     blocks.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
-    let mut text = text.to_owned();
     for (range, block) in blocks {
         text.replace_range(range, &block);
     }
     text
 }
 
-fn block(key: &Key, ours: Option<&Value>, theirs: Option<&Value>) -> String {
-    let leaf = Key::new(key.parts().last().unwrap_or_default());
-    let statement =
-        |value: Option<&Value>| value.map(|value| new_file(&[(leaf.clone(), value.clone())])).unwrap_or_default();
-    format!("<<<<<<< ours\n{}=======\n{}>>>>>>> theirs\n", statement(ours), statement(theirs))
+/// Each side's own lines, comments and all; nothing for the side that took the key out.
+fn block(key: &Key, [_, ours, theirs]: &[Doc; 3]) -> String {
+    let lines = |doc: &Doc| {
+        let written = doc.statement(key).map(|range| doc.text()[range].trim_end_matches(['\r', '\n']).to_owned());
+        let leaf = Key::new(key.parts().last().unwrap_or_default());
+        let rendered = || doc.get(key).map(|value| new_file(&[(leaf.clone(), value)]).trim_end().to_owned());
+        written.or_else(rendered).map(|text| format!("{text}\n")).unwrap_or_default()
+    };
+    format!("<<<<<<< ours\n{}=======\n{}>>>>>>> theirs\n", lines(ours), lines(theirs))
 }
 
 #[cfg(test)]
@@ -192,6 +200,27 @@ mod tests {
         assert!(merged.text.contains("<<<<<<< ours\npriority = \"P0\"\n=======\npriority = \"P1\"\n>>>>>>> theirs\n"));
         assert!(merged.text.contains("Done"));
         assert!(super::super::codec::has_conflict_markers(&merged.text).is_some());
+    }
+
+    #[test]
+    fn tail_comments_survive_even_where_the_lines_around_them_differ() {
+        let base = "# head\ntitle = \"A\"\npriority = \"P2\"\nestimate = \"S\"\n";
+        let theirs = "# head theirs\ntitle = \"A\" # their tail\npriority = \"P1\" # why P1\nestimate = \"S\"\n";
+        let ours = "# head ours\ntitle = \"A\" # our tail\npriority = \"P2\"\nestimate = \"M\"\n";
+        let text = clean(base, ours, theirs);
+        for wanted in ["# head ours", "# head theirs", "# their tail", "# why P1", "# our tail", "\"P1\"", "\"M\""] {
+            assert!(text.contains(wanted), "{wanted}\n{text}");
+        }
+    }
+
+    #[test]
+    fn a_conflict_shows_each_sides_own_line_at_the_keys_place() {
+        let base = "title = \"x\"\npriority = \"P2\" # agreed\n\n[custom]\nk = 2";
+        let merged = merge(base, &base.replace("P2", "P0"), &base.replace("P2", "P1")).unwrap();
+        assert!(merged.text.contains("<<<<<<< ours\npriority = \"P0\" # agreed\n=======\npriority = \"P1\" # agreed\n>>>>>>> theirs\n"));
+        let removed = merge(base, &base.replace("priority = \"P2\" # agreed\n", ""), &base.replace("P2", "P1")).unwrap();
+        let marker = removed.text.find("<<<<<<< ours\n=======\npriority").expect(&removed.text);
+        assert!(marker < removed.text.find("[custom]").unwrap());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The board on disk: task files, notes, the journal, and the index that makes reading them quick.
 
 pub mod codec;
+mod claims;
 mod commit;
 mod guard;
 mod index;
@@ -17,6 +18,7 @@ use crate::fs::{self, FsError};
 use crate::task::{Key, Problem, Task, TaskId};
 use crate::workflow::Workflow;
 
+pub use claims::Hold;
 pub use commit::Committed;
 pub use journal::Line;
 pub use lock::BoardLock;
@@ -32,8 +34,12 @@ pub enum StoreError {
     Raced { task: TaskId, key: Option<Key> },
     #[error("{0}")]
     Broken(Problem),
+    #[error("it would make a file that cannot be read: {0}")]
+    Unwritable(Problem),
     #[error("no task {0}")]
     Missing(TaskId),
+    #[error("{0} is archived")]
+    Archived(TaskId),
     #[error("{task} cannot be edited: {source}")]
     Edit { task: TaskId, source: codec::EditError },
 }
@@ -107,15 +113,23 @@ impl Store {
 
     fn load_at(&self, id: &TaskId, place: &Place) -> Result<TaskFile, StoreError> {
         let path = self.path(id, place);
-        let text = self.text_of(&path)?.ok_or_else(|| StoreError::Missing(id.clone()))?;
+        let text = self.text_of(&path)?.ok_or_else(|| self.absent(id))?;
         let read = codec::read(id, &self.shown(&path), &text, &self.flow).map_err(StoreError::Broken)?;
-        Ok(TaskFile { task: read.task, description: read.description.into_owned(), text })
+        Ok(TaskFile { task: read.task, description: read.description.replace("\r\n", "\n"), text })
+    }
+
+    /// Why there is no such task on the board.
+    pub fn absent(&self, id: &TaskId) -> StoreError {
+        if self.is_archived(id) { StoreError::Archived(id.clone()) } else { StoreError::Missing(id.clone()) }
     }
 
     /// The text of a task file, if there is one and it is text.
     pub(crate) fn text_of(&self, path: &Path) -> Result<Option<String>, StoreError> {
         let Some(meta) = fs::metadata(path)? else { return Ok(None) };
         let shown = self.shown(path);
+        if !meta.is_file() {
+            return Err(StoreError::Broken(Problem::whole(&shown, "this is not a file").hint("move it away")));
+        }
         if meta.len() > codec::MAX_FILE_SIZE {
             return Err(StoreError::Broken(too_large(&shown)));
         }

@@ -16,6 +16,13 @@ const WORTH_WRITING: usize = 32;
 const WORTH_THREADS: usize = 64;
 const UNREAD_JOURNAL: u64 = 256 * 1024;
 
+/// How far around a task the board is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    Links,
+    Family,
+}
+
 /// What the folder holds, before any file is opened.
 struct Listing {
     files: Vec<(TaskId, Stamp)>,
@@ -52,7 +59,7 @@ impl Store {
 
     /// Changes with every verb of several files: their intents are made and removed in this folder.
     fn generation(&self) -> Option<Nanos> {
-        fs::metadata(&self.local).ok().flatten().map(|meta| index::mtime(&meta))
+        fs::metadata(&self.intents_dir()).ok().flatten().map(|meta| index::mtime(&meta))
     }
 
     pub(super) fn read_all(&self) -> Result<Board, StoreError> {
@@ -64,12 +71,15 @@ impl Store {
         });
         let (listing, (entries, old)) = (listing?, old.unzip());
         let known_folder = old.as_ref().map(IndexFile::folder);
+        let touched = old.as_ref().map(IndexFile::touched).unwrap_or_default();
         let header = old.map(|index| index.header).unwrap_or_default();
         let entries = entries.flatten();
         let intact = entries.is_some();
         let (mut kept, changed) = reconcile(&listing.files, entries.unwrap_or_default(), header.began);
 
-        let worth = !intact || changed.len() > WORTH_WRITING || known_folder != Some(listing.folder);
+        // Changed by hand, in place: readers of one task would not see it until the index does.
+        let by_hand = changed.iter().any(|id| !touched.contains(id));
+        let worth = !intact || by_hand || changed.len() > WORTH_WRITING || known_folder != Some(listing.folder);
         // The clock is read before the files are: what changes from here on is newer than it.
         let began = if worth { self.begin_index() } else { None };
         let marks = if intact { header.marks.as_slice() } else { &[] };
@@ -216,18 +226,35 @@ impl Store {
     /// The board as far as one task can see it: its blockers, its ancestors and their blockers, its children and what
     /// waits for it. Costs the same on a board of any size.
     pub fn around(&self, id: &TaskId) -> Result<Board, StoreError> {
+        self.near(id, Reach::Links)
+    }
+
+    /// With its ancestors' other children too: all that a move of it can touch.
+    pub fn family(&self, id: &TaskId) -> Result<Board, StoreError> {
+        self.near(id, Reach::Family)
+    }
+
+    fn near(&self, id: &TaskId, reach: Reach) -> Result<Board, StoreError> {
         self.settle()?;
-        let folder = fs::metadata(&self.tasks_dir())?.map_or(0, |meta| index::mtime(&meta));
+        let folder = self.folder_stamp();
         let index = IndexFile::open(&self.index_path(), self.reader()).filter(|index| index.folder() == folder);
-        let Some((index, naming)) = index.and_then(|index| index.may_name(id).map(|naming| (index, naming))) else {
-            return self.snapshot();
-        };
+        let Some(index) = index else { return self.snapshot() };
         let mut found: BTreeMap<TaskId, Entry> = BTreeMap::new();
-        let mut wanted: Vec<TaskId> = vec![id.clone()];
-        wanted.extend(index.header.problems.iter().cloned());
-        for other in naming {
-            wanted.extend(self.read_file(&other)?.filter(|entry| names(entry, id)).map(|entry| entry.id().clone()));
+        let mut wanted: Vec<TaskId> = index.header.problems.clone();
+        let mut ancestors = vec![id.clone()];
+        while let Some(next) = ancestors.last().cloned() {
+            let Some(naming) = index.may_name(&next) else { return self.snapshot() };
+            for other in naming {
+                let entry = self.read_file(&other)?;
+                wanted.extend(entry.filter(|entry| names(entry, &next, next == *id)).map(|entry| entry.id().clone()));
+            }
+            let parent = self.read_file(&next)?.and_then(|entry| parent(&entry));
+            match parent.filter(|parent| reach == Reach::Family && !ancestors.contains(parent)) {
+                Some(parent) => ancestors.push(parent),
+                None => break,
+            }
         }
+        wanted.extend(ancestors);
         while let Some(next) = wanted.pop() {
             if found.contains_key(&next) {
                 continue;
@@ -319,8 +346,16 @@ fn merge_in(kept: &mut Vec<Entry>, read: Vec<Entry>) {
     }
 }
 
-fn names(entry: &Entry, id: &TaskId) -> bool {
-    matches!(&entry.content, Content::Task(task) if task.parent.as_ref() == Some(id) || task.blocked_by.contains(id))
+/// Whether a task names another as its parent or, with `blocker`, as one that it waits for.
+fn names(entry: &Entry, id: &TaskId, blocker: bool) -> bool {
+    matches!(&entry.content, Content::Task(task) if task.parent.as_ref() == Some(id) || (blocker && task.blocked_by.contains(id)))
+}
+
+fn parent(entry: &Entry) -> Option<TaskId> {
+    match &entry.content {
+        Content::Task(task) => task.parent.clone(),
+        Content::Broken(..) => None,
+    }
 }
 
 fn dated(mut task: Task, journaled: Option<Timestamp>, stamp: Stamp) -> Task {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde::Deserialize;
 
-use super::{Role, State, Workflow};
+use super::{Command, Phase, ReviewMode, Role, Sizes, State, Workflow};
 use crate::task::StateName;
 
 pub(super) const BUILTIN: &str = include_str!("builtin.toml");
@@ -17,6 +17,8 @@ pub enum WorkflowError {
     Inconsistent(String),
     #[error("{typed:?} is not a state: did you mean {meant}? (there are {all})")]
     NoSuchState { typed: String, meant: String, all: String },
+    #[error("{typed:?} is not a command: use {all}")]
+    NoSuchCommand { typed: String, all: String },
 }
 
 #[derive(Deserialize)]
@@ -31,6 +33,41 @@ struct Table {
     roles: Vec<RoleRow>,
     #[serde(rename = "step", default)]
     steps: Vec<StateRow>,
+    #[serde(rename = "command", default)]
+    commands: Vec<CommandRow>,
+    #[serde(default)]
+    targets: TargetRow,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct TargetRow {
+    close: Option<String>,
+    cancel: Option<String>,
+    escalate: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CommandRow {
+    name: String,
+    #[serde(default)]
+    roles: Vec<String>,
+    interactive: Option<String>,
+    modes: Option<Vec<String>>,
+    #[serde(default)]
+    from: Vec<String>,
+    lock: Option<String>,
+    complete: Option<String>,
+    #[serde(default)]
+    ends: Vec<String>,
+    iterate: Option<String>,
+    #[serde(default)]
+    blocked: bool,
+    #[serde(default)]
+    sizes: Sizes,
+    #[serde(default)]
+    group: bool,
 }
 
 #[derive(Deserialize)]
@@ -47,8 +84,11 @@ struct StateRow {
     gate: bool,
     #[serde(default)]
     off: bool,
+    release: Option<String>,
+    claim: Option<String>,
     #[serde(default)]
-    intake: Vec<String>,
+    leave: Vec<String>,
+    phase: Option<Phase>,
     github: Option<String>,
 }
 
@@ -72,7 +112,11 @@ impl Workflow {
             offset: error.span().map_or(0, |span| span.start),
         })?;
         let steps = if table.steps.is_empty() { builtin_steps()? } else { table.steps };
+        let TargetRow { close, cancel, escalate } = table.targets;
+        let commands = table.commands.into_iter().map(Command::try_from).collect::<Result<_, _>>()?;
         let flow = Self {
+            commands,
+            targets: [close, cancel, escalate].map(|name| name.map(StateName::new)),
             name: table.name,
             initial: StateName::new(table.initial),
             states: table.states.into_iter().map(State::from).collect(),
@@ -98,16 +142,16 @@ impl Workflow {
         if !self.states.iter().any(|s| s.terminal) {
             return wrong("no state is terminal, so nothing could ever be finished".into());
         }
-        for state in &self.states {
-            if let Some(role) = state.intake.iter().find(|role| self.role(role).is_none()) {
-                return wrong(format!(
-                    "state {:?} is taken by {role:?}, which is not one of the roles",
-                    state.name.as_str()
-                ));
-            }
+        let role = |name: &String| self.role(name).is_none();
+        if let Some((command, name)) = self.commands.iter().find_map(|c| Some((c, c.roles.iter().chain(&c.interactive).find(|r| role(r))?))) {
+            return wrong(format!("command {:?} is for {name:?}, which is not one of the roles", command.name));
         }
-        match self.roles.iter().filter_map(|r| r.hands_off.as_ref()).find(|state| !seen.contains(state)) {
-            Some(state) => wrong(format!("hands_off = {:?} is not one of the states", state.as_str())),
+        let handed = self.roles.iter().filter_map(|r| r.hands_off.as_ref());
+        let stated = self.states.iter().flat_map(|s| s.release.iter().chain(&s.claim).chain(&s.leave));
+        let commanded = self.commands.iter().flat_map(Command::states);
+        let mut named = handed.chain(stated).chain(commanded).chain(self.targets.iter().flatten());
+        match named.find(|state| !seen.contains(state)) {
+            Some(state) => wrong(format!("{:?} is named, and is not one of the states", state.as_str())),
             None => Ok(()),
         }
     }
@@ -121,8 +165,33 @@ fn builtin_steps() -> Result<Vec<StateRow>, WorkflowError> {
 
 impl From<StateRow> for State {
     fn from(row: StateRow) -> Self {
-        let StateRow { name, lock, terminal, human, gate, off, intake, github } = row;
-        Self { name: StateName::new(name), lock, terminal, human, gate, off, intake, github }
+        let StateRow { name, lock, terminal, human, gate, off, release, claim, leave, phase, github } = row;
+        let [release, claim] = [release, claim].map(|name| name.map(StateName::new));
+        let leave = leave.into_iter().map(StateName::new).collect();
+        Self { name: StateName::new(name), lock, terminal, human, gate, off, release, claim, leave, phase, github }
+    }
+}
+
+impl TryFrom<CommandRow> for Command {
+    type Error = WorkflowError;
+    fn try_from(row: CommandRow) -> Result<Self, WorkflowError> {
+        let states = |names: Vec<String>| names.into_iter().map(StateName::new).collect();
+        let modes: Option<Result<Vec<ReviewMode>, _>> = row.modes.map(|modes| modes.iter().map(|mode| mode.parse()).collect());
+        let modes = modes.transpose().map_err(|error| WorkflowError::Inconsistent(error.to_string()))?;
+        Ok(Self {
+            name: row.name,
+            roles: row.roles,
+            interactive: row.interactive,
+            modes: modes.unwrap_or_else(|| ReviewMode::ALL.to_vec()),
+            from: states(row.from),
+            lock: row.lock.map(StateName::new),
+            complete: row.complete.map(StateName::new),
+            ends: states(row.ends),
+            iterate: row.iterate.map(StateName::new),
+            on_blocked: row.blocked,
+            sizes: row.sizes,
+            group: row.group,
+        })
     }
 }
 
@@ -158,8 +227,9 @@ mod tests {
         assert!(error(&PLAIN.replace("initial = \"Todo\"", "initial = \"Nope\"")).contains("initial"));
         assert!(error(&PLAIN.replace("terminal = true", "")).contains("terminal"));
         assert!(error(&PLAIN.replace("\"Done\"", "\"Todo\"")).contains("twice"));
-        assert!(error(&PLAIN.replace("terminal = true", "terminal = true\nintake = [\"cook\"]")).contains("cook"));
+        assert!(error(&PLAIN.replace("terminal = true", "terminal = true\n[[command]]\nname = \"fry\"\nroles = [\"cook\"]\n")).contains("cook"));
         assert!(error(&PLAIN.replace("terminal", "termnal")).contains("termnal"));
+        assert!(error(&PLAIN.replace("terminal = true", "terminal = true\nleave = [\"Nowhere\"]")).contains("Nowhere"));
         assert!(error(&PLAIN.replace("format = 1", "format = 2")).contains("format 2"));
     }
 }

@@ -1,9 +1,12 @@
-//! The workflow as data: states and roles, read from one TOML table that is compiled in or replaced by the board's own.
+//! The workflow as data: states, commands, intents and roles, read from one TOML table that is compiled in or replaced by
+//! the board's own.
 
+mod command;
 mod load;
 
 use crate::task::{Kind, StateName, Worker};
 
+pub use command::{Command, Intent, ReviewMode, Sizes};
 pub use load::WorkflowError;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +16,9 @@ pub struct Workflow {
     states: Vec<State>,
     steps: Vec<State>,
     roles: Vec<Role>,
+    commands: Vec<Command>,
+    /// Where closing, canceling and escalating lead.
+    targets: [Option<StateName>; 3],
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,8 +30,29 @@ pub struct State {
     pub gate: bool,
     /// Beside the pipeline: it has no place in the order.
     pub off: bool,
-    pub intake: Vec<String>,
+    /// Where a lock that nobody holds returns to.
+    pub release: Option<StateName>,
+    /// Where a person's plain claim leads.
+    pub claim: Option<StateName>,
+    /// Where a person may move it without force, beside what the commands allow.
+    pub leave: Vec<StateName>,
+    pub phase: Option<Phase>,
     pub github: Option<String>,
+}
+
+/// The parts of the pipeline, in order; the last two are where it stops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    Split,
+    Triage,
+    Research,
+    Plan,
+    Review,
+    Implement,
+    Integrate,
+    Human,
+    Done,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,6 +136,48 @@ impl Workflow {
             },
             all: names(&all.iter().collect::<Vec<_>>()),
         }
+    }
+
+    pub fn commands(&self) -> &[Command] {
+        &self.commands
+    }
+
+    pub fn command(&self, name: &str) -> Result<&Command, WorkflowError> {
+        let found = self.commands.iter().find(|command| command.name.eq_ignore_ascii_case(name.trim()));
+        found.ok_or_else(|| WorkflowError::NoSuchCommand {
+            typed: name.to_owned(),
+            all: self.commands.iter().map(|command| command.name.as_str()).collect::<Vec<_>>().join(", "),
+        })
+    }
+
+    /// The commands that workers of a role may run.
+    pub fn commands_of(&self, role: &str, mode: ReviewMode) -> impl Iterator<Item = &Command> {
+        self.commands.iter().filter(move |command| command.is_for(role, mode))
+    }
+
+    pub fn escalation(&self) -> Option<&StateName> {
+        self.targets[2].as_ref()
+    }
+
+    pub fn closing(&self) -> Option<&StateName> {
+        self.targets[0].as_ref()
+    }
+
+    pub fn canceling(&self) -> Option<&StateName> {
+        self.targets[1].as_ref()
+    }
+
+    /// Whether a role takes work from a state.
+    pub fn takes(&self, role: &str, state: &State, mode: ReviewMode) -> bool {
+        self.commands_of(role, mode).any(|command| command.takes(state, mode))
+    }
+
+    /// Whether anybody takes work from a state.
+    pub fn is_intake(&self, state: &State, mode: ReviewMode) -> bool {
+        if self.commands.is_empty() {
+            return !state.terminal && !state.lock;
+        }
+        self.commands.iter().any(|command| command.takes(state, mode))
     }
 
     /// The role that a worker's name says it has; a person has none.

@@ -11,7 +11,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("board", &["task", "workflow"]),
     ("store", &["task", "workflow", "board", "fs"]),
     ("git", &["fs"]),
-    ("app", &["task", "workflow", "board", "store", "git", "config", "fs"]),
+    ("watch", &[]),
+    ("app", &["task", "workflow", "board", "store", "git", "watch", "config", "fs"]),
     ("cli", &["app", "task", "workflow", "board", "config", "fs"]),
 ];
 

@@ -3,6 +3,7 @@
 mod add;
 mod archive;
 mod block;
+mod claim;
 mod config;
 mod doctor;
 mod edit;
@@ -11,13 +12,21 @@ mod init;
 mod log;
 mod ls;
 mod merge_driver;
+mod moves;
+mod next;
 mod note;
+mod place;
 mod rm;
+mod run;
 mod search;
 mod set;
 mod shell;
 mod show;
+mod status;
 mod tree;
+mod wait;
+mod why;
+mod workflow;
 
 use super::args::{Command, Task};
 use super::{Answer, Session};
@@ -29,6 +38,24 @@ pub fn run(session: &Session<'_>, command: Command) -> Answer {
         Command::Block(args) => block::block(session, &args),
         Command::Unblock(args) => block::unblock(session, &args),
         Command::Note(args) => note::run(session, &args),
+        Command::Move(args) => moves::run(session, &args),
+        Command::Done(args) => moves::to(session, &args, "__CLOSE__"),
+        Command::Cancel(args) => moves::to(session, &args, "__CANCEL__"),
+        Command::Escalate(args) => moves::to(session, &args, "__ESCALATE__"),
+        Command::Claim(args) => claim::claim(session, &args),
+        Command::Renew(args) => claim::renew(session, &args),
+        Command::Release(args) => claim::release(session, &args),
+        Command::Reap => claim::reap(session),
+        Command::Next(args) => next::run(session, &args),
+        Command::Run(args) => run::run(session, &args),
+        Command::Guarded(args) => run::guarded(&args),
+        Command::Wait(args) => wait::run(session, &args),
+        Command::Why(args) => why::run(session, &args),
+        Command::Status(args) => status::run(session, &args),
+        Command::Position(args) => place::position(session, &args),
+        Command::Group(args) => place::group(session, &args),
+        Command::Advance(args) => place::advance(session, &args),
+        Command::Workflow(args) => workflow::run(session, &args),
         Command::Log(args) => log::log(session, &args),
         Command::Undo(args) => log::undo(session, &args),
         Command::Doctor(args) => doctor::run(session, &args),

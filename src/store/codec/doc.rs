@@ -79,7 +79,10 @@ impl Doc {
     pub fn with(&self, key: &Key, new: Option<&Value>) -> Result<String, EditError> {
         let text = match (self.find(key)?, new) {
             (Spot::Value(old), Some(new)) => self.splice(span(old), &self.local(&self.rewritten(old, new))),
-            (Spot::Value(old), None) => self.without(span(old)),
+            (Spot::Value(old), None) => match self.lone_table(key) {
+                Some(range) => self.splice(range, ""),
+                None => self.without(span(old)),
+            },
             (Spot::Inline { whole, rest }, new) => {
                 self.splice(span(whole), &self.local(&self.inline(whole, &rest, new)))
             }
@@ -172,6 +175,20 @@ impl Doc {
         edited.unwrap_or(source)
     }
 
+    /// The lines of a table that has nothing but this one value, no comment either: it goes with it.
+    fn lone_table(&self, key: &Key) -> Option<Range<usize>> {
+        let parts: Vec<&str> = key.parts().collect();
+        let (_, path) = parts.split_last().filter(|(_, path)| !path.is_empty())?;
+        let table = path.iter().try_fold(self.tree.as_item(), |item, part| item.get(part))?.as_table()?;
+        let header = table.span().filter(|_| !table.is_dotted() && !table.is_implicit() && table.len() == 1)?;
+        let value = last_value(table)?;
+        let (start, end) = (self.line_start(header.start), self.line_end(value.end));
+        let alone = comments(&self.text()[start..end]).is_empty();
+        let blank = self.text()[..start].trim_end_matches([' ', '\t', '\r', '\n']).len();
+        let from = if end == self.text().len() && blank > 0 { self.line_end(blank) } else { start };
+        alone.then_some(from..end)
+    }
+
     fn line_start(&self, offset: usize) -> usize {
         let bom = if self.text().starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         self.text()[..offset].rfind('\n').map_or(bom, |at| at + 1)
@@ -187,8 +204,12 @@ impl Doc {
         // The key stands on the line on which its value begins: TOML does not let them be parted.
         let (start, end) = (self.line_start(value.start), self.line_end(value.end));
         let rest = &text[value.end..end];
-        if rest.trim_start().starts_with('#') {
-            return self.splice(start..end, rest.trim_start());
+        // Comments inside the value and behind it were written by somebody: they stay, each on its line.
+        let mut kept: Vec<&str> = comments(&text[value.clone()]);
+        kept.extend(comments(rest));
+        if !kept.is_empty() {
+            let lines: String = kept.iter().map(|comment| format!("{comment}\n")).collect();
+            return self.splice(start..end, &self.local(&lines));
         }
         let blank_before = start == 0 || text[..start].ends_with("\n\n") || text[..start].ends_with("\n\r\n");
         let after = self.line_end(end.min(text.len()));
@@ -266,6 +287,13 @@ impl Doc {
     }
 }
 
+/// The comments of a text, wherever they stand.
+pub fn comments(text: &str) -> Vec<&str> {
+    let tokens = toml_parser::Source::new(text).lex();
+    let found = tokens.filter(|token| token.kind() == toml_parser::lexer::TokenKind::Comment);
+    found.filter_map(|token| text.get(token.span().start()..token.span().end())).map(str::trim_end).collect()
+}
+
 fn span(value: &TomlValue) -> Range<usize> {
     value.span().expect("a parsed document has the place of every value")
 }
@@ -291,7 +319,7 @@ fn edit_apart(source: &str, edit: impl FnOnce(&mut TomlValue) -> Option<()>) -> 
 
 /// Adds and takes out elements where they differ; `None` where a plain rewrite loses nothing.
 fn edit_array(source: &str, wanted: &[Value]) -> Option<String> {
-    if !source.contains('#') && !source.contains('\n') {
+    if !source.contains('#') {
         return None;
     }
     let wanted: Vec<String> = wanted
@@ -330,16 +358,28 @@ fn take_out(array: &mut Array, at: usize) {
     }
 }
 
+/// What stands before an element up to its own line is the end of the line before: it stays with the element there.
 fn put_in(array: &mut Array, item: &str, sorted: bool) {
     let place = if sorted { array.iter().position(|other| other.as_str().is_some_and(|o| o > item)) } else { None };
     let indent = array.iter().find_map(|other| {
         let prefix = other.decor().prefix()?.as_str()?;
         prefix.rfind('\n').map(|at| prefix[at..].to_owned())
     });
-    let value = TomlValue::from(item);
     let lines = indent.is_some();
-    let value = value.decorated(indent.unwrap_or_else(|| if array.is_empty() { "" } else { " " }.to_owned()), "");
-    array.insert_formatted(place.unwrap_or(array.len()), value);
+    let own = indent.unwrap_or_else(|| if array.is_empty() { "" } else { " " }.to_owned());
+    let before = match place {
+        Some(at) => array.get(at).and_then(|next| next.decor().prefix()).and_then(|raw| raw.as_str()).unwrap_or_default(),
+        None => array.trailing().as_str().unwrap_or_default(),
+    };
+    let line_end = if lines { before.find('\n').map_or("", |at| &before[..at]) } else { "" }.to_owned();
+    let rest = before[line_end.len()..].to_owned();
+    array.insert_formatted(place.unwrap_or(array.len()), TomlValue::from(item).decorated(format!("{line_end}{own}"), ""));
+    if line_end.is_empty() {
+    } else if let Some(next) = place.and_then(|at| array.get_mut(at + 1)) {
+        next.decor_mut().set_prefix(rest);
+    } else {
+        array.set_trailing(rest);
+    }
     if lines {
         array.set_trailing_comma(true);
     }

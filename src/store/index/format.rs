@@ -141,6 +141,11 @@ impl IndexFile {
         (entries.len() as u64 == self.header.tasks).then_some(entries)
     }
 
+    /// The tasks that verbs have changed since the index was written.
+    pub fn touched(&self) -> std::collections::HashSet<TaskId> {
+        self.touched.iter().flat_map(|touched| touched.ids.iter().cloned()).collect()
+    }
+
     /// The folder's stamp as the index or the last verb after it left it.
     pub fn folder(&self) -> Nanos {
         self.touched.last().map_or(self.header.folder, |touched| touched.folder)

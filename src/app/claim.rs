@@ -1,0 +1,151 @@
+//! `claim`, `renew`, `release`: a task in one pair of hands.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::{Failure, Workspace};
+use crate::board::{Board, Claim, ClaimAsk, Grant, Op, Refusal};
+use crate::store::BoardLock;
+use crate::task::{StateName, TaskId, Worker};
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Claimed {
+    pub task: TaskId,
+    pub title: String,
+    pub worker: Worker,
+    pub command: Option<String>,
+    pub state: StateName,
+    pub until: Timestamp,
+    /// What to put into RALPH_CLAIM, so that a lost claim is noticed.
+    pub claim: String,
+    pub renewed: bool,
+    /// Whose claim was taken over.
+    pub taken_from: Option<Worker>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Released {
+    pub task: TaskId,
+    pub from: StateName,
+    pub to: StateName,
+    pub worker: Worker,
+}
+
+pub fn claim(ws: &Workspace, id: &TaskId, command: Option<&str>, force: bool) -> Result<Claimed, Failure> {
+    let lock = ws.store.lock()?;
+    let board = ws.family(id)?;
+    grant(ws, &lock, &board, &ClaimAsk { task: id, command, force }, Kind::Leased)
+}
+
+/// How a claim lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Leased,
+    Held,
+}
+
+/// Gives the claim under the lock that the caller holds. The task changes first: without a claim its lock would be nobody's,
+/// which heals by itself; a claim without its task would bind a task that nobody works on.
+pub(super) fn grant(ws: &Workspace, lock: &BoardLock, board: &Board, asked: &ClaimAsk<'_>, kind: Kind) -> Result<Claimed, Failure> {
+    let id = asked.task;
+    let task = board.get(id).ok_or_else(|| super::moves::missing(ws, board, id))?;
+    let actor = ws.actor()?;
+    let Grant { changes, command, state, renewed } = board.grant(ws.rules(), &actor, asked)?;
+    let before = board.claim(id).filter(|claim| claim.live);
+    let now = ws.now();
+    let token = before.filter(|_| renewed).map_or_else(|| token(ws), |claim| claim.token.clone());
+    let claim = Claim {
+        worker: actor.worker.clone(),
+        host: host(),
+        since: before.filter(|_| renewed).map_or(now, |claim| claim.since),
+        until: now.checked_add(ws.lease()).unwrap_or(now),
+        held: kind == Kind::Held || before.is_some_and(|claim| renewed && claim.held),
+        token,
+        command: command.clone(),
+        live: true,
+    };
+    if !changes.is_empty() {
+        // The old proof, if any, is of the claim that this one replaces.
+        ws.commit_as(lock, Op::new(if asked.force { "claim --force" } else { "claim" }, changes), &actor)?;
+    }
+    ws.store.write_claim(id, &claim)?;
+    let taken_from = before.filter(|_| !renewed).map(|claim| claim.worker.clone());
+    let proof = claim.proof(id);
+    Ok(Claimed {
+        task: id.clone(),
+        title: task.title.clone(),
+        worker: actor.worker,
+        command,
+        state,
+        until: claim.until,
+        claim: proof,
+        renewed,
+        taken_from,
+    })
+}
+
+fn token(ws: &Workspace) -> String {
+    (0..12).map(|_| ws.rng().alphanumeric()).collect()
+}
+
+pub(super) fn host() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// One's own claim, for another lease.
+pub fn renew(ws: &Workspace, id: &TaskId) -> Result<Claimed, Failure> {
+    let lock = ws.store.lock()?;
+    let board = ws.family(id)?;
+    own(ws, &board, id)?;
+    grant(ws, &lock, &board, &ClaimAsk { task: id, command: None, force: false }, Kind::Leased)
+}
+
+/// One's own claim, or with `force` another's: the task goes back to where the workflow says.
+pub fn release(ws: &Workspace, id: &TaskId, force: bool) -> Result<Released, Failure> {
+    let lock = ws.store.lock()?;
+    let board = ws.family(id)?;
+    let claim = board.claim(id).cloned();
+    if !force {
+        own(ws, &board, id)?;
+    }
+    let owner = board.get(id).and_then(|task| task.owner.clone());
+    let worker = claim.map(|claim| claim.worker).or(owner).ok_or_else(|| Refusal::Unclaimed { task: id.clone() })?;
+    give_up(ws, &lock, &board, id, &worker, if force { "release --force" } else { "release" })
+}
+
+/// The claim goes first: a verb that dies in between leaves a lock that nobody holds, which heals by itself.
+pub(super) fn give_up(
+    ws: &Workspace,
+    lock: &BoardLock,
+    board: &Board,
+    id: &TaskId,
+    worker: &Worker,
+    verb: &'static str,
+) -> Result<Released, Failure> {
+    let back = board.give_back(id, Some(worker), ws.rules()).ok_or_else(|| super::moves::missing(ws, board, id))?;
+    ws.store.remove_claim(id)?;
+    if !back.changes.is_empty() {
+        let actor = crate::board::Actor { proof: None, ..ws.actor()? };
+        ws.commit_as(lock, Op::new(verb, back.changes), &actor)?;
+    }
+    Ok(Released { task: id.clone(), from: back.from, to: back.to, worker: worker.clone() })
+}
+
+/// Refuses unless the claim is live, this worker's, and the one that it was given.
+fn own(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), Failure> {
+    if board.get(id).is_none() {
+        return Err(super::moves::missing(ws, board, id));
+    }
+    let actor = ws.actor()?;
+    let claim = board.claim(id).filter(|claim| claim.live);
+    let proof = actor.proof.as_ref().filter(|proof| proof.starts_with(&format!("{id}:")));
+    match claim {
+        Some(claim) if claim.worker != actor.worker => Err(Refusal::held(id, claim).into()),
+        Some(claim) if proof.is_some_and(|proof| *proof != claim.proof(id)) => Err(Refusal::Lost { task: id.clone() }.into()),
+        Some(_) => Ok(()),
+        None if proof.is_some() => Err(Refusal::Lost { task: id.clone() }.into()),
+        // Owned without a claim: by hand, or the claim has ended and nobody has noticed yet.
+        None if board.get(id).is_some_and(|task| task.owner.as_ref() == Some(&actor.worker)) => Ok(()),
+        None => Err(Refusal::Unclaimed { task: id.clone() }.into()),
+    }
+}

@@ -1,0 +1,98 @@
+//! `next`: the best task for a role, claimed in the same breath if asked.
+
+use jiff::SignedDuration;
+use serde::Serialize;
+
+use super::claim::{Kind, grant};
+use super::reap::{Reaped, reap_from};
+use super::{Claimed, Failure, FailureKind, Workspace};
+use crate::board::{Board, Choice, ClaimAsk};
+use crate::task::{StateName, TaskId};
+
+/// What `next` is asked for.
+#[derive(Debug, Clone, Default)]
+pub struct NextAsk {
+    /// Else the worker's own.
+    pub role: Option<String>,
+    pub claim: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Chosen {
+    pub task: TaskId,
+    pub title: String,
+    pub state: StateName,
+    pub command: String,
+    pub role: String,
+    /// The worker holds it already: go on.
+    pub resume: bool,
+    pub claim: Option<Claimed>,
+    /// What came free on the way.
+    pub reaped: Vec<Reaped>,
+}
+
+pub fn next(ws: &Workspace, asked: &NextAsk) -> Result<Chosen, Failure> {
+    let role = role(ws, asked)?;
+    if asked.claim { claim_next(ws, &role) } else { look(ws, &role) }
+}
+
+fn role(ws: &Workspace, asked: &NextAsk) -> Result<String, Failure> {
+    let names = || ws.flow().roles().iter().map(|role| role.name.as_str()).collect::<Vec<_>>().join(", ");
+    let named = match &asked.role {
+        Some(name) => ws.flow().role(name).ok_or_else(|| Failure::usage("unknown-role", format!("{name:?} is not a role: use {}", names())))?,
+        None => {
+            let me = ws.me()?;
+            let found = ws.flow().role_of(&me);
+            found.ok_or_else(|| Failure::usage("no-role", format!("{me} has no role")).advice(format!("say `--role` with one of {}", names())))?
+        }
+    };
+    Ok(named.name.clone())
+}
+
+/// Without changing anything: dead locks are looked at as if they had been returned.
+fn look(ws: &Workspace, role: &str) -> Result<Chosen, Failure> {
+    let board = as_reaped(ws, ws.board()?);
+    let worker = ws.me().ok();
+    let choice = board.choose(role, worker.as_ref(), ws.rules()).ok_or_else(|| nothing(role))?;
+    Ok(chosen(&board, choice, role, None, Vec::new()))
+}
+
+fn as_reaped(ws: &Workspace, board: Board) -> Board {
+    let orphans = board.orphans(ws.rules());
+    if orphans.is_empty() { board } else { board.with_returned(&orphans) }
+}
+
+/// Chooses and claims under one lock, so that two workers never get the same task.
+fn claim_next(ws: &Workspace, role: &str) -> Result<Chosen, Failure> {
+    let me = ws.me()?;
+    if let Some(own) = ws.rules().role_of(&me).filter(|own| *own != role) {
+        return Err(Failure::usage("not-your-role", format!("{me} is a {own}, not a {role}")));
+    }
+    let lock = ws.store.lock()?;
+    let board = ws.board()?;
+    let reaped = reap_from(ws, &lock, &board)?;
+    let board = if reaped.is_empty() { board } else { as_reaped(ws, board) };
+    let choice = board.choose(role, Some(&me), ws.rules()).ok_or_else(|| nothing(role))?;
+    let asked = ClaimAsk { task: &choice.task, command: Some(&choice.command), force: false };
+    let claimed = grant(ws, &lock, &board, &asked, Kind::Leased)?;
+    let state = claimed.state.clone();
+    Ok(Chosen { state, ..chosen(&board, choice, role, Some(claimed), reaped) })
+}
+
+fn chosen(board: &Board, choice: Choice, role: &str, claim: Option<Claimed>, reaped: Vec<Reaped>) -> Chosen {
+    let task = board.get(&choice.task).expect("a choice is made from the board");
+    let (title, state) = (task.title.clone(), task.state.clone());
+    Chosen { title, state, command: choice.command, role: role.to_owned(), resume: choice.resume, claim, reaped, task: choice.task }
+}
+
+fn nothing(role: &str) -> Failure {
+    Failure::new(FailureKind::Nothing, "nothing-ready", format!("there is no work for a {role} now")).hint(super::Hint::Ready)
+}
+
+/// Waits until there is work, or a place for this worker, by watching the board; gives up after `limit`.
+pub fn next_or_wait(ws: &Workspace, asked: &NextAsk, limit: SignedDuration) -> Result<Chosen, Failure> {
+    super::wait::until(ws, limit, || match next(ws, asked) {
+        Err(failure) if matches!(failure.code, "nothing-ready" | "role-full" | "raced" | "busy") => Err(Some(failure)),
+        other => Ok(other),
+    })?
+}

@@ -1,0 +1,77 @@
+//! `wait`: until a task is in a state, ready or free; by watching, not by asking again and again.
+
+use std::time::{Duration, Instant};
+
+use jiff::SignedDuration;
+use serde::Serialize;
+
+use super::{Failure, FailureKind, Workspace};
+use crate::board::Standings;
+use crate::fs;
+use crate::task::{StateName, TaskId};
+use crate::watch::Changes;
+
+/// What is waited for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WaitFor {
+    State(StateName),
+    Ready,
+    Free,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Waited {
+    pub task: TaskId,
+    pub state: StateName,
+    pub waited_seconds: u64,
+}
+
+pub fn wait(ws: &Workspace, id: &TaskId, wanted: &WaitFor, limit: SignedDuration) -> Result<Waited, Failure> {
+    let start = Instant::now();
+    let state = until(ws, limit, || {
+        let board = match ws.around(id) {
+            Ok(board) => board,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        let Some(at) = board.index_of(id) else { return Ok(Err(super::moves::missing(ws, &board, id))) };
+        let task = &board.tasks()[at];
+        let met = match wanted {
+            WaitFor::State(state) => task.state == *state,
+            WaitFor::Ready => Standings::new(&board, ws.rules()).is_ready(at),
+            WaitFor::Free => !board.claim(id).is_some_and(|claim| claim.live),
+        };
+        if met { Ok(Ok(task.state.clone())) } else { Err(None) }
+    })??;
+    Ok(Waited { task: id.clone(), state, waited_seconds: start.elapsed().as_secs() })
+}
+
+/// Asks once, then each time something changes or a lease runs out. `Err` from `ask` means not yet, with what to say if it
+/// stays so.
+pub(super) fn until<T>(ws: &Workspace, limit: SignedDuration, mut ask: impl FnMut() -> Result<T, Option<Failure>>) -> Result<T, Failure> {
+    let end = Instant::now() + Duration::from_secs(limit.as_secs().unsigned_abs());
+    fs::make_dir(&ws.store.claims_dir())?;
+    fs::make_dir(&ws.store.tasks_dir())?;
+    // Watched before the first question, so that nothing falls between.
+    let changes = Changes::of(&[&ws.store.tasks_dir(), &ws.store.claims_dir()])?;
+    loop {
+        let last = match ask() {
+            Ok(answer) => return Ok(answer),
+            Err(last) => last,
+        };
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            let late = || Failure::new(FailureKind::Nothing, "timeout", "it did not come about in time");
+            return Err(last.unwrap_or_else(late));
+        }
+        changes.wait(left.min(next_expiry(ws)?));
+    }
+}
+
+/// A lease that runs out changes no file.
+fn next_expiry(ws: &Workspace) -> Result<Duration, Failure> {
+    let now = ws.now();
+    let claims = ws.store.claims(now)?;
+    let ends = claims.values().filter(|claim| claim.live && !claim.held).map(|claim| claim.until.duration_since(now));
+    let soonest = ends.min().map_or(Duration::MAX, |left| left.unsigned_abs() + Duration::from_millis(10));
+    Ok(soonest)
+}

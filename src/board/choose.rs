@@ -1,0 +1,104 @@
+//! Choosing work: what a worker should take next, and as what.
+
+use std::cmp::Reverse;
+
+use super::{Board, Links, Rules, Standings};
+use crate::task::{Task, TaskId, Worker};
+use crate::workflow::{Command, Sizes};
+
+/// A task to take up, and the command to take it up for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    pub task: TaskId,
+    pub command: String,
+    /// The worker holds it already.
+    pub resume: bool,
+}
+
+/// The command of a role for a task as it stands: the one that makes small ones of a large one, else the furthest along.
+pub fn command_for<'r>(task: &Task, has_children: bool, role: &str, rules: &'r Rules) -> Option<&'r Command> {
+    let state = rules.flow.state(task.kind, &task.state)?;
+    let oversized = !has_children && task.estimate.is_some_and(|estimate| estimate.is_oversized());
+    let fits = |command: &&Command| {
+        command.takes(state, rules.mode)
+            && match command.sizes {
+                Sizes::Oversized => oversized,
+                Sizes::Small => !oversized,
+                Sizes::Any => true,
+            }
+    };
+    let found: Vec<&Command> = rules.flow.commands_of(role, rules.mode).filter(fits).collect();
+    let splits = found.iter().find(|command| command.sizes == Sizes::Oversized);
+    splits.or_else(|| unopened(task, &found)).or(found.last()).copied()
+}
+
+/// A mirrored task without a pull request gets one before it is merged: of two commands that start at the same place, the
+/// one that ends there comes first.
+fn unopened<'a, 'r>(task: &Task, found: &'a [&'r Command]) -> Option<&'a &'r Command> {
+    let mirrored = task.github.is_some() && !task.artifacts.contains_key("pr");
+    found.iter().find(|command| mirrored && command.complete.as_ref() == Some(&task.state))
+}
+
+impl Board {
+    /// The best task for a role: what the worker holds, then by priority, then the further along, then the oldest.
+    pub fn choose(&self, role: &str, worker: Option<&Worker>, rules: &Rules) -> Option<Choice> {
+        let links = Links::new(self);
+        let standings = Standings::new(self, rules);
+        let mut best: Option<(Order<'_>, Choice)> = None;
+        for (at, task) in self.tasks().iter().enumerate() {
+            let own = worker.is_some_and(|worker| self.claim(&task.id).is_some_and(|claim| claim.live && claim.worker == *worker));
+            let Some(choice) = self.candidate(at, role, own, &links, &standings, rules) else { continue };
+            let order = Order::of(task, own, standings.rank(at));
+            if best.as_ref().is_none_or(|(other, _)| order < *other) {
+                best = Some((order, choice));
+            }
+        }
+        best.map(|(_, choice)| choice)
+    }
+
+    fn candidate(
+        &self,
+        at: usize,
+        role: &str,
+        own: bool,
+        links: &Links<'_>,
+        standings: &Standings,
+        rules: &Rules,
+    ) -> Option<Choice> {
+        let task = &self.tasks()[at];
+        if standings.is_finished(at) || !task.problems.is_empty() || task.kind == crate::task::Kind::Step {
+            return None;
+        }
+        if own {
+            let command = self.claim(&task.id)?.command.clone()?;
+            return Some(Choice { task: task.id.clone(), command, resume: true });
+        }
+        // A parent moves with its children; an epic without any is still to be split.
+        if !links.children(at).is_empty() || self.is_kept(task, rules) {
+            return None;
+        }
+        let command = command_for(task, false, role, rules)?;
+        let unfit = standings.is_blocked(at) && !command.on_blocked;
+        if unfit || ((command.group && self.parent_of(at).is_some()) && self.unfit(at, command, rules).is_some()) {
+            return None;
+        }
+        Some(Choice { task: task.id.clone(), command: command.name.clone(), resume: false })
+    }
+}
+
+/// Smaller comes first.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Order<'a> {
+    other: bool,
+    priority: usize,
+    progress: Reverse<usize>,
+    created: (bool, Option<jiff::Timestamp>),
+    id: &'a TaskId,
+}
+
+impl<'a> Order<'a> {
+    fn of(task: &'a Task, own: bool, rank: usize) -> Self {
+        let priority = task.priority.map_or(usize::MAX, |priority| priority as usize);
+        Self { other: !own, priority, progress: Reverse(rank), created: (task.created.is_none(), task.created), id: &task.id }
+    }
+}

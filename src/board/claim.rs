@@ -1,0 +1,213 @@
+//! Who may have a task: granting a claim, and what becomes of a task whose holder is gone.
+
+use super::{Actor, Board, Change, Claim, Move, Refusal, Rules, Target};
+use crate::task::{Key, Kind, StateName, Task, TaskId, Value, Worker};
+use crate::workflow::{Command, Intent};
+
+/// A claim as it is asked for.
+#[derive(Debug, Clone)]
+pub struct ClaimAsk<'a> {
+    pub task: &'a TaskId,
+    pub command: Option<&'a str>,
+    /// Take it over from its holder.
+    pub force: bool,
+}
+
+/// A claim that may be given.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grant {
+    pub changes: Vec<Change>,
+    pub command: Option<String>,
+    pub state: StateName,
+    /// The claim was this worker's already.
+    pub renewed: bool,
+}
+
+/// A task that comes back because nobody holds it any more.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Return {
+    pub task: TaskId,
+    pub worker: Option<Worker>,
+    pub from: StateName,
+    pub to: StateName,
+    pub changes: Vec<Change>,
+}
+
+impl Board {
+    pub fn grant(&self, rules: &Rules, actor: &Actor, asked: &ClaimAsk<'_>) -> Result<Grant, Refusal> {
+        let at = self.index_of(asked.task).ok_or_else(|| Refusal::Missing(asked.task.clone()))?;
+        let task = &self.tasks()[at];
+        let claim = self.claim(&task.id).filter(|claim| claim.live);
+        if let Some(claim) = claim.filter(|claim| claim.worker != actor.worker && !asked.force) {
+            return Err(Refusal::held(&task.id, claim));
+        }
+        let mine = claim.is_some_and(|claim| claim.worker == actor.worker);
+        if rules.flow.is_terminal(task.kind, &task.state) {
+            return Err(Refusal::Finished { task: task.id.clone(), state: task.state.clone() });
+        }
+        if !mine {
+            self.refuse_too_many(rules, &actor.worker)?;
+        }
+        let command = self.claimed_for(at, rules, actor, asked, claim.filter(|_| mine))?;
+        let mut changes = match command {
+            Some(command) => self.take_up(at, command, rules, actor, asked)?,
+            None => self.plain_claim(task, rules),
+        };
+        let owner = Key::new("owner");
+        let (old, new) = (task.value(&owner), Some(Value::text(&actor.worker)));
+        changes.retain(|change| !matches!(change, Change::Set { task: of, key, .. } if *of == task.id && *key == owner));
+        if old != new {
+            changes.push(Change::Set { task: task.id.clone(), key: owner, old, new });
+        }
+        let state = new_state(&changes, task);
+        Ok(Grant { changes, command: command.map(|command| command.name.clone()), state, renewed: mine })
+    }
+
+    fn refuse_too_many(&self, rules: &Rules, worker: &Worker) -> Result<(), Refusal> {
+        let Some(role) = rules.role_of(worker) else { return Ok(()) };
+        let live = || self.claims().iter().filter(|(_, claim)| claim.live);
+        let own: Vec<TaskId> = live().filter(|(_, claim)| claim.worker == *worker).map(|(id, _)| id.clone()).collect();
+        if own.len() >= rules.per_worker {
+            return Err(Refusal::WorkerFull { worker: worker.clone(), tasks: own });
+        }
+        let mut holders: Vec<Worker> =
+            live().map(|(_, claim)| claim.worker.clone()).filter(|w| w != worker && rules.role_of(w) == Some(role)).collect();
+        holders.sort();
+        holders.dedup();
+        let limit = rules.limits.get(role).copied().unwrap_or(usize::MAX);
+        if holders.len() >= limit {
+            return Err(Refusal::RoleFull { role: role.to_owned(), limit, holders });
+        }
+        Ok(())
+    }
+
+    /// The command a claim is for: named, that of the claim being renewed, or the only one that the role leaves.
+    fn claimed_for<'r>(
+        &self,
+        at: usize,
+        rules: &'r Rules,
+        actor: &Actor,
+        asked: &ClaimAsk<'_>,
+        own: Option<&Claim>,
+    ) -> Result<Option<&'r Command>, Refusal> {
+        let flow = &rules.flow;
+        if let Some(name) = asked.command.or_else(|| own.and_then(|claim| claim.command.as_deref())) {
+            return Ok(Some(flow.command(name)?));
+        }
+        let task = &self.tasks()[at];
+        let Some(role) = rules.role_of(&actor.worker).filter(|_| task.kind != Kind::Step && !flow.commands().is_empty()) else {
+            return Ok(None);
+        };
+        let Some(state) = flow.state(task.kind, &task.state) else { return Ok(None) };
+        let fits = |command: &&Command| command.takes(state, rules.mode) || command.lock.as_ref() == Some(&state.name);
+        let found: Vec<&Command> = flow.commands_of(role, rules.mode).filter(fits).collect();
+        match found.as_slice() {
+            [] => Err(Refusal::NotIntake { task: task.id.clone(), role: role.to_owned(), state: state.name.clone() }),
+            [one] => Ok(Some(one)),
+            many => Err(Refusal::NeedsCommand {
+                task: task.id.clone(),
+                choices: many.iter().map(|command| command.name.clone()).collect(),
+            }),
+        }
+    }
+
+    /// The move into the command's lock state, or just the check that the command could be done.
+    fn take_up(&self, at: usize, command: &Command, rules: &Rules, actor: &Actor, asked: &ClaimAsk<'_>) -> Result<Vec<Change>, Refusal> {
+        let task = &self.tasks()[at];
+        let role = rules.role_of(&actor.worker);
+        if let Some(role) = role.filter(|role| !command.is_for(role, rules.mode)) {
+            let roles = rules.flow.roles().iter().map(|r| r.name.clone()).filter(|r| command.is_for(r, rules.mode)).collect();
+            return Err(Refusal::NotYourCommand { command: command.name.clone(), role: role.to_owned(), roles });
+        }
+        if command.lock.as_ref() == Some(&task.state) {
+            return Ok(Vec::new());
+        }
+        let force = asked.force && role.is_none();
+        if command.lock.is_some() {
+            let asked = Move { task: &task.id, to: Target::Intent(Intent::Lock), command: Some(&command.name), force };
+            // The holder that is taken over, if any, was dealt with before.
+            let free = Actor { proof: None, ..actor.clone() };
+            return Ok(self.without_claim(&task.id).judge(rules, &free, &asked)?.changes);
+        }
+        let starts = rules.flow.state(task.kind, &task.state).is_some_and(|state| command.takes(state, rules.mode));
+        if !starts && !force {
+            let allowed = command.from.clone();
+            return Err(Refusal::NotStart { task: task.id.clone(), state: task.state.clone(), command: command.name.clone(), from: allowed });
+        }
+        match self.unfit(at, command, rules).filter(|_| !force) {
+            Some(refusal) => Err(refusal),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    fn without_claim(&self, id: &TaskId) -> Self {
+        let mut board = self.clone();
+        board.claims.remove(id);
+        board
+    }
+
+    /// A person's claim leaves the state, unless the workflow says where a claim leads.
+    fn plain_claim(&self, task: &Task, rules: &Rules) -> Vec<Change> {
+        let leads = rules.flow.state(task.kind, &task.state).and_then(|state| state.claim.clone());
+        let state = leads.map(|to| Change::set(&task.id, "state", Some(Value::text(&task.state)), Some(Value::text(to))));
+        state.into_iter().collect()
+    }
+
+    /// What giving a task back changes: its lock state returns, its owner goes.
+    pub fn give_back(&self, id: &TaskId, worker: Option<&Worker>, rules: &Rules) -> Option<Return> {
+        let task = self.get(id)?;
+        let state = rules.flow.state(task.kind, &task.state);
+        let to = state.and_then(|state| state.release.clone()).unwrap_or_else(|| task.state.clone());
+        let mut changes = Vec::new();
+        if to != task.state {
+            changes.push(Change::set(id, "state", Some(Value::text(&task.state)), Some(Value::text(&to))));
+        }
+        let owned = task.owner.is_some() && worker.is_none_or(|worker| task.owner.as_ref() == Some(worker));
+        if owned && !state.is_some_and(|state| state.terminal) {
+            changes.push(Change::set(id, "owner", task.value(&Key::new("owner")), None));
+        }
+        let worker = worker.or(task.owner.as_ref()).cloned();
+        Some(Return { task: id.clone(), worker, from: task.state.clone(), to, changes })
+    }
+
+    /// Every task whose holder is gone: a dead claim, or a worker's lock without any. A person's lock is theirs.
+    pub fn orphans(&self, rules: &Rules) -> Vec<Return> {
+        let dead = self.claims().iter().filter(|(_, claim)| !claim.live);
+        let mut found: Vec<Return> = dead.filter_map(|(id, claim)| self.give_back(id, Some(&claim.worker), rules)).collect();
+        for task in self.tasks().iter().filter(|task| self.claim(&task.id).is_none()) {
+            let lock = rules.flow.state(task.kind, &task.state).is_some_and(|state| state.lock);
+            let workers = task.owner.as_ref().is_none_or(|owner| rules.role_of(owner).is_some());
+            if lock && workers {
+                found.extend(self.give_back(&task.id, None, rules).filter(|back| !back.changes.is_empty()));
+            }
+        }
+        found
+    }
+
+    /// The board as it is once these have come back, for whoever chooses from it.
+    #[must_use]
+    pub fn with_returned(mut self, returned: &[Return]) -> Self {
+        for back in returned {
+            self.claims.remove(&back.task);
+            if let Some(at) = self.index_of(&back.task) {
+                self.tasks[at].state = back.to.clone();
+                self.tasks[at].owner = None;
+            }
+        }
+        self
+    }
+
+    /// Held by somebody alive, or set aside by a person who owns it.
+    pub fn is_kept(&self, task: &Task, rules: &Rules) -> bool {
+        let claimed = self.claim(&task.id).is_some_and(|claim| claim.live);
+        claimed || task.owner.as_ref().is_some_and(|owner| rules.role_of(owner).is_none())
+    }
+}
+
+fn new_state(changes: &[Change], task: &Task) -> StateName {
+    let set = changes.iter().find_map(|change| match change {
+        Change::Set { task: of, key, new: Some(new), .. } if *of == task.id && key.as_str() == "state" => Some(StateName::new(new.to_string())),
+        _ => None,
+    });
+    set.unwrap_or_else(|| task.state.clone())
+}

@@ -1,0 +1,404 @@
+//! The one judge of moves: may this actor, as this command, take this task there, and what changes if so.
+
+use super::{Actor, Board, Change, Links, Refusal, Rules};
+use crate::task::{Key, Kind, StateName, Task, TaskId, Value};
+use crate::workflow::{Command, Intent, Sizes};
+
+/// A move as it is asked for.
+#[derive(Debug, Clone)]
+pub struct Move<'a> {
+    pub task: &'a TaskId,
+    pub to: Target,
+    pub command: Option<&'a str>,
+    /// A person insists; it is journaled.
+    pub force: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    State(StateName),
+    Intent(Intent),
+}
+
+/// A move that may be made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    pub from: StateName,
+    pub to: StateName,
+    pub command: Option<String>,
+    pub changes: Vec<Change>,
+    /// The work is handed on: the mover's claim ends.
+    pub hands_off: bool,
+    /// Only because a person insisted.
+    pub forced: bool,
+    /// Other tasks that move along, with where they go.
+    pub along: Vec<(TaskId, StateName)>,
+}
+
+const ITERATION: &str = "needs-iteration";
+
+impl Board {
+    pub fn judge(&self, rules: &Rules, actor: &Actor, asked: &Move<'_>) -> Result<Verdict, Refusal> {
+        let at = self.index_of(asked.task).ok_or_else(|| Refusal::Missing(asked.task.clone()))?;
+        let court = Court { board: self, rules, actor, at, task: &self.tasks()[at] };
+        court.refuse_strangers(asked.force)?;
+        let command = court.command(asked)?;
+        let to = court.target(asked, command)?;
+        let forced = court.allowed(asked, command, &to)?;
+        court.verdict(command, to, forced)
+    }
+}
+
+/// One question before the judge.
+struct Court<'a> {
+    board: &'a Board,
+    rules: &'a Rules,
+    actor: &'a Actor,
+    at: usize,
+    task: &'a Task,
+}
+
+impl<'a> Court<'a> {
+    fn role(&self) -> Option<&str> {
+        self.rules.role_of(&self.actor.worker)
+    }
+
+    /// Steps of a team, and boards whose workflow has no commands: every move between states is allowed.
+    fn is_free(&self) -> bool {
+        self.task.kind == Kind::Step || self.rules.flow.commands().is_empty()
+    }
+
+    /// A live claim of somebody else, or of a self that has lost it since.
+    fn refuse_strangers(&self, force: bool) -> Result<(), Refusal> {
+        let id = &self.task.id;
+        let claim = self.board.claim(id).filter(|claim| claim.live);
+        let proof = self.actor.proof.as_ref().filter(|proof| proof.starts_with(&format!("{id}:")));
+        match (claim, proof) {
+            (Some(claim), _) if claim.worker != self.actor.worker => {
+                if force && self.role().is_none() { Ok(()) } else { Err(Refusal::held(id, claim)) }
+            }
+            (Some(claim), Some(proof)) if claim.proof(id) != *proof => Err(Refusal::Lost { task: id.clone() }),
+            (None, Some(_)) => Err(Refusal::Lost { task: id.clone() }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The command that is acted as: named, or the only one that fits; a person may do without.
+    fn command(&self, asked: &Move<'_>) -> Result<Option<&'a Command>, Refusal> {
+        let flow = &self.rules.flow;
+        if let Some(name) = asked.command {
+            let command = flow.command(name)?;
+            return match self.role() {
+                Some(role) if !command.is_for(role, self.rules.mode) => Err(self.not_yours(command, role)),
+                _ => Ok(Some(command)),
+            };
+        }
+        if self.is_free() {
+            return Ok(None);
+        }
+        let mine = |command: &&Command| self.role().is_none_or(|role| command.is_for(role, self.rules.mode));
+        let fits = |command: &&Command| {
+            let to = match &asked.to {
+                Target::State(state) => Some(state.clone()),
+                Target::Intent(intent) => command.intend(*intent, flow),
+            };
+            to.is_some_and(|to| command.leads(&self.task.state, &to, self.rules.mode, flow))
+        };
+        let found: Vec<&Command> = flow.commands().iter().filter(mine).filter(fits).collect();
+        match (found.as_slice(), self.role()) {
+            ([], None) => Ok(None),
+            ([], Some(role)) => Err(self.no_way(role, asked)),
+            ([one], _) => Ok(Some(one)),
+            // To escalate is the same for all of them, and so is a person's move to a named state.
+            ([first, ..], None) if matches!(asked.to, Target::State(_)) => Ok(Some(first)),
+            ([first, ..], _) if asked.to == Target::Intent(Intent::Escalate) => Ok(Some(first)),
+            (many, _) => Err(Refusal::NeedsCommand {
+                task: self.task.id.clone(),
+                choices: many.iter().map(|command| command.name.clone()).collect(),
+            }),
+        }
+    }
+
+    fn not_yours(&self, command: &Command, role: &str) -> Refusal {
+        let roles = self.rules.flow.roles().iter().map(|r| r.name.as_str()).filter(|r| command.is_for(r, self.rules.mode));
+        Refusal::NotYourCommand {
+            command: command.name.clone(),
+            role: role.to_owned(),
+            roles: roles.map(str::to_owned).collect(),
+        }
+    }
+
+    /// A worker's role has no command that goes there from here.
+    fn no_way(&self, role: &str, asked: &Move<'_>) -> Refusal {
+        let flow = &self.rules.flow;
+        let mut allowed = Vec::new();
+        for command in flow.commands_of(role, self.rules.mode) {
+            for state in flow.states() {
+                if command.leads(&self.task.state, &state.name, self.rules.mode, flow) && !allowed.contains(&state.name) {
+                    allowed.push(state.name.clone());
+                }
+            }
+        }
+        if Some(&self.task.state) == flow.escalation() {
+            return Refusal::NeedsPerson { task: self.task.id.clone() };
+        }
+        Refusal::NotAllowed {
+            task: self.task.id.clone(),
+            from: self.task.state.clone(),
+            to: match &asked.to {
+                Target::State(state) => state.to_string(),
+                Target::Intent(intent) => intent.as_str().into(),
+            },
+            actor: role.to_owned(),
+            allowed,
+        }
+    }
+
+    fn target(&self, asked: &Move<'_>, command: Option<&Command>) -> Result<StateName, Refusal> {
+        let flow = &self.rules.flow;
+        match (&asked.to, command) {
+            (Target::State(state), _) => Ok(state.clone()),
+            (Target::Intent(intent), Some(command)) => command.intend(*intent, flow).ok_or_else(|| Refusal::NoSuchIntent {
+                command: command.name.clone(),
+                intent: intent.as_str(),
+                intents: command.intents(flow),
+                ends: command.may_end_in(flow),
+            }),
+            (Target::Intent(intent), None) => self.plain_intent(*intent),
+        }
+    }
+
+    /// Intents without a command: what they mean to the board as a whole.
+    fn plain_intent(&self, intent: Intent) -> Result<StateName, Refusal> {
+        let flow = &self.rules.flow;
+        let states = flow.states_of(self.task.kind);
+        let here = states.iter().find(|state| state.name == self.task.state);
+        let place = flow.position(self.task.kind, &self.task.state);
+        let free = self.is_free();
+        let named = match intent {
+            Intent::Lock => here.and_then(|state| state.claim.clone()),
+            Intent::Complete if free => states.iter().skip(place + 1).find(|s| !s.lock && !s.off).map(|s| s.name.clone()),
+            Intent::Complete => None,
+            Intent::Escalate => flow.escalation().cloned().filter(|_| self.task.kind != Kind::Step),
+            Intent::Close => {
+                let closing = flow.closing().cloned().filter(|_| self.task.kind != Kind::Step);
+                closing.or_else(|| states.iter().find(|s| s.terminal && !s.off).map(|s| s.name.clone()))
+            }
+            Intent::Cancel => flow.canceling().cloned().filter(|_| self.task.kind != Kind::Step),
+        };
+        named.ok_or_else(|| Refusal::NoPlainIntent { task: self.task.id.clone(), intent: intent.as_str(), state: self.task.state.clone() })
+    }
+
+    /// Whether the move is allowed; `true` where only a person's force makes it so.
+    fn allowed(&self, asked: &Move<'_>, command: Option<&Command>, to: &StateName) -> Result<bool, Refusal> {
+        let refusal = match self.refusal(command, to) {
+            None => return Ok(false),
+            Some(refusal) => refusal,
+        };
+        match self.role() {
+            None if asked.force => Ok(true),
+            _ => Err(refusal),
+        }
+    }
+
+    fn refusal(&self, command: Option<&Command>, to: &StateName) -> Option<Refusal> {
+        let (flow, mode) = (&self.rules.flow, self.rules.mode);
+        let (id, from) = (&self.task.id, &self.task.state);
+        let here = flow.state(self.task.kind, from);
+        let person = self.role().is_none();
+        if self.is_free() {
+            return (from == to && here.is_some_and(|s| s.terminal)).then(|| self.not_allowed(to, "a person"));
+        }
+        if Some(from) == flow.escalation() && !person {
+            return Some(Refusal::NeedsPerson { task: id.clone() });
+        }
+        if let Some(ahead) = self.ahead_of_children(to) {
+            return Some(ahead);
+        }
+        let left_by_person = person && here.is_some_and(|state| state.leave.contains(to));
+        match command {
+            _ if left_by_person => None,
+            Some(command) if command.leads(from, to, mode, flow) => self.ready_for(command, to),
+            Some(command) => Some(self.wrong_way(command, to)),
+            None => Some(self.not_allowed(to, "a person")),
+        }
+    }
+
+    fn not_allowed(&self, to: &StateName, actor: &str) -> Refusal {
+        let (flow, mode, from) = (&self.rules.flow, self.rules.mode, &self.task.state);
+        let leave = flow.state(self.task.kind, from).map(|state| state.leave.clone()).unwrap_or_default();
+        let leads = |to: &StateName| leave.contains(to) || flow.commands().iter().any(|c| c.leads(from, to, mode, flow));
+        let allowed = flow.states().iter().map(|state| &state.name).filter(|name| leads(name)).cloned().collect();
+        Refusal::NotAllowed {
+            task: self.task.id.clone(),
+            from: from.clone(),
+            to: to.to_string(),
+            actor: actor.to_owned(),
+            allowed,
+        }
+    }
+
+    fn wrong_way(&self, command: &Command, to: &StateName) -> Refusal {
+        let (flow, mode, from) = (&self.rules.flow, self.rules.mode, &self.task.state);
+        let starts = command.from.contains(from) && command.modes.contains(&mode);
+        if starts && command.lock.is_some() && command.may_end_in(flow).contains(to) {
+            return Refusal::NotClaimed { task: self.task.id.clone(), command: command.name.clone() };
+        }
+        let allowed = flow.states().iter().map(|s| &s.name).filter(|name| command.leads(from, name, mode, flow)).cloned().collect();
+        Refusal::NotAllowed {
+            task: self.task.id.clone(),
+            from: from.clone(),
+            to: to.to_string(),
+            actor: command.name.clone(),
+            allowed,
+        }
+    }
+
+    /// What the command needs of the task: unblocked, small enough, the group's turn, and the lock in one's own hand.
+    fn ready_for(&self, command: &Command, to: &StateName) -> Option<Refusal> {
+        let escalates = self.rules.flow.escalation() == Some(to);
+        if escalates {
+            return None;
+        }
+        let id = &self.task.id;
+        let entering = command.lock.as_ref() == Some(to) && self.task.state != *to;
+        let works = entering || command.lock.is_none();
+        if works && let Some(refusal) = self.board.unfit(self.at, command, self.rules) {
+            return Some(refusal);
+        }
+        let locked = command.lock.as_ref() == Some(&self.task.state);
+        let mine = self.board.claim(id).is_some_and(|claim| claim.live && claim.worker == self.actor.worker);
+        let worker = self.role().is_some();
+        (worker && locked && !mine).then(|| Refusal::NotClaimed { task: id.clone(), command: command.name.clone() })
+    }
+
+    /// A task with children follows them.
+    fn ahead_of_children(&self, to: &StateName) -> Option<Refusal> {
+        let flow = &self.rules.flow;
+        let goal = flow.state(self.task.kind, to).filter(|state| !state.off)?;
+        let rank = |task: &Task| flow.position(task.kind, &task.state);
+        let goal_rank = flow.position(self.task.kind, &goal.name);
+        let children = self.board.tasks().iter().filter(|task| task.parent.as_ref() == Some(&self.task.id));
+        let open = children.filter(|task| Some(&task.state) != flow.canceling());
+        let behind = |task: &&Task| flow.state(task.kind, &task.state).is_none_or(|s| s.off || rank(task) < goal_rank);
+        let forward = goal_rank > rank(self.task);
+        let waiting: Vec<TaskId> = open.filter(behind).map(|task| task.id.clone()).collect();
+        (forward && !waiting.is_empty()).then(|| Refusal::AheadOfChildren { task: self.task.id.clone(), children: waiting })
+    }
+
+    fn verdict(&self, command: Option<&Command>, to: StateName, forced: bool) -> Result<Verdict, Refusal> {
+        let rejected = command.is_some_and(|c| c.iterate.as_ref() == Some(&to) && self.task.state != to);
+        let rejections = self.task.rejections + u32::from(rejected);
+        let too_often = rejected && rejections >= self.rules.max_rejections;
+        let to = if too_often { self.rules.flow.escalation().cloned().unwrap_or(to) } else { to };
+        let lock = command.and_then(|command| command.lock.as_ref()) == Some(&to);
+        let free_lock = self.is_free() && self.rules.flow.state(self.task.kind, &to).is_some_and(|state| state.lock);
+        let hands_off = !lock && !free_lock && self.task.state != to;
+        let links = Links::new(self.board);
+        let moved = self.moved_along(command, &to, &links)?;
+        let mut changes = Vec::new();
+        for (at, state) in &moved {
+            let task = &self.board.tasks()[*at];
+            changes.push(Change::set(&task.id, "state", Some(Value::text(&task.state)), Some(Value::text(state))));
+        }
+        if rejected {
+            let old = (self.task.rejections > 0).then_some(Value::Integer(self.task.rejections.into()));
+            changes.push(Change::set(&self.task.id, "review.rejections", old, Some(Value::Integer(rejections.into()))));
+        }
+        changes.extend(self.iteration_label(rejected, command, &to));
+        if hands_off && self.task.owner.is_some() {
+            changes.push(Change::set(&self.task.id, "owner", self.task.value(&Key::new("owner")), None));
+        }
+        let parents = self.board.parents_after(&moved, &links, self.rules);
+        for (at, state) in &parents {
+            let task = &self.board.tasks()[*at];
+            changes.push(Change::set(&task.id, "state", Some(Value::text(&task.state)), Some(Value::text(state))));
+        }
+        let others = moved.iter().chain(&parents).filter(|(at, _)| *at != self.at);
+        let along = others.map(|(at, state)| (self.board.tasks()[*at].id.clone(), state.clone())).collect();
+        let changes = if self.task.state == to { Vec::new() } else { changes };
+        Ok(Verdict { from: self.task.state.clone(), to, command: command.map(|c| c.name.clone()), changes, hands_off, forced, along })
+    }
+
+    /// The task itself, and for a command of the group the open members that stand where it stands.
+    fn moved_along(&self, command: Option<&Command>, to: &StateName, links: &Links<'_>) -> Result<Vec<(usize, StateName)>, Refusal> {
+        let mut moved = vec![(self.at, to.clone())];
+        if command.is_some_and(|command| command.group) {
+            let group = self.board.group_of(self.at, links, self.rules)?;
+            let with = group.members.iter().filter(|&&at| at != self.at && self.board.tasks()[at].state == self.task.state);
+            moved.extend(with.map(|&at| (at, to.clone())));
+        }
+        Ok(moved)
+    }
+
+    /// A rejected plan is marked; the mark goes when a new plan is there.
+    fn iteration_label(&self, rejected: bool, command: Option<&Command>, to: &StateName) -> Option<Change> {
+        let marked = self.task.labels.iter().any(|label| label == ITERATION);
+        let planned = command.is_some_and(|c| c.lock.is_some() && c.complete.as_ref() == Some(to));
+        let mut labels = self.task.labels.clone();
+        match (rejected, marked) {
+            (true, false) => {
+                labels.push(ITERATION.into());
+                labels.sort();
+            }
+            (false, true) if planned => labels.retain(|label| label != ITERATION),
+            _ => return None,
+        }
+        let new = (!labels.is_empty()).then(|| Value::texts(labels));
+        Some(Change::set(&self.task.id, "labels", self.task.value(&Key::new("labels")), new))
+    }
+}
+
+impl Board {
+    /// Why a command cannot take this task up, beyond its state; `None` when it can.
+    pub(super) fn unfit(&self, at: usize, command: &Command, rules: &Rules) -> Option<Refusal> {
+        let task = &self.tasks()[at];
+        if !command.on_blocked {
+            let blockers = self.open_blockers(at, rules);
+            if !blockers.is_empty() {
+                return Some(Refusal::Blocked { task: task.id.clone(), by: blockers });
+            }
+        }
+        let oversized = task.estimate.is_some_and(|estimate| estimate.is_oversized());
+        if command.sizes == Sizes::Small && oversized {
+            let size = task.estimate.map(|e| e.as_str()).unwrap_or_default();
+            return Some(Refusal::Oversized { task: task.id.clone(), size, command: command.name.clone() });
+        }
+        if !command.group {
+            return None;
+        }
+        let links = Links::new(self);
+        let group = match self.group_of(at, &links, rules) {
+            Ok(group) => group,
+            Err(refusal) => return Some(refusal),
+        };
+        if group.primary() != at {
+            let primary = self.tasks()[group.primary()].id.clone();
+            return Some(Refusal::NotPrimary { task: task.id.clone(), primary, command: command.name.clone() });
+        }
+        let convergence = self.converged(&group.members, &task.state, rules);
+        (!convergence.met).then(|| Refusal::NotConverged { task: task.id.clone(), waiting_for: convergence.waiting_for })
+    }
+
+    /// What a task waits for, through its ancestors; inside an atomic group blockers only order the phases.
+    pub fn open_blockers(&self, at: usize, rules: &Rules) -> Vec<TaskId> {
+        let mut found = Vec::new();
+        let mut seen = Vec::new();
+        let mut next = Some(at);
+        while let Some(here) = next.filter(|here| !seen.contains(here)) {
+            seen.push(here);
+            for (id, place) in self.blockers_of(here) {
+                let within = place.is_some_and(|other| self.are_phases(here, other));
+                let over = match place {
+                    Some(other) => rules.flow.is_terminal(self.tasks()[other].kind, &self.tasks()[other].state),
+                    None => self.archived(id).is_some(),
+                };
+                if !within && !over && !found.contains(id) {
+                    found.push(id.clone());
+                }
+            }
+            next = self.parent_of(here);
+        }
+        found
+    }
+}

@@ -1,0 +1,95 @@
+//! Why a rule says no: what is wrong, what would be allowed, and who stands in the way.
+
+use jiff::Timestamp;
+
+use super::{Claim, Cycle};
+use crate::task::{ParseError, StateName, TaskId, Worker};
+use crate::workflow::WorkflowError;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error("{task} would wait for itself: {cycle}")]
+    Cycle { task: TaskId, cycle: Cycle },
+    #[error("{task} is needed by {}", ids(needed_by))]
+    Needed { task: TaskId, needed_by: Vec<TaskId> },
+    #[error("there is no task {0}")]
+    Missing(TaskId),
+    #[error("{0:?} is not KEY=VALUE")]
+    NotAssignment(String),
+    #[error("{key:?} is not a key of a task: did you mean {meant:?}?")]
+    UnknownKey { key: String, meant: String },
+    #[error("{0:?} is not set by hand")]
+    Fixed(String),
+    #[error("{0} cannot be empty")]
+    Empty(&'static str),
+    #[error("{key:?} is one value, so it takes `{key}=VALUE`")]
+    NotASet { key: String },
+    #[error(transparent)]
+    Value(#[from] ParseError),
+    #[error(transparent)]
+    State(#[from] WorkflowError),
+    #[error("{0}")]
+    Id(String),
+
+    #[error("{task} is {from}, and {actor} may not move it to {to}; from here: {}", states(allowed))]
+    NotAllowed { task: TaskId, from: StateName, to: String, actor: String, allowed: Vec<StateName> },
+    #[error("{command} has no {intent}; it has {}, and may end in {}", intents.join(", "), states(ends))]
+    NoSuchIntent { command: String, intent: &'static str, intents: Vec<&'static str>, ends: Vec<StateName> },
+    #[error("{intent} means nothing to {task}, which is {state}")]
+    NoPlainIntent { task: TaskId, intent: &'static str, state: StateName },
+    #[error("{command} is for {}, not for {role}", roles.join(" or "))]
+    NotYourCommand { command: String, role: String, roles: Vec<String> },
+    #[error("as what? {task} could be moved so for {}", choices.join(" or "))]
+    NeedsCommand { task: TaskId, choices: Vec<String> },
+    #[error("{task} waits for a person, and only a person takes it from there")]
+    NeedsPerson { task: TaskId },
+    #[error("{task} is not claimed by you for {command}")]
+    NotClaimed { task: TaskId, command: String },
+    #[error("{task} waits for {}", ids(by))]
+    Blocked { task: TaskId, by: Vec<TaskId> },
+    #[error("{task} is of size {size}, too large for {command}")]
+    Oversized { task: TaskId, size: &'static str, command: String },
+    #[error("{task} belongs to a group, whose {command} runs on {primary}")]
+    NotPrimary { task: TaskId, primary: TaskId, command: String },
+    #[error("{task} waits for the rest of its group: {}", ids(waiting_for))]
+    NotConverged { task: TaskId, waiting_for: Vec<TaskId> },
+    #[error("{task} moves with its children, and these are behind: {}", ids(children))]
+    AheadOfChildren { task: TaskId, children: Vec<TaskId> },
+    #[error("these members of a group wait for each other: {}", ids(members))]
+    GroupCycle { members: Vec<TaskId> },
+
+    #[error("{task} is claimed by {holder}{}", if *held { ", as long as its program runs".into() } else { format!(", until {}", at(*until)) })]
+    Held { task: TaskId, holder: Worker, until: Timestamp, held: bool },
+    #[error("your claim on {task} is lost: it ended, or somebody took it over")]
+    Lost { task: TaskId },
+    #[error("{task} is {state}: there is nothing to claim")]
+    Finished { task: TaskId, state: StateName },
+    #[error("{task} is {state}, and {command} starts from {}", states(from))]
+    NotStart { task: TaskId, state: StateName, command: String, from: Vec<StateName> },
+    #[error("no {role} takes work from {state}, where {task} is")]
+    NotIntake { task: TaskId, role: String, state: StateName },
+    #[error("there are {limit} {role}s at work already: {}", holders.iter().map(Worker::as_str).collect::<Vec<_>>().join(", "))]
+    RoleFull { role: String, limit: usize, holders: Vec<Worker> },
+    #[error("{worker} holds {} already", ids(tasks))]
+    WorkerFull { worker: Worker, tasks: Vec<TaskId> },
+    #[error("{task} is not claimed")]
+    Unclaimed { task: TaskId },
+}
+
+impl Refusal {
+    pub fn held(task: &TaskId, claim: &Claim) -> Self {
+        Self::Held { task: task.clone(), holder: claim.worker.clone(), until: claim.until, held: claim.held }
+    }
+}
+
+fn at(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%d %H:%M:%SZ").to_string()
+}
+
+fn ids(list: &[TaskId]) -> String {
+    list.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", ")
+}
+
+fn states(list: &[StateName]) -> String {
+    if list.is_empty() { "nowhere".into() } else { list.iter().map(StateName::as_str).collect::<Vec<_>>().join(", ") }
+}

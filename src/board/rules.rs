@@ -1,0 +1,64 @@
+//! What decides beside the board itself: the workflow, and the settings that bear on it. And who asks.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::task::{TaskId, Worker};
+use crate::workflow::{ReviewMode, Workflow};
+
+#[derive(Debug, Clone)]
+pub struct Rules {
+    pub flow: Workflow,
+    pub mode: ReviewMode,
+    pub max_rejections: u32,
+    /// How many workers of a role may hold a claim at once.
+    pub limits: BTreeMap<String, usize>,
+    /// How many claims a worker may hold; a person is not counted.
+    pub per_worker: usize,
+}
+
+impl Rules {
+    /// The workflow alone, with the usual settings.
+    pub fn of(flow: Workflow) -> Self {
+        let limits = flow.roles().iter().map(|role| (role.name.clone(), role.limit)).collect();
+        Self { flow, mode: ReviewMode::Skip, max_rejections: 3, limits, per_worker: 1 }
+    }
+
+    /// The role of a worker; a person has none.
+    pub fn role_of(&self, worker: &Worker) -> Option<&str> {
+        self.flow.role_of(worker).map(|role| role.name.as_str())
+    }
+}
+
+/// Who asks for a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Actor {
+    pub worker: Worker,
+    /// The claim that it was given, if it brought it along: `TASK:TOKEN`.
+    pub proof: Option<String>,
+}
+
+/// A claim, and whether its holder lives.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    pub worker: Worker,
+    pub host: String,
+    pub since: Timestamp,
+    /// The end of the lease.
+    pub until: Timestamp,
+    /// Lives as long as a process holds its lock, whatever the lease says.
+    pub held: bool,
+    pub token: String,
+    pub command: Option<String>,
+    #[serde(skip)]
+    pub live: bool,
+}
+
+impl Claim {
+    /// What its holder shows to prove that it still has it.
+    pub fn proof(&self, task: &TaskId) -> String {
+        format!("{task}:{}", self.token)
+    }
+}

@@ -1,0 +1,67 @@
+//! `ralph claim`, `renew`, `release` and `reap`.
+
+use crate::app::{self, Claimed, Reaped};
+use crate::cli::args::{Claim, One, Release};
+use crate::cli::style::{self, paint};
+use crate::cli::{Answer, Outcome, Session};
+
+pub fn claim(session: &Session<'_>, args: &Claim) -> Answer {
+    let claimed = session.with(|ws| app::claim(ws, &ws.find(&args.task)?, args.acting.command.as_deref(), args.force))?;
+    tell(session, &claimed)
+}
+
+pub fn renew(session: &Session<'_>, args: &One) -> Answer {
+    let claimed = session.with(|ws| app::renew(ws, &ws.find(&args.task)?))?;
+    tell(session, &claimed)
+}
+
+fn tell(session: &Session<'_>, claimed: &Claimed) -> Answer {
+    if session.out.json {
+        session.out.json(claimed);
+    } else {
+        session.out.text(&line(claimed));
+    }
+    Ok(Outcome::Done)
+}
+
+/// `t-x7kq builder-2 has it for plan, until 10:40Z`.
+pub fn line(claimed: &Claimed) -> String {
+    let command = claimed.command.as_ref().map(|command| format!(" for {command}")).unwrap_or_default();
+    let verb = if claimed.renewed { "still has" } else { "has" };
+    let from = claimed.taken_from.as_ref().map(|worker| format!(", taken from {worker}")).unwrap_or_default();
+    let until = claimed.until.strftime("%H:%MZ");
+    format!(
+        "{} {} {verb} it{command}, until {until}{from}  {}\n",
+        paint(style::ID, &claimed.task),
+        paint(style::OWNER, &claimed.worker),
+        paint(style::state(claimed.state.as_str()), &claimed.state)
+    )
+}
+
+pub fn release(session: &Session<'_>, args: &Release) -> Answer {
+    let released = session.with(|ws| app::release(ws, &ws.find(&args.task)?, args.force))?;
+    if session.out.json {
+        session.out.json(&released);
+    } else {
+        let moved = if released.from == released.to { released.to.to_string() } else { format!("{} → {}", released.from, released.to) };
+        session.out.text(&format!("{} is free again  {moved}\n", paint(style::ID, &released.task)));
+    }
+    Ok(Outcome::Done)
+}
+
+pub fn reap(session: &Session<'_>) -> Answer {
+    let reaped = session.with(app::reap)?;
+    if session.out.json {
+        session.out.json(&reaped);
+    } else if reaped.is_empty() {
+        session.out.say("nothing to do: every holder is alive");
+    } else {
+        session.out.text(&reaped.iter().map(reaped_line).collect::<String>());
+    }
+    Ok(Outcome::Done)
+}
+
+pub fn reaped_line(reaped: &Reaped) -> String {
+    let from = reaped.worker.as_ref().map_or_else(|| "nobody".into(), ToString::to_string);
+    format!("{} came free: {from} is gone  {} → {}\n", paint(style::ID, &reaped.task), reaped.from, reaped.to)
+}

@@ -1,0 +1,32 @@
+//! `ralph next`.
+
+use crate::app::{self, NextAsk};
+use crate::cli::args::Next;
+use crate::cli::style::{self, paint};
+use crate::cli::{Answer, Outcome, Session};
+
+pub fn run(session: &Session<'_>, args: &Next) -> Answer {
+    let asked = NextAsk { role: args.role.clone(), claim: args.claim };
+    let chosen = session.with(|ws| match args.wait {
+        Some(limit) => app::next_or_wait(ws, &asked, limit),
+        None => app::next(ws, &asked),
+    })?;
+    for reaped in &chosen.reaped {
+        session.out.say(super::claim::reaped_line(reaped).trim_end());
+    }
+    if session.out.json {
+        session.out.json(&chosen);
+        return Ok(Outcome::Done);
+    }
+    let resume = if chosen.resume { paint(style::DIM, "  go on with it") } else { String::new() };
+    let mut text = format!(
+        "{} {}  {} as {}{resume}\n",
+        paint(style::ID, &chosen.task),
+        chosen.title,
+        paint(style::state(chosen.state.as_str()), &chosen.state),
+        paint(style::HEAD, &chosen.command)
+    );
+    text.push_str(&chosen.claim.as_ref().map(super::claim::line).unwrap_or_default());
+    session.out.text(&text);
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,25 @@
+//! `ralph wait`.
+
+use crate::app::{self, WaitFor};
+use crate::cli::args::Wait;
+use crate::cli::style::{self, paint};
+use crate::cli::{Answer, Outcome, Session};
+
+pub fn run(session: &Session<'_>, args: &Wait) -> Answer {
+    let waited = session.with(|ws| {
+        let id = ws.find(&args.task)?;
+        let kind = ws.store.load(&id)?.task.kind;
+        let wanted = match args.until.as_str() {
+            "ready" => WaitFor::Ready,
+            "free" => WaitFor::Free,
+            typed => WaitFor::State(ws.flow().find_state(kind, typed)?.name.clone()),
+        };
+        app::wait(ws, &id, &wanted, args.timeout)
+    })?;
+    if session.out.json {
+        session.out.json(&waited);
+    } else {
+        session.out.text(&format!("{} {}\n", paint(style::ID, &waited.task), paint(style::state(waited.state.as_str()), &waited.state)));
+    }
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,47 @@
+//! `ralph why`.
+
+use crate::app::{self, Reason, Why};
+use crate::cli::args::One;
+use crate::cli::style::{self, paint};
+use crate::cli::{Answer, Outcome, Session, words};
+
+pub fn run(session: &Session<'_>, args: &One) -> Answer {
+    let why = session.with(|ws| app::why(ws, &ws.find(&args.task)?))?;
+    if session.out.json {
+        session.out.json(&why);
+    } else {
+        session.out.text(&page(&why));
+    }
+    Ok(Outcome::Done)
+}
+
+fn page(why: &Why) -> String {
+    let mut text = format!("{}\n{}\n", super::tree::line(&why.task), why.verdict);
+    for (at, reason) in why.reasons.iter().enumerate() {
+        draw(reason, "", at + 1 == why.reasons.len(), &mut text);
+    }
+    text
+}
+
+fn draw(reason: &Reason, below: &str, last: bool, text: &mut String) {
+    let (branch, rest) = if last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+    text.push_str(&format!("{}{}\n", paint(style::DIM, format!("{below}{branch}")), line(reason)));
+    for (at, next) in reason.reasons.iter().enumerate() {
+        draw(next, &format!("{below}{rest}"), at + 1 == reason.reasons.len(), text);
+    }
+}
+
+fn line(reason: &Reason) -> String {
+    let title = reason.title.as_deref().unwrap_or("?");
+    let state = reason.state.as_ref().map(|state| format!(" · {}", paint(style::state(state), state))).unwrap_or_default();
+    let holder = match (&reason.claim, &reason.owner) {
+        (Some(claim), _) => format!(" {}", paint(style::OWNER, format!("@{}", claim.by))),
+        (None, Some(owner)) => format!(" {}", paint(style::DIM, format!("@{owner}, not at work"))),
+        (None, None) => String::new(),
+    };
+    let through = reason.through.as_ref().map(|id| paint(style::DIM, format!(" through {id}"))).unwrap_or_default();
+    let dead = reason.dead.as_ref().map(|why| format!("  {}", paint(style::BLOCKED, format!("✗ {why}")))).unwrap_or_default();
+    let root = reason.reasons.is_empty();
+    let frees = if root && reason.frees > 0 { paint(style::READY, format!("  would free {}", words::count(reason.frees, "task"))) } else { String::new() };
+    format!("{} {title}{state}{holder}{through}{dead}{frees}", paint(style::ID, &reason.task))
+}

@@ -1,0 +1,116 @@
+//! `ralph workflow`: the table that is enforced.
+
+use serde_json::{Value, json};
+
+use crate::cli::args;
+use crate::cli::style;
+use crate::cli::table::{self, Cell, cell};
+use crate::cli::{Answer, Outcome, Session};
+use crate::task::StateName;
+use crate::workflow::{Command, ReviewMode, Workflow};
+
+pub fn run(session: &Session<'_>, args: &args::Workflow) -> Answer {
+    let (flow, mode) = session.with(|ws| Ok((ws.flow().clone(), ws.rules().mode)))?;
+    if session.out.json {
+        session.out.json(&document(&flow));
+    } else if args.mermaid {
+        session.out.text(&mermaid(&flow, mode));
+    } else {
+        let width = session.out.width();
+        session.out.text(&format!("{}\n{}\n{}", states(&flow, mode, width), commands(&flow, width), roles(&flow, mode, width)));
+    }
+    Ok(Outcome::Done)
+}
+
+fn names(list: &[StateName]) -> String {
+    list.iter().map(StateName::as_str).collect::<Vec<_>>().join(", ")
+}
+
+fn states(flow: &Workflow, mode: ReviewMode, width: Option<usize>) -> String {
+    let row = |state: &crate::workflow::State| -> Vec<Cell> {
+        let flags = [("lock", state.lock), ("terminal", state.terminal), ("human", state.human), ("gate", state.gate), ("off", state.off)];
+        let set: Vec<&str> = flags.iter().filter(|(_, set)| *set).map(|(name, _)| *name).collect();
+        let roles: Vec<&str> = flow.roles().iter().map(|r| r.name.as_str()).filter(|role| flow.takes(role, state, mode)).collect();
+        vec![
+            cell(state.name.as_str(), style::state(state.name.as_str())),
+            cell(set.join(" "), style::DIM),
+            cell(roles.join(" "), style::OWNER),
+            cell(state.release.as_ref().map(StateName::as_str).unwrap_or_default(), style::PLAIN),
+            cell(state.github.as_deref().unwrap_or_default(), style::DIM),
+        ]
+    };
+    let rows: Vec<Vec<Cell>> = flow.states().iter().map(row).collect();
+    table::render(&["STATE", "IS", "TAKEN BY", "RETURNS TO", "ON GITHUB"], 0, &rows, width)
+}
+
+fn commands(flow: &Workflow, width: Option<usize>) -> String {
+    let row = |command: &Command| -> Vec<Cell> {
+        let name = |state: &Option<StateName>| state.as_ref().map(ToString::to_string).unwrap_or_default();
+        let who: Vec<&str> = command.roles.iter().chain(&command.interactive).map(String::as_str).collect();
+        vec![
+            cell(&command.name, style::HEAD),
+            cell(who.join(" "), style::OWNER),
+            cell(names(&command.from), style::PLAIN),
+            cell(name(&command.lock), style::PLAIN),
+            cell(name(&command.complete), style::PLAIN),
+            cell(names(&command.ends), style::DIM),
+        ]
+    };
+    let rows: Vec<Vec<Cell>> = flow.commands().iter().map(row).collect();
+    table::render(&["COMMAND", "BY", "STARTS FROM", "LOCKS", "COMPLETES TO", "OTHER ENDS"], 5, &rows, width)
+}
+
+fn roles(flow: &Workflow, mode: ReviewMode, width: Option<usize>) -> String {
+    let row = |role: &crate::workflow::Role| -> Vec<Cell> {
+        let commands: Vec<&str> = flow.commands_of(&role.name, mode).map(|command| command.name.as_str()).collect();
+        vec![
+            cell(&role.name, style::OWNER),
+            cell(role.limit.to_string(), style::PLAIN),
+            cell(commands.join(" "), style::PLAIN),
+            cell(role.hands_off.as_ref().map(StateName::as_str).unwrap_or_default(), style::PLAIN),
+        ]
+    };
+    let rows: Vec<Vec<Cell>> = flow.roles().iter().map(row).collect();
+    table::render(&["ROLE", "AT MOST", "COMMANDS", "HANDS OFF AT"], 2, &rows, width)
+}
+
+fn document(flow: &Workflow) -> Value {
+    let states = flow.states().iter().map(|state| {
+        json!({
+            "name": state.name, "lock": state.lock, "terminal": state.terminal, "human": state.human, "gate": state.gate,
+            "off": state.off, "release": state.release, "claim": state.claim, "leave": state.leave, "phase": state.phase,
+            "github": state.github,
+        })
+    });
+    let commands = flow.commands().iter().map(|command| {
+        json!({
+            "name": command.name, "roles": command.roles, "interactive": command.interactive, "from": command.from,
+            "lock": command.lock, "complete": command.complete, "ends": command.ends, "intents": command.intents(flow),
+            "on_blocked": command.on_blocked, "group": command.group,
+        })
+    });
+    let roles = flow.roles().iter().map(|role| json!({ "name": role.name, "limit": role.limit, "hands_off": role.hands_off }));
+    json!({
+        "name": flow.name,
+        "states": states.collect::<Vec<_>>(),
+        "commands": commands.collect::<Vec<_>>(),
+        "roles": roles.collect::<Vec<_>>(),
+    })
+}
+
+fn mermaid(flow: &Workflow, mode: ReviewMode) -> String {
+    let name = |state: &StateName| state.as_str().replace(' ', "_");
+    let mut text = String::from("stateDiagram-v2\n");
+    for state in flow.states() {
+        text.push_str(&format!("  {} : {}\n", name(&state.name), state.name));
+    }
+    for from in flow.states() {
+        for to in flow.states().iter().filter(|to| to.name != from.name && Some(&to.name) != flow.escalation()) {
+            let by: Vec<&str> = flow.commands().iter().filter(|c| c.leads(&from.name, &to.name, mode, flow)).map(|c| c.name.as_str()).collect();
+            if !by.is_empty() {
+                text.push_str(&format!("  {} --> {} : {}\n", name(&from.name), name(&to.name), by.join(", ")));
+            }
+        }
+    }
+    text
+}

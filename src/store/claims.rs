@@ -1,0 +1,73 @@
+//! Claims on this machine: one small file each, and a lock file for those that live as long as a process.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use fs2::FileExt as _;
+use jiff::Timestamp;
+
+use super::{Store, StoreError};
+use crate::board::Claim;
+use crate::fs;
+use crate::task::TaskId;
+
+/// A claim's lock: as long as this lives, so does the claim, and the kernel lets go of it when the process dies.
+pub struct Hold {
+    _file: File,
+}
+
+impl Store {
+    pub fn claims_dir(&self) -> PathBuf {
+        self.local.join("claims")
+    }
+
+    fn claim_path(&self, id: &TaskId, ending: &str) -> PathBuf {
+        self.claims_dir().join(format!("{id}.{ending}"))
+    }
+
+    /// All claims, with whether their holders live.
+    pub fn claims(&self, now: Timestamp) -> Result<BTreeMap<TaskId, Claim>, StoreError> {
+        let mut claims = BTreeMap::new();
+        for name in fs::names(&self.claims_dir())? {
+            let Some(id) = name.strip_suffix(".toml").and_then(|stem| TaskId::new(stem).ok()) else { continue };
+            let Some(text) = fs::read_text(&self.claims_dir().join(&name))? else { continue };
+            // Written whole; one that cannot be read is nobody's.
+            let Ok(mut claim) = toml::from_str::<Claim>(&text) else { continue };
+            claim.live = if claim.held { self.is_held(&id) } else { now < claim.until };
+            claims.insert(id, claim);
+        }
+        Ok(claims)
+    }
+
+    /// Shared, so that those who look do not hinder each other.
+    fn is_held(&self, id: &TaskId) -> bool {
+        let Ok(file) = File::options().read(true).open(self.claim_path(id, "lock")) else { return false };
+        fs2::FileExt::try_lock_shared(&file).is_err()
+    }
+
+    pub fn write_claim(&self, id: &TaskId, claim: &Claim) -> Result<(), StoreError> {
+        fs::make_dir(&self.claims_dir())?;
+        let text = toml::to_string(claim).expect("a claim is a flat table");
+        Ok(fs::replace(&self.claim_path(id, "toml"), text.as_bytes(), true)?)
+    }
+
+    pub fn remove_claim(&self, id: &TaskId) -> Result<(), StoreError> {
+        Ok(fs::remove(&self.claim_path(id, "toml"))?)
+    }
+
+    /// Takes the lock of a claim for this process. Those who look at it hold it for an instant, so it may take a few tries.
+    pub fn hold(&self, id: &TaskId) -> Result<Hold, StoreError> {
+        fs::make_dir(&self.claims_dir())?;
+        let file = fs::open_lock(&self.claim_path(id, "lock"))?;
+        let start = Instant::now();
+        while file.try_lock_exclusive().is_err() {
+            if start.elapsed() > Duration::from_secs(2) {
+                return Err(StoreError::Busy { holder: format!("the holder of {id}") });
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(Hold { _file: file })
+    }
+}

@@ -18,8 +18,8 @@ pub enum ConfigError {
     Syntax(Problem),
     #[error("{file} has format {found}, this ralph knows format {FORMAT}")]
     Format { file: String, found: String },
-    #[error("there is no setting {key:?}: did you mean {meant:?}?")]
-    UnknownKey { key: String, meant: String },
+    #[error("there is no setting {key:?}{}", meant.as_ref().map(|m| format!(": did you mean {m:?}?")).unwrap_or_default())]
+    UnknownKey { key: String, meant: Option<String> },
     #[error("{value:?} cannot be {key}: {wanted}")]
     BadValue { key: String, value: String, wanted: String, source_name: String },
     #[error("{0:?} is not KEY=VALUE")]
@@ -42,7 +42,7 @@ enum Shape {
 pub struct Spec {
     pub key: &'static str,
     shape: Shape,
-    default: &'static str,
+    pub default: &'static str,
     pub about: &'static str,
 }
 
@@ -91,7 +91,12 @@ pub const SPECS: &[Spec] = &[
 ];
 
 const fn limit(key: &'static str) -> Spec {
-    Spec { key, shape: Shape::Limit, default: "", about: "how many of them may be at work; as the workflow says if empty" }
+    Spec {
+        key,
+        shape: Shape::Limit,
+        default: "",
+        about: "how many of them may be at work; as the workflow says if empty",
+    }
 }
 
 /// Where a value comes from; later ones win.
@@ -159,7 +164,7 @@ impl Settings {
     pub fn add_environment(&mut self, lookup: impl Fn(&str) -> Option<String>) -> Result<(), ConfigError> {
         for spec in SPECS {
             let name = format!("RALPH_{}", spec.key.replace('.', "_").to_uppercase());
-            if let Some(value) = lookup(&name) {
+            if let Some(value) = lookup(&name).filter(|value| !value.is_empty()) {
                 self.put(spec, &value, Source::Environment(name))?;
             }
         }
@@ -219,7 +224,10 @@ pub fn duration(text: &str) -> Option<SignedDuration> {
 /// Refuses a key that there is not, or a value that it cannot have.
 pub fn check_assignment(key: &str, value: &str) -> Result<&'static Spec, ConfigError> {
     let spec = known(key)?;
-    check(spec, value, &Source::Flag)?;
+    // An empty value takes the setting out of the file.
+    if !value.is_empty() {
+        check(spec, value, &Source::Flag)?;
+    }
     Ok(spec)
 }
 
@@ -229,9 +237,9 @@ fn spec(key: &str) -> Option<&'static Spec> {
 
 fn known(key: &str) -> Result<&'static Spec, ConfigError> {
     spec(key).ok_or_else(|| {
-        let near =
-            SPECS.iter().max_by(|a, b| strsim::jaro_winkler(key, a.key).total_cmp(&strsim::jaro_winkler(key, b.key)));
-        ConfigError::UnknownKey { key: key.to_owned(), meant: near.map_or("", |spec| spec.key).to_owned() }
+        let score = |spec: &Spec| strsim::jaro_winkler(key, spec.key);
+        let near = SPECS.iter().max_by(|a, b| score(a).total_cmp(&score(b))).filter(|spec| score(spec) > 0.8);
+        ConfigError::UnknownKey { key: key.to_owned(), meant: near.map(|spec| spec.key.to_owned()) }
     })
 }
 
@@ -240,13 +248,13 @@ fn check(spec: &Spec, value: &str, source: &Source) -> Result<(), ConfigError> {
         Shape::Text => return Ok(()),
         Shape::Choice(choices) if choices.contains(&value) => return Ok(()),
         Shape::Choice(choices) => format!("use {}", choices.join(", ")),
-        Shape::Prefix if crate::task::TaskId::new(format!("{value}x")).is_ok() => return Ok(()),
+        Shape::Prefix if crate::task::TaskId::new(format!("{value}xxxxxxxxxxxx")).is_ok() => return Ok(()),
         Shape::Limit if value.is_empty() => return Ok(()),
         Shape::Count | Shape::Limit if value.parse::<u32>().is_ok_and(|n| n > 0) => return Ok(()),
         Shape::Count | Shape::Limit => "use a number from 1".into(),
         Shape::Duration if duration(value).is_some() => return Ok(()),
         Shape::Duration => "use 90s, 60m, 12h or 30d".into(),
-        Shape::Prefix => "use letters, digits and dashes, such as t-".into(),
+        Shape::Prefix => "use up to 50 letters, digits and dashes, such as t-".into(),
     };
     Err(ConfigError::BadValue {
         key: spec.key.into(),

@@ -8,7 +8,7 @@ use super::view::{TaskView, views};
 use super::{Failure, Workspace};
 use crate::board::{Board, Change, Links, Op, Place, Standings};
 use crate::store::codec::new_file;
-use crate::task::{Estimate, Key, Kind, Priority, Task, TaskId, Value, Worker, id_length, mint};
+use crate::task::{Estimate, Key, Kind, Priority, StateName, Task, TaskId, Value, Worker, id_length, mint};
 
 /// A task as it is asked for; ids and states as typed.
 #[derive(Debug, Clone, Default)]
@@ -43,7 +43,11 @@ pub fn add(ws: &Workspace, wanted: &[NewTask]) -> Result<Added, Failure> {
     let mut tasks = Vec::new();
     let mut changes = Vec::new();
     for (new, id) in wanted.iter().zip(&minted.ids) {
-        let task = minted.task(new, id)?;
+        let which = |failure: Failure| match wanted.len() {
+            1 => failure,
+            _ => Failure { message: format!("{:?}: {}", new.title, failure.message), ..failure },
+        };
+        let task = minted.task(new, id).map_err(which)?;
         changes.push(Change::File {
             task: id.clone(),
             file: Place::Task,
@@ -106,6 +110,16 @@ impl Minted<'_> {
         }
     }
 
+    /// A person may put a task anywhere; a worker's begin where the workflow does.
+    fn first_state(&self, state: StateName, kind: Kind) -> Result<StateName, Failure> {
+        let worker = self.ws.rules().role_of(&self.ws.me()?).is_some();
+        if worker && state != *self.ws.flow().initial(kind) {
+            let message = format!("a new task begins in {}, not in {state}", self.ws.flow().initial(kind));
+            return Err(Failure::refused("not-allowed", message).hint(super::Hint::Workflow));
+        }
+        Ok(state)
+    }
+
     fn find(&self, typed: &str) -> Result<TaskId, Failure> {
         let here = self.names.get(typed).or_else(|| self.ids.iter().find(|id| id.as_str() == typed));
         here.cloned().map_or_else(|| self.ws.find(typed), Ok)
@@ -119,7 +133,7 @@ impl Minted<'_> {
         let flow = self.ws.flow();
         let kind = new.kind.unwrap_or(Kind::Issue);
         let state = match &new.state {
-            Some(typed) => flow.find_state(kind, typed)?.name.clone(),
+            Some(typed) => self.first_state(flow.find_state(kind, typed)?.name.clone(), kind)?,
             None => flow.initial(kind).clone(),
         };
         let mut task = Task::new(id.clone(), title, state);
@@ -165,8 +179,8 @@ fn refuse_cycles(ws: &Workspace, new: &[Task]) -> Result<(), Failure> {
     let mut tasks = ws.board()?.tasks().to_vec();
     tasks.extend(new.iter().cloned());
     let board = Board::new(tasks, Vec::new(), Vec::new());
-    let links = Links::new(&board);
-    match new.iter().find_map(|task| Some((task.id.clone(), links.cycle_through(&task.id)?))) {
+    let ids: Vec<TaskId> = new.iter().map(|task| task.id.clone()).collect();
+    match Links::new(&board).cycle_through_any(&ids) {
         Some((task, cycle)) => Err(crate::board::Refusal::Cycle { task, cycle }.into()),
         None => Ok(()),
     }

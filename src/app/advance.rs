@@ -27,7 +27,8 @@ pub fn advance(ws: &Workspace, id: &TaskId, typed: &str, force: bool) -> Result<
     let target = ws.flow().find_state(board.tasks()[at].kind, typed)?;
     if !target.gate && !force {
         let gates: Vec<&str> = ws.flow().states().iter().filter(|s| s.gate).map(|s| s.name.as_str()).collect();
-        let message = format!("{} is no gate, and many are brought on only to one of {}", target.name, gates.join(", "));
+        let message =
+            format!("{} is no gate, and many are brought on only to one of {}", target.name, gates.join(", "));
         return Err(Failure::refused("not-a-gate", message));
     }
     let target = target.name.clone();

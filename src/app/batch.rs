@@ -38,7 +38,14 @@ struct Rows {
 /// `file` is only for messages.
 pub fn parse(file: &str, text: &str) -> Result<Vec<NewTask>, Failure> {
     let rows = if text.trim_start().starts_with('{') { json_lines(file, text)? } else { toml_tables(file, text)? };
-    rows.into_iter().map(NewTask::try_from).collect()
+    let place = |number: usize, failure: Failure| Failure {
+        message: format!("{file}: task {}: {}", number + 1, failure.message),
+        ..failure
+    };
+    rows.into_iter()
+        .enumerate()
+        .map(|(number, row)| NewTask::try_from(row).map_err(|failure| place(number, failure)))
+        .collect()
 }
 
 fn json_lines(file: &str, text: &str) -> Result<Vec<Row>, Failure> {

@@ -46,7 +46,13 @@ pub(super) enum Kind {
 
 /// Gives the claim under the lock that the caller holds. The task changes first: without a claim its lock would be nobody's,
 /// which heals by itself; a claim without its task would bind a task that nobody works on.
-pub(super) fn grant(ws: &Workspace, lock: &BoardLock, board: &Board, asked: &ClaimAsk<'_>, kind: Kind) -> Result<Claimed, Failure> {
+pub(super) fn grant(
+    ws: &Workspace,
+    lock: &BoardLock,
+    board: &Board,
+    asked: &ClaimAsk<'_>,
+    kind: Kind,
+) -> Result<Claimed, Failure> {
     let id = asked.task;
     let task = board.get(id).ok_or_else(|| super::moves::missing(ws, board, id))?;
     let actor = ws.actor()?;
@@ -141,7 +147,9 @@ fn own(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), Failure> {
     let proof = actor.proof.as_ref().filter(|proof| proof.starts_with(&format!("{id}:")));
     match claim {
         Some(claim) if claim.worker != actor.worker => Err(Refusal::held(id, claim).into()),
-        Some(claim) if proof.is_some_and(|proof| *proof != claim.proof(id)) => Err(Refusal::Lost { task: id.clone() }.into()),
+        Some(claim) if proof.is_some_and(|proof| *proof != claim.proof(id)) => {
+            Err(Refusal::Lost { task: id.clone() }.into())
+        }
         Some(_) => Ok(()),
         None if proof.is_some() => Err(Refusal::Lost { task: id.clone() }.into()),
         // Owned without a claim: by hand, or the claim has ended and nobody has noticed yet.

@@ -8,12 +8,16 @@ const NOTES: [(&str, &str); 2] = [
     ("leak", "Seen in the log of the reverse proxy too, not only in ours."),
 ];
 
+pub(super) fn refuse_unless_empty(ws: &Workspace) -> Result<(), Failure> {
+    if ws.board()?.tasks().is_empty() {
+        return Ok(());
+    }
+    let message = "the board has tasks already, and a demo would stand between them";
+    Err(Failure::refused("not-empty", message).advice("run `ralph init --demo` in an empty repository"))
+}
+
 /// How many tasks it made.
 pub(super) fn fill(ws: &Workspace) -> Result<usize, Failure> {
-    if !ws.board()?.tasks().is_empty() {
-        let message = "the board has tasks already, and a demo would stand between them";
-        return Err(Failure::refused("not-empty", message).advice("run `ralph init --demo` in an empty repository"));
-    }
     let wanted = parse_batch("demo.toml", TASKS)?;
     let added = add(ws, &wanted)?;
     for (new, task) in wanted.iter().zip(&added.tasks) {

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::init::{add_lines, on_path, wanted_driver};
+use super::init::{add_lines, has_line, on_path, wanted_driver};
 use super::{Failure, Workspace};
-use crate::board::{Change, Op, inspect};
+use crate::board::{Assignment, Op, inspect};
 use crate::fs;
 use crate::git::{ATTRIBUTES, DRIVER};
 use crate::task::{Problem, TaskId};
@@ -32,7 +32,7 @@ pub struct DoctorFinding {
 /// What `--fix` does about a finding.
 #[derive(Debug)]
 enum Fix {
-    Commit(Vec<Change>),
+    Assign(TaskId, Vec<Assignment>),
     Remove(PathBuf),
     DropIndex,
     Attributes,
@@ -61,7 +61,7 @@ pub fn doctor(ws: &Workspace, fix: bool) -> Result<Diagnosis, Failure> {
     let board = ws.board()?;
     findings.extend(board.problems().into_iter().map(DoctorFinding::of));
     findings.extend(inspect(&board, ws.flow()).into_iter().map(|found| {
-        let fix = (!found.fix.is_empty()).then_some(Fix::Commit(found.fix));
+        let fix = found.task.clone().filter(|_| !found.fix.is_empty()).map(|task| Fix::Assign(task, found.fix));
         DoctorFinding { task: found.task, ..DoctorFinding::new(found.code, found.message, found.advice, fix) }
     }));
     findings.extend(ws.store.journal()?.1.iter().map(DoctorFinding::of));
@@ -79,7 +79,8 @@ pub fn doctor(ws: &Workspace, fix: bool) -> Result<Diagnosis, Failure> {
 /// Files that should not be where they are.
 fn files(ws: &Workspace) -> Result<Vec<DoctorFinding>, Failure> {
     let mut found = Vec::new();
-    for entry in walkdir::WalkDir::new(ws.store.board_dir()).into_iter().filter_map(Result::ok) {
+    let folders = [ws.store.board_dir(), ws.store.local().to_owned()];
+    for entry in folders.iter().flat_map(|folder| walkdir::WalkDir::new(folder).into_iter().filter_map(Result::ok)) {
         let name = entry.file_name().to_string_lossy();
         if name.starts_with('.') && name.ends_with(".tmp") {
             let message = format!("{} was left by a program that died", ws.store.shown(entry.path()));
@@ -117,8 +118,8 @@ fn files(ws: &Workspace) -> Result<Vec<DoctorFinding>, Failure> {
             ));
         }
     }
-    if ws.store.local().join("intent.damaged").exists() {
-        let path = ws.store.local().join("intent.damaged");
+    if ws.store.local().join("intent/damaged").exists() {
+        let path = ws.store.local().join("intent/damaged");
         let message = "a verb was interrupted and its record is damaged";
         found.push(DoctorFinding::new(
             "damaged-intent",
@@ -182,7 +183,7 @@ fn git(ws: &Workspace) -> Result<Vec<DoctorFinding>, Failure> {
         }
     }
     let attributes = fs::read_text(&ws.store.root().join(".gitattributes"))?.unwrap_or_default();
-    if ATTRIBUTES.iter().any(|line| !attributes.lines().any(|there| there.trim() == *line)) {
+    if ATTRIBUTES.iter().any(|line| !has_line(&attributes, line)) {
         let message = ".gitattributes does not say how git merges the board";
         found.push(DoctorFinding::new(
             "no-attributes",
@@ -215,7 +216,8 @@ fn mend(ws: &Workspace, findings: &mut [DoctorFinding]) -> Result<(), Failure> {
     let lock = ws.store.lock()?;
     for finding in findings {
         match finding.fix.take() {
-            Some(Fix::Commit(changes)) => {
+            Some(Fix::Assign(task, wanted)) => {
+                let changes = super::set::changes(ws, &task, &wanted)?;
                 ws.commit(&lock, Op::new("doctor", changes))?;
             }
             Some(Fix::Remove(path)) => fs::remove(&path)?,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Failure, FieldChange, Workspace};
-use crate::board::{Board, Change, Op, Place};
+use crate::board::{Board, Change, Move, Op, Place, Target};
 use crate::store::codec::{self, Doc};
 use crate::task::{Key, Problem, TaskId, Value};
 
@@ -42,6 +42,7 @@ pub fn finish_edit(ws: &Workspace, editing: &Editing, text: &str) -> Result<Edit
     }
     let lock = ws.store.lock()?;
     refuse_cycles(ws, id, text)?;
+    refuse_move(ws, id, text)?;
     let change = Change::File {
         task: id.clone(),
         file: Place::Task,
@@ -67,6 +68,17 @@ fn refuse_cycles(ws: &Workspace, id: &TaskId, text: &str) -> Result<(), Failure>
     let mut tasks: Vec<_> = board.tasks().iter().filter(|task| task.id != *id).cloned().collect();
     tasks.push(read);
     Ok(Board::new(tasks, Vec::new(), Vec::new()).refuse_cycles(&changes)?)
+}
+
+/// A state that is changed in the editor is a move like any other.
+fn refuse_move(ws: &Workspace, id: &TaskId, text: &str) -> Result<(), Failure> {
+    let read = codec::read(id, "", text, ws.flow())?.task;
+    let board = ws.family(id)?;
+    if board.get(id).is_none_or(|task| task.state == read.state || ws.flow().state(task.kind, &task.state).is_none()) {
+        return Ok(());
+    }
+    let asked = Move { task: id, to: Target::State(read.state), command: None, force: false };
+    Ok(board.judge(ws.rules(), &ws.actor()?, &asked).map(|_| ())?)
 }
 
 /// What differs between two versions of a file, key by key.

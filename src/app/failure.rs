@@ -122,13 +122,17 @@ impl From<StoreError> for Failure {
             StoreError::Busy { .. } => Self::new(FailureKind::Raced, "busy", message).hint(Hint::Retry),
             StoreError::Raced { .. } => Self::new(FailureKind::Raced, "raced", message).hint(Hint::Retry),
             StoreError::Missing(_) => Self::refused("unknown-task", message).hint(Hint::List),
-            StoreError::Archived(_) => Self::refused("archived", message).advice("`ralph undo` of its archiving brings it back"),
+            StoreError::Archived(_) => {
+                Self::refused("archived", message).advice("`ralph undo` of its archiving brings it back")
+            }
             StoreError::Unwritable(problem) => {
                 let failure = Self::refused("unreadable-result", message);
                 problem.hint.map_or_else(|| failure.clone(), |hint| failure.clone().advice(hint))
             }
             StoreError::Edit { source: EditError::Syntax { .. }, .. } => Self::broken("cannot-edit", message),
-            StoreError::Edit { .. } => Self::refused("cannot-edit", message).advice("change the file itself with `ralph task edit`"),
+            StoreError::Edit { .. } => {
+                Self::refused("cannot-edit", message).advice("change the file itself with `ralph task edit`")
+            }
         }
     }
 }
@@ -189,11 +193,12 @@ impl From<Refusal> for Failure {
             Refusal::UnknownKey { .. } => {
                 Self::usage("unknown-key", message).advice("`--custom` sets a key of your own")
             }
-            Refusal::Fixed(key) if key == "state" => {
-                Self::usage("fixed-key", message).advice("`ralph move TASK STATE` moves it, by the rules of the workflow")
-            }
+            Refusal::Fixed(key) if key == "state" => Self::usage("fixed-key", message)
+                .advice("`ralph move TASK STATE` moves it, by the rules of the workflow"),
             Refusal::Fixed(_) => Self::usage("fixed-key", message).advice("ralph keeps it"),
-            Refusal::Empty(_) | Refusal::NotASet { .. } | Refusal::Value(_) => Self::usage("bad-value", message),
+            Refusal::Empty(_) | Refusal::NotASet { .. } | Refusal::Value(_) | Refusal::BadKey(_) => {
+                Self::usage("bad-value", message)
+            }
             Refusal::State(_) => Self::usage("unknown-state", message),
             Refusal::Id(_) => Self::refused("unknown-task", message).hint(Hint::List),
             other => Self::from_workflow(&other, message),
@@ -211,10 +216,16 @@ impl Failure {
             Refusal::RoleFull { .. } => raced("role-full", message).advice("wait until one of them is done"),
             Refusal::WorkerFull { .. } => Self::refused("worker-full", message).advice("finish or release it first"),
             Refusal::NotAllowed { .. } => Self::refused("not-allowed", message).hint(Hint::Workflow),
-            Refusal::NoSuchIntent { .. } | Refusal::NoPlainIntent { .. } => Self::usage("no-intent", message).hint(Hint::Workflow),
+            Refusal::NoSuchIntent { .. } | Refusal::NoPlainIntent { .. } => {
+                Self::usage("no-intent", message).hint(Hint::Workflow)
+            }
             Refusal::NotYourCommand { .. } => Self::refused("not-your-command", message).hint(Hint::Workflow),
-            Refusal::NeedsCommand { .. } => Self::usage("needs-command", message).advice("say which with `--for COMMAND`"),
-            Refusal::NeedsPerson { .. } => Self::refused("needs-person", message).advice("leave it to a person, and take the next task"),
+            Refusal::NeedsCommand { .. } => {
+                Self::usage("needs-command", message).advice("say which with `--for COMMAND`")
+            }
+            Refusal::NeedsPerson { .. } => {
+                Self::refused("needs-person", message).advice("leave it to a person, and take the next task")
+            }
             Refusal::NotClaimed { task, command } => {
                 Self::refused("not-claimed", message).hint(Hint::Claim { task: task.clone(), command: command.clone() })
             }
@@ -222,10 +233,16 @@ impl Failure {
             Refusal::Oversized { .. } => Self::refused("oversized", message).advice("split it first"),
             Refusal::NotPrimary { .. } => Self::refused("not-primary", message),
             Refusal::NotConverged { .. } => Self::refused("not-converged", message),
-            Refusal::AheadOfChildren { .. } => Self::refused("ahead-of-children", message).advice("finish the children first"),
-            Refusal::GroupCycle { .. } => Self::refused("cycle", message).advice("take one of these links out with `ralph unblock`"),
+            Refusal::AheadOfChildren { .. } => {
+                Self::refused("ahead-of-children", message).advice("finish the children first")
+            }
+            Refusal::GroupCycle { .. } => {
+                Self::refused("cycle", message).advice("take one of these links out with `ralph unblock`")
+            }
             Refusal::Finished { .. } => Self::refused("finished", message),
-            Refusal::NotIntake { .. } | Refusal::NotStart { .. } => Self::refused("not-allowed", message).hint(Hint::Workflow),
+            Refusal::NotIntake { .. } | Refusal::NotStart { .. } => {
+                Self::refused("not-allowed", message).hint(Hint::Workflow)
+            }
             Refusal::Unclaimed { .. } => Self::refused("unclaimed", message),
             _ => Self::refused("refused", message),
         }
@@ -256,7 +273,9 @@ impl From<ConfigError> for Failure {
         match error {
             ConfigError::Syntax(problem) => problem.into(),
             ConfigError::Format { .. } => Self::broken("newer-format", message).advice("update ralph"),
-            ConfigError::UnknownKey { .. } | ConfigError::NotAssignment(_) => Self::usage("unknown-setting", message),
+            ConfigError::UnknownKey { .. } | ConfigError::NotAssignment(_) => {
+                Self::usage("unknown-setting", message).advice("`ralph config list` shows what there is")
+            }
             ConfigError::BadValue { source_name, .. } => {
                 Self::usage("bad-value", message).advice(format!("it comes from {source_name}"))
             }

@@ -1,6 +1,6 @@
 //! `task tree` and `task graph`: who belongs to whom, and who waits for whom.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use serde::Serialize;
 
@@ -26,8 +26,19 @@ pub fn tree(ws: &Workspace, root: Option<&TaskId>, all: bool) -> Result<Vec<Tree
         None => (0..board.tasks().len()).filter(|&at| grower.is_root(at)).collect(),
     };
     let mut seen = BTreeSet::new();
-    Ok(roots.into_iter().filter_map(|at| grower.grow(at, &mut seen)).collect())
+    let mut trees: Vec<TreeNode> = roots.into_iter().filter_map(|at| grower.grow(at, 0, &mut seen)).collect();
+    if root.is_none() {
+        // A ring of parents has no root, and what lies too deep starts anew: neither is to be missing.
+        let steps = |at: &usize| board.tasks()[*at].kind != crate::task::Kind::Step;
+        for at in (0..board.tasks().len()).filter(steps) {
+            trees.extend(grower.grow(at, 0, &mut seen));
+        }
+    }
+    Ok(trees)
 }
+
+/// Deeper than this nobody reads, and the stack ends somewhere.
+const DEEPEST: usize = 100;
 
 struct Grower<'a> {
     ws: &'a Workspace,
@@ -45,12 +56,12 @@ impl Grower<'_> {
     }
 
     /// `seen` ends a ring of parents.
-    fn grow(&self, at: usize, seen: &mut BTreeSet<usize>) -> Option<TreeNode> {
-        if !seen.insert(at) {
+    fn grow(&self, at: usize, depth: usize, seen: &mut BTreeSet<usize>) -> Option<TreeNode> {
+        if depth > DEEPEST || !seen.insert(at) {
             return None;
         }
-        let subtasks: Vec<TreeNode> =
-            self.links.children(at).iter().filter_map(|&child| self.grow(child, seen)).collect();
+        let children = self.links.children(at).iter();
+        let subtasks: Vec<TreeNode> = children.filter_map(|&child| self.grow(child, depth + 1, seen)).collect();
         let task = &self.board.tasks()[at];
         let finished = self.ws.flow().is_terminal(task.kind, &task.state);
         if finished && subtasks.is_empty() && !self.all {
@@ -91,12 +102,11 @@ pub fn graph(ws: &Workspace, roots: &[TaskId], all: bool) -> Result<Graphed, Fai
         let places: Vec<usize> = roots.iter().filter_map(|id| board.index_of(id)).collect();
         reachable(&board, &links, &places, &shown)
     };
-    let order = in_order(&board, &wanted);
-    let rank = |at: usize| order.iter().position(|&other| other == at);
+    let order = in_order(&board, &links, &wanted);
+    let ranks: HashMap<usize, usize> = order.iter().enumerate().map(|(rank, &at)| (at, rank)).collect();
     let nodes = order.iter().enumerate().map(|(here, &at)| {
-        let later = |next: &&usize| rank(**next).is_some_and(|there| there > here);
-        let next: Vec<usize> =
-            links.dependents(at).iter().filter(|next| wanted.contains(next)).filter(later).copied().collect();
+        let later = |next: &&usize| ranks.get(next).is_some_and(|there| *there > here);
+        let next: Vec<usize> = links.dependents(at).iter().filter(later).copied().collect();
         GraphNode { task: TaskView::new(&board, &links, &standings, at), leads_to: links.ids(&next) }
     });
     Ok(Graphed { nodes: nodes.collect() })
@@ -119,21 +129,30 @@ fn reachable(board: &Board, links: &Links<'_>, from: &[usize], shown: &impl Fn(u
 }
 
 /// Blockers first, keeping chains together; a ring is broken at its smallest id.
-fn in_order(board: &Board, wanted: &BTreeSet<usize>) -> Vec<usize> {
-    let waits = |at: usize, left: &BTreeSet<usize>| {
-        board.blockers_of(at).filter_map(|(_, place)| place).any(|blocker| blocker != at && left.contains(&blocker))
+fn in_order(board: &Board, links: &Links<'_>, wanted: &BTreeSet<usize>) -> Vec<usize> {
+    let blockers = |at: usize| {
+        board.blockers_of(at).filter_map(|(_, place)| place).filter(move |&b| b != at && wanted.contains(&b))
     };
+    let mut waits: HashMap<usize, usize> = wanted.iter().map(|&at| (at, blockers(at).count())).collect();
+    let mut free: BTreeSet<usize> = wanted.iter().copied().filter(|at| waits[at] == 0).collect();
     let mut left = wanted.clone();
     let mut order: Vec<usize> = Vec::with_capacity(left.len());
     while let Some(&first) = left.first() {
-        // What the last one was waited for by comes next, so that lines stay short.
-        let last = order.last().map(|&at| &board.tasks()[at].id);
-        let follows = |at: &&usize| last.is_some_and(|id| board.tasks()[**at].blocked_by.contains(id));
-        let free = |at: &&usize| !waits(**at, &left);
-        let next =
-            left.iter().find(|at| follows(at) && free(at)).or_else(|| left.iter().find(free)).copied().unwrap_or(first);
+        // What waited for the last one comes next, so that lines stay short.
+        let follows =
+            order.last().and_then(|&last| links.dependents(last).iter().copied().find(|next| free.contains(next)));
+        let next = follows.or_else(|| free.first().copied()).unwrap_or(first);
         left.remove(&next);
+        free.remove(&next);
         order.push(next);
+        for &dependent in links.dependents(next).iter().filter(|at| left.contains(at)) {
+            if let Some(count) = waits.get_mut(&dependent) {
+                *count = count.saturating_sub(1);
+                if *count == 0 {
+                    free.insert(dependent);
+                }
+            }
+        }
     }
     order
 }

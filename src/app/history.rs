@@ -43,8 +43,15 @@ pub fn log(ws: &Workspace, query: &LogQuery) -> Result<Vec<LogLine>, Failure> {
     Ok(chosen.map(|line| LogLine { undone: undone.contains(&line.id), fields: fields(&line), line }).collect())
 }
 
+/// Verbs that do not stand: taken back by one that does.
 fn undone(lines: &[Line]) -> HashSet<String> {
-    lines.iter().filter_map(|line| line.undoes.clone()).collect()
+    let mut undone = HashSet::new();
+    for line in lines.iter().rev().filter(|line| line.undoes.is_some()) {
+        if !undone.contains(&line.id) {
+            undone.extend(line.undoes.clone());
+        }
+    }
+    undone
 }
 
 fn fields(line: &Line) -> Vec<FieldChange> {
@@ -53,13 +60,15 @@ fn fields(line: &Line) -> Vec<FieldChange> {
         Change::File { task, file: Place::Task, old: Some(old), new: Some(new) } => {
             super::edit::differences(&task, &old, &new)
         }
+        // Archiving is told once, by where the task went.
+        Change::File { file: Place::Task, new: None, .. } if line.verb == "archive" => Vec::new(),
         Change::File { task, file, old, new } => {
             let name = match file {
                 Place::Task => "task",
                 Place::Archive => "archive",
                 Place::Note(_) => "note",
             };
-            let text = |text: Option<String>| text.map(|text| crate::task::Value::text(gist(&text)));
+            let text = |text: Option<String>| text.map(|text| crate::task::Value::text(gist(&file, &text)));
             vec![FieldChange { task, key: Key::new(name), old: text(old), new: text(new) }]
         }
     };
@@ -67,12 +76,14 @@ fn fields(line: &Line) -> Vec<FieldChange> {
 }
 
 /// The title of a task file, the first line of a note.
-fn gist(text: &str) -> String {
-    let title = text.lines().find_map(|line| line.strip_prefix("title = "));
-    let body = text.rsplit("+++").next().unwrap_or(text).trim();
-    title
-        .map(|title| title.trim_matches(['"', '\'']).to_owned())
-        .unwrap_or_else(|| body.lines().next().unwrap_or("").to_owned())
+fn gist(place: &Place, text: &str) -> String {
+    let title = || text.parse::<toml::Table>().ok()?.get("title")?.as_str().map(str::to_owned);
+    match place {
+        Place::Note(_) => {
+            text.rsplit("+++").next().unwrap_or(text).trim().lines().next().unwrap_or_default().to_owned()
+        }
+        Place::Task | Place::Archive => title().unwrap_or_default(),
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -90,19 +101,44 @@ pub fn undo(ws: &Workspace, id: Option<&str>, force: bool) -> Result<Undone, Fai
         let message = format!("{} ({}) was done by {}, not by {me}", line.id, line.verb, line.by);
         return Err(Failure::refused("not-yours", message).advice("`--force` undoes what somebody else did"));
     }
-    let gone = line.changes.iter().filter(|c| matches!(c, Change::File { file: Place::Task, old: None, .. }));
-    let gone: Vec<TaskId> = gone.map(|change| change.task().clone()).collect();
-    ws.board()?.unlink(&gone, false)?;
+    refuse_undo(ws, &line, &me)?;
     let changes = line.changes.iter().rev().map(Change::inverse).collect();
     let op = Op { verb: "undo", changes, undoes: Some(line.id.clone()) };
     ws.commit(&lock, op).map_err(|failure| changed_since(&line, failure))?;
     Ok(Undone { undone: LogLine { fields: fields(&line), undone: true, line } })
 }
 
+/// A task that is to go again may be named by others or noted on since; and a worker moves tasks by the workflow alone.
+fn refuse_undo(ws: &Workspace, line: &Line, me: &Worker) -> Result<(), Failure> {
+    let made = line.changes.iter().filter(|c| matches!(c, Change::File { file: Place::Task, old: None, .. }));
+    let gone: Vec<TaskId> = made.map(|change| change.task().clone()).collect();
+    if let Err(refusal) = ws.board()?.unlink(&gone, false) {
+        return Err(Failure::refused("needed", refusal.to_string()).advice("take these links out first"));
+    }
+    for id in &gone {
+        let notes = ws.store.notes(id)?.len();
+        let own = line
+            .changes
+            .iter()
+            .filter(|c| c.task() == id && matches!(c, Change::File { file: Place::Note(_), .. }))
+            .count();
+        if notes > own {
+            return Err(Failure::refused("needed", format!("{id} has notes since then"))
+                .advice("`ralph task rm` takes it away with them"));
+        }
+    }
+    let moves = line.changes.iter().any(|change| matches!(change, Change::Set { key, .. } if key.as_str() == "state"));
+    if moves && ws.rules().role_of(me).is_some() {
+        let message = format!("{me} moves tasks by the workflow, and undo would go against it");
+        return Err(Failure::refused("needs-person", message).advice("leave it to a person"));
+    }
+    Ok(())
+}
+
 fn chosen(lines: &[Line], id: Option<&str>) -> Result<Line, Failure> {
     let undone = undone(lines);
     let line = match id {
-        Some(id) => lines.iter().rev().find(|line| line.id.starts_with(id)),
+        Some(id) => lines.iter().rev().find(|line| !id.is_empty() && line.id.starts_with(id)),
         None => lines.iter().rev().find(|line| line.undoes.is_none() && !undone.contains(&line.id)),
     };
     let Some(line) = line else {

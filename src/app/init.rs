@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::workspace::{Options, board_config};
 use super::{Failure, Workspace, demo};
 use crate::fs;
-use crate::git::{ATTRIBUTES, DRIVER, Repository};
+use crate::git::{ATTRIBUTES, DRIVER, GitError, Repository};
 
 #[derive(Debug, Clone, Default)]
 pub struct InitOptions {
@@ -31,10 +31,14 @@ format = 1
 ";
 
 pub fn init(options: &Options, wanted: &InitOptions) -> Result<Initialised, Failure> {
-    if wanted.git && Repository::discover(&options.dir).is_err() {
+    if wanted.git && matches!(Repository::discover(&options.dir), Err(GitError::NoRepository(_))) {
         Repository::create(&options.dir)?;
     }
     let ws = Workspace::open_repository(options)?;
+    if wanted.demo {
+        ws.me()?;
+        demo::refuse_unless_empty(&ws)?;
+    }
     let mut report = Initialised { root: ws.store.root().display().to_string(), done: vec![], kept: vec![], tasks: 0 };
     let config = board_config(ws.store.root());
     report.note(!config.exists(), ".ralph/config.toml");
@@ -67,10 +71,7 @@ impl Initialised {
 /// Adds the lines that are missing; whether there were any.
 pub(super) fn add_lines(path: &Path, lines: &[&str]) -> Result<bool, Failure> {
     let mut text = fs::read_text(path)?.unwrap_or_default();
-    // `worktrees/`, `/worktrees` and `/worktrees/*` ignore the same folder as `/worktrees/`.
-    let bare = |line: &str| line.trim().trim_matches(['/', '*']).to_owned();
-    let missing: Vec<&&str> =
-        lines.iter().filter(|line| !text.lines().any(|there| bare(there) == bare(line))).collect();
+    let missing: Vec<&&str> = lines.iter().filter(|line| !has_line(&text, line)).collect();
     if missing.is_empty() {
         return Ok(false);
     }
@@ -83,6 +84,12 @@ pub(super) fn add_lines(path: &Path, lines: &[&str]) -> Result<bool, Failure> {
     }
     fs::replace(path, text.as_bytes(), true)?;
     Ok(true)
+}
+
+/// `worktrees/`, `/worktrees` and `/worktrees/*` say the same as `/worktrees/`.
+pub(super) fn has_line(text: &str, line: &str) -> bool {
+    let bare = |line: &str| line.trim().trim_start_matches('/').trim_end_matches('*').trim_end_matches('/').to_owned();
+    text.lines().any(|there| bare(there) == bare(line))
 }
 
 /// How git is to call this program: by name where that finds it, else by its path.

@@ -19,7 +19,10 @@ pub struct DriverOutcome {
 
 /// Leaves the result in `ours`, as git wants it.
 pub fn merge_driver(base: &Path, ours: &Path, theirs: &Path, path: &str) -> Result<DriverOutcome, Failure> {
-    let read = |path: &Path| fs::read_text(path).map(Option::unwrap_or_default);
+    let read = |path: &Path| {
+        let missing = || Failure::broken("no-file", format!("there is no file {}", path.display()));
+        fs::read_text(path).map_err(Failure::from).and_then(|text| text.ok_or_else(missing))
+    };
     let (base, mine, theirs) = (read(base)?, read(ours)?, read(theirs)?);
     let (merged, clean) = match merge(&base, &mine, &theirs) {
         Some(merged) => {

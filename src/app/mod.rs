@@ -45,7 +45,7 @@ pub use failure::{Failure, FailureKind, Hint};
 pub use graph::{GraphNode, Graphed, TreeNode, graph, tree};
 pub use history::{LogLine, LogQuery, Undone, log, undo};
 pub use init::{InitOptions, Initialised, init};
-pub use list::{Listed, list};
+pub use list::{Listed, list, list_archived};
 pub use merge_driver::{DriverOutcome, merge_driver};
 pub use moves::{Moved, move_task};
 pub use next::{Chosen, NextAsk, next, next_or_wait};

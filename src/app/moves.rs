@@ -28,7 +28,13 @@ pub struct Along {
 }
 
 /// `typed` is a state in any spelling, or an intent such as `__COMPLETE__`.
-pub fn move_task(ws: &Workspace, id: &TaskId, typed: &str, command: Option<&str>, force: bool) -> Result<Moved, Failure> {
+pub fn move_task(
+    ws: &Workspace,
+    id: &TaskId,
+    typed: &str,
+    command: Option<&str>,
+    force: bool,
+) -> Result<Moved, Failure> {
     let lock = ws.store.lock()?;
     let board = ws.family(id)?;
     let kind = board.get(id).map(|task| task.kind).ok_or_else(|| missing(ws, &board, id))?;

@@ -39,11 +39,17 @@ pub fn next(ws: &Workspace, asked: &NextAsk) -> Result<Chosen, Failure> {
 fn role(ws: &Workspace, asked: &NextAsk) -> Result<String, Failure> {
     let names = || ws.flow().roles().iter().map(|role| role.name.as_str()).collect::<Vec<_>>().join(", ");
     let named = match &asked.role {
-        Some(name) => ws.flow().role(name).ok_or_else(|| Failure::usage("unknown-role", format!("{name:?} is not a role: use {}", names())))?,
+        Some(name) => ws
+            .flow()
+            .role(name)
+            .ok_or_else(|| Failure::usage("unknown-role", format!("{name:?} is not a role: use {}", names())))?,
         None => {
             let me = ws.me()?;
             let found = ws.flow().role_of(&me);
-            found.ok_or_else(|| Failure::usage("no-role", format!("{me} has no role")).advice(format!("say `--role` with one of {}", names())))?
+            found.ok_or_else(|| {
+                Failure::usage("no-role", format!("{me} has no role"))
+                    .advice(format!("say `--role` with one of {}", names()))
+            })?
         }
     };
     Ok(named.name.clone())
@@ -82,11 +88,21 @@ fn claim_next(ws: &Workspace, role: &str) -> Result<Chosen, Failure> {
 fn chosen(board: &Board, choice: Choice, role: &str, claim: Option<Claimed>, reaped: Vec<Reaped>) -> Chosen {
     let task = board.get(&choice.task).expect("a choice is made from the board");
     let (title, state) = (task.title.clone(), task.state.clone());
-    Chosen { title, state, command: choice.command, role: role.to_owned(), resume: choice.resume, claim, reaped, task: choice.task }
+    Chosen {
+        title,
+        state,
+        command: choice.command,
+        role: role.to_owned(),
+        resume: choice.resume,
+        claim,
+        reaped,
+        task: choice.task,
+    }
 }
 
 fn nothing(role: &str) -> Failure {
-    Failure::new(FailureKind::Nothing, "nothing-ready", format!("there is no work for a {role} now")).hint(super::Hint::Ready)
+    Failure::new(FailureKind::Nothing, "nothing-ready", format!("there is no work for a {role} now"))
+        .hint(super::Hint::Ready)
 }
 
 /// Waits until there is work, or a place for this worker, by watching the board; gives up after `limit`.

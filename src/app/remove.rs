@@ -16,9 +16,12 @@ pub struct Removed {
 
 pub fn remove(ws: &Workspace, ids: &[TaskId], force: bool) -> Result<Removed, Failure> {
     let lock = ws.store.lock()?;
-    let mut changes = ws.board()?.unlink(ids, force)?;
-    let mut unlinked: Vec<TaskId> = changes.iter().map(|change| change.task().clone()).collect();
-    unlinked.dedup();
+    let mut changes = Vec::new();
+    let mut unlinked = Vec::new();
+    for (task, wanted) in ws.board()?.unlink(ids, force)? {
+        changes.extend(super::set::changes(ws, &task, &wanted)?);
+        unlinked.push(task);
+    }
     for id in ids {
         changes.extend(gone(ws, id)?);
     }

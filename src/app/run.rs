@@ -46,7 +46,12 @@ pub fn start_run(
     }
 }
 
-fn reaped(ws: &Workspace, lock: &crate::store::BoardLock, board: crate::board::Board, id: &TaskId) -> Result<crate::board::Board, Failure> {
+fn reaped(
+    ws: &Workspace,
+    lock: &crate::store::BoardLock,
+    board: crate::board::Board,
+    id: &TaskId,
+) -> Result<crate::board::Board, Failure> {
     let worker = board.claim(id).map(|claim| claim.worker.clone());
     if let Some(worker) = worker {
         give_up(ws, lock, &board, id, &worker, "reap")?;
@@ -66,7 +71,9 @@ fn spawn(ws: &Workspace, claimed: &Claimed, mut guard: Command, program: &[Strin
     if let Some(role) = ws.rules().role_of(&claimed.worker) {
         guard.env("RALPH_ROLE", role);
     }
-    guard.spawn().map_err(|error| Failure::broken("cannot-start", format!("cannot start {:?}: {error}", program.join(" "))))
+    guard
+        .spawn()
+        .map_err(|error| Failure::broken("cannot-start", format!("cannot start {:?}: {error}", program.join(" "))))
 }
 
 impl Running {

@@ -24,7 +24,11 @@ pub struct FieldChange {
 pub fn set(ws: &Workspace, ids: &[TaskId], typed: &[String], custom: bool) -> Result<SetDone, Failure> {
     let mut wanted = Vec::new();
     for text in typed {
-        let mut find = |typed: &str| ws.find(typed).map_err(|failure| failure.message);
+        let removes = text.split('=').next().is_some_and(|left| left.ends_with('-'));
+        let mut find = |typed: &str| {
+            let found = if removes { ws.find_or_literal(typed) } else { ws.find(typed) };
+            found.map_err(|failure| failure.message)
+        };
         wanted.push(parse_assignment(text, custom, &mut find)?);
     }
     assign(ws, "set", ids, &wanted)
@@ -40,9 +44,7 @@ pub(super) fn assign(
     let relinks = wanted.iter().any(Assignment::relinks);
     let mut changes = Vec::new();
     for id in ids {
-        let file = ws.store.load(id)?;
-        let doc = Doc::new(file.text).map_err(|source| crate::store::StoreError::Edit { task: id.clone(), source })?;
-        changes.extend(set_keys(id, wanted, |key| doc.get(key)));
+        changes.extend(self::changes(ws, id, wanted)?);
     }
     if relinks {
         ws.board()?.refuse_cycles(&changes)?;
@@ -51,6 +53,13 @@ pub(super) fn assign(
         ws.commit(&lock, Op::new(verb, changes.clone()))?;
     }
     Ok(SetDone { changes: changes.into_iter().filter_map(field_change).collect() })
+}
+
+/// What assignments change in one task, as its file stands.
+pub(super) fn changes(ws: &Workspace, id: &TaskId, wanted: &[Assignment]) -> Result<Vec<Change>, Failure> {
+    let file = ws.store.load(id)?;
+    let doc = Doc::new(file.text).map_err(|source| crate::store::StoreError::Edit { task: id.clone(), source })?;
+    Ok(set_keys(id, wanted, |key| doc.get(key)))
 }
 
 fn field_change(change: Change) -> Option<FieldChange> {

@@ -50,5 +50,6 @@ pub fn set_setting(ws: &Workspace, key: &str, value: &str, user: bool) -> Result
         fs::make_dir(folder)?;
     }
     fs::replace(&path, edited.as_bytes(), true)?;
+    let value = if value.is_empty() { spec.default } else { value };
     Ok(SettingView { key: spec.key, value: value.to_owned(), origin: shown, about: spec.about })
 }

@@ -176,8 +176,12 @@ fn queues(ws: &Workspace, board: &Board, standings: &Standings) -> Vec<RoleQueue
         };
         let mut all: Vec<usize> = (0..board.tasks().len()).filter(|&at| ready(at, &board.tasks()[at])).collect();
         all.sort_by_key(|&at| (board.tasks()[at].priority.map_or(usize::MAX, |p| p as usize), at));
-        let workers: std::collections::BTreeSet<_> =
-            board.claims().values().filter(|c| c.live && rules.role_of(&c.worker) == Some(&role.name)).map(|c| &c.worker).collect();
+        let workers: std::collections::BTreeSet<_> = board
+            .claims()
+            .values()
+            .filter(|c| c.live && rules.role_of(&c.worker) == Some(&role.name))
+            .map(|c| &c.worker)
+            .collect();
         RoleQueue {
             role: role.name.clone(),
             at_work: workers.len(),
@@ -192,13 +196,18 @@ fn queues(ws: &Workspace, board: &Board, standings: &Standings) -> Vec<RoleQueue
 /// Open tasks that others wait for and that wait for nothing themselves.
 fn roots(ws: &Workspace, board: &Board, standings: &Standings) -> Vec<Root> {
     let links = Links::new(board);
-    let root = |at: &usize| !links.dependents(*at).is_empty() && !standings.is_finished(*at) && !standings.is_blocked(*at);
+    let root =
+        |at: &usize| !links.dependents(*at).is_empty() && !standings.is_finished(*at) && !standings.is_blocked(*at);
     let mut found: Vec<Root> = (0..board.tasks().len())
         .filter(root)
         .map(|at| {
             let task = &board.tasks()[at];
             let by = board.claim(&task.id).filter(|c| c.live).map(|c| c.worker.to_string());
-            Root { task: brief(task), frees: board.freed_by(at, ws.rules(), &links), by: by.or(task.owner.as_ref().map(ToString::to_string)) }
+            Root {
+                task: brief(task),
+                frees: board.freed_by(at, ws.rules(), &links),
+                by: by.or(task.owner.as_ref().map(ToString::to_string)),
+            }
         })
         .filter(|root| root.frees > 0)
         .collect();

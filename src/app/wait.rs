@@ -47,7 +47,11 @@ pub fn wait(ws: &Workspace, id: &TaskId, wanted: &WaitFor, limit: SignedDuration
 
 /// Asks once, then each time something changes or a lease runs out. `Err` from `ask` means not yet, with what to say if it
 /// stays so.
-pub(super) fn until<T>(ws: &Workspace, limit: SignedDuration, mut ask: impl FnMut() -> Result<T, Option<Failure>>) -> Result<T, Failure> {
+pub(super) fn until<T>(
+    ws: &Workspace,
+    limit: SignedDuration,
+    mut ask: impl FnMut() -> Result<T, Option<Failure>>,
+) -> Result<T, Failure> {
     let end = Instant::now() + Duration::from_secs(limit.as_secs().unsigned_abs());
     fs::make_dir(&ws.store.claims_dir())?;
     fs::make_dir(&ws.store.tasks_dir())?;

@@ -67,7 +67,11 @@ fn verdict(ws: &Workspace, board: &Board, at: usize, standings: &Standings, reas
     }
     if !reasons.is_empty() {
         let dead = reasons.iter().filter(|reason| reason.dead.is_some()).count();
-        let never = if dead > 0 { format!(", and {dead} of them can never be finished as things stand") } else { String::new() };
+        let never = if dead > 0 {
+            format!(", and {dead} of them can never be finished as things stand")
+        } else {
+            String::new()
+        };
         return format!("it waits for {}{never}", reasons.len());
     }
     if let Some(claim) = board.claim(&task.id).filter(|claim| claim.live) {
@@ -87,7 +91,10 @@ fn verdict(ws: &Workspace, board: &Board, at: usize, standings: &Standings, reas
         let state = flow.state(task.kind, &task.state);
         let takes = |role: &str| state.is_some_and(|state| flow.takes(role, state, mode));
         let roles: Vec<&str> = flow.roles().iter().map(|role| role.name.as_str()).filter(|role| takes(role)).collect();
-        return format!("nothing stands in its way: it is ready for {}", if roles.is_empty() { "anybody".into() } else { roles.join(" or ") });
+        return format!(
+            "nothing stands in its way: it is ready for {}",
+            if roles.is_empty() { "anybody".into() } else { roles.join(" or ") }
+        );
     }
     format!("nobody takes work from {}", task.state)
 }

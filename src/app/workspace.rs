@@ -61,7 +61,10 @@ impl Workspace {
         if options.board.is_some() && !start.is_dir() {
             return Err(Failure::broken("no-board", format!("{} is not a folder", start.display())));
         }
-        let repository = Repository::discover(start)?;
+        let repository = match options.board {
+            Some(_) => Repository::at(start)?,
+            None => Repository::discover(start)?,
+        };
         let settings = layered(&repository.root, &options.settings)?;
         let flow = workflow(&repository.root)?;
         let rules = rules(flow.clone(), &settings)?;
@@ -170,6 +173,11 @@ impl Workspace {
         Ok(resolve(typed, prefix, &all)?)
     }
 
+    /// For links that are to go: what the file names may not exist any more.
+    pub fn find_or_literal(&self, typed: &str) -> Result<TaskId, Failure> {
+        self.find(typed).or_else(|failure| TaskId::new(typed.trim()).map_err(|_| failure))
+    }
+
     pub fn find_all(&self, typed: &[String]) -> Result<Vec<TaskId>, Failure> {
         let mut ids = Vec::new();
         for text in typed {
@@ -186,12 +194,15 @@ impl Workspace {
     }
 
     pub(super) fn commit_as(&self, lock: &BoardLock, op: Op, actor: &Actor) -> Result<Committed, Failure> {
-        let touched: std::collections::BTreeSet<TaskId> = op.changes.iter().map(|change| change.task().clone()).collect();
+        let touched: std::collections::BTreeSet<TaskId> =
+            op.changes.iter().map(|change| change.task().clone()).collect();
         let claims = self.store.claims(self.now())?;
         refuse_lost(actor, &claims, &touched)?;
         let committed = self.store.commit(lock, op, &actor.worker, self.now(), &mut self.rng())?;
         // A sign of the holder: its leases begin anew.
-        for (id, claim) in claims.into_iter().filter(|(id, claim)| touched.contains(id) && claim.live && claim.worker == actor.worker) {
+        for (id, claim) in
+            claims.into_iter().filter(|(id, claim)| touched.contains(id) && claim.live && claim.worker == actor.worker)
+        {
             let until = self.now().checked_add(self.lease()).unwrap_or(claim.until);
             self.store.write_claim(&id, &Claim { until, ..claim })?;
         }
@@ -200,7 +211,11 @@ impl Workspace {
 }
 
 /// A worker that shows a claim which is no longer its own has lost it, and does nothing more to that task.
-fn refuse_lost(actor: &Actor, claims: &BTreeMap<TaskId, Claim>, touched: &std::collections::BTreeSet<TaskId>) -> Result<(), Failure> {
+fn refuse_lost(
+    actor: &Actor,
+    claims: &BTreeMap<TaskId, Claim>,
+    touched: &std::collections::BTreeSet<TaskId>,
+) -> Result<(), Failure> {
     let Some(proof) = &actor.proof else { return Ok(()) };
     for id in touched.iter().filter(|id| proof.starts_with(&format!("{id}:"))) {
         if !claims.get(id).is_some_and(|claim| claim.live && claim.proof(id) == *proof) {

@@ -1,5 +1,6 @@
 //! The decisions behind the plain verbs: set, block, unblock, remove. Each gives the changes, or the reason why not.
 
+use super::refusal::nearest;
 use super::{Board, Change, Links, Refusal};
 use crate::task::{Estimate, Key, Kind, ParseError, Priority, Task, TaskId, Value, Worker};
 
@@ -12,7 +13,7 @@ pub enum Assignment {
 }
 
 const KEYS: [&str; 10] =
-    ["title", "description", "kind", "state", "priority", "estimate", "labels", "owner", "parent", "blocked_by"];
+    ["title", "description", "kind", "priority", "estimate", "labels", "owner", "parent", "blocked_by", "atomic"];
 const SETS: [&str; 2] = ["labels", "blocked_by"];
 const FIXED: [&str; 4] = ["id", "created", "github", "state"];
 
@@ -84,14 +85,19 @@ fn single(
     let checked = match name {
         "title" if trimmed.is_empty() => return Err(Refusal::Empty("the title")),
         "title" => Value::text(trimmed.split_whitespace().collect::<Vec<_>>().join(" ")),
-        _ if trimmed.is_empty() => return Ok(None),
+        _ if trimmed.is_empty() && (custom || KEYS.contains(&name)) => return Ok(None),
         "description" => Value::text(format!("{}\n", value.trim_end())),
-        "kind" => Value::text(trimmed.parse::<Kind>()?),
+        // Steps have other states: a task cannot become one, nor the other way round.
+        "kind" => match trimmed.parse::<Kind>()? {
+            Kind::Step => return Err(Refusal::Fixed("kind = step".into())),
+            kind => Value::text(kind),
+        },
         "priority" => Value::text(trimmed.parse::<Priority>()?),
         "estimate" => Value::text(trimmed.parse::<Estimate>()?),
         "owner" => Value::text(Worker::new(trimmed)?),
         "parent" => Value::text(find(trimmed).map_err(Refusal::Id)?),
         "atomic" => Value::Bool(trimmed.parse().map_err(|_| Refusal::Value(not_a_bool(trimmed)))?),
+        _ if custom && !is_plain_key(name) => return Err(Refusal::BadKey(name.to_owned())),
         _ if custom => loose(value),
         _ => return Err(unknown_key(name)),
     };
@@ -99,25 +105,33 @@ fn single(
 }
 
 fn not_a_bool(text: &str) -> ParseError {
-    ParseError { what: "yes or no", text: text.to_owned(), allowed: "true, false".into() }
+    ParseError { what: "true or false", text: text.to_owned(), allowed: "true, false".into() }
 }
 
 fn unknown_key(name: &str) -> Refusal {
-    let near = KEYS.iter().max_by(|a, b| strsim::jaro_winkler(name, a).total_cmp(&strsim::jaro_winkler(name, b)));
-    Refusal::UnknownKey { key: name.to_owned(), meant: near.map(|k| (*k).to_owned()).unwrap_or_default() }
+    Refusal::UnknownKey { key: name.to_owned(), meant: nearest(name, KEYS) }
 }
 
 /// A key of the person's own: a number or a truth value if it reads as one.
 fn loose(value: &str) -> Value {
-    value.parse().map(Value::Bool).or_else(|_| value.parse().map(Value::Integer)).unwrap_or_else(|_| Value::text(value))
+    let number = || value.parse().ok().filter(|n: &f64| n.is_finite()).map(Value::Float);
+    value
+        .parse()
+        .map(Value::Bool)
+        .ok()
+        .or_else(|| value.parse().map(Value::Integer).ok())
+        .or_else(number)
+        .unwrap_or_else(|| Value::text(value))
+}
+
+/// Letters, digits, `-` and `_`, in parts that dots join.
+fn is_plain_key(name: &str) -> bool {
+    name.split('.')
+        .all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b)))
 }
 
 /// What these assignments change in one task. `current` answers for keys that the board does not hold.
-pub fn set_keys(
-    id: &TaskId,
-    wanted: &[Assignment],
-    current: impl Fn(&Key) -> Option<Value>,
-) -> Vec<Change> {
+pub fn set_keys(id: &TaskId, wanted: &[Assignment], current: impl Fn(&Key) -> Option<Value>) -> Vec<Change> {
     // The first value a key had, and the last that it is to have: several assignments to one key are one change.
     let mut ends: Vec<(&Key, Option<Value>, Option<Value>)> = Vec::new();
     for assignment in wanted {
@@ -134,52 +148,62 @@ pub fn set_keys(
 }
 
 impl Board {
-    /// Refuses changes after which some task would wait for itself.
+    /// Refuses changes after which some task would wait for itself. Taking links out is always allowed.
     pub fn refuse_cycles(&self, changes: &[Change]) -> Result<(), Refusal> {
         let mut tasks = self.tasks.clone();
         let mut relinked = Vec::new();
         for change in changes {
             let Change::Set { task, key, new, .. } = change else { continue };
             let Some(at) = self.index_of(task) else { continue };
-            if relink(&mut tasks[at], key, new.as_ref()) {
+            let (parent, blockers) = (tasks[at].parent.clone(), tasks[at].blocked_by.clone());
+            relink(&mut tasks[at], key, new.as_ref());
+            let after = &tasks[at];
+            let added = after.parent.is_some() && after.parent != parent;
+            if added || after.blocked_by.iter().any(|id| !blockers.contains(id)) {
                 relinked.push(task.clone());
             }
         }
-        let after = Self::new(tasks, Vec::new(), Vec::new());
-        let links = Links::new(&after);
-        for task in relinked {
-            if let Some(cycle) = links.cycle_through(&task) {
-                return Err(Refusal::Cycle { task, cycle });
-            }
+        if relinked.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let after = Self::new(tasks, Vec::new(), Vec::new());
+        match Links::new(&after).cycle_through_any(&relinked) {
+            Some((task, cycle)) => Err(Refusal::Cycle { task, cycle }),
+            None => Ok(()),
+        }
     }
 
-    /// Taking a task off the board: refused while others name it, unless they are to be unlinked.
-    pub fn unlink(&self, gone: &[TaskId], force: bool) -> Result<Vec<Change>, Refusal> {
-        let mut changes = Vec::new();
+    /// Taking tasks off the board: refused while others name them, unless they are to be unlinked. What that takes.
+    pub fn unlink(&self, gone: &[TaskId], force: bool) -> Result<Vec<(TaskId, Vec<Assignment>)>, Refusal> {
+        let mut wanted = Vec::new();
         for task in self.tasks().iter().filter(|task| !gone.contains(&task.id)) {
             let named = task.parent.iter().chain(&task.blocked_by).find(|id| gone.contains(id));
             let Some(named) = named else { continue };
             if !force {
                 return Err(Refusal::Needed { task: named.clone(), needed_by: self.naming(named, gone) });
             }
-            if task.parent.as_ref().is_some_and(|p| gone.contains(p)) {
-                changes.push(Change::set(&task.id, "parent", task.value(&Key::new("parent")), None));
-            }
-            let kept: Vec<&TaskId> = task.blocked_by.iter().filter(|id| !gone.contains(id)).collect();
-            if kept.len() < task.blocked_by.len() {
-                let new = (!kept.is_empty()).then(|| Value::texts(kept));
-                changes.push(Change::set(&task.id, "blocked_by", task.value(&Key::new("blocked_by")), new));
-            }
+            wanted.push((task.id.clone(), unlinking(task, |id| gone.contains(id))));
         }
-        Ok(changes)
+        Ok(wanted)
     }
 
     fn naming(&self, id: &TaskId, except: &[TaskId]) -> Vec<TaskId> {
         let names = |task: &&Task| task.parent.as_ref() == Some(id) || task.blocked_by.contains(id);
         self.tasks().iter().filter(names).map(|task| task.id.clone()).filter(|other| !except.contains(other)).collect()
     }
+}
+
+/// The assignments that take a task's links to some others out.
+pub(super) fn unlinking(task: &Task, gone: impl Fn(&TaskId) -> bool) -> Vec<Assignment> {
+    let mut wanted = Vec::new();
+    if task.parent.as_ref().is_some_and(&gone) {
+        wanted.push(Assignment::Put(Key::new("parent"), None));
+    }
+    let blockers: Vec<String> = task.blocked_by.iter().filter(|id| gone(id)).map(ToString::to_string).collect();
+    if !blockers.is_empty() {
+        wanted.push(Assignment::Drop(Key::new("blocked_by"), blockers));
+    }
+    wanted
 }
 
 impl Assignment {
@@ -214,7 +238,7 @@ fn edit_set(old: Option<&Value>, edit: impl FnOnce(&mut Vec<String>)) -> Option<
     (!items.is_empty()).then(|| Value::texts(items))
 }
 
-fn relink(task: &mut Task, key: &Key, new: Option<&Value>) -> bool {
+fn relink(task: &mut Task, key: &Key, new: Option<&Value>) {
     let ids = |value: Option<&Value>| -> Vec<TaskId> {
         match value {
             Some(Value::List(list)) => list.iter().filter_map(|v| TaskId::new(v.to_string()).ok()).collect(),
@@ -225,9 +249,8 @@ fn relink(task: &mut Task, key: &Key, new: Option<&Value>) -> bool {
     match key.as_str() {
         "parent" => task.parent = ids(new).pop(),
         "blocked_by" => task.blocked_by = ids(new),
-        _ => return false,
+        _ => {}
     }
-    true
 }
 
 #[cfg(test)]
@@ -268,7 +291,9 @@ mod tests {
         assert!(matches!(set("a", "id=b"), Err(Refusal::Fixed(_))));
         assert!(matches!(set("a", "priority"), Err(Refusal::NotAssignment(_))));
         assert!(matches!(set("a", "priority+=P1"), Err(Refusal::NotASet { .. })));
-        assert!(matches!(set("a", "prioritty=P1"), Err(Refusal::UnknownKey { meant, .. }) if meant == "priority"));
+        assert!(
+            matches!(set("a", "prioritty=P1"), Err(Refusal::UnknownKey { meant, .. }) if meant.as_deref() == Some("priority"))
+        );
     }
 
     #[test]
@@ -293,10 +318,8 @@ mod tests {
     #[test]
     fn a_needed_task_stays_unless_its_links_go_too() {
         assert_eq!(board().unlink(&[id("a")], false).unwrap_err().to_string(), "a is needed by b");
-        assert_eq!(
-            board().unlink(&[id("a")], true).unwrap(),
-            [Change::set(&id("b"), "blocked_by", Some(Value::texts(["a"])), None)]
-        );
+        let wanted = Assignment::Drop(Key::new("blocked_by"), vec!["a".into()]);
+        assert_eq!(board().unlink(&[id("a")], true).unwrap(), [(id("b"), vec![wanted])]);
         assert!(board().unlink(&[id("a"), id("b")], false).unwrap().is_empty());
     }
 }

@@ -1,7 +1,8 @@
 //! What does not fit together on a board, though every file can be read.
 
-use super::{Board, Change, Links};
-use crate::task::{Key, TaskId, Value};
+use super::change::unlinking;
+use super::{Assignment, Board, Links};
+use crate::task::TaskId;
 use crate::workflow::Workflow;
 
 /// Something that `doctor` reports, and the changes that would put it right where that is safe.
@@ -11,7 +12,7 @@ pub struct Finding {
     pub task: Option<TaskId>,
     pub message: String,
     pub advice: String,
-    pub fix: Vec<Change>,
+    pub fix: Vec<Assignment>,
 }
 
 pub fn inspect(board: &Board, flow: &Workflow) -> Vec<Finding> {
@@ -24,28 +25,18 @@ pub fn inspect(board: &Board, flow: &Workflow) -> Vec<Finding> {
 }
 
 fn dangling(board: &Board, found: &mut Vec<Finding>) {
+    let names = |ids: &[&TaskId]| ids.iter().map(|id| id.as_str()).collect::<Vec<_>>().join(", ");
     for task in board.tasks() {
-        if let Some(parent) = task.parent.as_ref().filter(|id| !board.knows(id)) {
-            found.push(Finding {
-                code: "dangling-parent",
-                task: Some(task.id.clone()),
-                message: format!("{} has the parent {parent}, which does not exist", task.id),
-                advice: "`--fix` takes the link out".into(),
-                fix: vec![Change::set(&task.id, "parent", task.value(&Key::new("parent")), None)],
-            });
-        }
-        let gone: Vec<&TaskId> = task.blocked_by.iter().filter(|id| !board.knows(id)).collect();
-        if !gone.is_empty() {
-            let kept: Vec<&TaskId> = task.blocked_by.iter().filter(|id| board.knows(id)).collect();
-            let new = (!kept.is_empty()).then(|| Value::texts(kept));
-            let names = gone.iter().map(|id| id.as_str()).collect::<Vec<_>>().join(", ");
-            found.push(Finding {
-                code: "dangling-blocker",
-                task: Some(task.id.clone()),
-                message: format!("{} waits for {names}, which does not exist, and so can never start", task.id),
-                advice: "`--fix` takes the link out".into(),
-                fix: vec![Change::set(&task.id, "blocked_by", task.value(&Key::new("blocked_by")), new)],
-            });
+        let parent: Vec<&TaskId> = task.parent.iter().filter(|id| !board.knows(id)).collect();
+        let blockers: Vec<&TaskId> = task.blocked_by.iter().filter(|id| !board.knows(id)).collect();
+        let waits = format!("{} waits for {}, which does not exist, and so can never start", task.id, names(&blockers));
+        let belongs = format!("{} has the parent {}, which does not exist", task.id, names(&parent));
+        for (code, gone, message) in [("dangling-parent", parent, belongs), ("dangling-blocker", blockers, waits)] {
+            if !gone.is_empty() {
+                let fix = unlinking(task, |id| gone.contains(&id) && !board.knows(id));
+                let advice = "`--fix` takes the link out".into();
+                found.push(Finding { code, task: Some(task.id.clone()), message, advice, fix });
+            }
         }
     }
 }

@@ -46,7 +46,8 @@ impl Board {
         let standings = Standings::new(self, rules);
         let mut best: Option<(Order<'_>, Choice)> = None;
         for (at, task) in self.tasks().iter().enumerate() {
-            let own = worker.is_some_and(|worker| self.claim(&task.id).is_some_and(|claim| claim.live && claim.worker == *worker));
+            let own = worker
+                .is_some_and(|worker| self.claim(&task.id).is_some_and(|claim| claim.live && claim.worker == *worker));
             let Some(choice) = self.candidate(at, role, own, &links, &standings, rules) else { continue };
             let order = Order::of(task, own, standings.rank(at));
             if best.as_ref().is_none_or(|(other, _)| order < *other) {
@@ -99,6 +100,12 @@ struct Order<'a> {
 impl<'a> Order<'a> {
     fn of(task: &'a Task, own: bool, rank: usize) -> Self {
         let priority = task.priority.map_or(usize::MAX, |priority| priority as usize);
-        Self { other: !own, priority, progress: Reverse(rank), created: (task.created.is_none(), task.created), id: &task.id }
+        Self {
+            other: !own,
+            priority,
+            progress: Reverse(rank),
+            created: (task.created.is_none(), task.created),
+            id: &task.id,
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Actor, Board, Change, Claim, Move, Refusal, Rules, Target};
 use crate::task::{Key, Kind, StateName, Task, TaskId, Value, Worker};
-use crate::workflow::{Command, Intent};
+use crate::workflow::{Command, Intent, Sizes};
 
 /// A claim as it is asked for.
 #[derive(Debug, Clone)]
@@ -55,7 +55,8 @@ impl Board {
         };
         let owner = Key::new("owner");
         let (old, new) = (task.value(&owner), Some(Value::text(&actor.worker)));
-        changes.retain(|change| !matches!(change, Change::Set { task: of, key, .. } if *of == task.id && *key == owner));
+        changes
+            .retain(|change| !matches!(change, Change::Set { task: of, key, .. } if *of == task.id && *key == owner));
         if old != new {
             changes.push(Change::Set { task: task.id.clone(), key: owner, old, new });
         }
@@ -70,8 +71,10 @@ impl Board {
         if own.len() >= rules.per_worker {
             return Err(Refusal::WorkerFull { worker: worker.clone(), tasks: own });
         }
-        let mut holders: Vec<Worker> =
-            live().map(|(_, claim)| claim.worker.clone()).filter(|w| w != worker && rules.role_of(w) == Some(role)).collect();
+        let mut holders: Vec<Worker> = live()
+            .map(|(_, claim)| claim.worker.clone())
+            .filter(|w| w != worker && rules.role_of(w) == Some(role))
+            .collect();
         holders.sort();
         holders.dedup();
         let limit = rules.limits.get(role).copied().unwrap_or(usize::MAX);
@@ -95,11 +98,17 @@ impl Board {
             return Ok(Some(flow.command(name)?));
         }
         let task = &self.tasks()[at];
-        let Some(role) = rules.role_of(&actor.worker).filter(|_| task.kind != Kind::Step && !flow.commands().is_empty()) else {
+        let Some(role) =
+            rules.role_of(&actor.worker).filter(|_| task.kind != Kind::Step && !flow.commands().is_empty())
+        else {
             return Ok(None);
         };
         let Some(state) = flow.state(task.kind, &task.state) else { return Ok(None) };
-        let fits = |command: &&Command| command.takes(state, rules.mode) || command.lock.as_ref() == Some(&state.name);
+        let oversized = task.estimate.is_some_and(|estimate| estimate.is_oversized());
+        let sized = |command: &Command| command.sizes != Sizes::Oversized || oversized;
+        let fits = |command: &&Command| {
+            (command.takes(state, rules.mode) && sized(command)) || command.lock.as_ref() == Some(&state.name)
+        };
         let found: Vec<&Command> = flow.commands_of(role, rules.mode).filter(fits).collect();
         match found.as_slice() {
             [] => Err(Refusal::NotIntake { task: task.id.clone(), role: role.to_owned(), state: state.name.clone() }),
@@ -112,11 +121,19 @@ impl Board {
     }
 
     /// The move into the command's lock state, or just the check that the command could be done.
-    fn take_up(&self, at: usize, command: &Command, rules: &Rules, actor: &Actor, asked: &ClaimAsk<'_>) -> Result<Vec<Change>, Refusal> {
+    fn take_up(
+        &self,
+        at: usize,
+        command: &Command,
+        rules: &Rules,
+        actor: &Actor,
+        asked: &ClaimAsk<'_>,
+    ) -> Result<Vec<Change>, Refusal> {
         let task = &self.tasks()[at];
         let role = rules.role_of(&actor.worker);
         if let Some(role) = role.filter(|role| !command.is_for(role, rules.mode)) {
-            let roles = rules.flow.roles().iter().map(|r| r.name.clone()).filter(|r| command.is_for(r, rules.mode)).collect();
+            let roles =
+                rules.flow.roles().iter().map(|r| r.name.clone()).filter(|r| command.is_for(r, rules.mode)).collect();
             return Err(Refusal::NotYourCommand { command: command.name.clone(), role: role.to_owned(), roles });
         }
         if command.lock.as_ref() == Some(&task.state) {
@@ -132,7 +149,12 @@ impl Board {
         let starts = rules.flow.state(task.kind, &task.state).is_some_and(|state| command.takes(state, rules.mode));
         if !starts && !force {
             let allowed = command.from.clone();
-            return Err(Refusal::NotStart { task: task.id.clone(), state: task.state.clone(), command: command.name.clone(), from: allowed });
+            return Err(Refusal::NotStart {
+                task: task.id.clone(),
+                state: task.state.clone(),
+                command: command.name.clone(),
+                from: allowed,
+            });
         }
         match self.unfit(at, command, rules).filter(|_| !force) {
             Some(refusal) => Err(refusal),
@@ -149,7 +171,8 @@ impl Board {
     /// A person's claim leaves the state, unless the workflow says where a claim leads.
     fn plain_claim(&self, task: &Task, rules: &Rules) -> Vec<Change> {
         let leads = rules.flow.state(task.kind, &task.state).and_then(|state| state.claim.clone());
-        let state = leads.map(|to| Change::set(&task.id, "state", Some(Value::text(&task.state)), Some(Value::text(to))));
+        let state =
+            leads.map(|to| Change::set(&task.id, "state", Some(Value::text(&task.state)), Some(Value::text(to))));
         state.into_iter().collect()
     }
 
@@ -173,7 +196,8 @@ impl Board {
     /// Every task whose holder is gone: a dead claim, or a worker's lock without any. A person's lock is theirs.
     pub fn orphans(&self, rules: &Rules) -> Vec<Return> {
         let dead = self.claims().iter().filter(|(_, claim)| !claim.live);
-        let mut found: Vec<Return> = dead.filter_map(|(id, claim)| self.give_back(id, Some(&claim.worker), rules)).collect();
+        let mut found: Vec<Return> =
+            dead.filter_map(|(id, claim)| self.give_back(id, Some(&claim.worker), rules)).collect();
         for task in self.tasks().iter().filter(|task| self.claim(&task.id).is_none()) {
             let lock = rules.flow.state(task.kind, &task.state).is_some_and(|state| state.lock);
             let workers = task.owner.as_ref().is_none_or(|owner| rules.role_of(owner).is_some());
@@ -206,7 +230,9 @@ impl Board {
 
 fn new_state(changes: &[Change], task: &Task) -> StateName {
     let set = changes.iter().find_map(|change| match change {
-        Change::Set { task: of, key, new: Some(new), .. } if *of == task.id && key.as_str() == "state" => Some(StateName::new(new.to_string())),
+        Change::Set { task: of, key, new: Some(new), .. } if *of == task.id && key.as_str() == "state" => {
+            Some(StateName::new(new.to_string()))
+        }
         _ => None,
     });
     set.unwrap_or_else(|| task.state.clone())

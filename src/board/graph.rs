@@ -29,8 +29,9 @@ impl Standings {
         let ranks: Vec<usize> = tasks.iter().map(|task| flow.position(task.kind, &task.state)).collect();
         let state = |at: usize| flow.states_of(tasks[at].kind).get(ranks[at]);
         let finished = (0..tasks.len()).map(|at| state(at).is_some_and(|state| state.terminal)).collect();
-        let taken_up =
-            (0..tasks.len()).map(|at| state(at).is_some_and(|state| is_taken_up(board, &tasks[at], state, rules))).collect();
+        let taken_up = (0..tasks.len())
+            .map(|at| state(at).is_some_and(|state| is_taken_up(board, &tasks[at], state, rules)))
+            .collect();
         let mut all = Self { finished, taken_up, blocked: vec![None; tasks.len()], ranks };
         for at in 0..tasks.len() {
             all.settle(board, at);
@@ -68,6 +69,7 @@ impl Standings {
     /// Iterative, since a chain of parents may be as long as the board; a ring of parents blocks nothing by itself.
     fn settle(&mut self, board: &Board, at: usize) {
         let mut path = Vec::new();
+        let mut walked = std::collections::HashSet::new();
         let mut next = Some(at);
         let mut blocked = false;
         while let Some(here) = next {
@@ -75,7 +77,7 @@ impl Standings {
                 blocked = known;
                 break;
             }
-            if path.contains(&here) {
+            if !walked.insert(here) {
                 break;
             }
             path.push(here);
@@ -110,7 +112,8 @@ mod tests {
 
     fn standing(tasks: Vec<Task>, name: &str) -> Standing {
         let board = Board::new(tasks, Vec::new(), Vec::new());
-        Standings::new(&board, &Rules::of(Workflow::builtin())).of(&board, board.index_of(&TaskId::new(name).unwrap()).unwrap())
+        Standings::new(&board, &Rules::of(Workflow::builtin()))
+            .of(&board, board.index_of(&TaskId::new(name).unwrap()).unwrap())
     }
 
     fn waits(mut task: Task, on: &str) -> Task {

@@ -38,7 +38,8 @@ impl Board {
             let task = &self.tasks()[child];
             links.children(child).is_empty() && !rules.flow.is_terminal(task.kind, &task.state)
         };
-        let members_under = |parent: usize| -> Vec<usize> { links.children(parent).iter().copied().filter(open_leaf).collect() };
+        let members_under =
+            |parent: usize| -> Vec<usize> { links.children(parent).iter().copied().filter(open_leaf).collect() };
         if self.tasks()[at].atomic {
             let members = members_under(at);
             if !members.is_empty() {
@@ -46,7 +47,9 @@ impl Board {
             }
         }
         match self.parent_of(at).filter(|&parent| self.tasks()[parent].atomic) {
-            Some(parent) if open_leaf(&at) => Ok(Group { members: self.in_phases(&members_under(parent))?, parent: Some(parent) }),
+            Some(parent) if open_leaf(&at) => {
+                Ok(Group { members: self.in_phases(&members_under(parent))?, parent: Some(parent) })
+            }
             _ => Ok(Group { members: vec![at], parent: None }),
         }
     }

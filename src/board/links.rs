@@ -18,8 +18,12 @@ pub struct Cycle(pub Vec<TaskId>);
 
 impl std::fmt::Display for Cycle {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for id in &self.0 {
+        const MOST: usize = 12;
+        for id in self.0.iter().take(MOST) {
             write!(f, "{id} → ")?;
+        }
+        if self.0.len() > MOST {
+            write!(f, "… {} more → ", self.0.len() - MOST)?;
         }
         write!(f, "{}", self.0[0])
     }
@@ -80,16 +84,60 @@ impl<'a> Links<'a> {
     pub fn cycles(&self) -> Vec<Cycle> {
         let mut seen: HashSet<TaskId> = HashSet::new();
         let mut found = Vec::new();
-        for task in self.board.tasks() {
-            if seen.contains(&task.id) || (task.blocked_by.is_empty() && task.parent.is_none()) {
+        for at in self.never_done() {
+            let id = &self.board.tasks()[at].id;
+            if seen.contains(id) {
                 continue;
             }
-            if let Some(cycle) = self.cycle_through(&task.id) {
+            if let Some(cycle) = self.cycle_through(id) {
                 seen.extend(cycle.0.iter().cloned());
                 found.push(cycle);
             }
         }
         found
+    }
+
+    /// A chain that waits for itself through one of these tasks. Costs one pass where there is none.
+    pub fn cycle_through_any(&self, ids: &[TaskId]) -> Option<(TaskId, Cycle)> {
+        let never = self.never_done();
+        let hit = |id: &&TaskId| self.board.index_of(id).is_some_and(|at| never.binary_search(&at).is_ok());
+        ids.iter().filter(hit).find_map(|id| Some((id.clone(), self.cycle_through(id)?)))
+    }
+
+    /// Tasks that could not be finished if everybody else did what they can: those in a ring, and those behind one.
+    fn never_done(&self) -> Vec<usize> {
+        let count = self.board.tasks().len();
+        let number = |event: Event| match event {
+            Event::Start(at) => at,
+            Event::Finish(at) => count + at,
+        };
+        let event = |number: usize| if number < count { Event::Start(number) } else { Event::Finish(number - count) };
+        let mut waits: Vec<usize> = (0..2 * count).map(|n| self.waits_for(event(n)).len()).collect();
+        let mut free: Vec<usize> = (0..2 * count).filter(|&n| waits[n] == 0).collect();
+        while let Some(done) = free.pop() {
+            for next in self.waited_for_by(event(done)) {
+                let next = number(next);
+                waits[next] -= 1;
+                if waits[next] == 0 {
+                    free.push(next);
+                }
+            }
+        }
+        (0..count).filter(|&at| waits[at] > 0 || waits[count + at] > 0).collect()
+    }
+
+    /// The other direction of `waits_for`.
+    fn waited_for_by(&self, event: Event) -> Vec<Event> {
+        match event {
+            Event::Start(at) => {
+                let children = self.children[at].iter().map(|&child| Event::Start(child));
+                std::iter::once(Event::Finish(at)).chain(children).collect()
+            }
+            Event::Finish(at) => {
+                let dependents = self.dependents[at].iter().map(|&next| Event::Start(next));
+                self.board.parent_of(at).map(Event::Finish).into_iter().chain(dependents).collect()
+            }
+        }
     }
 
     fn path_back_to(&self, goal: Event) -> Option<Cycle> {

@@ -8,7 +8,12 @@ impl Board {
     ///
     /// Forward to the least gate that all children which are not canceled have reached; back only when a child that was
     /// level with its parent falls behind it, since a parent is never ahead of its children.
-    pub fn parents_after(&self, moved: &[(usize, StateName)], links: &Links<'_>, rules: &Rules) -> Vec<(usize, StateName)> {
+    pub fn parents_after(
+        &self,
+        moved: &[(usize, StateName)],
+        links: &Links<'_>,
+        rules: &Rules,
+    ) -> Vec<(usize, StateName)> {
         let mut states: Vec<(usize, StateName)> = moved.to_vec();
         let mut changed = Vec::new();
         let mut queue: Vec<usize> = moved.iter().map(|(at, _)| *at).collect();
@@ -39,7 +44,9 @@ impl Board {
         rules: &Rules,
     ) -> Option<StateName> {
         let flow = &rules.flow;
-        let now = |at: usize| states.iter().find(|(place, _)| *place == at).map_or(&self.tasks()[at].state, |(_, state)| state);
+        let now = |at: usize| {
+            states.iter().find(|(place, _)| *place == at).map_or(&self.tasks()[at].state, |(_, state)| state)
+        };
         let rank = |at: usize, state: &StateName| {
             let found = flow.state(self.tasks()[at].kind, state)?;
             (!found.off).then(|| flow.position(self.tasks()[at].kind, state))
@@ -49,7 +56,8 @@ impl Board {
             return None;
         }
         let mine = rank(parent, now(parent))?;
-        let counted: Vec<usize> = links.children(parent).iter().copied().filter(|&at| Some(now(at)) != flow.canceling()).collect();
+        let counted: Vec<usize> =
+            links.children(parent).iter().copied().filter(|&at| Some(now(at)) != flow.canceling()).collect();
         // Nobody left to follow, or one is beside the pipeline: with a person, or unknown.
         let ranks: Option<Vec<usize>> = counted.iter().map(|&at| rank(at, now(at))).collect();
         let least = ranks.and_then(|ranks| ranks.into_iter().min())?;
@@ -65,7 +73,13 @@ impl Board {
     }
 
     /// The children that are strictly behind a state, and the others with the reason why they stay.
-    pub fn behind(&self, parent: usize, target: &StateName, links: &Links<'_>, rules: &Rules) -> (Vec<usize>, Vec<(TaskId, String)>) {
+    pub fn behind(
+        &self,
+        parent: usize,
+        target: &StateName,
+        links: &Links<'_>,
+        rules: &Rules,
+    ) -> (Vec<usize>, Vec<(TaskId, String)>) {
         let (mut move_on, mut stay) = (Vec::new(), Vec::new());
         for &at in links.children(parent) {
             let task = &self.tasks()[at];

@@ -63,7 +63,7 @@ fn strip_gh(text: &str) -> Option<&str> {
 fn starts(named: &Named<'_>, prefix: &str, text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let id = named.id.as_str().to_ascii_lowercase();
-    id.starts_with(&lower) || id.strip_prefix(prefix).is_some_and(|tail| tail.starts_with(&lower))
+    id.starts_with(&lower) || id.strip_prefix(&prefix.to_ascii_lowercase()).is_some_and(|tail| tail.starts_with(&lower))
 }
 
 /// Ids that differ by a slip, then titles that have the word.

@@ -16,8 +16,10 @@ pub enum Refusal {
     Missing(TaskId),
     #[error("{0:?} is not KEY=VALUE")]
     NotAssignment(String),
-    #[error("{key:?} is not a key of a task: did you mean {meant:?}?")]
-    UnknownKey { key: String, meant: String },
+    #[error("{key:?} is not a key of a task{}", meant.as_ref().map(|m| format!(": did you mean {m:?}?")).unwrap_or_default())]
+    UnknownKey { key: String, meant: Option<String> },
+    #[error("{0:?} cannot be a key: use letters, digits, `-` and `_`, with dots between parts")]
+    BadKey(String),
     #[error("{0:?} is not set by hand")]
     Fixed(String),
     #[error("{0} cannot be empty")]
@@ -80,6 +82,13 @@ impl Refusal {
     pub fn held(task: &TaskId, claim: &Claim) -> Self {
         Self::Held { task: task.clone(), holder: claim.worker.clone(), until: claim.until, held: claim.held }
     }
+}
+
+/// The one of `all` that was meant, if one is near enough to say so.
+pub(super) fn nearest<const N: usize>(typed: &str, all: [&str; N]) -> Option<String> {
+    let score = |known: &str| strsim::jaro_winkler(typed, known);
+    let near = all.into_iter().max_by(|a, b| score(a).total_cmp(&score(b)))?;
+    (score(near) > 0.8).then(|| near.to_owned())
 }
 
 fn at(time: Timestamp) -> String {

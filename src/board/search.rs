@@ -18,7 +18,7 @@ pub fn score(words: &[String], task: &Searched<'_>) -> u32 {
     let mut total = 0;
     for word in words {
         let mut points = found(&title, word, 40) + found(&description, word, 8);
-        points += if labels.contains(word) { 30 } else { 0 };
+        points += labels.iter().map(|label| found(label, word, 15)).max().unwrap_or(0);
         points += notes.iter().map(|note| found(note, word, 4)).max().unwrap_or(0);
         points += if task.id.to_lowercase().contains(word.as_str()) { 50 } else { 0 };
         if points == 0 {

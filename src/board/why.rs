@@ -33,7 +33,10 @@ impl Board {
             for (id, place) in self.blockers_of(here) {
                 let over = place.map_or_else(
                     || self.archived(id).is_some(),
-                    |other| rules.flow.is_terminal(self.tasks()[other].kind, &self.tasks()[other].state) || self.are_phases(here, other),
+                    |other| {
+                        rules.flow.is_terminal(self.tasks()[other].kind, &self.tasks()[other].state)
+                            || self.are_phases(here, other)
+                    },
                 );
                 if !over && !found.iter().any(|cause| cause.task == *id) {
                     let through = (here != at).then(|| self.tasks()[here].id.clone());
@@ -54,7 +57,8 @@ impl Board {
         links: &Links<'_>,
         path: &mut Vec<usize>,
     ) -> Cause {
-        let mut cause = Cause { task: id.clone(), through, dead: self.dead(id, place, rules), frees: 0, causes: Vec::new() };
+        let mut cause =
+            Cause { task: id.clone(), through, dead: self.dead(id, place, rules), frees: 0, causes: Vec::new() };
         let Some(at) = place else { return cause };
         cause.frees = self.freed_by(at, rules, links);
         if path.contains(&at) {
@@ -70,11 +74,14 @@ impl Board {
     /// Why a blocker can never complete by itself.
     fn dead(&self, id: &TaskId, place: Option<usize>, rules: &Rules) -> Option<String> {
         let Some(at) = place else {
-            return Some(if self.broken_file(id).is_some() { "its file cannot be read" } else { "it does not exist" }.into());
+            return Some(
+                if self.broken_file(id).is_some() { "its file cannot be read" } else { "it does not exist" }.into(),
+            );
         };
         let task = &self.tasks()[at];
         let state = rules.flow.state(task.kind, &task.state);
-        let canceled = self.parent_of(at).map(|parent| &self.tasks()[parent]).filter(|p| Some(&p.state) == rules.flow.canceling());
+        let canceled =
+            self.parent_of(at).map(|parent| &self.tasks()[parent]).filter(|p| Some(&p.state) == rules.flow.canceling());
         match state {
             None => Some(format!("its state {:?} is not known", task.state.as_str())),
             Some(_) if Some(&task.state) == rules.flow.escalation() => Some("it waits for a person".into()),

@@ -203,6 +203,9 @@ pub struct Ls {
     /// With finished ones too
     #[arg(short, long)]
     pub all: bool,
+    /// What was put away with `task archive`, instead
+    #[arg(long)]
+    pub archived: bool,
     /// With this text in id, title or labels
     #[arg(long, value_name = "TEXT")]
     pub search: Option<String>,
@@ -234,7 +237,7 @@ pub struct Add {
     #[command(flatten)]
     pub text: Text,
     /// Many tasks from a file of [[task]] tables or JSON lines, or `-`; all or none
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["title", "body", "body_file"], value_hint = clap::ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["title", "body", "body_file", "kind", "state", "priority", "estimate", "label", "owner", "parent", "blocked_by", "atomic"], value_hint = clap::ValueHint::FilePath)]
     pub from: Option<PathBuf>,
     /// issue, epic or step
     #[arg(short, long, value_name = "KIND")]

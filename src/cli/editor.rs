@@ -15,10 +15,7 @@ pub fn open(path: &Path) -> Result<(), Failure> {
         std::process::Command::new("sh").arg("-c").arg(format!("{editor} \"$@\"")).arg(&editor).arg(path).status();
     match status {
         Ok(status) if status.success() => Ok(()),
-        Ok(_) => {
-            Err(Failure::broken("editor", format!("the editor {editor:?} did not end well"))
-                .advice("nothing was changed"))
-        }
+        Ok(_) => Err(Failure::broken("editor", format!("the editor {editor:?} did not end well"))),
         Err(error) => Err(Failure::broken("editor", format!("cannot start the editor {editor:?}: {error}"))),
     }
 }
@@ -49,21 +46,44 @@ impl Draft {
         Ok(fs::read_text(&path)?.unwrap_or_default())
     }
 
-    /// Leaves the text on disk and says where.
-    pub fn keep(self) -> String {
-        self.folder.keep().join(self.name).display().to_string()
+    /// It cannot be saved: the text stays on disk, and the failure says where.
+    pub fn kept(self, failure: Failure) -> Failure {
+        let path = self.folder.keep().join(self.name);
+        failure.advice(format!("nothing was changed; your text is in {}", path.display()))
     }
 }
 
-/// A text from an empty file; lines that start with `#` are for the person.
-pub fn compose(what: &str) -> Result<String, Failure> {
-    let draft = Draft::new(
-        "TEXT.md",
-        &format!("\n# {what}\n# Lines that start with # are left out; an empty text changes nothing.\n"),
-    )?;
-    let text = draft.edit()?;
-    let kept: Vec<&str> = text.lines().filter(|line| !line.starts_with("# ") && *line != "#").collect();
-    Ok(kept.join("\n").trim().to_owned())
+/// A text, and the draft that it was written in until it is used.
+pub struct Typed {
+    pub text: String,
+    draft: Option<Draft>,
+}
+
+impl Typed {
+    pub fn plain(text: String) -> Self {
+        Self { text, draft: None }
+    }
+
+    /// What became of it; on a failure nothing that was typed is lost.
+    pub fn used<T>(self, result: Result<T, Failure>) -> Result<T, Failure> {
+        match (result, self.draft) {
+            (Err(failure), Some(draft)) if !self.text.is_empty() => Err(draft.kept(failure)),
+            (result, _) => result,
+        }
+    }
+}
+
+/// A text from an empty file; what stands below the line is for the person.
+pub fn compose(what: &str) -> Result<Typed, Failure> {
+    const LINE: &str = "# ------ what stands below this line is left out ------";
+    let draft = Draft::new("TEXT.md", &format!("\n{LINE}\n# {what}\n# An empty text changes nothing.\n"))?;
+    match draft.edit() {
+        Ok(text) => {
+            let text = text.split(LINE).next().unwrap_or_default().trim().to_owned();
+            Ok(Typed { text, draft: Some(draft) })
+        }
+        Err(failure) => Err(draft.kept(failure)),
+    }
 }
 
 /// One letter from the person; `None` where nobody can answer.

@@ -6,7 +6,7 @@ use std::path::Path;
 use jiff::SignedDuration;
 
 use super::args::Text;
-use super::editor;
+use super::editor::{self, Typed};
 use crate::app::Failure;
 use crate::config::duration;
 use crate::fs;
@@ -21,13 +21,16 @@ pub fn read(path: &Path) -> Result<String, Failure> {
         return stdin();
     }
     let text = fs::read_text(path)?;
-    text.ok_or_else(|| Failure::broken("no-file", format!("there is no file {}", path.display())))
+    let text = text.ok_or_else(|| {
+        Failure::usage("no-file", format!("there is no file {}", path.display())).advice("`-` reads standard input")
+    });
+    text.map(|text| text.replace("\r\n", "\n"))
 }
 
 fn stdin() -> Result<String, Failure> {
     let mut text = String::new();
     match std::io::stdin().read_to_string(&mut text) {
-        Ok(_) => Ok(text),
+        Ok(_) => Ok(text.replace("\r\n", "\n")),
         Err(error) => Err(Failure::broken("io", format!("cannot read standard input: {error}"))),
     }
 }
@@ -44,15 +47,29 @@ impl Text {
 }
 
 /// Words, else options, else standard input when something is piped in, else the editor.
-pub fn text_or_editor(words: &[String], text: &Text, what: &str) -> Result<String, Failure> {
-    if !words.is_empty() {
-        return Ok(words.join(" "));
+pub fn text_or_editor(words: &[String], text: &Text, what: &str) -> Result<Typed, Failure> {
+    let given = text.given()?;
+    match (words.is_empty(), given) {
+        (false, Some(_)) => Err(Failure::usage("two-texts", "there are two texts: words, and --body or --body-file")),
+        (false, None) => Ok(Typed::plain(words.join(" "))),
+        (true, Some(given)) => Ok(Typed::plain(given)),
+        (true, None) if std::io::stdin().is_terminal() => editor::compose(what),
+        (true, None) => stdin().map(Typed::plain),
     }
-    if let Some(given) = text.given()? {
-        return Ok(given);
+}
+
+/// What somebody pipes in beside a title. A pipe that stays silent and open belongs to whoever started us: it is let be.
+pub fn piped() -> Result<Option<String>, Failure> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let input = std::io::stdin();
+    let kind = rustix::fs::fstat(&input).map(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode));
+    if !kind.is_ok_and(|kind| kind.is_fifo() || kind.is_file()) {
+        return Ok(None);
     }
-    if !std::io::stdin().is_terminal() {
-        return stdin();
+    let patience = Timespec { tv_sec: 0, tv_nsec: 300_000_000 };
+    let mut waiting = [PollFd::new(&input, PollFlags::IN)];
+    if !poll(&mut waiting, Some(&patience)).is_ok_and(|ready| ready > 0) {
+        return Ok(None);
     }
-    editor::compose(what)
+    stdin().map(|text| Some(text).filter(|text| !text.trim().is_empty()))
 }

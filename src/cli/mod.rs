@@ -33,26 +33,42 @@ type Answer = Result<Outcome, Failure>;
 /// Runs one command line and says with which code to exit.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     clap_complete::CompleteEnv::with_factory(args::command).complete();
-    let cli = match Cli::try_parse_from(arguments) {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
-        Err(error) => {
-            let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
-        }
+        Err(error) => return misused(&error, arguments.iter().any(|word| word == "--json")),
     };
     let out = Out::new(&cli.global);
     let session = Session { options: options(&cli), out: &out, seen: std::cell::RefCell::default() };
     let answer = commands::run(&session, cli.command);
+    if let Err(failure) = &answer {
+        out.failure(failure);
+    }
     out.problems(&session.seen.borrow());
     match answer {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Negative) => ExitCode::from(1),
         Ok(Outcome::Code(code)) => ExitCode::from(code),
-        Err(failure) => {
-            out.failure(&failure);
-            ExitCode::from(code(failure.kind))
-        }
+        Err(failure) => ExitCode::from(code(failure.kind)),
     }
+}
+
+/// Help and the version are answers; anything else is a wrong call.
+fn misused(error: &clap::Error, json: bool) -> ExitCode {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    if json {
+        let text = anstream::adapter::strip_str(&error.render().to_string()).to_string();
+        let (message, rest) = text.trim().trim_start_matches("error: ").split_once('\n').unwrap_or((text.trim(), ""));
+        let failure = Failure::usage("usage", message).advice(rest.split_whitespace().collect::<Vec<_>>().join(" "));
+        let document = serde_json::json!({ "error": failure });
+        let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{document}\n"));
+    } else {
+        let _ = error.print();
+    }
+    ExitCode::from(2)
 }
 
 /// The exit codes of the contract.

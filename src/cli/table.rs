@@ -11,14 +11,18 @@ pub struct Cell {
 }
 
 pub fn cell(text: impl Into<String>, style: Style) -> Cell {
-    // A control character in a title must not move the cursor.
-    let text: String = text.into().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    Cell { text, style }
+    Cell { text: clean(&text.into()), style }
 }
 
-/// `flexible` is the column that is cut when the rows are wider than `width`; empty columns are left out.
-pub fn render(heads: &[&str], flexible: usize, rows: &[Vec<Cell>], width: Option<usize>) -> String {
-    let used: Vec<usize> = (0..heads.len()).filter(|&at| rows.iter().any(|row| !row[at].text.is_empty())).collect();
+/// A control character in somebody's text must not move the cursor.
+pub fn clean(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// `flexible` is the column that is cut when the rows are wider than `width`; those in `spare` go, in that order, when that
+/// is not enough; empty columns are left out.
+pub fn render(heads: &[&str], flexible: usize, spare: &[usize], rows: &[Vec<Cell>], width: Option<usize>) -> String {
+    let mut used: Vec<usize> = (0..heads.len()).filter(|&at| rows.iter().any(|row| !row[at].text.is_empty())).collect();
     let mut widths: Vec<usize> = heads.iter().map(|head| head.width()).collect();
     for row in rows {
         for &at in &used {
@@ -26,8 +30,15 @@ pub fn render(heads: &[&str], flexible: usize, rows: &[Vec<Cell>], width: Option
         }
     }
     if let Some(width) = width {
-        let others: usize = used.iter().filter(|&&at| at != flexible).map(|&at| widths[at] + 2).sum();
-        widths[flexible] = widths[flexible].min(width.saturating_sub(others).max(12));
+        let others =
+            |used: &[usize]| -> usize { used.iter().filter(|&&at| at != flexible).map(|&at| widths[at] + 2).sum() };
+        let wanted = widths[flexible].min(24);
+        for gone in spare {
+            if others(&used) + wanted > width {
+                used.retain(|at| at != gone);
+            }
+        }
+        widths[flexible] = widths[flexible].min(width.saturating_sub(others(&used)).max(8));
     }
     let head: Vec<Cell> = heads.iter().map(|head| cell(*head, style::DIM)).collect();
     let mut text = String::new();
@@ -80,14 +91,31 @@ mod tests {
             vec![cell("a", style::PLAIN), cell("日本語のタイトル", style::PLAIN), cell("x", style::PLAIN)],
             vec![cell("bb", style::PLAIN), cell("short", style::PLAIN), cell("y", style::PLAIN)],
         ];
-        let text = anstream::adapter::strip_str(&render(&["ID", "TITLE", "L"], 1, &rows, Some(20))).to_string();
+        let text = anstream::adapter::strip_str(&render(&["ID", "TITLE", "L"], 1, &[], &rows, Some(20))).to_string();
         assert_eq!(text, "ID  TITLE          L\na   日本語のタイ…  x\nbb  short          y\n");
         assert!(text.lines().all(|line| line.width() <= 20));
     }
 
     #[test]
+    fn where_the_title_would_have_no_room_other_columns_go() {
+        let rows = vec![vec![
+            cell("a", style::PLAIN),
+            cell("A title of some length", style::PLAIN),
+            cell("somebody", style::PLAIN),
+        ]];
+        let text = |width| {
+            anstream::adapter::strip_str(&render(&["ID", "TITLE", "OWNER"], 1, &[2], &rows, Some(width))).to_string()
+        };
+        assert!(text(60).contains("somebody"));
+        assert!(!text(26).contains("somebody") && text(26).contains("A title of some length"));
+    }
+
+    #[test]
     fn a_column_that_nobody_fills_is_left_out_and_escapes_do_nothing() {
         let rows = vec![vec![cell("a\u{1b}[2J", style::PLAIN), cell("", style::PLAIN)]];
-        assert_eq!(anstream::adapter::strip_str(&render(&["ID", "OWNER"], 0, &rows, None)).to_string(), "ID\na [2J\n");
+        assert_eq!(
+            anstream::adapter::strip_str(&render(&["ID", "OWNER"], 0, &[], &rows, None)).to_string(),
+            "ID\na [2J\n"
+        );
     }
 }

@@ -62,7 +62,7 @@ pub const LEGEND: &str = "● ready  ▶ taken  ⊘ blocked  ! a person is neede
 pub fn task_table(tasks: &[TaskView], width: Option<usize>) -> String {
     let heads = ["", "ID", "STATE", "PRI", "SIZE", "TITLE", "WAITS FOR", "LABELS", "OWNER"];
     let rows: Vec<Vec<Cell>> = tasks.iter().map(task_row).collect();
-    table::render(&heads, 5, &rows, width)
+    table::render(&heads, 5, &[7, 6, 8, 4], &rows, width)
 }
 
 fn task_row(task: &TaskView) -> Vec<Cell> {
@@ -102,7 +102,7 @@ pub fn compact(task: &TaskView) -> String {
     };
     let state = task.state.to_lowercase().replace(' ', "-");
     let priority = task.priority.unwrap_or("-");
-    let title: String = task.title.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let title = table::clean(&task.title);
     format!("{} {priority} {state} {standing} {}\n", task.id, cut(&title, 60))
 }
 

@@ -27,8 +27,17 @@ pub struct Repository {
 impl Repository {
     /// The repository around `start`, or the one that `GIT_DIR` names.
     pub fn discover(start: &Path) -> Result<Self, GitError> {
-        let found = gix::discover_with_environment_overrides(start);
-        let inner = found.map_err(|_| GitError::NoRepository(start.to_owned()))?;
+        Self::open(
+            gix::discover_with_environment_overrides(start).map_err(|_| GitError::NoRepository(start.to_owned()))?,
+        )
+    }
+
+    /// The repository around `start`, whatever the environment says.
+    pub fn at(start: &Path) -> Result<Self, GitError> {
+        Self::open(gix::discover(start).map_err(|_| GitError::NoRepository(start.to_owned()))?)
+    }
+
+    fn open(inner: gix::Repository) -> Result<Self, GitError> {
         let common = gix::path::realpath(inner.common_dir()).map_err(|e| other("find the common directory", &e))?;
         refuse_unreadable(&inner, &common)?;
         let main = inner.main_repo().map_err(|e| other("open the main worktree", &e))?;
@@ -46,16 +55,6 @@ impl Repository {
     pub fn user_name(&self) -> Option<String> {
         let author = std::env::var("GIT_AUTHOR_NAME").ok().filter(|name| !name.is_empty());
         author.or_else(|| self.inner.config_snapshot().string("user.name").map(|name| name.to_string()))
-    }
-
-    /// Whether `start` lies in a linked worktree rather than the main one.
-    pub fn is_linked(&self) -> bool {
-        self.inner.workdir().and_then(|here| gix::path::realpath(here).ok()).is_some_and(|here| here != self.root)
-    }
-
-    /// The top of the worktree that we are in.
-    pub fn here(&self) -> Option<PathBuf> {
-        self.inner.workdir().and_then(|here| gix::path::realpath(here).ok())
     }
 }
 

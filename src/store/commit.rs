@@ -139,7 +139,8 @@ impl Store {
             if edit.place != Place::Task {
                 continue;
             }
-            let was_broken = edit.old.as_ref().is_some_and(|old| super::codec::read(&edit.task, &shown, old, &self.flow).is_err());
+            let was_broken =
+                edit.old.as_ref().is_some_and(|old| super::codec::read(&edit.task, &shown, old, &self.flow).is_err());
             match super::codec::read(&edit.task, &shown, text, &self.flow) {
                 Err(problem) if !was_broken => return Err(StoreError::Unwritable(problem)),
                 _ => {}

@@ -217,8 +217,11 @@ mod tests {
     fn a_conflict_shows_each_sides_own_line_at_the_keys_place() {
         let base = "title = \"x\"\npriority = \"P2\" # agreed\n\n[custom]\nk = 2";
         let merged = merge(base, &base.replace("P2", "P0"), &base.replace("P2", "P1")).unwrap();
-        assert!(merged.text.contains("<<<<<<< ours\npriority = \"P0\" # agreed\n=======\npriority = \"P1\" # agreed\n>>>>>>> theirs\n"));
-        let removed = merge(base, &base.replace("priority = \"P2\" # agreed\n", ""), &base.replace("P2", "P1")).unwrap();
+        assert!(merged.text.contains(
+            "<<<<<<< ours\npriority = \"P0\" # agreed\n=======\npriority = \"P1\" # agreed\n>>>>>>> theirs\n"
+        ));
+        let removed =
+            merge(base, &base.replace("priority = \"P2\" # agreed\n", ""), &base.replace("P2", "P1")).unwrap();
         let marker = removed.text.find("<<<<<<< ours\n=======\npriority").expect(&removed.text);
         assert!(marker < removed.text.find("[custom]").unwrap());
     }

@@ -1,7 +1,7 @@
 //! The board on disk: task files, notes, the journal, and the index that makes reading them quick.
 
-pub mod codec;
 mod claims;
+pub mod codec;
 mod commit;
 mod guard;
 mod index;
@@ -139,6 +139,11 @@ impl Store {
 
     pub fn is_archived(&self, id: &TaskId) -> bool {
         self.path(id, &Place::Archive).exists()
+    }
+
+    pub fn archived_ids(&self) -> Result<Vec<TaskId>, StoreError> {
+        let names = fs::names(&self.board_dir().join("archive"))?;
+        Ok(names.iter().filter_map(|name| TaskId::new(name.strip_suffix(".toml")?).ok()).collect())
     }
 
     pub fn exists(&self, id: &TaskId) -> bool {

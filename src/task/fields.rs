@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not a {what}: use {allowed}")]
+#[error("{text:?} is not {what}: use {allowed}")]
 pub struct ParseError {
     pub what: &'static str,
     pub text: String,
@@ -49,15 +49,15 @@ macro_rules! vocabulary {
 
 vocabulary!(
     /// What a task is: work, a parent of work, or a step of a team.
-    Kind, "kind", Issue = "issue", Epic = "epic", Step = "step"
+    Kind, "a kind", Issue = "issue", Epic = "epic", Step = "step"
 );
 vocabulary!(
     /// P0 first.
-    Priority, "priority", P0 = "P0", P1 = "P1", P2 = "P2", P3 = "P3"
+    Priority, "a priority", P0 = "P0", P1 = "P1", P2 = "P2", P3 = "P3"
 );
 vocabulary!(
     /// Size; M and above must be split before research.
-    Estimate, "estimate", Xs = "XS", S = "S", M = "M", L = "L", Xl = "XL"
+    Estimate, "an estimate", Xs = "XS", S = "S", M = "M", L = "L", Xl = "XL"
 );
 
 impl Estimate {
@@ -99,7 +99,7 @@ impl Worker {
         let text = text.as_ref().trim();
         if text.is_empty() || text.chars().any(char::is_control) {
             return Err(ParseError {
-                what: "worker name",
+                what: "a worker's name",
                 text: text.to_owned(),
                 allowed: "a name such as builder-2".into(),
             });

@@ -30,7 +30,12 @@ impl Changes {
         let first = folders.first().copied().unwrap_or(Path::new("."));
         let tell = move |event: notify::Result<notify::Event>| {
             // Reading is no change, and we are about to read.
-            if !event.is_ok_and(|event| matches!(event.kind, notify::EventKind::Access(notify::event::AccessKind::Open(_) | notify::event::AccessKind::Read))) {
+            if !event.is_ok_and(|event| {
+                matches!(
+                    event.kind,
+                    notify::EventKind::Access(notify::event::AccessKind::Open(_) | notify::event::AccessKind::Read)
+                )
+            }) {
                 let _ = sender.send(());
             }
         };

@@ -57,7 +57,11 @@ impl FromStr for ReviewMode {
             "skip" => Ok(Self::Skip),
             "auto" => Ok(Self::Auto),
             "interactive" => Ok(Self::Interactive),
-            _ => Err(ParseError { what: "review mode", text: text.to_owned(), allowed: "skip, auto, interactive".into() }),
+            _ => Err(ParseError {
+                what: "a review mode",
+                text: text.to_owned(),
+                allowed: "skip, auto, interactive".into(),
+            }),
         }
     }
 }
@@ -128,7 +132,8 @@ impl Command {
 
     /// Where it may end, from a start or from its lock.
     pub fn may_end_in(&self, flow: &Workflow) -> Vec<StateName> {
-        let mut states: Vec<StateName> = self.complete.iter().chain(&self.ends).chain(flow.escalation()).cloned().collect();
+        let mut states: Vec<StateName> =
+            self.complete.iter().chain(&self.ends).chain(flow.escalation()).cloned().collect();
         states.dedup();
         states
     }

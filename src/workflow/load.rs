@@ -143,7 +143,9 @@ impl Workflow {
             return wrong("no state is terminal, so nothing could ever be finished".into());
         }
         let role = |name: &String| self.role(name).is_none();
-        if let Some((command, name)) = self.commands.iter().find_map(|c| Some((c, c.roles.iter().chain(&c.interactive).find(|r| role(r))?))) {
+        if let Some((command, name)) =
+            self.commands.iter().find_map(|c| Some((c, c.roles.iter().chain(&c.interactive).find(|r| role(r))?)))
+        {
             return wrong(format!("command {:?} is for {name:?}, which is not one of the roles", command.name));
         }
         let handed = self.roles.iter().filter_map(|r| r.hands_off.as_ref());
@@ -176,7 +178,8 @@ impl TryFrom<CommandRow> for Command {
     type Error = WorkflowError;
     fn try_from(row: CommandRow) -> Result<Self, WorkflowError> {
         let states = |names: Vec<String>| names.into_iter().map(StateName::new).collect();
-        let modes: Option<Result<Vec<ReviewMode>, _>> = row.modes.map(|modes| modes.iter().map(|mode| mode.parse()).collect());
+        let modes: Option<Result<Vec<ReviewMode>, _>> =
+            row.modes.map(|modes| modes.iter().map(|mode| mode.parse()).collect());
         let modes = modes.transpose().map_err(|error| WorkflowError::Inconsistent(error.to_string()))?;
         Ok(Self {
             name: row.name,
@@ -227,7 +230,12 @@ mod tests {
         assert!(error(&PLAIN.replace("initial = \"Todo\"", "initial = \"Nope\"")).contains("initial"));
         assert!(error(&PLAIN.replace("terminal = true", "")).contains("terminal"));
         assert!(error(&PLAIN.replace("\"Done\"", "\"Todo\"")).contains("twice"));
-        assert!(error(&PLAIN.replace("terminal = true", "terminal = true\n[[command]]\nname = \"fry\"\nroles = [\"cook\"]\n")).contains("cook"));
+        assert!(
+            error(
+                &PLAIN.replace("terminal = true", "terminal = true\n[[command]]\nname = \"fry\"\nroles = [\"cook\"]\n")
+            )
+            .contains("cook")
+        );
         assert!(error(&PLAIN.replace("terminal", "termnal")).contains("termnal"));
         assert!(error(&PLAIN.replace("terminal = true", "terminal = true\nleave = [\"Nowhere\"]")).contains("Nowhere"));
         assert!(error(&PLAIN.replace("format = 1", "format = 2")).contains("format 2"));

@@ -4,6 +4,7 @@
 
 mod architecture;
 mod broken;
+mod claims;
 mod commands;
 mod crash;
 mod fidelity;
@@ -13,3 +14,4 @@ mod laws;
 mod merging;
 mod race;
 mod sandbox;
+mod workflow;

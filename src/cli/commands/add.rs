@@ -4,15 +4,20 @@ use std::io::IsTerminal as _;
 
 use crate::app::{self, Failure, NewTask};
 use crate::cli::args::Add;
+use crate::cli::editor::{self, Typed};
 use crate::cli::style::{self, paint};
-use crate::cli::{Answer, Outcome, Session, editor, input};
+use crate::cli::{Answer, Outcome, Session, input};
 
 pub fn run(session: &Session<'_>, args: Add) -> Answer {
-    let wanted = match &args.from {
-        Some(path) => app::parse_batch(&path.display().to_string(), &input::read(path)?)?,
-        None => vec![one(args)?],
+    let (wanted, typed) = match &args.from {
+        Some(path) => (app::parse_batch(&path.display().to_string(), &input::read(path)?)?, None),
+        None => one(args).map(|(new, typed)| (vec![new], Some(typed)))?,
     };
-    let added = session.with(|ws| app::add(ws, &wanted))?;
+    let added = session.with(|ws| app::add(ws, &wanted));
+    let added = match typed {
+        Some(typed) => typed.used(added)?,
+        None => added?,
+    };
     if session.out.json {
         session.out.json(&added);
         return Ok(Outcome::Done);
@@ -28,9 +33,9 @@ pub fn run(session: &Session<'_>, args: Add) -> Answer {
     Ok(Outcome::Done)
 }
 
-fn one(args: Add) -> Result<NewTask, Failure> {
-    let (title, description) = texts(&args)?;
-    Ok(NewTask {
+fn one(args: Add) -> Result<(NewTask, Typed), Failure> {
+    let (title, description, typed) = texts(&args)?;
+    let new = NewTask {
         title,
         description,
         kind: args.kind.map(|text| text.parse()).transpose()?,
@@ -43,25 +48,27 @@ fn one(args: Add) -> Result<NewTask, Failure> {
         blocked_by: args.blocked_by,
         atomic: args.atomic,
         ..NewTask::default()
-    })
+    };
+    Ok((new, typed))
 }
 
 /// Without a title: the first line of the text, from standard input or the editor, as in a commit message.
-fn texts(args: &Add) -> Result<(String, String), Failure> {
+fn texts(args: &Add) -> Result<(String, String, Typed), Failure> {
     let given = args.text.given()?;
     if !args.title.is_empty() {
-        return Ok((args.title.join(" "), given.unwrap_or_default()));
+        let body = given.map_or_else(input::piped, |text| Ok(Some(text)))?;
+        return Ok((args.title.join(" "), body.unwrap_or_default(), Typed::plain(String::new())));
     }
-    let text = match given {
-        Some(text) => text,
+    let typed = match given {
+        Some(text) => Typed::plain(text),
         None if std::io::stdin().is_terminal() => {
             editor::compose("The first line is the title, the rest the description.")?
         }
-        None => input::read("-".as_ref())?,
+        None => Typed::plain(input::read("-".as_ref())?),
     };
-    let (title, rest) = text.trim().split_once('\n').unwrap_or((text.trim(), ""));
+    let (title, rest) = typed.text.trim().split_once('\n').unwrap_or((typed.text.trim(), ""));
     if title.trim().is_empty() {
         return Err(Failure::usage("no-title", "a task needs a title").advice("`ralph task add \"Fix the login\"`"));
     }
-    Ok((title.trim().to_owned(), rest.trim().to_owned()))
+    Ok((title.trim().to_owned(), rest.trim().to_owned(), typed))
 }

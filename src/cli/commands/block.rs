@@ -10,7 +10,11 @@ pub fn block(session: &Session<'_>, args: &Block) -> Answer {
 }
 
 pub fn unblock(session: &Session<'_>, args: &Unblock) -> Answer {
-    tell(session, &session.with(|ws| app::unblock(ws, &ws.find(&args.task)?, &ws.find_all(&args.from)?))?)
+    let linked = session.with(|ws| {
+        let from: Result<Vec<_>, _> = args.from.iter().map(|typed| ws.find_or_literal(typed)).collect();
+        app::unblock(ws, &ws.find(&args.task)?, &from?)
+    })?;
+    tell(session, &linked)
 }
 
 fn tell(session: &Session<'_>, linked: &Linked) -> Answer {

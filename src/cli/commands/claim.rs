@@ -6,7 +6,8 @@ use crate::cli::style::{self, paint};
 use crate::cli::{Answer, Outcome, Session};
 
 pub fn claim(session: &Session<'_>, args: &Claim) -> Answer {
-    let claimed = session.with(|ws| app::claim(ws, &ws.find(&args.task)?, args.acting.command.as_deref(), args.force))?;
+    let claimed =
+        session.with(|ws| app::claim(ws, &ws.find(&args.task)?, args.acting.command.as_deref(), args.force))?;
     tell(session, &claimed)
 }
 
@@ -43,7 +44,11 @@ pub fn release(session: &Session<'_>, args: &Release) -> Answer {
     if session.out.json {
         session.out.json(&released);
     } else {
-        let moved = if released.from == released.to { released.to.to_string() } else { format!("{} → {}", released.from, released.to) };
+        let moved = if released.from == released.to {
+            released.to.to_string()
+        } else {
+            format!("{} → {}", released.from, released.to)
+        };
         session.out.text(&format!("{} is free again  {moved}\n", paint(style::ID, &released.task)));
     }
     Ok(Outcome::Done)

@@ -48,6 +48,6 @@ fn list(session: &Session<'_>, origin: bool) -> Answer {
             ]
         })
         .collect();
-    session.out.text(&table::render(&["KEY", "VALUE", "FROM", "MEANING"], 3, &rows, session.out.width()));
+    session.out.text(&table::render(&["KEY", "VALUE", "FROM", "MEANING"], 3, &[], &rows, session.out.width()));
     Ok(Outcome::Done)
 }

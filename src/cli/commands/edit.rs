@@ -1,6 +1,6 @@
 //! `ralph task edit`.
 
-use crate::app::{self, Edited, Editing, Failure, FailureKind, Workspace};
+use crate::app::{self, Edited, Editing, Failure, Workspace};
 use crate::cli::args::One;
 use crate::cli::editor::{self, Draft};
 use crate::cli::{Answer, Outcome, Session, words};
@@ -12,6 +12,9 @@ pub fn run(session: &Session<'_>, args: &One) -> Answer {
         until_good(session, ws, &editing, draft)
     })?;
     let Some(edited) = edited else {
+        if session.out.json {
+            session.out.json(&serde_json::json!({ "changed": false }));
+        }
         session.out.say("nothing changed");
         return Ok(Outcome::Done);
     };
@@ -36,7 +39,10 @@ fn until_good(
     draft: Draft,
 ) -> Result<Option<Edited>, Failure> {
     loop {
-        let text = draft.edit()?;
+        let text = match draft.edit() {
+            Ok(text) => text,
+            Err(failure) => return Err(draft.kept(failure)),
+        };
         let checked = app::check_edit(ws, &editing.id, &text);
         let question = match &checked {
             Ok(problems) if problems.is_empty() => None,
@@ -53,19 +59,16 @@ fn until_good(
         match (answer, checked) {
             (None | Some(Some('s')), Ok(_)) => return finish(ws, editing, &text, draft).map(Some),
             (Some(Some('d')), _) => return Ok(None),
-            (Some(None), checked) => return Err(kept(checked.err(), draft)),
+            (Some(None), checked) => return Err(draft.kept(checked.err().unwrap_or_else(wrong_values))),
             _ => {}
         }
     }
 }
 
 fn finish(ws: &Workspace, editing: &Editing, text: &str, draft: Draft) -> Result<Edited, Failure> {
-    app::finish_edit(ws, editing, text).map_err(|failure| kept(Some(failure), draft))
+    app::finish_edit(ws, editing, text).map_err(|failure| draft.kept(failure))
 }
 
-/// Nobody can be asked, or it cannot be saved: the text stays where it can be found.
-fn kept(failure: Option<Failure>, draft: Draft) -> Failure {
-    let failure =
-        failure.unwrap_or_else(|| Failure::new(FailureKind::Refused, "bad-values", "the edited file has wrong values"));
-    failure.advice(format!("nothing was changed; your text is in {}", draft.keep()))
+fn wrong_values() -> Failure {
+    Failure::refused("bad-values", "the edited file has wrong values")
 }

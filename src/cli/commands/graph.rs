@@ -19,19 +19,19 @@ pub fn run(session: &Session<'_>, args: &Graph) -> Answer {
     } else if graphed.nodes.is_empty() {
         session.out.say("nothing waits for anything");
     } else {
-        session.out.text(&drawing(&graphed));
+        session.out.text(&drawing(&graphed, session.out.width()));
     }
     Ok(Outcome::Done)
 }
 
 /// What can start now is at the top; lines lead down to what it sets free.
-fn drawing(graphed: &Graphed) -> String {
+fn drawing(graphed: &Graphed, width: Option<usize>) -> String {
     let mut renderer = GraphRowRenderer::new().output().with_min_row_height(1).build_box_drawing();
     let mut text = String::new();
     for node in &graphed.nodes {
         let below = node.leads_to.iter().map(|id| Ancestor::Parent(id.to_string())).collect();
         let (mark, color) = words::mark(&node.task);
-        let message = line(&node.task);
+        let message = line(&node.task, width.map(|width| width.saturating_sub(12)));
         let message = message.split_once(' ').map_or(message.as_str(), |(_, rest)| rest).to_owned();
         text.push_str(&renderer.next_row(node.task.id.to_string(), below, paint(color, mark), message));
     }
@@ -58,7 +58,9 @@ fn dot(graphed: &Graphed) -> String {
 }
 
 fn mermaid(graphed: &Graphed) -> String {
-    let name = |node: &GraphNode| node.task.id.as_str().replace(['-', '.'], "_");
+    let place =
+        |node: &GraphNode| graphed.nodes.iter().position(|other| other.task.id == node.task.id).unwrap_or_default();
+    let name = |node: &GraphNode| format!("n{}", place(node));
     let safe = |text: &str| text.replace('"', "#quot;").replace(['<', '>'], " ");
     let mut text = String::from("flowchart LR\n");
     for node in &graphed.nodes {

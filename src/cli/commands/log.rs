@@ -22,7 +22,7 @@ pub fn log(session: &Session<'_>, args: &Log) -> Answer {
     if session.out.json {
         session.out.json(&lines);
     } else if lines.is_empty() {
-        session.out.say("nothing was done yet");
+        session.out.say("nothing in the journal matches");
     } else {
         session.out.text(&lines.iter().map(entry).collect::<String>());
     }

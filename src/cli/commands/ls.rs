@@ -8,7 +8,9 @@ use crate::cli::{Answer, Outcome, Session, words};
 use crate::task::{Kind, Worker};
 
 pub fn run(session: &Session<'_>, args: &Ls) -> Answer {
-    let listed = session.with(|ws| app::list(ws, &query(ws, args)?))?;
+    let listed = session.with(|ws| {
+        if args.archived { app::list_archived(ws, &query(ws, args)?) } else { app::list(ws, &query(ws, args)?) }
+    })?;
     if session.out.json {
         session.out.json(&listed.tasks);
     } else if args.compact {
@@ -62,7 +64,7 @@ fn query(ws: &Workspace, args: &Ls) -> Result<Query, Failure> {
         estimates: parse_all(&args.estimate)?,
         parent: args.parent.as_ref().map(|typed| ws.find(typed)).transpose()?,
         kinds,
-        all: args.all,
+        all: args.all || args.archived,
         search: args.search.clone(),
         sort: args.sort.iter().map(|text| text.parse()).collect::<Result<_, _>>().map_err(unknown_sort)?,
         limit: args.limit,

@@ -6,12 +6,14 @@ use crate::cli::style::{self, paint};
 use crate::cli::{Answer, Outcome, Session};
 
 pub fn run(session: &Session<'_>, args: &Move) -> Answer {
-    let moved = session.with(|ws| app::move_task(ws, &ws.find(&args.task)?, &args.to, args.acting.command.as_deref(), args.force))?;
+    let moved = session
+        .with(|ws| app::move_task(ws, &ws.find(&args.task)?, &args.to, args.acting.command.as_deref(), args.force))?;
     tell(session, &moved)
 }
 
 pub fn to(session: &Session<'_>, args: &Close, intent: &str) -> Answer {
-    let moved = session.with(|ws| app::move_task(ws, &ws.find(&args.task)?, intent, args.acting.command.as_deref(), args.force))?;
+    let moved = session
+        .with(|ws| app::move_task(ws, &ws.find(&args.task)?, intent, args.acting.command.as_deref(), args.force))?;
     tell(session, &moved)
 }
 
@@ -27,9 +29,15 @@ fn tell(session: &Session<'_>, moved: &Moved) -> Answer {
     let state = |name: &str| paint(style::state(name), name);
     let how = moved.command.as_ref().map(|command| paint(style::DIM, format!("  ({command})"))).unwrap_or_default();
     let forced = if moved.forced { paint(style::WARN, "  forced") } else { String::new() };
-    let mut text = format!("{} {} → {}{how}{forced}\n", paint(style::ID, &moved.task), moved.from, state(moved.to.as_str()));
+    let mut text =
+        format!("{} {} → {}{how}{forced}\n", paint(style::ID, &moved.task), moved.from, state(moved.to.as_str()));
     for along in &moved.along {
-        text.push_str(&format!("{} → {}  {}\n", paint(style::ID, &along.task), state(along.to.as_str()), paint(style::DIM, "along with it")));
+        text.push_str(&format!(
+            "{} → {}  {}\n",
+            paint(style::ID, &along.task),
+            state(along.to.as_str()),
+            paint(style::DIM, "along with it")
+        ));
     }
     session.out.text(&text);
     Ok(Outcome::Done)

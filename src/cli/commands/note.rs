@@ -9,7 +9,8 @@ pub fn run(session: &Session<'_>, args: &Note) -> Answer {
     let noted = session.with(|ws| {
         let id = ws.find(&args.task)?;
         let text = input::text_or_editor(&args.words, &args.text, &format!("A note on {id}."))?;
-        app::note(ws, &id, &text)
+        let noted = app::note(ws, &id, &text.text);
+        text.used(noted)
     })?;
     if session.out.json {
         session.out.json(&noted);

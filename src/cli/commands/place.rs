@@ -19,7 +19,12 @@ pub fn position(session: &Session<'_>, args: &One) -> Answer {
     let ids = |list: &[crate::task::TaskId]| list.iter().map(|id| paint(style::ID, id)).collect::<Vec<_>>().join(" ");
     let phases: Vec<String> = position.remaining.iter().map(kebab).collect();
     let roster = position.roster;
-    let mut text = format!("{} {}: {}\n", paint(style::ID, &view.task), paint(style::HEAD, kebab(position.phase)), position.reason);
+    let mut text = format!(
+        "{} {}: {}\n",
+        paint(style::ID, &view.task),
+        paint(style::HEAD, kebab(position.phase)),
+        position.reason
+    );
     let mut row = |name: &str, value: String| {
         if !value.is_empty() {
             text.push_str(&format!("  {}  {value}\n", paint(style::DIM, format!("{name:<12}"))));
@@ -29,8 +34,14 @@ pub fn position(session: &Session<'_>, args: &One) -> Answer {
     row("remaining", phases.join(" → "));
     row("waiting for", ids(&position.convergence.waiting_for));
     row("so", position.convergence.recommendation.into());
-    let counts = [("analyst", roster.analyst), ("builder", roster.builder), ("validator", roster.validator), ("integrator", roster.integrator)];
-    let wanted: Vec<String> = counts.iter().filter(|(_, count)| *count > 0).map(|(role, count)| format!("{count} {role}")).collect();
+    let counts = [
+        ("analyst", roster.analyst),
+        ("builder", roster.builder),
+        ("validator", roster.validator),
+        ("integrator", roster.integrator),
+    ];
+    let wanted: Vec<String> =
+        counts.iter().filter(|(_, count)| *count > 0).map(|(role, count)| format!("{count} {role}")).collect();
     row("roster", wanted.join(", "));
     session.out.text(&text);
     Ok(Outcome::Done)
@@ -45,7 +56,13 @@ pub fn group(session: &Session<'_>, args: &One) -> Answer {
     let lines = group.members.iter().enumerate().map(|(at, member)| {
         let first = if at == 0 && group.members.len() > 1 { "  primary" } else { "" };
         let state = paint(style::state(member.state.as_str()), &member.state);
-        format!("{} {}  {} · {state}{}\n", at + 1, paint(style::ID, &member.task), member.title, paint(style::DIM, first))
+        format!(
+            "{} {}  {} · {state}{}\n",
+            at + 1,
+            paint(style::ID, &member.task),
+            member.title,
+            paint(style::DIM, first)
+        )
     });
     session.out.text(&lines.collect::<String>());
     Ok(Outcome::Done)
@@ -58,7 +75,8 @@ pub fn advance(session: &Session<'_>, args: &Advance) -> Answer {
         return Ok(Outcome::Done);
     }
     let moved = done.moved.iter().map(|id| format!("{} → {}\n", paint(style::ID, id), done.to));
-    let stayed = done.skipped.iter().map(|skipped| format!("{} stays: {}\n", paint(style::ID, &skipped.task), skipped.reason));
+    let stayed =
+        done.skipped.iter().map(|skipped| format!("{} stays: {}\n", paint(style::ID, &skipped.task), skipped.reason));
     session.out.text(&moved.chain(stayed).collect::<String>());
     Ok(Outcome::Done)
 }

@@ -21,7 +21,8 @@ pub fn run(session: &Session<'_>, args: &Run) -> Answer {
         let mut running = app::start_run(ws, &id, args.acting.command.as_deref(), guard()?, &args.program)?;
         forward(signals, running.child.id());
         let status = running.child.wait();
-        let status = status.map_err(|error| Failure::broken("wait", format!("cannot wait for the program: {error}")))?;
+        let status =
+            status.map_err(|error| Failure::broken("wait", format!("cannot wait for the program: {error}")))?;
         let released = running.finish(ws)?;
         if let Some(back) = released.filter(|back| back.from != back.to) {
             session.out.say(&format!("{} is free again: {} → {}", back.task, back.from, back.to));
@@ -32,7 +33,8 @@ pub fn run(session: &Session<'_>, args: &Run) -> Answer {
 
 /// This program once more, as the one that becomes the other.
 fn guard() -> Result<Command, Failure> {
-    let exe = std::env::current_exe().map_err(|error| Failure::broken("no-exe", format!("cannot find this program: {error}")))?;
+    let exe = std::env::current_exe()
+        .map_err(|error| Failure::broken("no-exe", format!("cannot find this program: {error}")))?;
     let mut command = Command::new(exe);
     command.arg("guarded").arg(std::process::id().to_string()).arg("--");
     Ok(command)

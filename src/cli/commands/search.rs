@@ -16,9 +16,11 @@ pub fn run(session: &Session<'_>, args: &Search) -> Answer {
     } else {
         let width = session.out.width().unwrap_or(100).saturating_sub(4);
         let lines = hits.iter().map(|hit| {
-            let excerpt =
-                hit.excerpt.as_ref().map(|text| format!("    {}\n", paint(style::DIM, table::cut(text, width))));
-            format!("{}\n{}", super::tree::line(&hit.task), excerpt.unwrap_or_default())
+            let excerpt = hit
+                .excerpt
+                .as_ref()
+                .map(|text| format!("    {}\n", paint(style::DIM, table::cut(&table::clean(text), width))));
+            format!("{}\n{}", super::tree::line(&hit.task, session.out.width()), excerpt.unwrap_or_default())
         });
         session.out.text(&lines.collect::<String>());
     }

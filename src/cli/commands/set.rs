@@ -9,6 +9,12 @@ pub fn run(session: &Session<'_>, args: &Set) -> Answer {
     let (mut typed, tasks): (Vec<String>, Vec<String>) =
         args.words.iter().cloned().partition(|word| word.contains('='));
     if let Some(text) = args.text.given()? {
+        if typed.iter().any(|word| word.starts_with("description=") || word.starts_with("body=")) {
+            return Err(Failure::usage(
+                "two-texts",
+                "there are two descriptions: description=, and --body or --body-file",
+            ));
+        }
         typed.push(format!("description={text}"));
     }
     if tasks.is_empty() || typed.is_empty() {

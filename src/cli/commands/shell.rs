@@ -22,7 +22,12 @@ pub fn completions(session: &Session<'_>, args: &Completions) -> Answer {
     completer
         .write_registration("COMPLETE", "ralph", "ralph", "ralph", &mut script)
         .map_err(|error| Failure::broken("io", format!("cannot write the script: {error}")))?;
-    session.out.text(&String::from_utf8_lossy(&script));
+    let script = String::from_utf8_lossy(&script);
+    if session.out.json {
+        session.out.json(&serde_json::json!({ "shell": args.shell.to_string(), "script": script }));
+    } else {
+        session.out.text(&script);
+    }
     Ok(Outcome::Done)
 }
 
@@ -32,12 +37,20 @@ pub fn man(session: &Session<'_>, args: &Man) -> Answer {
         Some(dir) => {
             fs::make_dir(dir)?;
             clap_mangen::generate_to(args::command(), dir).map_err(failed)?;
+            if session.out.json {
+                session.out.json(&serde_json::json!({ "dir": dir }));
+            }
             session.out.say(&format!("written to {}", dir.display()));
         }
         None => {
             let mut page = Vec::new();
             clap_mangen::Man::new(args::command()).render(&mut page).map_err(failed)?;
-            session.out.text(&String::from_utf8_lossy(&page));
+            let page = String::from_utf8_lossy(&page);
+            if session.out.json {
+                session.out.json(&serde_json::json!({ "page": page }));
+            } else {
+                session.out.text(&page);
+            }
         }
     }
     Ok(Outcome::Done)

@@ -2,9 +2,10 @@
 
 use jiff::Timestamp;
 
-use crate::app::{self, Shown};
+use crate::app::{self, ClaimView, Shown};
 use crate::cli::args::One;
 use crate::cli::style::{self, paint};
+use crate::cli::table::clean;
 use crate::cli::{Answer, Outcome, Session, words};
 use crate::task::TaskId;
 
@@ -21,8 +22,12 @@ pub fn run(session: &Session<'_>, args: &One) -> Answer {
 fn page(shown: &Shown, now: Timestamp) -> String {
     let task = &shown.task;
     let (mark, color) = words::mark(task);
-    let mut text =
-        format!("{} {}  {}\n\n", paint(color, mark), paint(style::ID, &task.id), paint(style::HEAD, &task.title));
+    let mut text = format!(
+        "{} {}  {}\n\n",
+        paint(color, mark),
+        paint(style::ID, &task.id),
+        paint(style::HEAD, clean(&task.title))
+    );
     let mut row = |name: &str, value: String| {
         if !value.is_empty() {
             text.push_str(&format!("  {}  {value}\n", paint(style::DIM, format!("{name:<10}"))));
@@ -33,7 +38,8 @@ fn page(shown: &Shown, now: Timestamp) -> String {
     row("priority", task.priority.map(|p| paint(style::priority(p), p)).unwrap_or_default());
     row("size", task.estimate.unwrap_or_default().into());
     row("labels", paint_all(&task.labels));
-    row("owner", task.owner.as_ref().map(|owner| paint(style::OWNER, owner)).unwrap_or_default());
+    row("owner", task.owner.as_ref().map(|owner| paint(style::OWNER, clean(owner))).unwrap_or_default());
+    row("claim", task.claim.as_ref().map(|claim| claim_line(claim, now)).unwrap_or_default());
     row("parent", task.parent.as_ref().map(|id| linked(shown, id)).unwrap_or_default());
     for (name, ids) in [("children", &task.children), ("waits for", &task.blocked_by), ("blocks", &task.blocks)] {
         for (at, id) in ids.iter().enumerate() {
@@ -71,14 +77,23 @@ fn standing(shown: &Shown) -> String {
 }
 
 fn paint_all(labels: &[String]) -> String {
-    labels.iter().map(|label| paint(style::LABEL, label)).collect::<Vec<_>>().join(" ")
+    labels.iter().map(|label| paint(style::LABEL, clean(label))).collect::<Vec<_>>().join(" ")
 }
 
 fn linked(shown: &Shown, id: &TaskId) -> String {
     match shown.linked.iter().find(|(other, ..)| other == id) {
-        Some((_, title, state)) => format!("{}  {title}  {}", paint(style::ID, id), paint(style::DIM, state)),
+        Some((_, title, state)) => format!("{}  {}  {}", paint(style::ID, id), clean(title), paint(style::DIM, state)),
         None => format!("{}  {}", paint(style::ID, id), paint(style::DIM, "(archived or missing)")),
     }
+}
+
+fn claim_line(claim: &ClaimView, now: Timestamp) -> String {
+    let left = if claim.held {
+        "while its program runs".into()
+    } else {
+        format!("{} left", words::span(claim.until.duration_since(now)))
+    };
+    format!("{} since {}, {left}, on {}", paint(style::OWNER, &claim.by), words::ago(claim.since, now), claim.host)
 }
 
 fn when(at: Option<Timestamp>, now: Timestamp) -> String {
@@ -87,5 +102,9 @@ fn when(at: Option<Timestamp>, now: Timestamp) -> String {
 }
 
 fn indented(text: &str) -> String {
-    text.trim_end().lines().map(|line| format!("  {line}").trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+    text.trim_end()
+        .lines()
+        .map(|line| format!("  {}", clean(&line.replace('\t', "    "))).trim_end().to_owned())
+        .collect::<Vec<_>>()
+        .join("\n")
 }

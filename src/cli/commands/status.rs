@@ -40,12 +40,18 @@ fn screen(status: &Status, width: usize) -> String {
     work(status, width, &mut text);
     trouble(status, width, &mut text);
     let finished: usize = status.throughput.iter().sum();
-    let _ = writeln!(text, "\n{}  {}  {finished} finished in {} days", head("flow"), spark(&status.throughput), status.throughput.len());
+    let _ = writeln!(
+        text,
+        "\n{}  {}  {finished} finished in {} days",
+        head("flow"),
+        spark(&status.throughput),
+        status.throughput.len()
+    );
     text
 }
 
 fn head(name: &str) -> String {
-    paint(style::HEAD, format!("{name:<9}"))
+    paint(style::HEAD, name)
 }
 
 fn states(status: &Status, width: usize, text: &mut String) {
@@ -63,8 +69,15 @@ fn states(status: &Status, width: usize, text: &mut String) {
             " ".repeat(22_usize.saturating_sub(name.len())),
             state.count,
             points,
-            paint(style::state(name), format!("{bar:<room$}")),
-            paint(style::DIM, median)
+            paint(style::state(name), &bar),
+            paint(
+                style::DIM,
+                if median.is_empty() {
+                    String::new()
+                } else {
+                    format!("{}{median}", " ".repeat(room - bar.chars().count()))
+                }
+            )
         );
         let _ = writeln!(text, "{}", row.trim_end());
     }
@@ -76,7 +89,11 @@ fn work(status: &Status, width: usize, text: &mut String) {
         let _ = writeln!(text, "  {}", paint(style::DIM, "nobody"));
     }
     for held in &status.claims {
-        let until = if held.claim.held { "runs".into() } else { format!("{} left", words::span(held.claim.until.duration_since(status.now))) };
+        let until = if held.claim.held {
+            "runs".into()
+        } else {
+            format!("{} left", words::span(held.claim.until.duration_since(status.now)))
+        };
         let command = held.command.as_deref().unwrap_or("-");
         let _ = writeln!(
             text,
@@ -113,7 +130,12 @@ fn trouble(status: &Status, width: usize, text: &mut String) {
     let named = |brief: &app::Brief| format!("{}  {}", paint(style::ID, &brief.task), cut(&brief.title, room));
     let roots = status.roots.iter().map(|root| {
         let by = root.by.as_ref().map(|by| format!(" @{by}")).unwrap_or_default();
-        format!("{}  {}{by}  frees {}", named(&root.task), paint(style::state(root.task.state.as_str()), &root.task.state), root.frees)
+        format!(
+            "{}  {}{by}  frees {}",
+            named(&root.task),
+            paint(style::state(root.task.state.as_str()), &root.task.state),
+            root.frees
+        )
     });
     section("in the way", roots.collect());
     let stuck = status.stuck.iter().map(|stuck| {
@@ -136,7 +158,11 @@ fn markdown(status: &Status) -> String {
     }
     let mut section = |name: &str, lines: Vec<String>| {
         if !lines.is_empty() {
-            let _ = write!(text, "\n## {name}\n\n{}\n", lines.iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n"));
+            let _ = write!(
+                text,
+                "\n## {name}\n\n{}\n",
+                lines.iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n")
+            );
         }
     };
     let named = |brief: &app::Brief| format!("`{}` {} ({})", brief.task, brief.title, brief.state);
@@ -144,8 +170,14 @@ fn markdown(status: &Status) -> String {
     section("At work", held.collect());
     let ready = status.ready.iter().map(|queue| format!("{}: {}", queue.role, queue.count));
     section("Ready", ready.collect());
-    section("In the way", status.roots.iter().map(|root| format!("{}, would free {}", named(&root.task), root.frees)).collect());
-    section("Stuck", status.stuck.iter().map(|stuck| format!("{}, {} hours", named(&stuck.task), stuck.hours)).collect());
+    section(
+        "In the way",
+        status.roots.iter().map(|root| format!("{}, would free {}", named(&root.task), root.frees)).collect(),
+    );
+    section(
+        "Stuck",
+        status.stuck.iter().map(|stuck| format!("{}, {} hours", named(&stuck.task), stuck.hours)).collect(),
+    );
     section("Waiting for a person", status.waiting_for_person.iter().map(named).collect());
     section("Too large", status.oversized.iter().map(named).collect());
     let finished: usize = status.throughput.iter().sum();

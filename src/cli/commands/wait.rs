@@ -19,7 +19,11 @@ pub fn run(session: &Session<'_>, args: &Wait) -> Answer {
     if session.out.json {
         session.out.json(&waited);
     } else {
-        session.out.text(&format!("{} {}\n", paint(style::ID, &waited.task), paint(style::state(waited.state.as_str()), &waited.state)));
+        session.out.text(&format!(
+            "{} {}\n",
+            paint(style::ID, &waited.task),
+            paint(style::state(waited.state.as_str()), &waited.state)
+        ));
     }
     Ok(Outcome::Done)
 }

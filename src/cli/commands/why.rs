@@ -3,6 +3,7 @@
 use crate::app::{self, Reason, Why};
 use crate::cli::args::One;
 use crate::cli::style::{self, paint};
+use crate::cli::table::{clean, cut};
 use crate::cli::{Answer, Outcome, Session, words};
 
 pub fn run(session: &Session<'_>, args: &One) -> Answer {
@@ -10,13 +11,13 @@ pub fn run(session: &Session<'_>, args: &One) -> Answer {
     if session.out.json {
         session.out.json(&why);
     } else {
-        session.out.text(&page(&why));
+        session.out.text(&page(&why, session.out.width()));
     }
     Ok(Outcome::Done)
 }
 
-fn page(why: &Why) -> String {
-    let mut text = format!("{}\n{}\n", super::tree::line(&why.task), why.verdict);
+fn page(why: &Why, width: Option<usize>) -> String {
+    let mut text = format!("{}\n{}\n", super::tree::line(&why.task, width), why.verdict);
     for (at, reason) in why.reasons.iter().enumerate() {
         draw(reason, "", at + 1 == why.reasons.len(), &mut text);
     }
@@ -32,16 +33,22 @@ fn draw(reason: &Reason, below: &str, last: bool, text: &mut String) {
 }
 
 fn line(reason: &Reason) -> String {
-    let title = reason.title.as_deref().unwrap_or("?");
-    let state = reason.state.as_ref().map(|state| format!(" · {}", paint(style::state(state), state))).unwrap_or_default();
+    let title = cut(&clean(reason.title.as_deref().unwrap_or("?")), 60);
+    let state =
+        reason.state.as_ref().map(|state| format!(" · {}", paint(style::state(state), state))).unwrap_or_default();
     let holder = match (&reason.claim, &reason.owner) {
         (Some(claim), _) => format!(" {}", paint(style::OWNER, format!("@{}", claim.by))),
         (None, Some(owner)) => format!(" {}", paint(style::DIM, format!("@{owner}, not at work"))),
         (None, None) => String::new(),
     };
     let through = reason.through.as_ref().map(|id| paint(style::DIM, format!(" through {id}"))).unwrap_or_default();
-    let dead = reason.dead.as_ref().map(|why| format!("  {}", paint(style::BLOCKED, format!("✗ {why}")))).unwrap_or_default();
+    let dead =
+        reason.dead.as_ref().map(|why| format!("  {}", paint(style::BLOCKED, format!("✗ {why}")))).unwrap_or_default();
     let root = reason.reasons.is_empty();
-    let frees = if root && reason.frees > 0 { paint(style::READY, format!("  would free {}", words::count(reason.frees, "task"))) } else { String::new() };
+    let frees = if root && reason.frees > 0 {
+        paint(style::READY, format!("  would free {}", words::count(reason.frees, "task")))
+    } else {
+        String::new()
+    };
     format!("{} {title}{state}{holder}{through}{dead}{frees}", paint(style::ID, &reason.task))
 }

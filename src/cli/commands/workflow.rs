@@ -17,7 +17,12 @@ pub fn run(session: &Session<'_>, args: &args::Workflow) -> Answer {
         session.out.text(&mermaid(&flow, mode));
     } else {
         let width = session.out.width();
-        session.out.text(&format!("{}\n{}\n{}", states(&flow, mode, width), commands(&flow, width), roles(&flow, mode, width)));
+        session.out.text(&format!(
+            "{}\n{}\n{}",
+            states(&flow, mode, width),
+            commands(&flow, width),
+            roles(&flow, mode, width)
+        ));
     }
     Ok(Outcome::Done)
 }
@@ -28,9 +33,16 @@ fn names(list: &[StateName]) -> String {
 
 fn states(flow: &Workflow, mode: ReviewMode, width: Option<usize>) -> String {
     let row = |state: &crate::workflow::State| -> Vec<Cell> {
-        let flags = [("lock", state.lock), ("terminal", state.terminal), ("human", state.human), ("gate", state.gate), ("off", state.off)];
+        let flags = [
+            ("lock", state.lock),
+            ("terminal", state.terminal),
+            ("human", state.human),
+            ("gate", state.gate),
+            ("off", state.off),
+        ];
         let set: Vec<&str> = flags.iter().filter(|(_, set)| *set).map(|(name, _)| *name).collect();
-        let roles: Vec<&str> = flow.roles().iter().map(|r| r.name.as_str()).filter(|role| flow.takes(role, state, mode)).collect();
+        let roles: Vec<&str> =
+            flow.roles().iter().map(|r| r.name.as_str()).filter(|role| flow.takes(role, state, mode)).collect();
         vec![
             cell(state.name.as_str(), style::state(state.name.as_str())),
             cell(set.join(" "), style::DIM),
@@ -40,7 +52,7 @@ fn states(flow: &Workflow, mode: ReviewMode, width: Option<usize>) -> String {
         ]
     };
     let rows: Vec<Vec<Cell>> = flow.states().iter().map(row).collect();
-    table::render(&["STATE", "IS", "TAKEN BY", "RETURNS TO", "ON GITHUB"], 0, &rows, width)
+    table::render(&["STATE", "IS", "TAKEN BY", "RETURNS TO", "ON GITHUB"], 0, &[4], &rows, width)
 }
 
 fn commands(flow: &Workflow, width: Option<usize>) -> String {
@@ -57,7 +69,7 @@ fn commands(flow: &Workflow, width: Option<usize>) -> String {
         ]
     };
     let rows: Vec<Vec<Cell>> = flow.commands().iter().map(row).collect();
-    table::render(&["COMMAND", "BY", "STARTS FROM", "LOCKS", "COMPLETES TO", "OTHER ENDS"], 5, &rows, width)
+    table::render(&["COMMAND", "BY", "STARTS FROM", "LOCKS", "COMPLETES TO", "OTHER ENDS"], 5, &[], &rows, width)
 }
 
 fn roles(flow: &Workflow, mode: ReviewMode, width: Option<usize>) -> String {
@@ -71,7 +83,7 @@ fn roles(flow: &Workflow, mode: ReviewMode, width: Option<usize>) -> String {
         ]
     };
     let rows: Vec<Vec<Cell>> = flow.roles().iter().map(row).collect();
-    table::render(&["ROLE", "AT MOST", "COMMANDS", "HANDS OFF AT"], 2, &rows, width)
+    table::render(&["ROLE", "AT MOST", "COMMANDS", "HANDS OFF AT"], 2, &[], &rows, width)
 }
 
 fn document(flow: &Workflow) -> Value {
@@ -89,7 +101,8 @@ fn document(flow: &Workflow) -> Value {
             "on_blocked": command.on_blocked, "group": command.group,
         })
     });
-    let roles = flow.roles().iter().map(|role| json!({ "name": role.name, "limit": role.limit, "hands_off": role.hands_off }));
+    let roles =
+        flow.roles().iter().map(|role| json!({ "name": role.name, "limit": role.limit, "hands_off": role.hands_off }));
     json!({
         "name": flow.name,
         "states": states.collect::<Vec<_>>(),
@@ -106,7 +119,12 @@ fn mermaid(flow: &Workflow, mode: ReviewMode) -> String {
     }
     for from in flow.states() {
         for to in flow.states().iter().filter(|to| to.name != from.name && Some(&to.name) != flow.escalation()) {
-            let by: Vec<&str> = flow.commands().iter().filter(|c| c.leads(&from.name, &to.name, mode, flow)).map(|c| c.name.as_str()).collect();
+            let by: Vec<&str> = flow
+                .commands()
+                .iter()
+                .filter(|c| c.leads(&from.name, &to.name, mode, flow))
+                .map(|c| c.name.as_str())
+                .collect();
             if !by.is_empty() {
                 text.push_str(&format!("  {} --> {} : {}\n", name(&from.name), name(&to.name), by.join(", ")));
             }

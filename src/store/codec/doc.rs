@@ -368,12 +368,17 @@ fn put_in(array: &mut Array, item: &str, sorted: bool) {
     let lines = indent.is_some();
     let own = indent.unwrap_or_else(|| if array.is_empty() { "" } else { " " }.to_owned());
     let before = match place {
-        Some(at) => array.get(at).and_then(|next| next.decor().prefix()).and_then(|raw| raw.as_str()).unwrap_or_default(),
+        Some(at) => {
+            array.get(at).and_then(|next| next.decor().prefix()).and_then(|raw| raw.as_str()).unwrap_or_default()
+        }
         None => array.trailing().as_str().unwrap_or_default(),
     };
     let line_end = if lines { before.find('\n').map_or("", |at| &before[..at]) } else { "" }.to_owned();
     let rest = before[line_end.len()..].to_owned();
-    array.insert_formatted(place.unwrap_or(array.len()), TomlValue::from(item).decorated(format!("{line_end}{own}"), ""));
+    array.insert_formatted(
+        place.unwrap_or(array.len()),
+        TomlValue::from(item).decorated(format!("{line_end}{own}"), ""),
+    );
     if line_end.is_empty() {
     } else if let Some(next) = place.and_then(|at| array.get_mut(at + 1)) {
         next.decor_mut().set_prefix(rest);
@@ -502,7 +507,7 @@ mod tests {
     fn the_comments_inside_a_list_stay() {
         let text = "labels = [\n  \"b\", # first\n  \"d\", # second\n]\n";
         let set = |items: &[&str]| with(text, "labels", Some(Value::texts(items)));
-        assert_eq!(set(&["b", "c", "d"]), "labels = [\n  \"b\",\n  \"c\", # first\n  \"d\", # second\n]\n");
+        assert_eq!(set(&["b", "c", "d"]), "labels = [\n  \"b\", # first\n  \"c\",\n  \"d\", # second\n]\n");
         assert!(set(&["d"]).contains("# first") && set(&["d"]).contains("# second"));
         assert!(set(&["b"]).contains("# first") && set(&["b"]).contains("# second"));
         let two = with("labels = ['a']\n", "labels", Some(Value::texts(["a", "b"])));

@@ -170,6 +170,7 @@ impl Reader<'_> {
         let mut ids = Vec::new();
         for text in self.texts("blocked_by", value) {
             match TaskId::new(text) {
+                Ok(id) if ids.contains(&id) => {}
                 Ok(id) => ids.push(id),
                 Err(error) => self.wrong(value, error.to_string(), "name a task by its id"),
             }

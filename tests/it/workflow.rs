@@ -1,0 +1,356 @@
+//! The workflow through the command line: another one than the built-in, the dashboard, the reasons.
+
+use insta::assert_snapshot;
+use proptest::prelude::*;
+use ralph::board::{Actor, Board, Change, Claim, ClaimAsk, Move, Rules, Target};
+use ralph::task::{StateName, Task, TaskId, Worker};
+use ralph::workflow::{Intent, Workflow};
+
+use crate::sandbox::Sandbox;
+
+const PLAIN: &str = r#"
+format = 1
+name = "plain"
+initial = "Todo"
+
+[[state]]
+name = "Todo"
+claim = "Doing"
+
+[[state]]
+name = "Doing"
+lock = true
+release = "Todo"
+
+[[state]]
+name = "Done"
+terminal = true
+"#;
+
+#[test]
+fn a_plain_board_works_with_all_commands() {
+    let sandbox = Sandbox::new();
+    std::fs::write(sandbox.root().join(".ralph/workflow.toml"), PLAIN).unwrap();
+    let id = sandbox.add(&["x"]);
+    let state = || sandbox.ralph(&["task", "show", &id, "--json"]).json()["state"].as_str().unwrap().to_owned();
+    assert_eq!(state(), "Todo");
+    sandbox.ralph(&["claim", &id]).ok();
+    assert_eq!(state(), "Doing");
+    sandbox.ralph(&["release", &id]).ok();
+    assert_eq!(state(), "Todo");
+    sandbox.ralph(&["move", &id, "doing"]).ok();
+    sandbox.ralph(&["done", &id]).ok();
+    assert_eq!(state(), "Done");
+    for command in [
+        &["status"][..],
+        &["workflow"],
+        &["task", "ls", "--all"],
+        &["task", "tree", "--all"],
+        &["position", &id],
+        &["group", &id],
+        &["why", &id],
+        &["doctor"],
+    ] {
+        sandbox.ralph(command).ok();
+    }
+    assert!(sandbox.ralph(&["escalate", &id]).fails(2).contains("means nothing"));
+    assert!(sandbox.ralph(&["next", "--role", "analyst"]).fails(2).contains("is not a role"));
+}
+
+#[test]
+fn a_workflow_that_could_not_work_says_where() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.root().join(".ralph/workflow.toml");
+    std::fs::write(&path, PLAIN.replace("terminal = true", "")).unwrap();
+    assert!(sandbox.ralph(&["task", "ls"]).fails(4).contains("workflow.toml: no state is terminal"));
+    std::fs::write(&path, PLAIN.replace("lock = true", "lock = = true")).unwrap();
+    assert!(sandbox.ralph(&["task", "ls"]).fails(4).contains("workflow.toml:12:8"));
+}
+
+#[test]
+fn the_table_is_printed() {
+    let sandbox = Sandbox::new();
+    assert_snapshot!(sandbox.ralph(&["workflow"]));
+    assert_snapshot!(sandbox.ralph(&["workflow", "--mermaid"]));
+    let json = sandbox.ralph(&["workflow", "--json"]).json();
+    assert_eq!((json["states"].as_array().unwrap().len(), json["commands"].as_array().unwrap().len()), (11, 8));
+}
+
+#[test]
+fn refusals_say_what_would_be_allowed() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["x"]);
+    assert_snapshot!(sandbox.ralph(&["move", &id, "in-review"]));
+    assert_snapshot!(sandbox.ralph(&["move", &id, "__COMPLETE__", "--for", "triage", "--as", "analyst"]));
+    assert_snapshot!(sandbox.ralph(&["move", &id, "research", "--for", "plan", "--as", "analyst"]));
+    sandbox.ralph(&["move", &id, "in-review", "--force"]).ok();
+    assert_eq!(sandbox.ralph(&["log", "--json", "-n", "1"]).json()[0]["verb"], "move --force");
+}
+
+#[test]
+fn a_state_changed_in_the_editor_is_a_move_like_any_other() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("a", "title = 'x'\nstate = 'Backlog'\n");
+    let edit = |to: &str| {
+        let mut command = sandbox.command(crate::sandbox::RALPH, &sandbox.root());
+        crate::sandbox::finish(command.args(["task", "edit", "a"]).env("EDITOR", format!("sed -i \"s/Backlog/{to}/\"")))
+    };
+    assert!(edit("In Review").fails(1).contains("may not move it"));
+    edit("Research Needed").ok();
+}
+
+#[test]
+fn why_shows_the_chain_down_to_what_can_never_be_done() {
+    let sandbox = Sandbox::new();
+    for (id, text) in [
+        ("a", "title = 'Release'\nblocked_by = ['b', 'gone']\n"),
+        ("b", "title = 'Test'\nblocked_by = ['c', 'd']\n"),
+        ("c", "title = 'Build'\nstate = 'In Progress'\nowner = 'builder'\n"),
+        ("d", "title = 'Ask'\nstate = 'Human Needed'\n"),
+        ("e", "title = 'Notes'\nparent = 'a'\n"),
+    ] {
+        sandbox.write_task(id, text);
+    }
+    assert_snapshot!(sandbox.ralph(&["why", "a"]));
+    assert_snapshot!(sandbox.ralph(&["why", "e"]));
+    assert!(sandbox.ralph(&["why", "c"]).ok().contains("ready for builder"));
+}
+
+#[test]
+fn the_dashboard_counts_and_names() {
+    let sandbox = Sandbox::bare();
+    sandbox.git(&["init", "-q", "-b", "main"]);
+    sandbox.ralph(&["init", "--demo"]).ok();
+    sandbox.ralph(&["next", "--claim", "--as", "integrator"]).ok();
+    sandbox.ralph(&["move", "--as", "integrator", "--for", "merge", &claimed(&sandbox), "__COMPLETE__"]).ok();
+    sandbox.ralph(&["next", "--claim", "--as", "analyst"]).ok();
+    assert_snapshot!(sandbox.ralph(&["status"]));
+    let json = sandbox.ralph(&["status", "--json"]).json();
+    assert_eq!((&json["claims"][0]["by"], json["throughput"][13].as_u64()), (&"analyst".into(), Some(3)));
+    assert!(sandbox.ralph(&["status", "--markdown"]).ok().starts_with("# repo\n\n| state |"));
+    let late = crate::sandbox::finish(
+        sandbox
+            .command(crate::sandbox::RALPH, &sandbox.root())
+            .args(["status", "--json"])
+            .env("RALPH_NOW", "2026-11-19T12:00:00Z"),
+    );
+    let stuck = late.json()["stuck"].as_array().unwrap().clone();
+    assert!(
+        !stuck.is_empty() && stuck.iter().all(|s| s["critical"] == false && s["hours"].as_i64().unwrap() >= 48),
+        "{stuck:?}"
+    );
+}
+
+fn claimed(sandbox: &Sandbox) -> String {
+    sandbox.ralph(&["status", "--json"]).json()["claims"][0]["task"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn children_are_brought_on_and_the_others_say_why_they_stay() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("p", "title = 'P'\nkind = 'epic'\n");
+    for (id, state) in
+        [("a", "Backlog"), ("b", "Research in Progress"), ("c", "Human Needed"), ("d", "Done"), ("e", "Ready for Plan")]
+    {
+        sandbox.write_task(id, format!("title = '{id}'\nparent = 'p'\nstate = '{state}'\n"));
+    }
+    assert_snapshot!(sandbox.ralph(&["advance", "p", "--children", "--to", "ready-for-plan"]));
+    assert!(sandbox.ralph(&["advance", "p", "--children", "--to", "in-progress"]).fails(1).contains("no gate"));
+}
+
+#[derive(Debug, Clone)]
+enum Act {
+    Claim { who: usize, task: usize, command: usize, force: bool },
+    Go { who: usize, task: usize, command: Option<usize>, to: usize },
+    Intend { who: usize, task: usize, command: usize, intent: usize },
+    Release { task: usize },
+    Die { task: usize },
+    Reap,
+}
+
+const WHO: [&str; 7] = ["analyst", "analyst-2", "builder", "builder-2", "validator", "integrator", "anna"];
+const INTENTS: [Intent; 5] = [Intent::Lock, Intent::Complete, Intent::Escalate, Intent::Close, Intent::Cancel];
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    let act = prop_oneof![
+        4 => (0..7_usize, 0..6_usize, 0..8_usize, any::<bool>()).prop_map(|(who, task, command, force)| Act::Claim { who, task, command, force }),
+        3 => (0..7_usize, 0..6_usize, proptest::option::of(0..8_usize), 0..11_usize).prop_map(|(who, task, command, to)| Act::Go { who, task, command, to }),
+        4 => (0..7_usize, 0..6_usize, 0..8_usize, 0..5_usize).prop_map(|(who, task, command, intent)| Act::Intend { who, task, command, intent }),
+        1 => (0..6_usize).prop_map(|task| Act::Release { task }),
+        1 => (0..6_usize).prop_map(|task| Act::Die { task }),
+        1 => Just(Act::Reap),
+    ];
+    proptest::collection::vec(act, 1..60)
+}
+
+/// A board in memory, with what verbs would do to the disk.
+struct Model {
+    tasks: Vec<Task>,
+    claims: std::collections::BTreeMap<TaskId, Claim>,
+    rules: Rules,
+}
+
+impl Model {
+    /// Two atomic siblings, two plain ones, and a task apart.
+    fn new() -> Self {
+        let id = |text: &str| TaskId::new(text).unwrap();
+        let mut tasks: Vec<Task> = ["a0", "a1", "b0", "b1", "c0", "c1"]
+            .iter()
+            .map(|name| Task::new(id(name), *name, StateName::new("Backlog")))
+            .collect();
+        for (at, parent) in [(0, "p"), (1, "p"), (2, "q"), (3, "q")] {
+            tasks[at].parent = Some(id(parent));
+        }
+        tasks[5].blocked_by = vec![id("c0")];
+        for (name, atomic) in [("p", true), ("q", false)] {
+            let mut parent = Task::new(id(name), name, StateName::new("Backlog"));
+            parent.atomic = atomic;
+            tasks.push(parent);
+        }
+        Self { tasks, claims: std::collections::BTreeMap::new(), rules: Rules::of(Workflow::builtin()) }
+    }
+
+    fn board(&self) -> Board {
+        Board::new(self.tasks.clone(), Vec::new(), Vec::new()).with_claims(self.claims.clone())
+    }
+
+    fn apply(&mut self, changes: &[Change]) -> Vec<(String, String)> {
+        let mut moved = Vec::new();
+        for change in changes {
+            let Change::Set { task, key, new, .. } = change else { continue };
+            let task = self.tasks.iter_mut().find(|t| t.id == *task).unwrap();
+            match (key.as_str(), new) {
+                ("state", Some(state)) => {
+                    moved.push((task.state.to_string(), state.to_string()));
+                    task.state = StateName::new(state.to_string());
+                }
+                ("owner", owner) => task.owner = owner.as_ref().map(|o| Worker::new(o.to_string()).unwrap()),
+                ("review.rejections", Some(count)) => task.rejections = count.to_string().parse().unwrap(),
+                _ => {}
+            }
+        }
+        moved
+    }
+
+    fn actor(who: usize) -> Actor {
+        Actor { worker: Worker::new(WHO[who]).unwrap(), proof: None }
+    }
+
+    fn act(&mut self, act: &Act) {
+        let board = self.board();
+        let flow = self.rules.flow.clone();
+        let command = |at: usize| flow.commands()[at].name.clone();
+        match act {
+            Act::Claim { who, task, command: at, force } => {
+                let (id, actor, name) = (self.tasks[*task].id.clone(), Self::actor(*who), command(*at));
+                let ask = ClaimAsk { task: &id, command: Some(&name), force: *force };
+                if let Ok(grant) = board.grant(&self.rules, &actor, &ask) {
+                    self.apply(&grant.changes);
+                    let now = jiff::Timestamp::UNIX_EPOCH;
+                    let claim = Claim {
+                        worker: actor.worker,
+                        host: "h".into(),
+                        since: now,
+                        until: now,
+                        held: false,
+                        token: "t".into(),
+                        command: grant.command,
+                        live: true,
+                    };
+                    self.claims.insert(id, claim);
+                }
+            }
+            Act::Go { who, task, command: at, to } => {
+                let to = Target::State(flow.states()[*to].name.clone());
+                let name = at.map(command);
+                self.judge(*who, *task, to, name.as_deref());
+            }
+            Act::Intend { who, task, command: at, intent } => {
+                self.judge(*who, *task, Target::Intent(INTENTS[*intent]), Some(&command(*at)));
+            }
+            Act::Release { task } => {
+                let id = self.tasks[*task].id.clone();
+                if let Some(claim) = self.claims.remove(&id) {
+                    let back = board.give_back(&id, Some(&claim.worker), &self.rules).unwrap();
+                    self.apply(&back.changes);
+                }
+            }
+            Act::Die { task } => {
+                if let Some(claim) = self.claims.get_mut(&self.tasks[*task].id) {
+                    claim.live = false;
+                }
+            }
+            Act::Reap => {
+                for back in board.orphans(&self.rules) {
+                    self.claims.remove(&back.task);
+                    self.apply(&back.changes);
+                }
+            }
+        }
+    }
+
+    fn judge(&mut self, who: usize, task: usize, to: Target, command: Option<&str>) {
+        let (id, actor) = (self.tasks[task].id.clone(), Self::actor(who));
+        let verdict = self.board().judge(&self.rules, &actor, &Move { task: &id, to, command, force: false });
+        let Ok(verdict) = verdict else { return };
+        let flow = self.rules.flow.clone();
+        let (from, to) = (verdict.from.clone(), verdict.to.clone());
+        let by_table = flow.commands().iter().any(|command| command.leads(&from, &to, self.rules.mode, &flow));
+        let third = to == StateName::new("Human Needed");
+        let by_person = flow.state(self.tasks[task].kind, &from).unwrap().leave.contains(&to);
+        assert!(by_table || by_person || third, "{from} → {to} is not in the table");
+        if verdict.hands_off {
+            self.claims.remove(&id);
+        }
+        self.apply(&verdict.changes);
+    }
+
+    fn check(&self) {
+        let flow = &self.rules.flow;
+        let rank = |task: &Task| flow.position(task.kind, &task.state);
+        for parent in self.tasks.iter().filter(|t| ["p", "q"].contains(&t.id.as_str())) {
+            let state = flow.state(parent.kind, &parent.state).unwrap();
+            let children: Vec<&Task> = self.tasks.iter().filter(|t| t.parent.as_ref() == Some(&parent.id)).collect();
+            let counted =
+                children.iter().filter(|t| t.state.as_str() != "Canceled" && t.state.as_str() != "Human Needed");
+            for child in counted.filter(|_| !state.off) {
+                assert!(
+                    rank(parent) <= rank(child),
+                    "{} ({}) is ahead of {} ({})",
+                    parent.id,
+                    parent.state,
+                    child.id,
+                    child.state
+                );
+            }
+        }
+        let mut per_role: std::collections::BTreeMap<&str, std::collections::BTreeSet<&Worker>> =
+            std::collections::BTreeMap::new();
+        for claim in self.claims.values().filter(|claim| claim.live) {
+            if let Some(role) = self.rules.role_of(&claim.worker) {
+                per_role.entry(role).or_default().insert(&claim.worker);
+                assert!(
+                    self.claims.values().filter(|c| c.live && c.worker == claim.worker).count()
+                        <= self.rules.per_worker
+                );
+            }
+        }
+        for (role, workers) in per_role {
+            assert!(workers.len() <= self.rules.limits[role], "{role}: {workers:?}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Random commands by random actors stay inside the table, keep one holder and the limits, and parents behind children.
+    #[test]
+    fn whatever_is_tried_the_rules_hold(acts in acts()) {
+        let mut model = Model::new();
+        for act in &acts {
+            model.act(act);
+            model.check();
+        }
+    }
+}

@@ -215,7 +215,9 @@ impl Failure {
             Refusal::Lost { .. } => raced("claim-lost", message).advice("stop working on it, and take the next task"),
             Refusal::RoleFull { .. } => raced("role-full", message).advice("wait until one of them is done"),
             Refusal::WorkerFull { .. } => Self::refused("worker-full", message).advice("finish or release it first"),
-            Refusal::NotAllowed { .. } => Self::refused("not-allowed", message).hint(Hint::Workflow),
+            Refusal::NotAllowed { .. } => {
+                Self::refused("not-allowed", message).hint(Hint::Workflow).advice("a person may insist with `--force`")
+            }
             Refusal::NoSuchIntent { .. } | Refusal::NoPlainIntent { .. } => {
                 Self::usage("no-intent", message).hint(Hint::Workflow)
             }

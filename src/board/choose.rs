@@ -80,7 +80,8 @@ impl Board {
         }
         let command = command_for(task, false, role, rules)?;
         let unfit = standings.is_blocked(at) && !command.on_blocked;
-        if unfit || ((command.group && self.parent_of(at).is_some()) && self.unfit(at, command, rules).is_some()) {
+        let grouped = command.group && self.parent_of(at).is_some_and(|parent| self.tasks()[parent].atomic);
+        if unfit || (grouped && self.unfit(at, command, rules, links).is_some()) {
             return None;
         }
         Some(Choice { task: task.id.clone(), command: command.name.clone(), resume: false })

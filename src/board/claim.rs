@@ -1,6 +1,6 @@
 //! Who may have a task: granting a claim, and what becomes of a task whose holder is gone.
 
-use super::{Actor, Board, Change, Claim, Move, Refusal, Rules, Target};
+use super::{Actor, Board, Change, Claim, Links, Move, Refusal, Rules, Target};
 use crate::task::{Key, Kind, StateName, Task, TaskId, Value, Worker};
 use crate::workflow::{Command, Intent, Sizes};
 
@@ -142,9 +142,7 @@ impl Board {
         let force = asked.force && role.is_none();
         if command.lock.is_some() {
             let asked = Move { task: &task.id, to: Target::Intent(Intent::Lock), command: Some(&command.name), force };
-            // The holder that is taken over, if any, was dealt with before.
-            let free = Actor { proof: None, ..actor.clone() };
-            return Ok(self.without_claim(&task.id).judge(rules, &free, &asked)?.changes);
+            return Ok(self.judge_taking(rules, actor, &asked)?.changes);
         }
         let starts = rules.flow.state(task.kind, &task.state).is_some_and(|state| command.takes(state, rules.mode));
         if !starts && !force {
@@ -156,16 +154,10 @@ impl Board {
                 from: allowed,
             });
         }
-        match self.unfit(at, command, rules).filter(|_| !force) {
+        match self.unfit(at, command, rules, &Links::new(self)).filter(|_| !force) {
             Some(refusal) => Err(refusal),
             None => Ok(Vec::new()),
         }
-    }
-
-    fn without_claim(&self, id: &TaskId) -> Self {
-        let mut board = self.clone();
-        board.claims.remove(id);
-        board
     }
 
     /// A person's claim leaves the state, unless the workflow says where a claim leads.

@@ -1,8 +1,8 @@
 //! The one judge of moves: may this actor, as this command, take this task there, and what changes if so.
 
 use super::{Actor, Board, Change, Links, Refusal, Rules};
-use crate::task::{Key, Kind, StateName, Task, TaskId, Value};
-use crate::workflow::{Command, Intent, Sizes};
+use crate::task::{Kind, StateName, Task, TaskId};
+use crate::workflow::{Command, Intent};
 
 /// A move as it is asked for.
 #[derive(Debug, Clone)]
@@ -35,13 +35,23 @@ pub struct Verdict {
     pub along: Vec<(TaskId, StateName)>,
 }
 
-const ITERATION: &str = "needs-iteration";
-
 impl Board {
     pub fn judge(&self, rules: &Rules, actor: &Actor, asked: &Move<'_>) -> Result<Verdict, Refusal> {
+        self.hear(rules, actor, asked, Claims::Count)
+    }
+
+    /// The same for a worker that is being given the claim: whose it was until now does not matter.
+    pub(super) fn judge_taking(&self, rules: &Rules, actor: &Actor, asked: &Move<'_>) -> Result<Verdict, Refusal> {
+        self.hear(rules, actor, asked, Claims::AreSettled)
+    }
+
+    fn hear(&self, rules: &Rules, actor: &Actor, asked: &Move<'_>, claims: Claims) -> Result<Verdict, Refusal> {
         let at = self.index_of(asked.task).ok_or_else(|| Refusal::Missing(asked.task.clone()))?;
-        let court = Court { board: self, rules, actor, at, task: &self.tasks()[at] };
-        court.refuse_strangers(asked.force)?;
+        let links = Links::new(self);
+        let court = Court { board: self, links: &links, rules, actor, at, task: &self.tasks()[at] };
+        if claims == Claims::Count {
+            court.refuse_strangers(asked.force)?;
+        }
         let command = court.command(asked)?;
         let to = court.target(asked, command)?;
         let forced = court.allowed(asked, command, &to)?;
@@ -49,13 +59,21 @@ impl Board {
     }
 }
 
+/// Whether it matters who holds the task.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Claims {
+    Count,
+    AreSettled,
+}
+
 /// One question before the judge.
-struct Court<'a> {
-    board: &'a Board,
-    rules: &'a Rules,
+pub(super) struct Court<'a> {
+    pub(super) board: &'a Board,
+    pub(super) links: &'a Links<'a>,
+    pub(super) rules: &'a Rules,
     actor: &'a Actor,
-    at: usize,
-    task: &'a Task,
+    pub(super) at: usize,
+    pub(super) task: &'a Task,
 }
 
 impl<'a> Court<'a> {
@@ -64,7 +82,7 @@ impl<'a> Court<'a> {
     }
 
     /// Steps of a team, and boards whose workflow has no commands: every move between states is allowed.
-    fn is_free(&self) -> bool {
+    pub(super) fn is_free(&self) -> bool {
         self.task.kind == Kind::Step || self.rules.flow.commands().is_empty()
     }
 
@@ -243,7 +261,13 @@ impl<'a> Court<'a> {
         let leave = flow.state(self.task.kind, from).map(|state| state.leave.clone()).unwrap_or_default();
         let leads =
             |to: &StateName| leave.contains(to) || flow.commands().iter().any(|c| c.leads(from, to, mode, flow));
-        let allowed = flow.states().iter().map(|state| &state.name).filter(|name| leads(name)).cloned().collect();
+        let allowed = flow
+            .states()
+            .iter()
+            .map(|state| &state.name)
+            .filter(|name| *name != from && leads(name))
+            .cloned()
+            .collect();
         Refusal::NotAllowed {
             task: self.task.id.clone(),
             from: from.clone(),
@@ -284,7 +308,7 @@ impl<'a> Court<'a> {
         let id = &self.task.id;
         let entering = command.lock.as_ref() == Some(to) && self.task.state != *to;
         let works = entering || command.lock.is_none();
-        if works && let Some(refusal) = self.board.unfit(self.at, command, self.rules) {
+        if works && let Some(refusal) = self.board.unfit(self.at, command, self.rules, self.links) {
             return Some(refusal);
         }
         let locked = command.lock.as_ref() == Some(&self.task.state);
@@ -299,144 +323,13 @@ impl<'a> Court<'a> {
         let goal = flow.state(self.task.kind, to).filter(|state| !state.off)?;
         let rank = |task: &Task| flow.position(task.kind, &task.state);
         let goal_rank = flow.position(self.task.kind, &goal.name);
-        let children = self.board.tasks().iter().filter(|task| task.parent.as_ref() == Some(&self.task.id));
+        let children = self.links.children(self.at).iter().map(|&child| &self.board.tasks()[child]);
         let open = children.filter(|task| Some(&task.state) != flow.canceling());
         let behind = |task: &&Task| flow.state(task.kind, &task.state).is_none_or(|s| s.off || rank(task) < goal_rank);
         let forward = goal_rank > rank(self.task);
         let waiting: Vec<TaskId> = open.filter(behind).map(|task| task.id.clone()).collect();
         (forward && !waiting.is_empty())
             .then(|| Refusal::AheadOfChildren { task: self.task.id.clone(), children: waiting })
-    }
-
-    fn verdict(&self, command: Option<&Command>, to: StateName, forced: bool) -> Result<Verdict, Refusal> {
-        let rejected = command.is_some_and(|c| c.iterate.as_ref() == Some(&to) && self.task.state != to);
-        let rejections = self.task.rejections + u32::from(rejected);
-        let too_often = rejected && rejections >= self.rules.max_rejections;
-        let to = if too_often { self.rules.flow.escalation().cloned().unwrap_or(to) } else { to };
-        let lock = command.and_then(|command| command.lock.as_ref()) == Some(&to);
-        let free_lock = self.is_free() && self.rules.flow.state(self.task.kind, &to).is_some_and(|state| state.lock);
-        let hands_off = !lock && !free_lock && self.task.state != to;
-        let links = Links::new(self.board);
-        let moved = self.moved_along(command, &to, &links)?;
-        let mut changes = Vec::new();
-        for (at, state) in &moved {
-            let task = &self.board.tasks()[*at];
-            changes.push(Change::set(&task.id, "state", Some(Value::text(&task.state)), Some(Value::text(state))));
-        }
-        if rejected {
-            let old = (self.task.rejections > 0).then_some(Value::Integer(self.task.rejections.into()));
-            changes.push(Change::set(&self.task.id, "review.rejections", old, Some(Value::Integer(rejections.into()))));
-        }
-        changes.extend(self.iteration_label(rejected, command, &to));
-        if hands_off && self.task.owner.is_some() {
-            changes.push(Change::set(&self.task.id, "owner", self.task.value(&Key::new("owner")), None));
-        }
-        let parents = self.board.parents_after(&moved, &links, self.rules);
-        for (at, state) in &parents {
-            let task = &self.board.tasks()[*at];
-            changes.push(Change::set(&task.id, "state", Some(Value::text(&task.state)), Some(Value::text(state))));
-        }
-        let others = moved.iter().chain(&parents).filter(|(at, _)| *at != self.at);
-        let along = others.map(|(at, state)| (self.board.tasks()[*at].id.clone(), state.clone())).collect();
-        let changes = if self.task.state == to { Vec::new() } else { changes };
-        Ok(Verdict {
-            from: self.task.state.clone(),
-            to,
-            command: command.map(|c| c.name.clone()),
-            changes,
-            hands_off,
-            forced,
-            along,
-        })
-    }
-
-    /// The task itself, and for a command of the group the open members that stand where it stands.
-    fn moved_along(
-        &self,
-        command: Option<&Command>,
-        to: &StateName,
-        links: &Links<'_>,
-    ) -> Result<Vec<(usize, StateName)>, Refusal> {
-        let mut moved = vec![(self.at, to.clone())];
-        if command.is_some_and(|command| command.group) {
-            let group = self.board.group_of(self.at, links, self.rules)?;
-            let with =
-                group.members.iter().filter(|&&at| at != self.at && self.board.tasks()[at].state == self.task.state);
-            moved.extend(with.map(|&at| (at, to.clone())));
-        }
-        Ok(moved)
-    }
-
-    /// A rejected plan is marked; the mark goes when a new plan is there.
-    fn iteration_label(&self, rejected: bool, command: Option<&Command>, to: &StateName) -> Option<Change> {
-        let marked = self.task.labels.iter().any(|label| label == ITERATION);
-        let planned = command.is_some_and(|c| c.lock.is_some() && c.complete.as_ref() == Some(to));
-        let mut labels = self.task.labels.clone();
-        match (rejected, marked) {
-            (true, false) => {
-                labels.push(ITERATION.into());
-                labels.sort();
-            }
-            (false, true) if planned => labels.retain(|label| label != ITERATION),
-            _ => return None,
-        }
-        let new = (!labels.is_empty()).then(|| Value::texts(labels));
-        Some(Change::set(&self.task.id, "labels", self.task.value(&Key::new("labels")), new))
-    }
-}
-
-impl Board {
-    /// Why a command cannot take this task up, beyond its state; `None` when it can.
-    pub(super) fn unfit(&self, at: usize, command: &Command, rules: &Rules) -> Option<Refusal> {
-        let task = &self.tasks()[at];
-        if !command.on_blocked {
-            let blockers = self.open_blockers(at, rules);
-            if !blockers.is_empty() {
-                return Some(Refusal::Blocked { task: task.id.clone(), by: blockers });
-            }
-        }
-        let oversized = task.estimate.is_some_and(|estimate| estimate.is_oversized());
-        if command.sizes == Sizes::Small && oversized {
-            let size = task.estimate.map(|e| e.as_str()).unwrap_or_default();
-            return Some(Refusal::Oversized { task: task.id.clone(), size, command: command.name.clone() });
-        }
-        if !command.group {
-            return None;
-        }
-        let links = Links::new(self);
-        let group = match self.group_of(at, &links, rules) {
-            Ok(group) => group,
-            Err(refusal) => return Some(refusal),
-        };
-        if group.primary() != at {
-            let primary = self.tasks()[group.primary()].id.clone();
-            return Some(Refusal::NotPrimary { task: task.id.clone(), primary, command: command.name.clone() });
-        }
-        let convergence = self.converged(&group.members, &task.state, rules);
-        (!convergence.met)
-            .then(|| Refusal::NotConverged { task: task.id.clone(), waiting_for: convergence.waiting_for })
-    }
-
-    /// What a task waits for, through its ancestors; inside an atomic group blockers only order the phases.
-    pub fn open_blockers(&self, at: usize, rules: &Rules) -> Vec<TaskId> {
-        let mut found = Vec::new();
-        let mut seen = Vec::new();
-        let mut next = Some(at);
-        while let Some(here) = next.filter(|here| !seen.contains(here)) {
-            seen.push(here);
-            for (id, place) in self.blockers_of(here) {
-                let within = place.is_some_and(|other| self.are_phases(here, other));
-                let over = match place {
-                    Some(other) => rules.flow.is_terminal(self.tasks()[other].kind, &self.tasks()[other].state),
-                    None => self.archived(id).is_some(),
-                };
-                if !within && !over && !found.contains(id) {
-                    found.push(id.clone());
-                }
-            }
-            next = self.parent_of(here);
-        }
-        found
     }
 }
 
@@ -445,8 +338,9 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::board::Change;
     use crate::board::Claim;
-    use crate::task::{Estimate, Worker};
+    use crate::task::{Estimate, Value, Worker};
     use crate::workflow::{ReviewMode, Workflow};
 
     fn id(text: &str) -> TaskId {
@@ -495,8 +389,10 @@ mod tests {
         board.judge(&rules(mode), &actor(who), &Move { task: &id("a"), to, command, force })
     }
 
+    type Row = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
     /// WORKFLOW.md, "Commands": command, role, and every pair that it leads through.
-    const TABLE: &[(&str, &str, &[(&str, &str)])] = &[
+    const TABLE: &[Row] = &[
         (
             "triage",
             "analyst",

@@ -4,6 +4,7 @@ mod change;
 mod check;
 mod choose;
 mod claim;
+mod fit;
 mod flow_times;
 mod graph;
 mod group;
@@ -18,6 +19,7 @@ mod refs;
 mod refusal;
 mod rules;
 mod search;
+mod verdict;
 mod why;
 
 use std::collections::BTreeMap;

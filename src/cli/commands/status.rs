@@ -29,7 +29,13 @@ fn spark(counts: &[usize]) -> String {
 }
 
 fn hours(hours: f64) -> String {
-    if hours >= 48.0 { format!("{:.1}d", hours / 24.0) } else { format!("{hours:.1}h") }
+    if hours < 1.0 {
+        format!("{:.0}m", hours * 60.0)
+    } else if hours >= 48.0 {
+        format!("{:.1}d", hours / 24.0)
+    } else {
+        format!("{hours:.1}h")
+    }
 }
 
 fn screen(status: &Status, width: usize) -> String {
@@ -59,26 +65,18 @@ fn states(status: &Status, width: usize, text: &mut String) {
     let room = width.saturating_sub(60).clamp(8, 30);
     text.push('\n');
     for state in status.states.iter().filter(|s| s.count > 0 || s.left > 0) {
-        let bar = "█".repeat((state.count * room).div_ceil(most).min(room));
-        let points = if state.points > 0 { format!("{} pt", state.points) } else { String::new() };
-        let median = state.median_hours.map(|h| format!("~{} here", hours(h))).unwrap_or_default();
         let name = state.state.as_str();
-        let row = format!(
-            "  {}{} {:>4}  {:>6}  {} {}",
-            paint(style::state(name), name),
-            " ".repeat(22_usize.saturating_sub(name.len())),
-            state.count,
-            points,
-            paint(style::state(name), &bar),
-            paint(
-                style::DIM,
-                if median.is_empty() {
-                    String::new()
-                } else {
-                    format!("{}{median}", " ".repeat(room - bar.chars().count()))
-                }
-            )
-        );
+        let filled = (state.count * room).div_ceil(most).min(room);
+        let points = if state.points > 0 { format!("{} pt", state.points) } else { String::new() };
+        let gap = " ".repeat(22_usize.saturating_sub(name.len()));
+        let mut row = format!("  {}{gap} {:>4}  {points:>6}", paint(style::state(name), name), state.count);
+        if filled > 0 {
+            let _ = write!(row, "  {}", paint(style::state(name), "█".repeat(filled)));
+        }
+        if let Some(median) = state.median_hours {
+            let gap = " ".repeat(if filled > 0 { room - filled } else { room + 2 });
+            let _ = write!(row, "{gap} {}", paint(style::DIM, format!("~{} here", hours(median))));
+        }
         let _ = writeln!(text, "{}", row.trim_end());
     }
 }
@@ -109,7 +107,8 @@ fn work(status: &Status, width: usize, text: &mut String) {
         let limit = queue.limit.map(|limit| format!("{}/{limit} at work", queue.at_work)).unwrap_or_default();
         let first: Vec<String> = queue.first.iter().map(|brief| paint(style::ID, &brief.task)).collect();
         let more = if queue.count > queue.first.len() { " …" } else { "" };
-        let _ = writeln!(text, "  {:<12} {:>4}  {limit:<12}  {}{more}", queue.role, queue.count, first.join(" "));
+        let row = format!("  {:<12} {:>4}  {limit:<12}  {}{more}", queue.role, queue.count, first.join(" "));
+        let _ = writeln!(text, "{}", row.trim_end());
     }
 }
 

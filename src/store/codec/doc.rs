@@ -205,7 +205,7 @@ impl Doc {
         let (start, end) = (self.line_start(value.start), self.line_end(value.end));
         let rest = &text[value.end..end];
         // Comments inside the value and behind it were written by somebody: they stay, each on its line.
-        let mut kept: Vec<&str> = comments(&text[value.clone()]);
+        let mut kept: Vec<&str> = comments(&text[value]);
         kept.extend(comments(rest));
         if !kept.is_empty() {
             let lines: String = kept.iter().map(|comment| format!("{comment}\n")).collect();

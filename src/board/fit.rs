@@ -1,0 +1,59 @@
+//! Whether a command can take a task up, beyond its state: what it waits for, its size, and its group's turn.
+
+use super::{Board, Links, Refusal, Rules};
+use crate::task::TaskId;
+use crate::workflow::{Command, Sizes};
+
+impl Board {
+    /// Why a command cannot take this task up, beyond its state; `None` when it can.
+    pub(super) fn unfit(&self, at: usize, command: &Command, rules: &Rules, links: &Links<'_>) -> Option<Refusal> {
+        let task = &self.tasks()[at];
+        if !command.on_blocked {
+            let blockers = self.open_blockers(at, rules);
+            if !blockers.is_empty() {
+                return Some(Refusal::Blocked { task: task.id.clone(), by: blockers });
+            }
+        }
+        let oversized = task.estimate.is_some_and(|estimate| estimate.is_oversized());
+        if command.sizes == Sizes::Small && oversized {
+            let size = task.estimate.map(|e| e.as_str()).unwrap_or_default();
+            return Some(Refusal::Oversized { task: task.id.clone(), size, command: command.name.clone() });
+        }
+        if !command.group {
+            return None;
+        }
+        let group = match self.group_of(at, links, rules) {
+            Ok(group) => group,
+            Err(refusal) => return Some(refusal),
+        };
+        if group.primary() != at {
+            let primary = self.tasks()[group.primary()].id.clone();
+            return Some(Refusal::NotPrimary { task: task.id.clone(), primary, command: command.name.clone() });
+        }
+        let convergence = self.converged(&group.members, &task.state, rules);
+        (!convergence.met)
+            .then(|| Refusal::NotConverged { task: task.id.clone(), waiting_for: convergence.waiting_for })
+    }
+
+    /// What a task waits for, through its ancestors; inside an atomic group blockers only order the phases.
+    pub fn open_blockers(&self, at: usize, rules: &Rules) -> Vec<TaskId> {
+        let mut found = Vec::new();
+        let mut seen = Vec::new();
+        let mut next = Some(at);
+        while let Some(here) = next.filter(|here| !seen.contains(here)) {
+            seen.push(here);
+            for (id, place) in self.blockers_of(here) {
+                let within = place.is_some_and(|other| self.are_phases(here, other));
+                let over = match place {
+                    Some(other) => rules.flow.is_terminal(self.tasks()[other].kind, &self.tasks()[other].state),
+                    None => self.archived(id).is_some(),
+                };
+                if !within && !over && !found.contains(id) {
+                    found.push(id.clone());
+                }
+            }
+            next = self.parent_of(here);
+        }
+        found
+    }
+}

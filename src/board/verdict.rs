@@ -1,0 +1,80 @@
+//! What a move that is allowed changes: the task, its group, its parents, its owner, and the count of rejections.
+
+use super::judge::Court;
+use super::{Change, Refusal, Verdict};
+use crate::task::{Key, StateName, Value};
+use crate::workflow::Command;
+
+const ITERATION: &str = "needs-iteration";
+
+impl Court<'_> {
+    pub(super) fn verdict(&self, command: Option<&Command>, to: StateName, forced: bool) -> Result<Verdict, Refusal> {
+        let rejected = command.is_some_and(|c| c.iterate.as_ref() == Some(&to) && self.task.state != to);
+        let rejections = self.task.rejections + u32::from(rejected);
+        let too_often = rejected && rejections >= self.rules.max_rejections;
+        let to = if too_often { self.rules.flow.escalation().cloned().unwrap_or(to) } else { to };
+        let lock = command.and_then(|command| command.lock.as_ref()) == Some(&to);
+        let free_lock = self.is_free() && self.rules.flow.state(self.task.kind, &to).is_some_and(|state| state.lock);
+        let hands_off = !lock && !free_lock && self.task.state != to;
+        let moved = self.moved_along(command, &to)?;
+        let mut changes = Vec::new();
+        for (at, state) in &moved {
+            let task = &self.board.tasks()[*at];
+            changes.push(Change::set(&task.id, "state", Some(Value::text(&task.state)), Some(Value::text(state))));
+        }
+        if rejected {
+            let old = (self.task.rejections > 0).then_some(Value::Integer(self.task.rejections.into()));
+            changes.push(Change::set(&self.task.id, "review.rejections", old, Some(Value::Integer(rejections.into()))));
+        }
+        changes.extend(self.iteration_label(rejected, command, &to));
+        if hands_off && self.task.owner.is_some() {
+            changes.push(Change::set(&self.task.id, "owner", self.task.value(&Key::new("owner")), None));
+        }
+        let parents = self.board.parents_after(&moved, self.links, self.rules);
+        for (at, state) in &parents {
+            let task = &self.board.tasks()[*at];
+            changes.push(Change::set(&task.id, "state", Some(Value::text(&task.state)), Some(Value::text(state))));
+        }
+        let others = moved.iter().chain(&parents).filter(|(at, _)| *at != self.at);
+        let along = others.map(|(at, state)| (self.board.tasks()[*at].id.clone(), state.clone())).collect();
+        let changes = if self.task.state == to { Vec::new() } else { changes };
+        Ok(Verdict {
+            from: self.task.state.clone(),
+            to,
+            command: command.map(|c| c.name.clone()),
+            changes,
+            hands_off,
+            forced,
+            along,
+        })
+    }
+
+    /// The task itself, and for a command of the group the open members that stand where it stands.
+    fn moved_along(&self, command: Option<&Command>, to: &StateName) -> Result<Vec<(usize, StateName)>, Refusal> {
+        let mut moved = vec![(self.at, to.clone())];
+        if command.is_some_and(|command| command.group) {
+            let group = self.board.group_of(self.at, self.links, self.rules)?;
+            let with =
+                group.members.iter().filter(|&&at| at != self.at && self.board.tasks()[at].state == self.task.state);
+            moved.extend(with.map(|&at| (at, to.clone())));
+        }
+        Ok(moved)
+    }
+
+    /// A rejected plan is marked; the mark goes when a new plan is there.
+    fn iteration_label(&self, rejected: bool, command: Option<&Command>, to: &StateName) -> Option<Change> {
+        let marked = self.task.labels.iter().any(|label| label == ITERATION);
+        let planned = command.is_some_and(|c| c.lock.is_some() && c.complete.as_ref() == Some(to));
+        let mut labels = self.task.labels.clone();
+        match (rejected, marked) {
+            (true, false) => {
+                labels.push(ITERATION.into());
+                labels.sort();
+            }
+            (false, true) if planned => labels.retain(|label| label != ITERATION),
+            _ => return None,
+        }
+        let new = (!labels.is_empty()).then(|| Value::texts(labels));
+        Some(Change::set(&self.task.id, "labels", self.task.value(&Key::new("labels")), new))
+    }
+}

@@ -105,6 +105,7 @@ impl Store {
             match self.apply(&edits, &id) {
                 Ok(None) => match journal::append(&self.journal_dir(), &line) {
                     Ok(()) => {
+                        self.take_in_late_saves(&edits, &line)?;
                         fs::remove(&self.intent_path())?;
                         self.after(&edits, &line, before);
                         return Ok(Committed { id });
@@ -149,6 +150,27 @@ impl Store {
         Ok(())
     }
 
+    /// A person who had a file open while it was replaced, and wrote to what it was: the verb is done again on their text,
+    /// or theirs stands where it says something else.
+    fn take_in_late_saves(&self, edits: &[Edit], line: &Line) -> Result<(), StoreError> {
+        for edit in edits {
+            let (Some(old), Some(new)) = (&edit.old, &edit.new) else { continue };
+            let temp = guard::temp_path(&edit.path, &line.id);
+            match guard::late_save(&edit.path, &line.id, old)? {
+                None => fs::remove(&temp)?,
+                Some(theirs) => match edited(&theirs, line, &edit.task) {
+                    Some(both) => {
+                        fs::remove(&temp)?;
+                        guard::replace(&edit.path, &line.id, Some(new), Some(&both))?;
+                        fs::remove(&temp)?;
+                    }
+                    None => guard::give_back(&edit.path, &temp, new)?,
+                },
+            }
+        }
+        Ok(())
+    }
+
     /// Tells the index, and leaves no empty folder where notes were.
     fn after(&self, edits: &[Edit], line: &Line, before: super::index::Nanos) {
         for edit in edits.iter().filter(|edit| edit.new.is_none() && matches!(edit.place, Place::Note(_))) {
@@ -177,10 +199,12 @@ impl Store {
     /// Undoes the files that were already written, where they still say what we wrote.
     fn take_back(&self, edits: &[Edit], op: &str) {
         for edit in edits {
+            let temp = guard::temp_path(&edit.path, op);
             let written = self.text_of(&edit.path).ok().flatten();
             if written == edit.new && written != edit.old {
                 let _ = guard::replace(&edit.path, op, edit.new.as_deref(), edit.old.as_deref());
             }
+            let _ = fs::remove(&temp);
         }
     }
 
@@ -211,6 +235,7 @@ impl Store {
         self.restore_swapped(&line)?;
         let edits = self.edits(&line.changes, Expect::WhatIsLeft)?;
         self.apply(&edits, &line.id)?;
+        self.take_in_late_saves(&edits, &line)?;
         if !self.is_journaled(&line)? {
             journal::append(&self.journal_dir(), &line)?;
         }

@@ -52,11 +52,17 @@ fn overwrite(path: &Path, temp: &Path, old: &str, new: &str) -> Result<Outcome, 
         return Ok(Outcome::Done);
     }
     if fs::read(temp)?.as_deref() == Some(old.as_bytes()) {
-        fs::remove(temp)?;
         return Ok(Outcome::Done);
     }
     give_back(path, temp, new)?;
     Ok(Outcome::Changed)
+}
+
+/// What was swapped out stays until the verb is durable. Somebody who had it open all the while may have written to it: then
+/// this is what they wrote.
+pub fn late_save(path: &Path, op: &str, old: &str) -> Result<Option<String>, FsError> {
+    let late = fs::read_text(&temp_path(path, op))?;
+    Ok(late.filter(|text| text != old))
 }
 
 /// `temp` holds what a person saved a moment ago: it goes back, unless they have saved again since.
@@ -99,8 +105,13 @@ mod tests {
         assert_eq!(replace(&path, "op", Some("stale"), Some("b")).unwrap(), Outcome::Changed);
         assert_eq!(replace(&path, "op", Some("stale"), None).unwrap(), Outcome::Changed);
         assert_eq!(text(&path).as_deref(), Some("a"));
+        let mut open = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
         assert_eq!(replace(&path, "op", Some("a"), Some("b")).unwrap(), Outcome::Done);
         assert_eq!(text(&path).as_deref(), Some("b"));
+        assert_eq!(late_save(&path, "op", "a").unwrap(), None);
+        std::io::Write::write_all(&mut open, b"!").unwrap();
+        assert_eq!(late_save(&path, "op", "a").unwrap().as_deref(), Some("a!"));
+        fs::remove(&temp_path(&path, "op")).unwrap();
         assert_eq!(replace(&path, "op", Some("b"), None).unwrap(), Outcome::Done);
         assert_eq!(fs::names(folder.path()).unwrap(), Vec::<String>::new());
     }

@@ -106,3 +106,51 @@ proptest! {
         prop_assert_eq!(std::fs::read(sandbox.task_file("any")).unwrap(), bytes);
     }
 }
+
+#[test]
+fn nothing_is_written_that_could_not_be_read_again() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["Good one"]);
+    let long = "x ".repeat(600_000);
+    let conflict = "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n";
+    for text in [long.as_str(), conflict] {
+        for args in [&["task", "add", "T", "--body-file", "-"][..], &["task", "set", &id, "--body-file", "-"]] {
+            let output = sandbox.ralph_with(args, text);
+            assert!(output.fails(1).contains("cannot be read"), "{args:?}");
+        }
+    }
+    assert!(sandbox.ralph_with(&["note", &id], &long).fails(1).contains("larger than 1 MiB"));
+    assert!(sandbox.ralph(&["config", "set", "board.prefix", &"a".repeat(60)]).fails(2).contains("up to 50"));
+    assert_eq!(sandbox.ids(), [id]);
+}
+
+#[test]
+fn a_journal_that_cannot_be_written_undoes_the_verb_and_stops_nobody_reading() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["Good one"]);
+    let journal = sandbox.root().join(".ralph/journal");
+    std::fs::remove_dir_all(&journal).unwrap();
+    std::fs::write(&journal, "in the way").unwrap();
+    let before = sandbox.read_task(&id);
+    sandbox.ralph(&["task", "set", &id, "priority=P1"]).fails(4);
+    sandbox.ralph(&["task", "add", "Another"]).fails(4);
+    assert_eq!(sandbox.read_task(&id), before);
+    assert_eq!(std::fs::read_dir(sandbox.root().join(".ralph/tasks")).unwrap().count(), 1);
+}
+
+#[test]
+fn what_is_no_file_is_not_waited_for() {
+    let sandbox = Sandbox::new();
+    crate::sandbox::finish(std::process::Command::new("mkfifo").arg(sandbox.task_file("pipe"))).ok();
+    assert!(sandbox.ralph(&["task", "show", "pipe"]).fails(4).contains("not a file"));
+}
+
+#[test]
+fn an_entry_that_is_no_id_does_not_keep_links_from_being_taken_out() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("a", "title = 'A'\n");
+    sandbox.write_task("b", "title = 'B'\nblocked_by = ['a', 'bad id', 'gone']\n");
+    sandbox.ralph(&["task", "rm", "a", "--force"]).ok();
+    sandbox.ralph(&["unblock", "b", "--from", "gone"]).ok();
+    assert_eq!(sandbox.read_task("b"), "title = 'B'\nblocked_by = [\"bad id\"]\n");
+}

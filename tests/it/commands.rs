@@ -347,3 +347,99 @@ fn a_reader_that_goes_away_is_no_error() {
     let output = crate::sandbox::finish(&mut command);
     assert_eq!(output.stderr, "");
 }
+
+#[test]
+fn a_link_may_be_taken_out_even_in_a_ring_and_long_chains_are_quick() {
+    let sandbox = Sandbox::new();
+    for (id, on) in [("a", "[]"), ("r1", "['r2', 'a']"), ("r2", "['r1', 'gone']")] {
+        sandbox.write_task(id, format!("title = '{id}'\nblocked_by = {on}\n"));
+    }
+    sandbox.ralph(&["unblock", "r1", "--from", "a"]).ok();
+    sandbox.ralph(&["task", "set", "r2", "blocked_by-=gone"]).ok();
+    assert!(sandbox.ralph(&["doctor"]).stdout.contains("r1 → r2 → r1"));
+    let chain: String = (0..3_000)
+        .map(|n| {
+            if n == 0 {
+                "{\"title\":\"0\",\"ref\":\"0\"}\n".to_owned()
+            } else {
+                format!("{{\"title\":\"{n}\",\"ref\":\"{n}\",\"blocked_by\":[\"{}\"]}}\n", n - 1)
+            }
+        })
+        .collect();
+    sandbox.ralph_with(&["task", "add", "--from", "-"], &chain).ok();
+    for n in 0..3_000 {
+        sandbox.write_task(&format!("d{n}"), format!("title = '{n}'\nparent = 'd{}'\n", n + 1));
+    }
+    assert_eq!(sandbox.ralph(&["task", "tree", "--json"]).code, 0);
+    assert_eq!(sandbox.ralph(&["doctor"]).code, 1);
+}
+
+#[test]
+fn a_ring_of_parents_is_listed_like_everything_else() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("p1", "title = 'one'\nparent = 'p2'\n");
+    sandbox.write_task("p2", "title = 'two'\nparent = 'p1'\n");
+    let tree = sandbox.ralph(&["task", "tree"]).ok();
+    assert!(tree.contains("one") && tree.contains("two"), "{tree}");
+}
+
+#[test]
+fn wrong_calls_are_json_too_when_json_is_asked_for() {
+    let sandbox = Sandbox::new();
+    for args in
+        [&["--json", "task", "ls", "--bogus"][..], &["task", "show", "--json"], &["--json", "task", "ls", "-n", "x"]]
+    {
+        let said = sandbox.ralph(args).fails(2);
+        let json: serde_json::Value = serde_json::from_str(&said).unwrap();
+        assert_eq!(json["error"]["kind"], "usage", "{said}");
+    }
+    assert!(sandbox.ralph(&["completions", "bash", "--json"]).json()["script"].as_str().unwrap().contains("COMPLETE"));
+}
+
+#[test]
+fn no_text_is_dropped_in_silence() {
+    let sandbox = Sandbox::new();
+    let json = sandbox.ralph_with(&["task", "add", "Title", "--json"], "one\r\ntwo\r\n").json();
+    let id = json["tasks"][0]["id"].as_str().unwrap();
+    assert_eq!(sandbox.ralph(&["task", "show", id, "--json"]).json()["description"], "one\ntwo\n");
+    for args in [
+        &["note", id, "words", "-b", "body"][..],
+        &["task", "set", id, "-b", "x", "description=y"],
+        &["task", "add", "--from", "x", "-p", "P1"],
+    ] {
+        sandbox.ralph(args).fails(2);
+    }
+}
+
+#[test]
+fn the_board_that_is_named_beats_the_environment() {
+    let (one, other) = (Sandbox::new(), Sandbox::new());
+    other.add(&["The other"]);
+    let mut command = one.command(crate::sandbox::RALPH, &one.root());
+    command.args(["task", "ls", "--board", other.root().to_str().unwrap()]).env("GIT_DIR", one.root().join(".git"));
+    assert!(crate::sandbox::finish(&mut command).ok().contains("The other"));
+}
+
+#[test]
+fn narrow_terminals_and_odd_titles_keep_their_lines() {
+    let sandbox = demo();
+    sandbox.write_task("esc", "title = \"\\u001b]0;pwn\\u0007 日本語 a title that is much longer than the terminal is wide\"\nlabels = ['\\u001b[2J']\ndescription = \"\\u001b[31mred\"\n".replace("'\\u001b[2J'", "\"\\u001b[2J\""));
+    for width in ["40", "60", "80", "200"] {
+        for args in ["task ls", "task tree", "task graph", "task show esc", "status"] {
+            let mut command = sandbox.command("script", &sandbox.root());
+            command.args(["-qec", &format!("{} {args} --no-pager --color never", crate::sandbox::RALPH), "/dev/null"]);
+            let text = crate::sandbox::finish(command.env("COLUMNS", width).env("TERM", "xterm")).ok();
+            assert!(!text.contains('\u{1b}') && !text.contains('\u{7}'), "{args}: {text:?}");
+            let room: usize = width.parse().unwrap();
+            if args == "task ls" && room >= 60 {
+                let widest = text
+                    .lines()
+                    .take_while(|line| !line.trim().is_empty())
+                    .map(|line| unicode_width::UnicodeWidthStr::width(line.trim_end()))
+                    .max()
+                    .unwrap();
+                assert!(widest <= room, "{widest} > {room}\n{text}");
+            }
+        }
+    }
+}

@@ -89,3 +89,48 @@ fn an_edit_loses_to_a_save_in_between() {
     assert!(said.contains("changed by somebody else") && said.contains("your text is in"), "{said}");
     assert_eq!(sandbox.read_task("a"), "title = 'x'\n# theirs\n");
 }
+
+#[test]
+fn a_task_behind_a_link_is_changed_where_it_lies() {
+    let sandbox = Sandbox::new();
+    let real = sandbox.root().join("real.toml");
+    std::fs::write(&real, "title = 'x'\n").unwrap();
+    std::os::unix::fs::symlink("../../real.toml", sandbox.task_file("sym")).unwrap();
+    sandbox.ralph(&["task", "set", "sym", "priority=P1"]).ok();
+    assert!(sandbox.task_file("sym").is_symlink());
+    assert_eq!(std::fs::read_to_string(real).unwrap(), "title = 'x'\npriority = \"P1\"\n");
+}
+
+#[test]
+fn what_was_typed_in_an_editor_is_never_thrown_away() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["x"]);
+    let run = |args: &[&str], editor: &str| {
+        let mut command = sandbox.command(crate::sandbox::RALPH, &sandbox.root());
+        crate::sandbox::finish(command.args(args).env("EDITOR", editor))
+    };
+    let kept = |said: &str| {
+        let path = std::path::PathBuf::from(said.rsplit("your text is in ").next().unwrap().trim());
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
+        String::from_utf8_lossy(&bytes).into_owned()
+    };
+    let failing = run(&["task", "edit", &id], "sh -c 'echo \"# mine\" >> \"$1\"; exit 1' -").fails(4);
+    assert!(kept(&failing).contains("# mine"), "{failing}");
+    let latin = run(&["task", "edit", &id], "sh -c 'printf \"# caf\\351\\n\" >> \"$1\"' -").fails(4);
+    assert!(kept(&latin).contains("# caf"), "{latin}");
+}
+
+#[test]
+fn comments_inside_a_value_that_goes_stay() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("a", "title = 'x'\nlabels = [\n  'a', # about a\n  'c', # about c\n]\n");
+    sandbox.ralph(&["task", "set", "a", "labels+=b"]).ok();
+    assert!(
+        sandbox.read_task("a").contains("'a', # about a\n  \"b\",\n  'c', # about c\n"),
+        "{}",
+        sandbox.read_task("a")
+    );
+    sandbox.ralph(&["task", "set", "a", "labels="]).ok();
+    assert_eq!(sandbox.read_task("a"), "title = 'x'\n# about a\n# about c\n");
+}

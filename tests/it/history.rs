@@ -119,3 +119,30 @@ fn a_torn_or_foreign_journal_line_hides_nothing() {
     assert_eq!(sandbox.ralph(&["log", "--json"]).json().as_array().unwrap().len(), 2);
     assert!(sandbox.ralph(&["doctor"]).stdout.contains("jsonl:2:1: not a line of the journal"));
 }
+
+#[test]
+fn an_undo_that_is_undone_leaves_the_verb_standing() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["x"]);
+    sandbox.ralph(&["task", "set", &id, "priority=P1"]).ok();
+    sandbox.ralph(&["undo"]).ok();
+    let log = sandbox.ralph(&["log", "--json"]).json();
+    sandbox.ralph(&["undo", log[0]["id"].as_str().unwrap()]).ok();
+    let log = sandbox.ralph(&["log", "--json"]).json();
+    assert_eq!((&log[1]["undone"], &log[2]["undone"]), (&true.into(), &false.into()));
+    sandbox.ralph(&["undo"]).ok();
+    assert_eq!(sandbox.ralph(&["task", "show", &id, "--json"]).json()["priority"], serde_json::Value::Null);
+    assert!(sandbox.ralph(&["undo", ""]).fails(1).contains("no verb"));
+}
+
+#[test]
+fn a_table_that_a_verb_made_goes_with_it() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("a", "title = 'x'\n");
+    sandbox.ralph(&["task", "set", "a", "--custom", "team.size=3"]).ok();
+    sandbox.ralph(&["undo"]).ok();
+    assert_eq!(sandbox.read_task("a"), "title = 'x'\n");
+    sandbox.ralph(&["note", "a", "text"]).ok();
+    sandbox.ralph(&["task", "rm", "a"]).ok();
+    sandbox.ralph(&["doctor"]).ok();
+}

@@ -109,3 +109,16 @@ fn reading_works_where_nothing_may_be_written() {
     assert_eq!((listed.code, shown.code), (0, 0), "{listed}\n{shown}");
     assert!(!listed.stderr.contains("error"));
 }
+
+#[test]
+fn an_edit_in_place_is_seen_by_show_once_a_list_has_seen_it() {
+    let sandbox = Sandbox::new();
+    board_of(&sandbox, 80);
+    titles(&sandbox);
+    let children = || sandbox.ralph(&["task", "show", "t-000", "--json"]).json()["children"].clone();
+    assert_eq!(children(), serde_json::json!([]));
+    // In place: neither the folder nor the inode changes.
+    sandbox.write_task("t-001", "title = 'T001'\nparent = 't-000'\n");
+    titles(&sandbox);
+    assert_eq!(children(), serde_json::json!(["t-001"]));
+}

@@ -1,5 +1,6 @@
 //! Task files as text: reading one, writing a new one, and changing one key of one without touching another byte.
 
+mod array;
 mod doc;
 mod read;
 mod render;

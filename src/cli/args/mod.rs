@@ -1,0 +1,268 @@
+//! Every command and option, as typed.
+
+mod task;
+mod work;
+
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use clap_complete::engine::ArgValueCandidates;
+
+use super::complete;
+
+pub use task::{Add, Archive, Graph, Ls, Rm, Search, Set, Task, Tree};
+pub use work::{Advance, Claim, Close, Guarded, Move, Next, Release, Run, Status, Wait, Workflow};
+
+pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (ralph-board)");
+
+/// A task board in plain files, for people and coding agents who share one repository.
+#[derive(Debug, Parser)]
+#[command(name = "ralph", version = VERSION, max_term_width = 100, after_help = AFTER, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const AFTER: &str = "\
+Tasks are named by id, or by any prefix of it that is unique: t-x7kq, x7kq, x7.
+Exit codes: 0 done · 1 refused by a rule · 2 usage · 3 raced or held, try again · 4 broken file or disk ·
+            5 no work now";
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
+pub struct Global {
+    /// Print one JSON document instead of text
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Who acts [default: RALPH_WORKER, else git's user.name]
+    #[arg(long = "as", global = true, value_name = "WORKER")]
+    pub worker: Option<String>,
+    /// The board of another repository
+    #[arg(long, global = true, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub board: Option<PathBuf>,
+    /// Set a setting for this run
+    #[arg(long, global = true, value_name = "KEY=VALUE")]
+    pub config: Vec<String>,
+    /// When to use colour
+    #[arg(long, global = true, value_name = "WHEN")]
+    pub color: Option<ColorWhen>,
+    /// Do not page long output
+    #[arg(long, global = true)]
+    pub no_pager: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ColorWhen {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Make a board in this repository
+    Init(Init),
+    /// Work with tasks
+    #[command(subcommand, visible_alias = "t")]
+    Task(Task),
+    /// Make a task wait for others
+    Block(Block),
+    /// Let a task wait no longer
+    Unblock(Unblock),
+    /// Comment on a task
+    Note(Note),
+    /// Move a task to another state, by the rules of the workflow
+    #[command(visible_alias = "mv")]
+    Move(Move),
+    /// Close a task
+    Done(Close),
+    /// Cancel a task
+    Cancel(Close),
+    /// Hand a task to a person
+    Escalate(Close),
+    /// Take a task, so that nobody else does
+    Claim(Claim),
+    /// Keep your claim for another lease
+    Renew(One),
+    /// Give a task back
+    Release(Release),
+    /// Free what dead workers held
+    Reap,
+    /// The best task to take now
+    Next(Next),
+    /// Run a program on a task: the claim lives as long as it does
+    Run(Run),
+    /// Wait until a task is in a state, ready, or free
+    Wait(Wait),
+    /// Why a task cannot be started: the chain down to its roots
+    Why(One),
+    /// The whole board on one screen
+    Status(Status),
+    /// Where a task stands in the pipeline, and what remains
+    Position(One),
+    /// The tasks that are planned, built and merged with this one
+    Group(One),
+    /// Bring the children of a task up to a state
+    Advance(Advance),
+    /// The states, commands and roles of this board
+    Workflow(Workflow),
+    /// Who changed what, and when
+    Log(Log),
+    /// Take back the last change
+    Undo(Undo),
+    /// Find what is wrong with the board
+    Doctor(Doctor),
+    /// Settings, and where they come from
+    #[command(subcommand)]
+    Config(Config),
+    /// Print the completion script of a shell, with live ids, states and labels
+    Completions(Completions),
+    /// Print the manual page, or write all of them
+    Man(Man),
+    /// Become a program that ends with its parent (called by `run`)
+    #[command(hide = true)]
+    Guarded(Guarded),
+    /// Merge three versions of a task file (called by git)
+    #[command(hide = true)]
+    MergeDriver(MergeDriver),
+}
+
+#[derive(Debug, Args)]
+pub struct Init {
+    /// Fill the board with tasks worth looking at
+    #[arg(long)]
+    pub demo: bool,
+    /// Make a git repository first, where there is none
+    #[arg(long)]
+    pub git: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct One {
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: String,
+}
+
+#[derive(Debug, Args)]
+pub struct Text {
+    /// The text
+    #[arg(short, long, value_name = "TEXT")]
+    pub body: Option<String>,
+    /// The text from a file, or `-` for standard input
+    #[arg(short = 'F', long, value_name = "FILE", conflicts_with = "body", value_hint = clap::ValueHint::FilePath)]
+    pub body_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Block {
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: String,
+    /// What it waits for
+    #[arg(long, required = true, num_args = 1.., value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub on: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Unblock {
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: String,
+    /// What it need not wait for any more [default: anything]
+    #[arg(long, num_args = 1.., value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub from: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Note {
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: String,
+    /// The text; without it, from standard input or your editor
+    #[arg(value_name = "TEXT")]
+    pub words: Vec<String>,
+    #[command(flatten)]
+    pub text: Text,
+}
+
+#[derive(Debug, Args)]
+pub struct Log {
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: Option<String>,
+    /// By this worker
+    #[arg(long, value_name = "WORKER")]
+    pub by: Option<String>,
+    /// Of this verb
+    #[arg(long, value_name = "VERB")]
+    pub verb: Option<String>,
+    /// No older than this, such as 2d or 3h
+    #[arg(long, value_name = "AGE", value_parser = crate::cli::input::age)]
+    pub since: Option<jiff::SignedDuration>,
+    /// At most this many
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
+    pub limit: usize,
+}
+
+#[derive(Debug, Args)]
+pub struct Undo {
+    /// A verb's id from `ralph log` [default: the last one]
+    pub id: Option<String>,
+    /// Also what somebody else did
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// Put right what is safe
+    #[arg(long)]
+    pub fix: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Config {
+    /// All settings
+    List {
+        /// Show where each value comes from
+        #[arg(long)]
+        origin: bool,
+    },
+    /// One setting
+    Get {
+        #[arg(add = ArgValueCandidates::new(complete::settings))]
+        key: String,
+    },
+    /// Set a setting of the board
+    Set {
+        #[arg(add = ArgValueCandidates::new(complete::settings))]
+        key: String,
+        value: String,
+        /// For yourself, on every board
+        #[arg(long)]
+        user: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// bash, zsh, fish, elvish or powershell
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub struct Man {
+    /// Write one page per command into this folder
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct MergeDriver {
+    pub base: PathBuf,
+    pub ours: PathBuf,
+    pub theirs: PathBuf,
+    pub path: String,
+}
+
+pub fn command() -> clap::Command {
+    Cli::command()
+}

@@ -1,0 +1,131 @@
+//! The options of the commands that move, claim and watch tasks.
+
+use clap::Args;
+use clap_complete::engine::ArgValueCandidates;
+
+use crate::cli::{complete, input};
+
+#[derive(Debug, Args)]
+pub struct For {
+    /// What you act as: triage, research, plan … [default: the only one that fits]
+    #[arg(long = "for", value_name = "COMMAND", add = ArgValueCandidates::new(complete::commands))]
+    pub command: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Move {
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: String,
+    /// A state, or __LOCK__, __COMPLETE__, __ESCALATE__, __CLOSE__, __CANCEL__
+    #[arg(value_name = "STATE", add = ArgValueCandidates::new(complete::states))]
+    pub to: String,
+    #[command(flatten)]
+    pub acting: For,
+    /// A person insists, against the table; it is journaled
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Close {
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: String,
+    #[command(flatten)]
+    pub acting: For,
+    /// A person insists, against the table; it is journaled
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Claim {
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: String,
+    #[command(flatten)]
+    pub acting: For,
+    /// Take it over from its holder; it is journaled
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Release {
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: String,
+    /// Also somebody else's; it is journaled
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Next {
+    /// Work for this role [default: that of the worker]
+    #[arg(short, long, value_name = "ROLE", add = ArgValueCandidates::new(complete::roles))]
+    pub role: Option<String>,
+    /// Claim it in the same breath
+    #[arg(long)]
+    pub claim: bool,
+    /// Wait for work this long, such as 10m
+    #[arg(long, value_name = "TIME", value_parser = input::age)]
+    pub wait: Option<jiff::SignedDuration>,
+}
+
+#[derive(Debug, Args)]
+pub struct Run {
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: String,
+    #[command(flatten)]
+    pub acting: For,
+    /// The program and its arguments
+    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    pub program: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Wait {
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: String,
+    /// A state, `ready`, or `free` of any claim
+    #[arg(long, value_name = "STATE|ready|free", add = ArgValueCandidates::new(complete::states))]
+    pub until: String,
+    /// Give up after this long
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = input::age)]
+    pub timeout: jiff::SignedDuration,
+}
+
+#[derive(Debug, Args)]
+pub struct Status {
+    /// As Markdown
+    #[arg(long)]
+    pub markdown: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Advance {
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: String,
+    /// The children that are strictly behind
+    #[arg(long, required = true)]
+    pub children: bool,
+    /// A gate of the workflow, such as "Ready for Plan"
+    #[arg(long, value_name = "STATE", add = ArgValueCandidates::new(complete::states))]
+    pub to: String,
+    /// Also to a state that is no gate
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Workflow {
+    /// As a Mermaid diagram
+    #[arg(long)]
+    pub mermaid: bool,
+}
+
+/// What `run` starts in its stead: asks the kernel to end it when ralph dies, then becomes the program.
+#[derive(Debug, Args)]
+pub struct Guarded {
+    pub parent: i32,
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub program: Vec<String>,
+}

@@ -368,19 +368,15 @@ fn waiting_ends_when_it_comes_true_or_when_time_is_up() {
     let sandbox = Sandbox::new();
     let a = sandbox.add(&["a", "--state", "in-review"]);
     let b = sandbox.add(&["b", "--state", "research-needed", "--blocked-by", &a]);
-    let mut ready =
-        real(&sandbox, &["wait", &b, "--until", "ready", "--timeout", "60s"]).stdout(Stdio::null()).spawn().unwrap();
-    let mut work =
-        real(&sandbox, &["next", "--claim", "--as", "analyst", "--wait", "60s"]).stdout(Stdio::null()).spawn().unwrap();
+    sandbox.add(&["c", "--state", "ready-for-plan", "--blocked-by", &a]);
+    let waiting = |args: &[&str]| real(&sandbox, args).stdout(Stdio::null()).spawn().unwrap();
+    let mut ready = waiting(&["wait", &b, "--until", "ready", "--timeout", "60s"]);
+    let mut work = waiting(&["next", "--claim", "--as", "builder", "--wait", "60s"]);
     assert!(ready.try_wait().unwrap().is_none() && work.try_wait().unwrap().is_none());
     finish(&mut real(&sandbox, &["done", &a, "--as", "anna"])).ok();
     assert!(ready.wait().unwrap().success() && work.wait().unwrap().success());
-    let (mut ralph, _) = {
-        finish(&mut real(&sandbox, &["release", &b, "--as", "analyst"])).ok();
-        start(&sandbox, &b, "analyst-2")
-    };
-    let mut free =
-        real(&sandbox, &["wait", &b, "--until", "free", "--timeout", "60s"]).stdout(Stdio::null()).spawn().unwrap();
+    let (mut ralph, _) = start(&sandbox, &b, "analyst-2");
+    let mut free = waiting(&["wait", &b, "--until", "free", "--timeout", "60s"]);
     ralph.kill().unwrap();
     ralph.wait().unwrap();
     assert!(free.wait().unwrap().success(), "a dead holder is noticed without a file changing");

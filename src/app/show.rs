@@ -22,11 +22,11 @@ pub struct Shown {
 }
 
 pub fn show(ws: &Workspace, id: &TaskId) -> Result<Shown, Failure> {
-    if !ws.store.exists(id) && ws.store.is_archived(id) {
+    if !ws.is_past() && !ws.store.exists(id) && ws.store.is_archived(id) {
         return show_archived(ws, id);
     }
     let board = ws.around(id)?;
-    let file = ws.store.load(id)?;
+    let file = ws.file(id)?;
     let place = board.index_of(id).ok_or_else(|| ws.store.absent(id))?;
     let linked = board.tasks().iter().map(|t| (t.id.clone(), t.title.clone(), t.state.clone())).collect();
     let standings = Standings::new(&board, ws.rules());
@@ -34,7 +34,7 @@ pub fn show(ws: &Workspace, id: &TaskId) -> Result<Shown, Failure> {
     Ok(Shown {
         task: task.remove(0),
         description: file.description,
-        notes: ws.store.notes(id)?,
+        notes: ws.notes(id)?,
         file: ws.store.shown(&ws.store.path(id, &Place::Task)),
         archived: false,
         linked,

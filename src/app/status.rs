@@ -89,7 +89,7 @@ const FIRST: usize = 5;
 pub fn status(ws: &Workspace) -> Result<Status, Failure> {
     let board = ws.board()?;
     let standings = Standings::new(&board, ws.rules());
-    let times = FlowTimes::new(&steps(&ws.store.journal()?.0));
+    let times = FlowTimes::new(&steps(&ws.journal()?));
     let now = ws.now();
     let folder = ws.store.root().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let named = ws.settings.text("board.name");

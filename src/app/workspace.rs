@@ -1,17 +1,18 @@
 //! Everything a verb works with: the board's place, its settings, who acts, the clock and the dice.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
 use super::Failure;
+use super::past::Past;
 use crate::board::{Actor, Board, Claim, Named, Op, Refusal, Rules, resolve};
 use crate::config::{Settings, Source};
 use crate::fs;
 use crate::git::Repository;
-use crate::store::{BoardLock, Committed, Store};
+use crate::store::{BoardLock, Committed, Line, Note, Store, TaskFile};
 use crate::task::{Problem, TaskId, Worker};
 use crate::workflow::{Workflow, WorkflowError};
 
@@ -26,6 +27,8 @@ pub struct Options {
     pub worker: Option<String>,
     /// `--config key=value`.
     pub settings: Vec<String>,
+    /// `--at`: the board of another revision.
+    pub at: Option<String>,
 }
 
 pub struct Workspace {
@@ -34,6 +37,8 @@ pub struct Workspace {
     pub repository: Repository,
     rules: Rules,
     worker: Option<String>,
+    at: Option<String>,
+    past: OnceCell<Past>,
     rng: RefCell<fastrand::Rng>,
     clock: Cell<Option<Timestamp>>,
     problems: RefCell<Vec<Problem>>,
@@ -77,6 +82,8 @@ impl Workspace {
             repository,
             rules,
             worker: options.worker.clone(),
+            at: options.at.clone(),
+            past: OnceCell::new(),
             rng: RefCell::new(seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed)),
             clock: Cell::new(clock),
             problems: RefCell::default(),
@@ -121,14 +128,56 @@ impl Workspace {
 
     /// The whole board; what is wrong with its files is remembered for the face to tell.
     pub fn board(&self) -> Result<Board, Failure> {
+        if let Some(past) = self.past()? {
+            return Ok(self.remember(past.board.clone()));
+        }
         let board = self.store.snapshot()?.with_claims(self.store.claims(self.now())?);
         Ok(self.remember(board))
     }
 
     /// One task and what it is linked to.
     pub fn around(&self, id: &TaskId) -> Result<Board, Failure> {
+        if self.at.is_some() {
+            return self.board();
+        }
         let board = self.store.around(id)?.with_claims(self.store.claims(self.now())?);
         Ok(self.remember(board))
+    }
+
+    pub(super) fn is_past(&self) -> bool {
+        self.at.is_some()
+    }
+
+    /// The board of `--at`, if one was asked for.
+    fn past(&self) -> Result<Option<&Past>, Failure> {
+        let Some(revision) = &self.at else { return Ok(None) };
+        if self.past.get().is_none() {
+            let _ = self.past.set(Past::read(&self.repository, &self.store, revision)?);
+        }
+        Ok(self.past.get())
+    }
+
+    /// One task in full.
+    pub(super) fn file(&self, id: &TaskId) -> Result<TaskFile, Failure> {
+        Ok(match self.past()? {
+            Some(past) => past.file(&self.store, id)?,
+            None => self.store.load(id)?,
+        })
+    }
+
+    pub(super) fn notes(&self, id: &TaskId) -> Result<Vec<Note>, Failure> {
+        Ok(match self.past()? {
+            Some(past) => past.notes(id),
+            None => self.store.notes(id)?,
+        })
+    }
+
+    /// The journal, oldest first.
+    pub(super) fn journal(&self) -> Result<Vec<Line>, Failure> {
+        Ok(match self.past()? {
+            Some(past) => past.lines.clone(),
+            None => self.store.journal()?.0,
+        })
     }
 
     /// One task and all that a move of it can touch.
@@ -158,7 +207,7 @@ impl Workspace {
         let prefix = self.settings.text("board.prefix");
         let exact = [typed.trim().to_owned(), format!("{prefix}{}", typed.trim())];
         for id in exact.into_iter().filter_map(|text| TaskId::new(text).ok()) {
-            if self.store.exists(&id) || self.store.is_archived(&id) {
+            if self.at.is_none() && (self.store.exists(&id) || self.store.is_archived(&id)) {
                 return Ok(id);
             }
         }

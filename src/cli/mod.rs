@@ -10,12 +10,15 @@ mod style;
 mod table;
 mod words;
 
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::rc::Rc;
 
 use clap::Parser as _;
 
 use crate::app::{Failure, FailureKind, Options, Workspace};
+use crate::task::Problem;
 use args::Cli;
 use out::Out;
 
@@ -39,7 +42,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(error) => return misused(&error, arguments.iter().any(|word| word == "--json")),
     };
     let out = Out::new(&cli.global);
-    let session = Session { options: options(&cli), out: &out, seen: std::cell::RefCell::default() };
+    let session = Session { options: options(&cli), out: &out, seen: Rc::default() };
     let answer = commands::run(&session, cli.command);
     if let Err(failure) = &answer {
         out.failure(failure);
@@ -92,6 +95,7 @@ fn options(cli: &Cli) -> Options {
             .or_else(|| std::env::var_os("RALPH_BOARD").filter(|b| !b.is_empty()).map(Into::into)),
         worker: cli.global.worker.clone(),
         settings: cli.global.config.clone(),
+        at: None,
     }
 }
 
@@ -99,10 +103,17 @@ fn options(cli: &Cli) -> Options {
 pub(crate) struct Session<'a> {
     options: Options,
     out: &'a Out,
-    seen: std::cell::RefCell<Vec<crate::task::Problem>>,
+    /// Problems of the files that were read.
+    seen: Rc<RefCell<Vec<Problem>>>,
 }
 
 impl Session<'_> {
+    /// The same session at another revision.
+    fn at(&self, at: &args::At) -> Session<'_> {
+        let options = Options { at: at.at.clone(), ..self.options.clone() };
+        Session { options, out: self.out, seen: Rc::clone(&self.seen) }
+    }
+
     /// Runs a verb, and keeps the problems of the files that it read for the end.
     fn with<T>(&self, verb: impl FnOnce(&Workspace) -> Result<T, Failure>) -> Result<T, Failure> {
         let ws = Workspace::open(&self.options)?;

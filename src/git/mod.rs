@@ -1,5 +1,6 @@
 //! The repository around the board, through gix: where it is, who works in it, and what ralph sets up there.
 
+mod history;
 mod repository;
 mod setup;
 

@@ -55,6 +55,11 @@ pub fn parse(bytes: &[u8]) -> (Vec<Line>, Vec<usize>) {
     (lines, bad)
 }
 
+/// The lines of a text, those that are some.
+pub fn lines_of(bytes: &[u8]) -> Vec<Line> {
+    parse(bytes).0
+}
+
 /// The month files, oldest first.
 pub fn files(folder: &Path) -> Result<Vec<PathBuf>, FsError> {
     let names = fs::names(folder)?;

@@ -20,9 +20,9 @@ use crate::workflow::Workflow;
 
 pub use claims::Hold;
 pub use commit::Committed;
-pub use journal::Line;
+pub use journal::{Line, lines_of as parse_journal};
 pub use lock::BoardLock;
-pub use notes::{Note, new as new_note};
+pub use notes::{Note, new as new_note, parse_text as parse_note};
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -114,7 +114,18 @@ impl Store {
     fn load_at(&self, id: &TaskId, place: &Place) -> Result<TaskFile, StoreError> {
         let path = self.path(id, place);
         let text = self.text_of(&path)?.ok_or_else(|| self.absent(id))?;
-        let read = codec::read(id, &self.shown(&path), &text, &self.flow).map_err(StoreError::Broken)?;
+        self.task_file(id, &self.shown(&path), text)
+    }
+
+    /// A task from the bytes of a file that lies elsewhere, in another revision.
+    pub fn file_of(&self, id: &TaskId, bytes: &[u8]) -> Result<TaskFile, StoreError> {
+        let shown = self.shown(&self.path(id, &Place::Task));
+        let text = codec::utf8(&shown, bytes).map_err(StoreError::Broken)?;
+        self.task_file(id, &shown, text.to_owned())
+    }
+
+    fn task_file(&self, id: &TaskId, shown: &str, text: String) -> Result<TaskFile, StoreError> {
+        let read = codec::read(id, shown, &text, &self.flow).map_err(StoreError::Broken)?;
         Ok(TaskFile { task: read.task, description: read.description.replace("\r\n", "\n"), text })
     }
 

@@ -45,6 +45,12 @@ impl Store {
 
 /// A note that a person wrote without front matter is one too; its file tells the time.
 fn parse(file: String, text: &str, path: &Path) -> Note {
+    let note = parse_text(file, text);
+    let saved = || fs::metadata(path).ok().flatten().and_then(|meta| Timestamp::try_from(meta.modified().ok()?).ok());
+    Note { at: note.at.or_else(saved), ..note }
+}
+
+pub fn parse_text(file: String, text: &str) -> Note {
     let text = text.replace("\r\n", "\n");
     let front = text.strip_prefix("+++\n").and_then(|rest| rest.split_once("\n+++"));
     let table: Option<toml::Table> = front.and_then(|(front, _)| front.parse().ok());
@@ -56,8 +62,7 @@ fn parse(file: String, text: &str, path: &Path) -> Note {
         }
         _ => (None, None, text.as_str()),
     };
-    let saved = || fs::metadata(path).ok().flatten().and_then(|meta| Timestamp::try_from(meta.modified().ok()?).ok());
-    Note { file, by, at: at.or_else(saved), text: body.trim().to_owned() }
+    Note { file, by, at, text: body.trim().to_owned() }
 }
 
 #[cfg(test)]

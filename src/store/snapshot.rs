@@ -213,6 +213,30 @@ impl Store {
         self.with_archive(Board::new(tasks, broken, Vec::new()))
     }
 
+    /// A board from texts that lie elsewhere: those of its tasks, and of its archive.
+    pub fn board_of(
+        &self,
+        tasks: &BTreeMap<TaskId, Vec<u8>>,
+        archive: &BTreeMap<TaskId, Vec<u8>>,
+        lines: &[super::Line],
+    ) -> Board {
+        let mut newest: BTreeMap<&TaskId, Timestamp> = BTreeMap::new();
+        for (task, at) in lines.iter().flat_map(|line| line.changes.iter().map(move |change| (change.task(), line.at)))
+        {
+            newest.entry(task).and_modify(|known| *known = at.max(*known)).or_insert(at);
+        }
+        let (mut read, mut broken) = (Vec::new(), Vec::new());
+        for (id, bytes) in tasks {
+            match self.content(id, &format!(".ralph/tasks/{id}.toml"), bytes) {
+                Content::Task(task) => read.push(Task { updated: newest.get(id).copied().or(task.created), ..task }),
+                Content::Broken(id, problem) => broken.push(Broken { id, problem }),
+            }
+        }
+        let archived =
+            archive.iter().filter_map(|(id, bytes)| Some((id.clone(), self.file_of(id, bytes).ok()?.task.state)));
+        Board::new(read, broken, archived.collect())
+    }
+
     fn with_archive(&self, mut board: Board) -> Board {
         let found = board.unresolved().into_iter().filter_map(|id| {
             let file = self.load_archived(&id).ok()?;

@@ -193,7 +193,7 @@ fn limits_hold_under_a_race() {
 #[test]
 fn every_task_is_done_exactly_once_in_the_order_of_the_chain() {
     const TASKS: usize = 200;
-    let rounds: usize = std::env::var("RALPH_TEST_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(2);
+    let rounds: usize = std::env::var("RALPH_TEST_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(5);
     for round in 0..rounds {
         let sandbox = Sandbox::new();
         set(&sandbox, "roles.integrator.limit", "32");

@@ -12,6 +12,7 @@ mod history;
 mod index;
 mod laws;
 mod merging;
+mod past;
 mod race;
 mod sandbox;
 mod workflow;

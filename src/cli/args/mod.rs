@@ -10,7 +10,7 @@ use clap_complete::engine::ArgValueCandidates;
 
 use super::complete;
 
-pub use task::{Add, Archive, Graph, Ls, Rm, Search, Set, Task, Tree};
+pub use task::{Add, Archive, Diff, Graph, Ls, Rm, Search, Set, Task, Tree};
 pub use work::{Advance, Claim, Close, Guarded, Move, Next, Release, Run, Status, Wait, Workflow};
 
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (ralph-board)");
@@ -143,6 +143,22 @@ pub struct Init {
 pub struct One {
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
+}
+
+/// Reading commands look at another point of the repository with it.
+#[derive(Debug, Args)]
+pub struct At {
+    /// The board of a branch, tag or commit, without checking it out
+    #[arg(long, value_name = "REV")]
+    pub at: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct ShowOne {
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: String,
+    #[command(flatten)]
+    pub at: At,
 }
 
 #[derive(Debug, Args)]

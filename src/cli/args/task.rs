@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCandidates;
 
-use super::{One, Text};
+use super::{At, One, ShowOne, Text};
 use crate::cli::{complete, input};
 
 #[derive(Debug, Subcommand)]
@@ -17,7 +17,7 @@ pub enum Task {
     #[command(visible_alias = "new")]
     Add(Add),
     /// Show a task with its description, links and notes
-    Show(One),
+    Show(ShowOne),
     /// Change a task's file in your editor
     Edit(One),
     /// Set fields: priority=P1, labels+=bug, owner=
@@ -32,6 +32,8 @@ pub enum Task {
     Search(Search),
     /// Put finished tasks away
     Archive(Archive),
+    /// What differs between the boards of two revisions
+    Diff(Diff),
 }
 
 #[derive(Debug, Args)]
@@ -87,6 +89,8 @@ pub struct Ls {
     /// One short line per task, for agents
     #[arg(short, long)]
     pub compact: bool,
+    #[command(flatten)]
+    pub at: At,
 }
 
 #[derive(Debug, Args)]
@@ -155,6 +159,18 @@ pub struct Tree {
     /// With finished ones too
     #[arg(short, long)]
     pub all: bool,
+    #[command(flatten)]
+    pub at: At,
+}
+
+#[derive(Debug, Args)]
+pub struct Diff {
+    /// A branch, tag or commit
+    #[arg(value_name = "REV")]
+    pub from: String,
+    /// Another one [default: the files as they are]
+    #[arg(value_name = "REV")]
+    pub to: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -171,6 +187,8 @@ pub struct Graph {
     /// For Mermaid
     #[arg(long)]
     pub mermaid: bool,
+    #[command(flatten)]
+    pub at: At,
 }
 
 #[derive(Debug, Args)]

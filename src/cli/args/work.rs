@@ -3,6 +3,7 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCandidates;
 
+use super::At;
 use crate::cli::{complete, input};
 
 #[derive(Debug, Args)]
@@ -98,6 +99,8 @@ pub struct Status {
     /// As Markdown
     #[arg(long)]
     pub markdown: bool,
+    #[command(flatten)]
+    pub at: At,
 }
 
 #[derive(Debug, Args)]

@@ -9,7 +9,7 @@ use crate::cli::style::paint;
 use crate::cli::{Answer, Outcome, Session, words};
 
 pub fn run(session: &Session<'_>, args: &Graph) -> Answer {
-    let graphed = session.with(|ws| app::graph(ws, &ws.find_all(&args.tasks)?, args.all))?;
+    let graphed = session.at(&args.at).with(|ws| app::graph(ws, &ws.find_all(&args.tasks)?, args.all))?;
     if session.out.json {
         session.out.json(&graphed.nodes);
     } else if args.dot {

@@ -8,7 +8,7 @@ use crate::cli::{Answer, Outcome, Session, words};
 use crate::task::{Kind, Worker};
 
 pub fn run(session: &Session<'_>, args: &Ls) -> Answer {
-    let listed = session.with(|ws| {
+    let listed = session.at(&args.at).with(|ws| {
         if args.archived { app::list_archived(ws, &query(ws, args)?) } else { app::list(ws, &query(ws, args)?) }
     })?;
     if session.out.json {

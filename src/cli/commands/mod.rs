@@ -5,6 +5,7 @@ mod archive;
 mod block;
 mod claim;
 mod config;
+mod diff;
 mod doctor;
 mod edit;
 mod graph;
@@ -78,5 +79,6 @@ fn task(session: &Session<'_>, command: Task) -> Answer {
         Task::Graph(args) => graph::run(session, &args),
         Task::Search(args) => search::run(session, &args),
         Task::Archive(args) => archive::run(session, &args),
+        Task::Diff(args) => diff::run(session, &args),
     }
 }

@@ -3,14 +3,14 @@
 use jiff::Timestamp;
 
 use crate::app::{self, ClaimView, Shown};
-use crate::cli::args::One;
+use crate::cli::args::ShowOne;
 use crate::cli::style::{self, paint};
 use crate::cli::table::clean;
 use crate::cli::{Answer, Outcome, Session, words};
 use crate::task::TaskId;
 
-pub fn run(session: &Session<'_>, args: &One) -> Answer {
-    let (shown, now) = session.with(|ws| Ok((app::show(ws, &ws.find(&args.task)?)?, ws.now())))?;
+pub fn run(session: &Session<'_>, args: &ShowOne) -> Answer {
+    let (shown, now) = session.at(&args.at).with(|ws| Ok((app::show(ws, &ws.find(&args.task)?)?, ws.now())))?;
     if session.out.json {
         session.out.json(&shown);
     } else {

@@ -9,7 +9,7 @@ use crate::cli::table::cut;
 use crate::cli::{Answer, Outcome, Session, words};
 
 pub fn run(session: &Session<'_>, args: &args::Status) -> Answer {
-    let status = session.with(app::status)?;
+    let status = session.at(&args.at).with(app::status)?;
     if session.out.json {
         session.out.json(&status);
     } else if args.markdown {

@@ -7,7 +7,7 @@ use crate::cli::table::{clean, cut};
 use crate::cli::{Answer, Outcome, Session, words};
 
 pub fn run(session: &Session<'_>, args: &Tree) -> Answer {
-    let roots = session.with(|ws| {
+    let roots = session.at(&args.at).with(|ws| {
         let root = args.task.as_ref().map(|typed| ws.find(typed)).transpose()?;
         app::tree(ws, root.as_ref(), args.all)
     })?;

@@ -37,6 +37,42 @@ fn main() {
         against_peers(board);
     }
     growth(&boards);
+    worktrees(10_000);
+}
+
+/// A worktree of a repository with that many files, made by ralph and by git.
+fn worktrees(files: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    assert!(sh(
+        root,
+        "git init -q -b main . && git config user.name b && git config user.email b@example.org && \"$RALPH\" init"
+    ));
+    for n in 0..files {
+        let path = root.join(format!("src/{}/file{n}.txt", n % 100));
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, format!("line {n}\n").repeat(200)).unwrap();
+    }
+    std::fs::write(root.join(".ralph/tasks/x.toml"), "title = 'x'\n").unwrap();
+    assert!(sh(root, "git add -A && git commit -qm base"));
+    let clear = "\"$RALPH\" worktree rm x --force; git worktree remove --force worktrees/by-git; git branch -D by-git; sync; true";
+    let rows = [
+        Row {
+            before: Some(clear.into()),
+            ..row("git worktree add", &["git", "worktree", "add", "-q", "-b", "by-git", "worktrees/by-git"])
+        },
+        Row { before: Some(clear.into()), ..row("ralph worktree add", &["ralph", "worktree", "add", "x"]) },
+    ];
+    let found = medians(root, &rows, 7);
+    println!("\n{files} files in a worktree");
+    for (row, time) in rows.iter().zip(&found) {
+        println!("  {:<28} {:>9.2} ms", row.name, time.as_secs_f64() * 1e3);
+    }
+    println!(
+        "  {:<28} {:>9.2} × git worktree add (bar 1)",
+        "ralph worktree add",
+        found[1].as_secs_f64() / found[0].as_secs_f64()
+    );
 }
 
 fn command(folder: &Path, run: &[String]) -> Command {

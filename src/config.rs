@@ -67,6 +67,12 @@ pub const SPECS: &[Spec] = &[
         about: "how many tasks a worker may hold; a person is not counted",
     },
     Spec {
+        key: "git.main",
+        shape: Shape::Text,
+        default: "main",
+        about: "the branch that work starts from and ends in",
+    },
+    Spec {
         key: "review.max_rejections",
         shape: Shape::Count,
         default: "3",

@@ -8,7 +8,7 @@
 //! config.rs   layers → Settings: default < user < board < environment < flag
 //! fs.rs       files and folders, with errors that name the path
 //! store/      .ralph/ on disk: codec, guarded files, lock, journal, index, merge
-//! git/        gix: the repository, and what ralph sets up in it
+//! git/        gix: the repository, its worktrees, other revisions, and what ralph sets up in it
 //! watch/      file events
 //! app/        the verbs, one file each: add, set, block, note, undo, doctor …
 //! cli/        the command line: parse → one verb → show

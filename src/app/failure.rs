@@ -150,6 +150,9 @@ impl From<GitError> for Failure {
             GitError::ForeignOwner(_) => {
                 Self::broken("foreign-owner", message).advice("work in a repository of your own user")
             }
+            GitError::Unsupported(_) => {
+                Self::refused("unsupported", message).advice("make this worktree with `git worktree add`")
+            }
             GitError::NoRevision(_) => Self::usage("no-revision", message).advice("name a branch, a tag or a commit"),
             GitError::Other { .. } => Self::broken("git", message),
         }

@@ -34,6 +34,7 @@ mod view;
 mod wait;
 mod why;
 mod workspace;
+mod worktree;
 
 pub use add::{Added, NewTask, add};
 pub use advance::{Advanced, advance};
@@ -66,3 +67,7 @@ pub use view::{ClaimView, GithubView, TaskView};
 pub use wait::{WaitFor, Waited, wait};
 pub use why::{Reason, Why, why};
 pub use workspace::{Options, Workspace};
+pub use worktree::{
+    Start, WorktreeAdded, WorktreeRemoved, WorktreeView, add_worktree, list_worktrees, lock_worktree, prune_worktrees,
+    remove_worktree, worktree_path,
+};

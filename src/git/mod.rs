@@ -3,6 +3,8 @@
 mod history;
 mod repository;
 mod setup;
+mod worktree;
 
 pub use repository::{GitError, Repository};
 pub use setup::{ATTRIBUTES, DRIVER};
+pub use worktree::{Distance, Worktree};

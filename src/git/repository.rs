@@ -10,6 +10,8 @@ pub enum GitError {
     Bare(PathBuf),
     #[error("{} keeps its refs in reftable, which ralph cannot read yet", .0.display())]
     Reftable(PathBuf),
+    #[error("{0}, which ralph cannot check out")]
+    Unsupported(String),
     #[error("git knows no revision {0:?}")]
     NoRevision(String),
     #[error("{} belongs to another user", .0.display())]

@@ -51,6 +51,12 @@ impl Store {
         Ok(lock)
     }
 
+    /// Worktrees are made and removed one at a time in the whole repository.
+    pub fn worktree_lock(&self) -> Result<BoardLock, StoreError> {
+        fs::make_dir(&self.local)?;
+        BoardLock::take(&self.local.join("worktrees.lock"))
+    }
+
     fn intent_path(&self) -> PathBuf {
         self.intents_dir().join("intent.json")
     }

@@ -16,3 +16,4 @@ mod past;
 mod race;
 mod sandbox;
 mod workflow;
+mod worktree;

@@ -11,7 +11,7 @@ use clap_complete::engine::ArgValueCandidates;
 use super::complete;
 
 pub use task::{Add, Archive, Diff, Graph, Ls, Rm, Search, Set, Task, Tree};
-pub use work::{Advance, Claim, Close, Guarded, Move, Next, Release, Run, Status, Wait, Workflow};
+pub use work::{Advance, Claim, Close, Guarded, Move, Next, Release, Run, Status, Wait, Workflow, Worktree};
 
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (ralph-board)");
 
@@ -108,6 +108,9 @@ pub enum Command {
     Advance(Advance),
     /// The states, commands and roles of this board
     Workflow(Workflow),
+    /// A task's code in a place of its own
+    #[command(subcommand, visible_alias = "wt")]
+    Worktree(Worktree),
     /// Who changed what, and when
     Log(Log),
     /// Take back the last change

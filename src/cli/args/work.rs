@@ -1,9 +1,9 @@
 //! The options of the commands that move, claim and watch tasks.
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCandidates;
 
-use super::At;
+use super::{At, One};
 use crate::cli::{complete, input};
 
 #[derive(Debug, Args)]
@@ -131,4 +131,46 @@ pub struct Guarded {
     pub parent: i32,
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub program: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Worktree {
+    /// Make a task's worktree, on a branch of its own
+    Add {
+        #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+        task: String,
+        /// Start the branch here [default: git.main]
+        #[arg(long, value_name = "REV")]
+        from: Option<String>,
+        /// Start it from the branch of the task that this one waits for
+        #[arg(long, conflicts_with = "from")]
+        stack: bool,
+    },
+    /// All of them: branch, task, state, dirty, ahead and behind, age
+    Ls,
+    /// Where a task's worktree is, for `cd "$(ralph worktree path t-x7)"`
+    Path(One),
+    /// Remove a task's worktree, unless something would be lost with it
+    Rm {
+        #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+        task: String,
+        /// Throw away what is there
+        #[arg(long)]
+        force: bool,
+    },
+    /// Name those that are merged or orphaned; with --yes, remove them
+    Prune {
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Keep a worktree from being removed
+    Lock {
+        #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+        task: String,
+        /// Why
+        #[arg(default_value = "")]
+        reason: String,
+    },
+    /// Let it be removed again
+    Unlock(One),
 }

@@ -28,6 +28,7 @@ mod tree;
 mod wait;
 mod why;
 mod workflow;
+mod worktree;
 
 use super::args::{Command, Task};
 use super::{Answer, Session};
@@ -57,6 +58,7 @@ pub fn run(session: &Session<'_>, command: Command) -> Answer {
         Command::Group(args) => place::group(session, &args),
         Command::Advance(args) => place::advance(session, &args),
         Command::Workflow(args) => workflow::run(session, &args),
+        Command::Worktree(command) => worktree::run(session, &command),
         Command::Log(args) => log::log(session, &args),
         Command::Undo(args) => log::undo(session, &args),
         Command::Doctor(args) => doctor::run(session, &args),

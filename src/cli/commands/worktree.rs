@@ -1,0 +1,128 @@
+//! `ralph worktree`.
+
+use crate::app::{self, Start, WorktreeRemoved, WorktreeView};
+use crate::cli::args::Worktree;
+use crate::cli::style::{self, paint};
+use crate::cli::table::{self, Cell, cell};
+use crate::cli::{Answer, Outcome, Session, words};
+
+pub fn run(session: &Session<'_>, command: &Worktree) -> Answer {
+    match command {
+        Worktree::Add { task, from, stack } => add(session, task, from.as_ref(), *stack),
+        Worktree::Ls => list(session),
+        Worktree::Path(args) => {
+            let path = session.with(|ws| app::worktree_path(ws, &ws.find(&args.task)?))?;
+            answer(session, &path, &format!("{}\n", path.display()))
+        }
+        Worktree::Rm { task, force } => {
+            let removed = session.with(|ws| app::remove_worktree(ws, &ws.find(task)?, *force))?;
+            answer(session, &removed, &line(&removed, "removed"))
+        }
+        Worktree::Prune { yes } => prune(session, *yes),
+        Worktree::Lock { task, reason } => lock(session, task, Some(reason.as_str())),
+        Worktree::Unlock(args) => lock(session, &args.task, None),
+    }
+}
+
+fn answer(session: &Session<'_>, value: &impl serde::Serialize, text: &str) -> Answer {
+    if session.out.json {
+        session.out.json(value);
+    } else {
+        session.out.text(text);
+    }
+    Ok(Outcome::Done)
+}
+
+fn add(session: &Session<'_>, task: &str, from: Option<&String>, stack: bool) -> Answer {
+    let start = match (from, stack) {
+        (Some(revision), _) => Start::Revision(revision.clone()),
+        (None, true) => Start::Predecessor,
+        (None, false) => Start::Main,
+    };
+    let added = session.with(|ws| app::add_worktree(ws, &ws.find(task)?, &start))?;
+    let how = if added.reused { "is there already".into() } else { format!("from {}", added.from) };
+    let text = format!(
+        "{}  {} {}  {how}\n",
+        added.path.display(),
+        paint(style::ID, &added.task),
+        paint(style::LABEL, &added.branch)
+    );
+    answer(session, &added, &text)
+}
+
+fn list(session: &Session<'_>) -> Answer {
+    let (found, now) = session.with(|ws| Ok((app::list_worktrees(ws)?, ws.now())))?;
+    if session.out.json {
+        session.out.json(&found);
+        return Ok(Outcome::Done);
+    }
+    if found.is_empty() {
+        session.out.say("there are no worktrees");
+        return Ok(Outcome::Done);
+    }
+    let rows: Vec<Vec<Cell>> = found.iter().map(|view| row(view, now)).collect();
+    session.out.text(&table::render(
+        &["TASK", "STATE", "BRANCH", "IS", "AHEAD", "BEHIND", "AGE", "PATH"],
+        7,
+        &[6, 1],
+        &rows,
+        session.out.width(),
+    ));
+    Ok(Outcome::Done)
+}
+
+fn row(view: &WorktreeView, now: jiff::Timestamp) -> Vec<Cell> {
+    let is = match view {
+        view if view.missing => "gone".to_owned(),
+        view => {
+            let locked = view.locked.as_ref().map(|_| "locked");
+            let dirty = view.dirty.unwrap_or(true).then_some("dirty");
+            [locked, dirty].into_iter().flatten().collect::<Vec<_>>().join(" ")
+        }
+    };
+    let number = |count: Option<usize>| count.filter(|n| *n > 0).map(|n| n.to_string()).unwrap_or_default();
+    let state = view.state.as_ref().map(ToString::to_string).unwrap_or_default();
+    vec![
+        cell(view.task.as_ref().map(ToString::to_string).unwrap_or_default(), style::ID),
+        cell(state.as_str(), style::state(&state)),
+        cell(view.branch.as_deref().unwrap_or("(detached)"), style::LABEL),
+        cell(is, style::WARN),
+        cell(number(view.distance.map(|distance| distance.ahead)), style::PLAIN),
+        cell(number(view.distance.map(|distance| distance.behind)), style::PLAIN),
+        cell(view.made.map(|made| words::ago(made, now)).unwrap_or_default(), style::DIM),
+        cell(view.path.display().to_string(), style::PLAIN),
+    ]
+}
+
+fn line(removed: &WorktreeRemoved, verb: &str) -> String {
+    let branch = removed.branch.as_deref().unwrap_or("(detached)");
+    let branch = if removed.branch_deleted { format!("{branch}, deleted") } else { branch.to_owned() };
+    format!(
+        "{} {verb}  {}  {}\n",
+        removed.path.display(),
+        paint(style::LABEL, branch),
+        paint(style::DIM, &removed.reason)
+    )
+}
+
+fn prune(session: &Session<'_>, yes: bool) -> Answer {
+    let found = session.with(|ws| app::prune_worktrees(ws, yes))?;
+    if session.out.json {
+        session.out.json(&found);
+    } else if found.is_empty() {
+        session.out.say("nothing to do: no worktree is merged or orphaned");
+    } else {
+        let verb = if yes { "removed" } else { "could go" };
+        session.out.text(&found.iter().map(|removed| line(removed, verb)).collect::<String>());
+        if !yes {
+            session.out.say("`--yes` removes them");
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+fn lock(session: &Session<'_>, task: &str, reason: Option<&str>) -> Answer {
+    let path = session.with(|ws| app::lock_worktree(ws, &ws.find(task)?, reason))?;
+    let word = if reason.is_some() { "locked" } else { "unlocked" };
+    answer(session, &path, &format!("{} {word}\n", path.display()))
+}

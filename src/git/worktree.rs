@@ -1,0 +1,277 @@
+//! Linked worktrees and their branches. Callers hold the repository's worktree lock: two at once would corrupt each other.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use gix::refs::transaction::{PreviousValue, RefEdit};
+use gix::refs::{FullName, Target};
+use gix::worktree::add::Head;
+use gix::worktree::remove::Force;
+use jiff::Timestamp;
+
+use super::repository::{GitError, Repository, other};
+
+/// What git writes into a worktree's lock while it is being made.
+const BEING_MADE: &str = "initializing";
+
+/// A linked worktree, as git has it.
+#[derive(Debug, Clone)]
+pub struct Worktree {
+    pub path: PathBuf,
+    /// Without `refs/heads/`; none when HEAD is detached.
+    pub branch: Option<String>,
+    pub locked: Option<String>,
+    /// Its folder is gone.
+    pub missing: bool,
+    pub made: Option<Timestamp>,
+}
+
+/// How a branch stands to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub struct Distance {
+    pub ahead: usize,
+    pub behind: usize,
+}
+
+/// What keeps a worktree from being removed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Keeps {
+    #[error("it has changes that are not committed")]
+    Dirty,
+    #[error("a {0} is under way in it")]
+    Underway(String),
+    #[error("its HEAD is detached at a commit that is on no branch")]
+    Detached,
+    #[error("{0} commits are not merged into {1}")]
+    Unmerged(usize, String),
+    #[error("{0} commits are not pushed")]
+    Unpushed(usize),
+    #[error("it is locked{}", if .0.is_empty() { String::new() } else { format!(": {}", .0) })]
+    Locked(String),
+}
+
+impl Repository {
+    pub fn worktrees(&self) -> Result<Vec<Worktree>, GitError> {
+        let proxies = self.inner.worktrees().map_err(|e| other("list the worktrees", &e))?;
+        let mut found = Vec::new();
+        for proxy in proxies {
+            let Ok(path) = proxy.base() else { continue };
+            let made = std::fs::metadata(proxy.git_dir().join("gitdir")).and_then(|meta| meta.modified()).ok();
+            let locked =
+                proxy.is_locked().then(|| proxy.lock_reason().map(|reason| reason.to_string()).unwrap_or_default());
+            let missing = !path.is_dir();
+            let repo = proxy.into_repo_with_possibly_inaccessible_worktree().ok();
+            let branch = repo.and_then(|repo| repo.head_name().ok().flatten()).map(|name| name.shorten().to_string());
+            let made = made.and_then(|time| Timestamp::try_from(time).ok());
+            found.push(Worktree { path: real(&path), branch, locked, missing, made });
+        }
+        Ok(found)
+    }
+
+    pub fn worktree_at(&self, path: &Path) -> Result<Option<Worktree>, GitError> {
+        let path = real(path);
+        Ok(self.worktrees()?.into_iter().find(|worktree| worktree.path == path))
+    }
+
+    pub fn has_branch(&self, branch: &str) -> bool {
+        self.inner.try_find_reference(&format!("refs/heads/{branch}")).ok().flatten().is_some()
+    }
+
+    fn commit_of(&self, revision: &str) -> Result<gix::ObjectId, GitError> {
+        let unknown = |_| GitError::NoRevision(revision.to_owned());
+        let id = self.inner.rev_parse_single(revision).map_err(unknown)?;
+        let commit = id.object().and_then(gix::Object::peel_to_commit).map_err(unknown)?;
+        Ok(commit.id)
+    }
+
+    /// Makes a branch at `start` unless it is there, and a worktree on it. On any error neither is left behind.
+    pub fn add_worktree(&self, path: &Path, branch: &str, start: &str) -> Result<(), GitError> {
+        let name: FullName =
+            format!("refs/heads/{branch}").try_into().map_err(|e| other("use that name for a branch", &e))?;
+        let made = if self.has_branch(branch) { None } else { Some(self.make_branch(&name, start)?) };
+        let added = self.checkout(path, &name);
+        if let (Err(_), Some(start)) = (&added, made) {
+            let _ = self.inner.clone().delete_local_branches_if_unchanged(Some((name, Target::Object(start))));
+        }
+        added
+    }
+
+    fn make_branch(&self, name: &FullName, start: &str) -> Result<gix::ObjectId, GitError> {
+        let start = self.commit_of(start)?;
+        let doing = "make the branch";
+        let edit =
+            RefEdit::update(name.clone(), start, PreviousValue::MustNotExist, format!("branch: Created from {start}"));
+        let edits = self.inner.edit_reference(edit).map_err(|e| other(doing, &e))?;
+        // "Must not exist" is also met by a branch that exists with the same value: somebody else made it just now.
+        if edits.iter().any(|edit| edit.name == *name && edit.change.previous_value().is_some()) {
+            return Err(other(doing, &format!("{} has just been made by somebody else", name.shorten())));
+        }
+        Ok(start)
+    }
+
+    fn checkout(&self, path: &Path, name: &FullName) -> Result<(), GitError> {
+        let doing = "make the worktree";
+        let mut repo = self.inner.clone();
+        // Git before 2.48 refuses the whole repository once a worktree has a relative link.
+        let mut settings = repo.config_snapshot_mut();
+        settings.set_raw_value("worktree.useRelativePaths", "false").map_err(|e| other(doing, &e))?;
+        settings.commit().map_err(|e| other(doing, &e))?;
+        let stop = AtomicBool::new(false);
+        let added = repo.add_worktree(path, Head::Attached(name.clone()), gix::progress::Discard, &stop);
+        let (_, outcome) = added.map_err(|e| other(doing, &e))?;
+        if outcome.errors.is_empty() && outcome.collisions.is_empty() {
+            return Ok(());
+        }
+        let first = outcome.errors.first().map(|record| format!("{}: {}", record.path, record.error));
+        let clash =
+            || outcome.collisions.first().map(|clash| format!("{} is there twice on this file system", clash.path));
+        let why = first.or_else(clash).unwrap_or_default();
+        let _ = repo.remove_worktree(path, Force::OverrideLock, gix::progress::Discard);
+        Err(other(doing, &why))
+    }
+
+    /// What a process that was killed while making it left: a lock that says so, and nobody who holds our lock.
+    pub fn clear_half_made(&self, path: &Path) -> Result<bool, GitError> {
+        let half =
+            self.worktree_at(path)?.filter(|worktree| worktree.locked.as_deref().map(str::trim) == Some(BEING_MADE));
+        if half.is_none() {
+            return Ok(false);
+        }
+        self.remove_worktree(path, true)?;
+        Ok(true)
+    }
+
+    /// Everything that would be lost with it; a folder that is gone has nothing to lose but its branch, which stays.
+    pub fn keeps(&self, worktree: &Worktree, main: &str) -> Result<Vec<Keeps>, GitError> {
+        let mut found: Vec<Keeps> = worktree.locked.clone().map(Keeps::Locked).into_iter().collect();
+        if worktree.missing {
+            return Ok(found);
+        }
+        let repo = gix::open(&worktree.path).map_err(|e| other("open the worktree", &e))?;
+        if let Some(state) = repo.state() {
+            found.push(Keeps::Underway(format!("{state:?}").to_lowercase()));
+        }
+        if !is_clean(&repo) {
+            found.push(Keeps::Dirty);
+        }
+        match &worktree.branch {
+            None => found.extend(self.is_loose(&repo)?.then_some(Keeps::Detached)),
+            Some(branch) => {
+                let unmerged = self.distance(branch, main)?.ahead;
+                found.extend((unmerged > 0).then(|| Keeps::Unmerged(unmerged, main.to_owned())));
+                found.extend(self.unpushed(branch)?.filter(|count| *count > 0 && unmerged > 0).map(Keeps::Unpushed));
+            }
+        }
+        Ok(found)
+    }
+
+    /// A detached HEAD whose commit no branch of the repository reaches.
+    fn is_loose(&self, repo: &gix::Repository) -> Result<bool, GitError> {
+        let doing = "look at the branches";
+        let Ok(head) = repo.head_id().map(gix::Id::detach) else { return Ok(false) };
+        let references = self.inner.references().map_err(|e| other(doing, &e))?;
+        for branch in references.local_branches().map_err(|e| other(doing, &e))?.filter_map(Result::ok) {
+            let tip = branch.id().detach();
+            if self.inner.merge_base(head, tip).ok().flatten().is_some_and(|base| base.detach() == head) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// How many commits a branch has that its remote branch has not; `None` where there is no remote to push to.
+    fn unpushed(&self, branch: &str) -> Result<Option<usize>, GitError> {
+        let Some(remote) = self.inner.remote_names().into_iter().next() else { return Ok(None) };
+        let there = format!("refs/remotes/{remote}/{branch}");
+        if self.inner.try_find_reference(&there).ok().flatten().is_some() {
+            return Ok(Some(self.distance(branch, &there)?.ahead));
+        }
+        Ok(Some(1))
+    }
+
+    /// How far a branch is from another revision, both ways.
+    pub fn distance(&self, branch: &str, from: &str) -> Result<Distance, GitError> {
+        let (here, there) = (self.commit_of(branch)?, self.commit_of(from)?);
+        let count = |tip: gix::ObjectId, hidden: gix::ObjectId| -> Result<usize, GitError> {
+            let walk =
+                self.inner.rev_walk([tip]).with_hidden([hidden]).all().map_err(|e| other("count commits", &e))?;
+            Ok(walk.filter_map(Result::ok).count())
+        };
+        Ok(Distance { ahead: count(here, there)?, behind: count(there, here)? })
+    }
+
+    pub fn is_dirty(&self, worktree: &Worktree) -> Option<bool> {
+        gix::open(&worktree.path).ok().map(|repo| !is_clean(&repo))
+    }
+
+    pub fn remove_worktree(&self, path: &Path, force: bool) -> Result<(), GitError> {
+        let force = if force { Force::OverrideLock } else { Force::Never };
+        self.inner.remove_worktree(path, force, gix::progress::Discard).map_err(|e| other("remove the worktree", &e))
+    }
+
+    /// Only a branch that holds nothing of its own.
+    pub fn delete_merged_branch(&self, branch: &str, main: &str) -> Result<bool, GitError> {
+        if !self.has_branch(branch) || branch == main || self.distance(branch, main)?.ahead > 0 {
+            return Ok(false);
+        }
+        let name: FullName = format!("refs/heads/{branch}").try_into().map_err(|e| other("name the branch", &e))?;
+        let tip = self.commit_of(branch)?;
+        let deleted = self.inner.clone().delete_local_branches_if_unchanged(Some((name, Target::Object(tip))));
+        deleted.map(|_| true).map_err(|e| other("delete the branch", &e))
+    }
+
+    pub fn lock_worktree(&self, path: &Path, reason: Option<&str>) -> Result<bool, GitError> {
+        let doing = "lock the worktree";
+        let wanted = real(path);
+        let proxies = self.inner.worktrees().map_err(|e| other(doing, &e))?;
+        let Some(proxy) = proxies.into_iter().find(|proxy| proxy.base().is_ok_and(|base| real(&base) == wanted)) else {
+            return Ok(false);
+        };
+        proxy.set_lock(reason.map(Into::into)).map_err(|e| other(doing, &e))?;
+        Ok(true)
+    }
+
+    /// What gix would check out wrongly: it is refused before anything is made.
+    pub fn refuse_unsupported(&self, start: &str) -> Result<(), GitError> {
+        let commit = self.commit_of(start)?;
+        let tree = self
+            .inner
+            .find_commit(commit)
+            .and_then(|commit| commit.tree())
+            .map_err(|e| other("read that revision", &e))?;
+        let entries = tree.traverse().breadthfirst.files().map_err(|e| other("look through that revision", &e))?;
+        for entry in entries.iter().filter(|entry| entry.filepath.ends_with(b".gitattributes")) {
+            let text = self.inner.find_blob(entry.oid).map_err(|e| other("read the attributes", &e))?;
+            let text = String::from_utf8_lossy(&text.data).to_lowercase();
+            if text
+                .lines()
+                .any(|line| !line.trim_start().starts_with('#') && line.contains("working-tree-encoding=utf-16"))
+            {
+                return Err(GitError::Unsupported(format!("{} asks for working-tree-encoding UTF-16", entry.filepath)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Nothing staged, changed or untracked; an error counts as a change, since nobody can say that there is none.
+fn is_clean(repo: &gix::Repository) -> bool {
+    let changes = || -> Result<bool, Box<dyn std::error::Error>> {
+        let walk = repo.dirwalk_options()?;
+        let mut status = repo
+            .status(gix::progress::Discard)?
+            .index_worktree_options_mut(|options| options.dirwalk_options = Some(walk))
+            .untracked_files(gix::status::UntrackedFiles::Collapsed)
+            .tree_index_track_renames(gix::status::tree_index::TrackRenames::Disabled)
+            .index_worktree_rewrites(None)
+            .into_iter(None)?;
+        Ok(status.next().is_some())
+    };
+    changes().is_ok_and(|changed| !changed)
+}
+
+/// A path as it really is; of one that does not exist, its parent's.
+fn real(path: &Path) -> PathBuf {
+    let whole = gix::path::realpath(path).or_else(|_| path.canonicalize());
+    whole.unwrap_or_else(|_| path.to_owned())
+}

@@ -56,7 +56,7 @@ pub fn add(ws: &Workspace, wanted: &[NewTask]) -> Result<Added, Failure> {
         });
         tasks.push(task);
     }
-    refuse_cycles(ws, &tasks)?;
+    changes.extend(effects(ws, &tasks)?);
     if !changes.is_empty() {
         ws.commit(&lock, Op::new("add", changes))?;
     }
@@ -171,19 +171,21 @@ fn file(task: &Task, description: &str) -> String {
     new_file(&fields)
 }
 
-/// New tasks may close a ring only among themselves or through a parent; without links there is nothing to look for.
-fn refuse_cycles(ws: &Workspace, new: &[Task]) -> Result<(), Failure> {
+/// What new tasks do to others: a ring is refused, and a parent that would be ahead of them goes back. Without links there
+/// is nothing to look at.
+fn effects(ws: &Workspace, new: &[Task]) -> Result<Vec<Change>, Failure> {
     if new.iter().all(|task| task.parent.is_none() && task.blocked_by.is_empty()) {
-        return Ok(());
+        return Ok(Vec::new());
     }
-    let mut tasks = ws.board()?.tasks().to_vec();
+    let mut tasks = ws.board()?.into_tasks();
     tasks.extend(new.iter().cloned());
     let board = Board::new(tasks, Vec::new(), Vec::new());
     let ids: Vec<TaskId> = new.iter().map(|task| task.id.clone()).collect();
-    match Links::new(&board).cycle_through_any(&ids) {
-        Some((task, cycle)) => Err(crate::board::Refusal::Cycle { task, cycle }.into()),
-        None => Ok(()),
+    if let Some((task, cycle)) = Links::new(&board).cycle_through_any(&ids) {
+        return Err(crate::board::Refusal::Cycle { task, cycle }.into());
     }
+    let changes = board.parents_over(&ids, ws.rules());
+    Ok(changes.into_iter().filter(|change| !ids.contains(change.task())).collect())
 }
 
 /// The new tasks as they are now: one is looked at alone, many with the whole board.

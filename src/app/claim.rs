@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{Failure, Workspace};
-use crate::board::{Board, Claim, ClaimAsk, Grant, Op, Refusal};
+use crate::board::{Actor, Board, Claim, ClaimAsk, Grant, Op, Refusal};
 use crate::store::BoardLock;
 use crate::task::{StateName, TaskId, Worker};
 
@@ -72,6 +72,7 @@ pub(super) fn grant(
     };
     if !changes.is_empty() {
         // The old proof, if any, is of the claim that this one replaces.
+        let actor = Actor { proof: None, ..actor.clone() };
         ws.commit_as(lock, Op::new(if asked.force { "claim --force" } else { "claim" }, changes), &actor)?;
     }
     ws.store.write_claim(id, &claim)?;
@@ -88,6 +89,17 @@ pub(super) fn grant(
         renewed,
         taken_from,
     })
+}
+
+/// A claim for somebody who has moved a task into a lock: a lock that nobody holds is none.
+pub(super) fn hold(ws: &Workspace, id: &TaskId, worker: &Worker, command: Option<String>) -> Result<(), Failure> {
+    let now = ws.now();
+    let until = now.checked_add(ws.lease()).unwrap_or(now);
+    let (host, token) = (host(), token(ws));
+    Ok(ws.store.write_claim(
+        id,
+        &Claim { worker: worker.clone(), host, since: now, until, held: false, token, command, live: true },
+    )?)
 }
 
 fn token(ws: &Workspace) -> String {
@@ -131,7 +143,7 @@ pub(super) fn give_up(
     let back = board.give_back(id, Some(worker), ws.rules()).ok_or_else(|| super::moves::missing(ws, board, id))?;
     ws.store.remove_claim(id)?;
     if !back.changes.is_empty() {
-        let actor = crate::board::Actor { proof: None, ..ws.actor()? };
+        let actor = Actor { proof: None, ..ws.actor()? };
         ws.commit_as(lock, Op::new(verb, back.changes), &actor)?;
     }
     Ok(Released { task: id.clone(), from: back.from, to: back.to, worker: worker.clone() })

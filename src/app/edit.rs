@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Failure, FieldChange, Workspace};
-use crate::board::{Board, Change, Move, Op, Place, Target};
+use crate::board::{Board, Change, Move, Op, Place, Target, Verdict};
 use crate::store::codec::{self, Doc};
 use crate::task::{Key, Problem, TaskId, Value};
 
@@ -42,15 +42,25 @@ pub fn finish_edit(ws: &Workspace, editing: &Editing, text: &str) -> Result<Edit
     }
     let lock = ws.store.lock()?;
     refuse_cycles(ws, id, text)?;
-    refuse_move(ws, id, text)?;
-    let change = Change::File {
+    let moved = judged_move(ws, id, text)?;
+    let mut changes = vec![Change::File {
         task: id.clone(),
         file: Place::Task,
         old: Some(editing.text.clone()),
         new: Some(text.to_owned()),
-    };
-    ws.commit(&lock, Op::new("edit", vec![change]))?;
+    }];
+    changes.extend(
+        moved.iter().flat_map(|verdict| verdict.changes.iter()).filter(|change| !is_state_of(change, id)).cloned(),
+    );
+    ws.commit(&lock, Op::new("edit", changes))?;
+    if moved.is_some_and(|verdict| verdict.hands_off) {
+        ws.store.remove_claim(id)?;
+    }
     Ok(Edited { task: id.clone(), changed: true, changes: differences(id, &editing.text, text), problems })
+}
+
+fn is_state_of(change: &Change, id: &TaskId) -> bool {
+    matches!(change, Change::Set { task, key, .. } if task == id && key.as_str() == "state")
 }
 
 fn refuse_cycles(ws: &Workspace, id: &TaskId, text: &str) -> Result<(), Failure> {
@@ -70,15 +80,19 @@ fn refuse_cycles(ws: &Workspace, id: &TaskId, text: &str) -> Result<(), Failure>
     Ok(Board::new(tasks, Vec::new(), Vec::new()).refuse_cycles(&changes)?)
 }
 
-/// A state that is changed in the editor is a move like any other.
-fn refuse_move(ws: &Workspace, id: &TaskId, text: &str) -> Result<(), Failure> {
+/// A state that is changed in the editor is a move like any other, with all that comes along; a lock is taken by claiming.
+fn judged_move(ws: &Workspace, id: &TaskId, text: &str) -> Result<Option<Verdict>, Failure> {
     let read = codec::read(id, "", text, ws.flow())?.task;
     let board = ws.family(id)?;
-    if board.get(id).is_none_or(|task| task.state == read.state || ws.flow().state(task.kind, &task.state).is_none()) {
-        return Ok(());
+    if board.get(id).is_none_or(|task| task.state == read.state) {
+        return Ok(None);
+    }
+    if ws.flow().state(read.kind, &read.state).is_some_and(|state| state.lock) {
+        let message = format!("{} is a lock, and is taken by claiming", read.state);
+        return Err(Failure::refused("not-claimed", message).advice(format!("`ralph claim {id}` takes it")));
     }
     let asked = Move { task: id, to: Target::State(read.state), command: None, force: false };
-    Ok(board.judge(ws.rules(), &ws.actor()?, &asked).map(|_| ())?)
+    Ok(Some(board.judge(ws.rules(), &ws.actor()?, &asked)?))
 }
 
 /// What differs between two versions of a file, key by key.

@@ -219,9 +219,10 @@ impl Failure {
             Refusal::Lost { .. } => raced("claim-lost", message).advice("stop working on it, and take the next task"),
             Refusal::RoleFull { .. } => raced("role-full", message).advice("wait until one of them is done"),
             Refusal::WorkerFull { .. } => Self::refused("worker-full", message).advice("finish or release it first"),
-            Refusal::NotAllowed { .. } => {
+            Refusal::NotAllowed { actor, .. } if actor == "a person" => {
                 Self::refused("not-allowed", message).hint(Hint::Workflow).advice("a person may insist with `--force`")
             }
+            Refusal::NotAllowed { .. } => Self::refused("not-allowed", message).hint(Hint::Workflow),
             Refusal::NoSuchIntent { .. } | Refusal::NoPlainIntent { .. } => {
                 Self::usage("no-intent", message).hint(Hint::Workflow)
             }
@@ -245,11 +246,12 @@ impl Failure {
             Refusal::GroupCycle { .. } => {
                 Self::refused("cycle", message).advice("take one of these links out with `ralph unblock`")
             }
+            Refusal::NotAGate { .. } => Self::refused("not-a-gate", message),
             Refusal::Finished { .. } => Self::refused("finished", message),
             Refusal::NotIntake { .. } | Refusal::NotStart { .. } => {
                 Self::refused("not-allowed", message).hint(Hint::Workflow)
             }
-            Refusal::Unclaimed { .. } => Self::refused("unclaimed", message),
+            Refusal::Unclaimed { task } => Self::refused("unclaimed", message).hint(Hint::Why { task: task.clone() }),
             _ => Self::refused("refused", message),
         }
     }

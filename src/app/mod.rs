@@ -57,7 +57,7 @@ pub use note::{Noted, note};
 pub use place::{GroupView, PositionView, group, position};
 pub use reap::{Reaped, reap};
 pub use remove::{Removed, remove};
-pub use run::{Running, start_run};
+pub use run::{Running, hold_lock, living_processes, start_run};
 pub use search::{Hit, search};
 pub use set::{FieldChange, SetDone, set};
 pub use settings::{SettingView, get_setting, list_settings, set_setting};

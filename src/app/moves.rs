@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::{Failure, Workspace};
-use crate::board::{Board, Move, Op, Target, Verdict};
+use crate::board::{Actor, Board, Change, Move, Op, Target, Verdict};
 use crate::store::BoardLock;
-use crate::task::{StateName, TaskId};
+use crate::task::{Key, StateName, TaskId, Value};
 use crate::workflow::Intent;
 
 #[derive(Debug, Serialize)]
@@ -40,11 +40,47 @@ pub fn move_task(
     let kind = board.get(id).map(|task| task.kind).ok_or_else(|| missing(ws, &board, id))?;
     let to = match Intent::parse(typed) {
         Some(intent) => Target::Intent(intent),
+        None if typed.starts_with("__") => return Err(no_intent(typed)),
         None => Target::State(ws.flow().find_state(kind, typed)?.name.clone()),
     };
     let actor = ws.actor()?;
-    let verdict = board.judge(ws.rules(), &actor, &Move { task: id, to, command, force })?;
+    let mut verdict = board.judge(ws.rules(), &actor, &Move { task: id, to, command, force })?;
+    let enters = verdict.from != verdict.to && ws.flow().state(kind, &verdict.to).is_some_and(|state| state.lock);
+    // A review that lets work begin leaves the lock to whoever takes it up; who goes there to work takes it.
+    if enters && (!verdict.hands_off || verdict.command.is_none()) {
+        verdict.hands_off = false;
+        return take_lock(ws, &lock, &board, id, &actor, verdict);
+    }
     carry_out(ws, &lock, &board, id, verdict)
+}
+
+/// A move into a lock is a claim: limits hold for it, and its mover has the task.
+fn take_lock(
+    ws: &Workspace,
+    lock: &BoardLock,
+    board: &Board,
+    id: &TaskId,
+    actor: &Actor,
+    mut verdict: Verdict,
+) -> Result<Moved, Failure> {
+    let task = board.get(id).ok_or_else(|| missing(ws, board, id))?;
+    board.refuse_too_many(ws.rules(), &actor.worker)?;
+    let (old, new) = (task.value(&Key::new("owner")), Some(Value::text(&actor.worker)));
+    verdict
+        .changes
+        .retain(|change| !matches!(change, Change::Set { task: of, key, .. } if of == id && key.as_str() == "owner"));
+    if old != new {
+        verdict.changes.push(Change::set(id, "owner", old, new));
+    }
+    let command = verdict.command.clone();
+    let moved = carry_out(ws, lock, board, id, verdict)?;
+    super::claim::hold(ws, id, &actor.worker, command)?;
+    Ok(moved)
+}
+
+fn no_intent(typed: &str) -> Failure {
+    let all = "__LOCK__, __COMPLETE__, __ESCALATE__, __CLOSE__, __CANCEL__";
+    Failure::usage("no-intent", format!("{typed:?} is not an intent: use {all}"))
 }
 
 /// A task that is not there, or whose file cannot be read.

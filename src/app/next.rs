@@ -22,8 +22,8 @@ pub struct Chosen {
     pub task: TaskId,
     pub title: String,
     pub state: StateName,
-    pub command: String,
-    pub role: String,
+    pub command: Option<String>,
+    pub role: Option<String>,
     /// The worker holds it already: go on.
     pub resume: bool,
     pub claim: Option<Claimed>,
@@ -33,30 +33,33 @@ pub struct Chosen {
 
 pub fn next(ws: &Workspace, asked: &NextAsk) -> Result<Chosen, Failure> {
     let role = role(ws, asked)?;
-    if asked.claim { claim_next(ws, &role) } else { look(ws, &role) }
+    if asked.claim { claim_next(ws, role.as_deref()) } else { look(ws, role.as_deref()) }
 }
 
-fn role(ws: &Workspace, asked: &NextAsk) -> Result<String, Failure> {
-    let names = || ws.flow().roles().iter().map(|role| role.name.as_str()).collect::<Vec<_>>().join(", ");
-    let named = match &asked.role {
-        Some(name) => ws
-            .flow()
-            .role(name)
-            .ok_or_else(|| Failure::usage("unknown-role", format!("{name:?} is not a role: use {}", names())))?,
-        None => {
-            let me = ws.me()?;
-            let found = ws.flow().role_of(&me);
-            found.ok_or_else(|| {
-                Failure::usage("no-role", format!("{me} has no role"))
-                    .advice(format!("say `--role` with one of {}", names()))
-            })?
-        }
-    };
-    Ok(named.name.clone())
+/// None on a board whose workflow has no roles: there everybody takes everything.
+fn role(ws: &Workspace, asked: &NextAsk) -> Result<Option<String>, Failure> {
+    let roles = ws.flow().roles();
+    let names = || roles.iter().map(|role| role.name.as_str()).collect::<Vec<_>>().join(", ");
+    if let Some(name) = &asked.role {
+        let unknown = || match roles.is_empty() {
+            true => Failure::usage("unknown-role", format!("{name:?} is not a role: this board has none"))
+                .advice("leave `--role` out"),
+            false => Failure::usage("unknown-role", format!("{name:?} is not a role: use {}", names())),
+        };
+        return Ok(Some(ws.flow().role(name).ok_or_else(unknown)?.name.clone()));
+    }
+    if roles.is_empty() {
+        return Ok(None);
+    }
+    let me = ws.me()?;
+    let found = ws.flow().role_of(&me).map(|role| Some(role.name.clone()));
+    found.ok_or_else(|| {
+        Failure::usage("no-role", format!("{me} has no role")).advice(format!("say `--role` with one of {}", names()))
+    })
 }
 
 /// Without changing anything: dead locks are looked at as if they had been returned.
-fn look(ws: &Workspace, role: &str) -> Result<Chosen, Failure> {
+fn look(ws: &Workspace, role: Option<&str>) -> Result<Chosen, Failure> {
     let board = as_reaped(ws, ws.board()?);
     let worker = ws.me().ok();
     let choice = board.choose(role, worker.as_ref(), ws.rules()).ok_or_else(|| nothing(role))?;
@@ -69,30 +72,32 @@ fn as_reaped(ws: &Workspace, board: Board) -> Board {
 }
 
 /// Chooses and claims under one lock, so that two workers never get the same task.
-fn claim_next(ws: &Workspace, role: &str) -> Result<Chosen, Failure> {
+fn claim_next(ws: &Workspace, role: Option<&str>) -> Result<Chosen, Failure> {
     let me = ws.me()?;
-    if let Some(own) = ws.rules().role_of(&me).filter(|own| *own != role) {
-        return Err(Failure::usage("not-your-role", format!("{me} is a {own}, not a {role}")));
+    if let (Some(own), Some(role)) = (ws.rules().role_of(&me), role)
+        && own != role
+    {
+        return Err(Failure::usage("not-your-role", format!("{me} has the role {own}, not {role}")));
     }
     let lock = ws.store.lock()?;
     let board = ws.board()?;
     let reaped = reap_from(ws, &lock, &board)?;
     let board = if reaped.is_empty() { board } else { as_reaped(ws, board) };
     let choice = board.choose(role, Some(&me), ws.rules()).ok_or_else(|| nothing(role))?;
-    let asked = ClaimAsk { task: &choice.task, command: Some(&choice.command), force: false };
+    let asked = ClaimAsk { task: &choice.task, command: choice.command.as_deref(), force: false };
     let claimed = grant(ws, &lock, &board, &asked, Kind::Leased)?;
     let state = claimed.state.clone();
     Ok(Chosen { state, ..chosen(&board, choice, role, Some(claimed), reaped) })
 }
 
-fn chosen(board: &Board, choice: Choice, role: &str, claim: Option<Claimed>, reaped: Vec<Reaped>) -> Chosen {
+fn chosen(board: &Board, choice: Choice, role: Option<&str>, claim: Option<Claimed>, reaped: Vec<Reaped>) -> Chosen {
     let task = board.get(&choice.task).expect("a choice is made from the board");
     let (title, state) = (task.title.clone(), task.state.clone());
     Chosen {
         title,
         state,
         command: choice.command,
-        role: role.to_owned(),
+        role: role.map(str::to_owned),
         resume: choice.resume,
         claim,
         reaped,
@@ -100,9 +105,9 @@ fn chosen(board: &Board, choice: Choice, role: &str, claim: Option<Claimed>, rea
     }
 }
 
-fn nothing(role: &str) -> Failure {
-    Failure::new(FailureKind::Nothing, "nothing-ready", format!("there is no work for a {role} now"))
-        .hint(super::Hint::Ready)
+fn nothing(role: Option<&str>) -> Failure {
+    let whom = role.map(|role| format!(" for {role}")).unwrap_or_default();
+    Failure::new(FailureKind::Nothing, "nothing-ready", format!("there is no work{whom} now")).hint(super::Hint::Ready)
 }
 
 /// Waits until there is work, or a place for this worker, by watching the board; gives up after `limit`.

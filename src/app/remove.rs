@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Failure, Workspace};
-use crate::board::{Change, Op, Place};
+use crate::board::{Change, Op, Place, Refusal};
 use crate::store::StoreError;
 use crate::task::TaskId;
 
@@ -18,7 +18,14 @@ pub fn remove(ws: &Workspace, ids: &[TaskId], force: bool) -> Result<Removed, Fa
     let lock = ws.store.lock()?;
     let mut changes = Vec::new();
     let mut unlinked = Vec::new();
-    for (task, wanted) in ws.board()?.unlink(ids, force)? {
+    let board = ws.board()?;
+    let me = ws.me()?;
+    for id in ids.iter().filter(|_| !force) {
+        if let Some(claim) = board.claim(id).filter(|claim| claim.live && claim.worker != me) {
+            return Err(Refusal::held(id, claim).into());
+        }
+    }
+    for (task, wanted) in board.unlink(ids, force)? {
         changes.extend(super::set::changes(ws, &task, &wanted)?);
         unlinked.push(task);
     }
@@ -26,6 +33,9 @@ pub fn remove(ws: &Workspace, ids: &[TaskId], force: bool) -> Result<Removed, Fa
         changes.extend(gone(ws, id)?);
     }
     ws.commit(&lock, Op::new("rm", changes))?;
+    for id in ids {
+        ws.store.remove_claim(id)?;
+    }
     Ok(Removed { removed: ids.to_vec(), unlinked })
 }
 

@@ -1,22 +1,23 @@
 //! `run`: a program that works on a task, and the claim that lives exactly as long as it does.
 
+use std::path::Path;
 use std::process::{Child, Command};
+use std::time::{Duration, Instant};
 
 use super::claim::{Kind, give_up, grant};
-use super::{Claimed, Failure, Released, Workspace};
-use crate::board::ClaimAsk;
-use crate::store::Hold;
+use super::{Claimed, Failure, FailureKind, Released, Workspace};
+use crate::board::{Board, ClaimAsk, Refusal};
+use crate::store::{BoardLock, Hold};
 use crate::task::TaskId;
 
-/// A program at work. Dropping it without `finish` leaves the claim to be reaped.
+/// A program at work, behind its guard. Dropping it without `finish` leaves the claim to be reaped.
 pub struct Running {
     pub claimed: Claimed,
     pub child: Child,
-    _hold: Hold,
 }
 
-/// Claims the task and starts `program`. When ralph dies, however it dies, the kernel ends the program too (through the
-/// `guard` that starts it) and lets go of the lock, so that nobody works on unguarded.
+/// Claims the task and starts `guard`, which takes the claim's lock and runs `program`. When ralph dies, the guard ends all
+/// that it has started and lets go of the lock, so that nobody works on unguarded.
 pub fn start_run(
     ws: &Workspace,
     id: &TaskId,
@@ -25,42 +26,36 @@ pub fn start_run(
     program: &[String],
 ) -> Result<Running, Failure> {
     let lock = ws.store.lock()?;
-    let board = ws.family(id)?;
-    let dead = board.claim(id).is_some_and(|claim| !claim.live);
-    let board = if dead { reaped(ws, &lock, board, id)? } else { board };
-    let renewing = board.claim(id).is_some_and(|claim| claim.live && claim.held);
-    if renewing {
-        let claim = board.claim(id).expect("it was just there");
-        return Err(crate::board::Refusal::held(id, claim).into());
+    let board = unless_dead(ws, &lock, ws.family(id)?, id)?;
+    if let Some(claim) = board.claim(id).filter(|claim| claim.live && claim.held) {
+        return Err(Refusal::held(id, claim).into());
     }
-    let hold = ws.store.hold(id)?;
+    if ws.store.is_held(id) {
+        let message = format!("a program that was run on {id} has handed it on and still runs");
+        return Err(Failure::new(FailureKind::Raced, "still-running", message).hint(super::Hint::Retry));
+    }
     let claimed = grant(ws, &lock, &board, &ClaimAsk { task: id, command, force: false }, Kind::Held)?;
-    let child = spawn(ws, &claimed, guard, program);
-    match child {
-        Ok(child) => Ok(Running { claimed, child, _hold: hold }),
+    let started = spawn(ws, &claimed, guard, program).and_then(|child| once_held(ws, id, child));
+    match started {
+        Ok(child) => Ok(Running { claimed, child }),
         Err(failure) => {
-            let board = ws.family(id)?;
-            give_up(ws, &lock, &board, id, &claimed.worker, "release")?;
+            give_up(ws, &lock, &ws.family(id)?, id, &claimed.worker, "release")?;
             Err(failure)
         }
     }
 }
 
-fn reaped(
-    ws: &Workspace,
-    lock: &crate::store::BoardLock,
-    board: crate::board::Board,
-    id: &TaskId,
-) -> Result<crate::board::Board, Failure> {
-    let worker = board.claim(id).map(|claim| claim.worker.clone());
-    if let Some(worker) = worker {
-        give_up(ws, lock, &board, id, &worker, "reap")?;
-    }
+/// A dead claim goes first, and the task with it to where the workflow says.
+fn unless_dead(ws: &Workspace, lock: &BoardLock, board: Board, id: &TaskId) -> Result<Board, Failure> {
+    let Some(worker) = board.claim(id).filter(|claim| !claim.live).map(|claim| claim.worker.clone()) else {
+        return Ok(board);
+    };
+    give_up(ws, lock, &board, id, &worker, "reap")?;
     ws.family(id)
 }
 
 fn spawn(ws: &Workspace, claimed: &Claimed, mut guard: Command, program: &[String]) -> Result<Child, Failure> {
-    guard.args(program);
+    guard.arg(ws.store.claim_lock(&claimed.task)).arg("--").args(program);
     guard.env("RALPH_TASK", claimed.task.as_str());
     guard.env("RALPH_WORKER", claimed.worker.as_str());
     guard.env("RALPH_BOARD", ws.store.root());
@@ -76,16 +71,55 @@ fn spawn(ws: &Workspace, claimed: &Claimed, mut guard: Command, program: &[Strin
         .map_err(|error| Failure::broken("cannot-start", format!("cannot start {:?}: {error}", program.join(" "))))
 }
 
+/// Waits for the guard to hold the lock, still under the board's own: nobody may see the claim without it.
+fn once_held(ws: &Workspace, id: &TaskId, mut child: Child) -> Result<Child, Failure> {
+    let start = Instant::now();
+    while !ws.store.is_held(id) {
+        // A program that is over before we look has had its turn.
+        if child.try_wait().is_ok_and(|status| status.is_some()) {
+            return Ok(child);
+        }
+        if start.elapsed() > Duration::from_secs(10) {
+            let _ = child.kill();
+            return Err(Failure::broken("cannot-start", "the program's guard does not come up"));
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    Ok(child)
+}
+
+/// For the guard: the claim's lock, for as long as the answer lives.
+pub fn hold_lock(path: &Path) -> Result<Hold, Failure> {
+    Ok(Hold::take(path)?)
+}
+
+/// Every process that lives, with its parent's number.
+pub fn living_processes() -> Vec<(i32, i32)> {
+    let names = crate::fs::names(Path::new("/proc")).unwrap_or_default();
+    let pids = names.iter().filter_map(|name| name.parse::<i32>().ok());
+    let parent = |pid: i32| {
+        let stat = crate::fs::read_text(Path::new(&format!("/proc/{pid}/stat"))).ok()??;
+        // The name before it may hold anything, blanks and brackets too.
+        let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+        let (state, parent) = (fields.next()?, fields.next()?);
+        (state != "Z").then(|| parent.parse().ok())?
+    };
+    pids.filter_map(|pid| Some((pid, parent(pid)?))).collect()
+}
+
 impl Running {
     /// The program has ended: the claim goes, and a task that it left in its lock returns to where the workflow says.
     pub fn finish(self, ws: &Workspace) -> Result<Option<Released>, Failure> {
         let id = self.claimed.task.clone();
         let lock = ws.store.lock()?;
         let board = ws.family(&id)?;
-        let proof = self.claimed.claim.clone();
-        let mine = board.claim(&id).is_some_and(|claim| claim.proof(&id) == proof);
+        let mine = board.claim(&id).is_some_and(|claim| claim.proof(&id) == self.claimed.claim);
         if !mine {
             return Ok(None);
+        }
+        if board.get(&id).is_none() {
+            ws.store.remove_claim(&id)?;
+            return Err(super::moves::missing(ws, &board, &id));
         }
         give_up(ws, &lock, &board, &id, &self.claimed.worker, "release").map(Some)
     }

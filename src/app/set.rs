@@ -47,7 +47,9 @@ pub(super) fn assign(
         changes.extend(self::changes(ws, id, wanted)?);
     }
     if relinks {
-        ws.board()?.refuse_cycles(&changes)?;
+        let board = ws.board()?;
+        board.refuse_cycles(&changes)?;
+        changes.extend(board.after(&changes).parents_over(ids, ws.rules()));
     }
     if !changes.is_empty() {
         ws.commit(&lock, Op::new(verb, changes.clone()))?;

@@ -29,6 +29,8 @@ pub struct Reason {
     pub dead: Option<String>,
     /// How many open tasks wait for it.
     pub frees: usize,
+    /// What it waits for in turn was told before.
+    pub again: bool,
     pub reasons: Vec<Reason>,
 }
 
@@ -53,6 +55,7 @@ fn reason(board: &Board, cause: Cause) -> Reason {
         through: cause.through,
         dead: cause.dead,
         frees: cause.frees,
+        again: cause.again,
         reasons: cause.causes.into_iter().map(|cause| reason(board, cause)).collect(),
         task: cause.task,
     }
@@ -83,8 +86,11 @@ fn verdict(ws: &Workspace, board: &Board, at: usize, standings: &Standings, reas
     if children > 0 {
         return format!("it moves with its {children} children");
     }
-    if board.is_kept(task, ws.rules()) {
+    if board.is_kept(at, ws.rules()) {
         return format!("it is set aside for {}", task.owner.as_ref().map(ToString::to_string).unwrap_or_default());
+    }
+    if let Some(turn) = board.not_its_turn(at, ws.rules()) {
+        return turn.to_string();
     }
     if standings.is_ready(at) {
         let mode = ws.rules().mode;

@@ -148,28 +148,32 @@ pub fn set_keys(id: &TaskId, wanted: &[Assignment], current: impl Fn(&Key) -> Op
 }
 
 impl Board {
-    /// Refuses changes after which some task would wait for itself. Taking links out is always allowed.
-    pub fn refuse_cycles(&self, changes: &[Change]) -> Result<(), Refusal> {
+    /// The board with these links in place.
+    #[must_use]
+    pub fn after(&self, changes: &[Change]) -> Self {
         let mut tasks = self.tasks.clone();
-        let mut relinked = Vec::new();
         for change in changes {
             let Change::Set { task, key, new, .. } = change else { continue };
-            let Some(at) = self.index_of(task) else { continue };
-            let (parent, blockers) = (tasks[at].parent.clone(), tasks[at].blocked_by.clone());
-            relink(&mut tasks[at], key, new.as_ref());
-            let after = &tasks[at];
-            let added = after.parent.is_some() && after.parent != parent;
-            if added || after.blocked_by.iter().any(|id| !blockers.contains(id)) {
-                relinked.push(task.clone());
+            if let Some(at) = self.index_of(task) {
+                relink(&mut tasks[at], key, new.as_ref());
             }
         }
-        if relinked.is_empty() {
-            return Ok(());
-        }
-        let after = Self::new(tasks, Vec::new(), Vec::new());
+        Self::new(tasks, Vec::new(), Vec::new())
+    }
+
+    /// Refuses changes after which some task would wait for itself. Taking links out is always allowed.
+    pub fn refuse_cycles(&self, changes: &[Change]) -> Result<(), Refusal> {
+        let after = self.after(changes);
+        let gained = |id: &TaskId| {
+            let (Some(before), Some(now)) = (self.get(id), after.get(id)) else { return false };
+            let parent = now.parent.is_some() && now.parent != before.parent;
+            parent || now.blocked_by.iter().any(|blocker| !before.blocked_by.contains(blocker))
+        };
+        let mut relinked: Vec<TaskId> = changes.iter().map(|change| change.task().clone()).filter(gained).collect();
+        relinked.dedup();
         match Links::new(&after).cycle_through_any(&relinked) {
-            Some((task, cycle)) => Err(Refusal::Cycle { task, cycle }),
-            None => Ok(()),
+            Some((task, cycle)) if !relinked.is_empty() => Err(Refusal::Cycle { task, cycle }),
+            _ => Ok(()),
         }
     }
 

@@ -10,7 +10,8 @@ use crate::workflow::{Command, Sizes};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
     pub task: TaskId,
-    pub command: String,
+    /// None on a board whose workflow has no commands.
+    pub command: Option<String>,
     /// The worker holds it already.
     pub resume: bool,
 }
@@ -41,7 +42,7 @@ fn unopened<'a, 'r>(task: &Task, found: &'a [&'r Command]) -> Option<&'a &'r Com
 
 impl Board {
     /// The best task for a role: what the worker holds, then by priority, then the further along, then the oldest.
-    pub fn choose(&self, role: &str, worker: Option<&Worker>, rules: &Rules) -> Option<Choice> {
+    pub fn choose(&self, role: Option<&str>, worker: Option<&Worker>, rules: &Rules) -> Option<Choice> {
         let links = Links::new(self);
         let standings = Standings::new(self, rules);
         let mut best: Option<(Order<'_>, Choice)> = None;
@@ -60,7 +61,7 @@ impl Board {
     fn candidate(
         &self,
         at: usize,
-        role: &str,
+        role: Option<&str>,
         own: bool,
         links: &Links<'_>,
         standings: &Standings,
@@ -71,20 +72,24 @@ impl Board {
             return None;
         }
         if own {
-            let command = self.claim(&task.id)?.command.clone()?;
+            let command = self.claim(&task.id)?.command.clone();
             return Some(Choice { task: task.id.clone(), command, resume: true });
         }
         // A parent moves with its children; an epic without any is still to be split.
-        if !links.children(at).is_empty() || self.is_kept(task, rules) {
+        if !links.children(at).is_empty() || self.is_kept(at, rules) {
             return None;
         }
+        let Some(role) = role else {
+            let ready = standings.is_ready(at);
+            return ready.then(|| Choice { task: task.id.clone(), command: None, resume: false });
+        };
         let command = command_for(task, false, role, rules)?;
         let unfit = standings.is_blocked(at) && !command.on_blocked;
         let grouped = command.group && self.parent_of(at).is_some_and(|parent| self.tasks()[parent].atomic);
         if unfit || (grouped && self.unfit(at, command, rules, links).is_some()) {
             return None;
         }
-        Some(Choice { task: task.id.clone(), command: command.name.clone(), resume: false })
+        Some(Choice { task: task.id.clone(), command: Some(command.name.clone()), resume: false })
     }
 }
 

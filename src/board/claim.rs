@@ -38,8 +38,9 @@ impl Board {
         let at = self.index_of(asked.task).ok_or_else(|| Refusal::Missing(asked.task.clone()))?;
         let task = &self.tasks()[at];
         let claim = self.claim(&task.id).filter(|claim| claim.live);
-        if let Some(claim) = claim.filter(|claim| claim.worker != actor.worker && !asked.force) {
-            return Err(Refusal::held(&task.id, claim));
+        let others = self.binding_claim(at).filter(|(_, claim)| claim.worker != actor.worker);
+        if let Some((held, claim)) = others.filter(|_| !asked.force) {
+            return Err(Refusal::held(held, claim));
         }
         let mine = claim.is_some_and(|claim| claim.worker == actor.worker);
         if rules.flow.is_terminal(task.kind, &task.state) {
@@ -48,8 +49,12 @@ impl Board {
         if !mine {
             self.refuse_too_many(rules, &actor.worker)?;
         }
-        let command = self.claimed_for(at, rules, actor, asked, claim.filter(|_| mine))?;
+        let own = claim.filter(|_| mine);
+        let command = self.claimed_for(at, rules, actor, asked, own)?;
+        let renews = own.is_some_and(|own| own.command.as_deref() == command.map(|command| command.name.as_str()));
         let mut changes = match command {
+            // What is in hand stays so, whatever has come to stand in its way since.
+            _ if renews => Vec::new(),
             Some(command) => self.take_up(at, command, rules, actor, asked)?,
             None => self.plain_claim(task, rules),
         };
@@ -64,7 +69,7 @@ impl Board {
         Ok(Grant { changes, command: command.map(|command| command.name.clone()), state, renewed: mine })
     }
 
-    fn refuse_too_many(&self, rules: &Rules, worker: &Worker) -> Result<(), Refusal> {
+    pub fn refuse_too_many(&self, rules: &Rules, worker: &Worker) -> Result<(), Refusal> {
         let Some(role) = rules.role_of(worker) else { return Ok(()) };
         let live = || self.claims().iter().filter(|(_, claim)| claim.live);
         let own: Vec<TaskId> = live().filter(|(_, claim)| claim.worker == *worker).map(|(id, _)| id.clone()).collect();
@@ -136,10 +141,13 @@ impl Board {
                 rules.flow.roles().iter().map(|r| r.name.clone()).filter(|r| command.is_for(r, rules.mode)).collect();
             return Err(Refusal::NotYourCommand { command: command.name.clone(), role: role.to_owned(), roles });
         }
-        if command.lock.as_ref() == Some(&task.state) {
-            return Ok(Vec::new());
-        }
         let force = asked.force && role.is_none();
+        if command.lock.as_ref() == Some(&task.state) {
+            return match self.unfit(at, command, rules, &Links::new(self)).filter(|_| !force) {
+                Some(refusal) => Err(refusal),
+                None => Ok(Vec::new()),
+            };
+        }
         if command.lock.is_some() {
             let asked = Move { task: &task.id, to: Target::Intent(Intent::Lock), command: Some(&command.name), force };
             return Ok(self.judge_taking(rules, actor, &asked)?.changes);
@@ -168,14 +176,19 @@ impl Board {
         state.into_iter().collect()
     }
 
-    /// What giving a task back changes: its lock state returns, its owner goes.
+    /// What giving a task back changes: its lock state returns, and with it the members of its group that were locked along;
+    /// its owner goes.
     pub fn give_back(&self, id: &TaskId, worker: Option<&Worker>, rules: &Rules) -> Option<Return> {
-        let task = self.get(id)?;
+        let at = self.index_of(id)?;
+        let task = &self.tasks()[at];
         let state = rules.flow.state(task.kind, &task.state);
         let to = state.and_then(|state| state.release.clone()).unwrap_or_else(|| task.state.clone());
         let mut changes = Vec::new();
         if to != task.state {
-            changes.push(Change::set(id, "state", Some(Value::text(&task.state)), Some(Value::text(&to))));
+            for place in std::iter::once(at).chain(self.locked_along(at, rules)) {
+                let task = &self.tasks()[place];
+                changes.push(Change::set(&task.id, "state", Some(Value::text(&task.state)), Some(Value::text(&to))));
+            }
         }
         let owned = task.owner.is_some() && worker.is_none_or(|worker| task.owner.as_ref() == Some(worker));
         if owned && !state.is_some_and(|state| state.terminal) {
@@ -185,15 +198,46 @@ impl Board {
         Some(Return { task: id.clone(), worker, from: task.state.clone(), to, changes })
     }
 
+    /// The other members of a group that stand in the same lock state and that nobody holds for themselves.
+    fn locked_along(&self, at: usize, rules: &Rules) -> Vec<usize> {
+        if !self.parent_of(at).is_some_and(|parent| self.tasks()[parent].atomic) {
+            return Vec::new();
+        }
+        let Ok(group) = self.group_of(at, &Links::new(self), rules) else { return Vec::new() };
+        let along = |&&other: &&usize| {
+            let task = &self.tasks()[other];
+            other != at && task.state == self.tasks()[at].state && self.claim(&task.id).is_none()
+        };
+        group.members.iter().filter(along).copied().collect()
+    }
+
+    /// Whose claim binds a task: its own, or that of another member of its group with which it was locked.
+    pub fn binding_claim(&self, at: usize) -> Option<(&TaskId, &Claim)> {
+        let task = &self.tasks()[at];
+        let own = self.claims.get_key_value(&task.id).filter(|(_, claim)| claim.live);
+        own.or_else(|| {
+            let parent = self.parent_of(at).filter(|&parent| self.tasks()[parent].atomic)?;
+            let mut live = self.claims.iter().filter(|(_, claim)| claim.live);
+            live.find(|(id, _)| {
+                let other = self.index_of(id).filter(|&other| other != at && self.parent_of(other) == Some(parent));
+                other.is_some_and(|other| self.tasks()[other].state == task.state)
+            })
+        })
+    }
+
     /// Every task whose holder is gone: a dead claim, or a worker's lock without any. A person's lock is theirs.
     pub fn orphans(&self, rules: &Rules) -> Vec<Return> {
         let dead = self.claims().iter().filter(|(_, claim)| !claim.live);
         let mut found: Vec<Return> =
             dead.filter_map(|(id, claim)| self.give_back(id, Some(&claim.worker), rules)).collect();
-        for task in self.tasks().iter().filter(|task| self.claim(&task.id).is_none()) {
+        for (at, task) in self.tasks().iter().enumerate() {
             let lock = rules.flow.state(task.kind, &task.state).is_some_and(|state| state.lock);
+            if !lock || self.claim(&task.id).is_some() || self.binding_claim(at).is_some() {
+                continue;
+            }
+            let returned = |back: &Return| back.changes.iter().any(|change| *change.task() == task.id);
             let workers = task.owner.as_ref().is_none_or(|owner| rules.role_of(owner).is_some());
-            if lock && workers {
+            if workers && !found.iter().any(returned) {
                 found.extend(self.give_back(&task.id, None, rules).filter(|back| !back.changes.is_empty()));
             }
         }
@@ -205,18 +249,24 @@ impl Board {
     pub fn with_returned(mut self, returned: &[Return]) -> Self {
         for back in returned {
             self.claims.remove(&back.task);
-            if let Some(at) = self.index_of(&back.task) {
-                self.tasks[at].state = back.to.clone();
-                self.tasks[at].owner = None;
+            for change in &back.changes {
+                let Change::Set { task, key, new, .. } = change else { continue };
+                let Some(at) = self.index_of(task) else { continue };
+                match key.as_str() {
+                    "state" => {
+                        self.tasks[at].state = StateName::new(new.as_ref().map(ToString::to_string).unwrap_or_default())
+                    }
+                    _ => self.tasks[at].owner = None,
+                }
             }
         }
         self
     }
 
     /// Held by somebody alive, or set aside by a person who owns it.
-    pub fn is_kept(&self, task: &Task, rules: &Rules) -> bool {
-        let claimed = self.claim(&task.id).is_some_and(|claim| claim.live);
-        claimed || task.owner.as_ref().is_some_and(|owner| rules.role_of(owner).is_none())
+    pub fn is_kept(&self, at: usize, rules: &Rules) -> bool {
+        let owner = self.tasks()[at].owner.as_ref();
+        self.binding_claim(at).is_some() || owner.is_some_and(|owner| rules.role_of(owner).is_none())
     }
 }
 

@@ -35,6 +35,27 @@ impl Board {
             .then(|| Refusal::NotConverged { task: task.id.clone(), waiting_for: convergence.waiting_for })
     }
 
+    /// Whether some command could take it up as far as its group goes: alone, or as the first when all are there.
+    pub(super) fn is_its_turn(&self, at: usize, links: &Links<'_>, rules: &Rules) -> bool {
+        let grouped = self.parent_of(at).is_some_and(|parent| self.tasks()[parent].atomic);
+        let task = &self.tasks()[at];
+        let Some(state) = rules.flow.state(task.kind, &task.state).filter(|_| grouped) else { return true };
+        let mut commands = rules.flow.commands().iter().filter(|command| command.takes(state, rules.mode));
+        commands.any(|command| !command.group || self.unfit(at, command, rules, links).is_none())
+    }
+
+    /// What its group still lacks, where that is all that keeps it.
+    pub fn not_its_turn(&self, at: usize, rules: &Rules) -> Option<Refusal> {
+        let links = Links::new(self);
+        if self.is_its_turn(at, &links, rules) {
+            return None;
+        }
+        let task = &self.tasks()[at];
+        let state = rules.flow.state(task.kind, &task.state)?;
+        let mut commands = rules.flow.commands().iter().filter(|command| command.takes(state, rules.mode));
+        commands.find_map(|command| self.unfit(at, command, rules, &links))
+    }
+
     /// What a task waits for, through its ancestors; inside an atomic group blockers only order the phases.
     pub fn open_blockers(&self, at: usize, rules: &Rules) -> Vec<TaskId> {
         let mut found = Vec::new();

@@ -1,6 +1,6 @@
 //! Where each task stands: what blocks it, and whether somebody could take it now.
 
-use super::{Board, Rules};
+use super::{Board, Links, Rules};
 use crate::task::{Kind, Task, TaskId};
 use crate::workflow::State;
 
@@ -29,9 +29,13 @@ impl Standings {
         let ranks: Vec<usize> = tasks.iter().map(|task| flow.position(task.kind, &task.state)).collect();
         let state = |at: usize| flow.states_of(tasks[at].kind).get(ranks[at]);
         let finished = (0..tasks.len()).map(|at| state(at).is_some_and(|state| state.terminal)).collect();
-        let taken_up = (0..tasks.len())
-            .map(|at| state(at).is_some_and(|state| is_taken_up(board, &tasks[at], state, rules)))
-            .collect();
+        // Only where there are groups at all does it matter whose turn it is.
+        let links = tasks.iter().any(|task| task.atomic).then(|| Links::new(board));
+        let turn = |at: usize| links.as_ref().is_none_or(|links| board.is_its_turn(at, links, rules));
+        let free = |at: usize| {
+            state(at).is_some_and(|state| is_taken_up(&tasks[at], state, rules)) && !board.is_kept(at, rules)
+        };
+        let taken_up = (0..tasks.len()).map(|at| free(at) && turn(at)).collect();
         let mut all = Self { finished, taken_up, blocked: vec![None; tasks.len()], ranks };
         for at in 0..tasks.len() {
             all.settle(board, at);
@@ -90,14 +94,14 @@ impl Standings {
     }
 }
 
-/// Whether some role takes work from its state and nobody has it; a parent is moved by its children.
-fn is_taken_up(board: &Board, task: &Task, state: &State, rules: &Rules) -> bool {
+/// Whether some role takes work from its state; a parent is moved by its children.
+fn is_taken_up(task: &Task, state: &State, rules: &Rules) -> bool {
     let intake = match task.kind {
         Kind::Step => !state.terminal && !state.lock,
         Kind::Epic => false,
         Kind::Issue => rules.flow.is_intake(state, rules.mode),
     };
-    intake && !board.is_kept(task, rules) && task.problems.is_empty()
+    intake && task.problems.is_empty()
 }
 
 #[cfg(test)]

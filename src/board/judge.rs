@@ -2,7 +2,7 @@
 
 use super::{Actor, Board, Change, Links, Refusal, Rules};
 use crate::task::{Kind, StateName, Task, TaskId};
-use crate::workflow::{Command, Intent};
+use crate::workflow::{Command, Intent, Sizes};
 
 /// A move as it is asked for.
 #[derive(Debug, Clone)]
@@ -89,17 +89,14 @@ impl<'a> Court<'a> {
     /// A live claim of somebody else, or of a self that has lost it since.
     fn refuse_strangers(&self, force: bool) -> Result<(), Refusal> {
         let id = &self.task.id;
-        let claim = self.board.claim(id).filter(|claim| claim.live);
+        let claim = self.board.binding_claim(self.at);
         let proof = self.actor.proof.as_ref().filter(|proof| proof.starts_with(&format!("{id}:")));
         match (claim, proof) {
-            (Some(claim), _) if claim.worker != self.actor.worker => {
-                if force && self.role().is_none() {
-                    Ok(())
-                } else {
-                    Err(Refusal::held(id, claim))
-                }
+            (Some((held, claim)), _) if claim.worker != self.actor.worker => {
+                let insists = force && self.role().is_none();
+                if insists { Ok(()) } else { Err(Refusal::held(held, claim)) }
             }
-            (Some(claim), Some(proof)) if claim.proof(id) != *proof => Err(Refusal::Lost { task: id.clone() }),
+            (Some((_, claim)), Some(proof)) if claim.proof(id) != *proof => Err(Refusal::Lost { task: id.clone() }),
             (None, Some(_)) => Err(Refusal::Lost { task: id.clone() }),
             _ => Ok(()),
         }
@@ -118,6 +115,8 @@ impl<'a> Court<'a> {
         if self.is_free() {
             return Ok(None);
         }
+        let oversized = self.task.estimate.is_some_and(|estimate| estimate.is_oversized());
+        let sized = |command: &&Command| command.sizes != Sizes::Oversized || oversized;
         let mine = |command: &&Command| self.role().is_none_or(|role| command.is_for(role, self.rules.mode));
         let fits = |command: &&Command| {
             let to = match &asked.to {
@@ -126,7 +125,7 @@ impl<'a> Court<'a> {
             };
             to.is_some_and(|to| command.leads(&self.task.state, &to, self.rules.mode, flow))
         };
-        let found: Vec<&Command> = flow.commands().iter().filter(mine).filter(fits).collect();
+        let found: Vec<&Command> = flow.commands().iter().filter(mine).filter(sized).filter(fits).collect();
         match (found.as_slice(), self.role()) {
             ([], None) => Ok(None),
             ([], Some(role)) => Err(self.no_way(role, asked)),
@@ -165,6 +164,17 @@ impl<'a> Court<'a> {
         }
         if Some(&self.task.state) == flow.escalation() {
             return Refusal::NeedsPerson { task: self.task.id.clone() };
+        }
+        let unlocked = |command: &&Command| {
+            let starts = command.from.contains(&self.task.state) && command.modes.contains(&self.rules.mode);
+            let ends = match &asked.to {
+                Target::State(state) => command.may_end_in(flow).contains(state),
+                Target::Intent(intent) => command.intend(*intent, flow).is_some(),
+            };
+            starts && ends && command.lock.is_some()
+        };
+        if let Some(command) = flow.commands_of(role, self.rules.mode).find(unlocked) {
+            return Refusal::NotClaimed { task: self.task.id.clone(), command: command.name.clone() };
         }
         Refusal::NotAllowed {
             task: self.task.id.clone(),
@@ -238,6 +248,10 @@ impl<'a> Court<'a> {
         let (id, from) = (&self.task.id, &self.task.state);
         let here = flow.state(self.task.kind, from);
         let person = self.role().is_none();
+        // Nothing to do, or a state that the workflow does not know: a person mends it.
+        if (command.is_none() && from == to) || (person && here.is_none()) {
+            return None;
+        }
         if self.is_free() {
             return (from == to && here.is_some_and(|s| s.terminal)).then(|| self.not_allowed(to, "a person"));
         }
@@ -306,6 +320,11 @@ impl<'a> Court<'a> {
             return None;
         }
         let id = &self.task.id;
+        let oversized = self.task.estimate.is_some_and(|estimate| estimate.is_oversized());
+        if oversized && command.small_ends.contains(to) && self.links.children(self.at).is_empty() {
+            let size = self.task.estimate.map(|e| e.as_str()).unwrap_or_default();
+            return Some(Refusal::Oversized { task: id.clone(), size, command: format!("{} to {to}", command.name) });
+        }
         let entering = command.lock.as_ref() == Some(to) && self.task.state != *to;
         let works = entering || command.lock.is_none();
         if works && let Some(refusal) = self.board.unfit(self.at, command, self.rules, self.links) {

@@ -37,6 +37,7 @@ pub use group::{Convergence, Group};
 pub use judge::{Move, Target, Verdict};
 pub use links::{Cycle, Links};
 pub use op::{Change, Op, Place};
+pub use parents::Advance;
 pub use position::{Position, Roster};
 pub use query::{Query, SortKey, UnknownSort};
 pub use refer::{Candidate, Named, RefError, resolve};

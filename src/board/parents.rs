@@ -1,7 +1,24 @@
 //! Parents move with their children: one rule, in one function, inside the same commit.
 
-use super::{Board, Links, Rules};
-use crate::task::{StateName, TaskId};
+use super::{Actor, Board, Change, Links, Move, Refusal, Rules, Target};
+use crate::task::{StateName, TaskId, Value};
+
+/// When a parent goes back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fall {
+    /// A child that was level with it falls behind it.
+    WhenPassed,
+    /// A child is behind it, however it came there.
+    Always,
+}
+
+/// Children that were brought on, and those that stay with the reason.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Advance {
+    pub changes: Vec<Change>,
+    pub moved: Vec<TaskId>,
+    pub stay: Vec<(TaskId, String)>,
+}
 
 impl Board {
     /// Where the ancestors of the moved tasks go, given what their children come to. `moved` are places and new states.
@@ -14,6 +31,16 @@ impl Board {
         links: &Links<'_>,
         rules: &Rules,
     ) -> Vec<(usize, StateName)> {
+        self.settle_parents(moved, links, rules, Fall::WhenPassed)
+    }
+
+    fn settle_parents(
+        &self,
+        moved: &[(usize, StateName)],
+        links: &Links<'_>,
+        rules: &Rules,
+        fall: Fall,
+    ) -> Vec<(usize, StateName)> {
         let mut states: Vec<(usize, StateName)> = moved.to_vec();
         let mut changed = Vec::new();
         let mut queue: Vec<usize> = moved.iter().map(|(at, _)| *at).collect();
@@ -25,7 +52,7 @@ impl Board {
                 break;
             }
             let Some(parent) = self.parent_of(child) else { continue };
-            let Some(next) = self.parent_state(parent, child, &states, links, rules) else { continue };
+            let Some(next) = self.parent_state(parent, child, &states, links, rules, fall) else { continue };
             states.retain(|(at, _)| *at != parent);
             changed.retain(|(at, _): &(usize, StateName)| *at != parent);
             states.push((parent, next.clone()));
@@ -42,6 +69,7 @@ impl Board {
         states: &[(usize, StateName)],
         links: &Links<'_>,
         rules: &Rules,
+        fall: Fall,
     ) -> Option<StateName> {
         let flow = &rules.flow;
         let now = |at: usize| {
@@ -63,7 +91,9 @@ impl Board {
         let least = ranks.and_then(|ranks| ranks.into_iter().min())?;
         let all = flow.states_of(self.tasks()[parent].kind);
         let gate = all[..=least.min(all.len() - 1)].iter().rposition(|state| state.gate && !state.off);
-        let fell_behind = rank(child, &self.tasks()[child].state).is_some_and(|before| before >= mine) && least < mine;
+        let was_level =
+            fall == Fall::Always || rank(child, &self.tasks()[child].state).is_some_and(|before| before >= mine);
+        let fell_behind = was_level && least < mine;
         match gate {
             Some(gate) if gate > mine => Some(all[gate].name.clone()),
             Some(gate) if fell_behind => Some(all[gate].name.clone()),
@@ -72,34 +102,80 @@ impl Board {
         }
     }
 
-    /// The children that are strictly behind a state, and the others with the reason why they stay.
-    pub fn behind(
+    /// Brings the children that are strictly behind up to a state, each as its mover may; the others stay, with the reason.
+    pub fn advance(
         &self,
         parent: usize,
         target: &StateName,
-        links: &Links<'_>,
         rules: &Rules,
-    ) -> (Vec<usize>, Vec<(TaskId, String)>) {
-        let (mut move_on, mut stay) = (Vec::new(), Vec::new());
+        actor: &Actor,
+        force: bool,
+    ) -> Result<Advance, Refusal> {
+        let flow = &rules.flow;
+        let gates: Vec<StateName> =
+            flow.states().iter().filter(|state| state.gate).map(|state| state.name.clone()).collect();
+        if !gates.is_empty() && !gates.contains(target) {
+            return Err(Refusal::NotAGate { state: target.clone(), gates });
+        }
+        let links = Links::new(self);
+        let mut advance = Advance::default();
+        let mut moved = Vec::new();
         for &at in links.children(parent) {
-            let task = &self.tasks()[at];
-            let state = rules.flow.state(task.kind, &task.state);
-            let reason = match state {
-                None => Some("its state is not known".to_owned()),
-                Some(state) if state.terminal => Some(format!("it is {}", state.name)),
-                Some(state) if state.off => Some(format!("it is {}, for a person", state.name)),
-                Some(state) if state.lock => Some(format!("somebody works on it ({})", state.name)),
-                Some(_) if self.claim(&task.id).is_some_and(|claim| claim.live) => Some("it is claimed".into()),
-                Some(_) if rules.flow.position(task.kind, &task.state) >= rules.flow.position(task.kind, target) => {
-                    Some(format!("it is there already ({})", task.state))
-                }
-                Some(_) => None,
-            };
-            match reason {
-                Some(reason) => stay.push((task.id.clone(), reason)),
-                None => move_on.push(at),
+            match self.stays(at, target, &links, rules, actor, force) {
+                Some(reason) => advance.stay.push((self.tasks()[at].id.clone(), reason)),
+                None => moved.push((at, target.clone())),
             }
         }
-        (move_on, stay)
+        let parents = self.parents_after(&moved, &links, rules);
+        for (at, state) in moved.iter().chain(&parents) {
+            let task = &self.tasks()[*at];
+            advance.changes.push(Change::set(
+                &task.id,
+                "state",
+                Some(Value::text(&task.state)),
+                Some(Value::text(state)),
+            ));
+        }
+        advance.moved = moved.iter().map(|(at, _)| self.tasks()[*at].id.clone()).collect();
+        Ok(advance)
+    }
+
+    fn stays(
+        &self,
+        at: usize,
+        target: &StateName,
+        links: &Links<'_>,
+        rules: &Rules,
+        actor: &Actor,
+        force: bool,
+    ) -> Option<String> {
+        let task = &self.tasks()[at];
+        match rules.flow.state(task.kind, &task.state) {
+            None => Some("its state is not known".to_owned()),
+            Some(state) if state.terminal => Some(format!("it is {}", state.name)),
+            Some(state) if state.off => Some(format!("it is {}, for a person", state.name)),
+            Some(state) if state.lock => Some(format!("somebody works on it ({})", state.name)),
+            Some(_) if !links.children(at).is_empty() => Some("it moves with its own children".into()),
+            Some(_) if rules.flow.position(task.kind, &task.state) >= rules.flow.position(task.kind, target) => {
+                Some(format!("it is there already ({})", task.state))
+            }
+            Some(_) => {
+                let asked = Move { task: &task.id, to: Target::State(target.clone()), command: None, force };
+                self.judge(rules, actor, &asked).err().map(|refusal| refusal.to_string())
+            }
+        }
+    }
+
+    /// Where the parents of these go because they are new under them: a parent is never ahead of its children.
+    pub fn parents_over(&self, children: &[TaskId], rules: &Rules) -> Vec<Change> {
+        let links = Links::new(self);
+        let places: Vec<(usize, StateName)> =
+            children.iter().filter_map(|id| self.index_of(id)).map(|at| (at, self.tasks()[at].state.clone())).collect();
+        let moved = self.settle_parents(&places, &links, rules, Fall::Always);
+        let change = |(at, state): &(usize, StateName)| {
+            let task = &self.tasks()[*at];
+            Change::set(&task.id, "state", Some(Value::text(&task.state)), Some(Value::text(state)))
+        };
+        moved.iter().map(change).collect()
     }
 }

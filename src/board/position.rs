@@ -136,7 +136,7 @@ impl Board {
             streams.clamp(1, 3)
         };
         let validator = usize::from(rules.mode == ReviewMode::Interactive && phase <= Phase::Review);
-        let most = |role: &str, wanted: usize| wanted.min(rules.limits.get(role).copied().unwrap_or(wanted));
+        let most = |role: &str, wanted: usize| wanted.min(rules.limits.get(role).copied().unwrap_or(0));
         Roster {
             analyst: most("analyst", analyst),
             builder: most("builder", builder),

@@ -57,6 +57,8 @@ pub enum Refusal {
     NotConverged { task: TaskId, waiting_for: Vec<TaskId> },
     #[error("{task} moves with its children, and these are behind: {}", ids(children))]
     AheadOfChildren { task: TaskId, children: Vec<TaskId> },
+    #[error("{state} is no gate, and many are brought on only to one of {}", states(gates))]
+    NotAGate { state: StateName, gates: Vec<StateName> },
     #[error("these members of a group wait for each other: {}", ids(members))]
     GroupCycle { members: Vec<TaskId> },
 
@@ -70,7 +72,7 @@ pub enum Refusal {
     NotStart { task: TaskId, state: StateName, command: String, from: Vec<StateName> },
     #[error("no {role} takes work from {state}, where {task} is")]
     NotIntake { task: TaskId, role: String, state: StateName },
-    #[error("there are {limit} {role}s at work already: {}", holders.iter().map(Worker::as_str).collect::<Vec<_>>().join(", "))]
+    #[error("the limit of {limit} for {role} is reached: {}", holders.iter().map(Worker::as_str).collect::<Vec<_>>().join(", "))]
     RoleFull { role: String, limit: usize, holders: Vec<Worker> },
     #[error("{worker} holds {} already", ids(tasks))]
     WorkerFull { worker: Worker, tasks: Vec<TaskId> },

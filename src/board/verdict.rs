@@ -54,9 +54,14 @@ impl Court<'_> {
         let mut moved = vec![(self.at, to.clone())];
         if command.is_some_and(|command| command.group) {
             let group = self.board.group_of(self.at, self.links, self.rules)?;
-            let with =
-                group.members.iter().filter(|&&at| at != self.at && self.board.tasks()[at].state == self.task.state);
-            moved.extend(with.map(|&at| (at, to.clone())));
+            let along = |&&at: &&usize| at != self.at && self.board.tasks()[at].state == self.task.state;
+            let held = group.members.iter().filter(along).map(|&at| &self.board.tasks()[at].id);
+            for id in held {
+                if let Some(claim) = self.board.claim(id).filter(|claim| claim.live) {
+                    return Err(Refusal::held(id, claim));
+                }
+            }
+            moved.extend(group.members.iter().filter(along).map(|&at| (at, to.clone())));
         }
         Ok(moved)
     }

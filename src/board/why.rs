@@ -1,5 +1,7 @@
 //! Why a task cannot be started: the chain down to its roots.
 
+use std::collections::HashSet;
+
 use super::{Board, Links, Rules};
 use crate::task::TaskId;
 
@@ -14,17 +16,27 @@ pub struct Cause {
     /// How many open tasks wait for it, directly or not.
     pub frees: usize,
     pub causes: Vec<Cause>,
+    /// What it waits for in turn was told before.
+    pub again: bool,
 }
+
+/// Where the search is, and what it has opened.
+struct Trail {
+    path: Vec<usize>,
+    opened: HashSet<usize>,
+}
+
+const DEEPEST: usize = 60;
 
 impl Board {
     /// What a task waits for, each with its own chain; a ring ends where it closes.
     pub fn causes(&self, at: usize, rules: &Rules) -> Vec<Cause> {
         let links = Links::new(self);
-        let mut path = vec![at];
-        self.causes_of(at, rules, &links, &mut path)
+        let mut trail = Trail { path: vec![at], opened: HashSet::new() };
+        self.causes_of(at, rules, &links, &mut trail)
     }
 
-    fn causes_of(&self, at: usize, rules: &Rules, links: &Links<'_>, path: &mut Vec<usize>) -> Vec<Cause> {
+    fn causes_of(&self, at: usize, rules: &Rules, links: &Links<'_>, trail: &mut Trail) -> Vec<Cause> {
         let mut found: Vec<Cause> = Vec::new();
         let mut next = Some(at);
         let mut seen = Vec::new();
@@ -40,7 +52,7 @@ impl Board {
                 );
                 if !over && !found.iter().any(|cause| cause.task == *id) {
                     let through = (here != at).then(|| self.tasks()[here].id.clone());
-                    found.push(self.cause(id, place, through, rules, links, path));
+                    found.push(self.cause(id, place, through, rules, links, trail));
                 }
             }
             next = self.parent_of(here);
@@ -55,19 +67,30 @@ impl Board {
         through: Option<TaskId>,
         rules: &Rules,
         links: &Links<'_>,
-        path: &mut Vec<usize>,
+        trail: &mut Trail,
     ) -> Cause {
-        let mut cause =
-            Cause { task: id.clone(), through, dead: self.dead(id, place, rules), frees: 0, causes: Vec::new() };
+        let mut cause = Cause {
+            task: id.clone(),
+            through,
+            dead: self.dead(id, place, rules),
+            frees: 0,
+            causes: Vec::new(),
+            again: false,
+        };
         let Some(at) = place else { return cause };
         cause.frees = self.freed_by(at, rules, links);
-        if path.contains(&at) {
+        if trail.path.contains(&at) {
             cause.dead = Some("it waits for itself".into());
             return cause;
         }
-        path.push(at);
-        cause.causes = self.causes_of(at, rules, links, path);
-        path.pop();
+        // Deep chains are cut, and what two wait for is opened once: the page stays as long as the board.
+        if trail.path.len() > DEEPEST || !trail.opened.insert(at) {
+            cause.again = self.blockers_of(at).next().is_some();
+            return cause;
+        }
+        trail.path.push(at);
+        cause.causes = self.causes_of(at, rules, links, trail);
+        trail.path.pop();
         cause
     }
 
@@ -91,7 +114,7 @@ impl Board {
 
     /// How many open tasks wait for this one, directly or through others.
     pub fn freed_by(&self, at: usize, rules: &Rules, links: &Links<'_>) -> usize {
-        let mut seen = std::collections::HashSet::from([at]);
+        let mut seen = HashSet::from([at]);
         let mut queue = vec![at];
         while let Some(here) = queue.pop() {
             for &next in links.dependents(here).iter().chain(links.children(here)) {

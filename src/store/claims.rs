@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use fs2::FileExt as _;
@@ -41,8 +41,13 @@ impl Store {
         Ok(claims)
     }
 
+    /// Whose holder lives, the claim lives.
+    pub fn claim_lock(&self, id: &TaskId) -> PathBuf {
+        self.claim_path(id, "lock")
+    }
+
     /// Shared, so that those who look do not hinder each other.
-    fn is_held(&self, id: &TaskId) -> bool {
+    pub fn is_held(&self, id: &TaskId) -> bool {
         let Ok(file) = File::options().read(true).open(self.claim_path(id, "lock")) else { return false };
         fs2::FileExt::try_lock_shared(&file).is_err()
     }
@@ -56,18 +61,19 @@ impl Store {
     pub fn remove_claim(&self, id: &TaskId) -> Result<(), StoreError> {
         Ok(fs::remove(&self.claim_path(id, "toml"))?)
     }
+}
 
+impl Hold {
     /// Takes the lock of a claim for this process. Those who look at it hold it for an instant, so it may take a few tries.
-    pub fn hold(&self, id: &TaskId) -> Result<Hold, StoreError> {
-        fs::make_dir(&self.claims_dir())?;
-        let file = fs::open_lock(&self.claim_path(id, "lock"))?;
+    pub fn take(path: &Path) -> Result<Self, StoreError> {
+        let file = fs::open_lock(path)?;
         let start = Instant::now();
         while file.try_lock_exclusive().is_err() {
             if start.elapsed() > Duration::from_secs(2) {
-                return Err(StoreError::Busy { holder: format!("the holder of {id}") });
+                return Err(StoreError::Busy { holder: "another program on this task".into() });
             }
             std::thread::sleep(Duration::from_millis(1));
         }
-        Ok(Hold { _file: file })
+        Ok(Self { _file: file })
     }
 }

@@ -13,7 +13,8 @@ use super::guard::{self, Outcome};
 use super::{BoardLock, Line, Store, StoreError, journal};
 use crate::board::{Change, Op, Place};
 use crate::fs;
-use crate::task::{TaskId, Worker};
+use crate::task::{Key, Kind, TaskId, Value, Worker};
+use crate::workflow::Workflow;
 
 /// How often a verb is worked out again when somebody saves in between.
 const TRIES: usize = 5;
@@ -164,7 +165,7 @@ impl Store {
             let temp = guard::temp_path(&edit.path, &line.id);
             match guard::late_save(&edit.path, &line.id, old)? {
                 None => fs::remove(&temp)?,
-                Some(theirs) => match edited(&theirs, line, &edit.task) {
+                Some(theirs) => match edited(&theirs, line, &edit.task, &self.flow) {
                     Some(both) => {
                         fs::remove(&temp)?;
                         guard::replace(&edit.path, &line.id, Some(new), Some(&both))?;
@@ -226,7 +227,7 @@ impl Store {
                 edits.insert(path.clone(), edit);
             }
             let edit = edits.get_mut(&path).expect("it was put there above");
-            edit.new = changed(edit.new.take(), change, expect)?;
+            edit.new = changed(edit.new.take(), change, expect, &self.flow)?;
         }
         Ok(edits.into_values().filter(|edit| edit.old != edit.new).collect())
     }
@@ -266,7 +267,7 @@ impl Store {
             match self.text_of(&path).ok().flatten() {
                 Some(now)
                     if is_written(&now, line, change.task())
-                        && edited(&swapped, line, change.task()).as_ref() != Some(&now) =>
+                        && edited(&swapped, line, change.task(), &self.flow).as_ref() != Some(&now) =>
                 {
                     guard::give_back(&path, &temp, &now)?;
                 }
@@ -282,10 +283,10 @@ impl Store {
 }
 
 /// `text` after the line's changes to that task, if they apply.
-fn edited(text: &str, line: &Line, task: &TaskId) -> Option<String> {
+fn edited(text: &str, line: &Line, task: &TaskId, flow: &Workflow) -> Option<String> {
     let mut text = Some(text.to_owned());
     for change in line.changes.iter().filter(|change| change.task() == task) {
-        text = changed(text, change, Expect::Exactly).ok()?;
+        text = changed(text, change, Expect::Exactly, flow).ok()?;
     }
     text
 }
@@ -299,7 +300,12 @@ fn is_written(text: &str, line: &Line, task: &TaskId) -> bool {
 }
 
 /// The text after one change.
-fn changed(text: Option<String>, change: &Change, expect: Expect) -> Result<Option<String>, StoreError> {
+fn changed(
+    text: Option<String>,
+    change: &Change,
+    expect: Expect,
+    flow: &Workflow,
+) -> Result<Option<String>, StoreError> {
     let lenient = expect == Expect::WhatIsLeft;
     match change {
         Change::File { task, old, new, .. } => {
@@ -321,7 +327,7 @@ fn changed(text: Option<String>, change: &Change, expect: Expect) -> Result<Opti
                 Err(_) if lenient => return Ok(Some(text)),
                 Err(error) => return Err(edit(error)),
             };
-            if doc.says(key, old.as_ref()) {
+            if doc.says(key, old.as_ref()) || is_same_state(&doc, key, old.as_ref(), flow) {
                 Ok(Some(doc.with(key, new.as_ref()).map_err(edit)?))
             } else if lenient {
                 Ok(Some(text))
@@ -330,4 +336,18 @@ fn changed(text: Option<String>, change: &Change, expect: Expect) -> Result<Opti
             }
         }
     }
+}
+
+/// A file may leave its state out, or spell it carelessly: what it means is what counts.
+fn is_same_state(doc: &Doc, key: &Key, expected: Option<&Value>, flow: &Workflow) -> bool {
+    if key.as_str() != "state" {
+        return false;
+    }
+    let text = |key: &str| doc.get(&Key::new(key)).map(|value| value.to_string());
+    let kind: Kind = text("kind").and_then(|kind| kind.parse().ok()).unwrap_or(Kind::Issue);
+    let means = match text("state") {
+        Some(typed) => flow.find_state(kind, &typed).ok().map(|state| &state.name),
+        None => Some(flow.initial(kind)),
+    };
+    means.is_some_and(|name| expected.is_some_and(|value| value.to_string() == name.as_str()))
 }

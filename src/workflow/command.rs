@@ -16,6 +16,8 @@ pub struct Command {
     pub lock: Option<StateName>,
     pub complete: Option<StateName>,
     pub ends: Vec<StateName>,
+    /// Those ends that are not for large tasks.
+    pub small_ends: Vec<StateName>,
     /// The end that counts as a rejection.
     pub iterate: Option<StateName>,
     pub on_blocked: bool,
@@ -97,7 +99,13 @@ impl Intent {
 impl Command {
     /// Every state that the command names.
     pub(super) fn states(&self) -> impl Iterator<Item = &StateName> {
-        self.from.iter().chain(&self.lock).chain(&self.complete).chain(&self.ends).chain(&self.iterate)
+        self.from
+            .iter()
+            .chain(&self.lock)
+            .chain(&self.complete)
+            .chain(&self.ends)
+            .chain(&self.small_ends)
+            .chain(&self.iterate)
     }
 
     pub fn is_for(&self, role: &str, mode: ReviewMode) -> bool {

@@ -15,8 +15,8 @@ pub enum WorkflowError {
     Syntax { message: String, offset: usize },
     #[error("{0}")]
     Inconsistent(String),
-    #[error("{typed:?} is not a state: did you mean {meant}? (there are {all})")]
-    NoSuchState { typed: String, meant: String, all: String },
+    #[error("{typed:?} is not a state{}: there are {all}", meant.as_ref().map(|m| format!(", did you mean {m}?")).unwrap_or_default())]
+    NoSuchState { typed: String, meant: Option<String>, all: String },
     #[error("{typed:?} is not a command: use {all}")]
     NoSuchCommand { typed: String, all: String },
 }
@@ -61,6 +61,8 @@ struct CommandRow {
     complete: Option<String>,
     #[serde(default)]
     ends: Vec<String>,
+    #[serde(default)]
+    small_ends: Vec<String>,
     iterate: Option<String>,
     #[serde(default)]
     blocked: bool,
@@ -190,6 +192,7 @@ impl TryFrom<CommandRow> for Command {
             lock: row.lock.map(StateName::new),
             complete: row.complete.map(StateName::new),
             ends: states(row.ends),
+            small_ends: states(row.small_ends),
             iterate: row.iterate.map(StateName::new),
             on_blocked: row.blocked,
             sizes: row.sizes,

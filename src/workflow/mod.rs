@@ -123,17 +123,11 @@ impl Workflow {
     fn no_such_state(&self, kind: Kind, typed: &str, starting: &[&State]) -> WorkflowError {
         let all = self.states_of(kind);
         let names = |states: &[&State]| states.iter().map(|s| s.name.to_string()).collect::<Vec<_>>().join(", ");
-        let near = all.iter().max_by(|a, b| {
-            let score = |s: &State| strsim::jaro_winkler(&fold(typed), &fold(s.name.as_str()));
-            score(a).total_cmp(&score(b))
-        });
+        let score = |s: &State| strsim::jaro_winkler(&fold(typed), &fold(s.name.as_str()));
+        let near = all.iter().max_by(|a, b| score(a).total_cmp(&score(b))).filter(|state| score(state) > 0.8);
         WorkflowError::NoSuchState {
             typed: typed.to_owned(),
-            meant: if starting.is_empty() {
-                near.map(|s| s.name.to_string()).unwrap_or_default()
-            } else {
-                names(starting)
-            },
+            meant: if starting.is_empty() { near.map(|s| s.name.to_string()) } else { Some(names(starting)) },
             all: names(&all.iter().collect::<Vec<_>>()),
         }
     }

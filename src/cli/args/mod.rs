@@ -11,7 +11,7 @@ use clap_complete::engine::ArgValueCandidates;
 use super::complete;
 
 pub use task::{Add, Archive, Diff, Graph, Ls, Rm, Search, Set, Task, Tree};
-pub use work::{Advance, Claim, Close, Guarded, Move, Next, Release, Run, Status, Wait, Workflow, Worktree};
+pub use work::{Advance, Become, Claim, Close, Guarded, Move, Next, Release, Run, Status, Wait, Workflow, Worktree};
 
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (ralph-board)");
 
@@ -124,9 +124,12 @@ pub enum Command {
     Completions(Completions),
     /// Print the manual page, or write all of them
     Man(Man),
-    /// Become a program that ends with its parent (called by `run`)
+    /// Hold a claim's lock while a program runs (called by `run`)
     #[command(hide = true)]
     Guarded(Guarded),
+    /// Become a program that ends with its parent (called by `guarded`)
+    #[command(hide = true)]
+    Become(Become),
     /// Merge three versions of a task file (called by git)
     #[command(hide = true)]
     MergeDriver(MergeDriver),

@@ -113,7 +113,7 @@ pub struct Advance {
     /// A gate of the workflow, such as "Ready for Plan"
     #[arg(long, value_name = "STATE", add = ArgValueCandidates::new(complete::states))]
     pub to: String,
-    /// Also to a state that is no gate
+    /// A person insists, against the table; it is journaled
     #[arg(long)]
     pub force: bool,
 }
@@ -125,9 +125,18 @@ pub struct Workflow {
     pub mermaid: bool,
 }
 
-/// What `run` starts in its stead: asks the kernel to end it when ralph dies, then becomes the program.
+/// What `run` starts: it holds the claim's lock while the program runs.
 #[derive(Debug, Args)]
 pub struct Guarded {
+    pub parent: i32,
+    pub lock: std::path::PathBuf,
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub program: Vec<String>,
+}
+
+/// What the guard starts: it asks to end with the guard, then becomes the program.
+#[derive(Debug, Args)]
+pub struct Become {
     pub parent: i32,
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub program: Vec<String>,

@@ -51,6 +51,7 @@ pub fn run(session: &Session<'_>, command: Command) -> Answer {
         Command::Next(args) => next::run(session, &args),
         Command::Run(args) => run::run(session, &args),
         Command::Guarded(args) => run::guarded(&args),
+        Command::Become(args) => run::become_program(&args),
         Command::Wait(args) => wait::run(session, &args),
         Command::Why(args) => why::run(session, &args),
         Command::Status(args) => status::run(session, &args),

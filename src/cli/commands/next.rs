@@ -19,12 +19,13 @@ pub fn run(session: &Session<'_>, args: &Next) -> Answer {
         return Ok(Outcome::Done);
     }
     let resume = if chosen.resume { paint(style::DIM, "  go on with it") } else { String::new() };
+    let command =
+        chosen.command.as_ref().map(|command| format!(" as {}", paint(style::HEAD, command))).unwrap_or_default();
     let mut text = format!(
-        "{} {}  {} as {}{resume}\n",
+        "{} {}  {}{command}{resume}\n",
         paint(style::ID, &chosen.task),
         chosen.title,
-        paint(style::state(chosen.state.as_str()), &chosen.state),
-        paint(style::HEAD, &chosen.command)
+        paint(style::state(chosen.state.as_str()), &chosen.state)
     );
     text.push_str(&chosen.claim.as_ref().map(super::claim::line).unwrap_or_default());
     session.out.text(&text);

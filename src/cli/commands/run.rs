@@ -1,51 +1,68 @@
 //! `ralph run`: a program under a claim that lives as long as it does.
+//!
+//! Three processes: ralph, which waits; its guard, which holds the claim's lock and ends everything below it when ralph is
+//! gone, in whatever way; and the program, which ends with its guard.
 
 use std::io::IsTerminal as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Command, ExitStatus};
 
-use rustix::process::{Pid, Signal, getppid, kill_process, set_parent_process_death_signal};
+use rustix::process::{
+    Pid, Signal, getpid, getppid, kill_process, set_child_subreaper, set_parent_process_death_signal,
+};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::Signals;
 
 use crate::app::{self, Failure};
-use crate::cli::args::{Guarded, Run};
+use crate::cli::args::{Become, Guarded, Run};
 use crate::cli::{Answer, Outcome, Session};
 
 pub fn run(session: &Session<'_>, args: &Run) -> Answer {
     session.with(|ws| {
         let id = ws.find(&args.task)?;
         // Before the program starts, so that no signal falls between.
-        let signals = Signals::new([SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2])
-            .map_err(|error| Failure::broken("signals", format!("cannot watch for signals: {error}")))?;
-        let mut running = app::start_run(ws, &id, args.acting.command.as_deref(), guard()?, &args.program)?;
-        forward(signals, running.child.id());
+        let signals = watched()?;
+        let mut guard = itself()?;
+        guard.arg("guarded").arg(std::process::id().to_string());
+        let mut running = app::start_run(ws, &id, args.acting.command.as_deref(), guard, &args.program)?;
+        pass_on(signals, running.child.id(), None);
         let status = running.child.wait();
         let status =
             status.map_err(|error| Failure::broken("wait", format!("cannot wait for the program: {error}")))?;
-        let released = running.finish(ws)?;
-        if let Some(back) = released.filter(|back| back.from != back.to) {
-            session.out.say(&format!("{} is free again: {} → {}", back.task, back.from, back.to));
+        match running.finish(ws) {
+            Ok(Some(back)) if back.from != back.to => {
+                session.out.say(&format!("{} is free again: {} → {}", back.task, back.from, back.to));
+            }
+            Ok(_) => {}
+            // The program's own end is what was asked for.
+            Err(failure) => session.out.say(&format!("warning: {id} could not be given back: {}", failure.message)),
         }
         Ok(Outcome::Code(code(status)))
     })
 }
 
-/// This program once more, as the one that becomes the other.
-fn guard() -> Result<Command, Failure> {
-    let exe = std::env::current_exe()
-        .map_err(|error| Failure::broken("no-exe", format!("cannot find this program: {error}")))?;
-    let mut command = Command::new(exe);
-    command.arg("guarded").arg(std::process::id().to_string()).arg("--");
-    Ok(command)
+fn watched() -> Result<Signals, Failure> {
+    let signals = Signals::new([SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2]);
+    signals.map_err(|error| Failure::broken("signals", format!("cannot watch for signals: {error}")))
 }
 
-/// Passes signals on. Ctrl-C at a terminal reaches the program by itself, so that one is passed only where there is none.
-fn forward(mut signals: Signals, child: u32) {
+/// This program once more.
+fn itself() -> Result<Command, Failure> {
+    let exe = std::env::current_exe()
+        .map_err(|error| Failure::broken("no-exe", format!("cannot find this program: {error}")))?;
+    Ok(Command::new(exe))
+}
+
+/// Passes signals on to a child. Ctrl-C at a terminal reaches it by itself, so that one is passed only where there is none.
+/// With a parent to look after, its end is the end of everything below.
+fn pass_on(mut signals: Signals, child: u32, parent: Option<i32>) {
     let at_terminal = std::io::stdin().is_terminal();
     std::thread::spawn(move || {
         let Some(pid) = i32::try_from(child).ok().and_then(Pid::from_raw) else { return };
         for number in signals.forever() {
+            if parent.is_some_and(|parent| !is_parent(parent)) {
+                end_everything();
+            }
             let signal = match number {
                 SIGINT if at_terminal => continue,
                 SIGINT => Signal::INT,
@@ -59,23 +76,78 @@ fn forward(mut signals: Signals, child: u32) {
     });
 }
 
+fn is_parent(pid: i32) -> bool {
+    getppid().is_some_and(|parent| parent.as_raw_nonzero().get() == pid)
+}
+
 /// As a shell tells it: 128 and the signal's number for a program that was killed.
 fn code(status: ExitStatus) -> u8 {
     let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
     u8::try_from(code).unwrap_or(255)
 }
 
-/// Asks the kernel to be killed when ralph dies, then becomes the program.
+/// Holds the claim's lock while the program runs, and ends it with all its offspring when ralph dies.
 pub fn guarded(args: &Guarded) -> Answer {
+    let signals = watched()?;
+    let _ = set_parent_process_death_signal(Some(Signal::TERM));
+    // Whoever is left by its own parent comes to us, so that nobody slips away.
+    let _ = set_child_subreaper(Some(getpid()));
+    if !is_parent(args.parent) {
+        return Err(Failure::broken("orphan", "ralph is gone, and the claim with it"));
+    }
+    let _hold = app::hold_lock(&args.lock)?;
+    let mut program = itself()?;
+    program.arg("become").arg(std::process::id().to_string()).arg("--").args(&args.program);
+    let started = program.spawn();
+    let mut child =
+        started.map_err(|error| Failure::broken("cannot-start", format!("cannot start the program: {error}")))?;
+    pass_on(signals, child.id(), Some(args.parent));
+    let status = child.wait();
+    if !is_parent(args.parent) {
+        end_everything();
+    }
+    let status = status.map_err(|error| Failure::broken("wait", format!("cannot wait for the program: {error}")))?;
+    Ok(Outcome::Code(code(status)))
+}
+
+/// Asks the kernel to be killed when the guard dies, then becomes the program.
+pub fn become_program(args: &Become) -> Answer {
     let [program, arguments @ ..] = args.program.as_slice() else {
         return Err(Failure::usage("no-program", "run what?"));
     };
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     // It died before we asked: the wish would never be granted.
-    if getppid().map(|pid| pid.as_raw_nonzero().get()) != Some(args.parent) {
+    if !is_parent(args.parent) {
         return Err(Failure::broken("orphan", "ralph is gone, and the claim with it"));
     }
     let error = Command::new(program).args(arguments).exec();
     let failure = Failure::broken("cannot-start", format!("cannot start {program:?}: {error}"));
     Err(failure.advice("say a program that is on your PATH, or its whole path"))
+}
+
+/// Kills all that descends from this process, then ends it; the lock goes when they are gone.
+fn end_everything() -> ! {
+    for _ in 0..50 {
+        let below = descendants(getpid().as_raw_nonzero().get());
+        if below.is_empty() {
+            break;
+        }
+        for pid in below.into_iter().filter_map(Pid::from_raw) {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    std::process::exit(137)
+}
+
+/// The living processes below one, however deep.
+fn descendants(root: i32) -> Vec<i32> {
+    let mut below = vec![root];
+    let parents = app::living_processes();
+    let mut at = 0;
+    while let Some(&parent) = below.get(at) {
+        below.extend(parents.iter().filter(|(_, of)| *of == parent).map(|(pid, _)| *pid));
+        at += 1;
+    }
+    below.split_off(1)
 }

@@ -44,11 +44,12 @@ fn line(reason: &Reason) -> String {
     let through = reason.through.as_ref().map(|id| paint(style::DIM, format!(" through {id}"))).unwrap_or_default();
     let dead =
         reason.dead.as_ref().map(|why| format!("  {}", paint(style::BLOCKED, format!("✗ {why}")))).unwrap_or_default();
-    let root = reason.reasons.is_empty();
+    let again = if reason.again { paint(style::DIM, "  (see above)") } else { String::new() };
+    let root = reason.reasons.is_empty() && !reason.again;
     let frees = if root && reason.frees > 0 {
         paint(style::READY, format!("  would free {}", words::count(reason.frees, "task")))
     } else {
         String::new()
     };
-    format!("{} {title}{state}{holder}{through}{dead}{frees}", paint(style::ID, &reason.task))
+    format!("{} {title}{state}{holder}{through}{dead}{frees}{again}", paint(style::ID, &reason.task))
 }

@@ -17,12 +17,10 @@ pub fn run(session: &Session<'_>, args: &args::Workflow) -> Answer {
         session.out.text(&mermaid(&flow, mode));
     } else {
         let width = session.out.width();
-        session.out.text(&format!(
-            "{}\n{}\n{}",
-            states(&flow, mode, width),
-            commands(&flow, width),
-            roles(&flow, mode, width)
-        ));
+        let tables = [states(&flow, mode, width), commands(&flow, width), roles(&flow, mode, width)];
+        let filled: Vec<&str> =
+            tables.iter().map(|table| table.trim_end()).filter(|table| table.lines().count() > 1).collect();
+        session.out.text(&format!("{}\n", filled.join("\n\n")));
     }
     Ok(Outcome::Done)
 }
@@ -119,6 +117,10 @@ fn mermaid(flow: &Workflow, mode: ReviewMode) -> String {
     }
     for from in flow.states() {
         for to in flow.states().iter().filter(|to| to.name != from.name && Some(&to.name) != flow.escalation()) {
+            let plain = flow.commands().is_empty() && [&from.claim, &from.release].contains(&&Some(to.name.clone()));
+            if plain {
+                text.push_str(&format!("  {} --> {}\n", name(&from.name), name(&to.name)));
+            }
             let by: Vec<&str> = flow
                 .commands()
                 .iter()

@@ -8,6 +8,7 @@ mod claims;
 mod commands;
 mod crash;
 mod fidelity;
+mod groups;
 mod history;
 mod index;
 mod laws;

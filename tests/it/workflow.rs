@@ -54,7 +54,10 @@ fn a_plain_board_works_with_all_commands() {
         sandbox.ralph(command).ok();
     }
     assert!(sandbox.ralph(&["escalate", &id]).fails(2).contains("means nothing"));
-    assert!(sandbox.ralph(&["next", "--role", "analyst"]).fails(2).contains("is not a role"));
+    assert!(sandbox.ralph(&["next", "--role", "analyst"]).fails(2).contains("this board has none"));
+    let second = sandbox.add(&["y"]);
+    let chosen = sandbox.ralph(&["next", "--claim", "--json"]).json();
+    assert_eq!((&chosen["task"], &chosen["state"]), (&second.as_str().into(), &"Doing".into()));
 }
 
 #[test]
@@ -353,4 +356,136 @@ proptest! {
             model.check();
         }
     }
+}
+
+#[test]
+fn a_file_without_a_state_moves_like_any_other() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("bare", "title = 'x' # mine\n");
+    sandbox.write_task("odd", "title = 'x'\nstate = \"ready-for-plan\"\n");
+    sandbox.ralph(&["move", "bare", "research-needed"]).ok();
+    assert_eq!(sandbox.read_task("bare"), "title = 'x' # mine\nstate = \"Research Needed\"\n");
+    sandbox.ralph(&["claim", "odd", "--as", "builder"]).ok();
+    assert!(sandbox.read_task("odd").contains("state = \"Plan in Progress\""));
+    sandbox.ralph(&["undo", "--force"]).ok();
+    assert!(sandbox.ralph(&["reap"]).stderr.contains("nothing to do"), "a claim that is taken back leaves none");
+}
+
+#[test]
+fn a_blocked_lock_is_not_taken_up() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("x", "title = 'x'\n");
+    for (id, state) in [("a", "In Progress"), ("c", "Plan in Progress")] {
+        sandbox.write_task(id, format!("title = '{id}'\nstate = '{state}'\nblocked_by = ['x']\n"));
+        assert!(sandbox.ralph(&["claim", id, "--as", "builder"]).fails(1).contains("waits for x"));
+    }
+}
+
+#[test]
+fn advance_moves_only_whom_its_mover_may() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("p", "title = 'P'\nkind = 'epic'\n");
+    sandbox.write_task("c", "title = 'C'\nkind = 'epic'\nparent = 'p'\n");
+    sandbox.write_task("g", "title = 'G'\nparent = 'c'\n");
+    sandbox.write_task("h", "title = 'H'\nparent = 'p'\nestimate = 'XL'\n");
+    let said = sandbox.ralph(&["advance", "p", "--children", "--to", "ready-for-plan", "--as", "analyst"]).ok();
+    assert!(
+        said.contains("c stays: it moves with its own children") && said.contains("h stays: h is of size XL"),
+        "{said}"
+    );
+    sandbox.ralph(&["advance", "p", "--children", "--to", "plan-in-progress", "--force", "--as", "analyst"]).fails(1);
+    assert_eq!(sandbox.ralph(&["task", "show", "p", "--json"]).json()["state"], "Backlog");
+}
+
+#[test]
+fn a_move_into_a_lock_is_a_claim() {
+    let sandbox = Sandbox::new();
+    for n in 0..5 {
+        sandbox.write_task(&format!("t{n}"), "title = 'x'\nstate = 'Ready for Plan'\n");
+    }
+    for n in 1..=3 {
+        sandbox.ralph(&["move", &format!("t{n}"), "__LOCK__", "--for", "plan", "--as", &format!("builder-{n}")]).ok();
+    }
+    assert!(sandbox.ralph(&["reap"]).stderr.contains("nothing to do"));
+    assert_eq!(sandbox.ralph(&["task", "show", "t1", "--json"]).json()["claim"]["by"], "builder-1");
+    assert!(
+        sandbox
+            .ralph(&["move", "t4", "__LOCK__", "--for", "plan", "--as", "builder-4"])
+            .fails(3)
+            .contains("limit of 3")
+    );
+    assert!(sandbox.ralph(&["move", "t0", "__BOGUS__", "--as", "builder-1"]).fails(2).contains("__COMPLETE__"));
+}
+
+#[test]
+fn a_state_changed_in_the_editor_brings_everything_along() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("p", "title = 'P'\nkind = 'epic'\nstate = 'Plan in Review'\n");
+    sandbox.write_task("c", "title = 'C'\nparent = 'p'\nstate = 'Plan in Review'\n");
+    let edit = |script: &str| {
+        let mut command = sandbox.command(crate::sandbox::RALPH, &sandbox.root());
+        crate::sandbox::finish(command.args(["task", "edit", "c"]).env("EDITOR", format!("sed -i \"{script}\"")))
+    };
+    edit("s/Plan in Review/Ready for Plan/").ok();
+    assert!(sandbox.read_task("c").contains("needs-iteration") && sandbox.read_task("c").contains("rejections = 1"));
+    assert_eq!(sandbox.ralph(&["task", "show", "p", "--json"]).json()["state"], "Ready for Plan");
+    assert!(edit("s/Ready for Plan/Plan in Progress/").fails(1).contains("taken by claiming"));
+}
+
+#[test]
+fn a_new_child_is_never_behind_its_parent_unseen() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("p", "title = 'P'\nkind = 'epic'\nstate = 'Done'\n");
+    sandbox.write_task("q", "title = 'Q'\nkind = 'epic'\nstate = 'In Review'\n");
+    sandbox.write_task("o", "title = 'O'\nstate = 'Plan in Review'\n");
+    sandbox.add(&["x", "--parent", "p"]);
+    sandbox.ralph(&["task", "set", "o", "parent=q"]).ok();
+    let state = |id: &str| sandbox.ralph(&["task", "show", id, "--json"]).json()["state"].as_str().unwrap().to_owned();
+    assert_eq!((state("p"), state("q")), ("Backlog".into(), "Plan in Review".into()));
+}
+
+#[test]
+fn why_stays_short_however_the_chains_cross() {
+    let sandbox = Sandbox::new();
+    for layer in 0..25 {
+        for side in ["a", "b"] {
+            let on = if layer < 24 { format!("['a{0}', 'b{0}']", layer + 1) } else { "[]".into() };
+            sandbox.write_task(&format!("{side}{layer}"), format!("title = 'x'\nblocked_by = {on}\n"));
+        }
+    }
+    assert!(sandbox.ralph(&["why", "a0"]).ok().lines().count() < 120);
+}
+
+#[test]
+fn a_large_task_is_neither_skipped_past_research_nor_stuck_after_it() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("m", "title = 'M'\nestimate = 'M'\n");
+    assert!(
+        sandbox
+            .ralph(&["move", "m", "ready-for-plan", "--for", "triage", "--as", "analyst"])
+            .fails(1)
+            .contains("too large")
+    );
+    sandbox.write_task("n", "title = 'N'\nestimate = 'M'\nstate = 'Research Needed'\n");
+    sandbox.ralph(&["claim", "n", "--for", "research", "--force", "--as", "anna"]).ok();
+    sandbox.ralph(&["move", "n", "__COMPLETE__", "--for", "research", "--as", "anna"]).ok();
+    assert_eq!(sandbox.ralph(&["next", "--role", "builder", "--json"]).json()["task"], "n");
+    sandbox.write_task("r", "title = 'R'\nstate = 'Research Needed'\n");
+    assert!(
+        sandbox
+            .ralph(&["move", "r", "__COMPLETE__", "--as", "analyst"])
+            .fails(1)
+            .contains("not claimed by you for research")
+    );
+}
+
+#[test]
+fn nothing_to_do_is_success_and_an_unknown_state_is_mended_by_a_person() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("d", "title = 'D'\nstate = 'Done'\n");
+    let again = sandbox.ralph(&["done", "d"]);
+    assert!(again.code == 0 && again.stderr.contains("nothing to do: d is Done already"), "{again}");
+    sandbox.write_task("u", "title = 'U'\nstate = 'Weird'\n");
+    sandbox.ralph(&["move", "u", "backlog"]).ok();
+    assert_eq!(sandbox.ralph(&["task", "show", "u", "--json"]).json()["state"], "Backlog");
 }

@@ -254,7 +254,8 @@ impl Board {
                 let Some(at) = self.index_of(task) else { continue };
                 match key.as_str() {
                     "state" => {
-                        self.tasks[at].state = StateName::new(new.as_ref().map(ToString::to_string).unwrap_or_default())
+                        self.tasks[at].state =
+                            StateName::new(new.as_ref().map(ToString::to_string).unwrap_or_default());
                     }
                     _ => self.tasks[at].owner = None,
                 }

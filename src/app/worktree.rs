@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::{Failure, Workspace};
 use crate::board::{Board, Links};
+use crate::config::Source;
 use crate::git::{Distance, Worktree};
 use crate::store::BoardLock;
 use crate::task::{StateName, Task, TaskId};
@@ -78,8 +79,12 @@ fn place(ws: &Workspace, board: &Board, id: &TaskId) -> Result<Place, Failure> {
     Ok(Place { task: task.id.clone(), path, branch: format!("feature/{}", name(task)) })
 }
 
+/// The setting; unless somebody set it, `master` will do where there is no `main`.
 fn main_branch(ws: &Workspace) -> String {
-    ws.settings.text("git.main").to_owned()
+    let named = ws.settings.text("git.main").to_owned();
+    let set = ws.settings.get("git.main").is_ok_and(|setting| setting.source != Source::Default);
+    let old = "master".to_owned();
+    if !set && !ws.repository.has_branch(&named) && ws.repository.has_branch(&old) { old } else { named }
 }
 
 pub fn add_worktree(ws: &Workspace, id: &TaskId, start: &Start) -> Result<WorktreeAdded, Failure> {

@@ -753,6 +753,11 @@ mod tests {
             parent_goes(&judge(&done, ReviewMode::Skip, "anna", "Backlog", None, false).unwrap()),
             Some("Backlog")
         );
+        let reopened = family(&[("a", "Canceled"), ("b", "Done")], "Done", false);
+        assert_eq!(
+            parent_goes(&judge(&reopened, ReviewMode::Skip, "anna", "Backlog", None, false).unwrap()),
+            Some("Backlog")
+        );
         let to = Target::State(StateName::new("Ready for Plan"));
         let ahead = family(&[("a", "Backlog")], "Backlog", false);
         let asked = Move { task: &id("p"), to, command: Some("triage"), force: false };

@@ -91,8 +91,9 @@ impl Board {
         let least = ranks.and_then(|ranks| ranks.into_iter().min())?;
         let all = flow.states_of(self.tasks()[parent].kind);
         let gate = all[..=least.min(all.len() - 1)].iter().rposition(|state| state.gate && !state.off);
+        // A child that comes back from beside the pipeline was not counted until now.
         let was_level =
-            fall == Fall::Always || rank(child, &self.tasks()[child].state).is_some_and(|before| before >= mine);
+            fall == Fall::Always || rank(child, &self.tasks()[child].state).is_none_or(|before| before >= mine);
         let fell_behind = was_level && least < mine;
         match gate {
             Some(gate) if gate > mine => Some(all[gate].name.clone()),

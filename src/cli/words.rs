@@ -50,14 +50,15 @@ pub fn mark(task: &TaskView) -> (&'static str, anstyle::Style) {
         "Done" | "Completed" => ("✓", style::DIM),
         "Canceled" => ("✗", style::DIM),
         "Human Needed" => ("!", style::WARN),
+        _ if task.claim.is_some() => ("▶", style::OWNER),
         _ if task.blocked => ("⊘", style::BLOCKED),
-        _ if task.owner.is_some() => ("▶", style::OWNER),
         _ if task.ready => ("●", style::READY),
+        _ if task.owner.is_some() => ("▷", style::OWNER),
         _ => ("○", style::DIM),
     }
 }
 
-pub const LEGEND: &str = "● ready  ▶ taken  ⊘ blocked  ! a person is needed  ○ waits";
+pub const LEGEND: &str = "● ready  ▶ at work  ▷ has an owner  ⊘ blocked  ! a person is needed  ○ waits";
 
 pub fn task_table(tasks: &[TaskView], width: Option<usize>) -> String {
     let heads = ["", "ID", "STATE", "PRI", "SIZE", "TITLE", "WAITS FOR", "LABELS", "OWNER"];

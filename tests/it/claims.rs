@@ -166,12 +166,19 @@ fn limits_hold_per_role_and_per_worker() {
 #[test]
 fn limits_hold_under_a_race() {
     let sandbox = Sandbox::new();
-    for n in 0..24 {
-        sandbox.write_task(&format!("r{n}"), "title = 'x'\nstate = 'Research Needed'\n");
-        sandbox.write_task(&format!("p{n}"), "title = 'x'\nstate = 'Ready for Plan'\n");
-        sandbox.write_task(&format!("m{n}"), "title = 'x'\nstate = 'In Review'\n");
+    set(&sandbox, "review.mode", "interactive");
+    let roles = [
+        ("analyst", "Research Needed"),
+        ("builder", "Ready for Plan"),
+        ("validator", "Plan in Review"),
+        ("integrator", "In Review"),
+    ];
+    for (role, state) in roles {
+        for n in 0..24 {
+            sandbox.write_task(&format!("{role}{n}"), format!("title = 'x'\nstate = '{state}'\n"));
+        }
     }
-    let workers = (0..8).flat_map(|n| ["analyst", "builder", "integrator"].map(|role| format!("{role}-{n}")));
+    let workers = (0..8).flat_map(|n| roles.map(|(role, _)| format!("{role}-{n}")));
     let children: Vec<(String, Child)> = workers
         .map(|name| {
             let mut command = real(&sandbox, &["next", "--claim", "--as", &name]);
@@ -186,7 +193,15 @@ fn limits_hold_under_a_race() {
             code => assert_eq!(code, Some(3), "{name}"),
         }
     }
-    assert_eq!(won, HashMap::from([("analyst".into(), 3), ("builder".into(), 3), ("integrator".into(), 1)]));
+    assert_eq!(
+        won,
+        HashMap::from([
+            ("analyst".into(), 3),
+            ("builder".into(), 3),
+            ("validator".into(), 1),
+            ("integrator".into(), 1)
+        ])
+    );
 }
 
 /// Thirty-two workers over two hundred tasks that wait for each other: each is done once, after what it waits for.

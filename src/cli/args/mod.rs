@@ -27,8 +27,7 @@ pub struct Cli {
 
 const AFTER: &str = "\
 Tasks are named by id, or by any prefix of it that is unique: t-x7kq, x7kq, x7.
-Exit codes: 0 done · 1 refused by a rule · 2 usage · 3 raced or held, try again · 4 broken file or disk ·
-            5 no work now";
+Exit codes: 0 done · 1 refused · 2 usage · 3 raced or held, try again · 4 broken file or disk · 5 no work";
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]

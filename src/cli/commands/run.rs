@@ -10,7 +10,7 @@ use std::process::{Command, ExitStatus};
 use rustix::process::{
     Pid, Signal, getpid, getppid, kill_process, set_child_subreaper, set_parent_process_death_signal,
 };
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::Signals;
 
 use crate::app::{self, Failure};
@@ -21,11 +21,11 @@ pub fn run(session: &Session<'_>, args: &Run) -> Answer {
     session.with(|ws| {
         let id = ws.find(&args.task)?;
         // Before the program starts, so that no signal falls between.
-        let signals = watched()?;
+        let signals = watched(&[])?;
         let mut guard = itself()?;
         guard.arg("guarded").arg(std::process::id().to_string());
         let mut running = app::start_run(ws, &id, args.acting.command.as_deref(), guard, &args.program)?;
-        pass_on(signals, running.child.id(), None);
+        pass_on(signals, running.child.id());
         let status = running.child.wait();
         let status =
             status.map_err(|error| Failure::broken("wait", format!("cannot wait for the program: {error}")))?;
@@ -41,8 +41,8 @@ pub fn run(session: &Session<'_>, args: &Run) -> Answer {
     })
 }
 
-fn watched() -> Result<Signals, Failure> {
-    let signals = Signals::new([SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2]);
+fn watched(more: &[i32]) -> Result<Signals, Failure> {
+    let signals = Signals::new([&[SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2], more].concat());
     signals.map_err(|error| Failure::broken("signals", format!("cannot watch for signals: {error}")))
 }
 
@@ -54,16 +54,15 @@ fn itself() -> Result<Command, Failure> {
 }
 
 /// Passes signals on to a child. Ctrl-C at a terminal reaches it by itself, so that one is passed only where there is none.
-/// With a parent to look after, its end is the end of everything below.
-fn pass_on(mut signals: Signals, child: u32, parent: Option<i32>) {
+/// The kernel's word that ralph is gone is the end of everything below. It comes by a signal of its own: at that instant the
+/// parent's number may still be that of a ralph whose other threads are dying.
+fn pass_on(mut signals: Signals, child: u32) {
     let at_terminal = std::io::stdin().is_terminal();
     std::thread::spawn(move || {
         let Some(pid) = i32::try_from(child).ok().and_then(Pid::from_raw) else { return };
         for number in signals.forever() {
-            if parent.is_some_and(|parent| !is_parent(parent)) {
-                end_everything();
-            }
             let signal = match number {
+                SIGALRM => end_everything(),
                 SIGINT if at_terminal => continue,
                 SIGINT => Signal::INT,
                 SIGHUP => Signal::HUP,
@@ -88,8 +87,8 @@ fn code(status: ExitStatus) -> u8 {
 
 /// Holds the claim's lock while the program runs, and ends it with all its offspring when ralph dies.
 pub fn guarded(args: &Guarded) -> Answer {
-    let signals = watched()?;
-    let _ = set_parent_process_death_signal(Some(Signal::TERM));
+    let signals = watched(&[SIGALRM])?;
+    let _ = set_parent_process_death_signal(Some(Signal::ALARM));
     // Whoever is left by its own parent comes to us, so that nobody slips away.
     let _ = set_child_subreaper(Some(getpid()));
     if !is_parent(args.parent) {
@@ -101,8 +100,12 @@ pub fn guarded(args: &Guarded) -> Answer {
     let started = program.spawn();
     let mut child =
         started.map_err(|error| Failure::broken("cannot-start", format!("cannot start the program: {error}")))?;
-    pass_on(signals, child.id(), Some(args.parent));
+    pass_on(signals, child.id());
     let status = child.wait();
+    if status.as_ref().is_ok_and(|status| status.signal().is_some()) {
+        // Killed, perhaps together with ralph, whose end may take a moment to show.
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
     if !is_parent(args.parent) {
         end_everything();
     }

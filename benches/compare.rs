@@ -1,7 +1,7 @@
 //! Ratios of ralph to the programs that set the floor, and to the peers that are on the PATH, all in one run.
 //!
-//!     cargo bench --bench compare                 boards of 100, 1,000 and 10,000 tasks
-//!     cargo bench --bench compare -- 100000       a board of that size
+//!     cargo bench --bench compare                 boards of 100, 1,000, 10,000 and 100,000 tasks
+//!     cargo bench --bench compare -- 1000 10000   boards of these sizes
 //!
 //! Medians of interleaved runs: the machine's noise falls on all rows alike.
 
@@ -30,7 +30,7 @@ struct Row {
 
 fn main() {
     let sizes: Vec<usize> = std::env::args().filter_map(|arg| arg.parse().ok()).collect();
-    let sizes = if sizes.is_empty() { vec![100, 1_000, 10_000] } else { sizes };
+    let sizes = if sizes.is_empty() { vec![100, 1_000, 10_000, 100_000] } else { sizes };
     let boards: Vec<Board> = sizes.iter().map(|&size| board(size)).collect();
     for board in &boards {
         against_floors(board);

@@ -63,7 +63,7 @@ pub const LEGEND: &str = "● ready  ▶ at work  ▷ has an owner  ⊘ blocked 
 pub fn task_table(tasks: &[TaskView], width: Option<usize>) -> String {
     let heads = ["", "ID", "STATE", "PRI", "SIZE", "TITLE", "WAITS FOR", "LABELS", "OWNER"];
     let rows: Vec<Vec<Cell>> = tasks.iter().map(task_row).collect();
-    table::render(&heads, 5, &[7, 6, 8, 4], &rows, width)
+    table::render(&heads, 5, &[7, 4, 8, 6], &rows, width)
 }
 
 fn task_row(task: &TaskView) -> Vec<Cell> {

@@ -86,9 +86,10 @@ impl Board {
         let mine = rank(parent, now(parent))?;
         let counted: Vec<usize> =
             links.children(parent).iter().copied().filter(|&at| Some(now(at)) != flow.canceling()).collect();
-        // Nobody left to follow, or one is beside the pipeline: with a person, or unknown.
-        let ranks: Option<Vec<usize>> = counted.iter().map(|&at| rank(at, now(at))).collect();
-        let least = ranks.and_then(|ranks| ranks.into_iter().min())?;
+        let ranks: Vec<usize> = counted.iter().filter_map(|&at| rank(at, now(at))).collect();
+        let least = ranks.iter().copied().min()?;
+        // One that is beside the pipeline, with a person or unknown, keeps the parent from going on, not from going back.
+        let together = ranks.len() == counted.len();
         let all = flow.states_of(self.tasks()[parent].kind);
         let gate = all[..=least.min(all.len() - 1)].iter().rposition(|state| state.gate && !state.off);
         // A child that comes back from beside the pipeline was not counted until now.
@@ -96,7 +97,7 @@ impl Board {
             fall == Fall::Always || rank(child, &self.tasks()[child].state).is_none_or(|before| before >= mine);
         let fell_behind = was_level && least < mine;
         match gate {
-            Some(gate) if gate > mine => Some(all[gate].name.clone()),
+            Some(gate) if together && gate > mine => Some(all[gate].name.clone()),
             Some(gate) if fell_behind => Some(all[gate].name.clone()),
             None if fell_behind => Some(flow.initial(self.tasks()[parent].kind).clone()),
             _ => None,

@@ -52,7 +52,9 @@ impl Court<'_> {
     /// The task itself, and for a command of the group the open members that stand where it stands.
     fn moved_along(&self, command: Option<&Command>, to: &StateName) -> Result<Vec<(usize, StateName)>, Refusal> {
         let mut moved = vec![(self.at, to.clone())];
-        if command.is_some_and(|command| command.group) {
+        // A person is called for one task; the others go on without the lock.
+        let escalates = self.rules.flow.escalation() == Some(to);
+        if !escalates && command.is_some_and(|command| command.group) {
             let group = self.board.group_of(self.at, self.links, self.rules)?;
             let along = |&&at: &&usize| at != self.at && self.board.tasks()[at].state == self.task.state;
             let held = group.members.iter().filter(along).map(|&at| &self.board.tasks()[at].id);

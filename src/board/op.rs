@@ -36,10 +36,6 @@ impl Op {
     pub fn new(verb: &'static str, changes: Vec<Change>) -> Self {
         Self { verb, changes, undoes: None }
     }
-
-    pub fn is_empty(&self) -> bool {
-        self.changes.is_empty()
-    }
 }
 
 impl Change {

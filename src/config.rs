@@ -35,6 +35,8 @@ enum Shape {
     /// A count, or nothing: then the workflow's own number counts.
     Limit,
     Duration,
+    /// Programs with their arguments, as an array of arrays: they run only once they are trusted.
+    Programs,
 }
 
 /// One setting that ralph knows.
@@ -67,10 +69,34 @@ pub const SPECS: &[Spec] = &[
         about: "how many tasks a worker may hold; a person is not counted",
     },
     Spec {
+        key: "claims.remote",
+        shape: Shape::Text,
+        default: "",
+        about: "the git remote through which several machines agree who has a task; none if empty",
+    },
+    Spec {
+        key: "git.commit",
+        shape: Shape::Choice(&["manual", "each"]),
+        default: "manual",
+        about: "when the board is committed: by `ralph commit`, or after each verb",
+    },
+    Spec {
         key: "git.main",
         shape: Shape::Text,
         default: "main",
         about: "the branch that work starts from and ends in",
+    },
+    Spec {
+        key: "merge.checks",
+        shape: Shape::Programs,
+        default: "",
+        about: "what must succeed in a task's worktree before it is merged, such as [[\"cargo\", \"test\"]]",
+    },
+    Spec {
+        key: "merge.style",
+        shape: Shape::Choice(&["merge", "squash", "ff"]),
+        default: "merge",
+        about: "how a branch comes into git.main: by a merge, as one commit, or only by going forward",
     },
     Spec {
         key: "review.max_rejections",
@@ -137,6 +163,17 @@ pub struct Settings {
     values: BTreeMap<&'static str, Setting>,
     /// Keys in the files that this ralph does not know; they are kept, and `doctor` names them.
     pub unknown: Vec<(Source, String)>,
+}
+
+impl Spec {
+    /// What a file says for this value.
+    pub fn value(&self, text: &str) -> crate::task::Value {
+        use crate::task::Value;
+        match (self.shape, programs(text)) {
+            (Shape::Programs, Some(programs)) => Value::List(programs.into_iter().map(Value::texts).collect()),
+            _ => Value::text(text),
+        }
+    }
 }
 
 impl Settings {
@@ -207,6 +244,19 @@ impl Settings {
         duration(self.text(key)).unwrap_or_default()
     }
 
+    /// A setting that names programs.
+    pub fn programs(&self, key: &'static str) -> Vec<Vec<String>> {
+        programs(self.text(key)).unwrap_or_default()
+    }
+
+    /// What the board's own file wants to run, as text to agree to. What people set for themselves needs no consent.
+    pub fn untrusted(&self) -> String {
+        let asks = |(spec, setting): &(&'static Spec, &Setting)| {
+            spec.shape == Shape::Programs && matches!(setting.source, Source::Board(_)) && !setting.value.is_empty()
+        };
+        self.all().filter(asks).map(|(spec, setting)| format!("{} = {}\n", spec.key, setting.value)).collect()
+    }
+
     pub fn all(&self) -> impl Iterator<Item = (&'static Spec, &Setting)> {
         SPECS.iter().map(|spec| (spec, &self.values[spec.key]))
     }
@@ -225,6 +275,19 @@ pub fn duration(text: &str) -> Option<SignedDuration> {
         _ => return None,
     };
     number.checked_mul(seconds).filter(|n| *n >= 0).map(SignedDuration::from_secs)
+}
+
+/// `[["cargo", "test"]]`: each a program and its arguments.
+fn programs(text: &str) -> Option<Vec<Vec<String>>> {
+    #[derive(serde::Deserialize)]
+    struct Only {
+        value: Vec<Vec<String>>,
+    }
+    if text.is_empty() {
+        return Some(Vec::new());
+    }
+    let only: Only = toml::from_str(&format!("value = {text}")).ok()?;
+    only.value.iter().all(|program| program.first().is_some_and(|name| !name.is_empty())).then_some(only.value)
 }
 
 /// Refuses a key that there is not, or a value that it cannot have.
@@ -259,6 +322,8 @@ fn check(spec: &Spec, value: &str, source: &Source) -> Result<(), ConfigError> {
         Shape::Count | Shape::Limit if value.parse::<u32>().is_ok_and(|n| n > 0) => return Ok(()),
         Shape::Count | Shape::Limit => "use a number from 1".into(),
         Shape::Duration if duration(value).is_some() => return Ok(()),
+        Shape::Programs if programs(value).is_some() => return Ok(()),
+        Shape::Programs => "use an array of programs with their arguments, such as [[\"cargo\", \"test\"]]".into(),
         Shape::Duration => "use 90s, 60m, 12h or 30d".into(),
         Shape::Prefix => "use up to 50 letters, digits and dashes, such as t-".into(),
     };

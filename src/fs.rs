@@ -150,6 +150,54 @@ pub fn rename_new(from: &Path, to: &Path) -> Result<bool, FsError> {
     }
 }
 
+/// A second name for a file; `false` where the name is taken.
+pub fn link_new(from: &Path, to: &Path) -> Result<bool, FsError> {
+    match std::fs::hard_link(from, to) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+        other => named("create", to, other).map(|()| true),
+    }
+}
+
+/// Two names of one file.
+pub fn is_same(a: &Path, b: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let inode = |path: &Path| std::fs::symlink_metadata(path).map(|meta| (meta.dev(), meta.ino())).ok();
+    inode(a).is_some() && inode(a) == inode(b)
+}
+
+/// What is at a path itself, be it a link.
+pub fn itself(path: &Path) -> Result<Option<std::fs::Metadata>, FsError> {
+    if_there("look at", path, std::fs::symlink_metadata(path))
+}
+
+/// A file or link in place of what is there, in one step, as git would check it out.
+pub fn check_out(path: &Path, content: &[u8], kind: CheckOut) -> Result<(), FsError> {
+    use std::os::unix::ffi::OsStrExt as _;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    if let Some(folder) = path.parent() {
+        make_dir(folder)?;
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let temp = path.with_file_name(format!(".{name}.ralph.tmp"));
+    remove(&temp)?;
+    let write = || match kind {
+        CheckOut::Link => std::os::unix::fs::symlink(std::ffi::OsStr::from_bytes(content), &temp),
+        CheckOut::File | CheckOut::Program => {
+            let mode = if kind == CheckOut::Program { 0o777 } else { 0o666 };
+            OpenOptions::new().create_new(true).write(true).mode(mode).open(&temp)?.write_all(content)
+        }
+    };
+    named("write", path, write())?;
+    rename(&temp, path)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckOut {
+    File,
+    Program,
+    Link,
+}
+
 /// Swaps two files in one step; `false` where the file system cannot.
 pub fn exchange(a: &Path, b: &Path) -> Result<bool, FsError> {
     use rustix::io::Errno;

@@ -154,6 +154,18 @@ impl From<GitError> for Failure {
                 Self::refused("unsupported", message).advice("make this worktree with `git worktree add`")
             }
             GitError::NoRevision(_) => Self::usage("no-revision", message).advice("name a branch, a tag or a commit"),
+            GitError::IndexBusy(_) => Self::new(FailureKind::Raced, "index-busy", message).hint(Hint::Retry),
+            GitError::Underway(_) => Self::refused("underway", message).advice("finish or abort it first"),
+            GitError::Moved(_) => Self::new(FailureKind::Raced, "moved", message).hint(Hint::Retry),
+            GitError::InTheWay(paths) => {
+                let board = paths.iter().all(|path| super::commit::is_board(path));
+                let how = if board { "`ralph commit` first" } else { "commit, stash or move them first" };
+                Self::refused("in-the-way", message).advice(how)
+            }
+            GitError::NotForward(..) => Self::refused("not-forward", message)
+                .advice("rebase the branch, or set `merge.style` to merge or squash"),
+            GitError::Nobody => Self::refused("nobody", message).advice("set both with `git config`"),
+            GitError::Hook(_) => Self::refused("hook", message).advice("do what the hook asks for, then try again"),
             GitError::Other { .. } => Self::broken("git", message),
         }
     }

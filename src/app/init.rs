@@ -25,6 +25,9 @@ pub struct Initialised {
     pub tasks: usize,
 }
 
+/// Lines of `.gitignore`.
+pub(super) const IGNORED: [&str; 1] = ["/worktrees/"];
+
 const CONFIG: &str = "\
 # Settings of this board; `ralph config list` shows them all.
 format = 1
@@ -48,8 +51,9 @@ pub fn init(options: &Options, wanted: &InitOptions) -> Result<Initialised, Fail
     }
     let attributes = add_lines(&ws.store.root().join(".gitattributes"), &ATTRIBUTES)?;
     report.note(attributes, ".gitattributes: how git merges tasks and the journal");
-    let ignored = add_lines(&ws.store.root().join(".gitignore"), &["/worktrees/"])?;
+    let ignored = add_lines(&ws.store.root().join(".gitignore"), &IGNORED)?;
     report.note(ignored, ".gitignore: /worktrees/");
+    ws.repository.remember_root()?;
     let driver = wanted_driver();
     let installed = ws.repository.merge_driver().as_deref() == Some(&format!("{driver} {DRIVER}"));
     if !installed {
@@ -84,6 +88,13 @@ pub(super) fn add_lines(path: &Path, lines: &[&str]) -> Result<bool, Failure> {
     }
     fs::replace(path, text.as_bytes(), true)?;
     Ok(true)
+}
+
+/// Whether `new` is `old` with nothing but some of `lines` more.
+pub(super) fn only_adds(old: &str, new: &str, lines: &[&str]) -> bool {
+    let mut rest = old.lines().peekable();
+    let added = new.lines().filter(|line| rest.next_if_eq(line).is_none()).collect::<Vec<_>>();
+    rest.next().is_none() && added.iter().all(|line| lines.contains(line))
 }
 
 /// `worktrees/`, `/worktrees` and `/worktrees/*` say the same as `/worktrees/`.

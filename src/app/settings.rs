@@ -43,7 +43,7 @@ pub fn set_setting(ws: &Workspace, key: &str, value: &str, user: bool) -> Result
     let _lock = ws.store.lock()?;
     let text = fs::read_text(&path)?.unwrap_or_default();
     let shown = ws.store.shown(&path);
-    let wanted = (!value.is_empty()).then(|| Value::text(value));
+    let wanted = (!value.is_empty()).then(|| spec.value(value));
     let edited = Doc::new(text).and_then(|doc| doc.with(&Key::new(key), wanted.as_ref()));
     let edited = edited.map_err(|error| Failure::from(Problem::whole(&shown, error.to_string())))?;
     if let Some(folder) = path.parent() {

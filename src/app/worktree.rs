@@ -12,6 +12,9 @@ use crate::git::{Distance, Worktree};
 use crate::store::BoardLock;
 use crate::task::{StateName, Task, TaskId};
 
+/// What git tells its hook about a worktree that was not there before.
+const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
+
 /// Where a new branch begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Start {
@@ -112,7 +115,8 @@ pub fn add_worktree(ws: &Workspace, id: &TaskId, start: &Start) -> Result<Worktr
     }
     ws.repository.refuse_unsupported(if ws.repository.has_branch(&place.branch) { &place.branch } else { &from })?;
     ws.repository.add_worktree(&place.path, &place.branch, &from)?;
-    after_checkout(&place.path);
+    // git runs it after `worktree add`; gix does not.
+    ws.repository.run_hook(&place.path, "post-checkout", &[NO_COMMIT, "HEAD", "1"]);
     Ok(added(false))
 }
 
@@ -120,14 +124,6 @@ fn wrong_branch(place: &Place, there: &Worktree) -> Failure {
     let on = there.branch.as_ref().map_or_else(|| "a detached HEAD".to_owned(), |branch| format!("branch {branch}"));
     let message = format!("{} is there, on {on} instead of {}", place.path.display(), place.branch);
     Failure::refused("wrong-branch", message).advice("switch it back, or remove that worktree")
-}
-
-/// git runs this hook after `worktree add`; gix does not.
-fn after_checkout(path: &std::path::Path) {
-    let none = "0000000000000000000000000000000000000000";
-    let mut hook = std::process::Command::new("git");
-    hook.args(["hook", "run", "--ignore-missing", "post-checkout", "--", none, "HEAD", "1"]).current_dir(path);
-    let _ = hook.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null()).status();
 }
 
 fn revision(ws: &Workspace, board: &Board, id: &TaskId, start: &Start) -> Result<String, Failure> {

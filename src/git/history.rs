@@ -26,6 +26,17 @@ impl Repository {
         Ok(files)
     }
 
+    /// One file at a branch, tag or commit; `None` where it has none, or where there is no commit at all yet.
+    pub fn file_at(&self, revision: &str, path: &str) -> Result<Option<Vec<u8>>, GitError> {
+        let Ok(id) = self.inner.rev_parse_single(revision) else { return Ok(None) };
+        let doing = "read a file of that revision";
+        let commit = id.object().and_then(gix::Object::peel_to_commit).map_err(|e| other(doing, &e))?;
+        let tree = commit.tree().map_err(|e| other(doing, &e))?;
+        let Some(entry) = tree.lookup_entry_by_path(path).map_err(|e| other(doing, &e))? else { return Ok(None) };
+        let blob = self.inner.find_blob(entry.object_id()).map_err(|e| other(doing, &e))?;
+        Ok(Some(blob.data.clone()))
+    }
+
     fn collect(&self, tree: gix::ObjectId, path: &str, files: &mut Vec<OldFile>) -> Result<(), GitError> {
         let mut buffer = Vec::new();
         let entries: Vec<(String, gix::ObjectId, bool)> = self

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+const ROOT: &str = "ralph/root";
+
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     #[error("{} is not inside a git repository", .0.display())]
@@ -16,6 +18,20 @@ pub enum GitError {
     NoRevision(String),
     #[error("{} belongs to another user", .0.display())]
     ForeignOwner(PathBuf),
+    #[error("another program is changing git's index: {} is there", .0.display())]
+    IndexBusy(PathBuf),
+    #[error("a {0} is under way in the repository")]
+    Underway(String),
+    #[error("{0} has moved on in the meantime")]
+    Moved(String),
+    #[error("{} not as the last commit has {}: {}", if .0.len() == 1 { "a file is" } else { "files are" }, if .0.len() == 1 { "it" } else { "them" }, .0.join(", "))]
+    InTheWay(Vec<String>),
+    #[error("{0} does not stand on {1}: it cannot simply go forward")]
+    NotForward(String, String),
+    #[error("git does not know who commits: user.name or user.email is not set")]
+    Nobody,
+    #[error("git did not make the commit: {0}")]
+    Hook(String),
     #[error("cannot {doing}: {message}")]
     Other { doing: &'static str, message: String },
 }
@@ -45,9 +61,27 @@ impl Repository {
         let common = gix::path::realpath(inner.common_dir()).map_err(|e| other("find the common directory", &e))?;
         refuse_unreadable(&inner, &common)?;
         let main = inner.main_repo().map_err(|e| other("open the main worktree", &e))?;
-        let root = main.workdir().ok_or_else(|| GitError::Bare(common.clone()))?;
+        let own = inner.workdir().filter(|_| inner.kind() != gix::repository::Kind::LinkedWorkTree);
+        let root = main.workdir().or(own).map(Path::to_owned).or_else(|| remembered(&common));
+        let root = root.ok_or_else(|| GitError::Bare(common.clone()))?;
         let root = gix::path::realpath(root).map_err(|e| other("find the main worktree", &e))?;
         Ok(Self { inner, root, common })
+    }
+
+    /// The main worktree with its own index and HEAD, wherever ralph was started.
+    pub(super) fn main(&self) -> Result<gix::Repository, GitError> {
+        let doing = "open the main worktree";
+        let main = self.inner.main_repo().map_err(|e| other(doing, &e))?;
+        if main.workdir().is_some() { Ok(main) } else { gix::open(&self.root).map_err(|e| other(doing, &e)) }
+    }
+
+    /// Where `.git` is a file, nothing in git's own folder says where the main worktree is: its linked ones look here.
+    pub fn remember_root(&self) -> Result<(), crate::fs::FsError> {
+        if !self.root.join(".git").is_file() {
+            return Ok(());
+        }
+        crate::fs::make_dir(&self.common.join("ralph"))?;
+        crate::fs::replace(&self.common.join(ROOT), self.root.to_string_lossy().as_bytes(), true)
     }
 
     /// `git init`.
@@ -60,6 +94,14 @@ impl Repository {
         let author = std::env::var("GIT_AUTHOR_NAME").ok().filter(|name| !name.is_empty());
         author.or_else(|| self.inner.config_snapshot().string("user.name").map(|name| name.to_string()))
     }
+}
+
+/// What `remember_root` wrote, if it is still so.
+fn remembered(common: &Path) -> Option<PathBuf> {
+    let root = PathBuf::from(crate::fs::read_text(&common.join(ROOT)).ok()??);
+    let found = gix::open(&root).ok()?;
+    let same = gix::path::realpath(found.common_dir()).is_ok_and(|there| there == common);
+    same.then_some(root)
 }
 
 fn refuse_unreadable(repo: &gix::Repository, common: &Path) -> Result<(), GitError> {

@@ -77,7 +77,7 @@ impl Repository {
         self.inner.try_find_reference(&format!("refs/heads/{branch}")).ok().flatten().is_some()
     }
 
-    fn commit_of(&self, revision: &str) -> Result<gix::ObjectId, GitError> {
+    pub(super) fn commit_of(&self, revision: &str) -> Result<gix::ObjectId, GitError> {
         let unknown = |_| GitError::NoRevision(revision.to_owned());
         let id = self.inner.rev_parse_single(revision).map_err(unknown)?;
         let commit = id.object().and_then(gix::Object::peel_to_commit).map_err(unknown)?;

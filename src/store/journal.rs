@@ -60,6 +60,17 @@ pub fn lines_of(bytes: &[u8]) -> Vec<Line> {
     parse(bytes).0
 }
 
+/// All lines of two versions of a month, each once, in the order of their times; a line that cannot be read stays, too.
+pub fn merge(ours: &str, theirs: &str) -> String {
+    let at = |line: &str| serde_json::from_str::<Line>(line).ok().map(|line| line.at);
+    let mut seen = std::collections::HashSet::new();
+    let both = ours.lines().chain(theirs.lines()).filter(|line| !line.trim().is_empty());
+    let mut lines: Vec<(Option<Timestamp>, &str)> =
+        both.filter(|line| seen.insert(*line)).map(|line| (at(line), line)).collect();
+    lines.sort();
+    lines.into_iter().map(|(_, line)| format!("{line}\n")).collect()
+}
+
 /// The month files, oldest first.
 pub fn files(folder: &Path) -> Result<Vec<PathBuf>, FsError> {
     let names = fs::names(folder)?;

@@ -33,6 +33,29 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Option<Merged> {
     says(&text, &agreed).then(|| Merged { text: marked(&text, &conflicts, &docs, &t), conflicts })
 }
 
+/// One side of a merge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    Ours,
+    Theirs,
+}
+
+/// The same, where one side's values win wherever both set a key: there is no conflict then.
+pub fn merge_taking(base: &str, ours: &str, theirs: &str, side: Side) -> Option<Merged> {
+    let (first, second) = if side == Side::Ours { (ours, theirs) } else { (theirs, ours) };
+    let merged = merge(base, first, second)?;
+    if merged.conflicts.is_empty() {
+        return Some(merged);
+    }
+    // What loses says the winner's values, and what is left merges.
+    let (winner, loser) = (Doc::new(first).ok()?, second.to_owned());
+    let agreed = merged.conflicts.iter().try_fold(loser, |text, key| {
+        let value = winner.get(key);
+        Doc::new(text).ok()?.with(key, value.as_ref()).ok()
+    })?;
+    merge(base, first, &agreed).filter(|merged| merged.conflicts.is_empty())
+}
+
 fn decide(base: &Leaves, ours: &Leaves, theirs: &Leaves) -> (Leaves, Vec<Key>) {
     let mut agreed = Leaves::new();
     let mut conflicts = Vec::new();

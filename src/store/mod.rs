@@ -20,7 +20,7 @@ use crate::workflow::Workflow;
 
 pub use claims::Hold;
 pub use commit::Committed;
-pub use journal::{Line, lines_of as parse_journal};
+pub use journal::{Line, lines_of as parse_journal, merge as merge_journals};
 pub use lock::BoardLock;
 pub use notes::{Note, new as new_note, parse_text as parse_note};
 

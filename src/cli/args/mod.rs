@@ -1,5 +1,6 @@
 //! Every command and option, as typed.
 
+mod share;
 mod task;
 mod work;
 
@@ -10,6 +11,7 @@ use clap_complete::engine::ArgValueCandidates;
 
 use super::complete;
 
+pub use share::{Commit, Trust};
 pub use task::{Add, Archive, Diff, Graph, Ls, Rm, Search, Set, Task, Tree};
 pub use work::{Advance, Become, Claim, Close, Guarded, Move, Next, Release, Run, Status, Wait, Workflow, Worktree};
 
@@ -110,6 +112,8 @@ pub enum Command {
     /// A task's code in a place of its own
     #[command(subcommand, visible_alias = "wt")]
     Worktree(Worktree),
+    /// Commit the board and its documents, and nothing else
+    Commit(Commit),
     /// Who changed what, and when
     Log(Log),
     /// Take back the last change
@@ -119,6 +123,8 @@ pub enum Command {
     /// Settings, and where they come from
     #[command(subcommand)]
     Config(Config),
+    /// Look at the programs that this board's settings run, and agree to them or not
+    Trust(Trust),
     /// Print the completion script of a shell, with live ids, states and labels
     Completions(Completions),
     /// Print the manual page, or write all of them

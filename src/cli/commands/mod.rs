@@ -4,6 +4,7 @@ mod add;
 mod archive;
 mod block;
 mod claim;
+mod commit;
 mod config;
 mod diff;
 mod doctor;
@@ -25,6 +26,7 @@ mod shell;
 mod show;
 mod status;
 mod tree;
+mod trust;
 mod wait;
 mod why;
 mod workflow;
@@ -60,10 +62,12 @@ pub fn run(session: &Session<'_>, command: Command) -> Answer {
         Command::Advance(args) => place::advance(session, &args),
         Command::Workflow(args) => workflow::run(session, &args),
         Command::Worktree(command) => worktree::run(session, &command),
+        Command::Commit(args) => commit::run(session, &args),
         Command::Log(args) => log::log(session, &args),
         Command::Undo(args) => log::undo(session, &args),
         Command::Doctor(args) => doctor::run(session, &args),
         Command::Config(command) => config::run(session, &command),
+        Command::Trust(args) => trust::run(session, &args),
         Command::Completions(args) => shell::completions(session, &args),
         Command::Man(args) => shell::man(session, &args),
         Command::MergeDriver(args) => merge_driver::run(session, &args),

@@ -1,0 +1,85 @@
+//! `trust`: the programs that a board's settings name run only after somebody has agreed to exactly these.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::workspace::user_config;
+use super::{Failure, Workspace};
+use crate::fs;
+use crate::store::BoardLock;
+
+#[derive(Debug, Serialize)]
+pub struct Trust {
+    /// What the board's settings want to run, a line each.
+    pub programs: Vec<String>,
+    pub trusted: bool,
+}
+
+/// In the user's own folder, never in a repository: what was agreed to, by the place of the repository.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Agreed {
+    #[serde(default)]
+    board: Vec<Agreement>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Agreement {
+    repository: PathBuf,
+    programs: String,
+}
+
+pub fn look_at_trust(ws: &Workspace) -> Result<Trust, Failure> {
+    let wanted = ws.settings.untrusted();
+    let trusted = wanted.is_empty() || read()?.board.iter().any(|there| is_for(ws, there) && there.programs == wanted);
+    Ok(Trust { programs: wanted.lines().map(str::to_owned).collect(), trusted })
+}
+
+/// Agrees to what the board wants to run now, or takes every agreement back.
+pub fn trust(ws: &Workspace, agree: bool) -> Result<Trust, Failure> {
+    let path = path()?;
+    if let Some(folder) = path.parent() {
+        fs::make_dir(folder)?;
+    }
+    let _lock = BoardLock::take(&path.with_extension("lock"))?;
+    let mut agreed = read()?;
+    agreed.board.retain(|there| !is_for(ws, there));
+    if agree {
+        let programs = ws.settings.untrusted();
+        agreed.board.push(Agreement { repository: ws.repository.common.clone(), programs });
+    }
+    let text = toml::to_string(&agreed).expect("agreements are text");
+    fs::replace(&path, text.as_bytes(), true)?;
+    look_at_trust(ws)
+}
+
+/// Refuses unless everything that the board wants to run has been agreed to.
+pub(super) fn require_trust(ws: &Workspace) -> Result<(), Failure> {
+    let trust = look_at_trust(ws)?;
+    if trust.trusted {
+        return Ok(());
+    }
+    let message = "the board's settings want to run programs that nobody here has agreed to".to_owned();
+    let mut failure = Failure::refused("not-trusted", message);
+    failure.causes = trust.programs;
+    Err(failure.advice("a person looks at them with `ralph trust`, and agrees or not"))
+}
+
+fn is_for(ws: &Workspace, agreement: &Agreement) -> bool {
+    agreement.repository == ws.repository.common
+}
+
+fn path() -> Result<PathBuf, Failure> {
+    let config = user_config()
+        .ok_or_else(|| Failure::broken("no-home", "there is no folder for what you trust").advice("set HOME"))?;
+    Ok(config.with_file_name("trust.toml"))
+}
+
+fn read() -> Result<Agreed, Failure> {
+    let path = path()?;
+    let Some(text) = fs::read_text(&path)? else { return Ok(Agreed::default()) };
+    toml::from_str(&text).map_err(|error| {
+        let message = format!("{} cannot be read: {}", path.display(), error.message());
+        Failure::broken("unreadable-file", message).advice("move it away, then agree again")
+    })
+}

@@ -1,0 +1,20 @@
+//! The options of the commands that bring the board and the work into git, and to others.
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub struct Trust {
+    /// Agree without being asked
+    #[arg(long)]
+    pub yes: bool,
+    /// Trust nothing here any more
+    #[arg(long, conflicts_with = "yes")]
+    pub forget: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Commit {
+    /// The subject, behind `board: ` [default: the tasks that changed]
+    #[arg(short, long, value_name = "TEXT")]
+    pub message: Option<String>,
+}

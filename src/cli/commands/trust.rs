@@ -1,0 +1,47 @@
+//! `ralph trust`.
+
+use std::io::{BufRead as _, IsTerminal as _};
+
+use crate::app::{self, Failure};
+use crate::cli::args::Trust;
+use crate::cli::{Answer, Outcome, Session};
+
+pub fn run(session: &Session<'_>, args: &Trust) -> Answer {
+    let there = session.with(app::look_at_trust)?;
+    let answer = if args.forget {
+        session.with(|ws| app::trust(ws, false))?
+    } else if there.trusted || !agrees(session, args, &there.programs)? {
+        there
+    } else {
+        session.with(|ws| app::trust(ws, true))?
+    };
+    let outcome = if answer.trusted { Outcome::Done } else { Outcome::Negative };
+    if session.out.json {
+        session.out.json(&answer);
+    } else {
+        session.out.say(match (answer.programs.is_empty(), answer.trusted) {
+            (true, _) => "nothing to do: the board's settings run no programs",
+            (false, true) => "trusted: a change of them asks again",
+            (false, false) => "not trusted: they will not run",
+        });
+    }
+    Ok(if args.forget { Outcome::Done } else { outcome })
+}
+
+fn agrees(session: &Session<'_>, args: &Trust, programs: &[String]) -> Result<bool, Failure> {
+    session.out.say("This board's settings run these programs on your machine:");
+    for line in programs {
+        session.out.say(&format!("  {line}"));
+    }
+    if args.yes {
+        return Ok(true);
+    }
+    if !std::io::stdin().is_terminal() {
+        let message = "there is nobody to ask whether these programs may run";
+        return Err(Failure::usage("nobody-to-ask", message).advice("run it on a terminal; `--yes` agrees unasked"));
+    }
+    session.out.say("Run them when asked to? [y/N]");
+    let mut answer = String::new();
+    let _ = std::io::stdin().lock().read_line(&mut answer);
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}

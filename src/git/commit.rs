@@ -1,0 +1,204 @@
+//! Committing some paths of the main worktree while whatever else is staged or changed stays as it is.
+
+use gix::bstr::{BString, ByteSlice as _};
+use gix::index::entry::{Mode, Stat};
+use gix::objs::tree::EntryKind;
+use gix::refs::Target;
+use gix::refs::transaction::{PreviousValue, RefEdit};
+
+use super::index::{self, Entries, IndexLock};
+use super::program;
+use super::repository::{GitError, Repository, other};
+
+/// Hooks that belong to a commit; gix runs none, so with one of them the commit is git's.
+const HOOKS: [&str; 4] = ["pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"];
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewCommit {
+    pub id: String,
+    pub paths: Vec<String>,
+}
+
+/// A path as the worktree has it, to be set beside what HEAD says.
+struct Found {
+    path: BString,
+    entry: Option<(Stat, gix::ObjectId, Mode, EntryKind)>,
+}
+
+impl Repository {
+    /// Every path of the main worktree that `wanted` covers and that differs from HEAD, staged or not, untracked ones too.
+    pub fn changed_paths(&self, folders: &[&str]) -> Result<Vec<String>, GitError> {
+        let repo = self.main()?;
+        changed_in(&repo, folders)
+    }
+
+    /// Commits these paths as they are in the main worktree, on the branch that is checked out there.
+    /// `None` where HEAD has them already. Callers hold the board's lock.
+    pub fn commit_paths(&self, paths: &[String], message: &str) -> Result<Option<NewCommit>, GitError> {
+        let repo = self.main()?;
+        refuse_underway(&repo)?;
+        if !self.hooks(&HOOKS).is_empty() {
+            return self.commit_by_git(&repo, paths, message);
+        }
+        let lock = IndexLock::take(&repo)?;
+        let mut index = index::open(&repo)?;
+        let found = self.found(&repo, paths, &index)?;
+        let head = repo.head_tree_id_or_empty().map_err(|e| other("read HEAD", &e))?.detach();
+        let mut tree = repo.edit_tree(head).map_err(|e| other("read HEAD", &e))?;
+        for Found { path, entry } in &found {
+            match entry {
+                Some((_, id, _, kind)) => tree.upsert(path, *kind, *id),
+                None => tree.remove(path),
+            }
+            .map_err(|e| other("make the tree", &e))?;
+        }
+        let tree = tree.write().map_err(|e| other("make the tree", &e))?.detach();
+        let made = if tree == head { None } else { Some(self.commit_tree(&repo, tree, message)?) };
+        let entries: Entries =
+            found.into_iter().map(|found| (found.path, found.entry.map(|(stat, id, mode, _)| (stat, id, mode)))).collect();
+        index::put(&mut index, entries);
+        lock.write(&mut index)?;
+        Ok(made.map(|id| NewCommit { id: id.to_string(), paths: paths.to_vec() }))
+    }
+
+    fn found(
+        &self,
+        repo: &gix::Repository,
+        paths: &[String],
+        index: &gix::index::File,
+    ) -> Result<Vec<Found>, GitError> {
+        let doing = "read the files to commit";
+        let (mut pipeline, _) = repo.filter_pipeline(None).map_err(|e| other(doing, &e))?;
+        let mut found = Vec::new();
+        for path in paths {
+            // The time is taken before the content: what is written in between is then seen as a change.
+            let meta = gix::index::fs::Metadata::from_path_no_follow(&self.root.join(path)).ok();
+            let object = pipeline.worktree_file_to_object(path.as_bytes().as_bstr(), index).map_err(|e| other(doing, &e))?;
+            let stat = meta.and_then(|meta| Stat::from_fs(&meta).ok());
+            let entry = object.zip(stat).map(|((id, kind, _), stat)| (stat, id, mode_of(kind), kind));
+            found.push(Found { path: path.as_str().into(), entry });
+        }
+        Ok(found)
+    }
+
+    /// A commit on top of HEAD, signed where the user's settings say so, and HEAD on it.
+    fn commit_tree(&self, repo: &gix::Repository, tree: gix::ObjectId, message: &str) -> Result<gix::ObjectId, GitError> {
+        let parent = repo.head_id().ok().map(gix::Id::detach);
+        let id = new_commit(repo, tree, parent.into_iter().collect(), message)?;
+        let expected = match parent {
+            Some(parent) => PreviousValue::MustExistAndMatch(Target::Object(parent)),
+            None => PreviousValue::MustNotExist,
+        };
+        let log = gix::reference::log::message("commit", message.as_bytes().as_bstr(), usize::from(parent.is_some()));
+        // HEAD itself, followed to its branch, or HEAD's own log would miss it.
+        let edit = RefEdit::update("HEAD".try_into().map_err(|e| other("name HEAD", &e))?, id, expected, log).with_deref(true);
+        repo.edit_reference(edit).map_err(|e| other("move HEAD", &e))?;
+        Ok(id)
+    }
+
+    /// Through the program, which runs the hooks. Untracked files are made known to it first, and forgotten if it refuses.
+    fn commit_by_git(
+        &self,
+        repo: &gix::Repository,
+        paths: &[String],
+        message: &str,
+    ) -> Result<Option<NewCommit>, GitError> {
+        let index = index::open(repo)?;
+        let changed = changed_in(repo, &paths.iter().map(String::as_str).collect::<Vec<_>>())?;
+        if changed.is_empty() {
+            return Ok(None);
+        }
+        let known = |path: &&String| index.entry_by_path(path.as_bytes().as_bstr()).is_some();
+        let new: Vec<String> = changed.iter().filter(|path| !known(path)).cloned().collect();
+        self.with_paths(&["add", "--intent-to-add"], &new)?;
+        let said = self.with_paths(&["commit", "--quiet", "--only", "-m", message], &changed);
+        match said {
+            Ok(()) => {
+                let head = repo.head_id().map_err(|e| other("read HEAD", &e))?;
+                Ok(Some(NewCommit { id: head.to_string(), paths: changed }))
+            }
+            Err(error) => {
+                self.with_paths(&["reset", "--quiet"], &new)?;
+                Err(error)
+            }
+        }
+    }
+
+    fn with_paths(&self, command: &[&str], paths: &[String]) -> Result<(), GitError> {
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let mut git = self.program();
+        git.arg("--literal-pathspecs").args(command).args(["--pathspec-from-file=-", "--pathspec-file-nul"]);
+        let said = program::run(&mut git, paths.join("\0").as_bytes())?;
+        if said.ok { Ok(()) } else { Err(GitError::Hook(said.reason())) }
+    }
+}
+
+/// A merge or rebase that is not finished owns the index until it is.
+pub(super) fn refuse_underway(repo: &gix::Repository) -> Result<(), GitError> {
+    match repo.state() {
+        Some(state) => Err(GitError::Underway(format!("{state:?}").to_lowercase())),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn new_commit(
+    repo: &gix::Repository,
+    tree: gix::ObjectId,
+    parents: Vec<gix::ObjectId>,
+    message: &str,
+) -> Result<gix::ObjectId, GitError> {
+    let doing = "make the commit";
+    let who = |found: Option<Result<gix::actor::SignatureRef<'_>, _>>| {
+        found.ok_or(GitError::Nobody)?.and_then(|who| who.to_owned()).map_err(|e: gix::Error| other(doing, &e))
+    };
+    let commit = gix::objs::Commit {
+        message: message.into(),
+        tree,
+        author: who(repo.author())?,
+        committer: who(repo.committer())?,
+        encoding: None,
+        parents: parents.into_iter().collect(),
+        extra_headers: Vec::new(),
+    };
+    let signing = repo.commit_signing_options_if_enabled().map_err(|e| other("sign the commit", &e))?;
+    let commit = match signing {
+        Some(options) => commit.sign(options).map_err(|e| other("sign the commit", &e))?,
+        None => commit,
+    };
+    Ok(repo.write_object(commit).map_err(|e| other(doing, &e))?.detach())
+}
+
+pub(super) fn mode_of(kind: EntryKind) -> Mode {
+    match kind {
+        EntryKind::BlobExecutable => Mode::FILE_EXECUTABLE,
+        EntryKind::Link => Mode::SYMLINK,
+        EntryKind::Commit => Mode::COMMIT,
+        EntryKind::Tree => Mode::DIR,
+        EntryKind::Blob => Mode::FILE,
+    }
+}
+
+pub(super) fn changed_in(repo: &gix::Repository, paths: &[&str]) -> Result<Vec<String>, GitError> {
+    let doing = "compare the files with HEAD";
+    let walk = repo.dirwalk_options().map_err(|e| other(doing, &e))?;
+    let patterns: Vec<BString> = paths.iter().map(|path| format!(":(top,literal){path}").into()).collect();
+    let status = repo
+        .status(gix::progress::Discard)
+        .map_err(|e| other(doing, &e))?
+        .index_worktree_options_mut(|options| options.dirwalk_options = Some(walk))
+        .untracked_files(gix::status::UntrackedFiles::Files)
+        .tree_index_track_renames(gix::status::tree_index::TrackRenames::Disabled)
+        .index_worktree_rewrites(None)
+        .into_iter(patterns)
+        .map_err(|e| other(doing, &e))?;
+    let mut found = Vec::new();
+    for item in status {
+        let item = item.map_err(|e| other(doing, &e))?;
+        found.push(item.location().to_str_lossy().into_owned());
+    }
+    found.sort();
+    found.dedup();
+    Ok(found)
+}

@@ -1,0 +1,132 @@
+//! Git's index, written under git's own lock. A kill leaves no lock behind that nobody dares to remove: ours has a second
+//! name, so that whoever comes next knows it by its inode. Callers hold the board's lock.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use gix::bstr::{BStr, BString};
+use gix::index::entry::{Flags, Mode, Stage, Stat};
+
+use super::repository::{GitError, other};
+use crate::fs;
+
+const PATIENCE: Duration = Duration::from_secs(5);
+const DOING: &str = "change git's index";
+
+/// The index of one worktree, for this process alone. Dropped without `write`, nothing has happened.
+pub(super) struct IndexLock {
+    index: PathBuf,
+    lock: PathBuf,
+    ours: PathBuf,
+}
+
+impl IndexLock {
+    pub fn take(repo: &gix::Repository) -> Result<Self, GitError> {
+        let held = Self::paths(repo);
+        held.clear_dead();
+        let start = Instant::now();
+        fs::write_new(&held.ours, b"", false).map_err(|e| other(DOING, &e))?;
+        loop {
+            if fs::link_new(&held.ours, &held.lock).map_err(|e| other(DOING, &e))? {
+                return Ok(held);
+            }
+            if start.elapsed() > PATIENCE {
+                let _ = fs::remove(&held.ours);
+                let lock = held.lock.clone();
+                std::mem::forget(held);
+                return Err(GitError::IndexBusy(lock));
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Removes the lock of a ralph that was killed while it had it.
+    pub fn recover(repo: &gix::Repository) {
+        let paths = Self::paths(repo);
+        paths.clear_dead();
+        std::mem::forget(paths);
+    }
+
+    fn paths(repo: &gix::Repository) -> Self {
+        let index = repo.index_path();
+        let (lock, ours) = (index.with_extension("lock"), index.with_extension("ralph"));
+        Self { index, lock, ours }
+    }
+
+    fn clear_dead(&self) {
+        if fs::is_same(&self.ours, &self.lock) {
+            let _ = fs::remove(&self.lock);
+        }
+        let _ = fs::remove(&self.ours);
+    }
+
+    pub fn write(self, index: &mut gix::index::File) -> Result<(), GitError> {
+        // A stale cache tree makes later commits wrong.
+        index.remove_tree();
+        let mut out = Vec::new();
+        index.write_to(&mut out, gix::index::write::Options::default()).map_err(|e| other(DOING, &e))?;
+        let write = || -> Result<(), std::io::Error> {
+            let mut file = std::fs::File::options().write(true).truncate(true).open(&self.lock)?;
+            file.write_all(&out)
+        };
+        write().map_err(|e| other(DOING, &e))?;
+        fs::copy_mode(&self.index, &self.lock).map_err(|e| other(DOING, &e))?;
+        fs::rename(&self.lock, &self.index).map_err(|e| other(DOING, &e))
+    }
+}
+
+impl Drop for IndexLock {
+    fn drop(&mut self) {
+        self.clear_dead();
+    }
+}
+
+/// The index as it is on disk now, which must be one that can be written back whole.
+pub(super) fn open(repo: &gix::Repository) -> Result<gix::index::File, GitError> {
+    if !repo.index_path().is_file() {
+        let empty = gix::index::State::new(repo.object_hash());
+        return Ok(gix::index::File::from_state(empty, repo.index_path()));
+    }
+    let index = repo.open_index().map_err(|e| other("read git's index", &e))?;
+    if index.link().is_some() {
+        return Err(GitError::Unsupported("the index is split (core.splitIndex)".into()));
+    }
+    if index.is_sparse() {
+        return Err(GitError::Unsupported("the index is sparse (index.sparse)".into()));
+    }
+    Ok(index)
+}
+
+/// An entry for a path, or none where the path is to go.
+pub(super) type Entries = BTreeMap<BString, Option<(Stat, gix::ObjectId, Mode)>>;
+
+/// Puts these in the place of whatever the index has at their paths.
+pub(super) fn put(index: &mut gix::index::File, entries: Entries) {
+    index.remove_entries(|_, path, _| entries.contains_key(path));
+    for (path, entry) in entries {
+        if let Some((stat, id, mode)) = entry {
+            index.dangerously_push_entry(stat, id, Flags::empty(), mode, path.as_ref());
+        }
+    }
+    index.sort_entries();
+}
+
+/// What the index has at a path: nothing, one entry, or an unmerged one.
+pub(super) enum At {
+    Nothing,
+    Entry(gix::ObjectId, Mode),
+    Unmerged,
+}
+
+pub(super) fn at(index: &gix::index::File, path: &BStr) -> At {
+    if let Some(entry) = index.entry_by_path_and_stage(path, Stage::Unconflicted) {
+        return At::Entry(entry.id, entry.mode);
+    }
+    let unmerged = [Stage::Base, Stage::Ours, Stage::Theirs];
+    match unmerged.iter().any(|stage| index.entry_by_path_and_stage(path, *stage).is_some()) {
+        true => At::Unmerged,
+        false => At::Nothing,
+    }
+}

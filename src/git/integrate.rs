@@ -1,0 +1,135 @@
+//! A task's branch into main: prepared in memory, then landed in one step.
+
+use serde::{Deserialize, Serialize};
+
+use gix::refs::{FullName, Target};
+
+use super::commit::new_commit;
+use super::merge::MergeFiles;
+use super::repository::{GitError, Repository, other};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    Merge,
+    Squash,
+    Forward,
+}
+
+/// A commit that is made and only has to become what a branch says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Landing {
+    pub into: String,
+    pub old: String,
+    pub new: String,
+    /// Where the other side was.
+    pub tip: String,
+    log: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Prepared {
+    /// The branch has it all already.
+    Nothing,
+    Conflicts(Vec<String>),
+    Ready(Landing),
+}
+
+/// One side of a merge: a name for people, and its commit.
+struct Side<'a> {
+    name: &'a str,
+    id: gix::ObjectId,
+}
+
+impl Repository {
+    /// What `theirs` would make of the branch `into`. Nothing changes but that objects are written.
+    pub fn prepare(
+        &self,
+        into: &str,
+        theirs: &str,
+        style: Style,
+        message: &str,
+        files: &dyn MergeFiles,
+    ) -> Result<Prepared, GitError> {
+        let ours = Side { name: into, id: self.commit_of(&format!("refs/heads/{into}"))? };
+        let theirs = Side { name: theirs, id: self.commit_of(theirs)? };
+        let landing = |new: gix::ObjectId, how: &str| {
+            Prepared::Ready(Landing {
+                into: into.to_owned(),
+                old: ours.id.to_string(),
+                new: new.to_string(),
+                tip: theirs.id.to_string(),
+                log: format!("merge {}: {how}", theirs.name),
+            })
+        };
+        if self.reaches(ours.id, theirs.id)? {
+            return Ok(Prepared::Nothing);
+        }
+        if style == Style::Forward {
+            return match self.reaches(theirs.id, ours.id)? {
+                true => Ok(landing(theirs.id, "Fast-forward")),
+                false => Err(GitError::NotForward(theirs.name.to_owned(), ours.name.to_owned())),
+            };
+        }
+        let merged = self.merged_tree(ours.id, theirs.id, files)?;
+        if !merged.conflicts.is_empty() {
+            return Ok(Prepared::Conflicts(merged.conflicts));
+        }
+        let parents = if style == Style::Squash { vec![ours.id] } else { vec![ours.id, theirs.id] };
+        let new = new_commit(&self.main()?, merged.tree, parents, message)?;
+        Ok(landing(new, if style == Style::Squash { "squashed" } else { "merged by ralph" }))
+    }
+
+    /// Paths that landing it would change.
+    pub fn landing_paths(&self, landing: &Landing) -> Result<Vec<String>, GitError> {
+        self.paths_between(&landing.old, &landing.new)
+    }
+
+    /// Paths that differ between two revisions.
+    pub fn paths_between(&self, old: &str, new: &str) -> Result<Vec<String>, GitError> {
+        let touched = super::update::touched(&self.inner, self.commit_of(old)?, self.commit_of(new)?)?;
+        Ok(touched.iter().map(|touch| touch.path.to_string()).collect())
+    }
+
+    pub fn land(&self, landing: &Landing) -> Result<(), GitError> {
+        self.forward(&landing.into, self.commit_of(&landing.old)?, self.commit_of(&landing.new)?, &landing.log)
+    }
+
+    /// Whether a revision has a commit in its history.
+    pub fn contains(&self, revision: &str, commit: &str) -> bool {
+        let ids = self.commit_of(revision).and_then(|tip| Ok((tip, self.commit_of(commit)?)));
+        ids.and_then(|(tip, commit)| self.reaches(tip, commit)).unwrap_or(false)
+    }
+
+    fn reaches(&self, tip: gix::ObjectId, commit: gix::ObjectId) -> Result<bool, GitError> {
+        if tip == commit {
+            return Ok(true);
+        }
+        let bases = self.inner.merge_bases_many(tip, &[commit]).map_err(|e| other("compare commits", &e))?;
+        Ok(bases.iter().any(|base| base.detach() == commit))
+    }
+
+    /// The branch goes, if it is still where it was.
+    pub fn delete_branch_at(&self, branch: &str, tip: &str) -> Result<bool, GitError> {
+        if !self.has_branch(branch) || self.commit_of(branch)?.to_string() != tip {
+            return Ok(false);
+        }
+        let name: FullName = format!("refs/heads/{branch}").try_into().map_err(|e| other("name the branch", &e))?;
+        let tip = self.commit_of(tip)?;
+        let deleted = self.inner.clone().delete_local_branches_if_unchanged(Some((name, Target::Object(tip))));
+        deleted.map(|_| true).map_err(|e| other("delete the branch", &e))
+    }
+
+    /// The first lines of the commits that a branch has and another has not, oldest first.
+    pub fn subjects(&self, branch: &str, without: &str) -> Result<Vec<String>, GitError> {
+        let doing = "read the commits";
+        let walk = self.inner.rev_walk([self.commit_of(branch)?]).with_hidden([self.commit_of(without)?]);
+        let mut subjects = Vec::new();
+        for step in walk.all().map_err(|e| other(doing, &e))? {
+            let commit = step.map_err(|e| other(doing, &e))?.object().map_err(|e| other(doing, &e))?;
+            let message = commit.message_raw_sloppy().to_string();
+            subjects.push(message.lines().next().unwrap_or_default().to_owned());
+        }
+        subjects.reverse();
+        Ok(subjects)
+    }
+}

@@ -1,0 +1,174 @@
+//! Merging two commits in memory: code as git does, the board's files by the board's own rules.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gix::bstr::{BString, ByteSlice as _};
+use gix::index::entry::Mode;
+use gix::merge::tree::TreatAsUnresolved;
+use gix::objs::tree::EntryKind;
+
+use super::repository::{GitError, Repository, other};
+use super::update::files_of;
+
+const DOING: &str = "merge";
+
+/// Who merges the files of the board.
+pub trait MergeFiles {
+    fn covers(&self, path: &str) -> bool;
+
+    /// The merged content, `Some(None)` where the file is to go, `None` where nobody but a person can tell.
+    #[allow(clippy::option_option)]
+    fn merge(
+        &self,
+        path: &str,
+        base: Option<&[u8]>,
+        ours: Option<&[u8]>,
+        theirs: Option<&[u8]>,
+    ) -> Option<Option<Vec<u8>>>;
+
+    /// Where a file goes when it leaves its place, if there is such a place.
+    fn moves_to(&self, path: &str) -> Option<String>;
+}
+
+/// Two commits merged, before anything is done with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct MergedTree {
+    pub tree: gix::ObjectId,
+    /// Paths that nobody but a person can merge.
+    pub conflicts: Vec<String>,
+}
+
+type Files = BTreeMap<BString, (Mode, gix::ObjectId)>;
+
+/// The three sides of a merge.
+struct Sides {
+    base: Files,
+    ours: Files,
+    theirs: Files,
+}
+
+impl Repository {
+    pub(super) fn merged_tree(
+        &self,
+        ours: gix::ObjectId,
+        theirs: gix::ObjectId,
+        files: &dyn MergeFiles,
+    ) -> Result<MergedTree, GitError> {
+        let mut repo = self.inner.clone();
+        // The driver would be run for each task file; what it does is done here, without a process.
+        let mut settings = repo.config_snapshot_mut();
+        settings.remove_section("merge", Some("ralph".into()));
+        settings.commit().map_err(|e| other(DOING, &e))?;
+        let options = repo.tree_merge_options().map_err(|e| other(DOING, &e))?;
+        let labels = gix::merge::blob::builtin_driver::text::Labels::default();
+        let outcome = repo.merge_commits(ours, theirs, labels, options.into()).map_err(|e| other(DOING, &e))?;
+        let how = TreatAsUnresolved::git();
+        let open = outcome.tree_merge.conflicts.iter().filter(|conflict| conflict.is_unresolved(how));
+        let path = |change: &gix::diff::tree_with_rewrites::Change| change.location().to_str_lossy().into_owned();
+        let mut conflicts: Vec<String> = open.map(|conflict| path(&conflict.ours)).filter(|path| !files.covers(path)).collect();
+        let sides = Sides {
+            base: files_of(&repo, outcome.merge_base_tree_id)?,
+            ours: files_of(&repo, ours)?,
+            theirs: files_of(&repo, theirs)?,
+        };
+        let mut tree = outcome.tree_merge.tree;
+        for (path, decided) in sides.decide(&repo, files)? {
+            match decided {
+                Some(Some((mode, id))) => tree.upsert(&path, kind_of(mode), id).map(|_| ()),
+                Some(None) => tree.remove(&path).map(|_| ()),
+                None => {
+                    conflicts.push(path.to_string());
+                    Ok(())
+                }
+            }
+            .map_err(|e| other(DOING, &e))?;
+        }
+        conflicts.sort();
+        conflicts.dedup();
+        let tree = tree.write().map_err(|e| other(DOING, &e))?.detach();
+        Ok(MergedTree { tree, conflicts })
+    }
+}
+
+type Decided = BTreeMap<BString, Option<Option<(Mode, gix::ObjectId)>>>;
+
+impl Sides {
+    /// What becomes of each file of the board that is not the same on all sides.
+    fn decide(&self, repo: &gix::Repository, files: &dyn MergeFiles) -> Result<Decided, GitError> {
+        let all: BTreeSet<&BString> = self.base.keys().chain(self.ours.keys()).chain(self.theirs.keys()).collect();
+        let mut decided = Decided::new();
+        for path in all.into_iter().filter(|path| files.covers(&path.to_str_lossy())) {
+            let (base, ours, theirs) = (self.base.get(path), self.ours.get(path), self.theirs.get(path));
+            if base == ours && ours == theirs || decided.contains_key(path) {
+                continue;
+            }
+            if ours == theirs || base == theirs {
+                decided.insert(path.clone(), Some(ours.copied()));
+            } else if base == ours {
+                decided.insert(path.clone(), Some(theirs.copied()));
+            } else if let Some((elsewhere, merged)) = self.moved(repo, files, path)? {
+                decided.insert(path.clone(), Some(None));
+                decided.insert(elsewhere, merged);
+            } else {
+                let merged = merge_blobs(repo, files, path, [base, ours, theirs])?;
+                decided.insert(path.clone(), merged);
+            }
+        }
+        Ok(decided)
+    }
+
+    /// One side has moved the file to its other place, the other has changed it: the change goes along.
+    #[allow(clippy::type_complexity)]
+    fn moved(
+        &self,
+        repo: &gix::Repository,
+        files: &dyn MergeFiles,
+        path: &BString,
+    ) -> Result<Option<(BString, Option<Option<(Mode, gix::ObjectId)>>)>, GitError> {
+        let Some(elsewhere) = files.moves_to(&path.to_str_lossy()).map(BString::from) else { return Ok(None) };
+        let base = self.base.get(path);
+        let sides = match (self.ours.get(path), self.theirs.get(path)) {
+            (None, Some(theirs)) => [base, self.ours.get(&elsewhere), Some(theirs)],
+            (Some(ours), None) => [base, Some(ours), self.theirs.get(&elsewhere)],
+            _ => return Ok(None),
+        };
+        if sides.iter().any(Option::is_none) {
+            return Ok(None);
+        }
+        let merged = merge_blobs(repo, files, &elsewhere, sides)?;
+        Ok(Some((elsewhere, merged)))
+    }
+}
+
+#[allow(clippy::option_option)]
+fn merge_blobs(
+    repo: &gix::Repository,
+    files: &dyn MergeFiles,
+    path: &BString,
+    sides: [Option<&(Mode, gix::ObjectId)>; 3],
+) -> Result<Option<Option<(Mode, gix::ObjectId)>>, GitError> {
+    let mode = sides[1].or(sides[2]).map_or(Mode::FILE, |(mode, _)| *mode);
+    let mut texts = Vec::new();
+    for side in sides {
+        let blob = side.map(|(_, id)| repo.find_blob(*id).map(|blob| blob.data.clone())).transpose();
+        texts.push(blob.map_err(|e| other(DOING, &e))?);
+    }
+    let [base, ours, theirs] = [0, 1, 2].map(|at| texts[at].as_deref());
+    Ok(match files.merge(&path.to_str_lossy(), base, ours, theirs) {
+        None => None,
+        Some(None) => Some(None),
+        Some(Some(text)) => {
+            let id = repo.write_blob(text).map_err(|e| other(DOING, &e))?.detach();
+            Some(Some((mode, id)))
+        }
+    })
+}
+
+fn kind_of(mode: Mode) -> EntryKind {
+    match mode {
+        Mode::FILE_EXECUTABLE => EntryKind::BlobExecutable,
+        Mode::SYMLINK => EntryKind::Link,
+        Mode::COMMIT => EntryKind::Commit,
+        _ => EntryKind::Blob,
+    }
+}

@@ -1,0 +1,89 @@
+//! The `git` program, for what gix cannot do: talk to remotes, and run hooks.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::repository::{GitError, Repository, other};
+
+/// What git said, and how it ended.
+pub(super) struct Said {
+    pub stdout: String,
+    pub stderr: String,
+    pub ok: bool,
+}
+
+impl Said {
+    /// The last line that says something, without git's own prefix.
+    pub fn reason(&self) -> String {
+        let lines = self.stderr.lines().map(str::trim).filter(|line| !line.is_empty());
+        let telling = lines.clone().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
+        let line = telling.or_else(|| lines.last()).unwrap_or("a hook refused, and gave no reason");
+        line.trim_start_matches("fatal:").trim_start_matches("error:").trim().to_owned()
+    }
+}
+
+/// What git puts into the environment of its hooks; it would lead the git that we start astray.
+const HOOK_ENVIRONMENT: [&str; 6] =
+    ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"];
+
+impl Repository {
+    /// git in the main worktree, which never asks anybody anything.
+    pub(super) fn program(&self) -> Command {
+        let mut git = Command::new("git");
+        for name in HOOK_ENVIRONMENT {
+            git.env_remove(name);
+        }
+        git.arg("--git-dir").arg(&self.common).arg("--work-tree").arg(&self.root).current_dir(&self.root);
+        git.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
+        let own_ssh = std::env::var_os("GIT_SSH_COMMAND").is_some() || std::env::var_os("GIT_SSH").is_some();
+        if !own_ssh && self.inner.config_snapshot().string("core.sshCommand").is_none() {
+            git.env("GIT_SSH_COMMAND", "ssh -oBatchMode=yes -oConnectTimeout=10");
+        }
+        git
+    }
+
+    /// The hooks of these names that git would run.
+    pub fn hooks(&self, names: &[&str]) -> Vec<String> {
+        let configured = self.inner.config_snapshot().string("core.hooksPath").map(|path| path.to_string());
+        let folder = configured.map_or_else(|| self.common.join("hooks"), |path| self.root.join(home_of(&path)));
+        names.iter().filter(|name| is_program(&folder.join(name))).map(|name| (*name).to_owned()).collect()
+    }
+
+    /// Runs a hook if there is one, in a worktree; what it says is for nobody.
+    pub fn run_hook(&self, worktree: &Path, name: &str, arguments: &[&str]) {
+        let mut git = Command::new("git");
+        for name in HOOK_ENVIRONMENT {
+            git.env_remove(name);
+        }
+        git.args(["hook", "run", "--ignore-missing", name, "--"]).args(arguments).current_dir(worktree);
+        let _ = git.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    }
+}
+
+fn home_of(path: &str) -> PathBuf {
+    match (path.strip_prefix("~/"), std::env::var_os("HOME")) {
+        (Some(rest), Some(home)) => Path::new(&home).join(rest),
+        _ => path.into(),
+    }
+}
+
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+/// Runs it to its end, with `input` on its standard input.
+pub(super) fn run(git: &mut Command, input: &[u8]) -> Result<Said, GitError> {
+    let doing = "run git";
+    git.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = git.spawn().map_err(|e| other(doing, &e))?;
+    let mut stdin = child.stdin.take();
+    let input = input.to_vec();
+    // In a thread of its own: git may fill its output before it has read all of its input.
+    let writer = std::thread::spawn(move || stdin.take().map(|mut stdin| stdin.write_all(&input)));
+    let output = child.wait_with_output().map_err(|e| other(doing, &e))?;
+    let _ = writer.join();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ok(Said { stdout: text(&output.stdout), stderr: text(&output.stderr), ok: output.status.success() })
+}

@@ -51,7 +51,7 @@ pub fn move_task(
         verdict.hands_off = false;
         return take_lock(ws, &lock, &board, id, &actor, verdict);
     }
-    carry_out(ws, &lock, &board, id, verdict)
+    carry_out(ws, &lock, &board, id, "move", verdict)
 }
 
 /// A move into a lock is a claim: limits hold for it, and its mover has the task.
@@ -73,7 +73,7 @@ fn take_lock(
         verdict.changes.push(Change::set(id, "owner", old, new));
     }
     let command = verdict.command.clone();
-    let moved = carry_out(ws, lock, board, id, verdict)?;
+    let moved = carry_out(ws, lock, board, id, "move", verdict)?;
     super::claim::hold(ws, id, &actor.worker, command)?;
     Ok(moved)
 }
@@ -93,11 +93,23 @@ pub(super) fn missing(ws: &Workspace, board: &Board, id: &TaskId) -> Failure {
 
 /// The claim goes last: a verb that dies in between leaves one on a task that has moved on, where its holder, whose verb it
 /// was, is the only one to be hindered.
-fn carry_out(ws: &Workspace, lock: &BoardLock, board: &Board, id: &TaskId, verdict: Verdict) -> Result<Moved, Failure> {
+pub(super) fn carry_out(
+    ws: &Workspace,
+    lock: &BoardLock,
+    board: &Board,
+    id: &TaskId,
+    verb: &'static str,
+    verdict: Verdict,
+) -> Result<Moved, Failure> {
     let Verdict { from, to, command, changes, hands_off, forced, along } = verdict;
     let changed = !changes.is_empty();
+    let verb = match (forced, verb) {
+        (false, verb) => verb,
+        (true, "merge") => "merge --force",
+        (true, _) => "move --force",
+    };
     if changed {
-        ws.commit(lock, Op::new(if forced { "move --force" } else { "move" }, changes))?;
+        ws.commit(lock, Op::new(verb, changes))?;
     }
     if hands_off && board.claim(id).is_some() {
         ws.store.remove_claim(id)?;

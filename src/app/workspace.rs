@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use super::Failure;
+use super::board_files::BoardFiles;
 use super::past::Past;
 use crate::board::{Actor, Board, Claim, Named, Op, Refusal, Rules, resolve};
 use crate::config::{Settings, Source};
 use crate::fs;
 use crate::git::Repository;
-use crate::store::{BoardLock, Committed, Line, Note, Store, TaskFile};
+use crate::store::merge::Side;
+use crate::store::{BoardLock, Committed, Line, Note, Store, StoreError, TaskFile};
 use crate::task::{Problem, TaskId, Worker};
 use crate::workflow::{Workflow, WorkflowError};
 
@@ -42,12 +44,16 @@ pub struct Workspace {
     rng: RefCell<fastrand::Rng>,
     clock: Cell<Option<Timestamp>>,
     problems: RefCell<Vec<Problem>>,
+    notices: RefCell<Vec<String>>,
 }
 
 impl Workspace {
     /// Finds the board; it must be there.
     pub fn open(options: &Options) -> Result<Self, Failure> {
         let ws = Self::open_repository(options)?;
+        if ws.repository.has_begun() {
+            ws.complete_forward()?;
+        }
         if ws.store.board_dir().is_dir() {
             return Ok(ws);
         }
@@ -87,7 +93,20 @@ impl Workspace {
             rng: RefCell::new(seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed)),
             clock: Cell::new(clock),
             problems: RefCell::default(),
+            notices: RefCell::default(),
         })
+    }
+
+    /// A process died while it brought main forward: half of the board may be the new one, and nothing may build on that.
+    fn complete_forward(&self) -> Result<(), Failure> {
+        let lock = match self.store.lock() {
+            Err(StoreError::Fs(error)) if error.is_read_only() => return Ok(()),
+            other => other?,
+        };
+        // What a person has saved since wins.
+        self.repository.complete(&BoardFiles::taking(Some(Side::Ours)))?;
+        drop(lock);
+        Ok(())
     }
 
     pub fn flow(&self) -> &Workflow {
@@ -202,6 +221,15 @@ impl Workspace {
         self.problems.borrow().clone()
     }
 
+    /// Something that the person should know, though the verb was done.
+    pub(super) fn notice(&self, text: impl Into<String>) {
+        self.notices.borrow_mut().push(text.into());
+    }
+
+    pub fn notices(&self) -> Vec<String> {
+        self.notices.borrow().clone()
+    }
+
     /// From what was typed to a task's id. A whole id costs one look at the disk.
     pub fn find(&self, typed: &str) -> Result<TaskId, Failure> {
         let prefix = self.settings.text("board.prefix");
@@ -254,6 +282,12 @@ impl Workspace {
         {
             let until = self.now().checked_add(self.lease()).unwrap_or(claim.until);
             self.store.write_claim(&id, &Claim { until, ..claim })?;
+        }
+        if self.settings.text("git.commit") == "each" {
+            // The verb is done; that git does not have it yet is no reason to fail.
+            if let Err(failure) = super::commit::commit_board(self, lock, None) {
+                self.notice(format!("the board is not committed: {}", failure.message));
+            }
         }
         Ok(committed)
     }

@@ -56,17 +56,17 @@ pub struct WorktreeRemoved {
 }
 
 /// The names of a task's worktree and branch: those of the first of its group.
-struct Place {
-    task: TaskId,
-    path: PathBuf,
-    branch: String,
+pub(super) struct Place {
+    pub task: TaskId,
+    pub path: PathBuf,
+    pub branch: String,
 }
 
 fn name(task: &Task) -> String {
     task.github.as_ref().map_or_else(|| task.id.to_string(), |link| format!("GH-{}", link.number))
 }
 
-fn place(ws: &Workspace, board: &Board, id: &TaskId) -> Result<Place, Failure> {
+pub(super) fn place(ws: &Workspace, board: &Board, id: &TaskId) -> Result<Place, Failure> {
     let at = board.index_of(id).ok_or_else(|| super::moves::missing(ws, board, id))?;
     let group = board.group_of(at, &Links::new(board), ws.rules())?;
     let task = &board.tasks()[group.primary()];
@@ -83,7 +83,7 @@ fn place(ws: &Workspace, board: &Board, id: &TaskId) -> Result<Place, Failure> {
 }
 
 /// The setting; unless somebody set it, `master` will do where there is no `main`.
-fn main_branch(ws: &Workspace) -> String {
+pub(super) fn main_branch(ws: &Workspace) -> String {
     let named = ws.settings.text("git.main").to_owned();
     let set = ws.settings.get("git.main").is_ok_and(|setting| setting.source != Source::Default);
     let old = "master".to_owned();

@@ -120,6 +120,7 @@ impl Session<'_> {
         self.out.set_color(ws.settings.text("ui.color"));
         let result = verb(&ws);
         self.seen.borrow_mut().extend(ws.problems());
+        self.out.notices(&ws.notices());
         result
     }
 }

@@ -105,6 +105,17 @@ impl Out {
         }
     }
 
+    /// What is worth knowing beside the answer.
+    pub fn notices(&self, notices: &[String]) {
+        for notice in notices {
+            if self.json {
+                self.say(&serde_json::json!({ "notice": notice }).to_string());
+            } else {
+                self.say(&format!("{}note:{} {notice}", style::WARN.render(), style::WARN.render_reset()));
+            }
+        }
+    }
+
     /// Files that could not be read as they should, whatever was asked for.
     pub fn problems(&self, problems: &[Problem]) {
         let mut shown: Vec<&Problem> = problems.iter().collect();

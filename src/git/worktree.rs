@@ -77,6 +77,11 @@ impl Repository {
         self.inner.try_find_reference(&format!("refs/heads/{branch}")).ok().flatten().is_some()
     }
 
+    /// The commit of a branch.
+    pub fn tip_of(&self, branch: &str) -> Result<String, GitError> {
+        Ok(self.commit_of(&format!("refs/heads/{branch}"))?.to_string())
+    }
+
     pub(super) fn commit_of(&self, revision: &str) -> Result<gix::ObjectId, GitError> {
         let unknown = |_| GitError::NoRevision(revision.to_owned());
         let id = self.inner.rev_parse_single(revision).map_err(unknown)?;

@@ -58,6 +58,12 @@ impl Store {
         BoardLock::take(&self.local.join("worktrees.lock"))
     }
 
+    /// One merge at a time, however long its checks take.
+    pub fn merge_lock(&self) -> Result<BoardLock, StoreError> {
+        fs::make_dir(&self.local)?;
+        BoardLock::take(&self.local.join("merge.lock"))
+    }
+
     fn intent_path(&self) -> PathBuf {
         self.intents_dir().join("intent.json")
     }

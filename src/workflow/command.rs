@@ -18,6 +18,8 @@ pub struct Command {
     pub ends: Vec<StateName>,
     /// Those ends that are not for large tasks.
     pub small_ends: Vec<StateName>,
+    /// Kinds of documents that a task must have linked before.
+    pub needs: Vec<String>,
     /// The end that counts as a rejection.
     pub iterate: Option<StateName>,
     pub on_blocked: bool,

@@ -63,6 +63,8 @@ struct CommandRow {
     ends: Vec<String>,
     #[serde(default)]
     small_ends: Vec<String>,
+    #[serde(default)]
+    needs: Vec<String>,
     iterate: Option<String>,
     #[serde(default)]
     blocked: bool,
@@ -193,6 +195,7 @@ impl TryFrom<CommandRow> for Command {
             complete: row.complete.map(StateName::new),
             ends: states(row.ends),
             small_ends: states(row.small_ends),
+            needs: row.needs,
             iterate: row.iterate.map(StateName::new),
             on_blocked: row.blocked,
             sizes: row.sizes,

@@ -11,7 +11,7 @@ use clap_complete::engine::ArgValueCandidates;
 
 use super::complete;
 
-pub use share::{Commit, Trust};
+pub use share::{Commit, Merge, Trust};
 pub use task::{Add, Archive, Diff, Graph, Ls, Rm, Search, Set, Task, Tree};
 pub use work::{Advance, Become, Claim, Close, Guarded, Move, Next, Release, Run, Status, Wait, Workflow, Worktree};
 
@@ -112,6 +112,8 @@ pub enum Command {
     /// A task's code in a place of its own
     #[command(subcommand, visible_alias = "wt")]
     Worktree(Worktree),
+    /// Merge a task's branch into main, and close the task
+    Merge(Merge),
     /// Commit the board and its documents, and nothing else
     Commit(Commit),
     /// Who changed what, and when

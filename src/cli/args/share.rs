@@ -1,6 +1,18 @@
 //! The options of the commands that bring the board and the work into git, and to others.
 
 use clap::Args;
+use clap_complete::engine::ArgValueCandidates;
+
+use crate::cli::complete;
+
+#[derive(Debug, Args)]
+pub struct Merge {
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: String,
+    /// A person insists, against the table and without the documents; it is journaled
+    #[arg(long)]
+    pub force: bool,
+}
 
 #[derive(Debug, Args)]
 pub struct Trust {

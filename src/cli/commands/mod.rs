@@ -13,6 +13,7 @@ mod graph;
 mod init;
 mod log;
 mod ls;
+mod merge;
 mod merge_driver;
 mod moves;
 mod next;
@@ -63,6 +64,7 @@ pub fn run(session: &Session<'_>, command: Command) -> Answer {
         Command::Workflow(args) => workflow::run(session, &args),
         Command::Worktree(command) => worktree::run(session, &command),
         Command::Commit(args) => commit::run(session, &args),
+        Command::Merge(args) => merge::run(session, &args),
         Command::Log(args) => log::log(session, &args),
         Command::Undo(args) => log::undo(session, &args),
         Command::Doctor(args) => doctor::run(session, &args),

@@ -1,0 +1,336 @@
+//! `merge`: a task's branch into main, its worktree and branch away, the task done; taken up again when it is killed.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde::{Deserialize, Serialize};
+
+use super::board_files::BoardFiles;
+use super::moves::{Along, carry_out, missing};
+use super::trust::require_trust;
+use super::worktree::{Place, main_branch, place};
+use super::{Failure, Workspace};
+use crate::board::{Board, Move, Op, Target, Verdict};
+use crate::fs;
+use crate::git::{Landing, Prepared, Style};
+use crate::store::{BoardLock, new_note};
+use crate::task::{StateName, Task, TaskId};
+use crate::workflow::Intent;
+
+#[derive(Debug, Serialize)]
+pub struct Merged {
+    pub task: TaskId,
+    pub branch: String,
+    pub into: String,
+    pub style: String,
+    pub commit: String,
+    pub checks: usize,
+    pub worktree_removed: bool,
+    pub branch_deleted: bool,
+    /// Why its worktree or branch is still there.
+    pub kept: Option<String>,
+    pub to: StateName,
+    pub along: Vec<Along>,
+    /// Hooks of the user that a merge by git would have run.
+    pub hooks_not_run: Vec<String>,
+    /// An earlier run was killed, and this one went on from there.
+    pub resumed: bool,
+}
+
+/// What is going on, for whoever waits.
+#[derive(Debug)]
+pub enum MergeStep<'a> {
+    Check(&'a [String]),
+    Landing(&'a str),
+}
+
+/// A merge that has begun, on disk until the task is done.
+#[derive(Debug, Serialize, Deserialize)]
+struct Begun {
+    branch: String,
+    style: String,
+    checks: usize,
+    landing: Landing,
+}
+
+const COMMAND: &str = "merge";
+
+pub fn merge(
+    ws: &Workspace,
+    id: &TaskId,
+    force: bool,
+    tell: &mut dyn FnMut(MergeStep<'_>),
+) -> Result<Merged, Failure> {
+    let _one_at_a_time = ws.store.merge_lock()?;
+    if let Some(begun) = begun(ws, id)? {
+        if ws.repository.contains(&begun.landing.into, &begun.landing.new) {
+            return finish(ws, id, begun, force, true);
+        }
+        fs::remove(&begun_path(ws, id))?;
+    }
+    let board = ws.family(id)?;
+    closing(ws, &board, id, force)?;
+    let place = place(ws, &board, id)?;
+    let into = main_branch(ws);
+    refuse_unready(ws, &board, &place, force)?;
+    let tip = tip(ws, &place, &into)?;
+    let checks = run_checks(ws, &place, tell)?;
+    tell(MergeStep::Landing(&place.branch));
+    let _worktrees = ws.store.worktree_lock()?;
+    let lock = ws.store.lock()?;
+    // The checks took their time: everything is judged again, and stays so until it is done.
+    let board = ws.family(id)?;
+    closing(ws, &board, id, force)?;
+    if ws.repository.tip_of(&place.branch)? != tip {
+        return Err(Failure::refused("moved", format!("{} has moved on while its checks ran", place.branch))
+            .advice("merge again: what is new wants its checks, too"));
+    }
+    let style = ws.settings.text("merge.style").to_owned();
+    let landing = prepare(ws, &lock, &board, id, &place, &into, &style)?;
+    let begun = Begun { branch: place.branch.clone(), style, checks, landing };
+    fs::make_dir(&ws.store.local().join("merge"))?;
+    fs::replace(&begun_path(ws, id), toml::to_string(&begun).expect("a record is text").as_bytes(), true)?;
+    if let Err(error) = ws.repository.land(&begun.landing) {
+        fs::remove(&begun_path(ws, id))?;
+        return Err(error.into());
+    }
+    settle(ws, &lock, id, begun, force, false)
+}
+
+fn begun_path(ws: &Workspace, id: &TaskId) -> PathBuf {
+    ws.store.local().join(format!("merge/{id}.toml"))
+}
+
+fn begun(ws: &Workspace, id: &TaskId) -> Result<Option<Begun>, Failure> {
+    let text = fs::read_text(&begun_path(ws, id))?;
+    Ok(text.and_then(|text| toml::from_str(&text).ok()))
+}
+
+/// The move that ends it; asked for before anything is done, so that nothing is merged in vain.
+fn closing(ws: &Workspace, board: &Board, id: &TaskId, force: bool) -> Result<Verdict, Failure> {
+    let task = board.get(id).ok_or_else(|| missing(ws, board, id))?;
+    // On a board whose workflow knows no merging, whoever may close the task may merge it.
+    let (to, command) = match ws.flow().command(COMMAND).ok() {
+        Some(command) => (Target::Intent(Intent::Complete), Some(command.name.as_str())),
+        None => (Target::Intent(Intent::Close), None),
+    };
+    Ok(board.judge(ws.rules(), &ws.actor()?, &Move { task: &task.id, to, command, force })?)
+}
+
+/// What the task must have to show. A person may insist.
+fn refuse_unready(ws: &Workspace, board: &Board, place: &Place, force: bool) -> Result<(), Failure> {
+    let task = board.get(&place.task).ok_or_else(|| missing(ws, board, &place.task))?;
+    let person = ws.rules().role_of(&ws.me()?).is_none();
+    if force && person {
+        return Ok(());
+    }
+    let needed = ws.flow().command(COMMAND).ok().map(|command| command.needs.clone()).unwrap_or_default();
+    if let Some(kind) = needed.iter().find(|kind| !task.artifacts.contains_key(*kind)) {
+        let how = format!("link it with `ralph task set {} artifacts.{kind}=PATH`; a person may insist with `--force`", task.id);
+        return Err(Failure::refused("no-artifact", format!("{} has no {kind}", task.id)).advice(how));
+    }
+    let there = |path: &str| -> Result<bool, Failure> {
+        let here = ws.store.root().join(path).is_file() || place.path.join(path).is_file();
+        Ok(here || ws.repository.file_at(&place.branch, path)?.is_some())
+    };
+    for (kind, path) in task.artifacts.iter().filter(|(_, path)| !path.contains("://")) {
+        if !there(path)? {
+            return Err(Failure::refused("missing-artifact", format!("the {kind} of {}, {path}, does not exist", task.id))
+                .advice("restore the file, or correct the link"));
+        }
+    }
+    Ok(())
+}
+
+/// The tip of the branch, whose every change must be in it.
+fn tip(ws: &Workspace, place: &Place, into: &str) -> Result<String, Failure> {
+    let id = &place.task;
+    if !ws.repository.has_branch(&place.branch) {
+        return Err(Failure::refused("no-branch", format!("{id} has no branch {}", place.branch))
+            .advice(format!("`ralph worktree add {id}` makes it; work is committed there")));
+    }
+    if !ws.repository.has_branch(into) {
+        return Err(Failure::refused("no-main", format!("there is no branch {into:?} to merge into"))
+            .advice("set `git.main`"));
+    }
+    if ws.repository.distance(&place.branch, into)?.ahead == 0 {
+        return Err(Failure::refused("nothing-to-merge", format!("{} has nothing that {into} has not", place.branch))
+            .advice(format!("commit the work there; if it is merged already, `ralph done {id}` closes the task")));
+    }
+    let worktree = ws.repository.worktree_at(&place.path)?.filter(|there| !there.missing);
+    if let Some(worktree) = worktree.filter(|there| there.branch.as_deref() == Some(&place.branch))
+        && ws.repository.is_dirty(&worktree) != Some(false)
+    {
+        return Err(Failure::refused("dirty", format!("{} has changes that are not committed", ws.store.shown(&place.path)))
+            .advice("commit them there, or take them away"));
+    }
+    Ok(ws.repository.tip_of(&place.branch)?)
+}
+
+/// Everything that must succeed in the task's worktree, one after the other.
+fn run_checks(ws: &Workspace, place: &Place, tell: &mut dyn FnMut(MergeStep<'_>)) -> Result<usize, Failure> {
+    let checks = ws.settings.programs("merge.checks");
+    if checks.is_empty() {
+        return Ok(0);
+    }
+    require_trust(ws)?;
+    if ws.repository.worktree_at(&place.path)?.is_none_or(|there| there.branch.as_deref() != Some(&place.branch)) {
+        return Err(Failure::refused("no-worktree", format!("{} has no worktree to run the checks in", place.task))
+            .advice(format!("`ralph worktree add {}` makes one", place.task)));
+    }
+    let log = ws.store.local().join(format!("logs/merge-{}.log", place.task));
+    fs::make_dir(&ws.store.local().join("logs"))?;
+    fs::write_new(&log, b"", false)?;
+    for check in &checks {
+        tell(MergeStep::Check(check));
+        run_check(ws, place, check, &log)?;
+    }
+    Ok(checks.len())
+}
+
+fn run_check(ws: &Workspace, place: &Place, check: &[String], log: &Path) -> Result<(), Failure> {
+    let shown = check.join(" ");
+    let failed = |how: String| Failure::refused("check-failed", format!("the check `{shown}` {how}"));
+    let output = || {
+        let file = std::fs::File::options().append(true).open(log)?;
+        Ok::<_, std::io::Error>((Stdio::from(file.try_clone()?), Stdio::from(file)))
+    };
+    let (out, err) = output().map_err(|error| failed(format!("has no log: {error}")))?;
+    let mut program = Command::new(&check[0]);
+    program.args(&check[1..]).current_dir(&place.path).stdin(Stdio::null()).stdout(out).stderr(err);
+    program.env("RALPH_TASK", place.task.as_str()).env("RALPH_BOARD", ws.store.root());
+    program.env("RALPH_WORKTREE", &place.path).env_remove("GIT_DIR").env_remove("GIT_INDEX_FILE");
+    let status = program.status().map_err(|error| failed(format!("cannot be started: {error}")))?;
+    if status.success() {
+        return Ok(());
+    }
+    let text = String::from_utf8_lossy(&fs::read(log)?.unwrap_or_default()).into_owned();
+    let last = text.lines().rev().take(20).collect::<Vec<_>>();
+    let mut failure = failed(format!("failed ({status})"));
+    failure.causes = last.into_iter().rev().map(str::to_owned).collect();
+    Err(failure.advice(format!("all that it said is in {}", log.display())))
+}
+
+/// The commit that is to land; a conflict calls for a person, and leaves everything else as it is.
+fn prepare(
+    ws: &Workspace,
+    lock: &BoardLock,
+    board: &Board,
+    id: &TaskId,
+    place: &Place,
+    into: &str,
+    style: &str,
+) -> Result<Landing, Failure> {
+    let task = board.get(id).ok_or_else(|| missing(ws, board, id))?;
+    let (style, message) = match style {
+        "squash" => (Style::Squash, squash_message(ws, task, place, into)?),
+        "ff" => (Style::Forward, String::new()),
+        _ => (Style::Merge, format!("Merge {}: {} ({})\n", place.branch, task.title, task.id)),
+    };
+    let files = BoardFiles::default();
+    match ws.repository.prepare(into, &place.branch, style, &message, &files)? {
+        Prepared::Ready(landing) => Ok(landing),
+        Prepared::Nothing => {
+            Err(Failure::refused("nothing-to-merge", format!("{} has nothing that {into} has not", place.branch)))
+        }
+        Prepared::Conflicts(paths) => {
+            let paths: Vec<String> = paths.iter().map(|path| files.describe(path)).collect();
+            let message = format!("{} and {into} both changed {}", place.branch, paths.join(", "));
+            let failure = Failure::refused("conflict", &message);
+            Err(match call_a_person(ws, lock, board, id, &message) {
+                Ok(to) => failure.advice(format!(
+                    "{id} is {to}, and {into} is as it was: merge {into} into {} in its worktree, then send the task back",
+                    place.branch
+                )),
+                Err(refused) => failure.advice(format!("{into} is as it was; {id} stays, because {}", refused.message)),
+            })
+        }
+    }
+}
+
+fn squash_message(ws: &Workspace, task: &Task, place: &Place, into: &str) -> Result<String, Failure> {
+    let subjects = ws.repository.subjects(&place.branch, into)?;
+    let body: String = subjects.iter().map(|subject| format!("- {subject}\n")).collect();
+    Ok(format!("{} ({})\n\n{body}", task.title, task.id))
+}
+
+fn call_a_person(
+    ws: &Workspace,
+    lock: &BoardLock,
+    board: &Board,
+    id: &TaskId,
+    why: &str,
+) -> Result<StateName, Failure> {
+    let command = ws.flow().command(COMMAND).ok().map(|command| command.name.as_str());
+    let asked = Move { task: id, to: Target::Intent(Intent::Escalate), command, force: false };
+    let mut verdict = board.judge(ws.rules(), &ws.actor()?, &asked)?;
+    verdict.changes.push(new_note(id, &ws.me()?, ws.now(), &mut ws.rng(), why));
+    let to = verdict.to.clone();
+    carry_out(ws, lock, board, id, "merge", verdict)?;
+    Ok(to)
+}
+
+/// What is left to do once main has it, whoever began it.
+fn finish(ws: &Workspace, id: &TaskId, begun: Begun, force: bool, resumed: bool) -> Result<Merged, Failure> {
+    let _worktrees = ws.store.worktree_lock()?;
+    let lock = ws.store.lock()?;
+    settle(ws, &lock, id, begun, force, resumed)
+}
+
+fn settle(
+    ws: &Workspace,
+    lock: &BoardLock,
+    id: &TaskId,
+    begun: Begun,
+    force: bool,
+    resumed: bool,
+) -> Result<Merged, Failure> {
+    let Begun { branch, style, checks, landing } = begun;
+    let squash = if style == "squash" { "1" } else { "0" };
+    ws.repository.run_hook(ws.store.root(), "post-merge", &[squash]);
+    let (worktree_removed, kept) = remove(ws, &branch, &landing.tip)?;
+    let branch_deleted = kept.is_none() && ws.repository.delete_branch_at(&branch, &landing.tip)?;
+    let board = ws.family(id)?;
+    let verdict = closing(ws, &board, id, force).map_err(|failure| {
+        failure.advice(format!("{branch} is in {}; `ralph merge {id}` only has to close the task", landing.into))
+    })?;
+    let moved = carry_out(ws, lock, &board, id, "merge", verdict)?;
+    fs::remove(&begun_path(ws, id))?;
+    let hooks: &[&str] =
+        if style == "ff" { &[] } else { &["pre-merge-commit", "prepare-commit-msg", "commit-msg", "pre-commit"] };
+    Ok(Merged {
+        task: id.clone(),
+        branch,
+        into: landing.into,
+        style,
+        commit: landing.new,
+        checks,
+        worktree_removed,
+        branch_deleted,
+        kept,
+        to: moved.to,
+        along: moved.along,
+        hooks_not_run: ws.repository.hooks(hooks),
+        resumed,
+    })
+}
+
+/// The worktree of a branch that has landed, unless something has come to be there that would be lost with it.
+fn remove(ws: &Workspace, branch: &str, tip: &str) -> Result<(bool, Option<String>), Failure> {
+    let all = ws.repository.worktrees()?;
+    let Some(worktree) = all.into_iter().find(|there| there.branch.as_deref() == Some(branch)) else {
+        return Ok((false, None));
+    };
+    let kept = |why: &str| Ok((false, Some(format!("{} stays: {why}", ws.store.shown(&worktree.path)))));
+    if let Some(reason) = &worktree.locked {
+        return kept(&format!("it is locked {reason}"));
+    }
+    if ws.repository.tip_of(branch)? != tip {
+        return kept("its branch has moved on");
+    }
+    if !worktree.missing && ws.repository.is_dirty(&worktree) != Some(false) {
+        return kept("it has changes that are not committed");
+    }
+    ws.repository.remove_worktree(&worktree.path, false)?;
+    Ok((true, None))
+}

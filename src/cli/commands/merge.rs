@@ -1,0 +1,49 @@
+//! `ralph merge`.
+
+use crate::app::{self, MergeStep, Merged};
+use crate::cli::args::Merge;
+use crate::cli::style::{self, paint};
+use crate::cli::{Answer, Outcome, Session};
+
+pub fn run(session: &Session<'_>, args: &Merge) -> Answer {
+    let mut tell = |step: MergeStep<'_>| {
+        if session.out.json {
+            return;
+        }
+        session.out.say(&match step {
+            MergeStep::Check(program) => format!("check: {}", program.join(" ")),
+            MergeStep::Landing(branch) => format!("merging {branch}"),
+        });
+    };
+    let merged = session.with(|ws| app::merge(ws, &ws.find(&args.task)?, args.force, &mut tell))?;
+    if session.out.json {
+        session.out.json(&merged);
+    } else {
+        session.out.text(&words(&merged));
+    }
+    for hook in merged.hooks_not_run.iter().filter(|_| !session.out.json) {
+        session.out.say(&format!("note: the hook {hook} was not run; git alone runs it in a merge"));
+    }
+    Ok(Outcome::Done)
+}
+
+fn words(merged: &Merged) -> String {
+    let how = match merged.style.as_str() {
+        "squash" => "as one commit",
+        "ff" => "by going forward",
+        _ => "by a merge",
+    };
+    let commit = paint(style::ID, &merged.commit[..8]);
+    let mut text = format!("{} is in {} {how}  {commit}\n", merged.branch, merged.into);
+    match &merged.kept {
+        Some(why) => text.push_str(&format!("{}\n", paint(style::WARN, why))),
+        None if merged.worktree_removed => text.push_str("its worktree and branch are gone\n"),
+        None => text.push_str("its branch is gone\n"),
+    }
+    let state = |name: &str| paint(style::state(name), name);
+    text.push_str(&format!("{} → {}\n", paint(style::ID, &merged.task), state(merged.to.as_str())));
+    for along in &merged.along {
+        text.push_str(&format!("{} → {}  along with it\n", paint(style::ID, &along.task), state(along.to.as_str())));
+    }
+    text
+}

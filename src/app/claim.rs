@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::remote_claims::{self, Published, Reach};
 use super::{Failure, Workspace};
 use crate::board::{Actor, Board, Claim, ClaimAsk, Grant, Op, Refusal};
 use crate::store::BoardLock;
@@ -18,6 +19,8 @@ pub struct Claimed {
     pub until: Timestamp,
     /// What to put into RALPH_CLAIM, so that a lost claim is noticed.
     pub claim: String,
+    /// Other machines know of it, too.
+    pub remote: bool,
     pub renewed: bool,
     /// Whose claim was taken over.
     pub taken_from: Option<Worker>,
@@ -31,10 +34,25 @@ pub struct Released {
     pub worker: Worker,
 }
 
-pub fn claim(ws: &Workspace, id: &TaskId, command: Option<&str>, force: bool) -> Result<Claimed, Failure> {
+pub fn claim(
+    ws: &Workspace,
+    id: &TaskId,
+    command: Option<&str>,
+    force: bool,
+    reach: Reach,
+) -> Result<Claimed, Failure> {
+    let asked = ClaimAsk { task: id, command, force };
+    let published = publish_for(ws, &asked, reach)?;
     let lock = ws.store.lock()?;
     let board = ws.family(id)?;
-    grant(ws, &lock, &board, &ClaimAsk { task: id, command, force }, Kind::Leased)
+    grant(ws, &lock, &board, &asked, Kind::Leased, published)
+}
+
+/// The claim of one task on the remote, if there is one to agree through.
+pub(super) fn publish_for(ws: &Workspace, asked: &ClaimAsk<'_>, reach: Reach) -> Result<Option<Published>, Failure> {
+    let draft = |board: &Board| remote_claims::drafted(ws, board, asked);
+    let published = remote_claims::publish(ws, reach, draft, || ws.family(asked.task))?;
+    Ok(published.map(|(_, published)| published))
 }
 
 /// How a claim lives.
@@ -44,62 +62,100 @@ pub(super) enum Kind {
     Held,
 }
 
+/// What would be granted, and the claim that it would be.
+pub(super) fn draft(
+    ws: &Workspace,
+    board: &Board,
+    asked: &ClaimAsk<'_>,
+    kind: Kind,
+) -> Result<(Grant, Claim), Failure> {
+    let id = asked.task;
+    if board.get(id).is_none() {
+        return Err(super::moves::missing(ws, board, id));
+    }
+    let actor = ws.actor()?;
+    let grant = board.grant(ws.rules(), &actor, asked)?;
+    let before = board.claim(id).filter(|claim| claim.live && grant.renewed);
+    let now = ws.now();
+    let claim = Claim {
+        worker: actor.worker,
+        host: host(),
+        since: before.map_or(now, |claim| claim.since),
+        until: now.checked_add(ws.lease()).unwrap_or(now),
+        held: kind == Kind::Held || before.is_some_and(|claim| claim.held),
+        token: before.map_or_else(|| token(ws), |claim| claim.token.clone()),
+        command: grant.command.clone(),
+        remote: before.and_then(|claim| claim.remote.clone()),
+        live: true,
+        foreign: false,
+    };
+    Ok((grant, claim))
+}
+
 /// Gives the claim under the lock that the caller holds. The task changes first: without a claim its lock would be nobody's,
-/// which heals by itself; a claim without its task would bind a task that nobody works on.
+/// which heals by itself; a claim without its task would bind a task that nobody works on. What was published and is then
+/// refused is taken back at the end of the command.
 pub(super) fn grant(
     ws: &Workspace,
     lock: &BoardLock,
     board: &Board,
     asked: &ClaimAsk<'_>,
     kind: Kind,
+    published: Option<Published>,
 ) -> Result<Claimed, Failure> {
     let id = asked.task;
-    let task = board.get(id).ok_or_else(|| super::moves::missing(ws, board, id))?;
-    let actor = ws.actor()?;
-    let Grant { changes, command, state, renewed } = board.grant(ws.rules(), &actor, asked)?;
+    let (Grant { changes, command, state, renewed }, mut claim) = draft(ws, board, asked, kind)?;
+    if let Some(published) = &published {
+        claim.remote = Some(published.object.clone());
+        claim.until = published.until;
+    }
     let before = board.claim(id).filter(|claim| claim.live);
-    let now = ws.now();
-    let token = before.filter(|_| renewed).map_or_else(|| token(ws), |claim| claim.token.clone());
-    let claim = Claim {
-        worker: actor.worker.clone(),
-        host: host(),
-        since: before.filter(|_| renewed).map_or(now, |claim| claim.since),
-        until: now.checked_add(ws.lease()).unwrap_or(now),
-        held: kind == Kind::Held || before.is_some_and(|claim| renewed && claim.held),
-        token,
-        command: command.clone(),
-        live: true,
-    };
     if !changes.is_empty() {
         // The old proof, if any, is of the claim that this one replaces.
-        let actor = Actor { proof: None, ..actor.clone() };
+        let actor = Actor { proof: None, ..ws.actor()? };
         ws.commit_as(lock, Op::new(if asked.force { "claim --force" } else { "claim" }, changes), &actor)?;
     }
     ws.store.write_claim(id, &claim)?;
-    let taken_from = before.filter(|_| !renewed).map(|claim| claim.worker.clone());
-    let proof = claim.proof(id);
+    if published.is_some() {
+        remote_claims::settle(ws, id)?;
+    }
     Ok(Claimed {
         task: id.clone(),
-        title: task.title.clone(),
-        worker: actor.worker,
+        title: board.get(id).map(|task| task.title.clone()).unwrap_or_default(),
         command,
         state,
         until: claim.until,
-        claim: proof,
+        claim: claim.proof(id),
+        remote: claim.remote.is_some(),
+        worker: claim.worker,
         renewed,
-        taken_from,
+        taken_from: before.filter(|_| !renewed).map(|claim| claim.worker.clone()),
     })
 }
 
 /// A claim for somebody who has moved a task into a lock: a lock that nobody holds is none.
-pub(super) fn hold(ws: &Workspace, id: &TaskId, worker: &Worker, command: Option<String>) -> Result<(), Failure> {
+pub(super) fn hold(
+    ws: &Workspace,
+    id: &TaskId,
+    worker: &Worker,
+    command: Option<String>,
+    published: Option<Published>,
+) -> Result<(), Failure> {
+    let claim = fresh(ws, worker.clone(), command, published.as_ref());
+    ws.store.write_claim(id, &claim)?;
+    if published.is_some() {
+        remote_claims::settle(ws, id)?;
+    }
+    Ok(())
+}
+
+/// A leased claim that begins now.
+pub(super) fn fresh(ws: &Workspace, worker: Worker, command: Option<String>, published: Option<&Published>) -> Claim {
     let now = ws.now();
-    let until = now.checked_add(ws.lease()).unwrap_or(now);
+    let until = published.map_or_else(|| now.checked_add(ws.lease()).unwrap_or(now), |published| published.until);
+    let remote = published.map(|published| published.object.clone());
     let (host, token) = (host(), token(ws));
-    Ok(ws.store.write_claim(
-        id,
-        &Claim { worker: worker.clone(), host, since: now, until, held: false, token, command, live: true },
-    )?)
+    Claim { worker, host, since: now, until, held: false, token, command, remote, live: true, foreign: false }
 }
 
 fn token(ws: &Workspace) -> String {
@@ -112,10 +168,15 @@ pub(super) fn host() -> String {
 
 /// One's own claim, for another lease.
 pub fn renew(ws: &Workspace, id: &TaskId) -> Result<Claimed, Failure> {
+    let asked = ClaimAsk { task: id, command: None, force: false };
+    let board = ws.family(id)?;
+    own(ws, &board, id)?;
+    let on_remote = board.claim(id).is_some_and(|claim| claim.remote.is_some());
+    let published = publish_for(ws, &asked, if on_remote { Reach::Remote } else { Reach::Local })?;
     let lock = ws.store.lock()?;
     let board = ws.family(id)?;
     own(ws, &board, id)?;
-    grant(ws, &lock, &board, &ClaimAsk { task: id, command: None, force: false }, Kind::Leased)
+    grant(ws, &lock, &board, &asked, Kind::Leased, published)
 }
 
 /// One's own claim, or with `force` another's: the task goes back to where the workflow says.
@@ -141,7 +202,7 @@ pub(super) fn give_up(
     verb: &'static str,
 ) -> Result<Released, Failure> {
     let back = board.give_back(id, Some(worker), ws.rules()).ok_or_else(|| super::moves::missing(ws, board, id))?;
-    ws.store.remove_claim(id)?;
+    ws.drop_claim(id)?;
     if !back.changes.is_empty() {
         let actor = Actor { proof: None, ..ws.actor()? };
         ws.commit_as(lock, Op::new(verb, back.changes), &actor)?;
@@ -158,7 +219,7 @@ fn own(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), Failure> {
     let claim = board.claim(id).filter(|claim| claim.live);
     let proof = actor.proof.as_ref().filter(|proof| proof.starts_with(&format!("{id}:")));
     match claim {
-        Some(claim) if claim.worker != actor.worker => Err(Refusal::held(id, claim).into()),
+        Some(claim) if !claim.is_of(&actor.worker) => Err(Refusal::held(id, claim).into()),
         Some(claim) if proof.is_some_and(|proof| *proof != claim.proof(id)) => {
             Err(Refusal::Lost { task: id.clone() }.into())
         }

@@ -54,7 +54,7 @@ pub fn finish_edit(ws: &Workspace, editing: &Editing, text: &str) -> Result<Edit
     );
     ws.commit(&lock, Op::new("edit", changes))?;
     if moved.is_some_and(|verdict| verdict.hands_off) {
-        ws.store.remove_claim(id)?;
+        ws.drop_claim(id)?;
     }
     Ok(Edited { task: id.clone(), changed: true, changes: differences(id, &editing.text, text), problems })
 }

@@ -37,6 +37,8 @@ pub enum FailureKind {
     Broken,
     /// There is no work, or what was waited for did not come.
     Nothing,
+    /// A remote cannot be reached, or does not let us in.
+    Offline,
 }
 
 /// The next step, as a value that each face puts into its own words.
@@ -154,7 +156,9 @@ impl From<GitError> for Failure {
                 Self::refused("unsupported", message).advice("make this worktree with `git worktree add`")
             }
             GitError::NoRevision(_) => Self::usage("no-revision", message).advice("name a branch, a tag or a commit"),
-            GitError::IndexBusy(_) => Self::new(FailureKind::Raced, "index-busy", message).hint(Hint::Retry),
+            GitError::IndexBusy(_) | GitError::RefBusy(_) => Self::new(FailureKind::Raced, "git-busy", message)
+                .hint(Hint::Retry)
+                .advice("if no git runs, one has died: its lock file is to be removed by hand"),
             GitError::Underway(_) => Self::refused("underway", message).advice("finish or abort it first"),
             GitError::Moved(_) => Self::new(FailureKind::Raced, "moved", message).hint(Hint::Retry),
             GitError::InTheWay(paths) => {
@@ -164,6 +168,11 @@ impl From<GitError> for Failure {
             }
             GitError::NotForward(..) => Self::refused("not-forward", message)
                 .advice("rebase the branch, or set `merge.style` to merge or squash"),
+            GitError::Detached => Self::refused("detached", message).advice("check a branch out first"),
+            GitError::NoRemote(_) => Self::refused("no-remote", message).advice("`git remote -v` shows what there is"),
+            GitError::Remote { .. } => Self::new(FailureKind::Offline, "offline", message).hint(Hint::Retry),
+            GitError::Denied { .. } => Self::new(FailureKind::Offline, "denied", message)
+                .advice("look at your rights there, and at the hooks of that repository"),
             GitError::Nobody => Self::refused("nobody", message).advice("set both with `git config`"),
             GitError::Hook(_) => Self::refused("hook", message).advice("do what the hook asks for, then try again"),
             GitError::Other { .. } => Self::broken("git", message),

@@ -106,12 +106,12 @@ pub fn undo(ws: &Workspace, id: Option<&str>, force: bool) -> Result<Undone, Fai
     let op = Op { verb: "undo", changes, undoes: Some(line.id.clone()) };
     ws.commit(&lock, op).map_err(|failure| changed_since(&line, failure))?;
     // A claim that is taken back leaves none behind.
-    for (id, claim) in ws.store.claims(ws.now())? {
+    for (id, claim) in ws.claims()? {
         if line.touches(&id)
-            && claim.worker == line.by
+            && claim.is_of(&line.by)
             && (line.verb.starts_with("claim") || line.verb.starts_with("move"))
         {
-            ws.store.remove_claim(&id)?;
+            ws.drop_claim(&id)?;
         }
     }
     Ok(Undone { undone: LogLine { fields: fields(&line), undone: true, line } })

@@ -10,7 +10,7 @@ use super::moves::{Along, carry_out, missing};
 use super::trust::require_trust;
 use super::worktree::{Place, main_branch, place};
 use super::{Failure, Workspace};
-use crate::board::{Board, Move, Op, Target, Verdict};
+use crate::board::{Board, Move, Target, Verdict};
 use crate::fs;
 use crate::git::{Landing, Prepared, Style};
 use crate::store::{BoardLock, new_note};
@@ -55,12 +55,7 @@ struct Begun {
 
 const COMMAND: &str = "merge";
 
-pub fn merge(
-    ws: &Workspace,
-    id: &TaskId,
-    force: bool,
-    tell: &mut dyn FnMut(MergeStep<'_>),
-) -> Result<Merged, Failure> {
+pub fn merge(ws: &Workspace, id: &TaskId, force: bool, tell: &mut dyn FnMut(MergeStep<'_>)) -> Result<Merged, Failure> {
     let _one_at_a_time = ws.store.merge_lock()?;
     if let Some(begun) = begun(ws, id)? {
         if ws.repository.contains(&begun.landing.into, &begun.landing.new) {
@@ -126,7 +121,10 @@ fn refuse_unready(ws: &Workspace, board: &Board, place: &Place, force: bool) -> 
     }
     let needed = ws.flow().command(COMMAND).ok().map(|command| command.needs.clone()).unwrap_or_default();
     if let Some(kind) = needed.iter().find(|kind| !task.artifacts.contains_key(*kind)) {
-        let how = format!("link it with `ralph task set {} artifacts.{kind}=PATH`; a person may insist with `--force`", task.id);
+        let how = format!(
+            "link it with `ralph task set {} artifacts.{kind}=PATH`; a person may insist with `--force`",
+            task.id
+        );
         return Err(Failure::refused("no-artifact", format!("{} has no {kind}", task.id)).advice(how));
     }
     let there = |path: &str| -> Result<bool, Failure> {
@@ -135,8 +133,11 @@ fn refuse_unready(ws: &Workspace, board: &Board, place: &Place, force: bool) -> 
     };
     for (kind, path) in task.artifacts.iter().filter(|(_, path)| !path.contains("://")) {
         if !there(path)? {
-            return Err(Failure::refused("missing-artifact", format!("the {kind} of {}, {path}, does not exist", task.id))
-                .advice("restore the file, or correct the link"));
+            return Err(Failure::refused(
+                "missing-artifact",
+                format!("the {kind} of {}, {path}, does not exist", task.id),
+            )
+            .advice("restore the file, or correct the link"));
         }
     }
     Ok(())
@@ -150,8 +151,9 @@ fn tip(ws: &Workspace, place: &Place, into: &str) -> Result<String, Failure> {
             .advice(format!("`ralph worktree add {id}` makes it; work is committed there")));
     }
     if !ws.repository.has_branch(into) {
-        return Err(Failure::refused("no-main", format!("there is no branch {into:?} to merge into"))
-            .advice("set `git.main`"));
+        return Err(
+            Failure::refused("no-main", format!("there is no branch {into:?} to merge into")).advice("set `git.main`")
+        );
     }
     if ws.repository.distance(&place.branch, into)?.ahead == 0 {
         return Err(Failure::refused("nothing-to-merge", format!("{} has nothing that {into} has not", place.branch))
@@ -161,8 +163,11 @@ fn tip(ws: &Workspace, place: &Place, into: &str) -> Result<String, Failure> {
     if let Some(worktree) = worktree.filter(|there| there.branch.as_deref() == Some(&place.branch))
         && ws.repository.is_dirty(&worktree) != Some(false)
     {
-        return Err(Failure::refused("dirty", format!("{} has changes that are not committed", ws.store.shown(&place.path)))
-            .advice("commit them there, or take them away"));
+        return Err(Failure::refused(
+            "dirty",
+            format!("{} has changes that are not committed", ws.store.shown(&place.path)),
+        )
+        .advice("commit them there, or take them away"));
     }
     Ok(ws.repository.tip_of(&place.branch)?)
 }

@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 
+use super::remote_claims::{Published, Reach, publish};
 use super::{Failure, Workspace};
 use crate::board::{Actor, Board, Change, Move, Op, Target, Verdict};
 use crate::store::BoardLock;
-use crate::task::{Key, StateName, TaskId, Value};
+use crate::task::{Key, StateName, Task, TaskId, Value};
 use crate::workflow::Intent;
 
 #[derive(Debug, Serialize)]
@@ -35,23 +36,52 @@ pub fn move_task(
     command: Option<&str>,
     force: bool,
 ) -> Result<Moved, Failure> {
+    let actor = ws.actor()?;
+    let judge = |board: &Board| {
+        let verdict = judged(ws, board, &actor, id, typed, command, force)?;
+        let is_lock = |task: &Task| ws.flow().state(task.kind, &verdict.to).is_some_and(|state| state.lock);
+        let enters = verdict.from != verdict.to && board.get(id).is_some_and(is_lock);
+        // A review that lets work begin leaves the lock to whoever takes it up; who goes there to work takes it.
+        let takes = enters && (!verdict.hands_off || verdict.command.is_none());
+        Ok::<_, Failure>((verdict, takes))
+    };
+    // Where machines agree through a remote, it hears of a lock before it is taken.
+    let published = match ws.claims_remote() {
+        Some(_) if judge(&ws.family(id)?)?.1 => {
+            let draft = |board: &Board| {
+                let (verdict, _) = judge(board)?;
+                Ok((id.clone(), super::claim::fresh(ws, actor.worker.clone(), verdict.command, None)))
+            };
+            publish(ws, Reach::Remote, draft, || ws.family(id))?.map(|(_, published)| published)
+        }
+        _ => None,
+    };
     let lock = ws.store.lock()?;
     let board = ws.family(id)?;
-    let kind = board.get(id).map(|task| task.kind).ok_or_else(|| missing(ws, &board, id))?;
+    let (mut verdict, takes) = judge(&board)?;
+    if takes {
+        verdict.hands_off = false;
+        return take_lock(ws, &lock, &board, id, &actor, verdict, published);
+    }
+    carry_out(ws, &lock, &board, id, "move", verdict)
+}
+
+fn judged(
+    ws: &Workspace,
+    board: &Board,
+    actor: &Actor,
+    id: &TaskId,
+    typed: &str,
+    command: Option<&str>,
+    force: bool,
+) -> Result<Verdict, Failure> {
+    let kind = board.get(id).map(|task| task.kind).ok_or_else(|| missing(ws, board, id))?;
     let to = match Intent::parse(typed) {
         Some(intent) => Target::Intent(intent),
         None if typed.starts_with("__") => return Err(no_intent(typed)),
         None => Target::State(ws.flow().find_state(kind, typed)?.name.clone()),
     };
-    let actor = ws.actor()?;
-    let mut verdict = board.judge(ws.rules(), &actor, &Move { task: id, to, command, force })?;
-    let enters = verdict.from != verdict.to && ws.flow().state(kind, &verdict.to).is_some_and(|state| state.lock);
-    // A review that lets work begin leaves the lock to whoever takes it up; who goes there to work takes it.
-    if enters && (!verdict.hands_off || verdict.command.is_none()) {
-        verdict.hands_off = false;
-        return take_lock(ws, &lock, &board, id, &actor, verdict);
-    }
-    carry_out(ws, &lock, &board, id, "move", verdict)
+    Ok(board.judge(ws.rules(), actor, &Move { task: id, to, command, force })?)
 }
 
 /// A move into a lock is a claim: limits hold for it, and its mover has the task.
@@ -62,6 +92,7 @@ fn take_lock(
     id: &TaskId,
     actor: &Actor,
     mut verdict: Verdict,
+    published: Option<Published>,
 ) -> Result<Moved, Failure> {
     let task = board.get(id).ok_or_else(|| missing(ws, board, id))?;
     board.refuse_too_many(ws.rules(), &actor.worker)?;
@@ -74,7 +105,7 @@ fn take_lock(
     }
     let command = verdict.command.clone();
     let moved = carry_out(ws, lock, board, id, "move", verdict)?;
-    super::claim::hold(ws, id, &actor.worker, command)?;
+    super::claim::hold(ws, id, &actor.worker, command, published)?;
     Ok(moved)
 }
 
@@ -112,7 +143,7 @@ pub(super) fn carry_out(
         ws.commit(lock, Op::new(verb, changes))?;
     }
     if hands_off && board.claim(id).is_some() {
-        ws.store.remove_claim(id)?;
+        ws.drop_claim(id)?;
     }
     let along = along.into_iter().map(|(task, to)| Along { task, to }).collect();
     Ok(Moved { task: id.clone(), from, to, command, along, forced, changed })

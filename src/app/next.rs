@@ -5,7 +5,8 @@ use serde::Serialize;
 
 use super::claim::{Kind, grant};
 use super::reap::{Reaped, reap_from};
-use super::{Claimed, Failure, FailureKind, Workspace};
+use super::remote_claims::{Reach, drafted, publish};
+use super::{Claimed, Failure, FailureKind, Hint, Workspace};
 use crate::board::{Board, Choice, ClaimAsk};
 use crate::task::{StateName, TaskId};
 
@@ -15,6 +16,7 @@ pub struct NextAsk {
     /// Else the worker's own.
     pub role: Option<String>,
     pub claim: bool,
+    pub reach: Reach,
 }
 
 #[derive(Debug, Serialize)]
@@ -33,7 +35,7 @@ pub struct Chosen {
 
 pub fn next(ws: &Workspace, asked: &NextAsk) -> Result<Chosen, Failure> {
     let role = role(ws, asked)?;
-    if asked.claim { claim_next(ws, role.as_deref()) } else { look(ws, role.as_deref()) }
+    if asked.claim { claim_next(ws, role.as_deref(), asked.reach) } else { look(ws, role.as_deref()) }
 }
 
 /// None on a board whose workflow has no roles: there everybody takes everything.
@@ -72,20 +74,35 @@ fn as_reaped(ws: &Workspace, board: Board) -> Board {
 }
 
 /// Chooses and claims under one lock, so that two workers never get the same task.
-fn claim_next(ws: &Workspace, role: Option<&str>) -> Result<Chosen, Failure> {
+fn claim_next(ws: &Workspace, role: Option<&str>, reach: Reach) -> Result<Chosen, Failure> {
     let me = ws.me()?;
     if let (Some(own), Some(role)) = (ws.rules().role_of(&me), role)
         && own != role
     {
         return Err(Failure::usage("not-your-role", format!("{me} has the role {own}, not {role}")));
     }
+    let choose = |board: &Board| board.choose(role, Some(&me), ws.rules()).ok_or_else(|| nothing(role));
+    // Where machines agree through a remote, it hears of the choice first.
+    let draft = |board: &Board| {
+        let choice = choose(board)?;
+        drafted(ws, board, &ClaimAsk { task: &choice.task, command: choice.command.as_deref(), force: false })
+    };
+    let published = publish(ws, reach, draft, || Ok(as_reaped(ws, ws.board()?)))?;
     let lock = ws.store.lock()?;
     let board = ws.board()?;
     let reaped = reap_from(ws, &lock, &board)?;
     let board = if reaped.is_empty() { board } else { as_reaped(ws, board) };
-    let choice = board.choose(role, Some(&me), ws.rules()).ok_or_else(|| nothing(role))?;
+    let choice = choose(&board)?;
+    let published = match published {
+        Some((id, published)) if id == choice.task => Some(published),
+        // Something better has come up in between: that is for another time, this one is not ours to hold.
+        Some(_) => {
+            return Err(Failure::new(FailureKind::Raced, "raced", "the board changed just now").hint(Hint::Retry));
+        }
+        None => None,
+    };
     let asked = ClaimAsk { task: &choice.task, command: choice.command.as_deref(), force: false };
-    let claimed = grant(ws, &lock, &board, &asked, Kind::Leased)?;
+    let claimed = grant(ws, &lock, &board, &asked, Kind::Leased, published)?;
     let state = claimed.state.clone();
     Ok(Chosen { state, ..chosen(&board, choice, role, Some(claimed), reaped) })
 }
@@ -107,7 +124,7 @@ fn chosen(board: &Board, choice: Choice, role: Option<&str>, claim: Option<Claim
 
 fn nothing(role: Option<&str>) -> Failure {
     let whom = role.map(|role| format!(" for {role}")).unwrap_or_default();
-    Failure::new(FailureKind::Nothing, "nothing-ready", format!("there is no work{whom} now")).hint(super::Hint::Ready)
+    Failure::new(FailureKind::Nothing, "nothing-ready", format!("there is no work{whom} now")).hint(Hint::Ready)
 }
 
 /// Waits until there is work, or a place for this worker, by watching the board; gives up after `limit`.

@@ -16,6 +16,9 @@ pub struct Reaped {
 }
 
 pub fn reap(ws: &Workspace) -> Result<Vec<Reaped>, Failure> {
+    if let Err(failure) = ws.refresh_claims() {
+        ws.notice(format!("{}: what other machines held stays", failure.message));
+    }
     let lock = ws.store.lock()?;
     let board = ws.board()?;
     reap_from(ws, &lock, &board)
@@ -24,8 +27,9 @@ pub fn reap(ws: &Workspace) -> Result<Vec<Reaped>, Failure> {
 /// What the board shows to be dead, freed in one verb each.
 pub(super) fn reap_from(ws: &Workspace, lock: &BoardLock, board: &Board) -> Result<Vec<Reaped>, Failure> {
     let mut reaped = Vec::new();
-    for back in board.orphans(ws.rules()) {
-        ws.store.remove_claim(&back.task)?;
+    let known = |id: &TaskId| ws.knows_all_claims() || board.claim(id).is_some_and(|claim| !claim.foreign);
+    for back in board.orphans(ws.rules()).into_iter().filter(|back| known(&back.task)) {
+        ws.drop_claim(&back.task)?;
         if !back.changes.is_empty() {
             let actor = Actor { proof: None, ..ws.actor()? };
             ws.commit_as(lock, Op::new("reap", back.changes), &actor)?;
@@ -35,7 +39,7 @@ pub(super) fn reap_from(ws: &Workspace, lock: &BoardLock, board: &Board) -> Resu
     // A claim on a task that is no longer there binds nobody.
     for (id, claim) in board.claims() {
         if !claim.live && board.get(id).is_none() && board.broken_file(id).is_none() {
-            ws.store.remove_claim(id)?;
+            ws.drop_claim(id)?;
         }
     }
     Ok(reaped)

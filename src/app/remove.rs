@@ -21,7 +21,7 @@ pub fn remove(ws: &Workspace, ids: &[TaskId], force: bool) -> Result<Removed, Fa
     let board = ws.board()?;
     let me = ws.me()?;
     for id in ids.iter().filter(|_| !force) {
-        if let Some(claim) = board.claim(id).filter(|claim| claim.live && claim.worker != me) {
+        if let Some(claim) = board.claim(id).filter(|claim| claim.live && !claim.is_of(&me)) {
             return Err(Refusal::held(id, claim).into());
         }
     }
@@ -34,7 +34,7 @@ pub fn remove(ws: &Workspace, ids: &[TaskId], force: bool) -> Result<Removed, Fa
     }
     ws.commit(&lock, Op::new("rm", changes))?;
     for id in ids {
-        ws.store.remove_claim(id)?;
+        ws.drop_claim(id)?;
     }
     Ok(Removed { removed: ids.to_vec(), unlinked })
 }

@@ -1,10 +1,11 @@
 //! `run`: a program that works on a task, and the claim that lives exactly as long as it does.
 
 use std::path::Path;
-use std::process::{Child, Command};
+use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-use super::claim::{Kind, give_up, grant};
+use super::claim::{Kind, give_up, grant, publish_for};
+use super::remote_claims::{Reach, renew_remote};
 use super::{Claimed, Failure, FailureKind, Released, Workspace};
 use crate::board::{Board, ClaimAsk, Refusal};
 use crate::store::{BoardLock, Hold};
@@ -22,9 +23,12 @@ pub fn start_run(
     ws: &Workspace,
     id: &TaskId,
     command: Option<&str>,
+    reach: Reach,
     guard: Command,
     program: &[String],
 ) -> Result<Running, Failure> {
+    let asked = ClaimAsk { task: id, command, force: false };
+    let published = publish_for(ws, &asked, reach)?;
     let lock = ws.store.lock()?;
     let board = unless_dead(ws, &lock, ws.family(id)?, id)?;
     if let Some(claim) = board.claim(id).filter(|claim| claim.live && claim.held) {
@@ -34,7 +38,7 @@ pub fn start_run(
         let message = format!("a program that was run on {id} has handed it on and still runs");
         return Err(Failure::new(FailureKind::Raced, "still-running", message).hint(super::Hint::Retry));
     }
-    let claimed = grant(ws, &lock, &board, &ClaimAsk { task: id, command, force: false }, Kind::Held)?;
+    let claimed = grant(ws, &lock, &board, &asked, Kind::Held, published)?;
     let started = spawn(ws, &claimed, guard, program).and_then(|child| once_held(ws, id, child));
     match started {
         Ok(child) => Ok(Running { claimed, child }),
@@ -108,6 +112,27 @@ pub fn living_processes() -> Vec<(i32, i32)> {
 }
 
 impl Running {
+    /// Waits for the program to end. Other machines cannot see its lock, so that its lease is renewed for them.
+    pub fn wait(&mut self, ws: &Workspace) -> Result<ExitStatus, Failure> {
+        let broken = |error| Failure::broken("wait", format!("cannot wait for the program: {error}"));
+        if !self.claimed.remote {
+            return self.child.wait().map_err(broken);
+        }
+        let pause = Duration::from_secs(ws.lease().as_secs().unsigned_abs() / 3).max(Duration::from_millis(500));
+        let mut renewed = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().map_err(broken)? {
+                return Ok(status);
+            }
+            std::thread::sleep(Duration::from_millis(50));
+            if renewed.elapsed() > pause {
+                // Who cannot reach the remote tries again; who has lost the claim is refused at its next verb.
+                let _ = renew_remote(ws, &self.claimed.task);
+                renewed = Instant::now();
+            }
+        }
+    }
+
     /// The program has ended: the claim goes, and a task that it left in its lock returns to where the workflow says.
     pub fn finish(self, ws: &Workspace) -> Result<Option<Released>, Failure> {
         let id = self.claimed.task.clone();
@@ -118,7 +143,7 @@ impl Running {
             return Ok(None);
         }
         if board.get(&id).is_none() {
-            ws.store.remove_claim(&id)?;
+            ws.drop_claim(&id)?;
             return Err(super::moves::missing(ws, &board, &id));
         }
         give_up(ws, &lock, &board, &id, &self.claimed.worker, "release").map(Some)

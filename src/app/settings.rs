@@ -7,7 +7,7 @@ use super::{Failure, Workspace};
 use crate::config::{Setting, Spec, check_assignment};
 use crate::fs;
 use crate::store::codec::Doc;
-use crate::task::{Key, Problem, Value};
+use crate::task::{Key, Problem};
 
 #[derive(Debug, Serialize)]
 pub struct SettingView {

@@ -74,7 +74,7 @@ pub(super) fn until<T>(
 /// A lease that runs out changes no file.
 fn next_expiry(ws: &Workspace) -> Result<Duration, Failure> {
     let now = ws.now();
-    let claims = ws.store.claims(now)?;
+    let claims = ws.claims()?;
     let ends = claims.values().filter(|claim| claim.live && !claim.held).map(|claim| claim.until.duration_since(now));
     let soonest = ends.min().map_or(Duration::MAX, |left| left.unsigned_abs() + Duration::from_millis(10));
     Ok(soonest)

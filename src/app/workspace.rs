@@ -45,6 +45,10 @@ pub struct Workspace {
     clock: Cell<Option<Timestamp>>,
     problems: RefCell<Vec<Problem>>,
     notices: RefCell<Vec<String>>,
+    /// The remote has been asked for its claims.
+    pub(super) fresh: Cell<bool>,
+    /// Tasks that verbs have changed.
+    pub(super) touched: RefCell<std::collections::BTreeSet<TaskId>>,
 }
 
 impl Workspace {
@@ -94,6 +98,8 @@ impl Workspace {
             clock: Cell::new(clock),
             problems: RefCell::default(),
             notices: RefCell::default(),
+            fresh: Cell::new(false),
+            touched: RefCell::default(),
         })
     }
 
@@ -150,7 +156,7 @@ impl Workspace {
         if let Some(past) = self.past()? {
             return Ok(self.remember(past.board.clone()));
         }
-        let board = self.store.snapshot()?.with_claims(self.store.claims(self.now())?);
+        let board = self.store.snapshot()?.with_claims(self.claims()?);
         Ok(self.remember(board))
     }
 
@@ -159,7 +165,7 @@ impl Workspace {
         if self.at.is_some() {
             return self.board();
         }
-        let board = self.store.around(id)?.with_claims(self.store.claims(self.now())?);
+        let board = self.store.around(id)?.with_claims(self.claims()?);
         Ok(self.remember(board))
     }
 
@@ -201,7 +207,7 @@ impl Workspace {
 
     /// One task and all that a move of it can touch.
     pub fn family(&self, id: &TaskId) -> Result<Board, Failure> {
-        let board = self.store.family(id)?.with_claims(self.store.claims(self.now())?);
+        let board = self.store.family(id)?.with_claims(self.claims()?);
         Ok(self.remember(board))
     }
 
@@ -273,13 +279,18 @@ impl Workspace {
     pub(super) fn commit_as(&self, lock: &BoardLock, op: Op, actor: &Actor) -> Result<Committed, Failure> {
         let touched: std::collections::BTreeSet<TaskId> =
             op.changes.iter().map(|change| change.task().clone()).collect();
-        let claims = self.store.claims(self.now())?;
+        let claims = self.claims()?;
         refuse_lost(actor, &claims, &touched)?;
         let committed = self.store.commit(lock, op, &actor.worker, self.now(), &mut self.rng())?;
         // A sign of the holder: its leases begin anew.
         for (id, claim) in
-            claims.into_iter().filter(|(id, claim)| touched.contains(id) && claim.live && claim.worker == actor.worker)
+            claims.into_iter().filter(|(id, claim)| touched.contains(id) && claim.live && claim.is_of(&actor.worker))
         {
+            // One that others see is renewed where they see it.
+            if claim.remote.is_some() {
+                self.touched.borrow_mut().insert(id);
+                continue;
+            }
             let until = self.now().checked_add(self.lease()).unwrap_or(claim.until);
             self.store.write_claim(&id, &Claim { until, ..claim })?;
         }

@@ -48,7 +48,7 @@ impl Board {
         let mut best: Option<(Order<'_>, Choice)> = None;
         for (at, task) in self.tasks().iter().enumerate() {
             let own = worker
-                .is_some_and(|worker| self.claim(&task.id).is_some_and(|claim| claim.live && claim.worker == *worker));
+                .is_some_and(|worker| self.claim(&task.id).is_some_and(|claim| claim.live && claim.is_of(worker)));
             let Some(choice) = self.candidate(at, role, own, &links, &standings, rules) else { continue };
             let order = Order::of(task, own, standings.rank(at));
             if best.as_ref().is_none_or(|(other, _)| order < *other) {

@@ -38,11 +38,11 @@ impl Board {
         let at = self.index_of(asked.task).ok_or_else(|| Refusal::Missing(asked.task.clone()))?;
         let task = &self.tasks()[at];
         let claim = self.claim(&task.id).filter(|claim| claim.live);
-        let others = self.binding_claim(at).filter(|(_, claim)| claim.worker != actor.worker);
+        let others = self.binding_claim(at).filter(|(_, claim)| !claim.is_of(&actor.worker));
         if let Some((held, claim)) = others.filter(|_| !asked.force) {
             return Err(Refusal::held(held, claim));
         }
-        let mine = claim.is_some_and(|claim| claim.worker == actor.worker);
+        let mine = claim.is_some_and(|claim| claim.is_of(&actor.worker));
         if rules.flow.is_terminal(task.kind, &task.state) {
             return Err(Refusal::Finished { task: task.id.clone(), state: task.state.clone() });
         }
@@ -72,16 +72,16 @@ impl Board {
     pub fn refuse_too_many(&self, rules: &Rules, worker: &Worker) -> Result<(), Refusal> {
         let Some(role) = rules.role_of(worker) else { return Ok(()) };
         let live = || self.claims().iter().filter(|(_, claim)| claim.live);
-        let own: Vec<TaskId> = live().filter(|(_, claim)| claim.worker == *worker).map(|(id, _)| id.clone()).collect();
+        let own: Vec<TaskId> = live().filter(|(_, claim)| claim.is_of(worker)).map(|(id, _)| id.clone()).collect();
         if own.len() >= rules.per_worker {
             return Err(Refusal::WorkerFull { worker: worker.clone(), tasks: own });
         }
-        let mut holders: Vec<Worker> = live()
-            .map(|(_, claim)| claim.worker.clone())
-            .filter(|w| w != worker && rules.role_of(w) == Some(role))
-            .collect();
-        holders.sort();
-        holders.dedup();
+        let others = live().filter(|(_, claim)| !claim.is_of(worker) && rules.role_of(&claim.worker) == Some(role));
+        let mut machines: Vec<(bool, &str, &Worker)> =
+            others.map(|(_, claim)| (claim.foreign, claim.host.as_str(), &claim.worker)).collect();
+        machines.sort();
+        machines.dedup();
+        let holders: Vec<Worker> = machines.into_iter().map(|(_, _, worker)| worker.clone()).collect();
         let limit = rules.limits.get(role).copied().unwrap_or(usize::MAX);
         if holders.len() >= limit {
             return Err(Refusal::RoleFull { role: role.to_owned(), limit, holders });

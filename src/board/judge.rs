@@ -92,7 +92,7 @@ impl<'a> Court<'a> {
         let claim = self.board.binding_claim(self.at);
         let proof = self.actor.proof.as_ref().filter(|proof| proof.starts_with(&format!("{id}:")));
         match (claim, proof) {
-            (Some((held, claim)), _) if claim.worker != self.actor.worker => {
+            (Some((held, claim)), _) if !claim.is_of(&self.actor.worker) => {
                 let insists = force && self.role().is_none();
                 if insists { Ok(()) } else { Err(Refusal::held(held, claim)) }
             }
@@ -331,7 +331,7 @@ impl<'a> Court<'a> {
             return Some(refusal);
         }
         let locked = command.lock.as_ref() == Some(&self.task.state);
-        let mine = self.board.claim(id).is_some_and(|claim| claim.live && claim.worker == self.actor.worker);
+        let mine = self.board.claim(id).is_some_and(|claim| claim.live && claim.is_of(&self.actor.worker));
         let worker = self.role().is_some();
         (worker && locked && !mine).then(|| Refusal::NotClaimed { task: id.clone(), command: command.name.clone() })
     }
@@ -378,6 +378,8 @@ mod tests {
             token: "t".into(),
             command: None,
             live: true,
+            remote: None,
+            foreign: false,
         }
     }
 

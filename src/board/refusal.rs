@@ -62,8 +62,8 @@ pub enum Refusal {
     #[error("these members of a group wait for each other: {}", ids(members))]
     GroupCycle { members: Vec<TaskId> },
 
-    #[error("{task} is claimed by {holder}{}", if *held { ", as long as its program runs".into() } else { format!(", until {}", at(*until)) })]
-    Held { task: TaskId, holder: Worker, until: Timestamp, held: bool },
+    #[error("{task} is claimed by {holder}{}{}", elsewhere.as_ref().map(|host| format!(" of another clone, on {host}")).unwrap_or_default(), if *held { ", as long as its program runs".into() } else { format!(", until {}", at(*until)) })]
+    Held { task: TaskId, holder: Worker, elsewhere: Option<String>, until: Timestamp, held: bool },
     #[error("your claim on {task} is lost: it ended, or somebody took it over")]
     Lost { task: TaskId },
     #[error("{task} is {state}: there is nothing to claim")]
@@ -82,7 +82,9 @@ pub enum Refusal {
 
 impl Refusal {
     pub fn held(task: &TaskId, claim: &Claim) -> Self {
-        Self::Held { task: task.clone(), holder: claim.worker.clone(), until: claim.until, held: claim.held }
+        let Claim { worker: holder, until, held, .. } = claim.clone();
+        let elsewhere = claim.foreign.then(|| claim.host.clone());
+        Self::Held { task: task.clone(), holder, elsewhere, until, held }
     }
 }
 

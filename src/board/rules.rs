@@ -52,11 +52,22 @@ pub struct Claim {
     pub held: bool,
     pub token: String,
     pub command: Option<String>,
+    /// The object that holds it on the remote through which machines agree.
+    #[serde(default)]
+    pub remote: Option<String>,
     #[serde(skip)]
     pub live: bool,
+    /// Another clone's: a worker of the same name there is somebody else.
+    #[serde(skip)]
+    pub foreign: bool,
 }
 
 impl Claim {
+    /// Whether it is this worker's, of this clone.
+    pub fn is_of(&self, worker: &Worker) -> bool {
+        !self.foreign && self.worker == *worker
+    }
+
     /// What its holder shows to prove that it still has it.
     pub fn proof(&self, task: &TaskId) -> String {
         format!("{task}:{}", self.token)

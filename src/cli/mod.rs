@@ -82,6 +82,7 @@ fn code(kind: FailureKind) -> u8 {
         FailureKind::Raced => 3,
         FailureKind::Broken => 4,
         FailureKind::Nothing => 5,
+        FailureKind::Offline => 6,
     }
 }
 
@@ -119,6 +120,7 @@ impl Session<'_> {
         let ws = Workspace::open(&self.options)?;
         self.out.set_color(ws.settings.text("ui.color"));
         let result = verb(&ws);
+        ws.finish();
         self.seen.borrow_mut().extend(ws.problems());
         self.out.notices(&ws.notices());
         result

@@ -54,8 +54,10 @@ impl Repository {
         }
         let tree = tree.write().map_err(|e| other("make the tree", &e))?.detach();
         let made = if tree == head { None } else { Some(self.commit_tree(&repo, tree, message)?) };
-        let entries: Entries =
-            found.into_iter().map(|found| (found.path, found.entry.map(|(stat, id, mode, _)| (stat, id, mode)))).collect();
+        let entries: Entries = found
+            .into_iter()
+            .map(|found| (found.path, found.entry.map(|(stat, id, mode, _)| (stat, id, mode))))
+            .collect();
         index::put(&mut index, entries);
         lock.write(&mut index)?;
         Ok(made.map(|id| NewCommit { id: id.to_string(), paths: paths.to_vec() }))
@@ -73,7 +75,8 @@ impl Repository {
         for path in paths {
             // The time is taken before the content: what is written in between is then seen as a change.
             let meta = gix::index::fs::Metadata::from_path_no_follow(&self.root.join(path)).ok();
-            let object = pipeline.worktree_file_to_object(path.as_bytes().as_bstr(), index).map_err(|e| other(doing, &e))?;
+            let object =
+                pipeline.worktree_file_to_object(path.as_bytes().as_bstr(), index).map_err(|e| other(doing, &e))?;
             let stat = meta.and_then(|meta| Stat::from_fs(&meta).ok());
             let entry = object.zip(stat).map(|((id, kind, _), stat)| (stat, id, mode_of(kind), kind));
             found.push(Found { path: path.as_str().into(), entry });
@@ -82,7 +85,12 @@ impl Repository {
     }
 
     /// A commit on top of HEAD, signed where the user's settings say so, and HEAD on it.
-    fn commit_tree(&self, repo: &gix::Repository, tree: gix::ObjectId, message: &str) -> Result<gix::ObjectId, GitError> {
+    fn commit_tree(
+        &self,
+        repo: &gix::Repository,
+        tree: gix::ObjectId,
+        message: &str,
+    ) -> Result<gix::ObjectId, GitError> {
         let parent = repo.head_id().ok().map(gix::Id::detach);
         let id = new_commit(repo, tree, parent.into_iter().collect(), message)?;
         let expected = match parent {
@@ -91,8 +99,9 @@ impl Repository {
         };
         let log = gix::reference::log::message("commit", message.as_bytes().as_bstr(), usize::from(parent.is_some()));
         // HEAD itself, followed to its branch, or HEAD's own log would miss it.
-        let edit = RefEdit::update("HEAD".try_into().map_err(|e| other("name HEAD", &e))?, id, expected, log).with_deref(true);
-        repo.edit_reference(edit).map_err(|e| other("move HEAD", &e))?;
+        let edit =
+            RefEdit::update("HEAD".try_into().map_err(|e| other("name HEAD", &e))?, id, expected, log).with_deref(true);
+        self.edit_reference(repo, edit, "move HEAD")?;
         Ok(id)
     }
 

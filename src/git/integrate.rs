@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use gix::refs::{FullName, Target};
+use gix::refs::FullName;
 
 use super::commit::new_commit;
 use super::merge::MergeFiles;
@@ -90,6 +90,12 @@ impl Repository {
         Ok(touched.iter().map(|touch| touch.path.to_string()).collect())
     }
 
+    /// Every path of a revision.
+    pub fn paths_of(&self, revision: &str) -> Result<Vec<String>, GitError> {
+        let files = super::update::files_of(&self.inner, self.commit_of(revision)?)?;
+        Ok(files.keys().map(ToString::to_string).collect())
+    }
+
     pub fn land(&self, landing: &Landing) -> Result<(), GitError> {
         self.forward(&landing.into, self.commit_of(&landing.old)?, self.commit_of(&landing.new)?, &landing.log)
     }
@@ -110,13 +116,12 @@ impl Repository {
 
     /// The branch goes, if it is still where it was.
     pub fn delete_branch_at(&self, branch: &str, tip: &str) -> Result<bool, GitError> {
-        if !self.has_branch(branch) || self.commit_of(branch)?.to_string() != tip {
+        if !self.has_branch(branch) || self.tip_of(branch)? != tip {
             return Ok(false);
         }
         let name: FullName = format!("refs/heads/{branch}").try_into().map_err(|e| other("name the branch", &e))?;
         let tip = self.commit_of(tip)?;
-        let deleted = self.inner.clone().delete_local_branches_if_unchanged(Some((name, Target::Object(tip))));
-        deleted.map(|_| true).map_err(|e| other("delete the branch", &e))
+        self.delete_branch(name, tip).map(|()| true)
     }
 
     /// The first lines of the commits that a branch has and another has not, oldest first.

@@ -65,7 +65,8 @@ impl Repository {
         let how = TreatAsUnresolved::git();
         let open = outcome.tree_merge.conflicts.iter().filter(|conflict| conflict.is_unresolved(how));
         let path = |change: &gix::diff::tree_with_rewrites::Change| change.location().to_str_lossy().into_owned();
-        let mut conflicts: Vec<String> = open.map(|conflict| path(&conflict.ours)).filter(|path| !files.covers(path)).collect();
+        let mut conflicts: Vec<String> =
+            open.map(|conflict| path(&conflict.ours)).filter(|path| !files.covers(path)).collect();
         let sides = Sides {
             base: files_of(&repo, outcome.merge_base_tree_id)?,
             ours: files_of(&repo, ours)?,
@@ -85,6 +86,9 @@ impl Repository {
         }
         conflicts.sort();
         conflicts.dedup();
+        if !conflicts.is_empty() {
+            return Ok(MergedTree { tree: gix::ObjectId::empty_tree(repo.object_hash()), conflicts });
+        }
         let tree = tree.write().map_err(|e| other(DOING, &e))?.detach();
         Ok(MergedTree { tree, conflicts })
     }

@@ -16,9 +16,9 @@ pub(super) struct Said {
 impl Said {
     /// The last line that says something, without git's own prefix.
     pub fn reason(&self) -> String {
-        let lines = self.stderr.lines().map(str::trim).filter(|line| !line.is_empty());
+        let mut lines = self.stderr.lines().map(str::trim).filter(|line| !line.is_empty());
         let telling = lines.clone().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
-        let line = telling.or_else(|| lines.last()).unwrap_or("a hook refused, and gave no reason");
+        let line = telling.or_else(|| lines.next_back()).unwrap_or("a hook refused, and gave no reason");
         line.trim_start_matches("fatal:").trim_start_matches("error:").trim().to_owned()
     }
 }

@@ -20,6 +20,8 @@ pub enum GitError {
     ForeignOwner(PathBuf),
     #[error("another program is changing git's index: {} is there", .0.display())]
     IndexBusy(PathBuf),
+    #[error("another program is changing the references: {} is there", .0.display())]
+    RefBusy(PathBuf),
     #[error("a {0} is under way in the repository")]
     Underway(String),
     #[error("{0} has moved on in the meantime")]
@@ -28,6 +30,14 @@ pub enum GitError {
     InTheWay(Vec<String>),
     #[error("{0} does not stand on {1}: it cannot simply go forward")]
     NotForward(String, String),
+    #[error("HEAD is detached in the main worktree: there is no branch for the board")]
+    Detached,
+    #[error("{}", .0.as_ref().map_or("this repository has no remote".to_owned(), |name| format!("there is no remote {name:?}")))]
+    NoRemote(Option<String>),
+    #[error("{remote} cannot be reached: {message}")]
+    Remote { remote: String, message: String },
+    #[error("{remote} does not take it: {message}")]
+    Denied { remote: String, message: String },
     #[error("git does not know who commits: user.name or user.email is not set")]
     Nobody,
     #[error("git did not make the commit: {0}")]

@@ -58,8 +58,7 @@ impl Repository {
         let name: FullName = format!("refs/heads/{branch}").try_into().map_err(|e| other("name the branch", &e))?;
         let Some(holder) = self.holder(&name)? else {
             let edit = RefEdit::update(name, new, PreviousValue::MustExistAndMatch(Target::Object(old)), log);
-            self.inner.edit_reference(edit).map_err(|_| GitError::Moved(branch.to_owned()))?;
-            return Ok(());
+            return self.moving(&self.inner, edit, branch, old);
         };
         refuse_underway(&holder)?;
         if holder.config_snapshot().boolean("core.sparseCheckout") == Some(true) {
@@ -70,8 +69,13 @@ impl Repository {
         let touched = touched(&holder, old, new)?;
         refuse_in_the_way(&holder, &index, &touched)?;
         let worktree = holder.workdir().unwrap_or(&self.root).to_owned();
-        let begun =
-            Begun { worktree, branch: branch.to_owned(), old: old.to_string(), new: new.to_string(), log: log.to_owned() };
+        let begun = Begun {
+            worktree,
+            branch: branch.to_owned(),
+            old: old.to_string(),
+            new: new.to_string(),
+            log: log.to_owned(),
+        };
         let text = toml::to_string(&begun).expect("a record is a flat table");
         let doing = |e: fs::FsError| other(DOING, &e);
         fs::make_dir(&self.common.join("ralph")).map_err(doing)?;
@@ -88,7 +92,8 @@ impl Repository {
     pub fn complete(&self, files: &dyn MergeFiles) -> Result<(), GitError> {
         let Some(text) = fs::read_text(&self.begun_path()).map_err(|e| other(DOING, &e))? else { return Ok(()) };
         let Ok(begun) = toml::from_str::<Begun>(&text) else { return self.forget_begun() };
-        let ids = gix::ObjectId::from_hex(begun.old.as_bytes()).ok().zip(gix::ObjectId::from_hex(begun.new.as_bytes()).ok());
+        let ids =
+            gix::ObjectId::from_hex(begun.old.as_bytes()).ok().zip(gix::ObjectId::from_hex(begun.new.as_bytes()).ok());
         let (Some((old, new)), Ok(holder)) = (ids, gix::open(&begun.worktree)) else { return self.forget_begun() };
         let on = holder.head_name().ok().flatten().is_some_and(|name| name.shorten() == begun.branch.as_str());
         let head = holder.head_id().ok().map(gix::Id::detach);
@@ -128,11 +133,17 @@ impl Repository {
             let head = "HEAD".try_into().map_err(|e| other("name HEAD", &e))?;
             let expected = PreviousValue::MustExistAndMatch(Target::Object(old));
             let edit = RefEdit::update(head, new, expected, begun.log.as_str()).with_deref(true);
-            holder.edit_reference(edit).map_err(|_| GitError::Moved(begun.branch.clone()))?;
+            self.moving(holder, edit, &begun.branch, old)?;
         }
         index::put(&mut index, entries);
         lock.write(&mut index)?;
         self.forget_begun()
+    }
+
+    fn moving(&self, repo: &gix::Repository, edit: RefEdit, branch: &str, old: gix::ObjectId) -> Result<(), GitError> {
+        let moved = self.edit_reference(repo, edit, "move the branch").map(|_| ());
+        let elsewhere = || self.commit_of(&format!("refs/heads/{branch}")).is_ok_and(|tip| tip != old);
+        moved.map_err(|error| if elsewhere() { GitError::Moved(branch.to_owned()) } else { error })
     }
 
     /// The worktree that has a branch checked out, if any has.
@@ -159,7 +170,11 @@ fn lost(name: &FullName) -> String {
 }
 
 /// All paths that differ between two commits.
-pub(super) fn touched(repo: &gix::Repository, old: gix::ObjectId, new: gix::ObjectId) -> Result<Vec<Touched>, GitError> {
+pub(super) fn touched(
+    repo: &gix::Repository,
+    old: gix::ObjectId,
+    new: gix::ObjectId,
+) -> Result<Vec<Touched>, GitError> {
     let (old, new) = (files_of(repo, old)?, files_of(repo, new)?);
     let paths: BTreeSet<&BString> = old.keys().chain(new.keys()).collect();
     let differs = |path: &&BString| old.get(*path) != new.get(*path);
@@ -219,7 +234,13 @@ fn looked_at(
     match pipeline.worktree_file_to_object(path.as_ref(), index) {
         Ok(found) => Ok(found.map(|(id, kind, _)| (mode_of(kind), id))),
         // A folder on the way to it is a file: then there is nothing at the path itself.
-        Err(error) => if error.is_not_found() { Ok(None) } else { Err(other(DOING, &error)) },
+        Err(error) => {
+            if error.is_not_found() {
+                Ok(None)
+            } else {
+                Err(other(DOING, &error))
+            }
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use gix::refs::FullName;
 use gix::refs::transaction::{PreviousValue, RefEdit};
-use gix::refs::{FullName, Target};
 use gix::worktree::add::Head;
 use gix::worktree::remove::Force;
 use jiff::Timestamp;
@@ -96,7 +96,7 @@ impl Repository {
         let made = if self.has_branch(branch) { None } else { Some(self.make_branch(&name, start)?) };
         let added = self.checkout(path, &name);
         if let (Err(_), Some(start)) = (&added, made) {
-            let _ = self.inner.clone().delete_local_branches_if_unchanged(Some((name, Target::Object(start))));
+            let _ = self.delete_branch(name, start);
         }
         added
     }
@@ -106,7 +106,7 @@ impl Repository {
         let doing = "make the branch";
         let edit =
             RefEdit::update(name.clone(), start, PreviousValue::MustNotExist, format!("branch: Created from {start}"));
-        let edits = self.inner.edit_reference(edit).map_err(|e| other(doing, &e))?;
+        let edits = self.edit_reference(&self.inner, edit, doing)?;
         // "Must not exist" is also met by a branch that exists with the same value: somebody else made it just now.
         if edits.iter().any(|edit| edit.name == *name && edit.change.previous_value().is_some()) {
             return Err(other(doing, &format!("{} has just been made by somebody else", name.shorten())));
@@ -221,8 +221,7 @@ impl Repository {
         }
         let name: FullName = format!("refs/heads/{branch}").try_into().map_err(|e| other("name the branch", &e))?;
         let tip = self.commit_of(branch)?;
-        let deleted = self.inner.clone().delete_local_branches_if_unchanged(Some((name, Target::Object(tip))));
-        deleted.map(|_| true).map_err(|e| other("delete the branch", &e))
+        self.delete_branch(name, tip).map(|()| true)
     }
 
     pub fn lock_worktree(&self, path: &Path, reason: Option<&str>) -> Result<bool, GitError> {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use fs2::FileExt as _;
 use jiff::Timestamp;
 
-use super::{Store, StoreError};
+use super::{BoardLock, Store, StoreError};
 use crate::board::Claim;
 use crate::fs;
 use crate::task::TaskId;
@@ -56,6 +56,42 @@ impl Store {
         fs::make_dir(&self.claims_dir())?;
         let text = toml::to_string(claim).expect("a claim is a flat table");
         Ok(fs::replace(&self.claim_path(id, "toml"), text.as_bytes(), true)?)
+    }
+
+    /// What is to be taken back on the remote, by task.
+    pub fn retired_claims(&self) -> Result<BTreeMap<TaskId, String>, StoreError> {
+        let mut found = BTreeMap::new();
+        for name in fs::names(&self.claims_dir())? {
+            let Some(id) = name.strip_suffix(".gone").and_then(|stem| TaskId::new(stem).ok()) else { continue };
+            found.extend(fs::read_text(&self.claims_dir().join(&name))?.map(|object| (id, object)));
+        }
+        Ok(found)
+    }
+
+    pub fn retire_claim(&self, id: &TaskId, object: &str) -> Result<(), StoreError> {
+        fs::make_dir(&self.claims_dir())?;
+        Ok(fs::replace(&self.claim_path(id, "gone"), object.as_bytes(), true)?)
+    }
+
+    pub fn forget_retired(&self, id: &TaskId) -> Result<(), StoreError> {
+        Ok(fs::remove(&self.claim_path(id, "gone"))?)
+    }
+
+    /// One process at a time changes a task's claim on the remote.
+    pub fn hold_remote(&self, id: &TaskId) -> Result<BoardLock, StoreError> {
+        fs::make_dir(&self.claims_dir())?;
+        BoardLock::take(&self.claim_path(id, "remote"))
+    }
+
+    pub fn try_hold_remote(&self, id: &TaskId) -> Result<Option<BoardLock>, StoreError> {
+        fs::make_dir(&self.claims_dir())?;
+        BoardLock::try_take(&self.claim_path(id, "remote"))
+    }
+
+    /// One process at a time fetches what the remote knows.
+    pub fn remote_lock(&self) -> Result<BoardLock, StoreError> {
+        fs::make_dir(&self.local)?;
+        BoardLock::take(&self.local.join("remote.lock"))
     }
 
     pub fn remove_claim(&self, id: &TaskId) -> Result<(), StoreError> {

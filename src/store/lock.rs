@@ -18,6 +18,12 @@ pub struct BoardLock {
 }
 
 impl BoardLock {
+    /// Only if nobody has it.
+    pub fn try_take(path: &Path) -> Result<Option<Self>, StoreError> {
+        let file = fs::open_lock(path)?;
+        Ok(file.try_lock_exclusive().is_ok().then_some(Self { _file: file }))
+    }
+
     /// Waits for other verbs, which take milliseconds; gives up on one that hangs.
     pub fn take(path: &Path) -> Result<Self, StoreError> {
         let mut file = fs::open_lock(path)?;

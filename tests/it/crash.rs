@@ -1,14 +1,15 @@
 //! Killed at any point: the board loads, what was acknowledged is there, and no verb is half done.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::sandbox::{Output, RALPH, Sandbox, finish};
 
 /// Runs a verb that is killed when it enters its `nth` system call of those that change or read files.
-fn killed_at(sandbox: &Sandbox, nth: usize, args: &[&str]) -> Output {
+pub fn killed_at(sandbox: &Sandbox, folder: &Path, nth: usize, args: &[&str]) -> Output {
     let calls = "openat,write,fsync,fdatasync,rename,renameat2,unlink,mkdir,chmod,fchmodat,pread64,flock,read,close";
-    let mut command = sandbox.command("strace", &sandbox.root());
+    let mut command = sandbox.command("strace", folder);
     command.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={calls}")]);
     command.args(["-e", &format!("inject={calls}:signal=SIGKILL:when={nth}"), RALPH]);
     finish(command.args(args))
@@ -41,7 +42,7 @@ fn a_verb_of_several_files_is_never_half_done() {
         }
         let before = state(&sandbox);
         let lines = sandbox.ralph(&["log", "--json", "-n", "100000"]).json().as_array().unwrap().len();
-        let output = killed_at(&sandbox, nth, &["task", "rm", "a", "--force"]);
+        let output = killed_at(&sandbox, &sandbox.root(), nth, &["task", "rm", "a", "--force"]);
         let after = state(&sandbox);
         let logged = sandbox.ralph(&["log", "--json", "-n", "100000"]).json().as_array().unwrap().len() - lines;
         if after == before {

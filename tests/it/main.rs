@@ -6,6 +6,7 @@ mod architecture;
 mod broken;
 mod claims;
 mod commands;
+mod committing;
 mod crash;
 mod fidelity;
 mod groups;

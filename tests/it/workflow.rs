@@ -259,6 +259,8 @@ impl Model {
                         token: "t".into(),
                         command: grant.command,
                         live: true,
+                        remote: None,
+                        foreign: false,
                     };
                     self.claims.insert(id, claim);
                 }

@@ -11,7 +11,7 @@ use clap_complete::engine::ArgValueCandidates;
 
 use super::complete;
 
-pub use share::{Commit, Merge, Trust};
+pub use share::{Claims, Commit, Merge, Share, Take, Trust};
 pub use task::{Add, Archive, Diff, Graph, Ls, Rm, Search, Set, Task, Tree};
 pub use work::{Advance, Become, Claim, Close, Guarded, Move, Next, Release, Run, Status, Wait, Workflow, Worktree};
 
@@ -29,7 +29,8 @@ pub struct Cli {
 
 const AFTER: &str = "\
 Tasks are named by id, or by any prefix of it that is unique: t-x7kq, x7kq, x7.
-Exit codes: 0 done · 1 refused · 2 usage · 3 raced or held, try again · 4 broken file or disk · 5 no work";
+Exit codes: 0 done · 1 refused · 2 usage · 3 raced or held, try again · 4 broken file or disk · 5 no work
+            6 offline, or not let in";
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
@@ -89,6 +90,9 @@ pub enum Command {
     Renew(One),
     /// Give a task back
     Release(Release),
+    /// Who has what, here and on other machines
+    #[command(subcommand)]
+    Claims(Claims),
     /// Free what dead workers held
     Reap,
     /// The best task to take now
@@ -116,6 +120,10 @@ pub enum Command {
     Merge(Merge),
     /// Commit the board and its documents, and nothing else
     Commit(Commit),
+    /// Bring in the board of others, and nothing else
+    Pull(Share),
+    /// Bring the board to others, and nothing else
+    Push(Share),
     /// Who changed what, and when
     Log(Log),
     /// Take back the last change

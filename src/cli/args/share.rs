@@ -1,9 +1,35 @@
 //! The options of the commands that bring the board and the work into git, and to others.
 
-use clap::Args;
+use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCandidates;
 
 use crate::cli::complete;
+
+#[derive(Debug, Args)]
+pub struct Share {
+    /// The remote [default: as git is set up]
+    #[arg(value_name = "REMOTE")]
+    pub remote: Option<String>,
+    /// Whose values count where both changed the same key of a task
+    #[arg(long, value_name = "SIDE")]
+    pub take: Option<Take>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Take {
+    Ours,
+    Theirs,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Claims {
+    /// Who has what, and until when
+    Ls {
+        /// Ask the remote of `claims.remote` first
+        #[arg(long)]
+        remote: bool,
+    },
+}
 
 #[derive(Debug, Args)]
 pub struct Merge {

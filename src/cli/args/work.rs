@@ -4,6 +4,7 @@ use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCandidates;
 
 use super::{At, One};
+use crate::app::Reach;
 use crate::cli::{complete, input};
 
 #[derive(Debug, Args)]
@@ -11,6 +12,19 @@ pub struct For {
     /// What you act as: triage, research, plan … [default: the only one that fits]
     #[arg(long = "for", value_name = "COMMAND", add = ArgValueCandidates::new(complete::commands))]
     pub command: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Local {
+    /// On this machine only, though the board has `claims.remote`
+    #[arg(long)]
+    local: bool,
+}
+
+impl Local {
+    pub fn reach(&self) -> Reach {
+        if self.local { Reach::Local } else { Reach::Remote }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -47,6 +61,8 @@ pub struct Claim {
     /// Take it over from its holder; it is journaled
     #[arg(long)]
     pub force: bool,
+    #[command(flatten)]
+    pub reach: Local,
 }
 
 #[derive(Debug, Args)]
@@ -66,6 +82,8 @@ pub struct Next {
     /// Claim it in the same breath
     #[arg(long)]
     pub claim: bool,
+    #[command(flatten)]
+    pub reach: Local,
     /// Wait for work this long, such as 10m
     #[arg(long, value_name = "TIME", value_parser = input::age)]
     pub wait: Option<jiff::SignedDuration>,
@@ -77,6 +95,8 @@ pub struct Run {
     pub task: String,
     #[command(flatten)]
     pub acting: For,
+    #[command(flatten)]
+    pub reach: Local,
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "PROGRAM")]
     pub program: Vec<String>,

@@ -1,13 +1,15 @@
 //! `ralph claim`, `renew`, `release` and `reap`.
 
-use crate::app::{self, Claimed, Reaped};
-use crate::cli::args::{Claim, One, Release};
+use crate::app::{self, ClaimLine, Claimed, Reaped};
+use crate::cli::args::{Claim, Claims, One, Release};
 use crate::cli::style::{self, paint};
+use crate::cli::table::{self, Cell, cell};
 use crate::cli::{Answer, Outcome, Session};
 
 pub fn claim(session: &Session<'_>, args: &Claim) -> Answer {
-    let claimed =
-        session.with(|ws| app::claim(ws, &ws.find(&args.task)?, args.acting.command.as_deref(), args.force))?;
+    let claimed = session.with(|ws| {
+        app::claim(ws, &ws.find(&args.task)?, args.acting.command.as_deref(), args.force, args.reach.reach())
+    })?;
     tell(session, &claimed)
 }
 
@@ -52,6 +54,40 @@ pub fn release(session: &Session<'_>, args: &Release) -> Answer {
         session.out.text(&format!("{} is free again  {moved}\n", paint(style::ID, &released.task)));
     }
     Ok(Outcome::Done)
+}
+
+pub fn list(session: &Session<'_>, command: &Claims) -> Answer {
+    let Claims::Ls { remote } = command;
+    let claims = session.with(|ws| app::list_claims(ws, *remote))?;
+    if session.out.json {
+        session.out.json(&claims);
+        return Ok(Outcome::Done);
+    }
+    if claims.is_empty() {
+        session.out.say("nobody holds anything");
+        return Ok(Outcome::Done);
+    }
+    let heads = ["ID", "WORKER", "FOR", "UNTIL", "HOST", "PLACE", "TITLE"];
+    let rows: Vec<Vec<Cell>> = claims.iter().map(row).collect();
+    session.out.text(&table::render(&heads, 6, &[4, 5], &rows, session.out.width()));
+    Ok(Outcome::Done)
+}
+
+fn row(claim: &ClaimLine) -> Vec<Cell> {
+    let until = match (claim.live, claim.held) {
+        (false, _) => "gone".to_owned(),
+        (true, true) => "it ends".to_owned(),
+        (true, false) => claim.until.strftime("%H:%MZ").to_string(),
+    };
+    vec![
+        cell(claim.task.as_str(), style::ID),
+        cell(claim.worker.as_str(), style::OWNER),
+        cell(claim.command.clone().unwrap_or_default(), style::PLAIN),
+        cell(until, if claim.live { style::PLAIN } else { style::WARN }),
+        cell(claim.host.as_str(), style::DIM),
+        cell(claim.place, if claim.place == "here only" { style::WARN } else { style::DIM }),
+        cell(claim.title.as_str(), style::PLAIN),
+    ]
 }
 
 pub fn reap(session: &Session<'_>) -> Answer {

@@ -23,6 +23,7 @@ mod rm;
 mod run;
 mod search;
 mod set;
+mod share;
 mod shell;
 mod show;
 mod status;
@@ -65,6 +66,9 @@ pub fn run(session: &Session<'_>, command: Command) -> Answer {
         Command::Worktree(command) => worktree::run(session, &command),
         Command::Commit(args) => commit::run(session, &args),
         Command::Merge(args) => merge::run(session, &args),
+        Command::Pull(args) => share::pull(session, &args),
+        Command::Push(args) => share::push(session, &args),
+        Command::Claims(command) => claim::list(session, &command),
         Command::Log(args) => log::log(session, &args),
         Command::Undo(args) => log::undo(session, &args),
         Command::Doctor(args) => doctor::run(session, &args),

@@ -6,7 +6,7 @@ use crate::cli::style::{self, paint};
 use crate::cli::{Answer, Outcome, Session};
 
 pub fn run(session: &Session<'_>, args: &Next) -> Answer {
-    let asked = NextAsk { role: args.role.clone(), claim: args.claim };
+    let asked = NextAsk { role: args.role.clone(), claim: args.claim, reach: args.reach.reach() };
     let chosen = session.with(|ws| match args.wait {
         Some(limit) => app::next_or_wait(ws, &asked, limit),
         None => app::next(ws, &asked),

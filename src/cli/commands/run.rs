@@ -24,11 +24,10 @@ pub fn run(session: &Session<'_>, args: &Run) -> Answer {
         let signals = watched(&[])?;
         let mut guard = itself()?;
         guard.arg("guarded").arg(std::process::id().to_string());
-        let mut running = app::start_run(ws, &id, args.acting.command.as_deref(), guard, &args.program)?;
+        let mut running =
+            app::start_run(ws, &id, args.acting.command.as_deref(), args.reach.reach(), guard, &args.program)?;
         pass_on(signals, running.child.id());
-        let status = running.child.wait();
-        let status =
-            status.map_err(|error| Failure::broken("wait", format!("cannot wait for the program: {error}")))?;
+        let status = running.wait(ws)?;
         match running.finish(ws) {
             Ok(Some(back)) if back.from != back.to => {
                 session.out.say(&format!("{} is free again: {} → {}", back.task, back.from, back.to));

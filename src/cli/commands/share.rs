@@ -1,0 +1,45 @@
+//! `ralph pull` and `push`.
+
+use crate::app::{self, Shared, Side};
+use crate::cli::args::{Share, Take};
+use crate::cli::style::{self, paint};
+use crate::cli::{Answer, Outcome, Session};
+
+pub fn pull(session: &Session<'_>, args: &Share) -> Answer {
+    let shared = session.with(|ws| app::pull(ws, args.remote.as_deref(), side(args)))?;
+    tell(session, &shared)
+}
+
+pub fn push(session: &Session<'_>, args: &Share) -> Answer {
+    let shared = session.with(|ws| app::push(ws, args.remote.as_deref(), side(args)))?;
+    tell(session, &shared)
+}
+
+fn side(args: &Share) -> Option<Side> {
+    args.take.map(|take| if take == Take::Ours { Side::Ours } else { Side::Theirs })
+}
+
+fn tell(session: &Session<'_>, shared: &Shared) -> Answer {
+    if session.out.json {
+        session.out.json(shared);
+        return Ok(Outcome::Done);
+    }
+    let Shared { remote, branch, committed, pulled, changed, pushed } = shared;
+    let short = |id: &String| paint(style::ID, &id[..8.min(id.len())]);
+    let mut text = String::new();
+    if let Some(id) = committed {
+        text.push_str(&format!("committed the board  {}\n", short(id)));
+    }
+    if let Some(id) = pulled {
+        let files = if changed.len() == 1 { "1 file".to_owned() } else { format!("{} files", changed.len()) };
+        text.push_str(&format!("pulled {remote}/{branch}: {files}  {}\n", short(id)));
+    }
+    if *pushed {
+        text.push_str(&format!("pushed to {remote}/{branch}\n"));
+    }
+    if text.is_empty() {
+        session.out.say(&format!("nothing to do: {remote}/{branch} has the same board"));
+    }
+    session.out.text(&text);
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,95 @@
+//! Git's own lock files around a change of references. gix, like git, leaves them behind when it is killed, and then nothing
+//! works until somebody removes them; so that we know which were ours, each is marked while it may be there.
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use gix::refs::transaction::RefEdit;
+use gix::refs::{FullName, Target};
+
+use super::repository::{GitError, Repository, other};
+use crate::fs;
+
+/// Longer than any living process holds the lock of a reference.
+const LIVING: Duration = Duration::from_millis(500);
+
+impl Repository {
+    /// One reference, as git would change it.
+    pub(super) fn edit_reference(
+        &self,
+        repo: &gix::Repository,
+        edit: RefEdit,
+        doing: &'static str,
+    ) -> Result<Vec<RefEdit>, GitError> {
+        let mut locks = vec![lock_of(repo, &edit.name)];
+        if edit.deref {
+            locks.extend(repo.head_name().ok().flatten().map(|name| lock_of(repo, &name)));
+        }
+        locks.push(self.common.join("packed-refs.lock"));
+        self.clearing(&locks, || repo.edit_reference(edit.clone())).map_err(|e| self.busy(&locks, doing, &e))
+    }
+
+    /// A branch that is still where it was, with its settings.
+    pub(super) fn delete_branch(&self, name: FullName, tip: gix::ObjectId) -> Result<(), GitError> {
+        let locks =
+            [lock_of(&self.inner, &name), self.common.join("packed-refs.lock"), self.common.join("config.lock")];
+        let delete = || {
+            let branch = (name.clone(), Target::Object(tip));
+            self.inner.clone().delete_local_branches_if_unchanged(Some(branch)).map(|_| ())
+        };
+        self.clearing(&locks, delete).map_err(|e| self.busy(&locks, "delete the branch", &e))
+    }
+
+    /// Tries once, and once more after clearing what a ralph that died has left.
+    fn clearing<T, E>(&self, locks: &[PathBuf], action: impl Fn() -> Result<T, E>) -> Result<T, E> {
+        let marks: Vec<PathBuf> = locks.iter().map(|lock| self.mark(lock)).collect();
+        let left: Vec<&PathBuf> =
+            locks.iter().zip(&marks).filter(|(_, mark)| mark.exists()).map(|(lock, _)| lock).collect();
+        let _ = fs::make_dir(&self.common.join("ralph/locks"));
+        for mark in &marks {
+            let _ = fs::write_new(mark, b"", false);
+        }
+        let result = action().or_else(|error| if clear(&left) { action() } else { Err(error) });
+        for mark in &marks {
+            let _ = fs::remove(mark);
+        }
+        result
+    }
+
+    fn mark(&self, lock: &Path) -> PathBuf {
+        let name = lock.strip_prefix(&self.common).unwrap_or(lock).to_string_lossy().replace('/', "%");
+        self.common.join("ralph/locks").join(name)
+    }
+
+    fn busy(&self, locks: &[PathBuf], doing: &'static str, error: &dyn std::fmt::Display) -> GitError {
+        match locks.iter().find(|lock| lock.exists()) {
+            Some(lock) => GitError::RefBusy(lock.clone()),
+            None => other(doing, error),
+        }
+    }
+}
+
+/// Removes those that nobody living holds; whether there was one.
+fn clear(locks: &[&PathBuf]) -> bool {
+    let inode = |lock: &Path| fs::itself(lock).ok().flatten().map(|meta| meta.ino());
+    let before: Vec<(&PathBuf, u64)> = locks.iter().filter_map(|lock| Some((*lock, inode(lock)?))).collect();
+    if before.is_empty() {
+        return false;
+    }
+    std::thread::sleep(LIVING);
+    for (lock, number) in before {
+        if inode(lock) == Some(number) {
+            let _ = fs::remove(lock);
+        }
+    }
+    true
+}
+
+/// HEAD is each worktree's own, all else is shared.
+fn lock_of(repo: &gix::Repository, name: &FullName) -> PathBuf {
+    let text = name.as_bstr().to_string();
+    let folder = if text == "HEAD" { repo.git_dir() } else { repo.common_dir() };
+    let folder = gix::path::realpath(folder).unwrap_or_else(|_| folder.to_owned());
+    folder.join(format!("{text}.lock"))
+}

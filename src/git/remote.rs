@@ -1,0 +1,209 @@
+//! Branches and claims on a remote, through the git program: gix cannot push.
+
+use gix::bstr::ByteSlice as _;
+
+use super::program::{self, Said};
+use super::repository::{GitError, Repository, other};
+
+/// Where the branch of the main worktree goes to and comes from.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Upstream {
+    pub remote: String,
+    /// Its name here.
+    pub branch: String,
+    /// Its name there.
+    pub theirs: String,
+}
+
+impl Upstream {
+    /// Where git keeps what was last fetched.
+    pub fn tracking(&self) -> String {
+        format!("refs/remotes/{}/{}", self.remote, self.theirs)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Pushed {
+    Done,
+    /// Somebody else was quicker.
+    Behind,
+}
+
+/// Claims on the remote, and what was last fetched of them.
+const CLAIMS: &str = "refs/ralph/claims";
+
+/// A claim's reference as this clone knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimRef {
+    pub task: String,
+    /// The object that holds it: what the next one who changes it expects to be there.
+    pub object: String,
+    pub text: String,
+}
+
+impl Repository {
+    /// What is checked out in the main worktree; `None` where HEAD is detached.
+    pub fn current_branch(&self) -> Result<Option<String>, GitError> {
+        let name = self.main()?.head_name().map_err(|e| other("read HEAD", &e))?;
+        Ok(name.map(|name| name.shorten().to_string()))
+    }
+
+    /// The remote branch that belongs to the one that is checked out: as git is set up, else of the same name.
+    pub fn upstream(&self, remote: Option<&str>) -> Result<Upstream, GitError> {
+        let branch = self.current_branch()?.ok_or(GitError::Detached)?;
+        let settings = self.inner.config_snapshot();
+        let set = |key: &str| settings.string(format!("branch.{branch}.{key}").as_str()).map(|value| value.to_string());
+        let names: Vec<String> =
+            self.inner.remote_names().iter().map(|name| name.to_str_lossy().into_owned()).collect();
+        let named = remote.map(str::to_owned).or_else(|| set("remote").filter(|name| name != "."));
+        let found = named.or_else(|| match names.as_slice() {
+            [one] => Some(one.clone()),
+            many => many.iter().find(|name| *name == "origin").cloned(),
+        });
+        let remote = found.ok_or(GitError::NoRemote(None))?;
+        if !names.contains(&remote) {
+            return Err(GitError::NoRemote(Some(remote)));
+        }
+        let theirs = set("merge").filter(|_| set("remote").as_ref() == Some(&remote));
+        let theirs = theirs.map(|name| name.trim_start_matches("refs/heads/").to_owned());
+        Ok(Upstream { theirs: theirs.unwrap_or_else(|| branch.clone()), remote, branch })
+    }
+
+    /// Brings the remote's branch here; `false` where it has none.
+    pub fn fetch(&self, upstream: &Upstream) -> Result<bool, GitError> {
+        let refspec = format!("+refs/heads/{}:{}", upstream.theirs, upstream.tracking());
+        let said =
+            self.ask(&upstream.remote, &["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"], &[&refspec])?;
+        if said.ok {
+            return Ok(true);
+        }
+        if said.stderr.contains("couldn't find remote ref") {
+            return Ok(false);
+        }
+        Err(GitError::Remote { remote: upstream.remote.clone(), message: said.reason() })
+    }
+
+    pub fn push(&self, upstream: &Upstream) -> Result<Pushed, GitError> {
+        let refspec = format!("refs/heads/{}:refs/heads/{}", upstream.branch, upstream.theirs);
+        let said = self.ask(&upstream.remote, &["push", "--porcelain"], &[&refspec])?;
+        if said.ok {
+            return Ok(Pushed::Done);
+        }
+        match refused(&said) {
+            Some(Refused::Behind) => Ok(Pushed::Behind),
+            Some(Refused::Denied(message)) => Err(GitError::Denied { remote: upstream.remote.clone(), message }),
+            None => Err(GitError::Remote { remote: upstream.remote.clone(), message: said.reason() }),
+        }
+    }
+
+    /// Brings the claims of a remote here, and forgets those that are no longer there.
+    pub fn fetch_claims(&self, remote: &str) -> Result<(), GitError> {
+        self.known(remote)?;
+        let refspec = format!("+{CLAIMS}/*:{}/*", cached(remote));
+        let options = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--prune"];
+        let said = self.ask(remote, &options, &[&refspec])?;
+        if said.ok { Ok(()) } else { Err(GitError::Remote { remote: remote.to_owned(), message: said.reason() }) }
+    }
+
+    /// The claims as they were last seen.
+    pub fn claims_of(&self, remote: &str) -> Result<Vec<ClaimRef>, GitError> {
+        let doing = "read the claims of the remote";
+        let prefix = format!("{}/", cached(remote));
+        let references = self.inner.references().map_err(|e| other(doing, &e))?;
+        let mut found = Vec::new();
+        for reference in references.prefixed(prefix.as_str()).map_err(|e| other(doing, &e))? {
+            let Ok(reference) = reference else { continue };
+            let name = reference.name().as_bstr().to_str_lossy().into_owned();
+            let Some(task) = name.strip_prefix(&prefix) else { continue };
+            let id = reference.id();
+            let Ok(blob) = self.inner.find_blob(id.detach()) else { continue };
+            let text = blob.data.to_str_lossy().into_owned();
+            found.push(ClaimRef { task: task.to_owned(), object: id.to_string(), text });
+        }
+        Ok(found)
+    }
+
+    /// Puts a claim on the remote in the place of the one that is expected there, or of none; without a text, takes it away.
+    /// The remote itself decides who was first. The answer is the new object, or `None` where somebody else was.
+    pub fn push_claim(
+        &self,
+        remote: &str,
+        task: &str,
+        expected: Option<&str>,
+        text: Option<&str>,
+    ) -> Result<Option<String>, GitError> {
+        self.known(remote)?;
+        let object = match text {
+            Some(text) => self.object_of(text)?,
+            None => String::new(),
+        };
+        let name = format!("{CLAIMS}/{task}");
+        let lease = format!("--force-with-lease={name}:{}", expected.unwrap_or_default());
+        let options = ["push", "--porcelain", "--no-verify", &lease];
+        let said = self.ask(remote, &options, &[&format!("{object}:{name}")])?;
+        // An equal object would be "up to date" for two at once, so only a change counts.
+        let changed =
+            said.stdout.lines().any(|line| matches!(line.as_bytes().first(), Some(b'*' | b'+' | b' ' | b'-')));
+        if said.ok && changed {
+            self.keep_claim(remote, task, text.map(|_| object.as_str()))?;
+            return Ok(Some(object));
+        }
+        match refused(&said) {
+            Some(_) => Ok(None),
+            None if said.ok || said.stderr.contains("remote ref does not exist") => Ok(None),
+            None => Err(GitError::Remote { remote: remote.to_owned(), message: said.reason() }),
+        }
+    }
+
+    /// The name that a text has as an object.
+    pub fn object_of(&self, text: &str) -> Result<String, GitError> {
+        Ok(self.inner.write_blob(text).map_err(|e| other("write the claim", &e))?.to_string())
+    }
+
+    /// What this clone knows of a claim on the remote, without asking it.
+    pub fn keep_claim(&self, remote: &str, task: &str, object: Option<&str>) -> Result<(), GitError> {
+        use gix::refs::transaction::{PreviousValue, RefEdit};
+        let doing = "remember a claim of the remote";
+        let name: gix::refs::FullName =
+            format!("{}/{task}", cached(remote)).try_into().map_err(|e| other(doing, &e))?;
+        let edit = match object {
+            Some(object) => {
+                let id = gix::ObjectId::from_hex(object.as_bytes()).map_err(|e| other(doing, &e))?;
+                RefEdit::update(name, id, PreviousValue::Any, "ralph: claim")
+            }
+            None => RefEdit::delete(name, PreviousValue::Any),
+        };
+        self.edit_reference(&self.inner, edit, doing).map(|_| ())
+    }
+
+    fn known(&self, remote: &str) -> Result<(), GitError> {
+        let there = self.inner.remote_names().iter().any(|name| name.as_bstr() == remote.as_bytes());
+        if there { Ok(()) } else { Err(GitError::NoRemote(Some(remote.to_owned()))) }
+    }
+
+    fn ask(&self, remote: &str, options: &[&str], refspecs: &[&str]) -> Result<Said, GitError> {
+        let mut git = self.program();
+        git.args(options).arg("--").arg(remote).args(refspecs);
+        program::run(&mut git, b"")
+    }
+}
+
+fn cached(remote: &str) -> String {
+    format!("refs/ralph/remotes/{remote}/claims")
+}
+
+enum Refused {
+    Behind,
+    Denied(String),
+}
+
+/// Why a remote did not take a reference, if it is that.
+fn refused(said: &Said) -> Option<Refused> {
+    let line = said.stdout.lines().find(|line| line.starts_with('!'))?;
+    let behind = ["[rejected]", "cannot lock ref", "failed to update ref", "incorrect old value", "atomic transaction"];
+    // Somebody took it away at the same instant.
+    if behind.iter().any(|word| line.contains(word)) || said.stderr.contains("cannot lock ref") {
+        return Some(Refused::Behind);
+    }
+    Some(Refused::Denied(line.rsplit('\t').next().unwrap_or(line).to_owned()))
+}

@@ -69,6 +69,7 @@ pub fn doctor(ws: &Workspace, fix: bool) -> Result<Diagnosis, Failure> {
     findings.extend(links(ws, &board));
     findings.extend(settings(ws));
     findings.extend(git(ws)?);
+    findings.extend(copies(ws)?);
     findings.extend(foreign());
     if fix {
         mend(ws, &mut findings)?;
@@ -191,6 +192,21 @@ fn git(ws: &Workspace) -> Result<Vec<DoctorFinding>, Failure> {
             "`--fix` or `ralph init` adds the lines",
             Some(Fix::Attributes),
         ));
+    }
+    Ok(found)
+}
+
+/// Tasks that were edited in a linked worktree's copy of the board, which nobody reads.
+fn copies(ws: &Workspace) -> Result<Vec<DoctorFinding>, Failure> {
+    let main = super::worktree::main_branch(ws);
+    let mut found = Vec::new();
+    for worktree in ws.repository.worktrees()? {
+        for path in ws.repository.edited_in(&worktree, ".ralph", &main)? {
+            let message =
+                format!("{path} was edited in {}, whose board is only a copy", ws.store.shown(&worktree.path));
+            let advice = "make the change on the board itself (`ralph` does so from anywhere), and restore the copy";
+            found.push(DoctorFinding::new("edited-copy", message, advice, None));
+        }
     }
     Ok(found)
 }

@@ -9,7 +9,9 @@ use gix::worktree::add::Head;
 use gix::worktree::remove::Force;
 use jiff::Timestamp;
 
+use super::commit::changed_in;
 use super::repository::{GitError, Repository, other};
+use super::update::touched;
 
 /// What git writes into a worktree's lock while it is being made.
 const BEING_MADE: &str = "initializing";
@@ -203,6 +205,26 @@ impl Repository {
             Ok(walk.filter_map(Result::ok).count())
         };
         Ok(Distance { ahead: count(here, there)?, behind: count(there, here)? })
+    }
+
+    /// Files below a folder that a worktree's copy has changed: those that are not committed there, and those that its branch
+    /// has and `main` has not.
+    pub fn edited_in(&self, worktree: &Worktree, folder: &str, main: &str) -> Result<Vec<String>, GitError> {
+        if worktree.missing {
+            return Ok(Vec::new());
+        }
+        let repo = gix::open(&worktree.path).map_err(|e| other("open the worktree", &e))?;
+        let mut found = changed_in(&repo, &[folder])?;
+        let tips = repo.head_id().ok().map(gix::Id::detach).zip(self.commit_of(main).ok());
+        let base = tips.and_then(|(head, main)| Some((head, self.inner.merge_base(head, main).ok()??.detach())));
+        if let Some((head, base)) = base {
+            let inside = |path: &gix::bstr::BString| path.starts_with(format!("{folder}/").as_bytes());
+            let touched = touched(&self.inner, base, head)?;
+            found.extend(touched.iter().filter(|touch| inside(&touch.path)).map(|touch| touch.path.to_string()));
+        }
+        found.sort();
+        found.dedup();
+        Ok(found)
     }
 
     pub fn is_dirty(&self, worktree: &Worktree) -> Option<bool> {

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
+mod anywhere;
 mod architecture;
 mod broken;
 mod claims;

@@ -107,9 +107,11 @@ fn a_persons_staged_and_changed_files_stay_as_they_are() {
     assert_eq!(sandbox.git(&["show", ":mine.txt"]), "mine\n");
 }
 
+type Spoil = fn(&Sandbox);
+
 #[test]
 fn what_is_in_the_way_is_named_and_nothing_happens() {
-    let dirty: [(&str, fn(&Sandbox)); 4] = [
+    let dirty: [(&str, Spoil); 4] = [
         ("code.txt", |sandbox| write(&sandbox.root().join("code.txt"), "mine\n")),
         ("code.txt", |sandbox| {
             write(&sandbox.root().join("code.txt"), "mine\n");

@@ -115,6 +115,12 @@ pub const SPECS: &[Spec] = &[
     limit("roles.integrator.limit"),
     limit("roles.validator.limit"),
     Spec {
+        key: "watch.programs",
+        shape: Shape::Count,
+        default: "4",
+        about: "how many programs of `[[on]]` rules may run at once",
+    },
+    Spec {
         key: "ui.color",
         shape: Shape::Choice(&["auto", "always", "never"]),
         default: "auto",
@@ -158,9 +164,34 @@ pub struct Setting {
     pub source: Source,
 }
 
+/// A program that runs when something happens on the board.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OnRule {
+    pub event: String,
+    /// What the event must say, by field.
+    pub when: BTreeMap<String, String>,
+    /// The program and its arguments, with places such as `{task}`.
+    pub run: Vec<String>,
+    pub timeout: SignedDuration,
+    pub source: Source,
+}
+
+/// As a file has it.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OnTable {
+    event: String,
+    #[serde(default)]
+    when: BTreeMap<String, String>,
+    run: Vec<String>,
+    timeout: Option<String>,
+}
+
 #[derive(Debug, Clone)]
 pub struct Settings {
     values: BTreeMap<&'static str, Setting>,
+    /// What runs when something happens, in the order of the files.
+    pub rules: Vec<OnRule>,
     /// Keys in the files that this ralph does not know; they are kept, and `doctor` names them.
     pub unknown: Vec<(Source, String)>,
 }
@@ -179,18 +210,21 @@ impl Spec {
 impl Settings {
     pub fn defaults() -> Self {
         let default = |spec: &Spec| (spec.key, Setting { value: spec.default.to_owned(), source: Source::Default });
-        Self { values: SPECS.iter().map(default).collect(), unknown: Vec::new() }
+        Self { values: SPECS.iter().map(default).collect(), rules: Vec::new(), unknown: Vec::new() }
     }
 
     /// Lays a file's values over those that are there.
     pub fn add_file(&mut self, source: Source, text: &str) -> Result<(), ConfigError> {
         let file = source.to_string();
-        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+        let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
             let offset = error.span().map_or(0, |span| span.start);
             ConfigError::Syntax(Problem::at(&file, text, offset, error.message().trim()))
         })?;
         if let Some(found) = table.get("format").filter(|found| found.as_integer() != Some(FORMAT)) {
             return Err(ConfigError::Format { file, found: found.to_string() });
+        }
+        if let Some(rules) = table.remove("on") {
+            self.rules.extend(on_rules(&file, text, rules, &source)?);
         }
         let mut leaves = Vec::new();
         flatten(&table, "", &mut leaves);
@@ -254,7 +288,9 @@ impl Settings {
         let asks = |(spec, setting): &(&'static Spec, &Setting)| {
             spec.shape == Shape::Programs && matches!(setting.source, Source::Board(_)) && !setting.value.is_empty()
         };
-        self.all().filter(asks).map(|(spec, setting)| format!("{} = {}\n", spec.key, setting.value)).collect()
+        let settings = self.all().filter(asks).map(|(spec, setting)| format!("{} = {}\n", spec.key, setting.value));
+        let rules = self.rules.iter().filter(|rule| matches!(rule.source, Source::Board(_)));
+        settings.chain(rules.map(|rule| format!("{rule}\n"))).collect()
     }
 
     pub fn all(&self) -> impl Iterator<Item = (&'static Spec, &Setting)> {
@@ -288,6 +324,50 @@ fn programs(text: &str) -> Option<Vec<Vec<String>>> {
     }
     let only: Only = toml::from_str(&format!("value = {text}")).ok()?;
     only.value.iter().all(|program| program.first().is_some_and(|name| !name.is_empty())).then_some(only.value)
+}
+
+/// The `[[on]]` tables of a file, each of which must make sense.
+fn on_rules(file: &str, text: &str, rules: Value, source: &Source) -> Result<Vec<OnRule>, ConfigError> {
+    let start = text.find("[[on]]").or_else(|| text.find("on")).unwrap_or(0);
+    let bad = |message: String| ConfigError::Syntax(Problem::at(file, text, start, &message));
+    let tables: Vec<OnTable> =
+        rules.try_into().map_err(|e: toml::de::Error| bad(format!("[[on]]: {}", e.message())))?;
+    let mut found = Vec::new();
+    for OnTable { event, when, run, timeout } in tables {
+        if run.first().is_none_or(String::is_empty) {
+            return Err(bad(format!("the rule on {event} runs nothing: run = [program, arguments…]")));
+        }
+        if let Some(place) = shell_place(&run) {
+            let advice = format!("use ${} there", place.to_uppercase().replace('{', "RALPH_").replace('}', ""));
+            return Err(bad(format!(
+                "the rule on {event} puts {place} into a shell's text, which would run it: {advice}"
+            )));
+        }
+        let limit = timeout.as_deref().unwrap_or("60s");
+        let Some(timeout) = duration(limit) else {
+            return Err(bad(format!("{limit:?} cannot be a timeout: use 90s, 60m or 12h")));
+        };
+        found.push(OnRule { event, when, run, timeout, source: source.clone() });
+    }
+    Ok(found)
+}
+
+/// What others write must not become a command: a place whose text is anybody's, inside what a shell is given to run.
+fn shell_place(run: &[String]) -> Option<&'static str> {
+    let shell = run.first().and_then(|name| name.rsplit('/').next())?;
+    let is_shell = ["sh", "bash", "dash", "zsh", "fish", "ksh"].contains(&shell);
+    let script =
+        run.iter().position(|word| word.starts_with('-') && word.ends_with('c')).and_then(|at| run.get(at + 1))?;
+    let free = ["{title}", "{by}", "{owner}", "{message}"];
+    free.into_iter().find(|place| is_shell && script.contains(place))
+}
+
+impl fmt::Display for OnRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let when: Vec<String> = self.when.iter().map(|(key, value)| format!("{key} = {value:?}")).collect();
+        let when = if when.is_empty() { String::new() } else { format!(" when {{ {} }}", when.join(", ")) };
+        write!(f, "on {}{when}: {:?}", self.event, self.run)
+    }
 }
 
 /// Refuses a key that there is not, or a value that it cannot have.

@@ -49,6 +49,19 @@ pub fn read(path: &Path) -> Result<Option<Vec<u8>>, FsError> {
     if_there("read", path, std::fs::read(path))
 }
 
+/// A file from some place on; nothing where there is no file.
+pub fn read_from(path: &Path, start: u64) -> Result<Vec<u8>, FsError> {
+    use std::io::{Read as _, Seek as _, SeekFrom};
+    let read = || {
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::Start(start))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    Ok(if_there("read", path, read())?.unwrap_or_default())
+}
+
 pub fn read_text(path: &Path) -> Result<Option<String>, FsError> {
     if_there("read", path, std::fs::read_to_string(path))
 }

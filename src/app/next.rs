@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 use serde::Serialize;
 
 use super::claim::{Kind, grant};
-use super::reap::{Reaped, reap_from};
+use super::reap::{Orphans, Reaped, reap_from};
 use super::remote_claims::{Reach, drafted, publish};
 use super::{Claimed, Failure, FailureKind, Hint, Workspace};
 use crate::board::{Board, Choice, ClaimAsk};
@@ -90,7 +90,7 @@ fn claim_next(ws: &Workspace, role: Option<&str>, reach: Reach) -> Result<Chosen
     let published = publish(ws, reach, draft, || Ok(as_reaped(ws, ws.board()?)))?;
     let lock = ws.store.lock()?;
     let board = ws.board()?;
-    let reaped = reap_from(ws, &lock, &board)?;
+    let reaped = reap_from(ws, &lock, &board, Orphans::All)?;
     let board = if reaped.is_empty() { board } else { as_reaped(ws, board) };
     let choice = choose(&board)?;
     let published = match published {

@@ -21,14 +21,30 @@ pub fn reap(ws: &Workspace) -> Result<Vec<Reaped>, Failure> {
     }
     let lock = ws.store.lock()?;
     let board = ws.board()?;
-    reap_from(ws, &lock, &board)
+    reap_from(ws, &lock, &board, Orphans::All)
+}
+
+/// Who is given up for dead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Orphans {
+    /// Whose claim has ended, and every lock that has none.
+    All,
+    Claimed,
 }
 
 /// What the board shows to be dead, freed in one verb each.
-pub(super) fn reap_from(ws: &Workspace, lock: &BoardLock, board: &Board) -> Result<Vec<Reaped>, Failure> {
+pub(super) fn reap_from(
+    ws: &Workspace,
+    lock: &BoardLock,
+    board: &Board,
+    which: Orphans,
+) -> Result<Vec<Reaped>, Failure> {
     let mut reaped = Vec::new();
     let known = |id: &TaskId| ws.knows_all_claims() || board.claim(id).is_some_and(|claim| !claim.foreign);
     for back in board.orphans(ws.rules()).into_iter().filter(|back| known(&back.task)) {
+        if which == Orphans::Claimed && board.claim(&back.task).is_none() {
+            continue;
+        }
         ws.drop_claim(&back.task)?;
         if !back.changes.is_empty() {
             let actor = Actor { proof: None, ..ws.actor()? };

@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use serde::Serialize;
 
 use super::{Failure, FailureKind, Workspace};
-use crate::board::Standings;
+use crate::board::{Board, Standings};
 use crate::fs;
 use crate::task::{StateName, TaskId};
 use crate::watch::Changes;
@@ -26,21 +26,37 @@ pub struct Waited {
     pub waited_seconds: u64,
 }
 
+/// What was typed: a state in any spelling, `ready` or `free`.
+pub fn wait_for(ws: &Workspace, id: &TaskId, typed: &str) -> Result<WaitFor, Failure> {
+    let kind = ws.store.load(id)?.task.kind;
+    Ok(match typed {
+        "ready" => WaitFor::Ready,
+        "free" => WaitFor::Free,
+        typed => WaitFor::State(ws.flow().find_state(kind, typed)?.name.clone()),
+    })
+}
+
+/// Whether it has come about on this board.
+pub fn wait_is_over(ws: &Workspace, board: &Board, id: &TaskId, wanted: &WaitFor) -> Result<bool, Failure> {
+    let Some(at) = board.index_of(id) else { return Err(super::moves::missing(ws, board, id)) };
+    Ok(match wanted {
+        WaitFor::State(state) => board.tasks()[at].state == *state,
+        WaitFor::Ready => Standings::new(board, ws.rules()).is_ready(at),
+        WaitFor::Free => !board.claim(id).is_some_and(|claim| claim.live),
+    })
+}
+
 pub fn wait(ws: &Workspace, id: &TaskId, wanted: &WaitFor, limit: SignedDuration) -> Result<Waited, Failure> {
     let start = Instant::now();
-    let state = until(ws, limit, || {
-        let board = match ws.around(id) {
-            Ok(board) => board,
-            Err(failure) => return Ok(Err(failure)),
-        };
-        let Some(at) = board.index_of(id) else { return Ok(Err(super::moves::missing(ws, &board, id))) };
-        let task = &board.tasks()[at];
-        let met = match wanted {
-            WaitFor::State(state) => task.state == *state,
-            WaitFor::Ready => Standings::new(&board, ws.rules()).is_ready(at),
-            WaitFor::Free => !board.claim(id).is_some_and(|claim| claim.live),
-        };
-        if met { Ok(Ok(task.state.clone())) } else { Err(None) }
+    let ask = || -> Result<Option<StateName>, Failure> {
+        let board = ws.around(id)?;
+        let over = wait_is_over(ws, &board, id, wanted)?;
+        Ok(board.get(id).filter(|_| over).map(|task| task.state.clone()))
+    };
+    let state = until(ws, limit, || match ask() {
+        Ok(Some(state)) => Ok(Ok(state)),
+        Ok(None) => Err(None),
+        Err(failure) => Ok(Err(failure)),
     })??;
     Ok(Waited { task: id.clone(), state, waited_seconds: start.elapsed().as_secs() })
 }
@@ -56,7 +72,7 @@ pub(super) fn until<T>(
     fs::make_dir(&ws.store.claims_dir())?;
     fs::make_dir(&ws.store.tasks_dir())?;
     // Watched before the first question, so that nothing falls between.
-    let changes = Changes::of(&[&ws.store.tasks_dir(), &ws.store.claims_dir()])?;
+    let mut changes = Changes::of(&[&ws.store.tasks_dir(), &ws.store.claims_dir()])?;
     loop {
         let last = match ask() {
             Ok(answer) => return Ok(answer),

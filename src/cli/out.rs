@@ -84,6 +84,19 @@ impl Out {
         child.wait().is_ok_and(|status| status.success())
     }
 
+    /// One line of an answer that goes on; `false` when nobody reads any more.
+    pub fn line(&self, text: &str) -> bool {
+        let text = if self.color.get() { text.to_owned() } else { anstream::adapter::strip_str(text).to_string() };
+        let mut out = std::io::stdout().lock();
+        out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush()).is_ok()
+    }
+
+    /// A line on the terminal that is written over by the next one.
+    pub fn status(&self, text: Option<&str>) {
+        let mut err = anstream::stderr().lock();
+        let _ = write!(err, "\r\x1b[2K{}", text.unwrap_or_default()).and_then(|()| err.flush());
+    }
+
     /// Something for the person, beside the answer.
     pub fn say(&self, text: &str) {
         let mut err = anstream::stderr().lock();

@@ -1,5 +1,7 @@
 //! What the repository held at another point: the files under a folder, as some revision has them.
 
+use std::collections::BTreeMap;
+
 use gix::objs::FindExt as _;
 
 use super::repository::{GitError, Repository, other};
@@ -9,6 +11,13 @@ use super::repository::{GitError, Repository, other};
 pub struct OldFile {
     pub path: String,
     pub content: Vec<u8>,
+}
+
+/// What git itself has done last, as far as its own files show it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GitHand {
+    pub head: Option<String>,
+    pub index: Option<(u64, i64, i64)>,
 }
 
 impl Repository {
@@ -35,6 +44,38 @@ impl Repository {
         let Some(entry) = tree.lookup_entry_by_path(path).map_err(|e| other(doing, &e))? else { return Ok(None) };
         let blob = self.inner.find_blob(entry.object_id()).map_err(|e| other(doing, &e))?;
         Ok(Some(blob.data.clone()))
+    }
+
+    /// Changes whenever git has put files into the main worktree: a checkout, a merge, a stash.
+    pub fn hand(&self) -> GitHand {
+        use std::os::unix::fs::MetadataExt as _;
+        let Ok(main) = self.main() else { return GitHand::default() };
+        let index = std::fs::metadata(main.index_path()).ok();
+        GitHand {
+            head: main.head_id().ok().map(|id| id.to_string()),
+            index: index.map(|meta| (meta.ino(), meta.mtime(), meta.mtime_nsec())),
+        }
+    }
+
+    /// The objects of the files in a folder that git has put there last, by name.
+    pub fn objects_in_index(&self, folder: &str) -> Result<BTreeMap<String, String>, GitError> {
+        let index = super::index::open(&self.main()?)?;
+        let prefix = format!("{folder}/");
+        let entries = index.prefixed_entries(prefix.as_str().into()).unwrap_or_default();
+        let backing = index.path_backing();
+        let name = |path: &gix::bstr::BStr| path.to_string().trim_start_matches(&prefix).to_owned();
+        Ok(entries.iter().map(|entry| (name(entry.path_in(backing)), entry.id.to_string())).collect())
+    }
+
+    /// Whether git is just putting files into the main worktree.
+    pub fn is_at_work(&self) -> bool {
+        self.main().is_ok_and(|main| main.index_path().with_extension("lock").exists())
+    }
+
+    /// The object that a text would be.
+    pub fn object_name(&self, text: &str) -> String {
+        let hash = gix::objs::compute_hash(self.inner.object_hash(), gix::objs::Kind::Blob, text.as_bytes());
+        hash.map(|id| id.to_string()).unwrap_or_default()
     }
 
     fn collect(&self, tree: gix::ObjectId, path: &str, files: &mut Vec<OldFile>) -> Result<(), GitError> {

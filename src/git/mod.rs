@@ -13,6 +13,7 @@ mod setup;
 mod update;
 mod worktree;
 
+pub use history::GitHand;
 pub use integrate::{Landing, Prepared, Style};
 pub use merge::MergeFiles;
 pub use remote::{ClaimRef, Pushed, Upstream};

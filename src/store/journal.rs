@@ -60,6 +60,59 @@ pub fn lines_of(bytes: &[u8]) -> Vec<Line> {
     parse(bytes).0
 }
 
+/// How far a journal file has been read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    pub name: String,
+    pub read: u64,
+    /// Of the last bytes read, to notice a file that was rewritten rather than appended to.
+    pub tail: u32,
+}
+
+const TAIL: u64 = 64;
+
+/// What the journal says beyond the marks.
+#[derive(Default)]
+pub struct Since {
+    pub lines: Vec<Line>,
+    pub marks: Vec<Mark>,
+    /// How many bytes had to be read.
+    pub unread: u64,
+    /// A file was not only appended to: all that it says is among the lines, also what was read before.
+    pub rewritten: bool,
+}
+
+pub fn since(folder: &Path, marks: &[Mark]) -> Result<Since, FsError> {
+    let mut since = Since::default();
+    for path in files(folder)? {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let size = fs::metadata(&path)?.map_or(0, |meta| meta.len());
+        let known = marks.iter().find(|mark| mark.name == name);
+        let mark = known.filter(|mark| mark.read <= size);
+        if mark.is_some_and(|mark| mark.read == size) {
+            since.marks.extend(mark.cloned());
+            continue;
+        }
+        let start = mark.map_or(0, |mark| mark.read);
+        let mut from = start - start.min(TAIL);
+        let mut bytes = fs::read_from(&path, from)?;
+        let mut skip = ((start - from) as usize).min(bytes.len());
+        // A file that a merge rewrote is read again from its beginning.
+        if mark.is_some_and(|mark| crc32fast::hash(&bytes[..skip]) != mark.tail) || (known.is_some() && mark.is_none())
+        {
+            (bytes, from, skip) = (fs::read_from(&path, 0)?, 0, 0);
+            since.rewritten = true;
+        }
+        // A line that is just being written is read when it is whole.
+        let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1).max(skip);
+        since.unread += (end - skip) as u64;
+        since.lines.extend(parse(&bytes[skip..end]).0);
+        let tail = crc32fast::hash(&bytes[end.saturating_sub(TAIL as usize)..end]);
+        since.marks.push(Mark { name, read: from + end as u64, tail });
+    }
+    Ok(since)
+}
+
 /// All lines of two versions of a month, each once, in the order of their times; a line that cannot be read stays, too.
 pub fn merge(ours: &str, theirs: &str) -> String {
     let at = |line: &str| serde_json::from_str::<Line>(line).ok().map(|line| line.at);

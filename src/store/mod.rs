@@ -8,6 +8,7 @@ mod index;
 mod journal;
 mod lock;
 pub mod merge;
+mod mirror;
 mod notes;
 mod snapshot;
 
@@ -22,6 +23,7 @@ pub use claims::Hold;
 pub use commit::Committed;
 pub use journal::{Line, lines_of as parse_journal, merge as merge_journals};
 pub use lock::BoardLock;
+pub use mirror::{Delta, Difference, Mirror};
 pub use notes::{Note, new as new_note, parse_text as parse_note};
 
 #[derive(Debug, thiserror::Error)]

@@ -24,9 +24,9 @@ enum Reach {
 }
 
 /// What the folder holds, before any file is opened.
-struct Listing {
-    files: Vec<(TaskId, Stamp)>,
-    misnamed: Vec<Problem>,
+pub(super) struct Listing {
+    pub files: Vec<(TaskId, Stamp)>,
+    pub misnamed: Vec<Problem>,
     folder: Nanos,
 }
 
@@ -117,7 +117,7 @@ impl Store {
         Some((temp, index::mtime(&began)))
     }
 
-    fn listing(&self) -> Result<Listing, FsError> {
+    pub(super) fn listing(&self) -> Result<Listing, FsError> {
         let folder_path = self.tasks_dir();
         let error = |source| FsError { doing: "list", path: folder_path.clone(), source };
         let folder = fs::metadata(&folder_path)?.map_or(0, |meta| index::mtime(&meta));
@@ -174,7 +174,7 @@ impl Store {
     }
 
     /// `None` where the file has gone since it was listed.
-    fn read_file(&self, id: &TaskId) -> Result<Option<Entry>, FsError> {
+    pub(super) fn read_file(&self, id: &TaskId) -> Result<Option<Entry>, FsError> {
         let path = self.path(id, &Place::Task);
         let Some(meta) = fs::metadata(&path)? else { return Ok(None) };
         let stamp = Stamp::of(&meta);
@@ -237,7 +237,7 @@ impl Store {
         Board::new(read, broken, archived.collect())
     }
 
-    fn with_archive(&self, mut board: Board) -> Board {
+    pub(super) fn with_archive(&self, mut board: Board) -> Board {
         let found = board.unresolved().into_iter().filter_map(|id| {
             let file = self.load_archived(&id).ok()?;
             Some((id, file.task.state))

@@ -1,10 +1,17 @@
-//! File events: something in these folders has changed. What, the caller reads anew.
+//! File events: which paths in some folders may have changed. What they say, the caller reads anew.
 
+mod alarm;
+
+use std::collections::BTreeSet;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
 
-use notify::{RecursiveMode, Watcher as _};
+use notify::event::{AccessKind, AccessMode};
+use notify::{Event, EventKind, PollWatcher, RecommendedWatcher, RecursiveMode, Watcher};
+
+pub use alarm::Alarm;
 
 #[derive(Debug, thiserror::Error)]
 #[error("cannot watch {}", path.display())]
@@ -14,43 +21,217 @@ pub struct WatchError {
     source: notify::Error,
 }
 
-/// Watches folders, never files: editors replace files.
-pub struct Changes {
-    _watcher: notify::RecommendedWatcher,
-    events: Receiver<()>,
+/// What may have changed since the last time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Dirt {
+    /// The time was up, or an alarm rang.
+    Nothing,
+    Paths(BTreeSet<PathBuf>),
+    /// A folder went or came: look at everything.
+    Everything,
+    /// More happened than could be told one by one: look at everything, too.
+    Lost,
 }
 
-/// Bursts are one change: a merge touches a thousand files.
-const QUIET: Duration = Duration::from_millis(20);
+impl Dirt {
+    /// Both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Lost, _) | (_, Self::Lost) => Self::Lost,
+            (Self::Everything, _) | (_, Self::Everything) => Self::Everything,
+            (Self::Nothing, one) | (one, Self::Nothing) => one,
+            (Self::Paths(mut one), Self::Paths(mut two)) => {
+                one.append(&mut two);
+                Self::Paths(one)
+            }
+        }
+    }
+}
+
+/// Watches folders, never files: editors replace files. A folder that goes and comes back is watched again.
+pub struct Changes {
+    watcher: Box<dyn Watcher>,
+    signals: Receiver<Signal>,
+    sender: Sender<Signal>,
+    folders: Vec<Folder>,
+    /// Why the folders are looked at again and again instead.
+    pub polling: Option<String>,
+}
+
+struct Folder {
+    path: PathBuf,
+    /// Of the folder that is watched, if it was there.
+    inode: Option<u64>,
+}
+
+enum Signal {
+    Path(PathBuf),
+    Lost,
+    Alarm,
+}
+
+/// Bursts are one change, unless they do not end: an editor makes five events of a save, a merge ten thousand.
+const QUIET: Duration = Duration::from_millis(40);
+const LONGEST: Duration = Duration::from_millis(120);
+const POLL: Duration = Duration::from_millis(500);
 
 impl Changes {
     pub fn of(folders: &[&Path]) -> Result<Self, WatchError> {
-        let (sender, events) = channel();
-        let failed = |path: &Path, source| WatchError { path: path.to_owned(), source };
-        let first = folders.first().copied().unwrap_or(Path::new("."));
-        let tell = move |event: notify::Result<notify::Event>| {
-            // Reading is no change, and we are about to read.
-            if !event.is_ok_and(|event| {
-                matches!(
-                    event.kind,
-                    notify::EventKind::Access(notify::event::AccessKind::Open(_) | notify::event::AccessKind::Read)
-                )
-            }) {
-                let _ = sender.send(());
-            }
-        };
-        let mut watcher = notify::recommended_watcher(tell).map_err(|e| failed(first, e))?;
-        for folder in folders {
-            watcher.watch(folder, RecursiveMode::NonRecursive).map_err(|e| failed(folder, e))?;
-        }
-        Ok(Self { _watcher: watcher, events })
+        Self::start(folders, false)
     }
 
-    /// Returns when something has changed, or after `limit`.
-    pub fn wait(&self, limit: Duration) {
-        if self.events.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
-            return;
+    /// By looking again and again, for file systems that tell nothing.
+    pub fn polling(folders: &[&Path]) -> Result<Self, WatchError> {
+        Self::start(folders, true)
+    }
+
+    fn start(folders: &[&Path], poll: bool) -> Result<Self, WatchError> {
+        let first = folders.first().copied().unwrap_or(Path::new("."));
+        let failed = |source| WatchError { path: first.to_owned(), source };
+        if poll {
+            return Self::with(folders, poller, Some("as asked".into())).map_err(failed);
         }
-        while self.events.recv_timeout(QUIET).is_ok() {}
+        match Self::with(folders, listener, None) {
+            Err(error) if is_limit(&error) => Self::with(folders, poller, Some(error.to_string())).map_err(failed),
+            other => other.map_err(failed),
+        }
+    }
+
+    fn with(folders: &[&Path], make: MakeWatcher, polling: Option<String>) -> notify::Result<Self> {
+        let (sender, signals) = channel();
+        let watcher = make(sender.clone())?;
+        let folders = folders.iter().map(|path| Folder { path: (*path).to_owned(), inode: None }).collect();
+        let mut changes = Self { watcher, signals, sender, folders, polling };
+        changes.watch_again()?;
+        Ok(changes)
+    }
+
+    /// Watches what is there and was not, or is another folder than before; whether there was any.
+    fn watch_again(&mut self) -> notify::Result<bool> {
+        let mut again = false;
+        for folder in &mut self.folders {
+            let now = std::fs::metadata(&folder.path).ok().filter(std::fs::Metadata::is_dir).map(|meta| meta.ino());
+            if now == folder.inode {
+                continue;
+            }
+            if folder.inode.is_some() {
+                let _ = self.watcher.unwatch(&folder.path);
+            }
+            if now.is_some() {
+                match self.watcher.watch(&folder.path, RecursiveMode::NonRecursive) {
+                    // Gone again already: the next look finds out.
+                    Err(error) if is_gone(&error) => {
+                        folder.inode = None;
+                        continue;
+                    }
+                    other => other?,
+                }
+            }
+            folder.inode = now;
+            again = true;
+        }
+        Ok(again)
+    }
+
+    /// Something that can end a wait from another thread.
+    pub fn alarm(&self) -> Alarm {
+        Alarm::new(self.sender.clone())
+    }
+
+    /// Returns when something has changed and it is quiet again, or after `limit`.
+    pub fn wait(&mut self, limit: Duration) -> Dirt {
+        let mut dirt = Gathered::default();
+        let Ok(first) = self.signals.recv_timeout(limit) else { return Dirt::Nothing };
+        let start = Instant::now();
+        dirt.add(first);
+        while start.elapsed() < LONGEST {
+            let Ok(signal) = self.signals.recv_timeout(QUIET) else { break };
+            dirt.add(signal);
+        }
+        // A queue that grows faster than it is read must not keep us from ever reading the files.
+        dirt.extend(self.signals.try_iter());
+        match (self.watch_again(), dirt.result()) {
+            (_, Dirt::Lost) => Dirt::Lost,
+            (Ok(false), dirt) => dirt,
+            (Ok(true) | Err(_), _) => Dirt::Everything,
+        }
+    }
+}
+
+#[derive(Default)]
+struct Gathered {
+    paths: BTreeSet<PathBuf>,
+    lost: bool,
+}
+
+impl Gathered {
+    fn add(&mut self, signal: Signal) {
+        match signal {
+            Signal::Path(path) => drop(self.paths.insert(path)),
+            Signal::Lost => self.lost = true,
+            Signal::Alarm => {}
+        }
+    }
+
+    fn extend(&mut self, signals: impl Iterator<Item = Signal>) {
+        signals.for_each(|signal| self.add(signal));
+    }
+
+    fn result(self) -> Dirt {
+        match (self.lost, self.paths.is_empty()) {
+            (true, _) => Dirt::Lost,
+            (false, true) => Dirt::Nothing,
+            (false, false) => Dirt::Paths(self.paths),
+        }
+    }
+}
+
+type MakeWatcher = fn(Sender<Signal>) -> notify::Result<Box<dyn Watcher>>;
+
+fn listener(sender: Sender<Signal>) -> notify::Result<Box<dyn Watcher>> {
+    let watcher = RecommendedWatcher::new(move |event| tell(&sender, event), notify::Config::default())?;
+    Ok(Box::new(watcher))
+}
+
+fn poller(sender: Sender<Signal>) -> notify::Result<Box<dyn Watcher>> {
+    let config = notify::Config::default().with_poll_interval(POLL);
+    Ok(Box::new(PollWatcher::new(move |event| tell(&sender, event), config)?))
+}
+
+/// Kept short: while it runs, the kernel's queue fills up.
+fn tell(sender: &Sender<Signal>, event: notify::Result<Event>) {
+    let Ok(event) = event else {
+        let _ = sender.send(Signal::Lost);
+        return;
+    };
+    if event.need_rescan() {
+        let _ = sender.send(Signal::Lost);
+    }
+    // Reading is no change, and we are about to read.
+    let written = EventKind::Access(AccessKind::Close(AccessMode::Write));
+    if matches!(event.kind, EventKind::Access(_)) && event.kind != written {
+        return;
+    }
+    for path in event.paths {
+        let _ = sender.send(Signal::Path(path));
+    }
+}
+
+/// The kernel has no watches or no queues left for this user.
+fn is_limit(error: &notify::Error) -> bool {
+    match &error.kind {
+        notify::ErrorKind::MaxFilesWatch => true,
+        // No descriptors left for another queue, or no space for another watch.
+        notify::ErrorKind::Io(error) => matches!(error.raw_os_error(), Some(24 | 28)),
+        _ => false,
+    }
+}
+
+fn is_gone(error: &notify::Error) -> bool {
+    match &error.kind {
+        notify::ErrorKind::PathNotFound => true,
+        notify::ErrorKind::Io(error) => error.kind() == std::io::ErrorKind::NotFound,
+        _ => false,
     }
 }

@@ -2,6 +2,7 @@
 
 mod share;
 mod task;
+mod watch;
 mod work;
 
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use super::complete;
 
 pub use share::{Claims, Commit, Merge, Share, Take, Trust};
 pub use task::{Add, Archive, Diff, Graph, Ls, Rm, Search, Set, Task, Tree};
+pub use watch::Watch;
 pub use work::{Advance, Become, Claim, Close, Guarded, Move, Next, Release, Run, Status, Wait, Workflow, Worktree};
 
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (ralph-board)");
@@ -101,6 +103,8 @@ pub enum Command {
     Run(Run),
     /// Wait until a task is in a state, ready, or free
     Wait(Wait),
+    /// Follow what happens on the board, and do what follows from it
+    Watch(Watch),
     /// Why a task cannot be started: the chain down to its roots
     Why(One),
     /// The whole board on one screen

@@ -30,6 +30,7 @@ mod status;
 mod tree;
 mod trust;
 mod wait;
+mod watch;
 mod why;
 mod workflow;
 mod worktree;
@@ -57,6 +58,7 @@ pub fn run(session: &Session<'_>, command: Command) -> Answer {
         Command::Guarded(args) => run::guarded(&args),
         Command::Become(args) => run::become_program(&args),
         Command::Wait(args) => wait::run(session, &args),
+        Command::Watch(args) => watch::run(session, &args),
         Command::Why(args) => why::run(session, &args),
         Command::Status(args) => status::run(session, &args),
         Command::Position(args) => place::position(session, &args),

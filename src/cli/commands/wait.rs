@@ -1,6 +1,6 @@
 //! `ralph wait`.
 
-use crate::app::{self, WaitFor};
+use crate::app;
 use crate::cli::args::Wait;
 use crate::cli::style::{self, paint};
 use crate::cli::{Answer, Outcome, Session};
@@ -8,12 +8,7 @@ use crate::cli::{Answer, Outcome, Session};
 pub fn run(session: &Session<'_>, args: &Wait) -> Answer {
     let waited = session.with(|ws| {
         let id = ws.find(&args.task)?;
-        let kind = ws.store.load(&id)?.task.kind;
-        let wanted = match args.until.as_str() {
-            "ready" => WaitFor::Ready,
-            "free" => WaitFor::Free,
-            typed => WaitFor::State(ws.flow().find_state(kind, typed)?.name.clone()),
-        };
+        let wanted = app::wait_for(ws, &id, &args.until)?;
         app::wait(ws, &id, &wanted, args.timeout)
     })?;
     if session.out.json {

@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 
 pub use format::{IndexFile, write};
 
-use crate::fs::{self, FsError};
+use super::journal::{self, Mark};
+use crate::fs::FsError;
 use crate::task::{Problem, Task, TaskId};
 
 /// Since 1970; enough until the year 2262.
@@ -73,15 +74,6 @@ impl Entry {
     }
 }
 
-/// How far a journal file has been read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mark {
-    pub name: String,
-    pub read: u64,
-    /// Of the last bytes read, to notice a file that was rewritten rather than appended to.
-    pub tail: u32,
-}
-
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Header {
     /// Ralph's version and the workflow: another one may read the same file otherwise.
@@ -95,8 +87,6 @@ pub struct Header {
     pub marks: Vec<Mark>,
 }
 
-const TAIL: u64 = 64;
-
 /// What the journal says beyond the marks.
 #[derive(Default)]
 pub struct News {
@@ -108,32 +98,13 @@ pub struct News {
 }
 
 pub fn read_journal(folder: &Path, marks: &[Mark]) -> Result<News, FsError> {
-    let mut news = News::default();
-    for path in super::journal::files(folder)? {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let size = fs::metadata(&path)?.map_or(0, |meta| meta.len());
-        let mark = marks.iter().find(|mark| mark.name == name && mark.read <= size);
-        if mark.is_some_and(|mark| mark.read == size) {
-            news.marks.extend(mark.cloned());
-            continue;
+    let since = journal::since(folder, marks)?;
+    let mut news = News { marks: since.marks, unread: since.unread, ..News::default() };
+    for line in since.lines {
+        for change in &line.changes {
+            let latest = news.newest.entry(change.task().clone()).or_insert(line.at);
+            *latest = (*latest).max(line.at);
         }
-        let bytes = fs::read(&path)?.unwrap_or_default();
-        // A file that a merge rewrote is read again from its beginning.
-        let start = mark.filter(|mark| tail_of(&bytes, mark.read) == mark.tail).map_or(0, |mark| mark.read);
-        news.unread += bytes.len() as u64 - start;
-        for line in super::journal::parse(&bytes[start as usize..]).0 {
-            for change in &line.changes {
-                let latest = news.newest.entry(change.task().clone()).or_insert(line.at);
-                *latest = (*latest).max(line.at);
-            }
-        }
-        let read = bytes.len() as u64;
-        news.marks.push(Mark { name, read, tail: tail_of(&bytes, read) });
     }
     Ok(news)
-}
-
-fn tail_of(bytes: &[u8], end: u64) -> u32 {
-    let end = (end as usize).min(bytes.len());
-    crc32fast::hash(&bytes[end.saturating_sub(TAIL as usize)..end])
 }

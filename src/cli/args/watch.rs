@@ -1,0 +1,37 @@
+//! The options of `watch`.
+
+use clap::Args;
+use clap_complete::engine::ArgValueCandidates;
+
+use crate::cli::{complete, input};
+
+#[derive(Debug, Args)]
+pub struct Watch {
+    /// Begin with what happened in this time, such as 2h
+    #[arg(long, value_name = "AGE", value_parser = input::age)]
+    pub since: Option<jiff::SignedDuration>,
+    /// Only these tasks
+    #[arg(long, value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: Vec<String>,
+    /// Only these events: created, changed, moved, claimed, ready …
+    #[arg(long, value_name = "EVENT")]
+    pub event: Vec<String>,
+    /// Only what concerns this role
+    #[arg(short, long, value_name = "ROLE", add = ArgValueCandidates::new(complete::roles))]
+    pub role: Option<String>,
+    /// End when this has come about: `TASK STATE`, `TASK ready` or `TASK free`
+    #[arg(long, value_name = "TASK STATE")]
+    pub until: Option<String>,
+    /// End after this long, with exit code 5
+    #[arg(long, value_name = "TIME", value_parser = input::age)]
+    pub timeout: Option<jiff::SignedDuration>,
+    /// Put states right that were changed by hand against the rules
+    #[arg(long)]
+    pub enforce: bool,
+    /// Only show: leave journaling, reaping and rules to others
+    #[arg(long, conflicts_with = "enforce")]
+    pub idle: bool,
+    /// Look at the files twice a second, where the file system tells nothing (NFS, some mounts)
+    #[arg(long)]
+    pub poll: bool,
+}

@@ -1,0 +1,257 @@
+//! `ralph watch`: what happens on the board, a line each, until somebody has seen enough.
+
+use std::io::IsTerminal as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use crate::app::{Failure, FailureKind, WaitFor, Watch, WatchOptions, wait_for, wait_is_over};
+use crate::board::{Change, Event, EventKind, Via};
+use crate::cli::args::Watch as Args;
+use crate::cli::style::{self, paint};
+use crate::cli::table::{clean, cut};
+use crate::cli::{Answer, Outcome, Session, words};
+use crate::task::TaskId;
+
+/// What of all that happens is shown.
+struct Filter {
+    tasks: Vec<TaskId>,
+    kinds: Vec<EventKind>,
+    role: Option<String>,
+}
+
+pub fn run(session: &Session<'_>, args: &Args) -> Answer {
+    let wanted = WatchOptions { enforce: args.enforce, poll: args.poll, idle: args.idle };
+    let mut watch = Watch::open(&session.options, &wanted)?;
+    session.out.set_color(watch.workspace().settings.text("ui.color"));
+    let filter = filter(&watch, args)?;
+    let until = args.until.as_deref().map(|text| condition(&watch, text)).transpose()?;
+    let end = args.timeout.map(|limit| Instant::now() + Duration::from_secs(limit.as_secs().unsigned_abs()));
+    let stop = stopped(&watch)?;
+    let mut screen = Screen {
+        session,
+        live: session.out.terminal && std::io::stderr().is_terminal() && !session.out.json,
+        shown: false,
+    };
+    if let Some(why) = watch.polling().filter(|_| !args.poll) {
+        let message = format!("the kernel has no more watches for you ({why}): looking twice a second instead");
+        session.out.notices(&[message, "raise fs.inotify.max_user_instances or max_user_watches".into()]);
+    }
+    if let Some(age) = args.since {
+        let since = watch.workspace().now().checked_sub(age).unwrap_or(jiff::Timestamp::MIN);
+        screen.tell(&watch, &filter, watch.replay(since)?)?;
+    }
+    let events = watch.begin()?;
+    screen.tell(&watch, &filter, events)?;
+    loop {
+        if let Some((task, state)) = &until
+            && wait_is_over(watch.workspace(), watch.board(), task, state)?
+        {
+            screen.clear();
+            return Ok(Outcome::Done);
+        }
+        let left = end.map_or(Duration::MAX, |end| end.saturating_duration_since(Instant::now()));
+        if stop.load(Ordering::Relaxed) {
+            screen.clear();
+            return Ok(Outcome::Code(130));
+        }
+        if left.is_zero() {
+            screen.clear();
+            return Err(Failure::new(FailureKind::Nothing, "timeout", "it did not come about in time"));
+        }
+        let events = watch.next(left)?;
+        if !screen.tell(&watch, &filter, events)? {
+            return Ok(Outcome::Done);
+        }
+    }
+}
+
+/// Set when somebody asks us to end, which also ends the wait.
+fn stopped(watch: &Watch) -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]);
+    let mut signals =
+        signals.map_err(|error| Failure::broken("signals", format!("cannot watch for signals: {error}")))?;
+    let (flag, wake) = (Arc::clone(&stop), watch.waker());
+    std::thread::spawn(move || {
+        for _ in signals.forever() {
+            flag.store(true, Ordering::Relaxed);
+            wake();
+        }
+    });
+    Ok(stop)
+}
+
+fn filter(watch: &Watch, args: &Args) -> Result<Filter, Failure> {
+    let ws = watch.workspace();
+    let kinds = args.event.iter().map(|text| text.parse()).collect::<Result<_, crate::task::ParseError>>()?;
+    let unknown = |name: &String| {
+        let names: Vec<&str> = ws.flow().roles().iter().map(|role| role.name.as_str()).collect();
+        Failure::usage("unknown-role", format!("{name:?} is not a role: use {}", names.join(", ")))
+    };
+    if let Some(name) = args.role.as_ref().filter(|name| ws.flow().role(name).is_none()) {
+        return Err(unknown(name));
+    }
+    Ok(Filter { tasks: ws.find_all(&args.task)?, kinds, role: args.role.clone() })
+}
+
+/// `TASK STATE`, `TASK ready`, `TASK free`.
+fn condition(watch: &Watch, text: &str) -> Result<(TaskId, WaitFor), Failure> {
+    let usage = || Failure::usage("bad-until", format!("{text:?} is not TASK and what it is to come to"));
+    let (task, state) = text
+        .trim()
+        .split_once(char::is_whitespace)
+        .ok_or_else(|| usage().advice("say it such as `--until 't-x7 done'`, or with a state, `ready` or `free`"))?;
+    let ws = watch.workspace();
+    let id = ws.find(task)?;
+    let wanted = wait_for(ws, &id, state.trim())?;
+    Ok((id, wanted))
+}
+
+impl Filter {
+    fn shows(&self, watch: &Watch, event: &Event) -> bool {
+        let task = event.task.as_ref();
+        let of_task = self.tasks.is_empty() || task.is_some_and(|task| self.tasks.contains(task));
+        let of_kind = self.kinds.is_empty() || self.kinds.contains(&event.event);
+        of_task && of_kind && self.role.as_ref().is_none_or(|role| concerns(watch, event, role))
+    }
+}
+
+/// Done by the role, for it, or on a task that it could take.
+fn concerns(watch: &Watch, event: &Event, role: &str) -> bool {
+    let rules = watch.workspace().rules();
+    if event.role.is_some() {
+        return event.role.as_deref() == Some(role);
+    }
+    let by = event.by.as_ref().and_then(|worker| rules.role_of(worker));
+    let task = event.task.as_ref().and_then(|id| watch.board().get(id));
+    let takes = task.is_some_and(|task| crate::board::command_for(task, false, role, rules).is_some());
+    by == Some(role) || takes
+}
+
+/// Lines that stay, and below them one that sums up.
+struct Screen<'s, 'a> {
+    session: &'s Session<'a>,
+    live: bool,
+    shown: bool,
+}
+
+impl Screen<'_, '_> {
+    /// `false` once nobody reads any more.
+    fn tell(&mut self, watch: &Watch, filter: &Filter, events: Vec<Event>) -> Result<bool, Failure> {
+        self.clear();
+        let mut read = true;
+        for event in events.iter().filter(|event| filter.shows(watch, event)) {
+            let text = match self.session.out.json {
+                true => serde_json::to_string(event).unwrap_or_default(),
+                false => line(event, self.session.out.width()),
+            };
+            read &= self.session.out.line(&text);
+        }
+        if self.live {
+            let [ready, work, blocked, problems] = watch.counts();
+            let wait = if watch.reacts() { "watching" } else { "watching; another watcher reacts" };
+            let sum = format!("● {ready} ready  ▶ {work} at work  ⊘ {blocked} blocked  ! {problems} problems  {wait}");
+            self.session.out.status(Some(&paint(style::DIM, sum)));
+            self.shown = true;
+        }
+        Ok(read)
+    }
+
+    fn clear(&mut self) {
+        if std::mem::replace(&mut self.shown, false) {
+            self.session.out.status(None);
+        }
+    }
+}
+
+/// One line, cut to the width at its title, which matters least.
+fn line(event: &Event, width: Option<usize>) -> String {
+    let at = event.at.strftime("%H:%M:%S");
+    let name = format!("{:<10}", event.event.name());
+    let id = event.task.as_ref().map_or_else(|| " ".repeat(7), |id| format!("{id:<7}"));
+    let who = match (event.via, &event.by) {
+        _ if event.verb.as_deref() == Some("enforce") => paint(style::DIM, "  put back"),
+        (Via::Hand, _) => paint(style::DIM, "  by hand"),
+        (Via::Git, Some(by)) => paint(style::DIM, format!("  by {by}, through git")),
+        (Via::Git, None) => paint(style::DIM, "  through git"),
+        (Via::Verb, Some(by)) => paint(style::DIM, format!("  by {by}")),
+        _ => String::new(),
+    };
+    let title = event.title.as_deref().filter(|_| event.event != EventKind::Created).unwrap_or_default();
+    let shown = (paint(style::DIM, at), paint(color(event.event), name), paint(style::ID, id));
+    let text = format!("{}  {}  {}  {}{who}", shown.0, shown.1, shown.2, what(event));
+    let taken = anstream::adapter::strip_str(&text).to_string().chars().count() + 2;
+    let room = width.map_or(usize::MAX, |width| width.saturating_sub(taken));
+    if title.is_empty() || room < 8 {
+        return text.trim_end().to_owned();
+    }
+    format!("{text}  {}", paint(style::DIM, cut(&clean(title), room)))
+}
+
+fn color(kind: EventKind) -> anstyle::Style {
+    match kind {
+        EventKind::Ready | EventKind::Unblocked | EventKind::Converged | EventKind::Solved => style::READY,
+        EventKind::Claimed | EventKind::Released => style::OWNER,
+        EventKind::Illegal | EventKind::Problem | EventKind::RuleFailed => style::ERROR,
+        EventKind::Reaped | EventKind::Rescanned | EventKind::Removed => style::WARN,
+        _ => style::HEAD,
+    }
+}
+
+fn what(event: &Event) -> String {
+    let moved = || {
+        let name = |state: &Option<crate::task::StateName>| state.as_ref().map(ToString::to_string).unwrap_or_default();
+        let to = name(&event.to);
+        format!("{} → {}", name(&event.from), paint(style::state(&to), &to))
+    };
+    let command = event.command.as_ref().map(|command| format!(" for {command}")).unwrap_or_default();
+    let by = event.by.as_ref().map(ToString::to_string).unwrap_or_default();
+    let message = clean(event.message.as_deref().unwrap_or_default());
+    match event.event {
+        EventKind::Created => clean(event.title.as_deref().unwrap_or("a new task")),
+        EventKind::Moved | EventKind::Reaped if event.to.is_some() => join(&[moved(), fields(event)]),
+        EventKind::Changed | EventKind::Reaped if event.changes.is_empty() => "comments or layout".into(),
+        EventKind::Moved | EventKind::Changed | EventKind::Reaped => fields(event),
+        EventKind::Removed => "it is gone".into(),
+        EventKind::Archived => "put away".into(),
+        EventKind::Noted => "a note".into(),
+        EventKind::Claimed => {
+            let until = event.until.map(|until| format!(", until {}", until.strftime("%H:%MZ"))).unwrap_or_default();
+            format!("{by} has it{command}{until}")
+        }
+        EventKind::Released => format!("{by} has let go of it"),
+        EventKind::Unblocked => "nothing is in its way any more".into(),
+        EventKind::Ready => event.role.as_ref().map_or("somebody could take it".into(), |role| {
+            let command = event.command.as_ref().map(|command| format!(": {command}")).unwrap_or_default();
+            format!("for {role}{command}")
+        }),
+        EventKind::Converged => {
+            format!("all of its group have come to {}", event.to.as_ref().map(ToString::to_string).unwrap_or_default())
+        }
+        EventKind::Illegal => format!("{}: {message}", moved()),
+        EventKind::Problem | EventKind::Solved | EventKind::Rescanned | EventKind::RuleFailed => message,
+    }
+}
+
+fn join(parts: &[String]) -> String {
+    parts.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(", ")
+}
+
+/// The fields that changed, but for the state, which has its own words.
+fn fields(event: &Event) -> String {
+    let of = |change: &Change| match change {
+        Change::Set { task, key, old, new } if key.as_str() != "state" => {
+            Some(words::field(&crate::app::FieldChange {
+                task: task.clone(),
+                key: key.clone(),
+                old: old.clone(),
+                new: new.clone(),
+            }))
+        }
+        _ => None,
+    };
+    event.changes.iter().filter_map(of).collect::<Vec<_>>().join(", ")
+}

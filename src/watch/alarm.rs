@@ -1,0 +1,50 @@
+//! What no file event tells: that a process has let go of a lock, or that a thread has something to say.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::mpsc::Sender;
+
+use fs2::FileExt;
+
+use super::Signal;
+
+/// Ends a wait.
+#[derive(Clone)]
+pub struct Alarm {
+    sender: Sender<Signal>,
+}
+
+impl Alarm {
+    pub(super) fn new(sender: Sender<Signal>) -> Self {
+        Self { sender }
+    }
+
+    pub fn ring(&self) {
+        let _ = self.sender.send(Signal::Alarm);
+    }
+
+    /// Rings when whoever holds a lock lets go of it, in whatever way.
+    pub fn ring_when_free(&self, lock: PathBuf) {
+        let alarm = self.clone();
+        std::thread::spawn(move || {
+            let Ok(file) = File::open(lock) else { return };
+            if FileExt::lock_shared(&file).is_ok() {
+                drop(file);
+                alarm.ring();
+            }
+        });
+    }
+
+    /// Takes a lock as soon as it can be had, hands it over, and rings.
+    pub fn ring_when_mine(&self, lock: PathBuf) -> std::sync::mpsc::Receiver<File> {
+        let (alarm, (sender, receiver)) = (self.clone(), std::sync::mpsc::channel());
+        std::thread::spawn(move || {
+            let open = File::options().create(true).truncate(false).read(true).write(true).open(lock);
+            let Ok(file) = open else { return };
+            if FileExt::lock_exclusive(&file).is_ok() && sender.send(file).is_ok() {
+                alarm.ring();
+            }
+        });
+        receiver
+    }
+}

@@ -375,7 +375,13 @@ pub fn check_assignment(key: &str, value: &str) -> Result<&'static Spec, ConfigE
     let spec = known(key)?;
     // An empty value takes the setting out of the file.
     if !value.is_empty() {
-        check(spec, value, &Source::Flag)?;
+        check(spec, value, &Source::Flag).map_err(|error| match error {
+            // Whoever typed it knows where it comes from.
+            ConfigError::BadValue { key, value, wanted, .. } => {
+                ConfigError::BadValue { key, value, wanted, source_name: String::new() }
+            }
+            other => other,
+        })?;
     }
     Ok(spec)
 }

@@ -14,7 +14,8 @@ use crate::task::Key;
 pub(super) struct BoardFiles {
     /// Which side wins where both changed the same thing.
     take: Option<Side>,
-    conflicts: RefCell<BTreeMap<String, Vec<Key>>>,
+    /// What is open, in words, by path.
+    conflicts: RefCell<BTreeMap<String, String>>,
 }
 
 impl BoardFiles {
@@ -25,11 +26,8 @@ impl BoardFiles {
     /// `t-x7kq.toml (priority)`: a path and what of it both sides changed.
     pub fn describe(&self, path: &str) -> String {
         match self.conflicts.borrow().get(path) {
-            Some(keys) if !keys.is_empty() => {
-                let keys: Vec<&str> = keys.iter().map(Key::as_str).collect();
-                format!("{path} ({})", keys.join(", "))
-            }
-            _ => path.to_owned(),
+            Some(words) => format!("{path} ({words})"),
+            None => path.to_owned(),
         }
     }
 
@@ -41,7 +39,8 @@ impl BoardFiles {
         match merged {
             Some(merged) if merged.conflicts.is_empty() => Some(merged.text),
             Some(merged) => {
-                self.conflicts.borrow_mut().insert(path.to_owned(), merged.conflicts);
+                let keys: Vec<&str> = merged.conflicts.iter().map(Key::as_str).collect();
+                self.conflicts.borrow_mut().insert(path.to_owned(), keys.join(", "));
                 None
             }
             None => self.merge_lines(base, ours, theirs),
@@ -49,8 +48,11 @@ impl BoardFiles {
     }
 
     fn merge_lines(&self, base: &str, ours: &str, theirs: &str) -> Option<String> {
-        let taken = self.take.map(|side| if side == Side::Ours { ours } else { theirs }.to_owned());
-        diffy::merge(base, ours, theirs).ok().or(taken)
+        match (diffy::merge(base, ours, theirs), self.take) {
+            (Ok(text), _) => Some(text),
+            (Err(marked), Some(side)) => Some(settled(&marked, side)),
+            (Err(_), None) => None,
+        }
     }
 }
 
@@ -67,7 +69,10 @@ impl MergeFiles for BoardFiles {
         theirs: Option<&[u8]>,
     ) -> Option<Option<Vec<u8>>> {
         let (Some(ours), Some(theirs)) = (ours, theirs) else {
-            // Changed here, gone there.
+            if self.take.is_none() {
+                let words = if ours.is_none() { "removed here, changed there" } else { "changed here, removed there" };
+                self.conflicts.borrow_mut().insert(path.to_owned(), words.into());
+            }
             let side = self.take?;
             return Some(if side == Side::Ours { ours } else { theirs }.map(<[u8]>::to_vec));
         };
@@ -79,7 +84,7 @@ impl MergeFiles for BoardFiles {
         };
         let merged = if path.ends_with(".jsonl") {
             Some(merge_journals(our_text, their_text))
-        } else if is_task(path) {
+        } else if is_table(path) {
             self.merge_task(path, base, our_text, their_text)
         } else {
             self.merge_lines(base, our_text, their_text)
@@ -94,7 +99,33 @@ impl MergeFiles for BoardFiles {
     }
 }
 
-fn is_task(path: &str) -> bool {
-    let inside = path.starts_with(".ralph/tasks/") || path.starts_with(".ralph/archive/");
-    inside && path.ends_with(".toml")
+/// Merged key by key: tasks, and the settings.
+fn is_table(path: &str) -> bool {
+    path.starts_with(".ralph/") && path.ends_with(".toml")
+}
+
+/// A text with conflict markers, settled for one side; what did not conflict stays.
+fn settled(marked: &str, side: Side) -> String {
+    #[derive(PartialEq)]
+    enum Part {
+        Both,
+        Ours,
+        Base,
+        Theirs,
+    }
+    let mut part = Part::Both;
+    let mut text = String::new();
+    for line in marked.split_inclusive('\n') {
+        match line.get(..7) {
+            Some("<<<<<<<") => part = Part::Ours,
+            Some("|||||||") if part == Part::Ours => part = Part::Base,
+            Some("=======") if part != Part::Both => part = Part::Theirs,
+            Some(">>>>>>>") if part == Part::Theirs => part = Part::Both,
+            _ => match (&part, side) {
+                (Part::Both, _) | (Part::Ours, Side::Ours) | (Part::Theirs, Side::Theirs) => text.push_str(line),
+                _ => {}
+            },
+        }
+    }
+    text
 }

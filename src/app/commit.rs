@@ -9,6 +9,8 @@ use super::{Failure, Workspace};
 use crate::fs;
 use crate::git::ATTRIBUTES;
 use crate::store::BoardLock;
+use crate::store::codec::has_conflict_markers;
+use crate::task::Problem;
 
 /// Folders that belong to the board: the board itself, and the documents that its tasks link.
 const FOLDERS: [&str; 2] = [".ralph", "thoughts/shared"];
@@ -32,12 +34,30 @@ pub fn commit(ws: &Workspace, message: Option<&str>) -> Result<BoardCommit, Fail
 
 pub(super) fn commit_board(ws: &Workspace, _lock: &BoardLock, message: Option<&str>) -> Result<BoardCommit, Failure> {
     let paths = board_changes(ws)?;
+    refuse_unmerged(ws, &paths)?;
     let message = message.map_or_else(|| subject(&paths), |text| format!("board: {text}"));
     let made = ws.repository.commit_paths(&paths, &message)?;
     Ok(match made {
         Some(made) => BoardCommit { commit: Some(made.id), message, paths: made.paths },
         None => BoardCommit { commit: None, message: String::new(), paths: Vec::new() },
     })
+}
+
+/// A file with conflict markers in it is not merged yet; one that is otherwise broken is only named.
+fn refuse_unmerged(ws: &Workspace, paths: &[String]) -> Result<(), Failure> {
+    for path in paths.iter().filter(|path| path.ends_with(".toml")) {
+        let Some(text) = fs::read(&ws.store.root().join(path))? else { continue };
+        let text = String::from_utf8_lossy(&text);
+        if let Some(offset) = has_conflict_markers(&text) {
+            let problem = Problem::at(path, &text, offset, "both sides of a conflict are still there");
+            return Err(Failure::from(problem.hint("keep one side of each")));
+        }
+    }
+    if !paths.is_empty() {
+        // Whoever commits hears of every file that cannot be read.
+        ws.board()?;
+    }
+    Ok(())
 }
 
 /// What of the board differs from HEAD; of the files that it shares with others, only those where it alone added lines.
@@ -58,7 +78,8 @@ fn board_changes(ws: &Workspace) -> Result<Vec<String>, Failure> {
 pub(super) fn is_board(path: &str) -> bool {
     let inside = FOLDERS.iter().any(|folder| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')));
     let name = path.rsplit('/').next().unwrap_or(path);
-    inside && !(name.starts_with('.') && name.ends_with(".tmp"))
+    // What editors and verbs leave beside a file for a moment.
+    inside && !name.starts_with('.') && !name.ends_with('~')
 }
 
 /// Whether a change of a shared file is nothing but lines of `init`.

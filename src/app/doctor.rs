@@ -160,6 +160,10 @@ fn settings(ws: &Workspace) -> Vec<DoctorFinding> {
 
 fn git(ws: &Workspace) -> Result<Vec<DoctorFinding>, Failure> {
     let mut found = Vec::new();
+    if let Some(remote) = ws.claims_remote().filter(|remote| !ws.repository.has_remote(remote)) {
+        let message = format!("claims.remote is {remote:?}, and git knows no such remote here");
+        found.push(DoctorFinding::new("no-remote", message, "`git remote add` it, or correct the setting", None));
+    }
     match ws.repository.merge_driver() {
         None => {
             let message = "this clone has no merge driver for task files";

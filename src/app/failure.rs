@@ -173,6 +173,15 @@ impl From<GitError> for Failure {
             GitError::Remote { .. } => Self::new(FailureKind::Offline, "offline", message).hint(Hint::Retry),
             GitError::Denied { .. } => Self::new(FailureKind::Offline, "denied", message)
                 .advice("look at your rights there, and at the hooks of that repository"),
+            GitError::LinkedFolder(_) => {
+                Self::refused("linked-folder", message).advice("put a folder in its place")
+            }
+            GitError::Signing(_) => {
+                Self::broken("signing", message).advice("look at commit.gpgSign, user.signingKey and gpg.program")
+            }
+            GitError::Unrelated(..) => Self::refused("unrelated", message)
+                .advice("`git pull --allow-unrelated-histories` joins them, if that is what you want"),
+            GitError::ManyRemotes(_) => Self::usage("which-remote", message).advice("name one"),
             GitError::Nobody => Self::refused("nobody", message).advice("set both with `git config`"),
             GitError::Hook(_) => Self::refused("hook", message).advice("do what the hook asks for, then try again"),
             GitError::Other { .. } => Self::broken("git", message),
@@ -305,6 +314,7 @@ impl From<ConfigError> for Failure {
             ConfigError::UnknownKey { .. } | ConfigError::NotAssignment(_) => {
                 Self::usage("unknown-setting", message).advice("`ralph config list` shows what there is")
             }
+            ConfigError::BadValue { source_name, .. } if source_name.is_empty() => Self::usage("bad-value", message),
             ConfigError::BadValue { source_name, .. } => {
                 Self::usage("bad-value", message).advice(format!("it comes from {source_name}"))
             }

@@ -36,6 +36,7 @@ pub fn move_task(
     command: Option<&str>,
     force: bool,
 ) -> Result<Moved, Failure> {
+    ws.look_for_claims();
     let actor = ws.actor()?;
     let judge = |board: &Board| {
         let verdict = judged(ws, board, &actor, id, typed, command, force)?;

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Failure, Hint, Workspace};
+use super::{Failure, FailureKind, Hint, Workspace};
 use crate::board::{Board, Claim, ClaimAsk};
 use crate::store::BoardLock;
 use crate::task::{TaskId, Worker};
@@ -96,6 +96,16 @@ impl Workspace {
         Ok(self.store.remove_claim(id)?)
     }
 
+    /// Before a move: whoever lost a claim elsewhere should hear of it now. What cannot be asked is taken as last seen.
+    pub(super) fn look_for_claims(&self) {
+        if self.claims_remote().is_some()
+            && !self.fresh.get()
+            && let Err(failure) = self.refresh_claims()
+        {
+            self.notice(format!("{}: claims of other machines are taken as they were last seen", failure.message));
+        }
+    }
+
     /// What a verb leaves to be done on the remote. For the end of a command, when no lock is held.
     pub fn finish(&self) {
         let Some(remote) = self.claims_remote() else { return };
@@ -109,6 +119,13 @@ impl Entry {
     fn of(claim: &Claim, nonce: String) -> Self {
         let Claim { worker, host, since, until, command, .. } = claim.clone();
         Self { worker, host, since, until, command, nonce }
+    }
+
+    fn unreadable() -> Self {
+        let epoch = Timestamp::UNIX_EPOCH;
+        let worker = Worker::new("unreadable").expect("a plain word is a name");
+        let (host, nonce) = (String::new(), String::new());
+        Self { worker, host, since: epoch, until: epoch, command: None, nonce }
     }
 
     fn claim(self, object: String, now: Timestamp) -> Claim {
@@ -129,7 +146,8 @@ impl Entry {
 
 fn seen(ws: &Workspace, remote: &str) -> Result<BTreeMap<TaskId, (String, Entry)>, Failure> {
     let read = |found: crate::git::ClaimRef| {
-        let entry: Entry = toml::from_str(&found.text).ok()?;
+        // What cannot be read binds nobody, and whoever claims the task puts it right.
+        let entry = toml::from_str(&found.text).unwrap_or_else(|_| Entry::unreadable());
         Some((TaskId::new(found.task).ok()?, (found.object, entry)))
     };
     Ok(ws.repository.claims_of(remote)?.into_iter().filter_map(read).collect())
@@ -158,7 +176,7 @@ pub(super) fn publish(
         }
     }
     let message = "somebody else claims it again and again";
-    Err(Failure::new(super::FailureKind::Raced, "raced", message).hint(Hint::Retry))
+    Err(Failure::new(FailureKind::Raced, "raced", message).hint(Hint::Retry))
 }
 
 fn unless_local(failure: Failure) -> Failure {
@@ -191,10 +209,16 @@ fn take_back(ws: &Workspace, remote: &str) -> Result<(), Failure> {
     for (id, object) in ws.store.retired_claims()? {
         // Somebody is just publishing it.
         let Some(_hold) = ws.store.try_hold_remote(&id)? else { continue };
-        ws.repository.push_claim(remote, id.as_str(), Some(&object), None)?;
-        let known = ws.repository.claims_of(remote)?.into_iter().find(|found| found.task == id.as_str());
-        if known.is_some_and(|found| found.object == object) {
-            ws.repository.keep_claim(remote, id.as_str(), None)?;
+        let known = |ws: &Workspace| -> Result<bool, Failure> {
+            Ok(ws.repository.claims_of(remote)?.iter().any(|there| there.task == id.as_str() && there.object == object))
+        };
+        if ws.repository.push_claim(remote, id.as_str(), Some(&object), None)?.is_none() && known(ws)? {
+            // Not taken away, and perhaps not there any more: it has to be asked.
+            ws.repository.fetch_claims(remote)?;
+            if known(ws)? {
+                let message = format!("{remote} keeps the claim on {id}");
+                return Err(Failure::new(FailureKind::Offline, "denied", message));
+            }
         }
         ws.store.forget_retired(&id)?;
     }
@@ -252,11 +276,13 @@ pub(super) fn publish_missing(ws: &Workspace) -> Result<(), Failure> {
             continue;
         }
         let dead = seen(ws, remote)?.remove(&id).map(|(object, _)| object);
+        let holder = claim.worker.clone();
         if let Some(object) = put(ws, remote, &id, &claim, dead.as_deref())? {
             let lock = ws.store.lock()?;
             ws.store.write_claim(&id, &Claim { remote: Some(object), ..claim })?;
             drop(lock);
             settle(ws, &id)?;
+            ws.notice(format!("{remote} knows now that {holder} has {id}"));
         }
     }
     Ok(())

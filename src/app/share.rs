@@ -17,12 +17,16 @@ const TRIES: u32 = 10;
 pub struct Shared {
     pub remote: String,
     pub branch: String,
+    /// The branch's name there.
+    pub upstream: String,
     /// What was not committed yet.
     pub committed: Option<String>,
     /// The commit that the board is at now, where it came from others.
     pub pulled: Option<String>,
     /// The board's files that others changed.
     pub changed: Vec<String>,
+    /// Those of them that are gone.
+    pub removed: Vec<String>,
     /// For `push`: whether the remote got something.
     pub pushed: bool,
 }
@@ -64,11 +68,37 @@ pub fn push(ws: &Workspace, remote: Option<&str>, take: Option<Side>) -> Result<
     Err(Failure::new(FailureKind::Raced, "raced", message).hint(Hint::Retry))
 }
 
+impl Shared {
+    fn nothing(upstream: &Upstream) -> Self {
+        Self {
+            remote: upstream.remote.clone(),
+            branch: upstream.branch.clone(),
+            upstream: upstream.theirs.clone(),
+            committed: None,
+            pulled: None,
+            changed: Vec::new(),
+            removed: Vec::new(),
+            pushed: false,
+        }
+    }
+}
+
+/// A link among the board's files leads wherever its maker likes.
+fn refuse_links(ws: &Workspace, landing: &Landing) -> Result<(), Failure> {
+    let links: Vec<String> = ws.repository.landing_links(landing)?;
+    if links.is_empty() {
+        return Ok(());
+    }
+    let message = format!("what comes in has links among the board's files: {}", some(&links));
+    Err(Failure::refused("links", message).advice("`git pull` brings them in, if you trust them"))
+}
+
 fn joined(before: Option<Shared>, mut now: Shared) -> Shared {
     if let Some(before) = before {
         now.committed = now.committed.or(before.committed);
         now.pulled = now.pulled.or(before.pulled);
         now.changed.extend(before.changed);
+        now.removed.extend(before.removed);
         now.changed.sort();
         now.changed.dedup();
     }
@@ -78,29 +108,13 @@ fn joined(before: Option<Shared>, mut now: Shared) -> Shared {
 /// The remote has nothing to bring in.
 fn committed(ws: &Workspace, upstream: &Upstream) -> Result<Shared, Failure> {
     let lock = ws.store.lock()?;
-    let made = commit_board(ws, &lock, None)?;
-    Ok(Shared {
-        remote: upstream.remote.clone(),
-        branch: upstream.branch.clone(),
-        committed: made.commit,
-        pulled: None,
-        changed: Vec::new(),
-        pushed: false,
-    })
+    Ok(Shared { committed: commit_board(ws, &lock, None)?.commit, ..Shared::nothing(upstream) })
 }
 
 /// Commits what is here, then merges what was fetched.
 fn bring_in(ws: &Workspace, upstream: &Upstream, take: Option<Side>) -> Result<Shared, Failure> {
     let lock = ws.store.lock()?;
-    let made = commit_board(ws, &lock, None)?;
-    let mut shared = Shared {
-        remote: upstream.remote.clone(),
-        branch: upstream.branch.clone(),
-        committed: made.commit,
-        pulled: None,
-        changed: Vec::new(),
-        pushed: false,
-    };
+    let mut shared = Shared { committed: commit_board(ws, &lock, None)?.commit, ..Shared::nothing(upstream) };
     let files = BoardFiles::taking(take);
     let (ours, theirs) = (format!("refs/heads/{}", upstream.branch), upstream.tracking());
     let style = if ws.repository.contains(&theirs, &ours) { Style::Forward } else { Style::Merge };
@@ -111,7 +125,10 @@ fn bring_in(ws: &Workspace, upstream: &Upstream, take: Option<Side>) -> Result<S
         Prepared::Ready(landing) => {
             refuse_others(ws, &landing, upstream)?;
             shared.changed = ws.repository.landing_paths(&landing)?;
+            refuse_links(ws, &landing)?;
             ws.repository.land(&landing)?;
+            let gone = |path: &&String| !ws.store.root().join(path).exists();
+            shared.removed = shared.changed.iter().filter(gone).cloned().collect();
             shared.pulled = Some(landing.new);
         }
     }
@@ -125,8 +142,8 @@ fn conflict(files: &BoardFiles, paths: &[String], upstream: &Upstream) -> Failur
     let failure = Failure::refused("conflict", message);
     match code.is_empty() {
         true => failure
-            .advice("nothing has changed here; `ralph pull --take ours` or `--take theirs` settles exactly these, the rest merges"),
-        false => failure.advice("nothing has changed here; `git pull` lets you settle it by hand"),
+            .advice("your own changes are committed, and nothing else has changed; `--take ours` or `--take theirs` settles exactly these"),
+        false => failure.advice("your own changes are committed, and nothing else has changed; `git pull` lets you settle it by hand"),
     }
 }
 

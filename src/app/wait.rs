@@ -11,6 +11,9 @@ use crate::fs;
 use crate::task::{StateName, TaskId};
 use crate::watch::Changes;
 
+/// How often a remote is asked by somebody who waits.
+const ASK_REMOTE: Duration = Duration::from_secs(5);
+
 /// What is waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WaitFor {
@@ -74,6 +77,10 @@ pub(super) fn until<T>(
     // Watched before the first question, so that nothing falls between.
     let mut changes = Changes::of(&[&ws.store.tasks_dir(), &ws.store.claims_dir()])?;
     loop {
+        if ws.claims_remote().is_some() {
+            ws.fresh.set(false);
+            ws.look_for_claims();
+        }
         let last = match ask() {
             Ok(answer) => return Ok(answer),
             Err(last) => last,
@@ -83,7 +90,9 @@ pub(super) fn until<T>(
             let late = || Failure::new(FailureKind::Nothing, "timeout", "it did not come about in time");
             return Err(last.unwrap_or_else(late));
         }
-        changes.wait(left.min(next_expiry(ws)?));
+        // No file tells of what happens on a remote.
+        let remote = if ws.claims_remote().is_some() { ASK_REMOTE } else { Duration::MAX };
+        changes.wait(left.min(next_expiry(ws)?).min(remote));
     }
 }
 

@@ -47,6 +47,11 @@ pub fn parse_assignment(
     Ok(Assignment::Put(key, single(&name, value, custom, find)?))
 }
 
+/// Links to documents, by their kind.
+fn is_artifact(name: &str) -> bool {
+    name.strip_prefix("artifacts.").is_some_and(|kind| !kind.is_empty() && kind.chars().all(|c| c.is_ascii_lowercase()))
+}
+
 fn alias(name: &str) -> String {
     match name {
         "label" => "labels".into(),

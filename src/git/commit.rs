@@ -1,5 +1,8 @@
 //! Committing some paths of the main worktree while whatever else is staged or changed stays as it is.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use gix::bstr::{BString, ByteSlice as _};
 use gix::index::entry::{Mode, Stat};
 use gix::objs::tree::EntryKind;
@@ -37,6 +40,10 @@ impl Repository {
     pub fn commit_paths(&self, paths: &[String], message: &str) -> Result<Option<NewCommit>, GitError> {
         let repo = self.main()?;
         refuse_underway(&repo)?;
+        if repo.head_name().map_err(|e| other("read HEAD", &e))?.is_none() {
+            return Err(GitError::Detached);
+        }
+        self.refuse_linked_folders(paths)?;
         if !self.hooks(&HOOKS).is_empty() {
             return self.commit_by_git(&repo, paths, message);
         }
@@ -61,6 +68,17 @@ impl Repository {
         index::put(&mut index, entries);
         lock.write(&mut index)?;
         Ok(made.map(|id| NewCommit { id: id.to_string(), paths: paths.to_vec() }))
+    }
+
+    /// Behind a link lies something that git does not have there.
+    fn refuse_linked_folders(&self, paths: &[String]) -> Result<(), GitError> {
+        let folders: BTreeSet<&Path> = paths.iter().flat_map(|path| Path::new(path).ancestors().skip(1)).collect();
+        let mut linked = folders.iter().filter(|folder| self.root.join(folder).is_symlink());
+        let itself = paths.iter().find(|path| self.root.join(path).is_symlink() && self.root.join(path).is_dir());
+        match linked.next().map(|folder| folder.display().to_string()).or_else(|| itself.cloned()) {
+            Some(folder) => Err(GitError::LinkedFolder(folder)),
+            None => Ok(()),
+        }
     }
 
     fn found(
@@ -171,12 +189,18 @@ pub(super) fn new_commit(
         parents: parents.into_iter().collect(),
         extra_headers: Vec::new(),
     };
-    let signing = repo.commit_signing_options_if_enabled().map_err(|e| other("sign the commit", &e))?;
+    let signing = repo.commit_signing_options_if_enabled().map_err(|e| GitError::Signing(e.to_string()))?;
     let commit = match signing {
-        Some(options) => commit.sign(options).map_err(|e| other("sign the commit", &e))?,
+        Some(options) => commit.sign(options).map_err(|e| GitError::Signing(said_by_signer(&e.to_string())))?,
         None => commit,
     };
     Ok(repo.write_object(commit).map_err(|e| other(doing, &e))?.detach())
+}
+
+/// The signing program's own words, out of all that is told about it.
+fn said_by_signer(error: &str) -> String {
+    let words = error.split_once("stderr=\"").map(|(_, rest)| rest.trim_end_matches('"'));
+    words.map_or_else(|| error.to_owned(), |words| words.replace("\\n", "; ").trim_end_matches("; ").to_owned())
 }
 
 pub(super) fn mode_of(kind: EntryKind) -> Mode {

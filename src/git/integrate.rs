@@ -40,6 +40,11 @@ struct Side<'a> {
     id: gix::ObjectId,
 }
 
+/// As people know it: `origin/main`.
+fn short(name: &str) -> String {
+    name.trim_start_matches("refs/remotes/").trim_start_matches("refs/heads/").to_owned()
+}
+
 impl Repository {
     /// What `theirs` would make of the branch `into`. Nothing changes but that objects are written.
     pub fn prepare(
@@ -58,7 +63,7 @@ impl Repository {
                 old: ours.id.to_string(),
                 new: new.to_string(),
                 tip: theirs.id.to_string(),
-                log: format!("merge {}: {how}", theirs.name),
+                log: format!("merge {}: {how}", short(theirs.name)),
             })
         };
         if self.reaches(ours.id, theirs.id)? {
@@ -69,6 +74,10 @@ impl Repository {
                 true => Ok(landing(theirs.id, "Fast-forward")),
                 false => Err(GitError::NotForward(theirs.name.to_owned(), ours.name.to_owned())),
             };
+        }
+        let bases = self.inner.merge_bases_many(ours.id, &[theirs.id]).map_err(|e| other("compare commits", &e))?;
+        if bases.is_empty() {
+            return Err(GitError::Unrelated(ours.name.to_owned(), short(theirs.name)));
         }
         let merged = self.merged_tree(ours.id, theirs.id, files)?;
         if !merged.conflicts.is_empty() {
@@ -82,6 +91,14 @@ impl Repository {
     /// Paths that landing it would change.
     pub fn landing_paths(&self, landing: &Landing) -> Result<Vec<String>, GitError> {
         self.paths_between(&landing.old, &landing.new)
+    }
+
+    /// Those of them that it would make links.
+    pub fn landing_links(&self, landing: &Landing) -> Result<Vec<String>, GitError> {
+        let (old, new) = (self.commit_of(&landing.old)?, self.commit_of(&landing.new)?);
+        let touched = super::update::touched(&self.inner, old, new)?;
+        let links = touched.iter().filter(|touch| touch.becomes_link());
+        Ok(links.map(|touch| touch.path.to_string()).collect())
     }
 
     /// Paths that differ between two revisions.

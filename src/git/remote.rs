@@ -60,7 +60,11 @@ impl Repository {
             [one] => Some(one.clone()),
             many => many.iter().find(|name| *name == "origin").cloned(),
         });
-        let remote = found.ok_or(GitError::NoRemote(None))?;
+        let remote = match found {
+            Some(remote) => remote,
+            None if names.is_empty() => return Err(GitError::NoRemote(None)),
+            None => return Err(GitError::ManyRemotes(names)),
+        };
         if !names.contains(&remote) {
             return Err(GitError::NoRemote(Some(remote)));
         }
@@ -80,7 +84,7 @@ impl Repository {
         if said.stderr.contains("couldn't find remote ref") {
             return Ok(false);
         }
-        Err(GitError::Remote { remote: upstream.remote.clone(), message: said.reason() })
+        Err(unreachable(&upstream.remote, &said))
     }
 
     pub fn push(&self, upstream: &Upstream) -> Result<Pushed, GitError> {
@@ -92,7 +96,7 @@ impl Repository {
         match refused(&said) {
             Some(Refused::Behind) => Ok(Pushed::Behind),
             Some(Refused::Denied(message)) => Err(GitError::Denied { remote: upstream.remote.clone(), message }),
-            None => Err(GitError::Remote { remote: upstream.remote.clone(), message: said.reason() }),
+            None => Err(unreachable(&upstream.remote, &said)),
         }
     }
 
@@ -102,11 +106,12 @@ impl Repository {
         let refspec = format!("+{CLAIMS}/*:{}/*", cached(remote));
         let options = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--prune"];
         let said = self.ask(remote, &options, &[&refspec])?;
-        if said.ok { Ok(()) } else { Err(GitError::Remote { remote: remote.to_owned(), message: said.reason() }) }
+        if said.ok { Ok(()) } else { Err(unreachable(remote, &said)) }
     }
 
     /// The claims as they were last seen.
     pub fn claims_of(&self, remote: &str) -> Result<Vec<ClaimRef>, GitError> {
+        self.known(remote)?;
         let doing = "read the claims of the remote";
         let prefix = format!("{}/", cached(remote));
         let references = self.inner.references().map_err(|e| other(doing, &e))?;
@@ -116,8 +121,9 @@ impl Repository {
             let name = reference.name().as_bstr().to_str_lossy().into_owned();
             let Some(task) = name.strip_prefix(&prefix) else { continue };
             let id = reference.id();
-            let Ok(blob) = self.inner.find_blob(id.detach()) else { continue };
-            let text = blob.data.to_str_lossy().into_owned();
+            // Somebody may have put anything there; what is no claim is an empty one.
+            let text = self.inner.find_blob(id.detach()).map(|blob| blob.data.to_str_lossy().into_owned());
+            let text = text.unwrap_or_default();
             found.push(ClaimRef { task: task.to_owned(), object: id.to_string(), text });
         }
         Ok(found)
@@ -149,9 +155,10 @@ impl Repository {
             return Ok(Some(object));
         }
         match refused(&said) {
-            Some(_) => Ok(None),
+            Some(Refused::Behind) => Ok(None),
+            Some(Refused::Denied(message)) => Err(GitError::Denied { remote: remote.to_owned(), message }),
             None if said.ok || said.stderr.contains("remote ref does not exist") => Ok(None),
-            None => Err(GitError::Remote { remote: remote.to_owned(), message: said.reason() }),
+            None => Err(unreachable(remote, &said)),
         }
     }
 
@@ -176,9 +183,12 @@ impl Repository {
         self.edit_reference(&self.inner, edit, doing).map(|_| ())
     }
 
+    pub fn has_remote(&self, remote: &str) -> bool {
+        self.inner.remote_names().iter().any(|name| name.as_bstr() == remote.as_bytes())
+    }
+
     fn known(&self, remote: &str) -> Result<(), GitError> {
-        let there = self.inner.remote_names().iter().any(|name| name.as_bstr() == remote.as_bytes());
-        if there { Ok(()) } else { Err(GitError::NoRemote(Some(remote.to_owned()))) }
+        if self.has_remote(remote) { Ok(()) } else { Err(GitError::NoRemote(Some(remote.to_owned()))) }
     }
 
     fn ask(&self, remote: &str, options: &[&str], refspecs: &[&str]) -> Result<Said, GitError> {
@@ -199,11 +209,31 @@ enum Refused {
 
 /// Why a remote did not take a reference, if it is that.
 fn refused(said: &Said) -> Option<Refused> {
-    let line = said.stdout.lines().find(|line| line.starts_with('!'))?;
+    let Some(line) = said.stdout.lines().find(|line| line.starts_with('!')) else {
+        // The user's own hook said no before anything was asked of the remote.
+        let hook = said.stderr.contains("failed to push some refs");
+        return hook.then(|| Refused::Denied(told(said, "your pre-push hook refuses")));
+    };
     let behind = ["[rejected]", "cannot lock ref", "failed to update ref", "incorrect old value", "atomic transaction"];
     // Somebody took it away at the same instant.
     if behind.iter().any(|word| line.contains(word)) || said.stderr.contains("cannot lock ref") {
         return Some(Refused::Behind);
     }
-    Some(Refused::Denied(line.rsplit('\t').next().unwrap_or(line).to_owned()))
+    Some(Refused::Denied(told(said, line.rsplit('\t').next().unwrap_or(line))))
+}
+
+/// What the hook of either side says, behind what git makes of it.
+fn told(said: &Said, reason: &str) -> String {
+    let noise = |line: &&str| !["error:", "fatal:", "To ", "hint:"].iter().any(|start| line.starts_with(start));
+    let lines = said.stderr.lines().map(|line| line.trim_start_matches("remote:").trim());
+    let words: Vec<&str> = lines.filter(|line| !line.is_empty()).filter(noise).take(5).collect();
+    if words.is_empty() { reason.to_owned() } else { format!("{reason}: {}", words.join("; ")) }
+}
+
+/// No answer, or one that git could not use; a reference here that somebody holds is not the remote's fault.
+fn unreachable(remote: &str, said: &Said) -> GitError {
+    match said.stderr.contains("cannot lock ref") {
+        true => other("note what the remote has", &said.reason()),
+        false => GitError::Remote { remote: remote.to_owned(), message: said.reason() },
+    }
 }

@@ -26,7 +26,7 @@ pub enum GitError {
     Underway(String),
     #[error("{0} has moved on in the meantime")]
     Moved(String),
-    #[error("{} not as the last commit has {}: {}", if .0.len() == 1 { "a file is" } else { "files are" }, if .0.len() == 1 { "it" } else { "them" }, .0.join(", "))]
+    #[error("in the way, and not as the last commit has it: {}", .0.join(", "))]
     InTheWay(Vec<String>),
     #[error("{0} does not stand on {1}: it cannot simply go forward")]
     NotForward(String, String),
@@ -38,6 +38,14 @@ pub enum GitError {
     Remote { remote: String, message: String },
     #[error("{remote} does not take it: {message}")]
     Denied { remote: String, message: String },
+    #[error("{0} is a link, and what lies behind it is not in this repository")]
+    LinkedFolder(String),
+    #[error("the commit cannot be signed: {0}")]
+    Signing(String),
+    #[error("{0} and {1} share no history")]
+    Unrelated(String, String),
+    #[error("which remote is meant: {}?", .0.join(", "))]
+    ManyRemotes(Vec<String>),
     #[error("git does not know who commits: user.name or user.email is not set")]
     Nobody,
     #[error("git did not make the commit: {0}")]

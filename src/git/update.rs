@@ -37,6 +37,12 @@ pub(super) struct Touched {
     new: Option<(Mode, gix::ObjectId)>,
 }
 
+impl Touched {
+    pub fn becomes_link(&self) -> bool {
+        self.new.is_some_and(|(mode, _)| mode == Mode::SYMLINK)
+    }
+}
+
 /// Whether what is there may already be the new one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Expect {

@@ -7,24 +7,24 @@ use crate::cli::{Answer, Outcome, Session};
 
 pub fn pull(session: &Session<'_>, args: &Share) -> Answer {
     let shared = session.with(|ws| app::pull(ws, args.remote.as_deref(), side(args)))?;
-    tell(session, &shared)
+    tell(session, &shared, "brings nothing new")
 }
 
 pub fn push(session: &Session<'_>, args: &Share) -> Answer {
     let shared = session.with(|ws| app::push(ws, args.remote.as_deref(), side(args)))?;
-    tell(session, &shared)
+    tell(session, &shared, "has the same board")
 }
 
 fn side(args: &Share) -> Option<Side> {
     args.take.map(|take| if take == Take::Ours { Side::Ours } else { Side::Theirs })
 }
 
-fn tell(session: &Session<'_>, shared: &Shared) -> Answer {
+fn tell(session: &Session<'_>, shared: &Shared, idle: &str) -> Answer {
     if session.out.json {
         session.out.json(shared);
         return Ok(Outcome::Done);
     }
-    let Shared { remote, branch, committed, pulled, changed, pushed } = shared;
+    let Shared { remote, upstream, committed, pulled, changed, removed, pushed, .. } = shared;
     let short = |id: &String| paint(style::ID, &id[..8.min(id.len())]);
     let mut text = String::new();
     if let Some(id) = committed {
@@ -32,13 +32,16 @@ fn tell(session: &Session<'_>, shared: &Shared) -> Answer {
     }
     if let Some(id) = pulled {
         let files = if changed.len() == 1 { "1 file".to_owned() } else { format!("{} files", changed.len()) };
-        text.push_str(&format!("pulled {remote}/{branch}: {files}  {}\n", short(id)));
+        text.push_str(&format!("pulled {remote}/{upstream}: {files}  {}\n", short(id)));
+    }
+    for path in removed {
+        text.push_str(&format!("  {} is gone\n", path.trim_start_matches(".ralph/")));
     }
     if *pushed {
-        text.push_str(&format!("pushed to {remote}/{branch}\n"));
+        text.push_str(&format!("pushed to {remote}/{upstream}\n"));
     }
     if text.is_empty() {
-        session.out.say(&format!("nothing to do: {remote}/{branch} has the same board"));
+        session.out.say(&format!("nothing to do: {remote}/{upstream} {idle}"));
     }
     session.out.text(&text);
     Ok(Outcome::Done)

@@ -83,6 +83,11 @@ pub fn remove_empty_dir(path: &Path) {
     let _ = std::fs::remove_dir(path);
 }
 
+/// A folder with all that is in it.
+pub fn remove_tree(path: &Path) -> Result<(), FsError> {
+    if_there("remove", path, std::fs::remove_dir_all(path)).map(|_| ())
+}
+
 /// Where a link leads: what it stands for is changed, not the link.
 pub fn followed(path: PathBuf) -> PathBuf {
     if path.is_symlink() { path.canonicalize().unwrap_or(path) } else { path }
@@ -183,25 +188,22 @@ pub fn itself(path: &Path) -> Result<Option<std::fs::Metadata>, FsError> {
     if_there("look at", path, std::fs::symlink_metadata(path))
 }
 
-/// A file or link in place of what is there, in one step, as git would check it out.
+/// A new file or link, as git would check it out; what is there goes.
 pub fn check_out(path: &Path, content: &[u8], kind: CheckOut) -> Result<(), FsError> {
     use std::os::unix::ffi::OsStrExt as _;
     use std::os::unix::fs::OpenOptionsExt as _;
     if let Some(folder) = path.parent() {
         make_dir(folder)?;
     }
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temp = path.with_file_name(format!(".{name}.ralph.tmp"));
-    remove(&temp)?;
+    remove(path)?;
     let write = || match kind {
-        CheckOut::Link => std::os::unix::fs::symlink(std::ffi::OsStr::from_bytes(content), &temp),
+        CheckOut::Link => std::os::unix::fs::symlink(std::ffi::OsStr::from_bytes(content), path),
         CheckOut::File | CheckOut::Program => {
             let mode = if kind == CheckOut::Program { 0o777 } else { 0o666 };
-            OpenOptions::new().create_new(true).write(true).mode(mode).open(&temp)?.write_all(content)
+            OpenOptions::new().create_new(true).write(true).mode(mode).open(path)?.write_all(content)
         }
     };
-    named("write", path, write())?;
-    rename(&temp, path)
+    named("write", path, write())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

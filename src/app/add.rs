@@ -35,7 +35,7 @@ pub struct Added {
 }
 
 pub fn add(ws: &Workspace, wanted: &[NewTask]) -> Result<Added, Failure> {
-    let lock = ws.store.lock()?;
+    let lock = ws.lock()?;
     let mut minted = Minted { ws, names: HashMap::new(), ids: Vec::new() };
     for new in wanted {
         minted.mint(new)?;

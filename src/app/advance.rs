@@ -21,7 +21,7 @@ pub struct Skipped {
 
 /// To a gate, which nobody works in; each child as its mover may, and the reason is told of those that stay.
 pub fn advance(ws: &Workspace, id: &TaskId, typed: &str, force: bool) -> Result<Advanced, Failure> {
-    let lock = ws.store.lock()?;
+    let lock = ws.lock()?;
     let board = ws.board()?;
     let at = board.index_of(id).ok_or_else(|| super::moves::missing(ws, &board, id))?;
     let target = ws.flow().find_state(board.tasks()[at].kind, typed)?.name.clone();

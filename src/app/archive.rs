@@ -14,7 +14,7 @@ pub struct Archived {
 
 /// These tasks, or all that have been finished and untouched for `older`.
 pub fn archive(ws: &Workspace, ids: &[TaskId], older: SignedDuration) -> Result<Archived, Failure> {
-    let lock = ws.store.lock()?;
+    let lock = ws.lock()?;
     let board = ws.board()?;
     let chosen: Vec<TaskId> = if ids.is_empty() { long_finished(ws, &board, older) } else { checked(ws, &board, ids)? };
     let mut changes = Vec::new();

@@ -43,7 +43,7 @@ pub fn claim(
 ) -> Result<Claimed, Failure> {
     let asked = ClaimAsk { task: id, command, force };
     let published = publish_for(ws, &asked, reach)?;
-    let lock = ws.store.lock()?;
+    let lock = ws.lock()?;
     let board = ws.family(id)?;
     grant(ws, &lock, &board, &asked, Kind::Leased, published)
 }
@@ -75,21 +75,35 @@ pub(super) fn draft(
     }
     let actor = ws.actor()?;
     let grant = board.grant(ws.rules(), &actor, asked)?;
-    let before = board.claim(id).filter(|claim| claim.live && grant.renewed);
+    let claim = drawn(ws, board, id, &actor.worker, grant.command.clone(), kind);
+    Ok((grant, claim))
+}
+
+/// A claim that begins now, or goes on where the worker has it already.
+pub(super) fn drawn(
+    ws: &Workspace,
+    board: &Board,
+    id: &TaskId,
+    worker: &Worker,
+    command: Option<String>,
+    kind: Kind,
+) -> Claim {
+    let before = board.claim(id).filter(|claim| claim.live && claim.is_of(worker));
     let now = ws.now();
-    let claim = Claim {
-        worker: actor.worker,
+    Claim {
+        worker: worker.clone(),
         host: host(),
         since: before.map_or(now, |claim| claim.since),
         until: now.checked_add(ws.lease()).unwrap_or(now),
         held: kind == Kind::Held || before.is_some_and(|claim| claim.held),
         token: before.map_or_else(|| token(ws), |claim| claim.token.clone()),
-        command: grant.command.clone(),
+        command,
         remote: before.and_then(|claim| claim.remote.clone()),
+        renewing: before.and_then(|claim| claim.renewing.clone()),
+        published: before.and_then(|claim| claim.published),
         live: true,
         foreign: false,
-    };
-    Ok((grant, claim))
+    }
 }
 
 /// Gives the claim under the lock that the caller holds. The task changes first: without a claim its lock would be nobody's,
@@ -106,8 +120,7 @@ pub(super) fn grant(
     let id = asked.task;
     let (Grant { changes, command, state, renewed }, mut claim) = draft(ws, board, asked, kind)?;
     if let Some(published) = &published {
-        claim.remote = Some(published.object.clone());
-        claim.until = published.until;
+        published.mark(&mut claim);
     }
     let before = board.claim(id).filter(|claim| claim.live);
     if !changes.is_empty() {
@@ -116,8 +129,8 @@ pub(super) fn grant(
         ws.commit_as(lock, Op::new(if asked.force { "claim --force" } else { "claim" }, changes), &actor)?;
     }
     ws.store.write_claim(id, &claim)?;
-    if published.is_some() {
-        remote_claims::settle(ws, id)?;
+    if let Some(published) = &published {
+        published.settle(ws, id)?;
     }
     Ok(Claimed {
         task: id.clone(),
@@ -131,31 +144,6 @@ pub(super) fn grant(
         renewed,
         taken_from: before.filter(|_| !renewed).map(|claim| claim.worker.clone()),
     })
-}
-
-/// A claim for somebody who has moved a task into a lock: a lock that nobody holds is none.
-pub(super) fn hold(
-    ws: &Workspace,
-    id: &TaskId,
-    worker: &Worker,
-    command: Option<String>,
-    published: Option<Published>,
-) -> Result<(), Failure> {
-    let claim = fresh(ws, worker.clone(), command, published.as_ref());
-    ws.store.write_claim(id, &claim)?;
-    if published.is_some() {
-        remote_claims::settle(ws, id)?;
-    }
-    Ok(())
-}
-
-/// A leased claim that begins now.
-pub(super) fn fresh(ws: &Workspace, worker: Worker, command: Option<String>, published: Option<&Published>) -> Claim {
-    let now = ws.now();
-    let until = published.map_or_else(|| now.checked_add(ws.lease()).unwrap_or(now), |published| published.until);
-    let remote = published.map(|published| published.object.clone());
-    let (host, token) = (host(), token(ws));
-    Claim { worker, host, since: now, until, held: false, token, command, remote, live: true, foreign: false }
 }
 
 fn token(ws: &Workspace) -> String {
@@ -173,7 +161,7 @@ pub fn renew(ws: &Workspace, id: &TaskId) -> Result<Claimed, Failure> {
     own(ws, &board, id)?;
     let on_remote = board.claim(id).is_some_and(|claim| claim.remote.is_some());
     let published = publish_for(ws, &asked, if on_remote { Reach::Remote } else { Reach::Local })?;
-    let lock = ws.store.lock()?;
+    let lock = ws.lock()?;
     let board = ws.family(id)?;
     own(ws, &board, id)?;
     grant(ws, &lock, &board, &asked, Kind::Leased, published)
@@ -181,7 +169,7 @@ pub fn renew(ws: &Workspace, id: &TaskId) -> Result<Claimed, Failure> {
 
 /// One's own claim, or with `force` another's: the task goes back to where the workflow says.
 pub fn release(ws: &Workspace, id: &TaskId, force: bool) -> Result<Released, Failure> {
-    let lock = ws.store.lock()?;
+    let lock = ws.lock()?;
     let board = ws.family(id)?;
     let claim = board.claim(id).cloned();
     if !force {

@@ -28,7 +28,7 @@ pub struct BoardCommit {
 
 pub fn commit(ws: &Workspace, message: Option<&str>) -> Result<BoardCommit, Failure> {
     // No verb is half done while its lock is ours.
-    let lock = ws.store.lock()?;
+    let lock = ws.lock()?;
     commit_board(ws, &lock, message)
 }
 

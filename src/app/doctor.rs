@@ -233,7 +233,7 @@ fn foreign() -> Option<DoctorFinding> {
 
 fn mend(ws: &Workspace, findings: &mut [DoctorFinding]) -> Result<(), Failure> {
     // Held throughout: what looks stray then is nobody's.
-    let lock = ws.store.lock()?;
+    let lock = ws.lock()?;
     for finding in findings {
         match finding.fix.take() {
             Some(Fix::Assign(task, wanted)) => {

@@ -40,7 +40,7 @@ pub fn finish_edit(ws: &Workspace, editing: &Editing, text: &str) -> Result<Edit
     if text == editing.text {
         return Ok(Edited { task: id.clone(), changed: false, changes: Vec::new(), problems });
     }
-    let lock = ws.store.lock()?;
+    let lock = ws.lock()?;
     refuse_cycles(ws, id, text)?;
     let moved = judged_move(ws, id, text)?;
     let mut changes = vec![Change::File {

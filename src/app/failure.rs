@@ -173,9 +173,7 @@ impl From<GitError> for Failure {
             GitError::Remote { .. } => Self::new(FailureKind::Offline, "offline", message).hint(Hint::Retry),
             GitError::Denied { .. } => Self::new(FailureKind::Offline, "denied", message)
                 .advice("look at your rights there, and at the hooks of that repository"),
-            GitError::LinkedFolder(_) => {
-                Self::refused("linked-folder", message).advice("put a folder in its place")
-            }
+            GitError::LinkedFolder(_) => Self::refused("linked-folder", message).advice("put a folder in its place"),
             GitError::Signing(_) => {
                 Self::broken("signing", message).advice("look at commit.gpgSign, user.signingKey and gpg.program")
             }

@@ -93,7 +93,7 @@ pub struct Undone {
 
 /// The last verb that still stands, or the one named; somebody else's only with `force`.
 pub fn undo(ws: &Workspace, id: Option<&str>, force: bool) -> Result<Undone, Failure> {
-    let lock = ws.store.lock()?;
+    let lock = ws.lock()?;
     let (lines, _) = ws.store.journal()?;
     let line = chosen(&lines, id)?;
     let me = ws.me()?;

@@ -9,7 +9,7 @@ use super::board_files::BoardFiles;
 use super::moves::{Along, carry_out, missing};
 use super::trust::require_trust;
 use super::worktree::{Place, main_branch, place};
-use super::{Failure, Workspace};
+use super::{Failure, FailureKind, Hint, Workspace};
 use crate::board::{Board, Move, Target, Verdict};
 use crate::fs;
 use crate::git::{Landing, Prepared, Style};
@@ -40,17 +40,22 @@ pub struct Merged {
 /// What is going on, for whoever waits.
 #[derive(Debug)]
 pub enum MergeStep<'a> {
+    /// What has come into main since goes into the branch, so that it is checked together.
+    Updating(&'a str),
     Check(&'a [String]),
     Landing(&'a str),
 }
 
 /// A merge that has begun, on disk until the task is done.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Begun {
     branch: String,
     style: String,
     checks: usize,
     landing: Landing,
+    /// Its worktree is being removed: it had nothing in it that would be lost.
+    #[serde(default)]
+    removing: bool,
 }
 
 const COMMAND: &str = "merge";
@@ -63,33 +68,59 @@ pub fn merge(ws: &Workspace, id: &TaskId, force: bool, tell: &mut dyn FnMut(Merg
         }
         fs::remove(&begun_path(ws, id))?;
     }
+    ws.look_for_claims();
     let board = ws.family(id)?;
+    refuse_finished(ws, &board, id)?;
     closing(ws, &board, id, force)?;
     let place = place(ws, &board, id)?;
     let into = main_branch(ws);
     refuse_unready(ws, &board, &place, force)?;
-    let tip = tip(ws, &place, &into)?;
-    let checks = run_checks(ws, &place, tell)?;
+    refuse_unmergeable(ws, &place, &into)?;
+    let checks = checked(ws, id, &place, &into, tell)?;
     tell(MergeStep::Landing(&place.branch));
-    let _worktrees = ws.store.worktree_lock()?;
-    let lock = ws.store.lock()?;
+    let worktrees = ws.store.worktree_lock()?;
+    let lock = ws.lock()?;
     // The checks took their time: everything is judged again, and stays so until it is done.
     let board = ws.family(id)?;
     closing(ws, &board, id, force)?;
-    if ws.repository.tip_of(&place.branch)? != tip {
-        return Err(Failure::refused("moved", format!("{} has moved on while its checks ran", place.branch))
-            .advice("merge again: what is new wants its checks, too"));
+    if checks.programs > 0 && !checks.still_hold(ws, &place, &into)? {
+        let message = format!("{} or {into} has moved on while the checks ran", place.branch);
+        return Err(Failure::new(FailureKind::Raced, "moved", message).hint(Hint::Retry));
     }
     let style = ws.settings.text("merge.style").to_owned();
     let landing = prepare(ws, &lock, &board, id, &place, &into, &style)?;
-    let begun = Begun { branch: place.branch.clone(), style, checks, landing };
-    fs::make_dir(&ws.store.local().join("merge"))?;
-    fs::replace(&begun_path(ws, id), toml::to_string(&begun).expect("a record is text").as_bytes(), true)?;
+    let begun = Begun { branch: place.branch.clone(), style, checks: checks.programs, landing, removing: false };
+    write_begun(ws, id, &begun)?;
     if let Err(error) = ws.repository.land(&begun.landing) {
-        fs::remove(&begun_path(ws, id))?;
+        // Otherwise the next command completes it, and the task is closed from there.
+        if !ws.repository.has_begun() {
+            fs::remove(&begun_path(ws, id))?;
+        }
         return Err(error.into());
     }
-    settle(ws, &lock, id, begun, force, false)
+    let merged = settle(ws, &lock, id, begun, force, false)?;
+    drop((lock, worktrees));
+    after_merge(ws, &merged);
+    Ok(merged)
+}
+
+/// git's own hook, which may take its time and call ralph.
+fn after_merge(ws: &Workspace, merged: &Merged) {
+    let squash = if merged.style == "squash" { "1" } else { "0" };
+    ws.repository.run_hook(ws.store.root(), "post-merge", &[squash]);
+}
+
+fn refuse_finished(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), Failure> {
+    let task = board.get(id).ok_or_else(|| missing(ws, board, id))?;
+    match ws.flow().is_terminal(task.kind, &task.state) {
+        true => Err(Failure::refused("finished", format!("{id} is {} already", task.state))),
+        false => Ok(()),
+    }
+}
+
+fn write_begun(ws: &Workspace, id: &TaskId, begun: &Begun) -> Result<(), Failure> {
+    fs::make_dir(&ws.store.local().join("merge"))?;
+    Ok(fs::replace(&begun_path(ws, id), toml::to_string(begun).expect("a record is text").as_bytes(), true)?)
 }
 
 fn begun_path(ws: &Workspace, id: &TaskId) -> PathBuf {
@@ -143,8 +174,8 @@ fn refuse_unready(ws: &Workspace, board: &Board, place: &Place, force: bool) -> 
     Ok(())
 }
 
-/// The tip of the branch, whose every change must be in it.
-fn tip(ws: &Workspace, place: &Place, into: &str) -> Result<String, Failure> {
+/// There must be a branch with something new in it, and all of the work must be there.
+fn refuse_unmergeable(ws: &Workspace, place: &Place, into: &str) -> Result<(), Failure> {
     let id = &place.task;
     if !ws.repository.has_branch(&place.branch) {
         return Err(Failure::refused("no-branch", format!("{id} has no branch {}", place.branch))
@@ -159,17 +190,56 @@ fn tip(ws: &Workspace, place: &Place, into: &str) -> Result<String, Failure> {
         return Err(Failure::refused("nothing-to-merge", format!("{} has nothing that {into} has not", place.branch))
             .advice(format!("commit the work there; if it is merged already, `ralph done {id}` closes the task")));
     }
-    let worktree = ws.repository.worktree_at(&place.path)?.filter(|there| !there.missing);
-    if let Some(worktree) = worktree.filter(|there| there.branch.as_deref() == Some(&place.branch))
-        && ws.repository.is_dirty(&worktree) != Some(false)
-    {
-        return Err(Failure::refused(
-            "dirty",
-            format!("{} has changes that are not committed", ws.store.shown(&place.path)),
-        )
-        .advice("commit them there, or take them away"));
+    let Some(worktree) = ws.repository.worktree_at(&place.path)?.filter(|there| !there.missing) else { return Ok(()) };
+    let shown = ws.store.shown(&place.path);
+    if worktree.branch.as_deref() != Some(&place.branch) {
+        let on = worktree.branch.map_or_else(|| "a detached HEAD".into(), |branch| format!("branch {branch}"));
+        return Err(Failure::refused("wrong-branch", format!("{shown} is on {on}, not on {}", place.branch))
+            .advice("what was committed there would be left out: bring it onto the branch first"));
     }
-    Ok(ws.repository.tip_of(&place.branch)?)
+    if ws.repository.is_dirty(&worktree) != Some(false) {
+        return Err(Failure::refused("dirty", format!("{shown} has changes that are not committed"))
+            .advice("commit them there, or take them away"));
+    }
+    Ok(())
+}
+
+/// What was checked: it counts only as long as neither side has moved.
+struct Checked {
+    programs: usize,
+    tip: String,
+    main: String,
+}
+
+impl Checked {
+    fn still_hold(&self, ws: &Workspace, place: &Place, into: &str) -> Result<bool, Failure> {
+        Ok(ws.repository.tip_of(&place.branch)? == self.tip && ws.repository.tip_of(into)? == self.main)
+    }
+}
+
+/// Runs the checks on what main will be: where main has gone on, it is brought into the branch first.
+fn checked(
+    ws: &Workspace,
+    id: &TaskId,
+    place: &Place,
+    into: &str,
+    tell: &mut dyn FnMut(MergeStep<'_>),
+) -> Result<Checked, Failure> {
+    let has_checks = !ws.settings.programs("merge.checks").is_empty();
+    if has_checks {
+        require_trust(ws)?;
+        let lock = ws.lock()?;
+        let forward_only = ws.settings.text("merge.style") == "ff";
+        if !forward_only && ws.repository.distance(&place.branch, into)?.behind > 0 {
+            tell(MergeStep::Updating(&place.branch));
+            let board = ws.family(id)?;
+            let message = format!("Merge {into} into {}\n", place.branch);
+            let landing = merged(ws, &lock, &board, id, [&place.branch, into], Style::Merge, &message)?;
+            ws.repository.land(&landing)?;
+        }
+    }
+    let (tip, main) = (ws.repository.tip_of(&place.branch)?, ws.repository.tip_of(into)?);
+    Ok(Checked { programs: run_checks(ws, place, tell)?, tip, main })
 }
 
 /// Everything that must succeed in the task's worktree, one after the other.
@@ -178,7 +248,6 @@ fn run_checks(ws: &Workspace, place: &Place, tell: &mut dyn FnMut(MergeStep<'_>)
     if checks.is_empty() {
         return Ok(0);
     }
-    require_trust(ws)?;
     if ws.repository.worktree_at(&place.path)?.is_none_or(|there| there.branch.as_deref() != Some(&place.branch)) {
         return Err(Failure::refused("no-worktree", format!("{} has no worktree to run the checks in", place.task))
             .advice(format!("`ralph worktree add {}` makes one", place.task)));
@@ -232,22 +301,34 @@ fn prepare(
         "ff" => (Style::Forward, String::new()),
         _ => (Style::Merge, format!("Merge {}: {} ({})\n", place.branch, task.title, task.id)),
     };
+    merged(ws, lock, board, id, [into, &place.branch], style, &message)
+}
+
+/// One branch with another merged into it; a conflict calls for a person, and leaves everything else as it is.
+fn merged(
+    ws: &Workspace,
+    lock: &BoardLock,
+    board: &Board,
+    id: &TaskId,
+    [into, theirs]: [&str; 2],
+    style: Style,
+    message: &str,
+) -> Result<Landing, Failure> {
     let files = BoardFiles::default();
-    match ws.repository.prepare(into, &place.branch, style, &message, &files)? {
+    match ws.repository.prepare(into, theirs, style, message, &files)? {
         Prepared::Ready(landing) => Ok(landing),
         Prepared::Nothing => {
-            Err(Failure::refused("nothing-to-merge", format!("{} has nothing that {into} has not", place.branch)))
+            Err(Failure::refused("nothing-to-merge", format!("{theirs} has nothing that {into} has not")))
         }
         Prepared::Conflicts(paths) => {
             let paths: Vec<String> = paths.iter().map(|path| files.describe(path)).collect();
-            let message = format!("{} and {into} both changed {}", place.branch, paths.join(", "));
+            let message = format!("{theirs} and {into} both changed {}", paths.join(", "));
             let failure = Failure::refused("conflict", &message);
             Err(match call_a_person(ws, lock, board, id, &message) {
                 Ok(to) => failure.advice(format!(
-                    "{id} is {to}, and {into} is as it was: merge {into} into {} in its worktree, then send the task back",
-                    place.branch
+                    "{id} is {to}, and no file has changed: settle it in the task's worktree, then send the task back"
                 )),
-                Err(refused) => failure.advice(format!("{into} is as it was; {id} stays, because {}", refused.message)),
+                Err(refused) => failure.advice(format!("no file has changed; {id} stays, because {}", refused.message)),
             })
         }
     }
@@ -277,9 +358,12 @@ fn call_a_person(
 
 /// What is left to do once main has it, whoever began it.
 fn finish(ws: &Workspace, id: &TaskId, begun: Begun, force: bool, resumed: bool) -> Result<Merged, Failure> {
-    let _worktrees = ws.store.worktree_lock()?;
-    let lock = ws.store.lock()?;
-    settle(ws, &lock, id, begun, force, resumed)
+    let worktrees = ws.store.worktree_lock()?;
+    let lock = ws.lock()?;
+    let merged = settle(ws, &lock, id, begun, force, resumed)?;
+    drop((lock, worktrees));
+    after_merge(ws, &merged);
+    Ok(merged)
 }
 
 fn settle(
@@ -290,11 +374,14 @@ fn settle(
     force: bool,
     resumed: bool,
 ) -> Result<Merged, Failure> {
-    let Begun { branch, style, checks, landing } = begun;
-    let squash = if style == "squash" { "1" } else { "0" };
-    ws.repository.run_hook(ws.store.root(), "post-merge", &[squash]);
-    let (worktree_removed, kept) = remove(ws, &branch, &landing.tip)?;
-    let branch_deleted = kept.is_none() && ws.repository.delete_branch_at(&branch, &landing.tip)?;
+    let (worktree_removed, mut kept) = remove(ws, id, &begun)?;
+    let Begun { branch, style, checks, landing, .. } = begun;
+    let deleted = if kept.is_none() { ws.repository.delete_branch_at(&branch, &landing.tip) } else { Ok(false) };
+    // main has the work: that its branch cannot go is no reason to leave the task open.
+    let branch_deleted = deleted.unwrap_or_else(|error| {
+        kept = Some(format!("{branch} stays: {error}"));
+        false
+    });
     let board = ws.family(id)?;
     let verdict = closing(ws, &board, id, force).map_err(|failure| {
         failure.advice(format!("{branch} is in {}; `ralph merge {id}` only has to close the task", landing.into))
@@ -321,21 +408,39 @@ fn settle(
 }
 
 /// The worktree of a branch that has landed, unless something has come to be there that would be lost with it.
-fn remove(ws: &Workspace, branch: &str, tip: &str) -> Result<(bool, Option<String>), Failure> {
+fn remove(ws: &Workspace, id: &TaskId, begun: &Begun) -> Result<(bool, Option<String>), Failure> {
     let all = ws.repository.worktrees()?;
-    let Some(worktree) = all.into_iter().find(|there| there.branch.as_deref() == Some(branch)) else {
+    let Some(worktree) = all.into_iter().find(|there| there.branch.as_deref() == Some(&begun.branch)) else {
         return Ok((false, None));
     };
     let kept = |why: &str| Ok((false, Some(format!("{} stays: {why}", ws.store.shown(&worktree.path)))));
     if let Some(reason) = &worktree.locked {
-        return kept(&format!("it is locked {reason}"));
+        return kept(format!("it is locked {reason}").trim_end());
     }
-    if ws.repository.tip_of(branch)? != tip {
+    if worktree.missing {
+        // What a removal that was killed has left was looked at before it began.
+        let leftover = worktree.path.starts_with(ws.store.root().join("worktrees")) && begun.removing;
+        if leftover && worktree.path.is_dir() {
+            fs::remove_tree(&worktree.path)?;
+        }
+        return Ok((ws.repository.forget_missing(&worktree.path)?, None));
+    }
+    if ws.repository.tip_of(&begun.branch)? != begun.landing.tip {
         return kept("its branch has moved on");
     }
-    if !worktree.missing && ws.repository.is_dirty(&worktree) != Some(false) {
+    if ws.repository.is_dirty(&worktree) != Some(false) {
         return kept("it has changes that are not committed");
     }
-    ws.repository.remove_worktree(&worktree.path, false)?;
-    Ok((true, None))
+    write_begun(ws, id, &Begun { removing: true, ..begun.clone() })?;
+    if std::env::current_dir().is_ok_and(|here| here.starts_with(&worktree.path)) {
+        ws.notice(format!(
+            "you were in {}, which is gone: go to {}",
+            worktree.path.display(),
+            ws.store.root().display()
+        ));
+    }
+    match ws.repository.remove_worktree(&worktree.path, false) {
+        Ok(()) => Ok((true, None)),
+        Err(error) => kept(&error.to_string()),
+    }
 }

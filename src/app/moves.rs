@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::claim::{Kind, drawn};
 use super::remote_claims::{Published, Reach, publish};
 use super::{Failure, Workspace};
 use crate::board::{Actor, Board, Change, Move, Op, Target, Verdict};
@@ -51,13 +52,14 @@ pub fn move_task(
         Some(_) if judge(&ws.family(id)?)?.1 => {
             let draft = |board: &Board| {
                 let (verdict, _) = judge(board)?;
-                Ok((id.clone(), super::claim::fresh(ws, actor.worker.clone(), verdict.command, None)))
+                refuse_too_many(ws, board, id, &actor)?;
+                Ok((id.clone(), drawn(ws, board, id, &actor.worker, verdict.command, Kind::Leased)))
             };
             publish(ws, Reach::Remote, draft, || ws.family(id))?.map(|(_, published)| published)
         }
         _ => None,
     };
-    let lock = ws.store.lock()?;
+    let lock = ws.lock()?;
     let board = ws.family(id)?;
     let (mut verdict, takes) = judge(&board)?;
     if takes {
@@ -96,7 +98,7 @@ fn take_lock(
     published: Option<Published>,
 ) -> Result<Moved, Failure> {
     let task = board.get(id).ok_or_else(|| missing(ws, board, id))?;
-    board.refuse_too_many(ws.rules(), &actor.worker)?;
+    refuse_too_many(ws, board, id, actor)?;
     let (old, new) = (task.value(&Key::new("owner")), Some(Value::text(&actor.worker)));
     verdict
         .changes
@@ -105,9 +107,24 @@ fn take_lock(
         verdict.changes.push(Change::set(id, "owner", old, new));
     }
     let command = verdict.command.clone();
+    let mut claim = drawn(ws, board, id, &actor.worker, command, Kind::Leased);
     let moved = carry_out(ws, lock, board, id, "move", verdict)?;
-    super::claim::hold(ws, id, &actor.worker, command, published)?;
+    if let Some(published) = &published {
+        published.mark(&mut claim);
+    }
+    ws.store.write_claim(id, &claim)?;
+    if let Some(published) = &published {
+        published.settle(ws, id)?;
+    }
     Ok(moved)
+}
+
+/// Limits hold for whoever takes one more, not for whoever has it already.
+fn refuse_too_many(ws: &Workspace, board: &Board, id: &TaskId, actor: &Actor) -> Result<(), Failure> {
+    if board.claim(id).is_some_and(|claim| claim.live && claim.is_of(&actor.worker)) {
+        return Ok(());
+    }
+    Ok(board.refuse_too_many(ws.rules(), &actor.worker)?)
 }
 
 fn no_intent(typed: &str) -> Failure {

@@ -68,7 +68,7 @@ fn look(ws: &Workspace, role: Option<&str>) -> Result<Chosen, Failure> {
     Ok(chosen(&board, choice, role, None, Vec::new()))
 }
 
-fn as_reaped(ws: &Workspace, board: Board) -> Board {
+pub(super) fn as_reaped(ws: &Workspace, board: Board) -> Board {
     let orphans = board.orphans(ws.rules());
     if orphans.is_empty() { board } else { board.with_returned(&orphans) }
 }
@@ -88,7 +88,7 @@ fn claim_next(ws: &Workspace, role: Option<&str>, reach: Reach) -> Result<Chosen
         drafted(ws, board, &ClaimAsk { task: &choice.task, command: choice.command.as_deref(), force: false })
     };
     let published = publish(ws, reach, draft, || Ok(as_reaped(ws, ws.board()?)))?;
-    let lock = ws.store.lock()?;
+    let lock = ws.lock()?;
     let board = ws.board()?;
     let reaped = reap_from(ws, &lock, &board, Orphans::All)?;
     let board = if reaped.is_empty() { board } else { as_reaped(ws, board) };

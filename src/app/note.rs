@@ -17,7 +17,7 @@ pub fn note(ws: &Workspace, id: &TaskId, text: &str) -> Result<Noted, Failure> {
     if text.trim().is_empty() {
         return Err(Failure::usage("empty-note", "a note needs a text"));
     }
-    let lock = ws.store.lock()?;
+    let lock = ws.lock()?;
     if !ws.store.exists(id) {
         return Err(ws.store.absent(id).into());
     }

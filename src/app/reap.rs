@@ -19,7 +19,7 @@ pub fn reap(ws: &Workspace) -> Result<Vec<Reaped>, Failure> {
     if let Err(failure) = ws.refresh_claims() {
         ws.notice(format!("{}: what other machines held stays", failure.message));
     }
-    let lock = ws.store.lock()?;
+    let lock = ws.lock()?;
     let board = ws.board()?;
     reap_from(ws, &lock, &board, Orphans::All)
 }

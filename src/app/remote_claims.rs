@@ -35,11 +35,28 @@ struct Entry {
     nonce: String,
 }
 
-/// A claim that is on the remote and not yet here. Dropped, it is left to be taken back.
+/// A claim that is on the remote and not yet here. A first one that is dropped is left to be taken back; one that renews is
+/// its holder's either way.
 pub(super) struct Published {
-    pub object: String,
-    pub until: Timestamp,
+    object: String,
+    until: Timestamp,
+    at: Timestamp,
     _hold: BoardLock,
+}
+
+impl Published {
+    /// The claim as it is here, now that the remote has it.
+    pub fn mark(&self, claim: &mut Claim) {
+        claim.remote = Some(self.object.clone());
+        claim.published = Some(self.at);
+        claim.until = self.until;
+        claim.renewing = None;
+    }
+
+    /// It is this clone's now: there is nothing to take back.
+    pub fn settle(&self, ws: &Workspace, id: &TaskId) -> Result<(), Failure> {
+        Ok(ws.store.forget_retired(id, &self.object)?)
+    }
 }
 
 const TRIES: usize = 5;
@@ -54,17 +71,20 @@ impl Workspace {
     pub(super) fn claims(&self) -> Result<BTreeMap<TaskId, Claim>, Failure> {
         let mut claims = self.store.claims(self.now())?;
         let Some(remote) = self.claims_remote() else { return Ok(claims) };
-        let retired = self.store.retired_claims()?;
-        let seen: BTreeMap<TaskId, (String, Entry)> = seen(self, remote)?;
+        let (looked, seen) = (self.store.claims_seen(), seen(self, remote)?);
         for (id, claim) in &mut claims {
-            // Who finds another's claim, or none, where its own was has lost it; what is just being renewed is its own.
+            // Who finds another's claim, or none, where its own was has lost it; but what was seen before it was there says
+            // nothing.
             let there = seen.get(id).map(|(object, _)| object);
-            let renewing = there.is_some() && retired.get(id) == there;
-            claim.live &= claim.remote.is_none() || claim.remote.as_ref() == there || renewing;
+            let is_own = there.is_some() && (there == claim.remote.as_ref() || there == claim.renewing.as_ref());
+            let knows_better = looked > claim.published;
+            claim.live &= claim.remote.is_none() || is_own || !knows_better;
         }
+        let retired = self.store.retired_claims()?;
         for (id, (object, entry)) in seen {
-            let ours = claims.get(&id).is_some_and(|claim| claim.live || claim.remote.as_ref() == Some(&object));
-            let leaving = retired.get(&id) == Some(&object);
+            let is_own = |claim: &Claim| [&claim.remote, &claim.renewing].contains(&&Some(object.clone()));
+            let ours = claims.get(&id).is_some_and(|claim| claim.live || is_own(claim));
+            let leaving = retired.iter().any(|(task, gone)| *task == id && *gone == object);
             if !ours && !leaving {
                 claims.insert(id, entry.claim(object, self.now()));
             }
@@ -76,8 +96,14 @@ impl Workspace {
     pub(super) fn refresh_claims(&self) -> Result<(), Failure> {
         let Some(remote) = self.claims_remote() else { return Ok(()) };
         take_back(self, remote)?;
+        let asked = Timestamp::now();
         let _one = self.store.remote_lock()?;
-        self.repository.fetch_claims(remote)?;
+        // Whoever was before us may have brought what we want to know.
+        if self.store.claims_seen().is_none_or(|seen| seen < asked) {
+            let began = Timestamp::now();
+            self.repository.fetch_claims(remote)?;
+            self.store.note_claims_seen(began)?;
+        }
         self.fresh.set(true);
         Ok(())
     }
@@ -139,6 +165,8 @@ impl Entry {
             token: String::new(),
             command: self.command,
             remote: Some(object),
+            renewing: None,
+            published: None,
             foreign: true,
         }
     }
@@ -172,7 +200,8 @@ pub(super) fn publish(
             continue;
         }
         if let Some(object) = put(ws, remote, &id, &claim, there.as_deref())? {
-            return Ok(Some((id, Published { object, until: claim.until, _hold: hold })));
+            let (until, at) = (claim.until, Timestamp::now());
+            return Ok(Some((id, Published { object, until, at, _hold: hold })));
         }
     }
     let message = "somebody else claims it again and again";
@@ -186,7 +215,8 @@ fn unless_local(failure: Failure) -> Failure {
     }
 }
 
-/// Writes down what is to be taken back before it is published: whoever dies in between leaves no claim of nobody's.
+/// Publishes a claim in the place of what is expected there. What is to become of it if we die now is written down first: a
+/// new one is to be taken back, one that renews is its holder's whether the remote has heard of it or not.
 fn put(
     ws: &Workspace,
     remote: &str,
@@ -196,12 +226,29 @@ fn put(
 ) -> Result<Option<String>, Failure> {
     let nonce: String = (0..16).map(|_| fastrand::alphanumeric()).collect();
     let text = toml::to_string(&Entry::of(claim, nonce)).expect("an entry is a flat table");
-    ws.store.retire_claim(id, &ws.repository.object_of(&text)?)?;
+    let object = ws.repository.object_of(&text)?;
+    let renews = claim.remote.is_some();
+    if renews {
+        if !replace_claim(ws, id, claim, |claim| claim.renewing = Some(object.clone()))? {
+            return Ok(None);
+        }
+    } else {
+        ws.store.retire_claim(id, &object)?;
+    }
     let put = ws.repository.push_claim(remote, id.as_str(), expected, Some(&text))?;
-    if put.is_none() {
-        ws.store.forget_retired(id)?;
+    if put.is_none() && !renews {
+        ws.store.forget_retired(id, &object)?;
     }
     Ok(put)
+}
+
+/// Changes a claim's file if it is still the one that was read; whether it was.
+fn replace_claim(ws: &Workspace, id: &TaskId, read: &Claim, change: impl FnOnce(&mut Claim)) -> Result<bool, Failure> {
+    let _lock = ws.lock()?;
+    let Some(mut claim) = ws.store.claim_file(id)?.filter(|claim| claim.token == read.token) else { return Ok(false) };
+    change(&mut claim);
+    ws.store.write_claim(id, &claim)?;
+    Ok(true)
 }
 
 /// Takes back on the remote what this clone has given up.
@@ -220,14 +267,9 @@ fn take_back(ws: &Workspace, remote: &str) -> Result<(), Failure> {
                 return Err(Failure::new(FailureKind::Offline, "denied", message));
             }
         }
-        ws.store.forget_retired(&id)?;
+        ws.store.forget_retired(&id, &object)?;
     }
     Ok(())
-}
-
-/// The claim is this clone's now: there is nothing to take back.
-pub(super) fn settle(ws: &Workspace, id: &TaskId) -> Result<(), Failure> {
-    Ok(ws.store.forget_retired(id)?)
 }
 
 /// A sign of the holder renews its lease on the remote, too, once half of it is over.
@@ -247,17 +289,28 @@ fn renew_touched(ws: &Workspace) -> Result<(), Failure> {
 /// Another lease on the remote for a claim of this clone; `false` where it has been lost.
 pub fn renew_remote(ws: &Workspace, id: &TaskId) -> Result<bool, Failure> {
     let Some(remote) = ws.claims_remote() else { return Ok(true) };
-    let _hold = ws.store.hold_remote(id)?;
+    let hold = ws.store.hold_remote(id)?;
     let Some(claim) = ws.claims()?.remove(id).filter(|claim| claim.live && !claim.foreign) else { return Ok(false) };
-    let Some(before) = claim.remote.clone() else { return Ok(true) };
+    if claim.remote.is_none() {
+        return Ok(true);
+    }
+    let there = seen(ws, remote)?.remove(id).map(|(object, _)| object).or_else(|| claim.remote.clone());
     let until = ws.now().checked_add(ws.lease()).unwrap_or(claim.until);
-    let renewed = Claim { until, ..claim };
-    let Some(object) = put(ws, remote, id, &renewed, Some(&before))? else { return Ok(false) };
-    let lock = ws.store.lock()?;
-    ws.store.write_claim(id, &Claim { remote: Some(object), ..renewed })?;
-    drop(lock);
-    settle(ws, id)?;
-    Ok(true)
+    let Some(object) = put(ws, remote, id, &Claim { until, ..claim.clone() }, there.as_deref())? else {
+        return Ok(false);
+    };
+    let published = Published { object, until, at: Timestamp::now(), _hold: hold };
+    keep(ws, id, &claim, &published)
+}
+
+/// Writes down what the remote has taken, unless the claim has gone or changed hands here in the meantime.
+fn keep(ws: &Workspace, id: &TaskId, claim: &Claim, published: &Published) -> Result<bool, Failure> {
+    let kept = replace_claim(ws, id, claim, |claim| published.mark(claim))?;
+    match kept {
+        true => published.settle(ws, id)?,
+        false => ws.store.retire_claim(id, &published.object)?,
+    }
+    Ok(kept)
 }
 
 /// Claims that were made while the remote could not be reached: it hears of them now, and may know better.
@@ -266,23 +319,21 @@ pub(super) fn publish_missing(ws: &Workspace) -> Result<(), Failure> {
     ws.refresh_claims()?;
     let local = ws.store.claims(ws.now())?;
     for (id, claim) in local.into_iter().filter(|(_, claim)| claim.live && claim.remote.is_none()) {
-        let _hold = ws.store.hold_remote(&id)?;
-        if let Some((_, other)) = seen(ws, remote)?.remove(&id).filter(|(_, other)| ws.now() < other.until) {
-            let message = format!(
-                "{id} is held here by {} and, on {}, by {} of {}",
-                claim.worker, remote, other.worker, other.host
+        let hold = ws.store.hold_remote(&id)?;
+        let there = seen(ws, remote)?.remove(&id);
+        if let Some((_, other)) = there.as_ref().filter(|(_, other)| ws.now() < other.until) {
+            let both = format!(
+                "{id} is held here by {} and, on {remote}, by {} of {}",
+                claim.worker, other.worker, other.host
             );
-            ws.notice(format!("{message}: one of them has to release it"));
+            ws.notice(format!("{both}: one of them has to release it"));
             continue;
         }
-        let dead = seen(ws, remote)?.remove(&id).map(|(object, _)| object);
-        let holder = claim.worker.clone();
-        if let Some(object) = put(ws, remote, &id, &claim, dead.as_deref())? {
-            let lock = ws.store.lock()?;
-            ws.store.write_claim(&id, &Claim { remote: Some(object), ..claim })?;
-            drop(lock);
-            settle(ws, &id)?;
-            ws.notice(format!("{remote} knows now that {holder} has {id}"));
+        let expected = there.map(|(object, _)| object);
+        let Some(object) = put(ws, remote, &id, &claim, expected.as_deref())? else { continue };
+        let published = Published { object, until: claim.until, at: Timestamp::now(), _hold: hold };
+        if keep(ws, &id, &claim, &published)? {
+            ws.notice(format!("{remote} knows now that {} has {id}", claim.worker));
         }
     }
     Ok(())

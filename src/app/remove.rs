@@ -15,7 +15,7 @@ pub struct Removed {
 }
 
 pub fn remove(ws: &Workspace, ids: &[TaskId], force: bool) -> Result<Removed, Failure> {
-    let lock = ws.store.lock()?;
+    let lock = ws.lock()?;
     let mut changes = Vec::new();
     let mut unlinked = Vec::new();
     let board = ws.board()?;

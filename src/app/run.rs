@@ -4,8 +4,9 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-use super::claim::{Kind, give_up, grant, publish_for};
-use super::remote_claims::{Reach, renew_remote};
+use super::claim::{Kind, give_up, grant};
+use super::next::as_reaped;
+use super::remote_claims::{Reach, drafted, publish, renew_remote};
 use super::{Claimed, Failure, FailureKind, Released, Workspace};
 use crate::board::{Board, ClaimAsk, Refusal};
 use crate::store::{BoardLock, Hold};
@@ -28,16 +29,14 @@ pub fn start_run(
     program: &[String],
 ) -> Result<Running, Failure> {
     let asked = ClaimAsk { task: id, command, force: false };
-    let published = publish_for(ws, &asked, reach)?;
-    let lock = ws.store.lock()?;
+    let draft = |board: &Board| {
+        refuse_running(ws, board, id)?;
+        drafted(ws, board, &asked)
+    };
+    let published = publish(ws, reach, draft, || Ok(as_reaped(ws, ws.family(id)?)))?.map(|(_, published)| published);
+    let lock = ws.lock()?;
     let board = unless_dead(ws, &lock, ws.family(id)?, id)?;
-    if let Some(claim) = board.claim(id).filter(|claim| claim.live && claim.held) {
-        return Err(Refusal::held(id, claim).into());
-    }
-    if ws.store.is_held(id) {
-        let message = format!("a program that was run on {id} has handed it on and still runs");
-        return Err(Failure::new(FailureKind::Raced, "still-running", message).hint(super::Hint::Retry));
-    }
+    refuse_running(ws, &board, id)?;
     let claimed = grant(ws, &lock, &board, &asked, Kind::Held, published)?;
     let started = spawn(ws, &claimed, guard, program).and_then(|child| once_held(ws, id, child));
     match started {
@@ -47,6 +46,18 @@ pub fn start_run(
             Err(failure)
         }
     }
+}
+
+/// One program at a time works on a task.
+fn refuse_running(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), Failure> {
+    if let Some(claim) = board.claim(id).filter(|claim| claim.live && claim.held) {
+        return Err(Refusal::held(id, claim).into());
+    }
+    if ws.store.is_held(id) {
+        let message = format!("a program that was run on {id} has handed it on and still runs");
+        return Err(Failure::new(FailureKind::Raced, "still-running", message).hint(super::Hint::Retry));
+    }
+    Ok(())
 }
 
 /// A dead claim goes first, and the task with it to where the workflow says.
@@ -136,7 +147,7 @@ impl Running {
     /// The program has ended: the claim goes, and a task that it left in its lock returns to where the workflow says.
     pub fn finish(self, ws: &Workspace) -> Result<Option<Released>, Failure> {
         let id = self.claimed.task.clone();
-        let lock = ws.store.lock()?;
+        let lock = ws.lock()?;
         let board = ws.family(&id)?;
         let mine = board.claim(&id).is_some_and(|claim| claim.proof(&id) == self.claimed.claim);
         if !mine {

@@ -40,7 +40,7 @@ pub(super) fn assign(
     ids: &[TaskId],
     wanted: &[Assignment],
 ) -> Result<SetDone, Failure> {
-    let lock = ws.store.lock()?;
+    let lock = ws.lock()?;
     let relinks = wanted.iter().any(Assignment::relinks);
     let mut changes = Vec::new();
     for id in ids {

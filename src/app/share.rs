@@ -107,13 +107,13 @@ fn joined(before: Option<Shared>, mut now: Shared) -> Shared {
 
 /// The remote has nothing to bring in.
 fn committed(ws: &Workspace, upstream: &Upstream) -> Result<Shared, Failure> {
-    let lock = ws.store.lock()?;
+    let lock = ws.lock()?;
     Ok(Shared { committed: commit_board(ws, &lock, None)?.commit, ..Shared::nothing(upstream) })
 }
 
 /// Commits what is here, then merges what was fetched.
 fn bring_in(ws: &Workspace, upstream: &Upstream, take: Option<Side>) -> Result<Shared, Failure> {
-    let lock = ws.store.lock()?;
+    let lock = ws.lock()?;
     let mut shared = Shared { committed: commit_board(ws, &lock, None)?.commit, ..Shared::nothing(upstream) };
     let files = BoardFiles::taking(take);
     let (ours, theirs) = (format!("refs/heads/{}", upstream.branch), upstream.tracking());

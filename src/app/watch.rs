@@ -89,7 +89,7 @@ impl Watch {
         // Watched before it is read, so that nothing falls between.
         let changes = if wanted.poll { Changes::polling(&folders)? } else { Changes::of(&folders)? };
         let alarm = changes.alarm();
-        let lock = ws.store.lock()?;
+        let lock = ws.lock()?;
         let mirror = Mirror::new(&ws.store)?;
         let board = mirror.board(&ws.store).with_claims(ws.claims()?);
         drop(lock);
@@ -185,7 +185,7 @@ impl Watch {
             events.extend(self.reopen());
         }
         // Where nothing may be written there is no lock to take, and no verb to wait for.
-        let lock = self.ws.store.lock().ok();
+        let lock = self.ws.lock().ok();
         let look = self.take_in(&dirt)?;
         events.extend(look.events);
         let pending = std::mem::take(&mut self.pending);

@@ -14,7 +14,7 @@ use crate::config::{Settings, Source};
 use crate::fs;
 use crate::git::Repository;
 use crate::store::merge::Side;
-use crate::store::{BoardLock, Committed, Line, Note, Store, StoreError, TaskFile};
+use crate::store::{BoardLock, Committed, Line, Note, Store, TaskFile};
 use crate::task::{Problem, TaskId, Worker};
 use crate::workflow::{Workflow, WorkflowError};
 
@@ -56,7 +56,7 @@ impl Workspace {
     pub fn open(options: &Options) -> Result<Self, Failure> {
         let ws = Self::open_repository(options)?;
         if ws.repository.has_begun() {
-            ws.complete_forward()?;
+            ws.complete_forward();
         }
         if ws.store.board_dir().is_dir() {
             return Ok(ws);
@@ -103,16 +103,22 @@ impl Workspace {
         })
     }
 
-    /// A process died while it brought main forward: half of the board may be the new one, and nothing may build on that.
-    fn complete_forward(&self) -> Result<(), Failure> {
-        let lock = match self.store.lock() {
-            Err(StoreError::Fs(error)) if error.is_read_only() => return Ok(()),
-            other => other?,
-        };
-        // What a person has saved since wins.
-        self.repository.complete(&BoardFiles::taking(Some(Side::Ours)))?;
-        drop(lock);
-        Ok(())
+    /// The board's lock. A process that died while it brought main forward may have left half of the board the new one, and
+    /// nothing may build on that: it is completed first.
+    pub(super) fn lock(&self) -> Result<BoardLock, Failure> {
+        let lock = self.store.lock()?;
+        if self.repository.has_begun() {
+            // What a person has saved since wins.
+            self.repository.complete(&BoardFiles::taking(Some(Side::Ours)))?;
+        }
+        Ok(lock)
+    }
+
+    /// For those who only read: what cannot be completed is told, and shown as it is.
+    fn complete_forward(&self) {
+        if let Err(failure) = self.lock() {
+            self.notice(format!("an interrupted merge or pull cannot be completed: {}", failure.message));
+        }
     }
 
     pub fn flow(&self) -> &Workflow {

@@ -113,8 +113,10 @@ pub fn add_worktree(ws: &Workspace, id: &TaskId, start: &Start) -> Result<Worktr
         let message = format!("{} is in the way: it is no worktree, and not empty", ws.store.shown(&place.path));
         return Err(Failure::refused("in-the-way", message).advice("move it away"));
     }
-    ws.repository.refuse_unsupported(if ws.repository.has_branch(&place.branch) { &place.branch } else { &from })?;
-    ws.repository.add_worktree(&place.path, &place.branch, &from)?;
+    let begin = if let Start::Revision(typed) = start { ws.repository.typed(typed)? } else { from.clone() };
+    ws.repository.refuse_unsupported(if ws.repository.has_branch(&place.branch) { &place.branch } else { &begin })?;
+    ws.repository.forget_missing(&place.path)?;
+    ws.repository.add_worktree(&place.path, &place.branch, &begin)?;
     // git runs it after `worktree add`; gix does not.
     ws.repository.run_hook(&place.path, "post-checkout", &[NO_COMMIT, "HEAD", "1"]);
     Ok(added(false))
@@ -212,11 +214,18 @@ pub fn remove_worktree(ws: &Workspace, id: &TaskId, force: bool) -> Result<Workt
         return Err(Failure::refused("would-lose", message)
             .advice("commit, merge or push what is there; `--force` throws it away"));
     }
-    take_away(ws, &worktree, force, if force { "forced".into() } else { "nothing is lost with it".into() })
+    take_away(
+        ws,
+        &worktree,
+        force,
+        if force { "forced".into() } else { "nothing that git knows of is lost with it".into() },
+    )
 }
 
 fn take_away(ws: &Workspace, worktree: &Worktree, force: bool, reason: String) -> Result<WorktreeRemoved, Failure> {
-    ws.repository.remove_worktree(&worktree.path, force)?;
+    if !ws.repository.forget_missing(&worktree.path)? {
+        ws.repository.remove_worktree(&worktree.path, force)?;
+    }
     let main = main_branch(ws);
     let deleted = worktree
         .branch

@@ -90,7 +90,8 @@ fn single(
     let checked = match name {
         "title" if trimmed.is_empty() => return Err(Refusal::Empty("the title")),
         "title" => Value::text(trimmed.split_whitespace().collect::<Vec<_>>().join(" ")),
-        _ if trimmed.is_empty() && (custom || KEYS.contains(&name)) => return Ok(None),
+        _ if trimmed.is_empty() && (custom || KEYS.contains(&name) || is_artifact(name)) => return Ok(None),
+        _ if is_artifact(name) => Value::text(trimmed),
         "description" => Value::text(format!("{}\n", value.trim_end())),
         // Steps have other states: a task cannot become one, nor the other way round.
         "kind" => match trimmed.parse::<Kind>()? {

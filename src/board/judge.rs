@@ -379,6 +379,8 @@ mod tests {
             command: None,
             live: true,
             remote: None,
+            renewing: None,
+            published: None,
             foreign: false,
         }
     }

@@ -53,8 +53,14 @@ pub struct Claim {
     pub token: String,
     pub command: Option<String>,
     /// The object that holds it on the remote through which machines agree.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remote: Option<String>,
+    /// The object that is to take its place there: until the remote has answered, either is its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renewing: Option<String>,
+    /// When the remote took it, by this machine's clock: what was seen there before that says nothing about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<Timestamp>,
     #[serde(skip)]
     pub live: bool,
     /// Another clone's: a worker of the same name there is somebody else.

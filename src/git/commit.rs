@@ -50,7 +50,13 @@ impl Repository {
         let lock = IndexLock::take(&repo)?;
         let mut index = index::open(&repo)?;
         let found = self.found(&repo, paths, &index)?;
-        let head = repo.head_tree_id_or_empty().map_err(|e| other("read HEAD", &e))?.detach();
+        // Read once: what is committed stands on what it was made from.
+        let parent = repo.head_id().ok().map(gix::Id::detach);
+        let head = match parent {
+            Some(parent) => repo.find_commit(parent).and_then(|commit| Ok(commit.tree_id()?.detach())),
+            None => Ok(gix::ObjectId::empty_tree(repo.object_hash())),
+        };
+        let head = head.map_err(|e| other("read HEAD", &e))?;
         let mut tree = repo.edit_tree(head).map_err(|e| other("read HEAD", &e))?;
         for Found { path, entry } in &found {
             match entry {
@@ -60,13 +66,14 @@ impl Repository {
             .map_err(|e| other("make the tree", &e))?;
         }
         let tree = tree.write().map_err(|e| other("make the tree", &e))?.detach();
-        let made = if tree == head { None } else { Some(self.commit_tree(&repo, tree, message)?) };
         let entries: Entries = found
             .into_iter()
             .map(|found| (found.path, found.entry.map(|(stat, id, mode, _)| (stat, id, mode))))
             .collect();
         index::put(&mut index, entries);
+        // Before HEAD: whoever is killed in between leaves the board staged, and not staged to go.
         lock.write(&mut index)?;
+        let made = if tree == head { None } else { Some(self.commit_tree(&repo, tree, parent, message)?) };
         Ok(made.map(|id| NewCommit { id: id.to_string(), paths: paths.to_vec() }))
     }
 
@@ -107,9 +114,9 @@ impl Repository {
         &self,
         repo: &gix::Repository,
         tree: gix::ObjectId,
+        parent: Option<gix::ObjectId>,
         message: &str,
     ) -> Result<gix::ObjectId, GitError> {
-        let parent = repo.head_id().ok().map(gix::Id::detach);
         let id = new_commit(repo, tree, parent.into_iter().collect(), message)?;
         let expected = match parent {
             Some(parent) => PreviousValue::MustExistAndMatch(Target::Object(parent)),

@@ -24,7 +24,7 @@ impl Repository {
     /// Every file below `folder` at a branch, tag or commit; none where it has no such folder. Nothing is checked out.
     pub fn files_at(&self, revision: &str, folder: &str) -> Result<Vec<OldFile>, GitError> {
         let unknown = |_| GitError::NoRevision(revision.to_owned());
-        let id = self.inner.rev_parse_single(revision).map_err(unknown)?;
+        let id = self.here.rev_parse_single(revision).map_err(unknown)?;
         let commit = id.object().and_then(gix::Object::peel_to_commit).map_err(unknown)?;
         let tree = commit.tree().map_err(|e| other("read the tree of that revision", &e))?;
         let entry = tree.lookup_entry_by_path(folder).map_err(|e| other("look the folder up", &e))?;

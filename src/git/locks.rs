@@ -1,18 +1,21 @@
 //! Git's own lock files around a change of references. gix, like git, leaves them behind when it is killed, and then nothing
 //! works until somebody removes them; so that we know which were ours, each is marked while it may be there.
 
+use std::fs::File;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use fs2::FileExt;
 use gix::refs::transaction::RefEdit;
 use gix::refs::{FullName, Target};
 
 use super::repository::{GitError, Repository, other};
 use crate::fs;
 
-/// Longer than any living process holds the lock of a reference.
+/// Longer than any living process holds the lock of a reference, or rewrites all of them.
 const LIVING: Duration = Duration::from_millis(500);
+const REWRITING: Duration = Duration::from_secs(10);
 
 impl Repository {
     /// One reference, as git would change it.
@@ -43,18 +46,11 @@ impl Repository {
 
     /// Tries once, and once more after clearing what a ralph that died has left.
     fn clearing<T, E>(&self, locks: &[PathBuf], action: impl Fn() -> Result<T, E>) -> Result<T, E> {
-        let marks: Vec<PathBuf> = locks.iter().map(|lock| self.mark(lock)).collect();
-        let left: Vec<&PathBuf> =
-            locks.iter().zip(&marks).filter(|(_, mark)| mark.exists()).map(|(lock, _)| lock).collect();
         let _ = fs::make_dir(&self.common.join("ralph/locks"));
-        for mark in &marks {
-            let _ = fs::write_new(mark, b"", false);
-        }
-        let result = action().or_else(|error| if clear(&left) { action() } else { Err(error) });
-        for mark in &marks {
-            let _ = fs::remove(mark);
-        }
-        result
+        let marks: Vec<Mark> = locks.iter().map(|lock| Mark::make(&self.mark(lock))).collect();
+        let left = locks.iter().zip(&marks).filter(|(_, mark)| mark.was_left).map(|(lock, _)| lock);
+        let left: Vec<&PathBuf> = left.collect();
+        action().or_else(|error| if clear(&left) { action() } else { Err(error) })
     }
 
     fn mark(&self, lock: &Path) -> PathBuf {
@@ -70,6 +66,30 @@ impl Repository {
     }
 }
 
+/// Says that a lock file may be ours while this lives; the kernel tells the others whether it does.
+struct Mark {
+    path: PathBuf,
+    file: Option<File>,
+    /// One was there that nobody held: a ralph died with it.
+    was_left: bool,
+}
+
+impl Mark {
+    fn make(path: &Path) -> Self {
+        let there = path.exists();
+        let file = fs::open_lock(path).ok().filter(|file| FileExt::try_lock_exclusive(file).is_ok());
+        Self { path: path.to_owned(), was_left: there && file.is_some(), file }
+    }
+}
+
+impl Drop for Mark {
+    fn drop(&mut self) {
+        if self.file.is_some() {
+            let _ = fs::remove(&self.path);
+        }
+    }
+}
+
 /// Removes those that nobody living holds; whether there was one.
 fn clear(locks: &[&PathBuf]) -> bool {
     let inode = |lock: &Path| fs::itself(lock).ok().flatten().map(|meta| meta.ino());
@@ -77,7 +97,14 @@ fn clear(locks: &[&PathBuf]) -> bool {
     if before.is_empty() {
         return false;
     }
-    std::thread::sleep(LIVING);
+    let all = before.iter().any(|(lock, _)| lock.ends_with("packed-refs.lock") || lock.ends_with("config.lock"));
+    let start = std::time::Instant::now();
+    while start.elapsed() < if all { REWRITING } else { LIVING } {
+        std::thread::sleep(Duration::from_millis(50));
+        if before.iter().all(|(lock, number)| inode(lock) != Some(*number)) {
+            return true;
+        }
+    }
     for (lock, number) in before {
         if inode(lock) == Some(number) {
             let _ = fs::remove(lock);

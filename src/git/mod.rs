@@ -1,6 +1,7 @@
 //! The repository around the board, through gix: where it is, who works in it, and what ralph sets up there.
 
 mod commit;
+mod files;
 mod history;
 mod index;
 mod integrate;

@@ -36,9 +36,11 @@ impl Repository {
         }
         git.arg("--git-dir").arg(&self.common).arg("--work-tree").arg(&self.root).current_dir(&self.root);
         git.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
+        git.env("GIT_HTTP_LOW_SPEED_LIMIT", "1").env("GIT_HTTP_LOW_SPEED_TIME", "20");
         let own_ssh = std::env::var_os("GIT_SSH_COMMAND").is_some() || std::env::var_os("GIT_SSH").is_some();
         if !own_ssh && self.inner.config_snapshot().string("core.sshCommand").is_none() {
-            git.env("GIT_SSH_COMMAND", "ssh -oBatchMode=yes -oConnectTimeout=10");
+            let patience = "-oConnectTimeout=10 -oServerAliveInterval=5 -oServerAliveCountMax=3";
+            git.env("GIT_SSH_COMMAND", format!("ssh -oBatchMode=yes {patience}"));
         }
         git
     }

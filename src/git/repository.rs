@@ -55,7 +55,10 @@ pub enum GitError {
 }
 
 pub struct Repository {
+    /// The main worktree's own view: its HEAD, its index.
     pub(super) inner: gix::Repository,
+    /// Where ralph was started: what people type as a revision is meant from there.
+    pub(super) here: gix::Repository,
     /// The main worktree: the board of every linked worktree is here.
     pub root: PathBuf,
     /// What all worktrees share: `.git` of the main one.
@@ -83,14 +86,18 @@ impl Repository {
         let root = main.workdir().or(own).map(Path::to_owned).or_else(|| remembered(&common));
         let root = root.ok_or_else(|| GitError::Bare(common.clone()))?;
         let root = gix::path::realpath(root).map_err(|e| other("find the main worktree", &e))?;
-        Ok(Self { inner, root, common })
+        let main = match main.workdir() {
+            Some(_) => main,
+            None => gix::open(&root).map_err(|e| other("open the main worktree", &e))?,
+        };
+        Ok(Self { inner: main, here: inner, root, common })
     }
 
     /// The main worktree with its own index and HEAD, wherever ralph was started.
     pub(super) fn main(&self) -> Result<gix::Repository, GitError> {
-        let doing = "open the main worktree";
-        let main = self.inner.main_repo().map_err(|e| other(doing, &e))?;
-        if main.workdir().is_some() { Ok(main) } else { gix::open(&self.root).map_err(|e| other(doing, &e)) }
+        gix::open(&self.root)
+            .or_else(|_| Ok::<_, gix::Error>(self.inner.clone()))
+            .map_err(|e| other("open the main worktree", &e))
     }
 
     /// Where `.git` is a file, nothing in git's own folder says where the main worktree is: its linked ones look here.

@@ -2,7 +2,6 @@
 //! completed by the next command when it is killed in the middle. Callers hold the board's lock.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use gix::bstr::{BStr, BString, ByteSlice as _};
@@ -11,11 +10,12 @@ use gix::refs::transaction::{PreviousValue, RefEdit};
 use gix::refs::{FullName, Target};
 use serde::{Deserialize, Serialize};
 
-use super::commit::{mode_of, refuse_underway};
+use super::commit::refuse_underway;
+use super::files::{Entry, Files, Touched};
 use super::index::{self, At, Entries, IndexLock};
 use super::merge::MergeFiles;
 use super::repository::{GitError, Repository, other};
-use crate::fs::{self, CheckOut};
+use crate::fs;
 
 const DOING: &str = "bring the worktree forward";
 
@@ -28,26 +28,6 @@ struct Begun {
     old: String,
     new: String,
     log: String,
-}
-
-/// A path that differs between two commits: its mode and content before and after.
-pub(super) struct Touched {
-    pub path: BString,
-    old: Option<(Mode, gix::ObjectId)>,
-    new: Option<(Mode, gix::ObjectId)>,
-}
-
-impl Touched {
-    pub fn becomes_link(&self) -> bool {
-        self.new.is_some_and(|(mode, _)| mode == Mode::SYMLINK)
-    }
-}
-
-/// Whether what is there may already be the new one.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Expect {
-    Old,
-    OldOrNew,
 }
 
 impl Repository {
@@ -66,14 +46,12 @@ impl Repository {
             let edit = RefEdit::update(name, new, PreviousValue::MustExistAndMatch(Target::Object(old)), log);
             return self.moving(&self.inner, edit, branch, old);
         };
-        refuse_underway(&holder)?;
-        if holder.config_snapshot().boolean("core.sparseCheckout") == Some(true) {
-            return Err(GitError::Unsupported(format!("the worktree of {branch} is a sparse checkout")));
-        }
+        refuse_unfit(&holder, branch)?;
+        self.refuse_unsupported(&new.to_string())?;
         let lock = IndexLock::take(&holder)?;
         let index = index::open(&holder)?;
         let touched = touched(&holder, old, new)?;
-        refuse_in_the_way(&holder, &index, &touched)?;
+        refuse_in_the_way(&holder.clone().with_object_memory(), &index, &touched)?;
         let worktree = holder.workdir().unwrap_or(&self.root).to_owned();
         let begun = Begun {
             worktree,
@@ -108,6 +86,7 @@ impl Repository {
             IndexLock::recover(&holder);
             return self.forget_begun();
         }
+        refuse_unfit(&holder, &begun.branch)?;
         let lock = IndexLock::take(&holder)?;
         let index = index::open(&holder)?;
         let touched = touched(&holder, old, new)?;
@@ -131,8 +110,17 @@ impl Repository {
         begun: &Begun,
         resumed: Option<&dyn MergeFiles>,
     ) -> Result<(), GitError> {
-        let expect = if resumed.is_some() { Expect::OldOrNew } else { Expect::Old };
-        let entries = write_files(holder, &index, touched, expect, resumed)?;
+        let probe = holder.clone().with_object_memory();
+        let entries = match write_files(&probe, &index, touched, resumed) {
+            Ok(entries) => entries,
+            Err(error) => {
+                // What was written is as it was again: there is nothing to complete.
+                if resumed.is_none() {
+                    self.forget_begun()?;
+                }
+                return Err(error);
+            }
+        };
         let id = |text: &str| gix::ObjectId::from_hex(text.as_bytes()).map_err(|e| other(DOING, &e));
         let (old, new) = (id(&begun.old)?, id(&begun.new)?);
         if holder.head_id().ok().map(gix::Id::detach) != Some(new) {
@@ -171,6 +159,15 @@ impl Repository {
     }
 }
 
+/// What we could not write as git would.
+fn refuse_unfit(holder: &gix::Repository, branch: &str) -> Result<(), GitError> {
+    refuse_underway(holder)?;
+    if holder.config_snapshot().boolean("core.sparseCheckout") == Some(true) {
+        return Err(GitError::Unsupported(format!("the worktree of {branch} is a sparse checkout")));
+    }
+    Ok(())
+}
+
 fn lost(name: &FullName) -> String {
     format!("{} is checked out in a worktree whose folder is gone", name.shorten())
 }
@@ -202,10 +199,7 @@ pub(super) fn files_of(
 
 /// Everything that keeps the files from being written, named at once.
 fn refuse_in_the_way(repo: &gix::Repository, index: &gix::index::File, touched: &[Touched]) -> Result<(), GitError> {
-    let root = repo.workdir().unwrap_or(Path::new("")).to_owned();
-    // What is only looked at is not kept.
-    let probe = repo.clone().with_object_memory();
-    let (mut pipeline, _) = probe.filter_pipeline(None).map_err(|e| other(DOING, &e))?;
+    let mut files = Files::new(repo, index)?;
     let gone: BTreeSet<&BStr> = touched.iter().filter(|t| t.new.is_none()).map(|t| t.path.as_bstr()).collect();
     let mut found = Vec::new();
     for Touched { path, old, new } in touched {
@@ -217,12 +211,11 @@ fn refuse_in_the_way(repo: &gix::Repository, index: &gix::index::File, touched: 
                 continue;
             }
         };
-        let there = looked_at(&mut pipeline, index, path)?;
         let free = match old {
             Some((Mode::COMMIT, _)) => staged == *old,
-            Some(_) => staged == *old && there == *old,
+            Some(_) => staged == *old && files.look(path.as_ref())? == *old,
             None if staged.is_some() && staged != *new => false,
-            None => there == *new || is_free(&root, path, &gone)?,
+            None => files.is_free(path.as_ref(), &gone)? || files.look(path.as_ref())? == *new,
         };
         if !free {
             found.push(path.to_string());
@@ -231,92 +224,79 @@ fn refuse_in_the_way(repo: &gix::Repository, index: &gix::index::File, touched: 
     if found.is_empty() { Ok(()) } else { Err(GitError::InTheWay(found)) }
 }
 
-/// What a path of the worktree is, as git would store it.
-fn looked_at(
-    pipeline: &mut gix::filter::Pipeline<'_>,
-    index: &gix::index::File,
-    path: &BString,
-) -> Result<Option<(Mode, gix::ObjectId)>, GitError> {
-    match pipeline.worktree_file_to_object(path.as_ref(), index) {
-        Ok(found) => Ok(found.map(|(id, kind, _)| (mode_of(kind), id))),
-        // A folder on the way to it is a file: then there is nothing at the path itself.
-        Err(error) => {
-            if error.is_not_found() {
-                Ok(None)
-            } else {
-                Err(other(DOING, &error))
-            }
-        }
-    }
-}
-
-/// Nothing is where a file is to be made, but what goes away with this very update.
-fn is_free(root: &Path, path: &BString, gone: &BTreeSet<&BStr>) -> Result<bool, GitError> {
-    let text = path.to_str_lossy().into_owned();
-    let doing = |e: fs::FsError| other(DOING, &e);
-    let parents: Vec<usize> = text.match_indices('/').map(|(at, _)| at).collect();
-    for parent in parents.iter().map(|at| &text[..*at]) {
-        match fs::itself(&root.join(parent)).map_err(doing)? {
-            Some(meta) if !meta.is_dir() => return Ok(gone.contains(parent.as_bytes().as_bstr())),
-            Some(_) => {}
-            None => return Ok(true),
-        }
-    }
-    let Some(meta) = fs::itself(&root.join(&text)).map_err(doing)? else { return Ok(true) };
-    if !meta.is_dir() {
-        return Ok(false);
-    }
-    let inside = walkdir::WalkDir::new(root.join(&text)).into_iter().filter_map(Result::ok);
-    let mut files = inside.filter(|entry| !entry.file_type().is_dir());
-    Ok(files.all(|entry| {
-        let below = entry.path().strip_prefix(root).map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
-        gone.contains(below.as_bytes().as_bstr())
-    }))
-}
-
-/// Writes what is new, removes what is gone; each file in one step, so that it is always the old one or the new one.
-fn write_files(
-    repo: &gix::Repository,
-    index: &gix::index::File,
-    touched: &[Touched],
-    expect: Expect,
-    merger: Option<&dyn MergeFiles>,
-) -> Result<Entries, GitError> {
-    let root = repo.workdir().unwrap_or(Path::new("")).to_owned();
-    let probe = repo.clone().with_object_memory();
-    let (mut looking, _) = probe.filter_pipeline(None).map_err(|e| other(DOING, &e))?;
-    let mut entries = Entries::new();
+/// Removals first, to make room; then what says how the rest is to be written; then the rest.
+fn in_order(touched: &[Touched]) -> Vec<Touched> {
     let is_attributes = |touch: &&Touched| touch.path.ends_with(b".gitattributes");
     let removed = touched.iter().filter(|touch| touch.new.is_none());
     let attributes = touched.iter().filter(|touch| touch.new.is_some()).filter(is_attributes);
     let rest = touched.iter().filter(|touch| touch.new.is_some() && !is_attributes(touch));
-    for touch in removed.chain(attributes).chain(rest) {
-        let path = root.join(touch.path.to_str_lossy().as_ref());
-        if expect == Expect::OldOrNew {
-            let there = looked_at(&mut looking, index, &touch.path)?;
-            let known = there == touch.old || there == touch.new || there.is_none();
-            if !known {
-                merge_in(repo, merger, touch, &path)?;
-                entries.insert(touch.path.clone(), touch.new.map(|(mode, id)| (Stat::default(), id, mode)));
-                continue;
+    removed.chain(attributes).chain(rest).cloned().collect()
+}
+
+/// Writes what is new, removes what is gone.
+fn write_files(
+    repo: &gix::Repository,
+    index: &gix::index::File,
+    touched: &[Touched],
+    resumed: Option<&dyn MergeFiles>,
+) -> Result<Entries, GitError> {
+    let ordered = in_order(touched);
+    let with_attributes =
+        ordered.iter().rposition(|touch| touch.path.ends_with(b".gitattributes")).map_or(0, |at| at + 1);
+    let (first, rest) = ordered.split_at(with_attributes);
+    let mut stats = Vec::new();
+    // Attributes that come with it are read by a second look.
+    for (part, others) in [(first, &[][..]), (rest, first)] {
+        let mut files = Files::new(repo, index)?;
+        let (part, known) = settle(repo, &mut files, part, resumed)?;
+        match files.replace_all(&part) {
+            Ok(written) => stats.extend(part.into_iter().zip(written)),
+            Err(error) => {
+                let back: Vec<Touched> = others.iter().rev().map(Touched::inverse).collect();
+                let _ = Files::new(repo, index)?.replace_all(&back);
+                return Err(error);
             }
         }
-        let stat = write_one(repo, touch, &path, &root)?;
-        entries.insert(touch.path.clone(), touch.new.map(|(mode, id)| (stat, id, mode)));
+        stats.extend(known.into_iter().map(|touch| (touch, Stat::default())));
     }
-    Ok(entries)
+    let entry = |(touch, stat): (Touched, Stat)| {
+        let entry = touch.new.map(|(mode, id)| (stat, id, mode));
+        (touch.path, entry)
+    };
+    Ok(stats.into_iter().map(entry).collect())
+}
+
+/// After a kill, some files may be what they are to be already, or what somebody made of them since: what is left to write,
+/// and what is not.
+fn settle(
+    repo: &gix::Repository,
+    files: &mut Files<'_>,
+    touched: &[Touched],
+    resumed: Option<&dyn MergeFiles>,
+) -> Result<(Vec<Touched>, Vec<Touched>), GitError> {
+    let Some(merger) = resumed else { return Ok((touched.to_vec(), Vec::new())) };
+    let (mut left, mut known) = (Vec::new(), Vec::new());
+    for touch in touched {
+        let there = files.look(touch.path.as_ref())?;
+        if there == touch.new {
+            known.push(touch.clone());
+        } else if there == touch.old || there.is_none() {
+            left.push(Touched { old: there, ..touch.clone() });
+        } else {
+            merge_in(repo, merger, touch, &files.path(touch.path.as_ref()))?;
+            known.push(touch.clone());
+        }
+    }
+    Ok((left, known))
 }
 
 /// Somebody changed a file after the process died: their change and the new content in one, where that can be had.
-fn merge_in(
-    repo: &gix::Repository,
-    merger: Option<&dyn MergeFiles>,
-    touch: &Touched,
-    path: &Path,
-) -> Result<(), GitError> {
+fn merge_in(repo: &gix::Repository, merger: &dyn MergeFiles, touch: &Touched, path: &Path) -> Result<(), GitError> {
     let name = touch.path.to_str_lossy();
-    let Some(merger) = merger.filter(|merger| merger.covers(&name)) else { return Ok(()) };
-    let blob = |side: Option<(Mode, gix::ObjectId)>| -> Result<Option<Vec<u8>>, GitError> {
+    if !merger.covers(&name) {
+        return Ok(());
+    }
+    let blob = |side: Option<Entry>| -> Result<Option<Vec<u8>>, GitError> {
         side.map(|(_, id)| repo.find_blob(id).map(|blob| blob.data.clone()).map_err(|e| other(DOING, &e))).transpose()
     };
     let there = fs::read(path).map_err(|e| other(DOING, &e))?;
@@ -325,45 +305,4 @@ fn merge_in(
         Some(Some(merged)) => fs::replace(path, &merged, true).map_err(|e| other(DOING, &e)),
         _ => Ok(()),
     }
-}
-
-fn write_one(repo: &gix::Repository, touch: &Touched, path: &Path, root: &Path) -> Result<Stat, GitError> {
-    let doing = |e: fs::FsError| other(DOING, &e);
-    let Some((mode, id)) = touch.new else {
-        if touch.old.is_some_and(|(mode, _)| mode != Mode::COMMIT) {
-            fs::remove(path).map_err(doing)?;
-            for folder in path.ancestors().skip(1).take_while(|folder| *folder != root) {
-                fs::remove_empty_dir(folder);
-            }
-        }
-        return Ok(Stat::default());
-    };
-    if mode == Mode::COMMIT {
-        fs::make_dir(path).map_err(doing)?;
-        return Ok(Stat::default());
-    }
-    let blob = repo.find_blob(id).map_err(|e| other("read what is to be written", &e))?;
-    let links = repo.config_snapshot().boolean("core.symlinks") != Some(false);
-    let (content, kind) = match mode {
-        Mode::SYMLINK if links => (blob.data.clone(), CheckOut::Link),
-        Mode::FILE_EXECUTABLE => (worktree_form(repo, &blob.data, &touch.path)?, CheckOut::Program),
-        _ => (worktree_form(repo, &blob.data, &touch.path)?, CheckOut::File),
-    };
-    if path.is_dir() && !path.is_symlink() {
-        fs::remove_empty_dir(path);
-    }
-    fs::check_out(path, &content, kind).map_err(doing)?;
-    let meta = gix::index::fs::Metadata::from_path_no_follow(path).map_err(|e| other(DOING, &e))?;
-    Stat::from_fs(&meta).map_err(|e| other(DOING, &e))
-}
-
-/// With line endings and filters as the attributes say; those that came with this update are on disk already.
-fn worktree_form(repo: &gix::Repository, data: &[u8], path: &BString) -> Result<Vec<u8>, GitError> {
-    let doing = "filter what is to be written";
-    let (mut pipeline, _) = repo.filter_pipeline(None).map_err(|e| other(doing, &e))?;
-    let options = gix::filter::plumbing::pipeline::convert::to_worktree::Options::default();
-    let mut converted = pipeline.convert_to_worktree(data, path.as_ref(), options).map_err(|e| other(doing, &e))?;
-    let mut content = Vec::new();
-    converted.read_to_end(&mut content).map_err(|e| other(doing, &e))?;
-    Ok(content)
 }

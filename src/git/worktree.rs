@@ -61,7 +61,8 @@ impl Repository {
             let made = std::fs::metadata(proxy.git_dir().join("gitdir")).and_then(|meta| meta.modified()).ok();
             let locked =
                 proxy.is_locked().then(|| proxy.lock_reason().map(|reason| reason.to_string()).unwrap_or_default());
-            let missing = !path.is_dir();
+            // A folder without its link to git is only what is left of one.
+            let missing = !path.join(".git").is_file();
             let repo = proxy.into_repo_with_possibly_inaccessible_worktree().ok();
             let branch = repo.and_then(|repo| repo.head_name().ok().flatten()).map(|name| name.shorten().to_string());
             let made = made.and_then(|time| Timestamp::try_from(time).ok());
@@ -84,9 +85,19 @@ impl Repository {
         Ok(self.commit_of(&format!("refs/heads/{branch}"))?.to_string())
     }
 
+    /// What somebody typed as a revision, as git would understand it where they are.
+    pub fn typed(&self, revision: &str) -> Result<String, GitError> {
+        let unknown = |_| GitError::NoRevision(revision.to_owned());
+        let id = self.here.rev_parse_single(revision).map_err(unknown)?;
+        Ok(id.object().and_then(gix::Object::peel_to_commit).map_err(unknown)?.id.to_string())
+    }
+
+    /// A branch first, whatever else has its name: a tag must not stand in for it.
     pub(super) fn commit_of(&self, revision: &str) -> Result<gix::ObjectId, GitError> {
         let unknown = |_| GitError::NoRevision(revision.to_owned());
-        let id = self.inner.rev_parse_single(revision).map_err(unknown)?;
+        let branch = format!("refs/heads/{revision}");
+        let name = if self.has_branch(revision) { branch.as_str() } else { revision };
+        let id = self.inner.rev_parse_single(name).map_err(unknown)?;
         let commit = id.object().and_then(gix::Object::peel_to_commit).map_err(unknown)?;
         Ok(commit.id)
     }
@@ -202,7 +213,7 @@ impl Repository {
         let count = |tip: gix::ObjectId, hidden: gix::ObjectId| -> Result<usize, GitError> {
             let walk =
                 self.inner.rev_walk([tip]).with_hidden([hidden]).all().map_err(|e| other("count commits", &e))?;
-            Ok(walk.filter_map(Result::ok).count())
+            walk.map(|step| step.map(|_| 1).map_err(|e| other("count commits", &e))).sum()
         };
         Ok(Distance { ahead: count(here, there)?, behind: count(there, here)? })
     }
@@ -229,6 +240,19 @@ impl Repository {
 
     pub fn is_dirty(&self, worktree: &Worktree) -> Option<bool> {
         gix::open(&worktree.path).ok().map(|repo| !is_clean(&repo))
+    }
+
+    /// A worktree whose folder is gone, or is only what is left of one, is no more: git forgets it, and no file is touched.
+    pub fn forget_missing(&self, path: &Path) -> Result<bool, GitError> {
+        let Some(worktree) = self.worktree_at(path)?.filter(|there| there.missing && there.locked.is_none()) else {
+            return Ok(false);
+        };
+        let doing = "forget the worktree";
+        let proxies = self.inner.worktrees().map_err(|e| other(doing, &e))?;
+        let wanted = proxies.into_iter().find(|proxy| proxy.base().is_ok_and(|base| real(&base) == worktree.path));
+        let Some(proxy) = wanted else { return Ok(false) };
+        std::fs::remove_dir_all(proxy.git_dir()).map_err(|e| other(doing, &e))?;
+        Ok(true)
     }
 
     pub fn remove_worktree(&self, path: &Path, force: bool) -> Result<(), GitError> {

@@ -58,23 +58,36 @@ impl Store {
         Ok(fs::replace(&self.claim_path(id, "toml"), text.as_bytes(), true)?)
     }
 
-    /// What is to be taken back on the remote, by task.
-    pub fn retired_claims(&self) -> Result<BTreeMap<TaskId, String>, StoreError> {
-        let mut found = BTreeMap::new();
-        for name in fs::names(&self.claims_dir())? {
-            let Some(id) = name.strip_suffix(".gone").and_then(|stem| TaskId::new(stem).ok()) else { continue };
-            found.extend(fs::read_text(&self.claims_dir().join(&name))?.map(|object| (id, object)));
-        }
-        Ok(found)
+    /// What is to be taken back on the remote: a task, and the object that holds its claim there.
+    pub fn retired_claims(&self) -> Result<Vec<(TaskId, String)>, StoreError> {
+        let name = |name: &str| {
+            let (id, object) = name.strip_suffix(".gone")?.rsplit_once('.')?;
+            Some((TaskId::new(id).ok()?, object.to_owned()))
+        };
+        Ok(fs::names(&self.claims_dir())?.iter().filter_map(|text| name(text)).collect())
     }
 
     pub fn retire_claim(&self, id: &TaskId, object: &str) -> Result<(), StoreError> {
         fs::make_dir(&self.claims_dir())?;
-        Ok(fs::replace(&self.claim_path(id, "gone"), object.as_bytes(), true)?)
+        Ok(fs::replace(&self.claim_path(id, &format!("{object}.gone")), b"", true)?)
     }
 
-    pub fn forget_retired(&self, id: &TaskId) -> Result<(), StoreError> {
-        Ok(fs::remove(&self.claim_path(id, "gone"))?)
+    pub fn forget_retired(&self, id: &TaskId, object: &str) -> Result<(), StoreError> {
+        Ok(fs::remove(&self.claim_path(id, &format!("{object}.gone")))?)
+    }
+
+    /// When the last look at the remote began.
+    pub fn claims_seen(&self) -> Option<Timestamp> {
+        fs::read_text(&self.local.join("claims.seen")).ok()??.parse().ok()
+    }
+
+    pub fn note_claims_seen(&self, began: Timestamp) -> Result<(), StoreError> {
+        Ok(fs::replace(&self.local.join("claims.seen"), began.to_string().as_bytes(), false)?)
+    }
+
+    /// One task's claim, as its file has it.
+    pub fn claim_file(&self, id: &TaskId) -> Result<Option<Claim>, StoreError> {
+        Ok(fs::read_text(&self.claim_path(id, "toml"))?.and_then(|text| toml::from_str(&text).ok()))
     }
 
     /// One process at a time changes a task's claim on the remote.

@@ -116,7 +116,7 @@ impl Store {
             }
             fs::replace(&self.intent_path(), line.to_text().as_bytes(), edits.len() > 1)?;
             match self.apply(&edits, &id) {
-                Ok(None) => match journal::append(&self.journal_dir(), &line) {
+                Ok(None) => match self.journal_line(&line) {
                     Ok(()) => {
                         self.take_in_late_saves(&edits, &line)?;
                         fs::remove(&self.intent_path())?;
@@ -154,8 +154,13 @@ impl Store {
         let id: String = (0..10).map(|_| rng.alphanumeric().to_ascii_lowercase()).collect();
         let line =
             Line { id: id.clone(), at, by: by.clone(), verb: op.verb.to_owned(), undoes: None, changes: op.changes };
-        journal::append(&self.journal_dir(), &line)?;
+        self.journal_line(&line)?;
         Ok(Committed { id })
+    }
+
+    fn journal_line(&self, line: &Line) -> Result<(), StoreError> {
+        self.inside(line.file(&self.journal_dir()))?;
+        Ok(journal::append(&self.journal_dir(), line)?)
     }
 
     /// What we write, we must be able to read: too long, or with conflict markers in it, it would be a broken file.
@@ -241,7 +246,7 @@ impl Store {
         let mut edits: BTreeMap<PathBuf, Edit> = BTreeMap::new();
         for change in changes {
             let place = if let Change::File { file, .. } = change { file } else { &Place::Task };
-            let path = fs::followed(self.path(change.task(), place));
+            let path = self.inside(self.path(change.task(), place))?;
             if !edits.contains_key(&path) {
                 let old = self.text_of(&path)?;
                 let place = place.clone();
@@ -266,7 +271,7 @@ impl Store {
         self.apply(&edits, &line.id)?;
         self.take_in_late_saves(&edits, &line)?;
         if !self.is_journaled(&line)? {
-            journal::append(&self.journal_dir(), &line)?;
+            self.journal_line(&line)?;
         }
         fs::remove(&self.intent_path())?;
         Ok(())
@@ -283,7 +288,7 @@ impl Store {
     fn restore_swapped(&self, line: &Line) -> Result<(), StoreError> {
         for change in &line.changes {
             let place = if let Change::File { file, .. } = change { file } else { &Place::Task };
-            let path = fs::followed(self.path(change.task(), place));
+            let Ok(path) = self.inside(self.path(change.task(), place)) else { continue };
             let temp = guard::temp_path(&path, &line.id);
             let Some(swapped) = self.text_of(&temp).ok().flatten() else { continue };
             match self.text_of(&path).ok().flatten() {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::board::Change;
+use crate::board::{Change, Place};
 use crate::fs::{self, FsError};
 use crate::task::{Problem, TaskId, Worker};
 
@@ -47,12 +47,22 @@ pub fn parse(bytes: &[u8]) -> (Vec<Line>, Vec<usize>) {
         if raw.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
-        match serde_json::from_slice(raw) {
-            Ok(line) => lines.push(line),
-            Err(_) => bad.push(number + 1),
+        match serde_json::from_slice::<Line>(raw) {
+            Ok(line) if line.changes.iter().all(is_sound) => lines.push(line),
+            _ => bad.push(number + 1),
         }
     }
     (lines, bad)
+}
+
+/// A journal comes with a clone: what it names must lie on the board.
+fn is_sound(change: &Change) -> bool {
+    match change {
+        Change::File { file: Place::Note(name), .. } => {
+            name.ends_with(".md") && !name.starts_with('.') && !name.contains(['/', '\\', '\0'])
+        }
+        _ => true,
+    }
 }
 
 /// The lines of a text, those that are some.

@@ -103,7 +103,7 @@ fn both(key: &Key, base: Option<&Value>, ours: Option<&Value>, theirs: Option<&V
         // Each rejection on each side was one.
         ("review.rejections", base, Some(Value::Integer(o)), Some(Value::Integer(t))) => {
             let b = if let Some(Value::Integer(b)) = base { *b } else { 0 };
-            Some(Some(Value::Integer(b + (o - b) + (t - b))))
+            Some(Some(Value::Integer(o.saturating_add(t.saturating_sub(b)))))
         }
         _ => None,
     }

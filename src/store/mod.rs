@@ -99,6 +99,27 @@ impl Store {
         }
     }
 
+    /// Where a file of the board really lies. A link that leads out of the repository is not followed: it may have come with a
+    /// clone, and its maker chose what it stands for.
+    pub(crate) fn inside(&self, path: PathBuf) -> Result<PathBuf, StoreError> {
+        let links = path.ancestors().take_while(|folder| *folder != self.root).any(Path::is_symlink);
+        if !links {
+            return Ok(path);
+        }
+        let shown = self.shown(&path);
+        let real = path.canonicalize().or_else(|_| {
+            let folder = path.parent().unwrap_or(&path).canonicalize();
+            folder.map(|folder| folder.join(path.file_name().unwrap_or_default()))
+        });
+        match real {
+            Ok(real) if real.starts_with(&self.root) && !real.is_symlink() => Ok(real),
+            _ => {
+                let problem = Problem::whole(&shown, "this is a link that leads out of the repository");
+                Err(StoreError::Broken(problem.hint("put the file itself there")))
+            }
+        }
+    }
+
     /// As a person in the repository would type it.
     pub fn shown(&self, path: &Path) -> String {
         path.strip_prefix(&self.root).unwrap_or(path).display().to_string()
@@ -138,6 +159,7 @@ impl Store {
 
     /// The text of a task file, if there is one and it is text.
     pub(crate) fn text_of(&self, path: &Path) -> Result<Option<String>, StoreError> {
+        let path = &self.inside(path.to_owned())?;
         let Some(meta) = fs::metadata(path)? else { return Ok(None) };
         let shown = self.shown(path);
         if !meta.is_file() {

@@ -34,7 +34,7 @@ impl Store {
         let folder = self.board_dir().join(format!("notes/{task}"));
         let mut notes = Vec::new();
         for name in fs::names(&folder)?.into_iter().filter(|name| name.ends_with(".md") && !name.starts_with('.')) {
-            let path = folder.join(&name);
+            let Ok(path) = self.inside(folder.join(&name)) else { continue };
             let Some(bytes) = fs::read(&path)? else { continue };
             notes.push(parse(name, &String::from_utf8_lossy(&bytes), &path));
         }

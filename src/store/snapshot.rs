@@ -179,7 +179,10 @@ impl Store {
         let Some(meta) = fs::metadata(&path)? else { return Ok(None) };
         let stamp = Stamp::of(&meta);
         let shown = format!(".ralph/tasks/{id}.toml");
-        let content = if stamp.size > codec::MAX_FILE_SIZE {
+        let outside = if path.is_symlink() { self.inside(path.clone()).err() } else { None };
+        let content = if let Some(StoreError::Broken(problem)) = outside {
+            Content::Broken(id.clone(), problem)
+        } else if stamp.size > codec::MAX_FILE_SIZE {
             Content::Broken(id.clone(), too_large(&shown))
         } else {
             match fs::read(&path) {

@@ -10,8 +10,21 @@ const MAX_LENGTH: usize = 64;
 
 /// The stem of a task's file name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(try_from = "String", into = "String")]
 pub struct TaskId(String);
+
+impl TryFrom<String> for TaskId {
+    type Error = InvalidId;
+    fn try_from(text: String) -> Result<Self, InvalidId> {
+        Self::new(text)
+    }
+}
+
+impl From<TaskId> for String {
+    fn from(id: TaskId) -> Self {
+        id.0
+    }
+}
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} cannot be a task id: {why}")]

@@ -8,7 +8,7 @@ use crate::sandbox::{Output, RALPH, Sandbox, finish};
 
 /// Runs a verb that is killed when it enters its `nth` system call of those that change or read files.
 pub fn killed_at(sandbox: &Sandbox, folder: &Path, nth: usize, args: &[&str]) -> Output {
-    let calls = "openat,write,fsync,fdatasync,rename,renameat2,unlink,mkdir,chmod,fchmodat,pread64,flock,read,close";
+    let calls = "openat,write,fsync,fdatasync,rename,renameat2,unlink,unlinkat,rmdir,link,linkat,symlink,mkdir,chmod,fchmodat,pread64,flock,read,close";
     let mut command = sandbox.command("strace", folder);
     command.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={calls}")]);
     command.args(["-e", &format!("inject={calls}:signal=SIGKILL:when={nth}"), RALPH]);

@@ -260,6 +260,8 @@ impl Model {
                         command: grant.command,
                         live: true,
                         remote: None,
+                        renewing: None,
+                        published: None,
                         foreign: false,
                     };
                     self.claims.insert(id, claim);

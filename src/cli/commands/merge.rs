@@ -11,6 +11,7 @@ pub fn run(session: &Session<'_>, args: &Merge) -> Answer {
             return;
         }
         session.out.say(&match step {
+            MergeStep::Updating(branch) => format!("bringing main into {branch}, so that both are checked together"),
             MergeStep::Check(program) => format!("check: {}", program.join(" ")),
             MergeStep::Landing(branch) => format!("merging {branch}"),
         });
@@ -37,8 +38,9 @@ fn words(merged: &Merged) -> String {
     let mut text = format!("{} is in {} {how}  {commit}\n", merged.branch, merged.into);
     match &merged.kept {
         Some(why) => text.push_str(&format!("{}\n", paint(style::WARN, why))),
-        None if merged.worktree_removed => text.push_str("its worktree and branch are gone\n"),
-        None => text.push_str("its branch is gone\n"),
+        None if merged.worktree_removed && merged.branch_deleted => text.push_str("its worktree and branch are gone\n"),
+        None if merged.branch_deleted => text.push_str("its branch is gone\n"),
+        None => {}
     }
     let state = |name: &str| paint(style::state(name), name);
     text.push_str(&format!("{} → {}\n", paint(style::ID, &merged.task), state(merged.to.as_str())));

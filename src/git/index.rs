@@ -65,6 +65,7 @@ impl IndexLock {
     pub fn write(self, index: &mut gix::index::File) -> Result<(), GitError> {
         // A stale cache tree makes later commits wrong.
         index.remove_tree();
+        smudge(index);
         let mut out = Vec::new();
         index.write_to(&mut out, gix::index::write::Options::default()).map_err(|e| other(DOING, &e))?;
         let write = || -> Result<(), std::io::Error> {
@@ -97,6 +98,16 @@ pub(super) fn open(repo: &gix::Repository) -> Result<gix::index::File, GitError>
         return Err(GitError::Unsupported("the index is sparse (index.sparse)".into()));
     }
     Ok(index)
+}
+
+/// A file that was changed in the same instant as the index was last written looks unchanged by its times; git knows by the
+/// index's own time that it has to look inside. That time is about to change, so the entry must say it.
+fn smudge(index: &mut gix::index::File) {
+    let seconds = index.timestamp().unix_seconds();
+    // git is mostly built to count whole seconds.
+    for entry in index.entries_mut().iter_mut().filter(|entry| i64::from(entry.stat.mtime.secs) >= seconds) {
+        entry.stat.size = 0;
+    }
 }
 
 /// An entry for a path, or none where the path is to go.

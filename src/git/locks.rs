@@ -53,6 +53,18 @@ impl Repository {
         action().or_else(|error| if clear(&left) { action() } else { Err(error) })
     }
 
+    /// Removes all that a ralph which died has left, for a git that is to be started.
+    pub(super) fn clear_left(&self) -> bool {
+        let folder = self.common.join("ralph/locks");
+        let marks = fs::names(&folder).unwrap_or_default();
+        let held: Vec<(PathBuf, Mark)> = marks
+            .iter()
+            .map(|name| (self.common.join(name.replace('%', "/")), Mark::make(&folder.join(name))))
+            .filter(|(_, mark)| mark.was_left)
+            .collect();
+        clear(&held.iter().map(|(lock, _)| lock).collect::<Vec<_>>())
+    }
+
     fn mark(&self, lock: &Path) -> PathBuf {
         let name = lock.strip_prefix(&self.common).unwrap_or(lock).to_string_lossy().replace('/', "%");
         self.common.join("ralph/locks").join(name)

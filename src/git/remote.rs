@@ -192,9 +192,13 @@ impl Repository {
     }
 
     fn ask(&self, remote: &str, options: &[&str], refspecs: &[&str]) -> Result<Said, GitError> {
-        let mut git = self.program();
-        git.args(options).arg("--").arg(remote).args(refspecs);
-        program::run(&mut git, b"")
+        let run = || {
+            let mut git = self.program();
+            git.args(options).arg("--").arg(remote).args(refspecs);
+            program::run(&mut git, b"")
+        };
+        let said = run()?;
+        if !said.ok && said.stderr.contains("File exists") && self.clear_left() { run() } else { Ok(said) }
     }
 }
 

@@ -460,3 +460,13 @@ fn the_programs_end_is_ralphs_whatever_became_of_the_task() {
     let script = format!("{RALPH} task rm $RALPH_TASK --force; exit 7");
     assert_eq!(sandbox.ralph(&["run", &other, "--as", "analyst-2", "--", "sh", "-c", &script]).code, 7);
 }
+
+/// Who moves a task into its lock goes on with the claim that it has.
+#[test]
+fn a_move_into_a_lock_keeps_the_claim_of_whoever_has_it() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["x", "--state", "ready-for-plan"]);
+    let script =
+        format!("{RALPH} move {id} 'Plan in Progress' && {RALPH} note {id} done && {RALPH} task set {id} priority=P1");
+    sandbox.ralph(&["run", &id, "--as", "ada", "--", "sh", "-c", &script]).ok();
+}

@@ -189,3 +189,27 @@ fn a_commit_that_is_killed_leaves_nothing_in_the_way() {
     assert!(committed);
     sandbox.git(&["fsck", "--strict"]);
 }
+
+#[test]
+fn what_would_be_lost_or_wrong_is_not_committed() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("t-a", "title = 'A'\n");
+    sandbox.ralph(&["commit"]).ok();
+    sandbox.write_task("t-b", "<<<<<<< HEAD\ntitle = 'x'\n=======\ntitle = 'y'\n>>>>>>> o\n");
+    assert!(sandbox.ralph(&["commit"]).fails(4).contains("t-b.toml:1:1"));
+    sandbox.write_task("t-b", "title = \n");
+    let said = sandbox.ralph(&["commit"]);
+    assert!(said.code == 0 && said.stderr.contains("problem: .ralph/tasks/t-b.toml:1"), "{said}");
+    std::fs::write(sandbox.root().join(".ralph/tasks/.t-a.toml.swp"), "x").unwrap();
+    std::fs::write(sandbox.root().join(".ralph/tasks/t-a.toml~"), "x").unwrap();
+    assert!(sandbox.ralph(&["commit"]).stderr.contains("nothing to do"));
+    sandbox.git(&["checkout", "-q", "--detach"]);
+    sandbox.add(&["Lost"]);
+    assert!(sandbox.ralph(&["commit"]).fails(1).contains("HEAD is detached"));
+    sandbox.git(&["checkout", "-q", "main"]);
+    let (tasks, elsewhere) = (sandbox.root().join(".ralph/tasks"), sandbox.outside("tasks"));
+    std::fs::rename(&tasks, &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &tasks).unwrap();
+    assert!(sandbox.ralph(&["commit"]).fails(1).contains(".ralph/tasks is a link"));
+    sandbox.git(&["write-tree"]);
+}

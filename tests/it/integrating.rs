@@ -337,3 +337,116 @@ fn copy(from: &Path, to: &Path) {
     let status = std::process::Command::new("cp").arg("-a").arg(from).arg(to).status().unwrap();
     assert!(status.success());
 }
+
+/// A filter that takes its time opens the window in which a person saves: what they saved is there, and nothing landed.
+#[test]
+fn a_save_while_it_lands_wins_and_nothing_is_half_done() {
+    let sandbox = reviewed();
+    let there = worktree(&sandbox);
+    write(&there.join(".gitattributes"), "slow.txt filter=slow\n");
+    write(&there.join("slow.txt"), "slow\n");
+    write(&there.join("zz.txt"), "new\n");
+    commit(&sandbox, &there, "more");
+    write(&sandbox.root().join("zz.txt"), "old\n");
+    commit(&sandbox, &sandbox.root(), "zz");
+    sandbox.git_in(&there, &["merge", "-q", "-X", "ours", "main"]).ok();
+    let file = sandbox.root().join("zz.txt");
+    let save = format!("cat; echo 'hours of work' >> {}", file.display());
+    sandbox.git(&["config", "filter.slow.smudge", &save]);
+    let main = sandbox.git(&["rev-parse", "main"]);
+    let said = sandbox.ralph(&["merge", "x7"]).fails(1);
+    assert!(said.contains("zz.txt"), "{said}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "old\nhours of work\n");
+    assert_eq!(sandbox.git(&["rev-parse", "main"]), main);
+    let status = sandbox.git(&["status", "--porcelain", "--", ":!.ralph"]);
+    assert_eq!(status, " M zz.txt\n", "all others are as they were");
+    assert_eq!(sandbox.ralph(&["doctor"]).code, 0);
+}
+
+#[test]
+fn odd_names_land_and_links_on_the_way_do_not_lead_out() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let sandbox = reviewed();
+    let there = worktree(&sandbox);
+    let long = "n".repeat(250);
+    let latin = std::ffi::OsStr::from_bytes(b"caf\xe9.txt");
+    write(&there.join(&long), "long\n");
+    std::fs::write(there.join(latin), "latin\n").unwrap();
+    commit(&sandbox, &there, "odd");
+    sandbox.ralph(&["merge", "x7"]).ok();
+    assert!(sandbox.root().join(&long).exists() && sandbox.root().join(latin).exists());
+    git_agrees(&sandbox);
+
+    let sandbox = reviewed();
+    write(&sandbox.root().join("dir/a"), "a\n");
+    commit(&sandbox, &sandbox.root(), "dir");
+    sandbox.git_in(&worktree(&sandbox), &["merge", "-q", "main"]).ok();
+    write(&worktree(&sandbox).join("dir/a"), "b\n");
+    commit(&sandbox, &worktree(&sandbox), "b");
+    let outside = sandbox.outside("outside");
+    std::fs::rename(sandbox.root().join("dir"), &outside).unwrap();
+    symlink(&outside, sandbox.root().join("dir")).unwrap();
+    assert!(sandbox.ralph(&["merge", "x7"]).fails(1).contains("dir/a"));
+    assert_eq!(std::fs::read_to_string(outside.join("a")).unwrap(), "a\n");
+}
+
+#[test]
+fn a_tag_does_not_stand_in_for_the_branch() {
+    let sandbox = reviewed();
+    sandbox.git(&["checkout", "-q", "--detach"]);
+    write(&sandbox.root().join("evil.txt"), "x\n");
+    sandbox.git(&["add", "evil.txt"]);
+    sandbox.git(&["commit", "-qm", "evil"]);
+    sandbox.git(&["tag", "feature/t-x7"]);
+    sandbox.git(&["tag", "main"]);
+    sandbox.git(&["checkout", "-q", "heads/main"]);
+    sandbox.ralph(&["merge", "x7"]).ok();
+    let files = sandbox.git(&["ls-tree", "-r", "--name-only", "refs/heads/main"]);
+    assert!(files.contains("src/new.txt") && !files.contains("evil"), "{files}");
+}
+
+#[test]
+fn checks_are_of_what_main_will_be() {
+    let sandbox = reviewed();
+    write(&sandbox.root().join("bad"), "x\n");
+    commit(&sandbox, &sandbox.root(), "bad, on main");
+    sandbox.ralph(&["config", "set", "merge.checks", "[[\"sh\", \"-c\", \"test ! -f bad\"]]"]).ok();
+    sandbox.ralph(&["trust", "--yes"]).ok();
+    assert!(sandbox.ralph(&["merge", "x7"]).fails(1).contains("`sh -c test ! -f bad` failed"));
+    assert!(worktree(&sandbox).join("bad").exists(), "main is in the branch, to be mended there");
+    std::fs::remove_file(worktree(&sandbox).join("bad")).unwrap();
+    commit(&sandbox, &worktree(&sandbox), "mended");
+    sandbox.ralph(&["merge", "x7"]).ok();
+    assert!(!sandbox.root().join("bad").exists());
+}
+
+/// Main has the work: whatever is wrong with its worktree, the task is closed, and what stays is named.
+#[test]
+fn what_cannot_be_cleaned_up_is_named_and_the_task_is_done() {
+    let sandbox = reviewed();
+    let said = sandbox.ralph_in(&worktree(&sandbox), &["merge", "x7"]);
+    assert!(said.code == 0 && said.stderr.contains("which is gone"), "{said}");
+    assert!(!sandbox.git(&["branch"]).contains("feature"));
+
+    let sandbox = reviewed();
+    let module = sandbox.outside("module");
+    sandbox.git(&["clone", "-q", ".", module.to_str().unwrap()]);
+    let add = ["-c", "protocol.file.allow=always", "submodule", "add", "-q", module.to_str().unwrap(), "sub"];
+    sandbox.git_in(&worktree(&sandbox), &add).ok();
+    commit(&sandbox, &worktree(&sandbox), "submodule");
+    let merged = sandbox.ralph(&["merge", "x7", "--json"]).json();
+    assert!(merged["kept"].as_str().unwrap().contains("submodule"), "{merged}");
+    assert_eq!(state(&sandbox, "x7"), "Done");
+
+    let sandbox = reviewed();
+    std::fs::remove_file(worktree(&sandbox).join(".git")).unwrap();
+    assert_eq!(sandbox.ralph(&["doctor"]).code, 0);
+    sandbox.ralph(&["merge", "x7"]).ok();
+    assert!(!sandbox.git(&["worktree", "list"]).contains("t-x7"));
+
+    let sandbox = reviewed();
+    sandbox.git_in(&worktree(&sandbox), &["checkout", "-q", "--detach"]).ok();
+    write(&worktree(&sandbox).join("late.txt"), "x\n");
+    commit(&sandbox, &worktree(&sandbox), "late");
+    assert!(sandbox.ralph(&["merge", "x7"]).fails(1).contains("detached HEAD, not on feature/t-x7"));
+}

@@ -137,6 +137,8 @@ fn staged_and_changed_files_survive_pull_and_push() {
     hub.git(0, &["add", "staged.txt"]);
     hub.write(0, "staged.txt", "two\n");
     hub.write(0, "loose.txt", "x\n");
+    // Changed within the second of the index, with the same size: only the content tells.
+    std::thread::sleep(Duration::from_millis(1100));
     hub.at(1, &["task", "set", "t-a", "priority=P1"]).ok();
     hub.at(1, &["push"]).ok();
     hub.at(0, &["task", "set", "t-a", "estimate=S"]).ok();
@@ -508,4 +510,145 @@ fn nothing_is_lost(hub: &Hub, done: &Done) {
 
 fn read(clone: &Path, id: &str) -> String {
     std::fs::read_to_string(clone.join(format!(".ralph/tasks/{id}.toml"))).unwrap()
+}
+
+/// A hook of the remote that refuses these references.
+fn deny(hub: &Hub, prefix: &str) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let hook = hub.sandbox.outside("hub.git/hooks/update");
+    let script = format!("#!/bin/sh\ncase $1 in {prefix}*) echo 'ask the owner' >&2; exit 1;; esac\n");
+    std::fs::write(&hook, script).unwrap();
+    std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn allow(hub: &Hub) {
+    std::fs::remove_file(hub.sandbox.outside("hub.git/hooks/update")).unwrap();
+}
+
+#[test]
+fn a_remote_that_refuses_is_neither_a_race_nor_out_of_reach() {
+    let hub = Hub::agreeing(2, &[("t-a", "title = 'A'\n"), ("t-b", "title = 'B'\n")]);
+    hub.at(0, &["claim", "t-a", "--as", "ada"]).ok();
+    deny(&hub, "refs/ralph/");
+    let said = hub.at(0, &["claim", "t-b", "--as", "ada"]).fails(6);
+    assert!(said.contains("origin does not take it") && said.contains("ask the owner"), "{said}");
+    let said = hub.at(0, &["release", "t-a", "--as", "ada"]);
+    assert!(said.code == 0 && said.stderr.contains("told there next time"), "{said}");
+    allow(&hub);
+    hub.at(0, &["task", "ls"]).ok();
+    assert_eq!(hub.remote_claims(), Vec::<String>::new());
+    deny(&hub, "refs/heads/");
+    hub.at(0, &["task", "set", "t-a", "priority=P1"]).ok();
+    assert!(hub.at(0, &["push"]).fails(6).contains("ask the owner"));
+}
+
+#[test]
+fn what_is_no_claim_on_the_remote_is_taken_over() {
+    let hub = Hub::agreeing(1, &[("t-a", "title = 'A'\n")]);
+    hub.git(0, &["push", "-q", "origin", "HEAD:refs/ralph/claims/t-a"]);
+    hub.at(0, &["claim", "t-a", "--as", "ada"]).ok();
+    assert_eq!(hub.at(0, &["claims", "ls", "--json"]).json()[0]["place"], "here");
+}
+
+/// A claim that is refused leaves the one that it would have replaced.
+#[test]
+fn a_refused_claim_leaves_the_holders_own() {
+    let hub = Hub::agreeing(2, &[("t-a", "title = 'A'\nstate = 'Ready for Plan'\n")]);
+    let run = ["run", "t-a", "--as", "builder", "--", "sleep", "2"];
+    let mut first = hub.sandbox.command(RALPH, &hub.clones[0]).args(run).stdout(Stdio::null()).spawn().unwrap();
+    while hub.remote_claims().is_empty() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    hub.at(0, &["run", "t-a", "--as", "builder", "--", "true"]).fails(3);
+    hub.at(1, &["claim", "t-a", "--as", "builder-2"]).fails(3);
+    let listed = hub.at(0, &["claims", "ls", "--remote", "--json"]).json();
+    assert_eq!((&listed[0]["live"], &listed[0]["place"]), (&true.into(), &"here".into()));
+    assert!(first.wait().unwrap().success());
+    hub.at(1, &["claim", "t-a", "--as", "builder-2"]).ok();
+}
+
+/// The answer to a renewal is lost: the remote may have it or not, and the claim is its holder's either way.
+#[test]
+fn a_renewal_whose_answer_is_lost_keeps_the_claim() {
+    let hub = Hub::agreeing(2, &[("t-a", "title = 'A'\n")]);
+    hub.at(0, &["claim", "t-a", "--as", "ada"]).ok();
+    for nth in (10..400).step_by(11) {
+        let output = crate::crash::killed_at(&hub.sandbox, &hub.clones[0], nth, &["renew", "t-a", "--as", "ada"]);
+        let listed = hub.at(0, &["claims", "ls", "--remote", "--json"]).json();
+        assert_eq!((&listed[0]["worker"], &listed[0]["live"]), (&"ada".into(), &true.into()), "call {nth}");
+        assert_eq!(hub.at(1, &["claim", "t-a", "--as", "bob"]).code, 3, "call {nth}");
+        hub.at(0, &["renew", "t-a", "--as", "ada"]).ok();
+        if output.code == 0 {
+            break;
+        }
+    }
+    hub.at(0, &["release", "t-a", "--as", "ada"]).ok();
+    assert_eq!(hub.remote_claims(), Vec::<String>::new());
+}
+
+#[test]
+fn a_worker_who_lost_its_claim_elsewhere_is_refused_at_its_next_move() {
+    let hub = Hub::agreeing(2, &[("t-a", "title = 'A'\nstate = 'Ready for Plan'\n")]);
+    let claimed = hub.at(0, &["claim", "t-a", "--as", "builder", "--json"]).json();
+    hub.at(1, &["claim", "t-a", "--as", "ada", "--force"]).ok();
+    let mut moved = hub.sandbox.command(RALPH, &hub.clones[0]);
+    moved.env("RALPH_CLAIM", claimed["claim"].as_str().unwrap());
+    let said = finish(moved.args(["move", "t-a", "__COMPLETE__", "--as", "builder"]));
+    assert_eq!(said.code, 3, "{said}");
+    assert_eq!(hub.at(0, &["wait", "t-a", "--until", "free", "--timeout", "1s"]).code, 5);
+}
+
+#[test]
+fn documents_settle_line_by_line_and_a_removal_says_so() {
+    let hub = Hub::new(2, &[("t-a", "title = 'A'\n")]);
+    let doc = "thoughts/shared/plans/p.md";
+    for clone in 0..2 {
+        std::fs::create_dir_all(hub.clones[clone].join("thoughts/shared/plans")).unwrap();
+    }
+    hub.write(0, doc, "1\n2\n3\n4\n5\n6\n7\n");
+    hub.at(0, &["push"]).ok();
+    hub.at(1, &["pull"]).ok();
+    hub.write(0, doc, "one\n2\n3\n4\n5\n6\nseven\n");
+    hub.at(0, &["task", "rm", "t-a"]).ok();
+    hub.at(0, &["push"]).ok();
+    hub.write(1, doc, "ONE\n2\n3\nfour\n5\n6\n7\n");
+    hub.at(1, &["task", "set", "t-a", "priority=P0"]).ok();
+    let said = hub.at(1, &["pull"]).fails(1);
+    assert!(said.contains("t-a.toml (changed here, removed there)"), "{said}");
+    let pulled = hub.at(1, &["pull", "--take", "theirs", "--json"]).json();
+    assert_eq!(pulled["removed"][0], ".ralph/tasks/t-a.toml");
+    let text = std::fs::read_to_string(hub.clones[1].join(doc)).unwrap();
+    assert_eq!(text, "one\n2\n3\nfour\n5\n6\nseven\n");
+}
+
+/// What comes with a clone may name anything: nothing is read or written outside of it.
+#[test]
+fn links_and_journals_do_not_lead_out_of_the_repository() {
+    let hub = Hub::new(2, &[("t-a", "title = 'A'\n")]);
+    let outside = hub.sandbox.outside("outside.toml");
+    std::fs::write(&outside, "title = 'mine'\n").unwrap();
+    let link = |clone: usize, path: &str| {
+        let path = hub.clones[clone].join(path);
+        let _ = std::fs::remove_file(&path);
+        std::os::unix::fs::symlink(&outside, path).unwrap();
+    };
+    link(0, ".ralph/tasks/t-evil.toml");
+    hub.at(0, &["push"]).ok();
+    assert!(hub.at(1, &["pull"]).fails(1).contains("t-evil.toml"));
+    assert!(hub.at(0, &["task", "set", "t-evil", "priority=P1"]).fails(4).contains("leads out of the repository"));
+    let journal = std::fs::read_dir(hub.clones[1].join(".ralph/journal")).ok().into_iter().flatten().next();
+    let name = journal.map_or("2026-11.jsonl".into(), |entry| entry.unwrap().file_name().into_string().unwrap());
+    std::fs::create_dir_all(hub.clones[1].join(".ralph/journal")).unwrap();
+    link(1, &format!(".ralph/journal/{name}"));
+    hub.at(1, &["task", "set", "t-a", "priority=P1"]).fails(4);
+    assert_eq!(std::fs::read_to_string(&outside).unwrap(), "title = 'mine'\n");
+    std::fs::remove_file(hub.clones[1].join(format!(".ralph/journal/{name}"))).unwrap();
+    let evil = r#"{"id":"zz","at":"2030-01-01T00:00:00Z","by":"Ada","verb":"note","changes":[{"task":"t-a","file":{"note":"../../../../evil.md"},"old":"x","new":null}]}"#;
+    let evil_id = evil.replace("\"t-a\"", "\"../../../evil\"").replace("zz", "zy");
+    std::fs::write(hub.clones[1].join(".ralph/journal/2030-01.jsonl"), format!("{evil}\n{evil_id}\n")).unwrap();
+    drop(hub.at(1, &["undo"]));
+    drop(hub.at(1, &["undo", "zz", "--force"]));
+    drop(hub.at(1, &["undo", "zy", "--force"]));
+    assert!(!hub.sandbox.outside("evil.md").exists() && !hub.sandbox.outside("evil.toml").exists());
+    assert!(hub.at(1, &["doctor"]).stdout.contains("2030-01.jsonl:1"));
 }

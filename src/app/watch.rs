@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use super::on::Runner;
 use super::reap::{Orphans, reap_from};
 use super::workspace::Options;
-use super::{Failure, Workspace};
+use super::{Failure, FailureKind, Workspace};
 use crate::board::{Actor, Board, Change, Event, EventKind, Facts, Move, Op, Place, Target, Via, changed_event};
 use crate::fs;
 use crate::git::GitHand;
@@ -54,8 +54,10 @@ pub struct Watch {
     reactor: Option<File>,
     turn: Receiver<File>,
     /// Edits by hand that nobody has journaled yet, for the one who reacts.
-    pending: Vec<Difference>,
+    pending: Vec<HandEdit>,
     unsettled: BTreeSet<TaskId>,
+    /// States that were to be put back when somebody saved the file again: the next save is judged from there.
+    owed: BTreeMap<TaskId, StateName>,
     /// Claims of programs, whose end no file event tells.
     attended: BTreeSet<TaskId>,
     /// When git last changed tasks: what it shows for a moment is not to be reacted to.
@@ -68,13 +70,25 @@ struct GitPut {
     objects: BTreeMap<String, String>,
     /// HEAD is elsewhere.
     moved: bool,
+    /// All that was ever told.
+    journal: Vec<Line>,
+}
+
+/// A file that somebody saved, made or removed by hand: what it said, with all that commands made of it, and what it says.
+struct HandEdit {
+    id: TaskId,
+    old: Leaves,
+    new: Leaves,
+    existed: bool,
+    exists: bool,
+    changes: Vec<Change>,
 }
 
 /// What one look at the board brought.
 #[derive(Default)]
 struct Look {
     events: Vec<Event>,
-    by_hand: Vec<Difference>,
+    by_hand: Vec<HandEdit>,
 }
 
 impl Watch {
@@ -115,6 +129,7 @@ impl Watch {
             turn,
             pending: Vec::new(),
             unsettled: BTreeSet::new(),
+            owed: BTreeMap::new(),
             attended: BTreeSet::new(),
             git_was_here: None,
         })
@@ -172,10 +187,9 @@ impl Watch {
     }
 
     fn look(&mut self, dirt: Dirt) -> Result<Vec<Event>, Failure> {
-        let took_over = self.reactor.is_none() && {
+        if self.reactor.is_none() {
             self.reactor = self.turn.try_recv().ok();
-            self.reactor.is_some()
-        };
+        }
         let mut events = Vec::new();
         if dirt == Dirt::Lost {
             let event = Event::new(EventKind::Rescanned, self.ws.now(), Via::Board, None);
@@ -188,8 +202,8 @@ impl Watch {
         let lock = self.ws.lock().ok();
         let look = self.take_in(&dirt)?;
         events.extend(look.events);
-        let pending = std::mem::take(&mut self.pending);
-        let edits = if took_over { pending.into_iter().chain(look.by_hand).collect() } else { look.by_hand };
+        let pending = if self.reactor.is_some() { std::mem::take(&mut self.pending) } else { Vec::new() };
+        let edits = pending.into_iter().chain(look.by_hand).collect();
         match lock {
             Some(lock) if self.reactor.is_some() => events.extend(self.react(&lock, edits)?),
             _ => self.pending.extend(edits),
@@ -213,8 +227,8 @@ impl Watch {
         self.unsettled.extend(delta.unsettled.iter().cloned());
         let git = self.git_put()?;
         let journaled =
-            |edit: &Difference| delta.lines.iter().any(|line| line.verb == "edit" && line.touches(&edit.id));
-        self.pending.retain(|edit| self.mirror.text(&edit.id) == edit.new.as_deref() && !journaled(edit));
+            |edit: &HandEdit| delta.lines.iter().any(|line| line.verb == "hand-edit" && line.touches(&edit.id));
+        self.pending.retain(|edit| !journaled(edit));
         let look = self.explain(delta, git.as_ref());
         self.board = self.mirror.board(&self.ws.store).with_claims(self.ws.claims()?);
         if look.events.iter().any(|event| event.via == Via::Git) {
@@ -237,6 +251,7 @@ impl Watch {
         let put = GitPut {
             objects: self.ws.repository.objects_in_index(".ralph/tasks")?,
             moved: hand.head != self.hand.head,
+            journal: self.ws.store.journal()?.0,
         };
         self.hand = hand;
         Ok(Some(put))
@@ -266,7 +281,8 @@ impl Watch {
         }
         let verbs = if delta.rewritten { &[][..] } else { &delta.lines };
         for line in verbs {
-            let news: Vec<Change> = line.changes.iter().filter(|change| apply(change, &mut known)).cloned().collect();
+            let is_news = |change: &&Change| delta.unread.contains(change.task()) || apply(line, change, &mut known);
+            let news: Vec<Change> = line.changes.iter().filter(is_news).cloned().collect();
             look.events.extend(events_of(line, news));
         }
         for file in &delta.files {
@@ -278,15 +294,23 @@ impl Watch {
                 (true, ..) => rest,
             };
             let is_verb = verbs.iter().any(|line| line.touches(&file.id));
-            if changes.is_empty() && is_verb {
+            let same = changes.is_empty() && file.old == file.new;
+            if same || (changes.is_empty() && is_verb) {
                 continue;
             }
-            if git.is_some_and(|put| self.is_gits(put, file)) {
+            if git.is_some_and(|put| self.is_gits(put, file) || tells(&put.journal, &changes)) {
                 look.events.push(self.by_git(file, changes, &delta.lines));
             } else {
-                look.by_hand.push(file.clone());
-                let mut event = changed_event(self.ws.now(), Via::Hand, &file.id, "edit", changes);
-                event.verb = Some("edit".into());
+                look.by_hand.push(HandEdit {
+                    id: file.id.clone(),
+                    old: before.clone(),
+                    new: now,
+                    existed: file.old.is_some(),
+                    exists: file.new.is_some(),
+                    changes: changes.clone(),
+                });
+                let mut event = changed_event(self.ws.now(), Via::Hand, &file.id, "hand-edit", changes);
+                event.verb = Some("hand-edit".into());
                 look.events.push(event);
             }
         }
@@ -316,45 +340,70 @@ impl Watch {
     }
 
     /// What follows from edits by hand, and what is due. Each commit of it is told like any other.
-    fn react(&mut self, lock: &BoardLock, edits: Vec<Difference>) -> Result<Vec<Event>, Failure> {
+    fn react(&mut self, lock: &BoardLock, edits: Vec<HandEdit>) -> Result<Vec<Event>, Failure> {
         let person = self.person()?;
         let mut events = Vec::new();
-        for edit in edits {
-            let known = self.board.get(&edit.id).is_some() || edit.new.is_none();
-            if known {
-                events.extend(self.answer(lock, &edit, &person)?);
+        let mut edits = edits;
+        // What is saved while we answer is answered, too, before anybody is given up for dead; a storm does not hold us up.
+        for _ in 0..10 {
+            for edit in std::mem::take(&mut edits) {
+                events.extend(self.answered(lock, &edit, &person));
+            }
+            let look = self.take_in(&Dirt::Nothing)?;
+            events.extend(look.events);
+            edits = look.by_hand;
+            if edits.is_empty() {
+                break;
             }
         }
-        // What was done just now is on the board before anybody is given up for dead.
-        events.extend(self.take_in(&Dirt::Nothing)?.events);
+        if !edits.is_empty() {
+            self.pending.extend(edits);
+            self.alarm.ring();
+        }
         let calm = self.git_was_here.is_none_or(|at| at.elapsed() > CALM);
         let which = if calm { Orphans::All } else { Orphans::Claimed };
         if !reap_from(&self.ws, lock, &self.board, which)?.is_empty() {
-            events.extend(self.take_in(&Dirt::Nothing)?.events);
+            let look = self.take_in(&Dirt::Nothing)?;
+            events.extend(look.events);
+            self.pending.extend(look.by_hand);
         }
         Ok(events)
     }
 
+    /// Whatever goes wrong with one save stops nothing.
+    fn answered(&mut self, lock: &BoardLock, edit: &HandEdit, person: &Worker) -> Vec<Event> {
+        if self.board.get(&edit.id).is_none() && edit.exists {
+            return Vec::new();
+        }
+        match self.answer(lock, edit, person) {
+            Ok(events) => events,
+            // Saved again in the meantime: the next look finds it.
+            Err(failure) if failure.kind == FailureKind::Raced => Vec::new(),
+            Err(failure) => {
+                let event = Event::new(EventKind::Problem, self.ws.now(), Via::Board, Some(&edit.id));
+                vec![event.saying(failure.message)]
+            }
+        }
+    }
+
     /// One save: journaled as the person's; a move of it judged, and all that comes along with it done.
-    fn answer(&mut self, lock: &BoardLock, edit: &Difference, person: &Worker) -> Result<Vec<Event>, Failure> {
-        let (old, new) = (leaves(edit.old.as_deref()), leaves(edit.new.as_deref()));
-        let changes = match (&edit.old, &edit.new) {
-            (Some(_), Some(_)) => differences(&edit.id, &old, &new),
-            (old, new) => whole(&edit.id, old.as_ref(), new.as_ref()),
-        };
+    fn answer(&mut self, lock: &BoardLock, edit: &HandEdit, person: &Worker) -> Result<Vec<Event>, Failure> {
+        let HandEdit { id, old, new, existed, exists, changes } = edit;
         if changes.is_empty() {
             return Ok(Vec::new());
         }
         let (ws, at) = (&self.ws, self.ws.now());
-        let recorded = ws.store.record(lock, Op::new("edit", changes), person, at, &mut ws.rng())?;
+        let recorded = ws.store.record(lock, Op::new("hand-edit", changes.clone()), person, at, &mut ws.rng())?;
         self.mirror.knows_line(&recorded.id);
         let parent = Key::new("parent");
-        match (self.state_of(&edit.id, &old), self.state_of(&edit.id, &new)) {
-            (from, to) if from != to && edit.old.is_some() && edit.new.is_some() => {
-                self.judge(lock, &edit.id, &from, &to, person)
+        match (self.state_of(id, old), self.state_of(id, new)) {
+            (from, to) if from != to && *existed && *exists => {
+                // What could not be put right was never left.
+                let from = self.owed.remove(id).unwrap_or(from);
+                self.judge(lock, id, &from, &to, person)
             }
-            _ if edit.old.is_none() || old.get(&parent) != new.get(&parent) => {
-                self.settle_parents(lock, &edit.id, person)?;
+            _ if !existed || old.get(&parent) != new.get(&parent) => {
+                self.settle_parents(lock, id, person)?;
                 Ok(Vec::new())
             }
             _ => Ok(Vec::new()),
@@ -399,7 +448,9 @@ impl Watch {
                 if self.wanted.enforce {
                     let text = self.mirror.text(id).map(|text| leaves(Some(text))).unwrap_or_default();
                     let back = Change::set(id, "state", text.get(&Key::new("state")).cloned(), Some(Value::text(from)));
-                    ws.commit_as(lock, Op::new("enforce", vec![back]), &actor)?;
+                    if ws.commit_as(lock, Op::new("enforce", vec![back]), &actor).is_err() {
+                        self.owed.insert(id.clone(), from.clone());
+                    }
                 } else {
                     self.settle_parents(lock, id, person)?;
                 }
@@ -512,10 +563,14 @@ fn leaves(text: Option<&str>) -> Leaves {
 }
 
 /// Lays a verb's change over what is known; whether it is news.
-fn apply(change: &Change, known: &mut BTreeMap<&TaskId, Leaves>) -> bool {
+fn apply(line: &Line, change: &Change, known: &mut BTreeMap<&TaskId, Leaves>) -> bool {
     match change {
-        Change::Set { task, key, new, .. } => {
+        Change::Set { task, key, old, new } => {
             let Some(leaves) = known.get_mut(task) else { return false };
+            // What was saved by hand may be journaled when it has been saved again.
+            if line.verb == "hand-edit" && leaves.get(key) != old.as_ref() {
+                return false;
+            }
             let before = match new {
                 Some(new) => leaves.insert(key.clone(), new.clone()),
                 None => leaves.remove(key),
@@ -529,6 +584,20 @@ fn apply(change: &Change, known: &mut BTreeMap<&TaskId, Leaves>) -> bool {
         }
         Change::File { .. } => true,
     }
+}
+
+/// Whether the journal has these changes as its last word: a stash that comes back brings what was told before.
+fn tells(lines: &[Line], changes: &[Change]) -> bool {
+    let last = |task: &TaskId, wanted: &Key| {
+        let all = lines.iter().rev().flat_map(|line| line.changes.iter());
+        all.filter_map(|change| match change {
+            Change::Set { task: of, key, new, .. } if of == task && key == wanted => Some(new),
+            _ => None,
+        })
+        .next()
+    };
+    let told = |change: &Change| matches!(change, Change::Set { task, key, new, .. } if last(task, key) == Some(new));
+    !changes.is_empty() && changes.iter().all(told)
 }
 
 /// Whether a verb made or removed a task's file.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use super::index::{Content, Stamp};
 use super::journal::{self, Line, Mark};
 use super::{Store, StoreError, codec};
-use crate::board::{Board, Broken, Place};
+use crate::board::{Board, Broken, Change, Place};
 use crate::fs;
 use crate::task::{Problem, TaskId};
 
@@ -44,6 +44,8 @@ pub struct Delta {
     pub rewritten: bool,
     /// Files that somebody seems to be writing just now.
     pub unsettled: Vec<TaskId>,
+    /// Tasks that a verb has changed and whose files cannot be read: the verb's word is all that is known of them.
+    pub unread: BTreeSet<TaskId>,
 }
 
 impl Mirror {
@@ -59,6 +61,11 @@ impl Mirror {
         let since = journal::since(&store.journal_dir(), &self.marks)?;
         (self.marks, delta.rewritten) = (since.marks, since.rewritten);
         delta.lines = since.lines.into_iter().filter(|line| self.lines.insert(line.id.clone())).collect();
+        if delta.rewritten {
+            // What is gone from it would be news if it came back.
+            let all = journal::since(&store.journal_dir(), &[])?.lines;
+            self.lines = all.into_iter().map(|line| line.id).collect();
+        }
         match dirty {
             Some(ids) => {
                 // What a verb has changed is looked at with it, whenever the file's own event comes.
@@ -82,7 +89,37 @@ impl Mirror {
                 }
             }
         }
+        self.take_their_word(&mut delta);
+        self.show_named(&mut delta);
         Ok(delta)
+    }
+
+    /// A file that somebody is saving over what a verb has just written says nothing, or not what the verb made of it; what
+    /// it said last is then what the verb says.
+    fn take_their_word(&mut self, delta: &mut Delta) {
+        for change in delta.lines.iter().flat_map(|line| &line.changes) {
+            let Change::Set { task, key, new, .. } = change else { continue };
+            let Some(seen) = self.files.get_mut(task) else { continue };
+            if matches!(seen.content, Content::Task(_)) {
+                continue;
+            }
+            let doc = seen.text.as_ref().and_then(|text| codec::Doc::new(text.clone()).ok());
+            if let Some(text) = doc.and_then(|doc| doc.with(key, new.as_ref()).ok()) {
+                seen.text = Some(text);
+                delta.unread.insert(task.clone());
+            }
+        }
+    }
+
+    /// Somebody may have saved over a verb just what was there before it: only with the verb's word in between is that a change.
+    fn show_named(&self, delta: &mut Delta) {
+        let shown: BTreeSet<TaskId> = delta.files.iter().map(|file| file.id.clone()).collect();
+        let named: BTreeSet<&TaskId> = delta.lines.iter().flat_map(|line| &line.changes).map(Change::task).collect();
+        for id in named.into_iter().filter(|id| !shown.contains(*id) && !delta.unread.contains(*id)) {
+            if let Some(text) = self.text(id) {
+                delta.files.push(Difference { id: id.clone(), old: Some(text.to_owned()), new: Some(text.to_owned()) });
+            }
+        }
     }
 
     fn look_at(

@@ -20,5 +20,6 @@ mod past;
 mod race;
 mod sandbox;
 mod sharing;
+mod watching;
 mod workflow;
 mod worktree;

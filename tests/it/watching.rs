@@ -1,0 +1,604 @@
+//! `ralph watch`: every change once, in order, with its meaning; and what follows from it, done by one watcher.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::sandbox::{Output, RALPH, Sandbox, finish};
+
+/// A watcher that runs beside the test, with the real clock.
+struct Watcher {
+    child: Child,
+    events: Arc<Mutex<Vec<Value>>>,
+}
+
+const SOON: Duration = Duration::from_secs(15);
+
+fn real(sandbox: &Sandbox, args: &[&str]) -> Command {
+    let mut command = sandbox.command(RALPH, &sandbox.root());
+    command.env_remove("RALPH_NOW").env_remove("RALPH_SEED").args(args);
+    command
+}
+
+fn ralph(sandbox: &Sandbox, args: &[&str]) -> Output {
+    finish(&mut real(sandbox, args))
+}
+
+impl Watcher {
+    fn start(sandbox: &Sandbox, args: &[&str]) -> Self {
+        let all = [&["watch", "--json"], args].concat();
+        let mut child = real(sandbox, &all).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let events = Arc::new(Mutex::new(Vec::new()));
+        let (out, list) = (child.stdout.take().unwrap(), Arc::clone(&events));
+        std::thread::spawn(move || {
+            for line in BufReader::new(out).lines().map_while(Result::ok) {
+                list.lock().unwrap().push(serde_json::from_str(&line).unwrap());
+            }
+        });
+        let watcher = Self { child, events };
+        watcher.ready(sandbox);
+        watcher
+    }
+
+    /// It watches once it has told of a change that is made for the purpose.
+    fn ready(&self, sandbox: &Sandbox) {
+        let path = sandbox.root().join(".ralph/tasks/t-probe.toml");
+        let start = Instant::now();
+        for size in 0.. {
+            std::fs::write(&path, format!("title = 'Probe'\nprobe = {size}\n")).unwrap();
+            std::thread::sleep(Duration::from_millis(100));
+            if self.events.lock().unwrap().iter().any(|event| event["task"] == "t-probe") {
+                break;
+            }
+            assert!(start.elapsed() < SOON, "it does not begin to watch");
+        }
+        std::fs::remove_file(path).unwrap();
+        self.until(|event| event["task"] == "t-probe" && event["event"] == "removed");
+    }
+
+    fn all(&self) -> Vec<Value> {
+        self.events.lock().unwrap().iter().filter(|event| event["task"] != "t-probe").cloned().collect()
+    }
+
+    #[track_caller]
+    fn until(&self, wanted: impl Fn(&Value) -> bool) -> Value {
+        let start = Instant::now();
+        loop {
+            if let Some(found) = self.events.lock().unwrap().iter().find(|event| wanted(event)) {
+                return found.clone();
+            }
+            assert!(start.elapsed() < SOON, "it does not come: {:#?}", self.all());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[track_caller]
+    fn sees(&self, event: &str, task: &str) -> Value {
+        self.until(|found| found["event"] == event && found["task"] == task)
+    }
+
+    #[track_caller]
+    fn sees_value(&self, task: &str, key: &str, value: &str) {
+        self.until(|event| changes(std::slice::from_ref(event), task, key).iter().any(|new| new == value));
+    }
+
+    /// What was told of one task, as `event` names.
+    fn told(&self, task: &str) -> Vec<String> {
+        let of = |event: &Value| event["task"] == task;
+        self.all().iter().filter(|event| of(event)).map(|event| event["event"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Nothing more comes.
+    fn settle(&self) -> Vec<Value> {
+        let mut before = self.all().len();
+        loop {
+            std::thread::sleep(Duration::from_millis(600));
+            let now = self.all().len();
+            if now == before {
+                return self.all();
+            }
+            before = now;
+        }
+    }
+
+    fn kill(mut self) -> Vec<Value> {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        self.all()
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn changes(events: &[Value], task: &str, key: &str) -> Vec<String> {
+    let of_task = events.iter().filter(|event| event["task"] == task);
+    let sets = of_task.flat_map(|event| event["changes"].as_array().cloned().unwrap_or_default());
+    sets.filter(|change| change["key"] == key).map(|change| change["new"].to_string()).collect()
+}
+
+fn write(sandbox: &Sandbox, id: &str, text: &str) {
+    std::fs::write(sandbox.task_file(id), text).unwrap();
+}
+
+fn shell(sandbox: &Sandbox, script: &str) {
+    assert!(sandbox.command("sh", &sandbox.root()).args(["-c", script]).status().unwrap().success(), "{script}");
+}
+
+fn journal(sandbox: &Sandbox) -> Vec<Value> {
+    ralph(sandbox, &["log", "--json", "-n", "100000"]).json().as_array().unwrap().clone()
+}
+
+#[test]
+fn commands_and_saves_are_told_once_with_who_and_what() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("t-a", "title = 'A'\npriority = 'P2'\n");
+    let watcher = Watcher::start(&sandbox, &[]);
+    ralph(&sandbox, &["task", "set", "t-a", "priority=P1", "--as", "ada"]).ok();
+    let event = watcher.sees("changed", "t-a");
+    assert_eq!((&event["by"], &event["verb"], &event["via"]), (&"ada".into(), &"set".into(), &"verb".into()));
+    assert_eq!(event["id"], journal(&sandbox)[0]["id"], "one schema with the journal's");
+    write(&sandbox, "t-a", "title = 'A'\npriority = 'P0'\n");
+    let event = watcher.until(|event| event["via"] == "hand" && event["task"] == "t-a");
+    assert_eq!(event["changes"][0]["new"], "P0");
+    ralph(&sandbox, &["claim", "t-a", "--as", "ada"]).ok();
+    assert_eq!(watcher.sees("claimed", "t-a")["by"], "ada");
+    ralph(&sandbox, &["release", "t-a", "--as", "ada"]).ok();
+    watcher.sees("released", "t-a");
+    write(&sandbox, "t-a", "title = = \n");
+    watcher.until(|event| event["event"] == "problem" && event["message"].as_str().unwrap().contains("t-a.toml:1"));
+    write(&sandbox, "t-a", "title = 'A'\npriority = 'P0'\n");
+    watcher.until(|event| event["event"] == "solved");
+    ralph(&sandbox, &["note", "t-a", "hm"]).ok();
+    watcher.sees("noted", "t-a");
+    ralph(&sandbox, &["task", "rm", "t-a"]).ok();
+    watcher.sees("removed", "t-a");
+    let all = watcher.settle();
+    assert_eq!(changes(&all, "t-a", "priority"), ["\"P1\"", "\"P0\""], "each once: {all:#?}");
+    let edited = |line: &Value| line["verb"] == "hand-edit" && line.to_string().contains("priority");
+    let line = journal(&sandbox).into_iter().find(edited).unwrap();
+    assert_eq!((&line["by"], &line["changes"][0]["new"]), (&"Ada".into(), &"P0".into()), "the person is the author");
+}
+
+#[test]
+fn every_way_of_saving_is_one_change() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("t-a", "title = 'A'\nsize = 0\n");
+    let watcher = Watcher::start(&sandbox, &[]);
+    let file = ".ralph/tasks/t-a.toml";
+    for (n, script) in [
+        format!("sed -i 's/size = .*/size = 1/' {file}"),
+        format!("vim -u NONE -es -c '%s/size = .*/size = 2/' -c 'set backupcopy=no' -c wq {file}"),
+        format!("printf \"title = 'A'\\nsize = 3\\n\" > {file}"),
+        format!("printf \"title = 'A'\\nsize = 4\\n\" > x && mv x {file}"),
+        format!("sed 's/size = .*/size = 5/' {file} > x; cp {file} {file}~; cat x > {file}; rm x {file}~"),
+    ]
+    .iter()
+    .enumerate()
+    {
+        shell(&sandbox, script);
+        watcher.sees_value("t-a", "size", &(n + 1).to_string());
+    }
+    let all = watcher.settle();
+    assert_eq!(changes(&all, "t-a", "size"), ["1", "2", "3", "4", "5"], "{all:#?}");
+    let edits =
+        journal(&sandbox).into_iter().filter(|line| line["verb"] == "hand-edit" && line.to_string().contains("t-a"));
+    assert_eq!(edits.count(), 5, "and journaled once");
+}
+
+#[test]
+fn what_git_does_is_told_as_gits_and_not_journaled() {
+    let sandbox = Sandbox::new();
+    let many = 1_000;
+    for n in 0..many {
+        sandbox.write_task(&format!("t-{n:04}"), format!("title = 'Task {n}'\npriority = 'P2'\n"));
+    }
+    ralph(&sandbox, &["commit"]).ok();
+    sandbox.git(&["checkout", "-q", "-b", "other"]);
+    shell(&sandbox, "sed -i 's/P2/P1/' .ralph/tasks/*.toml");
+    sandbox.git(&["rm", "-q", ".ralph/tasks/t-0000.toml", "-f"]);
+    ralph(&sandbox, &["commit"]).ok();
+    sandbox.git(&["checkout", "-q", "main"]);
+    let watcher = Watcher::start(&sandbox, &[]);
+    let before = journal(&sandbox).len();
+    sandbox.git(&["checkout", "-q", "other"]);
+    watcher.sees("changed", "t-0999");
+    watcher.sees("removed", "t-0000");
+    let all = watcher.settle();
+    let by_git = all.iter().filter(|event| event["event"] == "changed" && event["via"] == "git").count();
+    assert_eq!(
+        by_git,
+        many - 1,
+        "{:#?}",
+        all.iter().filter(|event| event["via"] == "hand").take(3).collect::<Vec<_>>()
+    );
+    sandbox.git(&["checkout", "-q", "main"]);
+    watcher.sees("created", "t-0000");
+    watcher.settle();
+    write(&sandbox, "t-0001", "title = 'Task 1'\npriority = 'P3'\n");
+    watcher.until(|event| event["task"] == "t-0001" && event["via"] == "hand");
+    let edited = |line: &&Value| line["verb"] == "hand-edit" && !line.to_string().contains("t-probe");
+    let edits = |sandbox: &Sandbox| journal(sandbox).iter().filter(edited).count();
+    assert_eq!(edits(&sandbox), 1, "only the save by hand");
+    sandbox.git(&["stash", "-q"]);
+    watcher.until(|event| {
+        event["task"] == "t-0001" && event["via"] == "git" && event["changes"].to_string().contains("P2")
+    });
+    watcher.settle();
+    sandbox.git(&["stash", "pop", "-q"]);
+    watcher.until(|event| event["changes"].to_string().contains("\"old\":\"P2\",\"new\":\"P3\""));
+    watcher.settle();
+    assert_eq!((journal(&sandbox).len(), edits(&sandbox)), (before + 1, 1));
+}
+
+#[test]
+fn a_folder_that_goes_and_comes_back_is_followed() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("t-a", "title = 'A'\n");
+    let watcher = Watcher::start(&sandbox, &[]);
+    for round in 0..3 {
+        shell(&sandbox, "rm -r .ralph/tasks");
+        let gone = |event: &Value| event["event"] == "removed" && event["task"] == "t-a";
+        let start = Instant::now();
+        while watcher.all().iter().filter(|event| gone(event)).count() <= round && start.elapsed() < SOON {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        shell(&sandbox, "mkdir .ralph/tasks && printf \"title = 'A'\\n\" > .ralph/tasks/t-a.toml");
+        let back = |event: &Value| event["event"] == "created" && event["task"] == "t-a";
+        while watcher.all().iter().filter(|event| back(event)).count() <= round && start.elapsed() < SOON {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+    write(&sandbox, "t-a", "title = 'B'\n");
+    watcher.until(|event| event["changes"].to_string().contains("\"B\""));
+    let told = watcher.told("t-a");
+    assert_eq!(told.iter().filter(|event| *event == "removed").count(), 3, "{told:?}");
+    assert_eq!(told.iter().filter(|event| *event == "created").count(), 3, "{told:?}");
+}
+
+/// The kernel's queue overflows while the watcher cannot read it: it says so, and ends with the right board.
+#[test]
+fn a_storm_that_it_cannot_follow_is_read_again() {
+    let sandbox = Sandbox::new();
+    for n in 0..500 {
+        sandbox.write_task(&format!("t-{n:03}"), "title = 'x'\nsize = 0\n");
+    }
+    let watcher = Watcher::start(&sandbox, &[]);
+    let pid = watcher.child.id().to_string();
+    shell(&sandbox, &format!("kill -STOP {pid}"));
+    for round in 1..=20 {
+        for n in 0..500 {
+            write(&sandbox, &format!("t-{n:03}"), &format!("title = 'x'\nsize = {round}\n"));
+        }
+    }
+    shell(&sandbox, &format!("kill -CONT {pid}"));
+    watcher.until(|event| event["event"] == "rescanned");
+    let start = Instant::now();
+    let done = |watcher: &Watcher| {
+        let all = watcher.all();
+        (0..500).all(|n| changes(&all, &format!("t-{n:03}"), "size").last().is_some_and(|size| size == "20"))
+    };
+    while !done(&watcher) {
+        assert!(start.elapsed() < SOON, "not all that was saved is told");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn ten_thousand_changes_end_with_the_right_board() {
+    let sandbox = Sandbox::new();
+    for n in 0..200 {
+        sandbox.write_task(&format!("t-{n:03}"), "title = 'x'\nsize = 0\n");
+    }
+    let watcher = Watcher::start(&sandbox, &[]);
+    std::thread::scope(|scope| {
+        for writer in 0..4 {
+            let sandbox = sandbox.root();
+            scope.spawn(move || {
+                for round in 1..=50 {
+                    for n in (writer..200).step_by(4) {
+                        let path = sandbox.join(format!(".ralph/tasks/t-{n:03}.toml"));
+                        std::fs::write(path, format!("title = 'x'\nsize = {round}\n")).unwrap();
+                    }
+                }
+            });
+        }
+    });
+    let start = Instant::now();
+    let last = |n: usize| changes(&watcher.all(), &format!("t-{n:03}"), "size").last().cloned();
+    while (0..200).any(|n| last(n).as_deref() != Some("50")) {
+        assert!(start.elapsed() < SOON * 2, "not all that was saved is told");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+#[test]
+fn an_illegal_save_is_told_and_put_right_only_where_that_is_wanted() {
+    for enforce in [false, true] {
+        let sandbox = Sandbox::new();
+        sandbox.write_task("t-p", "title = 'P'\nkind = 'epic'\nstate = 'Ready for Plan'\n");
+        sandbox.write_task("t-a", "title = 'A' # mine\nparent = 't-p'\nstate = 'Ready for Plan'\n");
+        let watcher = Watcher::start(&sandbox, if enforce { &["--enforce"] } else { &[] });
+        write(&sandbox, "t-a", "title = 'A' # mine\nparent = 't-p'\nstate = 'Done'\n");
+        let event = watcher.sees("illegal", "t-a");
+        assert!(event["message"].as_str().unwrap().contains("from here: "), "what would be legal: {event}");
+        watcher.settle();
+        let text = sandbox.read_task("t-a");
+        assert_eq!(text.contains("Ready for Plan"), enforce, "{text}");
+        assert!(text.contains("# mine"));
+        let lines: Vec<String> = journal(&sandbox).iter().map(|line| line.to_string()).collect();
+        assert!(lines.iter().any(|line| line.contains("\"Done\"")), "the wrong value is kept in the journal");
+        assert_eq!(watcher.told("t-a").iter().filter(|event| *event == "illegal").count(), 1);
+    }
+}
+
+#[test]
+fn what_follows_from_a_save_is_done() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("t-p", "title = 'P'\nkind = 'epic'\nstate = 'Backlog'\n");
+    sandbox.write_task("t-a", "title = 'A'\nparent = 't-p'\nstate = 'Research Needed'\n");
+    sandbox.write_task("t-b", "title = 'B'\nblocked_by = ['t-c']\nstate = 'Ready for Plan'\n");
+    sandbox.write_task("t-c", "title = 'C'\nstate = 'In Review'\n");
+    let watcher = Watcher::start(&sandbox, &[]);
+    ralph(&sandbox, &["done", "t-c", "--force"]).ok();
+    watcher.sees("unblocked", "t-b");
+    let ready = watcher.sees("ready", "t-b");
+    assert_eq!((&ready["role"], &ready["command"]), (&"builder".into(), &"plan".into()));
+    write(&sandbox, "t-a", "title = 'A'\nparent = 't-p'\nstate = 'Canceled'\n");
+    watcher.until(|event| event["task"] == "t-a" && event["to"] == "Canceled");
+    write(&sandbox, "t-new", "title = 'New'\nparent = 't-p'\nstate = 'Ready for Plan'\n");
+    watcher.until(|event| event["task"] == "t-p" && event["to"] == "Ready for Plan");
+    watcher.settle();
+    assert!(sandbox.read_task("t-p").contains("Ready for Plan"));
+}
+
+#[test]
+fn the_dead_are_reaped_at_once_and_leases_when_they_end() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("t-a", "title = 'A'\nstate = 'Research Needed'\n");
+    sandbox.write_task("t-b", "title = 'B'\nstate = 'Research Needed'\n");
+    let watcher = Watcher::start(&sandbox, &[]);
+    let run = ["run", "t-a", "--as", "analyst", "--", "sleep", "60"];
+    let mut running = real(&sandbox, &run).stdout(Stdio::null()).spawn().unwrap();
+    watcher.sees("claimed", "t-a");
+    running.kill().unwrap();
+    running.wait().unwrap();
+    let event = watcher.sees("reaped", "t-a");
+    assert_eq!(event["to"], "Research Needed");
+    ralph(&sandbox, &["claim", "t-b", "--as", "analyst", "--config", "claims.lease=1s"]).ok();
+    watcher.sees("reaped", "t-b");
+    assert!(sandbox.read_task("t-b").contains("Research Needed"));
+}
+
+#[test]
+fn one_watcher_reacts_and_the_next_takes_over_when_it_dies() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("t-a", "title = 'A'\nsize = 0\n");
+    let first = Watcher::start(&sandbox, &[]);
+    let second = Watcher::start(&sandbox, &[]);
+    for size in 1..=3 {
+        write(&sandbox, "t-a", &format!("title = 'A'\nsize = {size}\n"));
+        for watcher in [&first, &second] {
+            watcher.sees_value("t-a", "size", &size.to_string());
+        }
+    }
+    let edits = |sandbox: &Sandbox| {
+        let lines = journal(sandbox);
+        lines.iter().filter(|line| line["verb"] == "hand-edit" && line.to_string().contains("\"size\"")).count()
+    };
+    second.settle();
+    assert_eq!(edits(&sandbox), 3, "journaled once each");
+    assert_eq!(changes(&second.all(), "t-a", "size"), ["1", "2", "3"]);
+    first.kill();
+    write(&sandbox, "t-a", "title = 'A'\nsize = 4\n");
+    second.sees_value("t-a", "size", "4");
+    second.settle();
+    assert_eq!(edits(&sandbox), 4);
+}
+
+fn rule(sandbox: &Sandbox, text: &str) {
+    std::fs::write(sandbox.root().join(".ralph/config.toml"), format!("format = 1\n{text}")).unwrap();
+}
+
+#[test]
+fn rules_run_once_they_are_trusted_and_never_before() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("t-a", "title = 'A; touch pwned'\n");
+    sandbox.write_task("t-b", "title = 'B'\nlabels = ['urgent']\n");
+    let script = "cat > seen.$RALPH_TASK; echo \"$1\" > arg.$RALPH_TASK";
+    let text = format!(
+        "[[on]]\nevent = 'changed'\nwhen = {{ label = 'urgent' }}\nrun = ['sh', '-c', '{script}', 'x', '{{title}} {{task}}']\n"
+    );
+    rule(&sandbox, &text);
+    let watcher = Watcher::start(&sandbox, &[]);
+    ralph(&sandbox, &["task", "set", "t-b", "priority=P1"]).ok();
+    let told = watcher.sees_failed("nobody here has agreed");
+    assert!(told.contains("ralph trust"));
+    assert!(!sandbox.root().join("seen.t-b").exists());
+    ralph(&sandbox, &["trust", "--yes"]).ok();
+    ralph(&sandbox, &["task", "set", "t-a", "priority=P1"]).ok();
+    ralph(&sandbox, &["task", "set", "t-b", "priority=P2"]).ok();
+    appears(&sandbox.root().join("arg.t-b"));
+    let event: Value =
+        serde_json::from_str(&std::fs::read_to_string(sandbox.root().join("seen.t-b")).unwrap()).unwrap();
+    assert_eq!((&event["event"], &event["task"]), (&"changed".into(), &"t-b".into()));
+    assert_eq!(std::fs::read_to_string(sandbox.root().join("arg.t-b")).unwrap(), "B t-b\n");
+    assert!(!sandbox.root().join("seen.t-a").exists(), "the filter holds");
+    // Another program: nobody has agreed to that.
+    rule(&sandbox, "[[on]]\nevent = 'changed'\nrun = ['touch', 'pwned']\n");
+    std::thread::sleep(Duration::from_millis(400));
+    ralph(&sandbox, &["task", "set", "t-b", "priority=P3"]).ok();
+    watcher.until(|event| event["changes"].to_string().contains("P3"));
+    watcher.settle();
+    assert!(!sandbox.root().join("pwned").exists());
+}
+
+impl Watcher {
+    #[track_caller]
+    fn sees_failed(&self, wanted: &str) -> String {
+        let failed =
+            |event: &Value| event["event"] == "rule-failed" && event["message"].as_str().unwrap().contains(wanted);
+        self.until(failed)["message"].as_str().unwrap().to_owned()
+    }
+}
+
+#[track_caller]
+fn appears(path: &Path) {
+    let start = Instant::now();
+    while !path.exists() {
+        assert!(start.elapsed() < SOON, "{} does not come", path.display());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(50));
+}
+
+#[test]
+fn a_rule_that_fails_hangs_or_makes_no_sense_is_told_and_stops_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("t-a", "title = 'A'\n");
+    rule(
+        &sandbox,
+        "[[on]]\nevent = 'changed'\nrun = ['sh', '-c', 'echo broken >&2; exit 3']\n\
+         [[on]]\nevent = 'changed'\nrun = ['sleep', '60']\ntimeout = '1s'\n\
+         [[on]]\nevent = 'changed'\nrun = ['no-such-program']\n",
+    );
+    ralph(&sandbox, &["trust", "--yes"]).ok();
+    let watcher = Watcher::start(&sandbox, &[]);
+    ralph(&sandbox, &["task", "set", "t-a", "priority=P1"]).ok();
+    assert!(watcher.sees_failed("exit status: 3").contains("broken"));
+    watcher.sees_failed("took longer than 1 s");
+    watcher.sees_failed("cannot be started");
+    ralph(&sandbox, &["task", "set", "t-a", "priority=P2"]).ok();
+    watcher.until(|event| event["changes"].to_string().contains("P2"));
+    drop(watcher);
+    for (text, wanted) in [
+        ("[[on]]\nevent = 'nonsense'\nrun = ['true']\n", "\"nonsense\" is not an event"),
+        ("[[on]]\nevent = 'changed'\nwhen = { colour = 'red' }\nrun = ['true']\n", "cannot ask for \"colour\""),
+        ("[[on]]\nevent = 'changed'\nrun = []\n", "runs nothing"),
+        ("[[on]]\nevent = 'changed'\nrun = ['sh', '-c', 'echo {title}']\n", "use $RALPH_TITLE"),
+        ("[[on]]\nevent = 'changed'\n", "config.toml:2"),
+    ] {
+        rule(&sandbox, text);
+        let said = ralph(&sandbox, &["watch", "--timeout", "1s"]);
+        assert!([2, 4].contains(&said.code) && said.stderr.contains(wanted), "{text}: {said}");
+    }
+}
+
+#[test]
+fn a_watch_ends_when_what_it_waits_for_has_come() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("t-a", "title = 'A'\n");
+    let mut waiting = real(&sandbox, &["watch", "--until", "t-a done", "--timeout", "20s"]);
+    let mut waiting = waiting.stdout(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    ralph(&sandbox, &["done", "t-a", "--force"]).ok();
+    assert_eq!(waiting.wait().unwrap().code(), Some(0));
+    assert_eq!(ralph(&sandbox, &["watch", "--until", "t-a done"]).code, 0, "it is so already");
+    assert_eq!(ralph(&sandbox, &["watch", "--until", "t-a backlog", "--timeout", "1s"]).code, 5);
+    assert!(ralph(&sandbox, &["watch", "--until", "t-a"]).fails(2).contains("--until"));
+    assert!(ralph(&sandbox, &["watch", "--event", "x"]).fails(2).contains("is not an event"));
+    assert!(ralph(&sandbox, &["watch", "--role", "x"]).fails(2).contains("is not a role"));
+    let replayed = ralph(&sandbox, &["watch", "--since", "1h", "--timeout", "1s", "--json"]);
+    assert!(
+        replayed.stdout.contains("\"event\":\"moved\"") && replayed.stdout.contains("\"to\":\"Done\""),
+        "{replayed}"
+    );
+    let filtered = ralph(&sandbox, &["watch", "--since", "1h", "--event", "created", "--timeout", "1s", "--json"]);
+    assert_eq!(filtered.stdout, "");
+    let people = ralph(&sandbox, &["watch", "--since", "1h", "--timeout", "1s"]);
+    assert!(people.stdout.contains("moved       t-a      Backlog → Done  by Ada  A"), "{people}");
+}
+
+/// No queue is left for this user: it says so, and looks at the files instead.
+#[test]
+fn without_inotify_it_polls() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("t-a", "title = 'A'\n");
+    let mut queues = Vec::new();
+    while let Ok(queue) = rustix::fs::inotify::init(rustix::fs::inotify::CreateFlags::empty()) {
+        queues.push(queue);
+        assert!(queues.len() < 100_000, "there is no limit to reach");
+    }
+    let mut command = real(&sandbox, &["watch", "--json", "--event", "changed", "--timeout", "6s"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(1_500));
+    write(&sandbox, "t-a", "title = 'B'\n");
+    let output = child.wait_with_output().unwrap();
+    drop(queues);
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(err.contains("no more watches") && err.contains("max_user_instances"), "{err}");
+    assert!(out.contains("\"new\":\"B\""), "{out}\n{err}");
+}
+
+/// Eight writers save states as they like; the watcher keeps the rules.
+#[test]
+fn a_storm_of_hand_edits_leaves_a_board_that_keeps_the_rules() {
+    let sandbox = Sandbox::new();
+    let states = ["Backlog", "Research Needed", "Ready for Plan", "Plan in Review", "In Review", "Done", "Canceled"];
+    let task = |id: &str, state: &str| format!("title = '{id}'\nparent = 'p-{}'\nstate = '{state}'\n", &id[2..3]);
+    for parent in 0..4 {
+        sandbox.write_task(&format!("p-{parent}"), format!("title = 'P{parent}'\nkind = 'epic'\n"));
+        for child in 0..4 {
+            let id = format!("c-{parent}{child}");
+            sandbox.write_task(&id, task(&id, "Backlog"));
+        }
+    }
+    let watcher = Watcher::start(&sandbox, &["--enforce"]);
+    std::thread::scope(|scope| {
+        for writer in 0..8_u64 {
+            let root = sandbox.root();
+            scope.spawn(move || {
+                let mut dice = fastrand::Rng::with_seed(writer);
+                for _ in 0..40 {
+                    let (parent, child) = (dice.usize(0..4), dice.usize(0..4));
+                    let state = dice.choice(states).unwrap();
+                    let id = format!("c-{parent}{child}");
+                    let path = root.join(format!(".ralph/tasks/{id}.toml"));
+                    let text = task(&id, state);
+                    if dice.bool() {
+                        let temp = root.join(format!(".ralph/tasks/.w{writer}.tmp"));
+                        std::fs::write(&temp, text).unwrap();
+                        std::fs::rename(&temp, path).unwrap();
+                    } else {
+                        std::fs::write(path, text).unwrap();
+                    }
+                    std::thread::sleep(Duration::from_millis(dice.u64(0..40)));
+                }
+            });
+        }
+    });
+    watcher.settle();
+    let said = ralph(&sandbox, &["doctor"]);
+    assert_eq!(said.code, 0, "{said}");
+    follows_the_table(&sandbox);
+}
+
+/// Each task's states, as the journal has them, lead to the one that its file says; and each that was not legal was put back.
+fn follows_the_table(sandbox: &Sandbox) {
+    let tasks = ralph(sandbox, &["task", "ls", "--all", "--json"]).json();
+    let mut lines = journal(sandbox);
+    lines.reverse();
+    for task in tasks.as_array().unwrap() {
+        let mut last = "Backlog".to_owned();
+        for line in &lines {
+            for change in line["changes"].as_array().unwrap() {
+                if change["task"] != task["id"] || change["key"] != "state" {
+                    continue;
+                }
+                let of = |line: &&Value| line.to_string().contains(task["id"].as_str().unwrap());
+                let all: Vec<String> = lines.iter().filter(of).map(|line| format!("{line}\n")).collect();
+                assert_eq!(change["old"].as_str(), Some(last.as_str()), "{} {line}\n{}", task["id"], all.concat());
+                last = change["new"].as_str().unwrap().to_owned();
+            }
+        }
+        assert_eq!(task["state"].as_str(), Some(last.as_str()), "{}", task["id"]);
+    }
+}

@@ -38,6 +38,80 @@ fn main() {
     }
     growth(&boards);
     worktrees(10_000);
+    commits(10_000);
+    watching(10_000);
+}
+
+/// The board committed beside a large index, by ralph and by git.
+fn commits(files: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    assert!(sh(
+        root,
+        "git init -q -b main . && git config user.name b && git config user.email b@example.org && \"$RALPH\" init"
+    ));
+    for n in 0..files {
+        let path = root.join(format!("src/{}/file{n}.txt", n % 100));
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, format!("{n}\n")).unwrap();
+    }
+    std::fs::write(root.join(".ralph/tasks/x.toml"), "title = 'x'\n").unwrap();
+    assert!(sh(root, "git add -A && git commit -qm base"));
+    let change = "echo \"# $(date +%N)\" >> .ralph/tasks/x.toml";
+    let rows = [
+        Row {
+            before: Some(change.into()),
+            ..row("git commit --only", &["git", "commit", "-qnm", "x", "--only", "--", ".ralph"])
+        },
+        Row { before: Some(change.into()), ..row("ralph commit", &["ralph", "commit"]) },
+    ];
+    let found = medians(root, &rows, 15);
+    println!("\nthe board committed beside {files} files");
+    for (row, time) in rows.iter().zip(&found) {
+        println!("  {:<28} {:>9.2} ms", row.name, time.as_secs_f64() * 1e3);
+    }
+    println!("  {:<28} {:>9.2} × git commit --only", "ralph commit", found[1].as_secs_f64() / found[0].as_secs_f64());
+}
+
+/// A watcher on a board of that size: how soon it tells of a save, and what it costs to do nothing.
+fn watching(size: usize) {
+    use std::io::BufRead as _;
+    let board = board(size);
+    let root = board.folder.path();
+    let mut command = command(root, &["ralph", "watch", "--json", "--event", "changed"].map(str::to_owned));
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = std::io::BufReader::new(child.stdout.take().unwrap()).lines();
+    let path = root.join(format!(".ralph/tasks/{}.toml", board.one));
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::thread::sleep(Duration::from_secs(3));
+    let mut times: Vec<Duration> = (0..40)
+        .map(|n| {
+            let start = Instant::now();
+            std::fs::write(&path, format!("{text}n = {n}\n")).unwrap();
+            lines.next().unwrap().unwrap();
+            let time = start.elapsed();
+            std::thread::sleep(Duration::from_millis(50));
+            time
+        })
+        .collect();
+    times.sort();
+    let stat = |name: &str| std::fs::read_to_string(format!("/proc/{}/{name}", child.id())).unwrap();
+    let ticks = || {
+        let text = stat("stat");
+        let fields: Vec<&str> = text.rsplit(')').next().unwrap().split_whitespace().collect();
+        fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+    };
+    let before = ticks();
+    std::thread::sleep(Duration::from_secs(10));
+    let idle = ticks() - before;
+    let resident = stat("status").lines().find(|line| line.starts_with("VmHWM")).unwrap().to_owned();
+    let _ = child.kill();
+    let _ = child.wait();
+    println!("\nwatch, {size} tasks");
+    let at = |part: usize| times[times.len() * part / 100].as_secs_f64() * 1e3;
+    println!("  a save to its event: median {:.0} ms, 95 % {:.0} ms (bar 200 ms)", at(50), at(95));
+    println!("  most memory: {} (bar 100 MiB)", resident.trim_start_matches("VmHWM:").trim());
+    println!("  processor while nothing happens: {idle} ticks of 10 ms in 10 s (bar about 0)");
 }
 
 /// A worktree of a repository with that many files, made by ralph and by git.

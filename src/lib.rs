@@ -8,8 +8,8 @@
 //! config.rs   layers → Settings: default < user < board < environment < flag
 //! fs.rs       files and folders, with errors that name the path
 //! store/      .ralph/ on disk: codec, guarded files, lock, journal, index, merge
-//! git/        gix: the repository, its worktrees, other revisions, and what ralph sets up in it
-//! watch/      file events
+//! git/        gix: worktrees, other revisions, commits, merges, remotes; git itself only for what gix cannot
+//! watch/      file events: which paths may have changed
 //! app/        the verbs, one file each: add, set, block, note, undo, doctor …
 //! cli/        the command line: parse → one verb → show
 //!

@@ -272,6 +272,6 @@ impl Facts {
 fn gate(board: &Board, links: &Links<'_>, parent: usize, rules: &Rules) -> Option<StateName> {
     let members = links.children(parent);
     let kind = board.tasks().get(*members.first()?)?.kind;
-    let gates = rules.flow.states_of(kind).iter().filter(|state| state.gate).map(|state| &state.name);
-    gates.filter(|gate| board.converged(members, gate, rules).met).next_back().cloned()
+    let mut gates = rules.flow.states_of(kind).iter().filter(|state| state.gate).map(|state| &state.name);
+    gates.rfind(|gate| board.converged(members, gate, rules).met).cloned()
 }

@@ -126,7 +126,7 @@ impl Store {
                     Err(error) => {
                         self.take_back(&edits, &id);
                         fs::remove(&self.intent_path())?;
-                        return Err(error.into());
+                        return Err(error);
                     }
                 },
                 Ok(Some(task)) => raced = Some(task),

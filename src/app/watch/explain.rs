@@ -1,0 +1,188 @@
+//! What a change means: which command made it, or git, or somebody by hand.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Watch;
+use crate::board::{Change, Event, Place, Via, changed_event};
+use crate::store::codec::Doc;
+use crate::store::{Delta, Difference, Line};
+use crate::task::{Key, TaskId, Value};
+
+/// What git has done since the last look.
+pub(super) struct GitPut {
+    pub objects: BTreeMap<String, String>,
+    /// HEAD is elsewhere.
+    pub moved: bool,
+    /// All that was ever told.
+    pub journal: Vec<Line>,
+}
+
+/// A file that somebody saved, made or removed by hand: what it said, with all that commands made of it, and what it says.
+pub(super) struct HandEdit {
+    pub id: TaskId,
+    pub old: Leaves,
+    pub new: Leaves,
+    pub existed: bool,
+    pub exists: bool,
+    pub changes: Vec<Change>,
+}
+
+/// What one look at the board brought.
+#[derive(Default)]
+pub(super) struct Look {
+    pub events: Vec<Event>,
+    pub by_hand: Vec<HandEdit>,
+}
+
+impl Watch {
+    /// First what commands did, in their order; then what the files say beyond that.
+    pub(super) fn explain(&self, delta: Delta, git: Option<&GitPut>) -> Look {
+        let mut look = Look::default();
+        let mut known: BTreeMap<&TaskId, Leaves> = BTreeMap::new();
+        for file in &delta.files {
+            known.insert(&file.id, leaves(file.old.as_deref()));
+        }
+        let verbs = if delta.rewritten { &[][..] } else { &delta.lines };
+        for line in verbs {
+            let is_news = |change: &&Change| delta.unread.contains(change.task()) || apply(line, change, &mut known);
+            let news: Vec<Change> = line.changes.iter().filter(is_news).cloned().collect();
+            look.events.extend(events_of(line, news));
+        }
+        for file in &delta.files {
+            let (before, now) = (&known[&file.id], leaves(file.new.as_deref()));
+            let rest = differences(&file.id, before, &now);
+            let told = file.old.is_some() == file.new.is_some() || verbs.iter().any(|line| makes(line, &file.id));
+            let changes = match (told, &file.old, &file.new) {
+                (false, old, new) => whole(&file.id, old.as_ref(), new.as_ref()),
+                (true, ..) => rest,
+            };
+            let is_verb = verbs.iter().any(|line| line.touches(&file.id));
+            let same = changes.is_empty() && file.old == file.new;
+            if same || (changes.is_empty() && is_verb) {
+                continue;
+            }
+            if git.is_some_and(|put| self.is_gits(put, file) || tells(&put.journal, &changes)) {
+                look.events.push(self.by_git(file, changes, &delta.lines));
+            } else {
+                look.by_hand.push(HandEdit {
+                    id: file.id.clone(),
+                    old: before.clone(),
+                    new: now,
+                    existed: file.old.is_some(),
+                    exists: file.new.is_some(),
+                    changes: changes.clone(),
+                });
+                let mut event = changed_event(self.ws.now(), Via::Hand, &file.id, "hand-edit", changes);
+                event.verb = Some("hand-edit".into());
+                look.events.push(event);
+            }
+        }
+        look
+    }
+
+    /// What git has put there is what its index says; what it has taken away went with a move of HEAD.
+    fn is_gits(&self, put: &GitPut, file: &Difference) -> bool {
+        let there = put.objects.get(&format!("{}.toml", file.id));
+        match &file.new {
+            None => there.is_none() && put.moved,
+            Some(text) => {
+                let names =
+                    [text.clone(), text.replace("\r\n", "\n")].map(|text| self.ws.repository.object_name(&text));
+                there.is_some_and(|object| names.contains(object))
+            }
+        }
+    }
+
+    /// Whoever did it elsewhere is named by the journal that came along.
+    fn by_git(&self, file: &Difference, changes: Vec<Change>, lines: &[Line]) -> Event {
+        let mut event = changed_event(self.ws.now(), Via::Git, &file.id, "", changes);
+        if let Some(line) = lines.iter().rev().find(|line| line.touches(&file.id)) {
+            (event.id, event.by, event.verb) = (Some(line.id.clone()), Some(line.by.clone()), Some(line.verb.clone()));
+        }
+        event
+    }
+}
+
+pub(super) type Leaves = BTreeMap<Key, Value>;
+
+pub(super) fn leaves(text: Option<&str>) -> Leaves {
+    text.and_then(|text| Doc::new(text).ok()).map(|doc| doc.leaves().into_iter().collect()).unwrap_or_default()
+}
+
+/// Lays a verb's change over what is known; whether it is news.
+fn apply(line: &Line, change: &Change, known: &mut BTreeMap<&TaskId, Leaves>) -> bool {
+    match change {
+        Change::Set { task, key, old, new } => {
+            let Some(leaves) = known.get_mut(task) else { return false };
+            // What was saved by hand may be journaled when it has been saved again.
+            if line.verb == "hand-edit" && leaves.get(key) != old.as_ref() {
+                return false;
+            }
+            let before = match new {
+                Some(new) => leaves.insert(key.clone(), new.clone()),
+                None => leaves.remove(key),
+            };
+            before != *new
+        }
+        Change::File { task, file: Place::Task, new, .. } => {
+            let Some(known) = known.get_mut(task) else { return false };
+            *known = leaves(new.as_deref());
+            true
+        }
+        Change::File { .. } => true,
+    }
+}
+
+/// Whether the journal has these changes as its last word: a stash that comes back brings what was told before.
+fn tells(lines: &[Line], changes: &[Change]) -> bool {
+    let last = |task: &TaskId, wanted: &Key| {
+        let all = lines.iter().rev().flat_map(|line| line.changes.iter());
+        all.filter_map(|change| match change {
+            Change::Set { task: of, key, new, .. } if of == task && key == wanted => Some(new),
+            _ => None,
+        })
+        .next()
+    };
+    let told = |change: &Change| matches!(change, Change::Set { task, key, new, .. } if last(task, key) == Some(new));
+    !changes.is_empty() && changes.iter().all(told)
+}
+
+/// Whether a verb made or removed a task's file.
+fn makes(line: &Line, id: &TaskId) -> bool {
+    line.changes.iter().any(|change| {
+        matches!(change, Change::File { task, file: Place::Task, old, new } if task == id && old.is_some() != new.is_some())
+    })
+}
+
+fn whole(id: &TaskId, old: Option<&String>, new: Option<&String>) -> Vec<Change> {
+    vec![Change::File { task: id.clone(), file: Place::Task, old: old.cloned(), new: new.cloned() }]
+}
+
+fn differences(id: &TaskId, old: &Leaves, new: &Leaves) -> Vec<Change> {
+    let keys: BTreeSet<&Key> = old.keys().chain(new.keys()).collect();
+    let differ = keys.into_iter().filter(|key| old.get(*key) != new.get(*key));
+    differ
+        .map(|key| Change::Set {
+            task: id.clone(),
+            key: key.clone(),
+            old: old.get(key).cloned(),
+            new: new.get(key).cloned(),
+        })
+        .collect()
+}
+
+/// One event for each task that a verb changed.
+pub(super) fn events_of(line: &Line, changes: Vec<Change>) -> Vec<Event> {
+    let mut tasks: Vec<(TaskId, Vec<Change>)> = Vec::new();
+    for change in changes {
+        match tasks.iter_mut().find(|(id, _)| id == change.task()) {
+            Some((_, list)) => list.push(change),
+            None => tasks.push((change.task().clone(), vec![change])),
+        }
+    }
+    let tell = |(id, changes): (TaskId, Vec<Change>)| {
+        let event = changed_event(line.at, Via::Verb, &id, &line.verb, changes);
+        Event { id: Some(line.id.clone()), by: Some(line.by.clone()), verb: Some(line.verb.clone()), ..event }
+    };
+    tasks.into_iter().map(tell).collect()
+}

@@ -1,0 +1,306 @@
+//! `watch`: what happens on the board, told once and in order, and what follows from it done by one watcher at a time.
+//!
+//! Commands journal what they do. What the files say beyond that, somebody saved by hand, or git put there. Everything is read
+//! under the board's lock, so that no verb is half seen.
+
+mod explain;
+mod react;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::Receiver;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+
+use super::on::Runner;
+use super::workspace::Options;
+use super::{Failure, Workspace};
+use crate::board::{Board, Event, EventKind, Facts, Via};
+use crate::fs;
+use crate::git::GitHand;
+use crate::store::Mirror;
+use crate::task::{StateName, TaskId};
+use crate::watch::{Alarm, Changes, Dirt};
+use explain::{GitPut, HandEdit, Look, events_of};
+
+/// How long a git that is at work is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How the board is watched.
+#[derive(Debug, Clone, Default)]
+pub struct WatchOptions {
+    /// Put illegal hand edits right.
+    pub enforce: bool,
+    /// Look again and again, where the file system tells nothing.
+    pub poll: bool,
+    /// Only tell; leave what follows to others.
+    pub idle: bool,
+}
+
+/// A board under watch.
+pub struct Watch {
+    ws: Workspace,
+    options: Options,
+    wanted: WatchOptions,
+    changes: Changes,
+    alarm: Alarm,
+    mirror: Mirror,
+    board: Board,
+    facts: Facts,
+    hand: GitHand,
+    /// Whoever has the lock reacts; the others wait for it.
+    reactor: Option<File>,
+    turn: Receiver<File>,
+    /// Edits by hand that nobody has journaled yet, for the one who reacts.
+    pending: Vec<HandEdit>,
+    unsettled: BTreeSet<TaskId>,
+    /// States that were to be put back when somebody saved the file again: the next save is judged from there.
+    owed: BTreeMap<TaskId, StateName>,
+    /// Claims of programs, whose end no file event tells.
+    attended: BTreeSet<TaskId>,
+    /// When git last changed tasks: what it shows for a moment is not to be reacted to.
+    git_was_here: Option<Instant>,
+    runner: Runner,
+}
+
+impl Watch {
+    pub fn open(options: &Options, wanted: &WatchOptions) -> Result<Self, Failure> {
+        let ws = Workspace::open(options)?;
+        super::on::check_rules(&ws)?;
+        for folder in [ws.store.tasks_dir(), ws.store.claims_dir(), ws.store.journal_dir()] {
+            fs::make_dir(&folder)?;
+        }
+        let folders = folders(&ws);
+        let folders: Vec<&Path> = folders.iter().map(PathBuf::as_path).collect();
+        // Watched before it is read, so that nothing falls between.
+        let changes = if wanted.poll { Changes::polling(&folders)? } else { Changes::of(&folders)? };
+        let alarm = changes.alarm();
+        let lock = ws.lock()?;
+        let mirror = Mirror::new(&ws.store)?;
+        let board = mirror.board(&ws.store).with_claims(ws.claims()?);
+        drop(lock);
+        let facts = Facts::of(&board, ws.rules());
+        let turn = match wanted.idle {
+            true => std::sync::mpsc::channel().1,
+            false => alarm.ring_when_mine(ws.store.local().join("watch.lock")),
+        };
+        // Nobody to wait for is the common case: then the first look already reacts.
+        let reactor = turn.recv_timeout(Duration::from_millis(20)).ok();
+        Ok(Self {
+            hand: ws.repository.hand(),
+            runner: Runner::new(&ws, alarm.clone()),
+            options: options.clone(),
+            wanted: wanted.clone(),
+            ws,
+            changes,
+            alarm,
+            mirror,
+            board,
+            facts,
+            reactor,
+            turn,
+            pending: Vec::new(),
+            unsettled: BTreeSet::new(),
+            owed: BTreeMap::new(),
+            attended: BTreeSet::new(),
+            git_was_here: None,
+        })
+    }
+
+    pub fn workspace(&self) -> &Workspace {
+        &self.ws
+    }
+
+    pub fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// Ready, at work, blocked, problems.
+    pub fn counts(&self) -> [usize; 4] {
+        self.facts.counts()
+    }
+
+    /// Ends a wait, from any thread.
+    pub fn waker(&self) -> impl Fn() + Send + 'static {
+        let alarm = self.alarm.clone();
+        move || alarm.ring()
+    }
+
+    pub fn reacts(&self) -> bool {
+        self.reactor.is_some()
+    }
+
+    /// Why the board is looked at again and again.
+    pub fn polling(&self) -> Option<&str> {
+        self.changes.polling.as_deref()
+    }
+
+    /// What the journal says of the time since then.
+    pub fn replay(&self, since: Timestamp) -> Result<Vec<Event>, Failure> {
+        let lines = self.ws.store.journal()?.0.into_iter().filter(|line| line.at >= since);
+        Ok(self.titled(lines.flat_map(|line| events_of(&line, line.changes.clone())).collect()))
+    }
+
+    /// What has happened by the end of `limit`, or nothing.
+    pub fn next(&mut self, limit: Duration) -> Result<Vec<Event>, Failure> {
+        let soon = if self.unsettled.is_empty() { Duration::MAX } else { Duration::from_millis(60) };
+        let mut dirt = self.changes.wait(limit.min(soon).min(self.next_expiry()));
+        // What it has written so far would be taken for somebody's own.
+        let start = Instant::now();
+        while dirt != Dirt::Nothing && self.ws.repository.is_at_work() && start.elapsed() < PATIENCE {
+            dirt = dirt.and(self.changes.wait(Duration::from_millis(20)));
+        }
+        self.look(dirt)
+    }
+
+    /// The first look: what was wrong or due before anybody watched.
+    pub fn begin(&mut self) -> Result<Vec<Event>, Failure> {
+        self.look(Dirt::Nothing)
+    }
+
+    fn look(&mut self, dirt: Dirt) -> Result<Vec<Event>, Failure> {
+        if self.reactor.is_none() {
+            self.reactor = self.turn.try_recv().ok();
+        }
+        let mut events = Vec::new();
+        if dirt == Dirt::Lost {
+            let event = Event::new(EventKind::Rescanned, self.ws.now(), Via::Board, None);
+            events.push(event.saying("too much changed at once to follow: everything was read again"));
+        }
+        if self.settings_changed(&dirt) {
+            events.extend(self.reopen());
+        }
+        // Where nothing may be written there is no lock to take, and no verb to wait for.
+        let lock = self.ws.lock().ok();
+        let look = self.take_in(&dirt)?;
+        events.extend(look.events);
+        let pending = if self.reactor.is_some() { std::mem::take(&mut self.pending) } else { Vec::new() };
+        let edits = pending.into_iter().chain(look.by_hand).collect();
+        match lock {
+            Some(lock) if self.reactor.is_some() => events.extend(self.react(&lock, edits)?),
+            _ => self.pending.extend(edits),
+        }
+        events.extend(self.news());
+        self.attend();
+        let events = self.titled(events);
+        let failed = self.runner.take_up(&self.ws, self.reactor.is_some(), &events, &self.board);
+        Ok(events.into_iter().chain(failed).collect())
+    }
+
+    /// Reads what has changed, and tells what it means.
+    fn take_in(&mut self, dirt: &Dirt) -> Result<Look, Failure> {
+        let all = matches!(dirt, Dirt::Everything | Dirt::Lost);
+        let mut dirty = match dirt {
+            Dirt::Paths(paths) => self.tasks_among(paths),
+            _ => BTreeSet::new(),
+        };
+        dirty.append(&mut self.unsettled);
+        let delta = self.mirror.update(&self.ws.store, (!all).then_some(&dirty))?;
+        self.unsettled.extend(delta.unsettled.iter().cloned());
+        let git = self.git_put()?;
+        let journaled =
+            |edit: &HandEdit| delta.lines.iter().any(|line| line.verb == "hand-edit" && line.touches(&edit.id));
+        self.pending.retain(|edit| !journaled(edit));
+        let look = self.explain(delta, git.as_ref());
+        self.board = self.mirror.board(&self.ws.store).with_claims(self.ws.claims()?);
+        if look.events.iter().any(|event| event.via == Via::Git) {
+            self.git_was_here = Some(Instant::now());
+        }
+        Ok(look)
+    }
+
+    /// What git has put into the worktree, where it has done something since the last look.
+    fn git_put(&mut self) -> Result<Option<GitPut>, Failure> {
+        let mut hand = self.ws.repository.hand();
+        if hand == self.hand {
+            return Ok(None);
+        }
+        if hand.head == self.hand.head {
+            // A checkout writes its index first, and moves HEAD a moment later.
+            std::thread::sleep(Duration::from_millis(20));
+            hand = self.ws.repository.hand();
+        }
+        let put = GitPut {
+            objects: self.ws.repository.objects_in_index(".ralph/tasks")?,
+            moved: hand.head != self.hand.head,
+            journal: self.ws.store.journal()?.0,
+        };
+        self.hand = hand;
+        Ok(Some(put))
+    }
+
+    /// What has become true, once everything that follows is done.
+    fn news(&mut self) -> Vec<Event> {
+        let facts = Facts::of(&self.board, self.ws.rules());
+        let events = facts.since(&self.facts, self.ws.now());
+        self.facts = facts;
+        events
+    }
+
+    fn tasks_among(&self, paths: &BTreeSet<PathBuf>) -> BTreeSet<TaskId> {
+        let folder = self.ws.store.tasks_dir();
+        let inside = paths.iter().filter(|path| path.parent() == Some(&folder));
+        let names = inside.filter_map(|path| path.file_name()?.to_str()?.strip_suffix(".toml"));
+        names.filter(|stem| !stem.starts_with('.')).filter_map(|stem| TaskId::new(stem).ok()).collect()
+    }
+
+    fn titled(&self, mut events: Vec<Event>) -> Vec<Event> {
+        for event in &mut events {
+            let task = event.task.as_ref().and_then(|id| self.board.get(id));
+            event.title = task.map(|task| task.title.clone()).or(event.title.take());
+        }
+        events
+    }
+
+    fn settings_changed(&self, dirt: &Dirt) -> bool {
+        let files = [self.ws.store.board_dir().join("config.toml"), self.ws.store.board_dir().join("workflow.toml")];
+        match dirt {
+            Dirt::Paths(paths) => files.iter().any(|file| paths.contains(file)),
+            Dirt::Everything | Dirt::Lost => true,
+            Dirt::Nothing => false,
+        }
+    }
+
+    /// Other settings, perhaps another workflow. What cannot be read is told, and the old ones stay.
+    fn reopen(&mut self) -> Option<Event> {
+        match Workspace::open(&self.options) {
+            Ok(ws) => {
+                self.ws = ws;
+                self.mirror.read_again(&self.ws.store);
+                self.runner.reload(&self.ws);
+                None
+            }
+            // Between two branches there may be no board at all for a moment.
+            Err(failure) if failure.code == "no-board" => None,
+            Err(failure) => {
+                let event = Event::new(EventKind::Problem, self.ws.now(), Via::Board, None);
+                Some(event.saying(failure.message))
+            }
+        }
+    }
+
+    /// Programs that hold a claim: their end is to be noticed at once.
+    fn attend(&mut self) {
+        let held = self.board.claims().iter().filter(|(_, claim)| claim.live && claim.held && !claim.foreign);
+        let held: BTreeSet<TaskId> = held.map(|(id, _)| id.clone()).collect();
+        for id in held.difference(&self.attended) {
+            self.alarm.ring_when_free(self.ws.store.claim_lock(id));
+        }
+        self.attended = held;
+    }
+
+    /// A lease that runs out changes no file.
+    fn next_expiry(&self) -> Duration {
+        let now = self.ws.now();
+        let claims = self.board.claims().values().filter(|claim| claim.live && !claim.held);
+        let soonest = claims.map(|claim| claim.until.duration_since(now)).min();
+        soonest.map_or(Duration::MAX, |left| left.unsigned_abs() + Duration::from_millis(10))
+    }
+}
+
+fn folders(ws: &Workspace) -> Vec<PathBuf> {
+    let store = &ws.store;
+    vec![store.root().to_owned(), store.board_dir(), store.tasks_dir(), store.journal_dir(), store.claims_dir()]
+}

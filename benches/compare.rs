@@ -42,8 +42,8 @@ fn main() {
     watching(10_000);
 }
 
-/// The board committed beside a large index, by ralph and by git.
-fn commits(files: usize) {
+/// A repository with a board, one task, and that many committed files of that many lines.
+fn repository(files: usize, lines: usize) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     assert!(sh(
@@ -53,10 +53,17 @@ fn commits(files: usize) {
     for n in 0..files {
         let path = root.join(format!("src/{}/file{n}.txt", n % 100));
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, format!("{n}\n")).unwrap();
+        std::fs::write(path, format!("line {n}\n").repeat(lines)).unwrap();
     }
     std::fs::write(root.join(".ralph/tasks/x.toml"), "title = 'x'\n").unwrap();
     assert!(sh(root, "git add -A && git commit -qm base"));
+    folder
+}
+
+/// The board committed beside a large index, by ralph and by git.
+fn commits(files: usize) {
+    let folder = repository(files, 1);
+    let root = folder.path();
     let change = "echo \"# $(date +%N)\" >> .ralph/tasks/x.toml";
     let rows = [
         Row {
@@ -116,19 +123,8 @@ fn watching(size: usize) {
 
 /// A worktree of a repository with that many files, made by ralph and by git.
 fn worktrees(files: usize) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = repository(files, 200);
     let root = folder.path();
-    assert!(sh(
-        root,
-        "git init -q -b main . && git config user.name b && git config user.email b@example.org && \"$RALPH\" init"
-    ));
-    for n in 0..files {
-        let path = root.join(format!("src/{}/file{n}.txt", n % 100));
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, format!("line {n}\n").repeat(200)).unwrap();
-    }
-    std::fs::write(root.join(".ralph/tasks/x.toml"), "title = 'x'\n").unwrap();
-    assert!(sh(root, "git add -A && git commit -qm base"));
     let clear = "\"$RALPH\" worktree rm x --force; git worktree remove --force worktrees/by-git; git branch -D by-git; sync; true";
     let rows = [
         Row {

@@ -98,15 +98,8 @@ impl Store {
         at: Timestamp,
         rng: &mut fastrand::Rng,
     ) -> Result<Committed, StoreError> {
-        let id: String = (0..10).map(|_| rng.alphanumeric().to_ascii_lowercase()).collect();
-        let line = Line {
-            id: id.clone(),
-            at,
-            by: by.clone(),
-            verb: op.verb.to_owned(),
-            undoes: op.undoes,
-            changes: op.changes,
-        };
+        let line = line_of(op, by, at, rng);
+        let id = line.id.clone();
         let before = self.folder_stamp();
         let mut raced = None;
         for _ in 0..TRIES {
@@ -151,11 +144,9 @@ impl Store {
         at: Timestamp,
         rng: &mut fastrand::Rng,
     ) -> Result<Committed, StoreError> {
-        let id: String = (0..10).map(|_| rng.alphanumeric().to_ascii_lowercase()).collect();
-        let line =
-            Line { id: id.clone(), at, by: by.clone(), verb: op.verb.to_owned(), undoes: None, changes: op.changes };
+        let line = line_of(op, by, at, rng);
         self.journal_line(&line)?;
-        Ok(Committed { id })
+        Ok(Committed { id: line.id })
     }
 
     fn journal_line(&self, line: &Line) -> Result<(), StoreError> {
@@ -307,6 +298,12 @@ impl Store {
         }
         Ok(())
     }
+}
+
+/// A verb as the journal will have it.
+fn line_of(op: Op, by: &Worker, at: Timestamp, rng: &mut fastrand::Rng) -> Line {
+    let id = (0..10).map(|_| rng.alphanumeric().to_ascii_lowercase()).collect();
+    Line { id, at, by: by.clone(), verb: op.verb.to_owned(), undoes: op.undoes, changes: op.changes }
 }
 
 /// `text` after the line's changes to that task, if they apply.

@@ -117,6 +117,30 @@ impl<'r> Files<'r> {
         }))
     }
 
+    /// Where a path's content waits: hidden, beside it, and with a short name, whatever its own is.
+    fn temp(&self, path: &BStr) -> PathBuf {
+        self.path(path).with_file_name(format!(".ralph-{:08x}.tmp", crc32fast::hash(path)))
+    }
+
+    /// What a process that died in the middle of replacing a path has left aside. If that is neither what was there nor what
+    /// is to be, somebody saved it at that very moment, and it goes back.
+    pub fn clear_aside(&mut self, touch: &Touched) -> Result<(), GitError> {
+        let (temp, path) = (self.temp(touch.path.as_ref()), self.path(touch.path.as_ref()));
+        if fs::itself(&temp).map_err(failed)?.is_none() {
+            return Ok(());
+        }
+        let mut ours = false;
+        for known in [touch.old, touch.new].into_iter().flatten() {
+            ours |= self.was(&temp, touch.path.as_ref(), known)?;
+        }
+        let replaced = self.look(touch.path.as_ref())? == touch.new;
+        // A file that was not written to its end is ours, too: then what it is to replace is still there.
+        match ours || !replaced {
+            true => fs::remove(&temp).map_err(failed),
+            false => fs::rename(&temp, &path).map_err(failed),
+        }
+    }
+
     /// Makes every path what it is to be. If one of them is not what it was, those before it become so again.
     pub fn replace_all(&mut self, touched: &[Touched]) -> Result<Vec<Stat>, GitError> {
         let mut stats = Vec::with_capacity(touched.len());
@@ -145,7 +169,7 @@ impl<'r> Files<'r> {
         if touch.new.is_none() && is_module(touch.old) {
             return Ok(Stat::default());
         }
-        let temp = path.with_file_name(TEMP);
+        let temp = self.temp(touch.path.as_ref());
         let in_the_way = || GitError::InTheWay(vec![touch.path.to_string()]);
         if touch.new.is_some() {
             // A folder that this update has emptied.
@@ -257,9 +281,6 @@ impl<'r> Files<'r> {
         fs::check_out(to, &content, kind).map_err(failed)
     }
 }
-
-/// Hidden, and short, whatever the file's own name is.
-const TEMP: &str = ".ralph-forward.tmp";
 
 fn failed(error: FsError) -> GitError {
     let causes = fs::causes(&error).join(": ");

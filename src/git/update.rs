@@ -277,6 +277,7 @@ fn settle(
     let Some(merger) = resumed else { return Ok((touched.to_vec(), Vec::new())) };
     let (mut left, mut known) = (Vec::new(), Vec::new());
     for touch in touched {
+        files.clear_aside(touch)?;
         let there = files.look(touch.path.as_ref())?;
         if there == touch.new {
             known.push(touch.clone());

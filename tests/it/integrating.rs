@@ -309,7 +309,7 @@ fn a_merge_that_is_killed_is_taken_up_again() {
     let mut landed = 0;
     let mut round = 0;
     let stride =
-        if std::env::var("RALPH_TEST_ROUNDS").is_ok_and(|n| n.parse::<u32>().is_ok_and(|n| n >= 20)) { 3 } else { 19 };
+        if std::env::var("RALPH_TEST_ROUNDS").is_ok_and(|n| n.parse::<u32>().is_ok_and(|n| n >= 20)) { 3 } else { 17 };
     loop {
         std::fs::remove_dir_all(sandbox.root()).unwrap();
         copy(&clean, &sandbox.root());

@@ -150,11 +150,14 @@ fn links(ws: &Workspace, board: &crate::board::Board) -> Vec<DoctorFinding> {
 
 fn settings(ws: &Workspace) -> Vec<DoctorFinding> {
     let unknown = ws.settings.unknown.iter();
+    let rule = super::on::check_rules(ws).err();
+    let rule = rule.map(|failure| DoctorFinding::new("bad-rule", failure.message, "correct the `[[on]]` table", None));
     unknown
         .map(|(source, key)| {
             let message = format!("{source}: {key} is not a setting of this ralph");
             DoctorFinding::new("unknown-setting", message, "`ralph config list` shows those that are", None)
         })
+        .chain(rule)
         .collect()
 }
 
@@ -202,17 +205,9 @@ fn git(ws: &Workspace) -> Result<Vec<DoctorFinding>, Failure> {
 
 /// Tasks that were edited in a linked worktree's copy of the board, which nobody reads.
 fn copies(ws: &Workspace) -> Result<Vec<DoctorFinding>, Failure> {
-    let main = super::worktree::main_branch(ws);
-    let mut found = Vec::new();
-    for worktree in ws.repository.worktrees()? {
-        for path in ws.repository.edited_in(&worktree, ".ralph", &main)? {
-            let message =
-                format!("{path} was edited in {}, whose board is only a copy", ws.store.shown(&worktree.path));
-            let advice = "make the change on the board itself (`ralph` does so from anywhere), and restore the copy";
-            found.push(DoctorFinding::new("edited-copy", message, advice, None));
-        }
-    }
-    Ok(found)
+    let advice = "make the change on the board itself (`ralph` does so from anywhere), and restore the copy";
+    let found = super::worktree::edited_copies(ws)?;
+    Ok(found.into_iter().map(|message| DoctorFinding::new("edited-copy", message, advice, None)).collect())
 }
 
 /// Two other programs of this name exist; agents that call `ralph` would get theirs.

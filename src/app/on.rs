@@ -1,6 +1,6 @@
 //! `[[on]]` rules: programs that run when something happens, once they are trusted; how they end is told, and never fatal.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io::Write as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -33,13 +33,29 @@ pub(super) struct Runner {
     alarm: Alarm,
     /// Said once, not for each event.
     told: bool,
+    /// When each rule was last met for each task: one that makes its own event would go on for ever.
+    met: HashMap<(usize, String), VecDeque<Instant>>,
 }
+
+/// A rule that is met so often for one task within so long is left out for as long.
+const OFTEN: usize = 20;
+const WHILE: Duration = Duration::from_secs(20);
 
 impl Runner {
     pub fn new(ws: &Workspace, alarm: Alarm) -> Self {
         let (sender, ended) = channel();
         let (rules, at_once) = (ws.settings.rules.clone(), at_once(ws));
-        Self { rules, at_once, waiting: VecDeque::new(), running: 0, ended, sender, alarm, told: false }
+        Self {
+            rules,
+            at_once,
+            waiting: VecDeque::new(),
+            running: 0,
+            ended,
+            sender,
+            alarm,
+            told: false,
+            met: HashMap::new(),
+        }
     }
 
     pub fn reload(&mut self, ws: &Workspace) {
@@ -74,9 +90,22 @@ impl Runner {
     fn meet(&mut self, ws: &Workspace, events: &[Event], board: &Board) -> Option<String> {
         let mut jobs = Vec::new();
         let mut ours = false;
+        let mut endless = None;
         for event in events {
             let task = event.task.as_ref().and_then(|id| board.get(id));
-            for rule in self.rules.iter().filter(|rule| is_met(rule, event, task, ws)) {
+            for (number, rule) in self.rules.iter().enumerate().filter(|(_, rule)| is_met(rule, event, task, ws)) {
+                let key = (number, event.task.as_ref().map(ToString::to_string).unwrap_or_default());
+                let times = self.met.entry(key).or_default();
+                times.retain(|at| at.elapsed() < WHILE);
+                times.push_back(Instant::now());
+                if times.len() > OFTEN {
+                    // Told when it begins; the rest is the same.
+                    let message =
+                        format!("`{}` is called for again and again, and left out for a while", rule.run.join(" "));
+                    endless = endless.or((times.len() == OFTEN + 1).then_some(message));
+                    times.truncate(OFTEN + 2);
+                    continue;
+                }
                 ours |= matches!(rule.source, Source::Board(_));
                 jobs.push((matches!(rule.source, Source::Board(_)), job(rule, event, task, ws)));
             }
@@ -84,7 +113,7 @@ impl Runner {
         let trusted = !ours || look_at_trust(ws).is_ok_and(|trust| trust.trusted);
         self.waiting.extend(jobs.into_iter().filter(|(board, _)| trusted || !board).map(|(_, job)| job));
         if trusted || std::mem::replace(&mut self.told, true) {
-            return None;
+            return endless;
         }
         Some("the board's rules want to run programs that nobody here has agreed to: see `ralph trust`".into())
     }

@@ -55,7 +55,7 @@ impl Workspace {
     /// Finds the board; it must be there.
     pub fn open(options: &Options) -> Result<Self, Failure> {
         let ws = Self::open_repository(options)?;
-        if ws.repository.has_begun() {
+        if ws.repository.needs_care() {
             ws.complete_forward();
         }
         if ws.store.board_dir().is_dir() {
@@ -107,7 +107,7 @@ impl Workspace {
     /// nothing may build on that: it is completed first.
     pub(super) fn lock(&self) -> Result<BoardLock, Failure> {
         let lock = self.store.lock()?;
-        if self.repository.has_begun() {
+        if self.repository.needs_care() {
             // What a person has saved since wins.
             self.repository.complete(&BoardFiles::taking(Some(Side::Ours)))?;
         }

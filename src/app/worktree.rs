@@ -275,6 +275,18 @@ fn prunable(ws: &Workspace, board: &Board, worktree: &Worktree, main: &str) -> R
     }))
 }
 
+/// Files of the board that somebody changed in a linked worktree, where there is only a copy of it.
+pub(super) fn edited_copies(ws: &Workspace) -> Result<Vec<String>, Failure> {
+    let main = main_branch(ws);
+    let mut found = Vec::new();
+    for worktree in ws.repository.worktrees()? {
+        let place = ws.store.shown(&worktree.path);
+        let edited = ws.repository.edited_in(&worktree, ".ralph", &main)?;
+        found.extend(edited.iter().map(|path| format!("{path} was edited in {place}, whose board is only a copy")));
+    }
+    Ok(found)
+}
+
 /// With a reason, locks; without, unlocks.
 pub fn lock_worktree(ws: &Workspace, id: &TaskId, reason: Option<&str>) -> Result<PathBuf, Failure> {
     let _lock = lock(ws)?;

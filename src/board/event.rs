@@ -218,14 +218,15 @@ impl Facts {
         for id in before.blocked.iter().filter(|id| !self.blocked.contains(*id)) {
             events.extend(self.ready.contains_key(id).then(|| tell(EventKind::Unblocked, id)));
         }
-        for (id, roles) in self.ready.iter().filter(|(id, _)| !before.ready.contains_key(*id)) {
+        for (id, roles) in &self.ready {
+            let known = before.ready.get(id);
             let one = |(role, command): &(String, String)| Event {
                 role: Some(role.clone()),
                 command: Some(command.clone()),
                 ..tell(EventKind::Ready, id)
             };
-            events.extend(roles.iter().map(one));
-            events.extend(roles.is_empty().then(|| tell(EventKind::Ready, id)));
+            events.extend(roles.iter().filter(|role| !known.is_some_and(|known| known.contains(role))).map(one));
+            events.extend((roles.is_empty() && known.is_none()).then(|| tell(EventKind::Ready, id)));
         }
         for (id, gate) in self.converged.iter().filter(|(id, gate)| before.converged.get(*id) != Some(*gate)) {
             events.push(Event { to: Some(gate.clone()), ..tell(EventKind::Converged, id) });

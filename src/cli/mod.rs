@@ -48,6 +48,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         out.failure(failure);
     }
     out.problems(&session.seen.borrow());
+    let unwritten = out.unwritten().filter(|_| answer.is_ok()).map(|message| Failure::broken("io", message));
+    if let Some(failure) = &unwritten {
+        out.failure(failure);
+        return ExitCode::from(code(failure.kind));
+    }
     match answer {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Negative) => ExitCode::from(1),

@@ -1,6 +1,6 @@
 //! Where output goes: stdout is the answer, stderr is everything else.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io::{IsTerminal as _, Write as _};
 
 use anstream::ColorChoice;
@@ -17,13 +17,21 @@ pub struct Out {
     asked: Option<ColorWhen>,
     color: Cell<bool>,
     pub terminal: bool,
+    /// Why the answer could not be written; a reader that has gone away is no reason.
+    failed: RefCell<Option<String>>,
 }
 
 impl Out {
     pub fn new(global: &Global) -> Self {
         let terminal = std::io::stdout().is_terminal();
-        let out =
-            Self { json: global.json, pager: !global.no_pager, asked: global.color, color: Cell::new(false), terminal };
+        let out = Self {
+            json: global.json,
+            pager: !global.no_pager,
+            asked: global.color,
+            color: Cell::new(false),
+            terminal,
+            failed: RefCell::default(),
+        };
         out.set_color("auto");
         out
     }
@@ -54,8 +62,9 @@ impl Out {
         } else {
             serde_json::to_writer(&mut out, value)
         };
-        // A reader that has gone away is not our error.
-        let _ = written.map_err(std::io::Error::from).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
+        let written =
+            written.map_err(std::io::Error::from).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
+        self.note(written);
     }
 
     /// The answer, as text; paged when it is longer than the screen.
@@ -66,7 +75,23 @@ impl Out {
             return;
         }
         let mut out = std::io::stdout().lock();
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        self.note(written);
+    }
+
+    /// Whether there is still somebody to write for.
+    fn note(&self, written: std::io::Result<()>) -> bool {
+        if let Err(error) = &written
+            && error.kind() != std::io::ErrorKind::BrokenPipe
+        {
+            *self.failed.borrow_mut() = Some(format!("the answer cannot be written: {error}"));
+        }
+        written.is_ok()
+    }
+
+    /// Why the answer is not whole, if it is not.
+    pub fn unwritten(&self) -> Option<String> {
+        self.failed.borrow().clone()
     }
 
     fn page(&self, text: &str) -> bool {
@@ -88,7 +113,8 @@ impl Out {
     pub fn line(&self, text: &str) -> bool {
         let text = if self.color.get() { text.to_owned() } else { anstream::adapter::strip_str(text).to_string() };
         let mut out = std::io::stdout().lock();
-        out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush()).is_ok()
+        let written = out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
+        self.note(written)
     }
 
     /// A line on the terminal that is written over by the next one.

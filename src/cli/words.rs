@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::style::{self, paint};
-use super::table::{self, Cell, cell, cut};
+use super::table::{self, Cell, cell, clean, cut};
 use crate::app::{FieldChange, Hint, TaskView};
 use crate::task::Value;
 
@@ -103,7 +103,7 @@ pub fn compact(task: &TaskView) -> String {
     };
     let state = task.state.to_lowercase().replace(' ', "-");
     let priority = task.priority.unwrap_or("-");
-    let title = table::clean(&task.title);
+    let title = clean(&task.title);
     format!("{} {priority} {state} {standing} {}\n", task.id, cut(&title, 60))
 }
 
@@ -111,12 +111,12 @@ pub fn compact(task: &TaskView) -> String {
 pub fn field(change: &FieldChange) -> String {
     let shown = |value: &Option<Value>| match value {
         None => paint(style::DIM, "none"),
-        Some(value) => cut(&value.to_string().split_whitespace().collect::<Vec<_>>().join(" "), 50),
+        Some(value) => cut(&clean(&value.to_string().split_whitespace().collect::<Vec<_>>().join(" ")), 50),
     };
     match (change.key.as_str(), &change.old, &change.new) {
-        ("task" | "archive", None, Some(title)) => format!("{title}"),
-        ("task" | "archive", Some(title), None) => format!("{title}"),
-        ("note", None, Some(text)) => format!("“{}”", cut(&text.to_string(), 60)),
+        ("task" | "archive", None, Some(title)) => clean(&title.to_string()),
+        ("task" | "archive", Some(title), None) => clean(&title.to_string()),
+        ("note", None, Some(text)) => format!("“{}”", cut(&clean(&text.to_string()), 60)),
         (key, old, new) => format!("{key} {} → {}", shown(old), shown(new)),
     }
 }

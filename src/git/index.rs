@@ -42,6 +42,11 @@ impl IndexLock {
         }
     }
 
+    /// Whether a ralph may have been killed while it had the lock.
+    pub fn is_left(repo: &gix::Repository) -> bool {
+        repo.index_path().with_extension("ralph").exists()
+    }
+
     /// Removes the lock of a ralph that was killed while it had it.
     pub fn recover(repo: &gix::Repository) {
         let paths = Self::paths(repo);

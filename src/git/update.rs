@@ -72,8 +72,14 @@ impl Repository {
         self.begun_path().exists()
     }
 
+    /// Whether a process that died has left something to be completed or cleared.
+    pub fn needs_care(&self) -> bool {
+        self.has_begun() || IndexLock::is_left(&self.inner)
+    }
+
     /// Completes what a process that died had begun. `files` merges what somebody changed in between.
     pub fn complete(&self, files: &dyn MergeFiles) -> Result<(), GitError> {
+        IndexLock::recover(&self.inner);
         let Some(text) = fs::read_text(&self.begun_path()).map_err(|e| other(DOING, &e))? else { return Ok(()) };
         let Ok(begun) = toml::from_str::<Begun>(&text) else { return self.forget_begun() };
         let ids =

@@ -61,11 +61,6 @@ impl Mirror {
         let since = journal::since(&store.journal_dir(), &self.marks)?;
         (self.marks, delta.rewritten) = (since.marks, since.rewritten);
         delta.lines = since.lines.into_iter().filter(|line| self.lines.insert(line.id.clone())).collect();
-        if delta.rewritten {
-            // What is gone from it would be news if it came back.
-            let all = journal::since(&store.journal_dir(), &[])?.lines;
-            self.lines = all.into_iter().map(|line| line.id).collect();
-        }
         match dirty {
             Some(ids) => {
                 // What a verb has changed is looked at with it, whenever the file's own event comes.

@@ -134,6 +134,16 @@ impl Changes {
         Ok(again)
     }
 
+    /// Exactly these folders beside those that were asked for at the start; what cannot be watched is left out.
+    pub fn also(&mut self, folders: &BTreeSet<PathBuf>) {
+        let added = folders.iter().filter(|path| !self.folders.iter().any(|folder| folder.path == **path));
+        let added: Vec<Folder> = added.map(|path| Folder { path: path.clone(), inode: None }).collect();
+        if !added.is_empty() {
+            self.folders.extend(added);
+            let _ = self.watch_again();
+        }
+    }
+
     /// Something that can end a wait from another thread.
     pub fn alarm(&self) -> Alarm {
         Alarm::new(self.sender.clone())

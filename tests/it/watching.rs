@@ -602,3 +602,148 @@ fn follows_the_table(sandbox: &Sandbox) {
         assert_eq!(task["state"].as_str(), Some(last.as_str()), "{}", task["id"]);
     }
 }
+
+/// Each of these was told wrongly, or not at all, once.
+#[test]
+fn the_odd_cases_are_told_as_what_they_are() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("t-a", "title = 'A'\nstate = 'Backlog'\n");
+    sandbox.write_task("t-b", "title = 'B'\n");
+    ralph(&sandbox, &["commit"]).ok();
+    let watcher = Watcher::start(&sandbox, &[]);
+    // Ready for one role, then for another.
+    ralph(&sandbox, &["move", "t-a", "Research Needed"]).ok();
+    let ready = |event: &Value| event["event"] == "ready" && event["task"] == "t-a" && event["command"] == "research";
+    watcher.until(ready);
+    // A claim that is over before anybody looks.
+    ralph(&sandbox, &["run", "t-b", "--as", "analyst", "--for", "triage", "--", "true"]).ok();
+    watcher.until(|event| event["event"] == "claimed" && event["by"] == "analyst");
+    watcher.until(|event| event["event"] == "released" && event["by"] == "analyst");
+    // A save that a command overwrites at once.
+    write(&sandbox, "t-b", "title = 'Saved'\n");
+    ralph(&sandbox, &["task", "set", "t-b", "title=Set"]).ok();
+    watcher.until(|event| event["via"] == "hand" && event["changes"].to_string().contains("Saved"));
+    watcher.until(|event| event["via"] == "verb" && event["changes"].to_string().contains("Set"));
+    assert!(journal(&sandbox).iter().any(|line| line["verb"] == "hand-edit" && line.to_string().contains("Saved")));
+    // A state that is left out is the first one, as it was.
+    write(&sandbox, "t-c", "title = 'C'\nstate = 'Backlog'\n");
+    watcher.sees("created", "t-c");
+    write(&sandbox, "t-c", "title = 'C'\nlabels = ['x']\n");
+    watcher.sees("changed", "t-c");
+    // A name that can be no task's.
+    std::fs::write(sandbox.root().join(".ralph/tasks/Bad Name.toml"), "title = 'x'\n").unwrap();
+    watcher.until(|event| event["event"] == "problem" && event["message"].as_str().unwrap().contains("Bad Name"));
+    // A copy of the board is not the board.
+    ralph(&sandbox, &["worktree", "add", "t-a"]).ok();
+    std::thread::sleep(Duration::from_millis(600));
+    let copy = sandbox.root().join("worktrees/t-a/.ralph/tasks/t-a.toml");
+    std::fs::write(&copy, "title = 'Elsewhere'\n").unwrap();
+    watcher.until(|event| event["event"] == "problem" && event["message"].as_str().unwrap().contains("only a copy"));
+    let all = watcher.settle();
+    assert!(!all.iter().any(|event| event["event"] == "moved" && event["task"] == "t-c"), "no move: {all:#?}");
+}
+
+#[test]
+fn what_git_takes_back_is_not_told_as_new() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("t-a", "title = 'A'\n");
+    ralph(&sandbox, &["commit"]).ok();
+    sandbox.git(&["checkout", "-q", "-b", "other"]);
+    sandbox.write_task("t-other", "title = 'Other'\n");
+    sandbox.write_task("t-a", "title = 'Theirs'\n");
+    ralph(&sandbox, &["commit"]).ok();
+    sandbox.git(&["checkout", "-q", "main"]);
+    let watcher = Watcher::start(&sandbox, &[]);
+    ralph(&sandbox, &["task", "set", "t-a", "title=Ours", "--as", "bob"]).ok();
+    watcher.sees("changed", "t-a");
+    ralph(&sandbox, &["commit"]).ok();
+    sandbox.git(&["config", "--remove-section", "merge.ralph"]);
+    sandbox.git(&["checkout", "-q", "HEAD~1"]);
+    watcher.until(|event| event["via"] == "git" && event["task"] == "t-a");
+    sandbox.git(&["checkout", "-q", "main"]);
+    watcher.settle();
+    let by_bob = watcher.all().iter().filter(|event| event["via"] == "verb" && event["by"] == "bob").count();
+    assert_eq!(by_bob, 1, "{:#?}", watcher.all());
+    assert_ne!(sandbox.git_in(&sandbox.root(), &["merge", "-q", "other"]).code, 0);
+    watcher.sees("created", "t-other");
+    sandbox.git(&["merge", "--abort"]);
+    let removed = watcher.sees("removed", "t-other");
+    assert_eq!(removed["via"], "git");
+    watcher.settle();
+    assert_eq!(sandbox.git(&["status", "--porcelain", "--", ".ralph/tasks"]), "");
+}
+
+#[test]
+fn without_a_board_or_settings_that_can_be_read_nothing_is_written() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("t-a", "title = 'A'\n");
+    let watcher = Watcher::start(&sandbox, &[]);
+    let (board, away) = (sandbox.root().join(".ralph"), sandbox.outside("away"));
+    std::fs::rename(&board, &away).unwrap();
+    watcher.until(|event| event["event"] == "problem" && event["message"].as_str().unwrap().contains("no board"));
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(!board.exists(), "nothing is put in its place");
+    std::fs::rename(&away, &board).unwrap();
+    watcher.until(|event| event["event"] == "solved");
+    let config = std::fs::read_to_string(board.join("config.toml")).unwrap();
+    std::fs::write(board.join("config.toml"), "format = 9\n").unwrap();
+    watcher.until(|event| event["event"] == "problem" && event["message"].as_str().unwrap().contains("format 9"));
+    let lines = || std::fs::read_dir(board.join("journal")).unwrap().count();
+    let before = (lines(), watcher.all().len());
+    write(&sandbox, "t-a", "title = 'B'\n");
+    watcher.sees_value("t-a", "title", "\"B\"");
+    let journaled = || {
+        let files = std::fs::read_dir(board.join("journal")).unwrap().map(|entry| entry.unwrap().path());
+        files.map(|path| std::fs::read_to_string(path).unwrap()).collect::<String>().contains("\"B\"")
+    };
+    assert!(before.0 >= 1 && !journaled());
+    std::fs::write(board.join("config.toml"), config).unwrap();
+    let start = Instant::now();
+    while !journaled() {
+        assert!(start.elapsed() < SOON, "what was saved in between is journaled once it can be");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_rule_that_calls_for_itself_is_stopped() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("t-a", "title = 'A'\n");
+    rule(&sandbox, &format!("[[on]]\nevent = 'noted'\nrun = ['{RALPH}', 'note', '{{task}}', 'again']\n"));
+    ralph(&sandbox, &["trust", "--yes"]).ok();
+    let watcher = Watcher::start(&sandbox, &[]);
+    ralph(&sandbox, &["note", "t-a", "once"]).ok();
+    watcher.sees_failed("again and again");
+    watcher.settle();
+    assert!(watcher.told("t-a").len() < 60);
+}
+
+#[test]
+fn escapes_in_a_task_do_not_reach_the_terminal() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("t-a", "title = 'A'\n");
+    ralph(&sandbox, &["task", "set", "t-a", "labels=\u{1b}[2Jx"]).ok();
+    ralph(&sandbox, &["note", "t-a", "a \u{1b}]0;x\u{7} b"]).ok();
+    for args in [&["log", "--color", "always"][..], &["watch", "--since", "1h", "--timeout", "1s", "--color", "always"]]
+    {
+        let said = ralph(&sandbox, args);
+        assert!(!said.stdout.contains("\u{1b}[2J") && !said.stdout.contains('\u{7}'), "{:?}", said.stdout);
+    }
+}
+
+#[test]
+fn an_answer_that_cannot_be_written_is_an_error_and_a_reader_that_left_is_not() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("t-a", "title = 'A'\n");
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = real(&sandbox, &["task", "ls"]).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+    assert_eq!(output.wait_with_output().unwrap().status.code(), Some(4));
+    let mut child = real(&sandbox, &["watch"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    drop(child.stdout.take());
+    let start = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        assert!(start.elapsed() < SOON, "it goes on for nobody");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

@@ -3,16 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Watch;
-use crate::board::{Change, Event, Place, Via, changed_event};
+use crate::board::{Change, Event, EventKind, Place, Via, changed_event};
 use crate::store::codec::Doc;
 use crate::store::{Delta, Difference, Line};
-use crate::task::{Key, TaskId, Value};
+use crate::task::{Key, TaskId, Value, Worker};
 
 /// What git has done since the last look.
 pub(super) struct GitPut {
     pub objects: BTreeMap<String, String>,
     /// HEAD is elsewhere.
     pub moved: bool,
+    /// What it had there before.
+    pub before: BTreeSet<String>,
     /// All that was ever told.
     pub journal: Vec<Line>,
 }
@@ -42,15 +44,26 @@ impl Watch {
         for file in &delta.files {
             known.insert(&file.id, leaves(file.old.as_deref()));
         }
-        let verbs = if delta.rewritten { &[][..] } else { &delta.lines };
-        for line in verbs {
+        // What was done long before the last look has come with git.
+        let since = self.looked.checked_sub(jiff::SignedDuration::from_secs(10)).unwrap_or(self.looked);
+        let verbs: Vec<&Line> = delta.lines.iter().filter(|line| !delta.rewritten && line.at >= since).collect();
+        for line in &verbs {
+            for edit in overwritten(line, &known) {
+                look.events.push(self.by_hand(&edit.id, edit.changes.clone()));
+                look.by_hand.push(edit);
+            }
             let is_news = |change: &&Change| delta.unread.contains(change.task()) || apply(line, change, &mut known);
             let news: Vec<Change> = line.changes.iter().filter(is_news).cloned().collect();
             look.events.extend(events_of(line, news));
+            look.events.extend(claims_of(line));
         }
         for file in &delta.files {
             let (before, now) = (&known[&file.id], leaves(file.new.as_deref()));
-            let rest = differences(&file.id, before, &now);
+            let mut rest = differences(&file.id, before, &now);
+            // A state that is left out, or spelled otherwise, is the same one.
+            if self.state_of(&file.id, before) == self.state_of(&file.id, &now) {
+                rest.retain(|change| !matches!(change, Change::Set { key, .. } if key.as_str() == "state"));
+            }
             let told = file.old.is_some() == file.new.is_some() || verbs.iter().any(|line| makes(line, &file.id));
             let changes = match (told, &file.old, &file.new) {
                 (false, old, new) => whole(&file.id, old.as_ref(), new.as_ref()),
@@ -72,9 +85,7 @@ impl Watch {
                     exists: file.new.is_some(),
                     changes: changes.clone(),
                 });
-                let mut event = changed_event(self.ws.now(), Via::Hand, &file.id, "hand-edit", changes);
-                event.verb = Some("hand-edit".into());
-                look.events.push(event);
+                look.events.push(self.by_hand(&file.id, changes));
             }
         }
         look
@@ -84,13 +95,18 @@ impl Watch {
     fn is_gits(&self, put: &GitPut, file: &Difference) -> bool {
         let there = put.objects.get(&format!("{}.toml", file.id));
         match &file.new {
-            None => there.is_none() && put.moved,
+            None => there.is_none() && (put.moved || put.before.contains(&format!("{}.toml", file.id))),
             Some(text) => {
                 let names =
                     [text.clone(), text.replace("\r\n", "\n")].map(|text| self.ws.repository.object_name(&text));
                 there.is_some_and(|object| names.contains(object))
             }
         }
+    }
+
+    fn by_hand(&self, id: &TaskId, changes: Vec<Change>) -> Event {
+        let event = changed_event(self.ws.now(), Via::Hand, id, "hand-edit", changes);
+        Event { verb: Some("hand-edit".into()), ..event }
     }
 
     /// Whoever did it elsewhere is named by the journal that came along.
@@ -131,6 +147,49 @@ fn apply(line: &Line, change: &Change, known: &mut BTreeMap<&TaskId, Leaves>) ->
         }
         Change::File { .. } => true,
     }
+}
+
+/// What somebody saved just before a verb changed the same key: the verb found it there, and nobody has told of it.
+fn overwritten(line: &Line, known: &BTreeMap<&TaskId, Leaves>) -> Vec<HandEdit> {
+    let mut edits: Vec<HandEdit> = Vec::new();
+    for change in line.changes.iter().filter(|_| line.verb != "hand-edit") {
+        let Change::Set { task, key, old, new } = change else { continue };
+        let Some(leaves) = known.get(task) else { continue };
+        let before = leaves.get(key).cloned();
+        if before == *old || before == *new || key.as_str() == "state" {
+            continue;
+        }
+        let saved = Change::Set { task: task.clone(), key: key.clone(), old: before, new: old.clone() };
+        match edits.iter_mut().find(|edit| edit.id == *task) {
+            Some(edit) => edit.changes.push(saved),
+            None => edits.push(HandEdit {
+                id: task.clone(),
+                old: leaves.clone(),
+                new: leaves.clone(),
+                existed: true,
+                exists: true,
+                changes: vec![saved],
+            }),
+        }
+    }
+    edits
+}
+
+/// Claims that are made and given back between two looks are known by the journal alone.
+fn claims_of(line: &Line) -> Vec<Event> {
+    let kind = match line.verb.as_str() {
+        "claim" | "claim --force" => EventKind::Claimed,
+        "release" | "release --force" => EventKind::Released,
+        _ => return Vec::new(),
+    };
+    let owners = line.changes.iter().filter_map(|change| match change {
+        Change::Set { task, key, old, new } if key.as_str() == "owner" => {
+            let worker = if kind == EventKind::Claimed { new } else { old };
+            Some((task, worker.as_ref().and_then(|name| Worker::new(name.to_string()).ok())))
+        }
+        _ => None,
+    });
+    owners.map(|(task, by)| Event { by, ..Event::new(kind, line.at, Via::Board, Some(task)) }).collect()
 }
 
 /// Whether the journal has these changes as its last word: a stash that comes back brings what was told before.
@@ -180,8 +239,9 @@ pub(super) fn events_of(line: &Line, changes: Vec<Change>) -> Vec<Event> {
             None => tasks.push((change.task().clone(), vec![change])),
         }
     }
+    let via = if line.verb == "hand-edit" { Via::Hand } else { Via::Verb };
     let tell = |(id, changes): (TaskId, Vec<Change>)| {
-        let event = changed_event(line.at, Via::Verb, &id, &line.verb, changes);
+        let event = changed_event(line.at, via, &id, &line.verb, changes);
         Event { id: Some(line.id.clone()), by: Some(line.by.clone()), verb: Some(line.verb.clone()), ..event }
     };
     tasks.into_iter().map(tell).collect()

@@ -60,6 +60,15 @@ pub struct Watch {
     owed: BTreeMap<TaskId, StateName>,
     /// Claims of programs, whose end no file event tells.
     attended: BTreeSet<TaskId>,
+    /// What git's index has of the board.
+    tracked: BTreeSet<String>,
+    /// When the board was last looked at.
+    looked: Timestamp,
+    /// Why nothing may be done: the board is gone, or its settings cannot be read.
+    trouble: Option<String>,
+    /// Boards in linked worktrees, which are only copies: what is wrong there has been told.
+    copies: BTreeSet<PathBuf>,
+    copied: BTreeSet<String>,
     /// When git last changed tasks: what it shows for a moment is not to be reacted to.
     git_was_here: Option<Instant>,
     runner: Runner,
@@ -69,19 +78,21 @@ impl Watch {
     pub fn open(options: &Options, wanted: &WatchOptions) -> Result<Self, Failure> {
         let ws = Workspace::open(options)?;
         super::on::check_rules(&ws)?;
+        // Where nothing may be written, one can still look.
         for folder in [ws.store.tasks_dir(), ws.store.claims_dir(), ws.store.journal_dir()] {
-            fs::make_dir(&folder)?;
+            let _ = fs::make_dir(&folder);
         }
         let folders = folders(&ws);
         let folders: Vec<&Path> = folders.iter().map(PathBuf::as_path).collect();
         // Watched before it is read, so that nothing falls between.
         let changes = if wanted.poll { Changes::polling(&folders)? } else { Changes::of(&folders)? };
         let alarm = changes.alarm();
-        let lock = ws.lock()?;
+        let lock = ws.lock().ok();
         let mirror = Mirror::new(&ws.store)?;
         let board = mirror.board(&ws.store).with_claims(ws.claims()?);
         drop(lock);
         let facts = Facts::of(&board, ws.rules());
+        let tracked = ws.repository.objects_in_index(".ralph/tasks").unwrap_or_default().into_keys().collect();
         let turn = match wanted.idle {
             true => std::sync::mpsc::channel().1,
             false => alarm.ring_when_mine(ws.store.local().join("watch.lock")),
@@ -106,6 +117,11 @@ impl Watch {
             owed: BTreeMap::new(),
             attended: BTreeSet::new(),
             git_was_here: None,
+            tracked,
+            looked: Timestamp::now(),
+            trouble: None,
+            copies: BTreeSet::new(),
+            copied: BTreeSet::new(),
         })
     }
 
@@ -157,7 +173,42 @@ impl Watch {
 
     /// The first look: what was wrong or due before anybody watched.
     pub fn begin(&mut self) -> Result<Vec<Event>, Failure> {
+        self.follow_copies();
         self.look(Dirt::Nothing)
+    }
+
+    /// Worktrees come and go; the board in each is watched only to say that it is not the one.
+    fn follow_copies(&mut self) {
+        let worktrees = self.ws.repository.worktrees().unwrap_or_default();
+        self.copies = worktrees.iter().map(|worktree| worktree.path.join(".ralph/tasks")).collect();
+        // With the folders above each, in which it comes and goes.
+        let above = self.copies.iter().flat_map(|copy| copy.ancestors().take(3).map(Path::to_owned)).collect();
+        self.changes.also(&above);
+    }
+
+    /// What was edited in a copy, told once, and once more when it is as it should be.
+    fn look_at_copies(&mut self, dirt: &Dirt) -> Vec<Event> {
+        let folders: BTreeSet<&Path> = match dirt {
+            Dirt::Nothing => return Vec::new(),
+            Dirt::Paths(paths) => paths.iter().filter_map(|path| path.parent()).collect(),
+            Dirt::Everything | Dirt::Lost => self.copies.iter().map(PathBuf::as_path).collect(),
+        };
+        let touched = self.copies.iter().any(|copy| folders.contains(copy.as_path()));
+        let everything = !matches!(dirt, Dirt::Paths(_));
+        if everything || folders.contains(self.ws.store.root().join("worktrees").as_path()) {
+            self.follow_copies();
+        }
+        if !touched && !everything {
+            return Vec::new();
+        }
+        let found: BTreeSet<String> =
+            super::worktree::edited_copies(&self.ws).unwrap_or_default().into_iter().collect();
+        let tell = |kind, message: &String| Event::new(kind, self.ws.now(), Via::Board, None).saying(message);
+        let new = found.difference(&self.copied).map(|message| tell(EventKind::Problem, message));
+        let gone = self.copied.difference(&found).map(|message| tell(EventKind::Solved, message));
+        let events = new.chain(gone).collect();
+        self.copied = found;
+        events
     }
 
     fn look(&mut self, dirt: Dirt) -> Result<Vec<Event>, Failure> {
@@ -172,17 +223,31 @@ impl Watch {
         if self.settings_changed(&dirt) {
             events.extend(self.reopen());
         }
+        if !self.ws.store.board_dir().is_dir() {
+            // Moved away, or between two branches: nothing is written where it was.
+            return Ok(events);
+        }
+        events.extend(self.look_at_copies(&dirt));
         // Where nothing may be written there is no lock to take, and no verb to wait for.
         let lock = self.ws.lock().ok();
         let look = self.take_in(&dirt)?;
         events.extend(look.events);
         let pending = if self.reactor.is_some() { std::mem::take(&mut self.pending) } else { Vec::new() };
-        let edits = pending.into_iter().chain(look.by_hand).collect();
+        let edits: Vec<HandEdit> = pending.into_iter().chain(look.by_hand).collect();
         match lock {
-            Some(lock) if self.reactor.is_some() => events.extend(self.react(&lock, edits)?),
-            _ => self.pending.extend(edits),
+            Some(lock) if self.reactor.is_some() && self.trouble.is_none() => events.extend(self.react(&lock, edits)?),
+            _ => {
+                events.extend(edits.iter().filter_map(|edit| self.illegal(edit)));
+                self.pending.extend(edits);
+            }
         }
-        events.extend(self.news());
+        self.looked = Timestamp::now();
+        let news = self.news();
+        // What the journal told is told better by the claim itself, where it is still there.
+        let claims = |event: &Event| matches!(event.event, EventKind::Claimed | EventKind::Released);
+        let same = |a: &Event, b: &Event| a.event == b.event && a.task == b.task && a.by == b.by;
+        events.retain(|event| !claims(event) || !news.iter().any(|other| same(event, other)));
+        events.extend(news);
         self.attend();
         let events = self.titled(events);
         let failed = self.runner.take_up(&self.ws, self.reactor.is_some(), &events, &self.board);
@@ -191,7 +256,7 @@ impl Watch {
 
     /// Reads what has changed, and tells what it means.
     fn take_in(&mut self, dirt: &Dirt) -> Result<Look, Failure> {
-        let all = matches!(dirt, Dirt::Everything | Dirt::Lost);
+        let all = matches!(dirt, Dirt::Everything | Dirt::Lost) || self.is_misnamed(dirt);
         let mut dirty = match dirt {
             Dirt::Paths(paths) => self.tasks_among(paths),
             _ => BTreeSet::new(),
@@ -226,7 +291,10 @@ impl Watch {
             objects: self.ws.repository.objects_in_index(".ralph/tasks")?,
             moved: hand.head != self.hand.head,
             journal: self.ws.store.journal()?.0,
+            before: BTreeSet::new(),
         };
+        let tracked = put.objects.keys().cloned().collect();
+        let put = GitPut { before: std::mem::replace(&mut self.tracked, tracked), ..put };
         self.hand = hand;
         Ok(Some(put))
     }
@@ -237,6 +305,17 @@ impl Watch {
         let events = facts.since(&self.facts, self.ws.now());
         self.facts = facts;
         events
+    }
+
+    /// A file that can be no task's is found by looking at the whole folder.
+    fn is_misnamed(&self, dirt: &Dirt) -> bool {
+        let Dirt::Paths(paths) = dirt else { return false };
+        let folder = self.ws.store.tasks_dir();
+        let stems =
+            paths.iter().filter(|path| path.parent() == Some(&folder)).filter_map(|path| path.file_name()?.to_str());
+        stems
+            .filter_map(|name| name.strip_suffix(".toml"))
+            .any(|stem| !stem.starts_with('.') && TaskId::new(stem).is_err())
     }
 
     fn tasks_among(&self, paths: &BTreeSet<PathBuf>) -> BTreeSet<TaskId> {
@@ -265,20 +344,21 @@ impl Watch {
 
     /// Other settings, perhaps another workflow. What cannot be read is told, and the old ones stay.
     fn reopen(&mut self) -> Option<Event> {
-        match Workspace::open(&self.options) {
+        let opened = Workspace::open(&self.options).and_then(|ws| super::on::check_rules(&ws).map(|()| ws));
+        let (kind, message) = match opened {
             Ok(ws) => {
                 self.ws = ws;
                 self.mirror.read_again(&self.ws.store);
                 self.runner.reload(&self.ws);
-                None
+                (EventKind::Solved, self.trouble.take()?)
             }
-            // Between two branches there may be no board at all for a moment.
-            Err(failure) if failure.code == "no-board" => None,
+            Err(failure) if self.trouble.as_ref() == Some(&failure.message) => return None,
             Err(failure) => {
-                let event = Event::new(EventKind::Problem, self.ws.now(), Via::Board, None);
-                Some(event.saying(failure.message))
+                self.trouble = Some(failure.message.clone());
+                (EventKind::Problem, failure.message)
             }
-        }
+        };
+        Some(Event::new(kind, self.ws.now(), Via::Board, None).saying(message))
     }
 
     /// Programs that hold a claim: their end is to be noticed at once.
@@ -302,5 +382,12 @@ impl Watch {
 
 fn folders(ws: &Workspace) -> Vec<PathBuf> {
     let store = &ws.store;
-    vec![store.root().to_owned(), store.board_dir(), store.tasks_dir(), store.journal_dir(), store.claims_dir()]
+    vec![
+        store.root().to_owned(),
+        store.board_dir(),
+        store.tasks_dir(),
+        store.journal_dir(),
+        store.claims_dir(),
+        store.root().join("worktrees"),
+    ]
 }

@@ -87,11 +87,26 @@ impl Watch {
     }
 
     /// A file may leave its state out, or spell it carelessly: what it means is what counts.
-    fn state_of(&self, id: &TaskId, leaves: &Leaves) -> StateName {
+    pub(super) fn state_of(&self, id: &TaskId, leaves: &Leaves) -> StateName {
         let kind = self.board.get(id).map_or(Kind::Issue, |task| task.kind);
         let Some(typed) = leaves.get(&Key::new("state")) else { return self.ws.flow().initial(kind).clone() };
         let found = self.ws.flow().find_state(kind, &typed.to_string());
         found.map_or_else(|_| StateName::new(typed.to_string()), |state| state.name.clone())
+    }
+
+    /// For those who only tell: what the one who reacts will find illegal.
+    pub(super) fn illegal(&self, edit: &HandEdit) -> Option<Event> {
+        let (from, to) = (self.state_of(&edit.id, &edit.old), self.state_of(&edit.id, &edit.new));
+        if from == to || !edit.existed || !edit.exists {
+            return None;
+        }
+        let person = self.person().ok()?;
+        let actor = Actor { worker: person.clone(), proof: None };
+        let asked = Move { task: &edit.id, to: Target::State(to.clone()), command: None, force: false };
+        let refusal = self.board_with_state(&edit.id, &from).judge(self.ws.rules(), &actor, &asked).err()?;
+        let event =
+            Event::new(EventKind::Illegal, self.ws.now(), Via::Hand, Some(&edit.id)).saying(refusal.to_string());
+        Some(Event { by: Some(person), from: Some(from), to: Some(to), ..event })
     }
 
     fn judge(

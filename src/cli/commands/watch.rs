@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal as _;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -39,6 +39,10 @@ pub fn run(session: &Session<'_>, args: &Args) -> Answer {
         let message = format!("the kernel has no more watches for you ({why}): looking twice a second instead");
         session.out.notices(&[message, "raise fs.inotify.max_user_instances or max_user_watches".into()]);
     }
+    if !watch.reacts() && !args.idle {
+        let enforce = if args.enforce { ", and nothing is put right until it ends" } else { "" };
+        session.out.notices(&[format!("another watcher reacts to what happens{enforce}; this one only tells")]);
+    }
     if let Some(age) = args.since {
         let since = watch.workspace().now().checked_sub(age).unwrap_or(jiff::Timestamp::MIN);
         screen.tell(&watch, &filter, watch.replay(since)?)?;
@@ -53,13 +57,15 @@ pub fn run(session: &Session<'_>, args: &Args) -> Answer {
             return Ok(Outcome::Done);
         }
         let left = end.map_or(Duration::MAX, |end| end.saturating_duration_since(Instant::now()));
-        if stop.load(Ordering::Relaxed) {
+        let signal = stop.load(Ordering::Relaxed);
+        if signal != 0 {
             screen.clear();
-            return Ok(Outcome::Code(130));
+            return Ok(if signal == HUNG_UP { Outcome::Done } else { Outcome::Code(signal) });
         }
         if left.is_zero() {
             screen.clear();
-            return Err(Failure::new(FailureKind::Nothing, "timeout", "it did not come about in time"));
+            let message = if until.is_some() { "it did not come about in time" } else { "the time is over" };
+            return Err(Failure::new(FailureKind::Nothing, "timeout", message));
         }
         let events = watch.next(left)?;
         if !screen.tell(&watch, &filter, events)? {
@@ -68,16 +74,30 @@ pub fn run(session: &Session<'_>, args: &Args) -> Answer {
     }
 }
 
-/// Set when somebody asks us to end, which also ends the wait.
-fn stopped(watch: &Watch) -> Result<Arc<AtomicBool>, Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
+/// Nobody reads any more.
+const HUNG_UP: u8 = 1;
+
+/// Set when somebody asks us to end, or goes away; that also ends the wait.
+fn stopped(watch: &Watch) -> Result<Arc<AtomicU8>, Failure> {
+    let stop = Arc::new(AtomicU8::new(0));
     let signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]);
     let mut signals =
         signals.map_err(|error| Failure::broken("signals", format!("cannot watch for signals: {error}")))?;
     let (flag, wake) = (Arc::clone(&stop), watch.waker());
     std::thread::spawn(move || {
-        for _ in signals.forever() {
-            flag.store(true, Ordering::Relaxed);
+        for signal in signals.forever() {
+            flag.store(128 + u8::try_from(signal).unwrap_or(0), Ordering::Relaxed);
+            wake();
+        }
+    });
+    let (flag, wake) = (Arc::clone(&stop), watch.waker());
+    std::thread::spawn(move || {
+        let out = std::io::stdout();
+        let mut reader = [rustix::event::PollFd::new(&out, rustix::event::PollFlags::empty())];
+        // Answers only when the other end of a pipe is closed.
+        let gone = rustix::event::PollFlags::ERR | rustix::event::PollFlags::HUP;
+        if rustix::event::poll(&mut reader, None).is_ok() && reader[0].revents().intersects(gone) {
+            flag.store(HUNG_UP, Ordering::Relaxed);
             wake();
         }
     });
@@ -153,8 +173,10 @@ impl Screen<'_, '_> {
         if self.live {
             let [ready, work, blocked, problems] = watch.counts();
             let wait = if watch.reacts() { "watching" } else { "watching; another watcher reacts" };
-            let sum = format!("● {ready} ready  ▶ {work} at work  ⊘ {blocked} blocked  ! {problems} problems  {wait}");
-            self.session.out.status(Some(&paint(style::DIM, sum)));
+            let problems = words::count(problems, "problem");
+            let sum = format!("● {ready} ready  ▶ {work} at work  ⊘ {blocked} blocked  ! {problems}  {wait}");
+            let room = self.session.out.width().map_or(usize::MAX, |width| width.saturating_sub(1));
+            self.session.out.status(Some(&paint(style::DIM, cut(&sum, room))));
             self.shown = true;
         }
         Ok(read)

@@ -108,6 +108,7 @@ fn subject(paths: &[String]) -> String {
     let first: Vec<&str> = tasks.iter().take(3).map(String::as_str).collect();
     match tasks.len() {
         0 if paths.iter().any(|path| path.starts_with("thoughts/")) => "board: documents".into(),
+        0 if paths.iter().all(|path| path.starts_with(".ralph/journal/")) => "board: journal".into(),
         0 => "board: settings".into(),
         1..=3 => format!("board: {}", first.join(", ")),
         many => format!("board: {} and {} more", first.join(", "), many - 3),

@@ -23,6 +23,8 @@ pub struct Initialised {
     pub done: Vec<String>,
     pub kept: Vec<String>,
     pub tasks: usize,
+    /// How many there were already.
+    pub found: usize,
 }
 
 /// Lines of `.gitignore`.
@@ -42,7 +44,9 @@ pub fn init(options: &Options, wanted: &InitOptions) -> Result<Initialised, Fail
         ws.me()?;
         demo::refuse_unless_empty(&ws)?;
     }
-    let mut report = Initialised { root: ws.store.root().display().to_string(), done: vec![], kept: vec![], tasks: 0 };
+    let mut report =
+        Initialised { root: ws.store.root().display().to_string(), done: vec![], kept: vec![], tasks: 0, found: 0 };
+    report.found = fs::names(&ws.store.tasks_dir())?.iter().filter(|name| name.ends_with(".toml")).count();
     let config = board_config(ws.store.root());
     report.note(!config.exists(), ".ralph/config.toml");
     if !config.exists() {

@@ -67,7 +67,7 @@ pub use next::{Chosen, NextAsk, next, next_or_wait};
 pub use note::{Noted, note};
 pub use place::{GroupView, PositionView, group, position};
 pub use reap::{Reaped, reap};
-pub use remote_claims::{ClaimLine, Reach, list_claims};
+pub use remote_claims::{ClaimLine, ClaimList, Reach, list_claims};
 pub use remove::{Removed, remove};
 pub use run::{Running, hold_lock, living_processes, start_run};
 pub use search::{Hit, search};

@@ -355,8 +355,15 @@ pub struct ClaimLine {
     pub place: &'static str,
 }
 
+/// Claims, and when those of other machines were last looked at.
+#[derive(Debug)]
+pub struct ClaimList {
+    pub claims: Vec<ClaimLine>,
+    pub seen: Option<Timestamp>,
+}
+
 /// Every claim that is known; with `ask`, the remote is asked first.
-pub fn list_claims(ws: &Workspace, ask: bool) -> Result<Vec<ClaimLine>, Failure> {
+pub fn list_claims(ws: &Workspace, ask: bool) -> Result<ClaimList, Failure> {
     if ask {
         if ws.claims_remote().is_none() {
             return Err(Failure::refused("no-remote", "this board keeps its claims on one machine")
@@ -382,7 +389,8 @@ pub fn list_claims(ws: &Workspace, ask: bool) -> Result<Vec<ClaimLine>, Failure>
             _ => "here",
         },
     };
-    Ok(board.claims().iter().map(line).collect())
+    let seen = ws.store.claims_seen().filter(|_| several);
+    Ok(ClaimList { claims: board.claims().iter().map(line).collect(), seen })
 }
 
 /// The claim as it would be granted on this board, for publishing.

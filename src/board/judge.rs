@@ -279,7 +279,8 @@ impl<'a> Court<'a> {
             .states()
             .iter()
             .map(|state| &state.name)
-            .filter(|name| *name != from && leads(name))
+            // What is refused here for its size or its turn is no way out.
+            .filter(|name| *name != from && name.as_str() != to.to_string() && leads(name))
             .cloned()
             .collect();
         Refusal::NotAllowed {

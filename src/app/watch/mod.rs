@@ -242,7 +242,11 @@ impl Watch {
             }
         }
         self.looked = Timestamp::now();
-        let news = self.news();
+        let mut news = self.news();
+        // Who is dead has not let go of anything.
+        let reaped =
+            |event: &Event| events.iter().any(|other| other.event == EventKind::Reaped && other.task == event.task);
+        news.retain(|event| event.event != EventKind::Released || !reaped(event));
         // What the journal told is told better by the claim itself, where it is still there.
         let claims = |event: &Event| matches!(event.event, EventKind::Claimed | EventKind::Released);
         let same = |a: &Event, b: &Event| a.event == b.event && a.task == b.task && a.by == b.by;

@@ -60,9 +60,13 @@ pub fn list(session: &Session<'_>, command: &Claims) -> Answer {
     let Claims::Ls { remote } = command;
     let claims = session.with(|ws| app::list_claims(ws, *remote))?;
     if session.out.json {
-        session.out.json(&claims);
+        session.out.json(&claims.claims);
         return Ok(Outcome::Done);
     }
+    if let Some(seen) = claims.seen.filter(|_| !*remote) {
+        session.out.say(&format!("other machines as seen at {}; `--remote` asks again", seen.strftime("%H:%MZ")));
+    }
+    let claims = claims.claims;
     if claims.is_empty() {
         session.out.say("nobody holds anything");
         return Ok(Outcome::Done);

@@ -32,8 +32,11 @@ pub fn run(session: &Session<'_>, args: &Init) -> Answer {
     if done.done.is_empty() && done.tasks == 0 {
         return Ok(Outcome::Done);
     }
-    let next =
-        if done.tasks > 0 { "`ralph task ls` shows them" } else { "`ralph task add \"…\"` adds the first task" };
+    let next = if done.tasks + done.found > 0 {
+        "`ralph task ls` shows them"
+    } else {
+        "`ralph task add \"…\"` adds the first task"
+    };
     session.out.say(&format!("next: {next}"));
     Ok(Outcome::Done)
 }

@@ -204,9 +204,13 @@ fn line(event: &Event, width: Option<usize>) -> String {
     };
     let title = event.title.as_deref().filter(|_| event.event != EventKind::Created).unwrap_or_default();
     let shown = (paint(style::DIM, at), paint(color(event.event), name), paint(style::ID, id));
-    let text = format!("{}  {}  {}  {}{who}", shown.0, shown.1, shown.2, what(event));
-    let taken = anstream::adapter::strip_str(&text).to_string().chars().count() + 2;
-    let room = width.map_or(usize::MAX, |width| width.saturating_sub(taken));
+    let length = |text: &str| anstream::adapter::strip_str(text).to_string().chars().count();
+    let head = format!("{}  {}  {}  ", shown.0, shown.1, shown.2);
+    let space = width.map_or(usize::MAX, |width| width.saturating_sub(length(&head) + length(&who)));
+    let what = what(event);
+    let what = if length(&what) > space { cut(&anstream::adapter::strip_str(&what).to_string(), space) } else { what };
+    let text = format!("{head}{what}{who}");
+    let room = width.map_or(usize::MAX, |width| width.saturating_sub(length(&text) + 2));
     if title.is_empty() || room < 8 {
         return text.trim_end().to_owned();
     }

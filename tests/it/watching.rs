@@ -522,11 +522,16 @@ fn a_watch_ends_when_what_it_waits_for_has_come() {
 fn without_inotify_it_polls() {
     let sandbox = Sandbox::new();
     sandbox.write_task("t-a", "title = 'A'\n");
+    // As many files as the system lets us have, so that it is the queues that run out.
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    let most = rustix::process::Rlimit { current: limit.maximum, maximum: limit.maximum };
+    rustix::process::setrlimit(rustix::process::Resource::Nofile, most).unwrap();
     let mut queues = Vec::new();
     while let Ok(queue) = rustix::fs::inotify::init(rustix::fs::inotify::CreateFlags::empty()) {
         queues.push(queue);
         assert!(queues.len() < 100_000, "there is no limit to reach");
     }
+    std::fs::File::open("/dev/null").expect("more queues than open files: raise `ulimit -Hn`");
     let mut command = real(&sandbox, &["watch", "--json", "--event", "changed", "--timeout", "6s"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(1_500));

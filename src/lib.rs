@@ -5,7 +5,7 @@
 //! task/       one task: id, fields, kinds, values, problems                      pure
 //! workflow/   states, commands, intents, roles, as data                          pure
 //! board/      all tasks at an instant: graph, groups, position, choice, judge    pure
-//! config.rs   layers → Settings: default < user < board < environment < flag
+//! config/     layers → Settings: default < user < board < environment < flag
 //! fs.rs       files and folders, with errors that name the path
 //! store/      .ralph/ on disk: codec, guarded files, lock, journal, index, merge
 //! git/        gix: worktrees, other revisions, commits, merges, remotes; git itself only for what gix cannot

@@ -1,5 +1,7 @@
 //! Settings in layers: default < the user's file < the board's file < environment < flag; each value knows its source.
 
+mod on;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -8,6 +10,7 @@ use jiff::SignedDuration;
 use toml::Value;
 
 use crate::task::Problem;
+pub use on::OnRule;
 
 /// The format of a board that this ralph reads and writes.
 pub const FORMAT: i64 = 1;
@@ -164,29 +167,6 @@ pub struct Setting {
     pub source: Source,
 }
 
-/// A program that runs when something happens on the board.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OnRule {
-    pub event: String,
-    /// What the event must say, by field.
-    pub when: BTreeMap<String, String>,
-    /// The program and its arguments, with places such as `{task}`.
-    pub run: Vec<String>,
-    pub timeout: SignedDuration,
-    pub source: Source,
-}
-
-/// As a file has it.
-#[derive(serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-struct OnTable {
-    event: String,
-    #[serde(default)]
-    when: BTreeMap<String, String>,
-    run: Vec<String>,
-    timeout: Option<String>,
-}
-
 #[derive(Debug, Clone)]
 pub struct Settings {
     values: BTreeMap<&'static str, Setting>,
@@ -224,7 +204,7 @@ impl Settings {
             return Err(ConfigError::Format { file, found: found.to_string() });
         }
         if let Some(rules) = table.remove("on") {
-            self.rules.extend(on_rules(&file, text, rules, &source)?);
+            self.rules.extend(on::rules(&file, text, rules, &source)?);
         }
         let mut leaves = Vec::new();
         flatten(&table, "", &mut leaves);
@@ -324,50 +304,6 @@ fn programs(text: &str) -> Option<Vec<Vec<String>>> {
     }
     let only: Only = toml::from_str(&format!("value = {text}")).ok()?;
     only.value.iter().all(|program| program.first().is_some_and(|name| !name.is_empty())).then_some(only.value)
-}
-
-/// The `[[on]]` tables of a file, each of which must make sense.
-fn on_rules(file: &str, text: &str, rules: Value, source: &Source) -> Result<Vec<OnRule>, ConfigError> {
-    let start = text.find("[[on]]").or_else(|| text.find("on")).unwrap_or(0);
-    let bad = |message: String| ConfigError::Syntax(Problem::at(file, text, start, &message));
-    let tables: Vec<OnTable> =
-        rules.try_into().map_err(|e: toml::de::Error| bad(format!("[[on]]: {}", e.message())))?;
-    let mut found = Vec::new();
-    for OnTable { event, when, run, timeout } in tables {
-        if run.first().is_none_or(String::is_empty) {
-            return Err(bad(format!("the rule on {event} runs nothing: run = [program, arguments…]")));
-        }
-        if let Some(place) = shell_place(&run) {
-            let advice = format!("use ${} there", place.to_uppercase().replace('{', "RALPH_").replace('}', ""));
-            return Err(bad(format!(
-                "the rule on {event} puts {place} into a shell's text, which would run it: {advice}"
-            )));
-        }
-        let limit = timeout.as_deref().unwrap_or("60s");
-        let Some(timeout) = duration(limit) else {
-            return Err(bad(format!("{limit:?} cannot be a timeout: use 90s, 60m or 12h")));
-        };
-        found.push(OnRule { event, when, run, timeout, source: source.clone() });
-    }
-    Ok(found)
-}
-
-/// What others write must not become a command: a place whose text is anybody's, inside what a shell is given to run.
-fn shell_place(run: &[String]) -> Option<&'static str> {
-    let shell = run.first().and_then(|name| name.rsplit('/').next())?;
-    let is_shell = ["sh", "bash", "dash", "zsh", "fish", "ksh"].contains(&shell);
-    let script =
-        run.iter().position(|word| word.starts_with('-') && word.ends_with('c')).and_then(|at| run.get(at + 1))?;
-    let free = ["{title}", "{by}", "{owner}", "{message}"];
-    free.into_iter().find(|place| is_shell && script.contains(place))
-}
-
-impl fmt::Display for OnRule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let when: Vec<String> = self.when.iter().map(|(key, value)| format!("{key} = {value:?}")).collect();
-        let when = if when.is_empty() { String::new() } else { format!(" when {{ {} }}", when.join(", ")) };
-        write!(f, "on {}{when}: {:?}", self.event, self.run)
-    }
 }
 
 /// Refuses a key that there is not, or a value that it cannot have.

@@ -50,17 +50,13 @@ pub fn finish_edit(ws: &Workspace, editing: &Editing, text: &str) -> Result<Edit
         new: Some(text.to_owned()),
     }];
     changes.extend(
-        moved.iter().flat_map(|verdict| verdict.changes.iter()).filter(|change| !is_state_of(change, id)).cloned(),
+        moved.iter().flat_map(|verdict| verdict.changes.iter()).filter(|change| !change.is_state_of(id)).cloned(),
     );
     ws.commit(&lock, Op::new("edit", changes))?;
     if moved.is_some_and(|verdict| verdict.hands_off) {
         ws.drop_claim(id)?;
     }
     Ok(Edited { task: id.clone(), changed: true, changes: differences(id, &editing.text, text), problems })
-}
-
-fn is_state_of(change: &Change, id: &TaskId) -> bool {
-    matches!(change, Change::Set { task, key, .. } if task == id && key.as_str() == "state")
 }
 
 fn refuse_cycles(ws: &Workspace, id: &TaskId, text: &str) -> Result<(), Failure> {

@@ -244,6 +244,9 @@ impl Failure {
         let raced = |code, message| Self::new(FailureKind::Raced, code, message);
         match refusal {
             Refusal::Held { task, .. } => raced("held", message).hint(Hint::Wait { task: task.clone() }),
+            Refusal::Lacks { task, kind } => Self::refused("no-artifact", message).advice(format!(
+                "link it with `ralph task set {task} artifacts.{kind}=PATH`; a person may insist with `--force`"
+            )),
             Refusal::Lost { .. } => raced("claim-lost", message).advice("stop working on it, and take the next task"),
             Refusal::RoleFull { .. } => raced("role-full", message).advice("wait until one of them is done"),
             Refusal::WorkerFull { .. } => Self::refused("worker-full", message).advice("finish or release it first"),

@@ -103,7 +103,7 @@ pub fn undo(ws: &Workspace, id: Option<&str>, force: bool) -> Result<Undone, Fai
     }
     refuse_undo(ws, &line, &me)?;
     let changes = line.changes.iter().rev().map(Change::inverse).collect();
-    let op = Op { verb: "undo", changes, undoes: Some(line.id.clone()) };
+    let op = Op { verb: "undo".into(), changes, undoes: Some(line.id.clone()) };
     ws.commit(&lock, op).map_err(|failure| changed_since(&line, failure))?;
     // A claim that is taken back leaves none behind.
     for (id, claim) in ws.claims()? {

@@ -147,16 +147,12 @@ pub(super) fn carry_out(
     lock: &BoardLock,
     board: &Board,
     id: &TaskId,
-    verb: &'static str,
+    verb: &str,
     verdict: Verdict,
 ) -> Result<Moved, Failure> {
     let Verdict { from, to, command, changes, hands_off, forced, along } = verdict;
     let changed = !changes.is_empty();
-    let verb = match (forced, verb) {
-        (false, verb) => verb,
-        (true, "merge") => "merge --force",
-        (true, _) => "move --force",
-    };
+    let verb = if forced { format!("{verb} --force") } else { verb.to_owned() };
     if changed {
         ws.commit(lock, Op::new(verb, changes))?;
     }

@@ -141,7 +141,7 @@ impl Board {
                 rules.flow.roles().iter().map(|r| r.name.clone()).filter(|r| command.is_for(r, rules.mode)).collect();
             return Err(Refusal::NotYourCommand { command: command.name.clone(), role: role.to_owned(), roles });
         }
-        let force = asked.force && role.is_none();
+        let force = rules.insists(actor, asked.force);
         if command.lock.as_ref() == Some(&task.state) {
             return match self.unfit(at, command, rules, &Links::new(self)).filter(|_| !force) {
                 Some(refusal) => Err(refusal),

@@ -1,8 +1,26 @@
-//! Whether a command can take a task up, beyond its state: what it waits for, its size, and its group's turn.
+//! Whether a command can take a task up, beyond its state: what it waits for, its size, its documents, and its group's turn.
 
-use super::{Board, Links, Refusal, Rules};
-use crate::task::TaskId;
+use super::{Actor, Board, Links, Refusal, Rules};
+use crate::task::{Task, TaskId};
 use crate::workflow::{Command, Sizes};
+
+impl Rules {
+    /// Only a person may insist.
+    pub fn insists(&self, actor: &Actor, force: bool) -> bool {
+        force && self.role_of(&actor.worker).is_none()
+    }
+
+    /// What a command needs of a task before it may begin, unless a person insists.
+    pub fn refuse_lacking(&self, task: &Task, command: &Command, actor: &Actor, force: bool) -> Result<(), Refusal> {
+        if self.insists(actor, force) {
+            return Ok(());
+        }
+        match command.needs.iter().find(|kind| !task.artifacts.contains_key(*kind)) {
+            Some(kind) => Err(Refusal::Lacks { task: task.id.clone(), kind: kind.clone() }),
+            None => Ok(()),
+        }
+    }
+}
 
 impl Board {
     /// Why a command cannot take this task up, beyond its state; `None` when it can.

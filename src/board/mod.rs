@@ -124,6 +124,16 @@ impl Board {
         self
     }
 
+    /// The same board with one task in another state.
+    #[must_use]
+    pub fn with_state(&self, id: &TaskId, state: &StateName) -> Self {
+        let mut tasks = self.tasks.clone();
+        for task in tasks.iter_mut().filter(|task| task.id == *id) {
+            task.state = state.clone();
+        }
+        Self::new(tasks, self.broken.clone(), self.archived.clone()).with_claims(self.claims.clone())
+    }
+
     /// The claim on a task, live or dead.
     pub fn claim(&self, id: &TaskId) -> Option<&Claim> {
         self.claims.get(id)

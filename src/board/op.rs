@@ -7,7 +7,7 @@ use crate::task::{Key, TaskId, Value};
 /// One committed verb; nothing happens until the store commits it, and all of it or nothing does.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Op {
-    pub verb: &'static str,
+    pub verb: String,
     pub changes: Vec<Change>,
     /// The journal line that this one takes back.
     pub undoes: Option<String>,
@@ -32,9 +32,16 @@ pub enum Place {
     Note(String),
 }
 
+impl Change {
+    /// Whether it is a task's own move.
+    pub fn is_state_of(&self, id: &TaskId) -> bool {
+        matches!(self, Self::Set { task, key, .. } if task == id && key.as_str() == "state")
+    }
+}
+
 impl Op {
-    pub fn new(verb: &'static str, changes: Vec<Change>) -> Self {
-        Self { verb, changes, undoes: None }
+    pub fn new(verb: impl Into<String>, changes: Vec<Change>) -> Self {
+        Self { verb: verb.into(), changes, undoes: None }
     }
 }
 

@@ -64,6 +64,8 @@ pub enum Refusal {
 
     #[error("{task} is claimed by {holder}{}{}", elsewhere.as_ref().map(|host| format!(" of another clone, on {host}")).unwrap_or_default(), if *held { ", as long as its program runs".into() } else { format!(", until {}", at(*until)) })]
     Held { task: TaskId, holder: Worker, elsewhere: Option<String>, until: Timestamp, held: bool },
+    #[error("{task} has no {kind}")]
+    Lacks { task: TaskId, kind: String },
     #[error("your claim on {task} is lost: it ended, or somebody took it over")]
     Lost { task: TaskId },
     #[error("{task} is {state}: there is nothing to claim")]

@@ -303,7 +303,7 @@ impl Store {
 /// A verb as the journal will have it.
 fn line_of(op: Op, by: &Worker, at: Timestamp, rng: &mut fastrand::Rng) -> Line {
     let id = (0..10).map(|_| rng.alphanumeric().to_ascii_lowercase()).collect();
-    Line { id, at, by: by.clone(), verb: op.verb.to_owned(), undoes: op.undoes, changes: op.changes }
+    Line { id, at, by: by.clone(), verb: op.verb, undoes: op.undoes, changes: op.changes }
 }
 
 /// `text` after the line's changes to that task, if they apply.

@@ -147,17 +147,11 @@ fn closing(ws: &Workspace, board: &Board, id: &TaskId, force: bool) -> Result<Ve
 /// What the task must have to show. A person may insist.
 fn refuse_unready(ws: &Workspace, board: &Board, place: &Place, force: bool) -> Result<(), Failure> {
     let task = board.get(&place.task).ok_or_else(|| missing(ws, board, &place.task))?;
-    let person = ws.rules().role_of(&ws.me()?).is_none();
-    if force && person {
-        return Ok(());
+    if let Ok(command) = ws.flow().command(COMMAND) {
+        ws.rules().refuse_lacking(task, command, &ws.actor()?, force)?;
     }
-    let needed = ws.flow().command(COMMAND).ok().map(|command| command.needs.clone()).unwrap_or_default();
-    if let Some(kind) = needed.iter().find(|kind| !task.artifacts.contains_key(*kind)) {
-        let how = format!(
-            "link it with `ralph task set {} artifacts.{kind}=PATH`; a person may insist with `--force`",
-            task.id
-        );
-        return Err(Failure::refused("no-artifact", format!("{} has no {kind}", task.id)).advice(how));
+    if ws.rules().insists(&ws.actor()?, force) {
+        return Ok(());
     }
     let there = |path: &str| -> Result<bool, Failure> {
         let here = ws.store.root().join(path).is_file() || place.path.join(path).is_file();

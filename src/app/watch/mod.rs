@@ -232,28 +232,20 @@ impl Watch {
         let lock = self.ws.lock().ok();
         let look = self.take_in(&dirt)?;
         events.extend(look.events);
-        let pending = if self.reactor.is_some() { std::mem::take(&mut self.pending) } else { Vec::new() };
-        let edits: Vec<HandEdit> = pending.into_iter().chain(look.by_hand).collect();
-        match lock {
-            Some(lock) if self.reactor.is_some() && self.trouble.is_none() => events.extend(self.react(&lock, edits)?),
-            _ => {
-                events.extend(edits.iter().filter_map(|edit| self.illegal(edit)));
-                self.pending.extend(edits);
+        match lock.filter(|_| self.reactor.is_some() && self.trouble.is_none()) {
+            Some(lock) => {
+                let pending = std::mem::take(&mut self.pending);
+                events.extend(self.react(&lock, pending.into_iter().chain(look.by_hand).collect())?);
+            }
+            None => {
+                events.extend(look.by_hand.iter().filter_map(|edit| self.illegal(edit)));
+                self.pending.extend(look.by_hand);
             }
         }
         self.looked = Timestamp::now();
-        let mut news = self.news();
-        // Who is dead has not let go of anything.
-        let reaped =
-            |event: &Event| events.iter().any(|other| other.event == EventKind::Reaped && other.task == event.task);
-        news.retain(|event| event.event != EventKind::Released || !reaped(event));
-        // What the journal told is told better by the claim itself, where it is still there.
-        let claims = |event: &Event| matches!(event.event, EventKind::Claimed | EventKind::Released);
-        let same = |a: &Event, b: &Event| a.event == b.event && a.task == b.task && a.by == b.by;
-        events.retain(|event| !claims(event) || !news.iter().any(|other| same(event, other)));
-        events.extend(news);
+        let news = self.news();
+        let events = self.titled(joined(events, news));
         self.attend();
-        let events = self.titled(events);
         let failed = self.runner.take_up(&self.ws, self.reactor.is_some(), &events, &self.board);
         Ok(events.into_iter().chain(failed).collect())
     }
@@ -382,6 +374,20 @@ impl Watch {
         let soonest = claims.map(|claim| claim.until.duration_since(now)).min();
         soonest.map_or(Duration::MAX, |left| left.unsigned_abs() + Duration::from_millis(10))
     }
+}
+
+/// What happened, and what has become true with it; each told once, by whoever tells it best.
+fn joined(mut events: Vec<Event>, mut news: Vec<Event>) -> Vec<Event> {
+    // Who is dead has not let go of anything.
+    let reaped =
+        |event: &Event| events.iter().any(|other| other.event == EventKind::Reaped && other.task == event.task);
+    news.retain(|event| event.event != EventKind::Released || !reaped(event));
+    // What the journal told of a claim is told better by the claim itself, where it is still there.
+    let is_claim = |event: &Event| matches!(event.event, EventKind::Claimed | EventKind::Released);
+    let same = |a: &Event, b: &Event| a.event == b.event && a.task == b.task && a.by == b.by;
+    events.retain(|event| !is_claim(event) || !news.iter().any(|other| same(event, other)));
+    events.extend(news);
+    events
 }
 
 fn folders(ws: &Workspace) -> Vec<PathBuf> {

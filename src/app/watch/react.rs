@@ -6,7 +6,7 @@ use super::Watch;
 use super::explain::{HandEdit, Leaves, leaves};
 use crate::app::reap::{Orphans, reap_from};
 use crate::app::{Failure, FailureKind};
-use crate::board::{Actor, Board, Change, Event, EventKind, Move, Op, Target, Via};
+use crate::board::{Actor, Change, Event, EventKind, Move, Op, Target, Verdict, Via};
 use crate::store::BoardLock;
 use crate::task::{Key, Kind, StateName, TaskId, Value, Worker};
 use crate::watch::Dirt;
@@ -64,7 +64,7 @@ impl Watch {
 
     /// One save: journaled as the person's; a move of it judged, and all that comes along with it done.
     fn answer(&mut self, lock: &BoardLock, edit: &HandEdit, person: &Worker) -> Result<Vec<Event>, Failure> {
-        let HandEdit { id, old, new, existed, exists, changes } = edit;
+        let HandEdit { id, old, new, existed, changes, .. } = edit;
         if changes.is_empty() {
             return Ok(Vec::new());
         }
@@ -72,18 +72,15 @@ impl Watch {
         let recorded = ws.store.record(lock, Op::new("hand-edit", changes.clone()), person, at, &mut ws.rng())?;
         self.mirror.knows_line(&recorded.id);
         let parent = Key::new("parent");
-        match (self.state_of(id, old), self.state_of(id, new)) {
-            (from, to) if from != to && *existed && *exists => {
-                // What could not be put right was never left.
-                let from = self.owed.remove(id).unwrap_or(from);
-                self.judge(lock, id, &from, &to, person)
-            }
-            _ if !existed || old.get(&parent) != new.get(&parent) => {
-                self.settle_parents(lock, id, person)?;
-                Ok(Vec::new())
-            }
-            _ => Ok(Vec::new()),
+        if let Some((from, to)) = self.moved(edit) {
+            // What could not be put right was never left.
+            let from = self.owed.remove(id).unwrap_or(from);
+            return self.judge(lock, id, &from, &to, person);
         }
+        if !existed || old.get(&parent) != new.get(&parent) {
+            self.settle_parents(lock, id, person)?;
+        }
+        Ok(Vec::new())
     }
 
     /// A file may leave its state out, or spell it carelessly: what it means is what counts.
@@ -96,17 +93,24 @@ impl Watch {
 
     /// For those who only tell: what the one who reacts will find illegal.
     pub(super) fn illegal(&self, edit: &HandEdit) -> Option<Event> {
+        let (from, to) = self.moved(edit)?;
+        self.judged(&edit.id, &from, &to, &self.person().ok()?).err().map(|event| *event)
+    }
+
+    /// The move that a save is, if it is one.
+    fn moved(&self, edit: &HandEdit) -> Option<(StateName, StateName)> {
         let (from, to) = (self.state_of(&edit.id, &edit.old), self.state_of(&edit.id, &edit.new));
-        if from == to || !edit.existed || !edit.exists {
-            return None;
-        }
-        let person = self.person().ok()?;
+        (from != to && edit.existed && edit.exists).then_some((from, to))
+    }
+
+    /// As a move of the person's own would be judged; what is refused is told as an event.
+    fn judged(&self, id: &TaskId, from: &StateName, to: &StateName, person: &Worker) -> Result<Verdict, Box<Event>> {
         let actor = Actor { worker: person.clone(), proof: None };
-        let asked = Move { task: &edit.id, to: Target::State(to.clone()), command: None, force: false };
-        let refusal = self.board_with_state(&edit.id, &from).judge(self.ws.rules(), &actor, &asked).err()?;
-        let event =
-            Event::new(EventKind::Illegal, self.ws.now(), Via::Hand, Some(&edit.id)).saying(refusal.to_string());
-        Some(Event { by: Some(person), from: Some(from), to: Some(to), ..event })
+        let asked = Move { task: id, to: Target::State(to.clone()), command: None, force: false };
+        self.board.with_state(id, from).judge(self.ws.rules(), &actor, &asked).map_err(|refusal| {
+            let event = Event::new(EventKind::Illegal, self.ws.now(), Via::Hand, Some(id)).saying(refusal.to_string());
+            Box::new(Event { by: Some(person.clone()), from: Some(from.clone()), to: Some(to.clone()), ..event })
+        })
     }
 
     fn judge(
@@ -117,37 +121,36 @@ impl Watch {
         to: &StateName,
         person: &Worker,
     ) -> Result<Vec<Event>, Failure> {
-        let ws = &self.ws;
         let actor = Actor { worker: person.clone(), proof: None };
-        let before = self.board_with_state(id, from);
-        let asked = Move { task: id, to: Target::State(to.clone()), command: None, force: false };
-        match before.judge(ws.rules(), &actor, &asked) {
-            Ok(verdict) => {
-                let own = |change: &Change| matches!(change, Change::Set { task, key, .. } if task == id && key.as_str() == "state");
-                let along: Vec<Change> = verdict.changes.into_iter().filter(|change| !own(change)).collect();
-                if !along.is_empty() && ws.commit_as(lock, Op::new("move", along), &actor).is_err() {
-                    self.settle_parents(lock, id, person)?;
-                } else if verdict.hands_off && before.claim(id).is_some() {
-                    ws.drop_claim(id)?;
-                }
-                self.take_lock(lock, id, to, &actor)?;
-                Ok(Vec::new())
+        let verdict = match self.judged(id, from, to, person) {
+            Ok(verdict) => verdict,
+            Err(event) => {
+                self.put_right(lock, id, from, &actor)?;
+                return Ok(vec![*event]);
             }
-            Err(refusal) => {
-                let event = Event::new(EventKind::Illegal, ws.now(), Via::Hand, Some(id)).saying(refusal.to_string());
-                let event = Event { by: Some(person.clone()), from: Some(from.clone()), to: Some(to.clone()), ..event };
-                if self.wanted.enforce {
-                    let text = self.mirror.text(id).map(|text| leaves(Some(text))).unwrap_or_default();
-                    let back = Change::set(id, "state", text.get(&Key::new("state")).cloned(), Some(Value::text(from)));
-                    if ws.commit_as(lock, Op::new("enforce", vec![back]), &actor).is_err() {
-                        self.owed.insert(id.clone(), from.clone());
-                    }
-                } else {
-                    self.settle_parents(lock, id, person)?;
-                }
-                Ok(vec![event])
-            }
+        };
+        let ws = &self.ws;
+        let along: Vec<Change> = verdict.changes.into_iter().filter(|change| !change.is_state_of(id)).collect();
+        if !along.is_empty() && ws.commit_as(lock, Op::new("move", along), &actor).is_err() {
+            self.settle_parents(lock, id, person)?;
+        } else if verdict.hands_off && self.board.claim(id).is_some() {
+            ws.drop_claim(id)?;
         }
+        self.take_lock(lock, id, to, &actor)?;
+        Ok(Vec::new())
+    }
+
+    /// Back to where it was, if that is wanted; else its parents are brought to where they belong.
+    fn put_right(&mut self, lock: &BoardLock, id: &TaskId, from: &StateName, actor: &Actor) -> Result<(), Failure> {
+        if !self.wanted.enforce {
+            return self.settle_parents(lock, id, &actor.worker);
+        }
+        let said = leaves(self.mirror.text(id)).remove(&Key::new("state"));
+        let back = Change::set(id, "state", said, Some(Value::text(from)));
+        if self.ws.commit_as(lock, Op::new("enforce", vec![back]), actor).is_err() {
+            self.owed.insert(id.clone(), from.clone());
+        }
+        Ok(())
     }
 
     /// Who saves a lock works on it; a lock that is nobody's would be given back at once.
@@ -169,15 +172,6 @@ impl Watch {
             self.ws.commit_as(lock, Op::new("advance", changes), &actor)?;
         }
         Ok(())
-    }
-
-    fn board_with_state(&self, id: &TaskId, state: &StateName) -> Board {
-        let claims = self.board.claims().clone();
-        let mut tasks = self.board.tasks().to_vec();
-        for task in tasks.iter_mut().filter(|task| task.id == *id) {
-            task.state = state.clone();
-        }
-        Board::new(tasks, Vec::new(), Vec::new()).with_claims(claims)
     }
 
     /// Whoever sits at this machine; a worker that watches is not the one who saved.

@@ -38,7 +38,7 @@ fn agrees(session: &Session<'_>, args: &Trust, programs: &[String]) -> Result<bo
     }
     if !std::io::stdin().is_terminal() {
         let message = "there is nobody to ask whether these programs may run";
-        return Err(Failure::usage("nobody-to-ask", message).advice("run it on a terminal; `--yes` agrees unasked"));
+        return Err(Failure::usage("nobody-to-ask", message).advice("a person runs it on a terminal, and reads them"));
     }
     session.out.say("Run them when asked to? [y/N]");
     let mut answer = String::new();

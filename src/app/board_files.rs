@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use super::commit::is_board;
-use crate::git::MergeFiles;
+use crate::git::{MergeFiles, Settled};
 use crate::store::merge::{Side, merge_taking};
 use crate::store::{merge::merge, merge_journals};
 use crate::task::Key;
@@ -47,6 +47,18 @@ impl BoardFiles {
         }
     }
 
+    /// One side as a whole, where nothing can be merged; `words` say why somebody has to choose.
+    fn taken(&self, path: &str, ours: Option<&[u8]>, theirs: Option<&[u8]>, words: Option<&str>) -> Settled<Vec<u8>> {
+        match self.take {
+            Some(side) => Settled::side(if side == Side::Ours { ours } else { theirs }.map(<[u8]>::to_vec)),
+            None => {
+                let said = words.map(|words| (path.to_owned(), words.to_owned()));
+                self.conflicts.borrow_mut().extend(said);
+                Settled::Open
+            }
+        }
+    }
+
     fn merge_lines(&self, base: &str, ours: &str, theirs: &str) -> Option<String> {
         match (diffy::merge(base, ours, theirs), self.take) {
             (Ok(text), _) => Some(text),
@@ -61,26 +73,15 @@ impl MergeFiles for BoardFiles {
         is_board(path)
     }
 
-    fn merge(
-        &self,
-        path: &str,
-        base: Option<&[u8]>,
-        ours: Option<&[u8]>,
-        theirs: Option<&[u8]>,
-    ) -> Option<Option<Vec<u8>>> {
+    fn merge(&self, path: &str, base: Option<&[u8]>, ours: Option<&[u8]>, theirs: Option<&[u8]>) -> Settled<Vec<u8>> {
         let (Some(ours), Some(theirs)) = (ours, theirs) else {
-            if self.take.is_none() {
-                let words = if ours.is_none() { "removed here, changed there" } else { "changed here, removed there" };
-                self.conflicts.borrow_mut().insert(path.to_owned(), words.into());
-            }
-            let side = self.take?;
-            return Some(if side == Side::Ours { ours } else { theirs }.map(<[u8]>::to_vec));
+            let words = if ours.is_none() { "removed here, changed there" } else { "changed here, removed there" };
+            return self.taken(path, ours, theirs, Some(words));
         };
         let text = |bytes| std::str::from_utf8(bytes).ok();
         let (Some(base), Some(our_text), Some(their_text)) = (text(base.unwrap_or_default()), text(ours), text(theirs))
         else {
-            let side = self.take?;
-            return Some(Some(if side == Side::Ours { ours } else { theirs }.to_vec()));
+            return self.taken(path, Some(ours), Some(theirs), None);
         };
         let merged = if path.ends_with(".jsonl") {
             Some(merge_journals(our_text, their_text))
@@ -89,7 +90,7 @@ impl MergeFiles for BoardFiles {
         } else {
             self.merge_lines(base, our_text, their_text)
         };
-        merged.map(|text| Some(text.into_bytes()))
+        merged.map_or(Settled::Open, |text| Settled::Is(text.into_bytes()))
     }
 
     /// A task that one side archived while the other changed it.

@@ -7,24 +7,33 @@ use gix::index::entry::Mode;
 use gix::merge::tree::TreatAsUnresolved;
 use gix::objs::tree::EntryKind;
 
+use super::files::Entry;
 use super::repository::{GitError, Repository, other};
 use super::update::files_of;
 
 const DOING: &str = "merge";
 
+/// What becomes of a file that both sides have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Settled<T> {
+    Is(T),
+    Gone,
+    /// Nobody but a person can tell.
+    Open,
+}
+
+impl<T> Settled<T> {
+    /// As one side has it.
+    pub fn side(there: Option<T>) -> Self {
+        there.map_or(Self::Gone, Self::Is)
+    }
+}
+
 /// Who merges the files of the board.
 pub trait MergeFiles {
     fn covers(&self, path: &str) -> bool;
 
-    /// The merged content, `Some(None)` where the file is to go, `None` where nobody but a person can tell.
-    #[allow(clippy::option_option)]
-    fn merge(
-        &self,
-        path: &str,
-        base: Option<&[u8]>,
-        ours: Option<&[u8]>,
-        theirs: Option<&[u8]>,
-    ) -> Option<Option<Vec<u8>>>;
+    fn merge(&self, path: &str, base: Option<&[u8]>, ours: Option<&[u8]>, theirs: Option<&[u8]>) -> Settled<Vec<u8>>;
 
     /// Where a file goes when it leaves its place, if there is such a place.
     fn moves_to(&self, path: &str) -> Option<String>;
@@ -38,7 +47,7 @@ pub(super) struct MergedTree {
     pub conflicts: Vec<String>,
 }
 
-type Files = BTreeMap<BString, (Mode, gix::ObjectId)>;
+type Files = BTreeMap<BString, Entry>;
 
 /// The three sides of a merge.
 struct Sides {
@@ -75,9 +84,9 @@ impl Repository {
         let mut tree = outcome.tree_merge.tree;
         for (path, decided) in sides.decide(&repo, files)? {
             match decided {
-                Some(Some((mode, id))) => tree.upsert(&path, kind_of(mode), id).map(|_| ()),
-                Some(None) => tree.remove(&path).map(|_| ()),
-                None => {
+                Settled::Is((mode, id)) => tree.upsert(&path, kind_of(mode), id).map(|_| ()),
+                Settled::Gone => tree.remove(&path).map(|_| ()),
+                Settled::Open => {
                     conflicts.push(path.to_string());
                     Ok(())
                 }
@@ -94,7 +103,7 @@ impl Repository {
     }
 }
 
-type Decided = BTreeMap<BString, Option<Option<(Mode, gix::ObjectId)>>>;
+type Decided = BTreeMap<BString, Settled<Entry>>;
 
 impl Sides {
     /// What becomes of each file of the board that is not the same on all sides.
@@ -107,11 +116,11 @@ impl Sides {
                 continue;
             }
             if ours == theirs || base == theirs {
-                decided.insert(path.clone(), Some(ours.copied()));
+                decided.insert(path.clone(), Settled::side(ours.copied()));
             } else if base == ours {
-                decided.insert(path.clone(), Some(theirs.copied()));
+                decided.insert(path.clone(), Settled::side(theirs.copied()));
             } else if let Some((elsewhere, merged)) = self.moved(repo, files, path)? {
-                decided.insert(path.clone(), Some(None));
+                decided.insert(path.clone(), Settled::Gone);
                 decided.insert(elsewhere, merged);
             } else {
                 let merged = merge_blobs(repo, files, path, [base, ours, theirs])?;
@@ -122,13 +131,12 @@ impl Sides {
     }
 
     /// One side has moved the file to its other place, the other has changed it: the change goes along.
-    #[allow(clippy::type_complexity)]
     fn moved(
         &self,
         repo: &gix::Repository,
         files: &dyn MergeFiles,
         path: &BString,
-    ) -> Result<Option<(BString, Option<Option<(Mode, gix::ObjectId)>>)>, GitError> {
+    ) -> Result<Option<(BString, Settled<Entry>)>, GitError> {
         let Some(elsewhere) = files.moves_to(&path.to_str_lossy()).map(BString::from) else { return Ok(None) };
         let base = self.base.get(path);
         let sides = match (self.ours.get(path), self.theirs.get(path)) {
@@ -144,13 +152,12 @@ impl Sides {
     }
 }
 
-#[allow(clippy::option_option)]
 fn merge_blobs(
     repo: &gix::Repository,
     files: &dyn MergeFiles,
     path: &BString,
-    sides: [Option<&(Mode, gix::ObjectId)>; 3],
-) -> Result<Option<Option<(Mode, gix::ObjectId)>>, GitError> {
+    sides: [Option<&Entry>; 3],
+) -> Result<Settled<Entry>, GitError> {
     let mode = sides[1].or(sides[2]).map_or(Mode::FILE, |(mode, _)| *mode);
     let mut texts = Vec::new();
     for side in sides {
@@ -159,11 +166,11 @@ fn merge_blobs(
     }
     let [base, ours, theirs] = [0, 1, 2].map(|at| texts[at].as_deref());
     Ok(match files.merge(&path.to_str_lossy(), base, ours, theirs) {
-        None => None,
-        Some(None) => Some(None),
-        Some(Some(text)) => {
+        Settled::Open => Settled::Open,
+        Settled::Gone => Settled::Gone,
+        Settled::Is(text) => {
             let id = repo.write_blob(text).map_err(|e| other(DOING, &e))?.detach();
-            Some(Some((mode, id)))
+            Settled::Is((mode, id))
         }
     })
 }

@@ -16,7 +16,7 @@ mod worktree;
 
 pub use history::GitHand;
 pub use integrate::{Landing, Prepared, Style};
-pub use merge::MergeFiles;
+pub use merge::{MergeFiles, Settled};
 pub use remote::{ClaimRef, Pushed, Upstream};
 pub use repository::{GitError, Repository};
 pub use setup::{ATTRIBUTES, DRIVER};

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::commit::refuse_underway;
 use super::files::{Entry, Files, Touched};
 use super::index::{self, At, Entries, IndexLock};
-use super::merge::MergeFiles;
+use super::merge::{MergeFiles, Settled};
 use super::repository::{GitError, Repository, other};
 use crate::fs;
 
@@ -309,7 +309,7 @@ fn merge_in(repo: &gix::Repository, merger: &dyn MergeFiles, touch: &Touched, pa
     let there = fs::read(path).map_err(|e| other(DOING, &e))?;
     let (old, new) = (blob(touch.old)?, blob(touch.new)?);
     match merger.merge(&name, old.as_deref(), there.as_deref(), new.as_deref()) {
-        Some(Some(merged)) => fs::replace(path, &merged, true).map_err(|e| other(DOING, &e)),
-        _ => Ok(()),
+        Settled::Is(merged) => fs::replace(path, &merged, true).map_err(|e| other(DOING, &e)),
+        Settled::Gone | Settled::Open => Ok(()),
     }
 }

@@ -9,11 +9,12 @@
 //! fs.rs       files and folders, with errors that name the path
 //! store/      .ralph/ on disk: codec, guarded files, lock, journal, index, merge
 //! git/        gix: worktrees, other revisions, commits, merges, remotes; git itself only for what gix cannot
+//! github/     the client, what both sides say field by field, and the pure plan that brings them together
 //! watch/      file events: which paths may have changed
 //! app/        the verbs, one file each: add, set, block, note, undo, doctor …
 //! cli/        the command line: parse → one verb → show
 //!
-//! cli → app → store git watch → board → workflow → task          (config and fs are leaves beside task)
+//! cli → app → store git github watch → board → workflow → task          (config and fs are leaves beside task)
 //! ```
 //!
 //! A verb takes the board's lock, reads what it needs, decides (in `board`, without touching disk), commits once through
@@ -25,6 +26,7 @@ pub mod cli;
 pub mod config;
 mod fs;
 mod git;
+pub mod github;
 pub mod store;
 pub mod task;
 mod watch;

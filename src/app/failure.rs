@@ -6,6 +6,7 @@ use crate::board::{Candidate, RefError, Refusal};
 use crate::config::ConfigError;
 use crate::fs::{FsError, causes};
 use crate::git::GitError;
+use crate::github::GithubError;
 use crate::store::StoreError;
 use crate::store::codec::EditError;
 use crate::task::{InvalidId, ParseError, Problem, TaskId};
@@ -183,6 +184,40 @@ impl From<GitError> for Failure {
             GitError::Nobody => Self::refused("nobody", message).advice("set both with `git config`"),
             GitError::Hook(_) => Self::refused("hook", message).advice("do what the hook asks for, then try again"),
             GitError::Other { .. } => Self::broken("git", message),
+        }
+    }
+}
+
+impl From<GithubError> for Failure {
+    fn from(error: GithubError) -> Self {
+        let message = error.to_string();
+        let offline = |code, message: String| Self::new(FailureKind::Offline, code, message);
+        let saved = "what was done is saved: `ralph sync` goes on from there";
+        match error {
+            GithubError::NoToken { host, variable } => offline("no-token", message)
+                .advice(format!("`gh auth login --hostname {host} -s project` gets one, or set {variable}")),
+            GithubError::OddToken => offline("bad-token", message).advice("look at the variable that it comes from"),
+            GithubError::Unsafe(_) => Self::refused("unsafe-endpoint", message).advice("use https"),
+            GithubError::BadToken(_) => offline("bad-token", message)
+                .advice("it has expired or was revoked: `gh auth login -s project` gets a new one, or set GH_TOKEN"),
+            GithubError::Scopes { wanted, .. } => {
+                let wanted = wanted.first().map_or("project", |scope| scope.trim_start_matches("read:")).to_owned();
+                offline("no-scope", message).advice(format!("`gh auth refresh -s {wanted}` grants what is missing"))
+            }
+            GithubError::Forbidden(_) => offline("forbidden", message).advice(
+                "a fine-grained token needs Issues, Pull requests and the organization's Projects with read and write",
+            ),
+            GithubError::Unreachable(_) => offline("offline", message).hint(Hint::Retry).advice(saved),
+            GithubError::Outage(_) => offline("outage", message).hint(Hint::Retry).advice(saved),
+            GithubError::Limited { seconds, .. } => {
+                offline("limited", message).advice(format!("try again in {seconds} s; {saved}"))
+            }
+            GithubError::NotFound(_) => Self::refused("not-found", message)
+                .advice("it may have been deleted or renamed, or the token may not see it; nothing was changed here"),
+            GithubError::Ambiguous(_) => offline("unknown-outcome", message).advice("`ralph sync` looks for it"),
+            GithubError::Refused(_) => Self::refused("refused", message),
+            GithubError::Odd(_) => offline("odd-answer", message).hint(Hint::Retry).advice(saved),
+            GithubError::Stopped => Self::new(FailureKind::Raced, "stopped", message).advice(saved),
         }
     }
 }

@@ -36,6 +36,7 @@ mod settings;
 mod share;
 mod show;
 mod status;
+mod sync;
 mod trust;
 mod view;
 mod wait;
@@ -76,6 +77,10 @@ pub use settings::{SettingView, get_setting, list_settings, set_setting};
 pub use share::{Shared, pull, push};
 pub use show::{Shown, show};
 pub use status::{Brief, Status, status};
+pub use sync::{
+    BoardWaiter, Directions, Failed, InitAsk, InitStep, Mirrored, Plan, PlanRow, Resolved, SyncAsk, SyncFinding,
+    SyncInit, SyncStatus, SyncStep, Synced, TakeSide, Way, sync, sync_doctor, sync_init, sync_resolve, sync_status,
+};
 pub use trust::{Trust, look_at_trust, trust};
 pub use view::{ClaimView, GithubView, TaskView};
 pub use wait::{WaitFor, Waited, wait, wait_for, wait_is_over};

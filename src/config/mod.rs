@@ -90,6 +90,50 @@ pub const SPECS: &[Spec] = &[
         about: "the branch that work starts from and ends in",
     },
     Spec {
+        key: "github.api",
+        shape: Shape::Text,
+        default: "",
+        about: "another endpoint than the host's own; only in your own settings or the environment",
+    },
+    Spec {
+        key: "github.estimate_field",
+        shape: Shape::Text,
+        default: "Estimate",
+        about: "the project's field for estimates",
+    },
+    Spec {
+        key: "github.host",
+        shape: Shape::Text,
+        default: "",
+        about: "where the project is; as the git remote has it if empty",
+    },
+    Spec {
+        key: "github.owner",
+        shape: Shape::Text,
+        default: "",
+        about: "who owns the project; the repository's owner if empty",
+    },
+    Spec {
+        key: "github.pace",
+        shape: Shape::Duration,
+        default: "3s",
+        about: "the pause after each issue or comment that is created; a third of it after other changes",
+    },
+    Spec {
+        key: "github.priority_field",
+        shape: Shape::Text,
+        default: "Priority",
+        about: "the project's field for priorities",
+    },
+    Spec { key: "github.project", shape: Shape::Limit, default: "", about: "the number of the project; none if empty" },
+    Spec { key: "github.repo", shape: Shape::Text, default: "", about: "the repository with the issues, owner/name" },
+    Spec {
+        key: "github.state_field",
+        shape: Shape::Text,
+        default: "Workflow State",
+        about: "the project's field for states",
+    },
+    Spec {
         key: "merge.checks",
         shape: Shape::Programs,
         default: "",
@@ -182,6 +226,7 @@ impl Spec {
         use crate::task::Value;
         match (self.shape, programs(text)) {
             (Shape::Programs, Some(programs)) => Value::List(programs.into_iter().map(Value::texts).collect()),
+            (Shape::Count | Shape::Limit, _) => text.parse().map_or_else(|_| Value::text(text), Value::Integer),
             _ => Value::text(text),
         }
     }

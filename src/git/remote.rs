@@ -183,6 +183,19 @@ impl Repository {
         self.edit_reference(&self.inner, edit, doing).map(|_| ())
     }
 
+    /// The addresses of all remotes, that of `origin` first.
+    pub fn remote_urls(&self) -> Vec<String> {
+        let settings = self.inner.config_snapshot();
+        let mut names: Vec<String> =
+            self.inner.remote_names().iter().map(|name| name.to_str_lossy().into_owned()).collect();
+        names.sort_by_key(|name| (name != "origin", name.clone()));
+        names
+            .iter()
+            .filter_map(|name| settings.string(format!("remote.{name}.url").as_str()))
+            .map(|url| url.to_string())
+            .collect()
+    }
+
     pub fn has_remote(&self, remote: &str) -> bool {
         self.inner.remote_names().iter().any(|name| name.as_bstr() == remote.as_bytes())
     }

@@ -64,6 +64,17 @@ impl Store {
         BoardLock::take(&self.local.join("merge.lock"))
     }
 
+    /// One sync at a time; `None` while another one runs.
+    pub fn try_sync_lock(&self) -> Result<Option<BoardLock>, StoreError> {
+        fs::make_dir(&self.sync_dir())?;
+        BoardLock::try_take(&self.sync_dir().join("lock"))
+    }
+
+    /// What this machine remembers of GitHub.
+    pub fn sync_dir(&self) -> PathBuf {
+        self.local.join("sync")
+    }
+
     fn intent_path(&self) -> PathBuf {
         self.intents_dir().join("intent.json")
     }

@@ -24,7 +24,7 @@ pub use commit::Committed;
 pub use journal::{Line, lines_of as parse_journal, merge as merge_journals};
 pub use lock::BoardLock;
 pub use mirror::{Delta, Difference, Mirror};
-pub use notes::{Note, new as new_note, parse_text as parse_note};
+pub use notes::{Note, new as new_note, parse_text as parse_note, rewritten as rewritten_note, tagged as tagged_note};
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {

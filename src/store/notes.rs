@@ -22,10 +22,25 @@ const FENCE: &str = "+++";
 /// A new note as a change.
 pub fn new(task: &TaskId, by: &Worker, at: Timestamp, rng: &mut fastrand::Rng, text: &str) -> Change {
     let rand: String = (0..4).map(|_| rng.lowercase()).collect();
-    let name = format!("{}-{rand}.md", at.strftime("%Y%m%dT%H%M%SZ"));
+    tagged(task, by, at, &rand, text)
+}
+
+/// A new note whose name ends in `tag`: what two clones bring in from elsewhere is one file for both.
+pub fn tagged(task: &TaskId, by: &Worker, at: Timestamp, tag: &str, text: &str) -> Change {
+    let name = format!("{}-{tag}.md", at.strftime("%Y%m%dT%H%M%SZ"));
     let by = super::codec::render_value(&Value::text(by));
     let content = format!("{FENCE}\nby = {by}\nat = {at}\n{FENCE}\n\n{}\n", text.trim_end());
     Change::File { task: task.clone(), file: Place::Note(name), old: None, new: Some(content) }
+}
+
+/// A note's file with another text, and its front matter as it was.
+pub fn rewritten(raw: &str, text: &str) -> String {
+    let raw = raw.replace("\r\n", "\n");
+    let front = raw.strip_prefix("+++\n").and_then(|rest| rest.split_once("\n+++"));
+    match front.filter(|(front, _)| front.parse::<toml::Table>().is_ok()) {
+        Some((front, _)) => format!("{FENCE}\n{front}\n{FENCE}\n\n{}\n", text.trim_end()),
+        None => format!("{}\n", text.trim_end()),
+    }
 }
 
 impl Store {
@@ -83,6 +98,13 @@ mod tests {
             (note.by.as_deref(), note.at, note.text.as_str()),
             (Some("anna \"a\" b"), Some(at), "One.\n\n+++ two")
         );
+    }
+
+    #[test]
+    fn a_new_text_leaves_the_front_matter() {
+        let raw = "+++\nby = \"anna\"\nmood = 3\n+++\n\nOld.\n";
+        assert_eq!(rewritten(raw, "New.\n+++ x"), "+++\nby = \"anna\"\nmood = 3\n+++\n\nNew.\n+++ x\n");
+        assert_eq!(rewritten("just text\n", "other"), "other\n");
     }
 
     #[test]

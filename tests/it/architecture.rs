@@ -11,8 +11,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("board", &["task", "workflow"]),
     ("store", &["task", "workflow", "board", "fs"]),
     ("git", &["fs"]),
+    ("github", &["task", "workflow", "fs"]),
     ("watch", &[]),
-    ("app", &["task", "workflow", "board", "store", "git", "watch", "config", "fs"]),
+    ("app", &["task", "workflow", "board", "store", "git", "github", "watch", "config", "fs"]),
     ("cli", &["app", "task", "workflow", "board", "config", "fs"]),
 ];
 

@@ -1,6 +1,7 @@
 //! Every command and option, as typed.
 
 mod share;
+mod sync;
 mod task;
 mod watch;
 mod work;
@@ -13,6 +14,7 @@ use clap_complete::engine::ArgValueCandidates;
 use super::complete;
 
 pub use share::{Claims, Commit, Merge, Share, Take, Trust};
+pub use sync::{Sync, SyncCommand, SyncInit, SyncResolve, SyncRun, TakeSide};
 pub use task::{Add, Archive, Diff, Graph, Ls, Rm, Search, Set, Task, Tree};
 pub use watch::Watch;
 pub use work::{Advance, Become, Claim, Close, Guarded, Move, Next, Release, Run, Status, Wait, Workflow, Worktree};
@@ -128,6 +130,8 @@ pub enum Command {
     Pull(Share),
     /// Bring the board to others, and nothing else
     Push(Share),
+    /// Mirror the board to GitHub issues and a project, both ways
+    Sync(Sync),
     /// Who changed what, and when
     Log(Log),
     /// Take back the last change

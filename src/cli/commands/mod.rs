@@ -27,6 +27,7 @@ mod share;
 mod shell;
 mod show;
 mod status;
+mod sync;
 mod tree;
 mod trust;
 mod wait;
@@ -70,6 +71,7 @@ pub fn run(session: &Session<'_>, command: Command) -> Answer {
         Command::Merge(args) => merge::run(session, &args),
         Command::Pull(args) => share::pull(session, &args),
         Command::Push(args) => share::push(session, &args),
+        Command::Sync(args) => sync::run(session, args),
         Command::Claims(command) => claim::list(session, &command),
         Command::Log(args) => log::log(session, &args),
         Command::Undo(args) => log::undo(session, &args),

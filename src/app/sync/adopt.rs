@@ -1,0 +1,129 @@
+//! Issues that were made on GitHub become tasks: the same ones on every clone.
+
+use std::collections::BTreeMap;
+
+use super::compare::Comparison;
+use super::edits::{VERB, github};
+use super::pull::base_value;
+use crate::app::{Failure, Workspace};
+use crate::board::{Change, Op, Place};
+use crate::github::{Field, Item, Names, RemoteIssue, Values, remote_values};
+use crate::store::codec::new_file;
+use crate::task::{Key, Kind, Task, TaskId, Value, id_length, mint};
+
+/// How many come in at once.
+const AT_ONCE: usize = 50;
+
+/// Makes the tasks; which issue each is.
+pub fn adopt(ws: &Workspace, all: &Comparison<'_>, names: &mut Names) -> Result<Vec<(TaskId, u64)>, Failure> {
+    let mut made = Vec::new();
+    for (item, issue) in &all.adopts {
+        let id = id_for(ws, issue, &made);
+        names.insert(item.issue.clone(), id.clone());
+        made.push((id, issue.number));
+    }
+    let both: Vec<(&TaskId, &(&Item, &RemoteIssue))> = made.iter().map(|(id, _)| id).zip(&all.adopts).collect();
+    // Parents before children, so that no run that dies leaves a child without one.
+    let order = order(&both, names);
+    for chunk in order.chunks(AT_ONCE) {
+        let lock = ws.lock()?;
+        let mut changes = Vec::new();
+        for at in chunk {
+            let (id, (item, issue)) = both[*at];
+            if !ws.store.exists(id) {
+                changes.push(new(ws, id, item, issue, names)?);
+            }
+        }
+        if !changes.is_empty() {
+            ws.commit_as(&lock, Op::new(VERB, changes), &github())?;
+        }
+    }
+    Ok(made)
+}
+
+fn order(both: &[(&TaskId, &(&Item, &RemoteIssue))], names: &Names) -> Vec<usize> {
+    let place: BTreeMap<&TaskId, usize> = both.iter().enumerate().map(|(at, (id, _))| (*id, at)).collect();
+    let depth = |at: usize| {
+        let mut steps = 0;
+        let mut next = Some(at);
+        while let Some(here) = next.filter(|_| steps < both.len()) {
+            steps += 1;
+            next =
+                both[here].1.1.parent.as_ref().and_then(|node| names.task(node)).and_then(|id| place.get(id)).copied();
+        }
+        steps
+    };
+    let mut order: Vec<usize> = (0..both.len()).collect();
+    order.sort_by_key(|at| (depth(*at), *at));
+    order
+}
+
+/// Drawn from the issue's own id, so that two clones which adopt it get one task.
+fn id_for(ws: &Workspace, issue: &RemoteIssue, made: &[(TaskId, u64)]) -> TaskId {
+    let seed = issue
+        .node
+        .as_str()
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let mut rng = fastrand::Rng::with_seed(seed);
+    // As long as it takes for a board of any likely size: the length must not depend on how many tasks a clone has.
+    let length = id_length(1_000);
+    loop {
+        let id = mint(ws.settings.text("board.prefix"), length, &mut rng);
+        if !ws.store.exists(&id) && !ws.store.is_archived(&id) && !made.iter().any(|(other, _)| *other == id) {
+            return id;
+        }
+    }
+}
+
+fn new(ws: &Workspace, id: &TaskId, item: &Item, issue: &RemoteIssue, names: &Names) -> Result<Change, Failure> {
+    let values = remote_values(item, issue, names, None, ws.flow());
+    let mut fields = vec![(Key::new("id"), Value::text(id))];
+    fields.extend(
+        values
+            .iter()
+            .filter(|(field, _)| **field != Field::Archived)
+            .map(|(field, value)| (field.key(), spelled(*field, value))),
+    );
+    if issue.children > 0 {
+        fields.push((Key::new("kind"), Value::text(Kind::Epic)));
+    }
+    fields.extend(issue.created.parse().ok().map(|at| (Key::new("created"), Value::time(at))));
+    fields.extend(issue.pull.as_ref().map(|pull| (Key::new("artifacts.pr"), Value::text(pull))));
+    if !values.contains_key(&Field::State) {
+        fields.push((Key::new("state"), Value::text(ws.flow().initial(Kind::Issue))));
+    }
+    let link = super::pull::link_keys(issue.number, &issue.url, &issue.node, Some(&item.id));
+    fields.extend(link.into_iter().filter_map(|(key, value)| Some((key, value?))));
+    fields.extend(agreed(ws, &values)?);
+    Ok(Change::File { task: id.clone(), file: Place::Task, old: None, new: Some(new_file(&fields)) })
+}
+
+fn spelled(field: Field, value: &Value) -> Value {
+    match field {
+        Field::Description => Value::Text(format!("{value}\n")),
+        _ => value.clone(),
+    }
+}
+
+fn agreed(ws: &Workspace, values: &Values) -> Result<Vec<(Key, Value)>, Failure> {
+    let mut keys = Vec::new();
+    for (field, value) in values {
+        keys.extend(base_value(ws, *field, Some(value))?.map(|value| (field.base_key(), value)));
+    }
+    Ok(keys)
+}
+
+/// What new tasks do to their parents.
+pub fn parents_follow(ws: &Workspace, made: &[(TaskId, u64)]) -> Result<(), Failure> {
+    let ids: Vec<TaskId> = made.iter().map(|(id, _)| id.clone()).collect();
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let lock = ws.lock()?;
+    let board = ws.board()?;
+    let linked = |id: &&TaskId| board.get(id).is_some_and(|task: &Task| task.parent.is_some());
+    let children: Vec<TaskId> = ids.iter().filter(linked).cloned().collect();
+    let changes = board.parents_over(&children, ws.rules());
+    super::edits::commit(ws, &lock, changes)
+}

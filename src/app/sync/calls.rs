@@ -1,0 +1,225 @@
+//! From decisions to calls: what has to be asked of GitHub so that an issue shows what its task says. Pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use super::compare::{NoteMove, Pair, task_id};
+use super::push::texts;
+use crate::board::Place;
+use crate::github::{
+    Call, Decision, Field, FieldNames, Label, Marker, Names, Node, NoteLink, OptionField, Project, Representation,
+    canonical, comment_body, hash, issue_body,
+};
+use crate::task::{StateName, TaskId, Value};
+use crate::workflow::Workflow;
+
+/// What is agreed once all of its calls are done.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Settles {
+    Field(Field),
+    Note(String),
+    /// Putting something right that says the same.
+    Nothing,
+}
+
+impl fmt::Display for Settles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Field(field) => f.write_str(field.name()),
+            Self::Note(_) => f.write_str("comment"),
+            Self::Nothing => f.write_str("display"),
+        }
+    }
+}
+
+/// One call and what it is for.
+#[derive(Debug, Clone)]
+pub struct Planned {
+    pub task: Option<TaskId>,
+    pub place: Place,
+    pub issue: Option<Node>,
+    pub settles: Settles,
+    pub call: Call,
+    /// What the field will say there.
+    pub value: Option<Value>,
+    pub note: Option<NoteLink>,
+}
+
+/// Where ids come from.
+pub struct Lens<'a> {
+    pub project: &'a Project,
+    pub fields: &'a FieldNames,
+    pub flow: &'a Workflow,
+    pub names: &'a Names,
+    pub labels: &'a BTreeMap<String, Label>,
+}
+
+pub fn calls(pair: &Pair<'_>, lens: &Lens<'_>) -> Vec<Planned> {
+    let mut found: Vec<(Settles, Call)> = Vec::new();
+    // A row that is put away cannot be changed, and is put away last.
+    let wakes = pair.decisions.iter().any(|(field, decision)| {
+        *field == Field::Archived && *decision == Decision::Push && pair.local.value(Field::Archived).is_none()
+    });
+    let asleep = pair.item.archived && !wakes;
+    if wakes {
+        let (project, item) = (lens.project.id.clone(), pair.item.id.clone());
+        found.push((Settles::Field(Field::Archived), Call::Unarchive { project, item }));
+    }
+    for (field, decision) in &pair.decisions {
+        let calls = match (field, decision) {
+            (Field::State, Decision::Push | Decision::Settled | Decision::Agreed) if !asleep => {
+                let settles = if *decision == Decision::Push { Settles::Field(Field::State) } else { Settles::Nothing };
+                found.extend(state(pair, lens).into_iter().map(|call| (settles.clone(), call)));
+                continue;
+            }
+            (Field::Archived | Field::State, _) => continue,
+            (Field::Priority | Field::Estimate, Decision::Push) if asleep => continue,
+            (_, Decision::Push) => field_calls(*field, pair, lens),
+            _ => continue,
+        };
+        // What cannot be shown there yet is not agreed on: it would be taken for removed there.
+        let settles = if is_shown(*field, pair, lens) { Settles::Field(*field) } else { Settles::Nothing };
+        found.extend(calls.into_iter().map(|call| (settles.clone(), call)));
+    }
+    let sleeps =
+        pair.decisions.contains(&(Field::Archived, Decision::Push)) && pair.local.value(Field::Archived).is_some();
+    if sleeps {
+        let (project, item) = (lens.project.id.clone(), pair.item.id.clone());
+        found.push((Settles::Field(Field::Archived), Call::Archive { project, item }));
+    }
+    let mut all: Vec<Planned> = found.into_iter().map(|(settles, call)| planned(pair, settles, call)).collect();
+    all.extend(pair.notes.iter().filter_map(|note| edit(pair, note)));
+    all
+}
+
+/// Whether everything that a field names has its counterpart there.
+fn is_shown(field: Field, pair: &Pair<'_>, lens: &Lens<'_>) -> bool {
+    match (field, pair.here.get(&field)) {
+        (Field::Labels, value) => texts(value).iter().all(|name| lens.labels.contains_key(&name.to_lowercase())),
+        (Field::BlockedBy, Some(Value::List(list))) => {
+            list.iter().filter_map(task_id).all(|id| lens.names.issue(&id).is_some())
+        }
+        _ => true,
+    }
+}
+
+fn planned(pair: &Pair<'_>, settles: Settles, call: Call) -> Planned {
+    let value = if let Settles::Field(field) = &settles { pair.here.get(field).cloned() } else { None };
+    Planned {
+        task: Some(pair.local.id.clone()),
+        place: pair.local.place.clone(),
+        issue: Some(pair.issue.node.clone()),
+        settles,
+        call,
+        value,
+        note: None,
+    }
+}
+
+fn edit(pair: &Pair<'_>, note: &NoteMove<'_>) -> Option<Planned> {
+    let NoteMove::Edit { file, comment } = note else { return None };
+    let note = pair.local.notes.iter().find(|note| note.file == *file)?;
+    let name = super::local::stem(file);
+    let call =
+        Call::EditComment { comment: comment.id.clone(), body: comment_body(&note.text, note.by.as_deref(), &name) };
+    let link = NoteLink { comment: comment.id.clone(), hash: hash(&canonical(&note.text)) };
+    Some(Planned { note: Some(link), ..planned(pair, Settles::Note((*file).to_owned()), call) })
+}
+
+/// The option, the issue open or closed, and GitHub's own Status: whatever does not show the state yet.
+fn state(pair: &Pair<'_>, lens: &Lens<'_>) -> Vec<Call> {
+    let Some(state) = pair.local.value(Field::State).map(|value| StateName::new(value.to_string())) else {
+        return Vec::new();
+    };
+    let shown = Representation::of(lens.flow, &state);
+    let (issue, item) = (&pair.issue.node, pair.item);
+    let dropped = matches!(item.reason.as_deref(), Some("NOT_PLANNED" | "DUPLICATE"));
+    let mut calls = Vec::new();
+    if shown.closed.is_none() && item.closed {
+        calls.push(Call::Reopen { issue: issue.clone() });
+    }
+    if item.state.as_deref() != Some(&shown.option) {
+        calls.extend(choose(lens, &lens.fields.state, item, Some(&shown.option)));
+    }
+    if let Some(reason) = shown.closed.filter(|reason| !item.closed || dropped != (*reason == "NOT_PLANNED")) {
+        calls.push(Call::Close { issue: issue.clone(), reason });
+    }
+    if shown.status.is_some() && item.status != shown.status {
+        calls.extend(choose(lens, "Status", item, shown.status.as_deref()));
+    }
+    calls
+}
+
+fn choose(lens: &Lens<'_>, field: &str, item: &crate::github::Item, option: Option<&str>) -> Option<Call> {
+    let field: &OptionField = lens.project.field(field)?;
+    let (project, item, id) = (lens.project.id.clone(), item.id.clone(), field.id.clone());
+    match option {
+        Some(name) => Some(Call::Choose { project, item, field: id, option: field.option(name)?.id.clone() }),
+        None => Some(Call::Clear { project, item, field: id }),
+    }
+}
+
+fn field_calls(field: Field, pair: &Pair<'_>, lens: &Lens<'_>) -> Vec<Call> {
+    let (local, issue) = (pair.local, pair.issue.node.clone());
+    let value = pair.here.get(&field);
+    let text = value.map(ToString::to_string);
+    match field {
+        Field::Title => vec![Call::Title { issue, title: text.unwrap_or_default() }],
+        Field::Description => {
+            let body = issue_body(&text.unwrap_or_default(), &Marker::of(&local.id, local.created));
+            vec![Call::Body { issue, body }]
+        }
+        Field::Priority => choose(lens, &lens.fields.priority, pair.item, text.as_deref()).into_iter().collect(),
+        Field::Estimate => choose(lens, &lens.fields.estimate, pair.item, text.as_deref()).into_iter().collect(),
+        Field::Labels => labels(pair, lens),
+        Field::Parent => parent(pair, lens, value),
+        Field::BlockedBy => blockers(pair, lens, value),
+        Field::State | Field::Archived => Vec::new(),
+    }
+}
+
+fn labels(pair: &Pair<'_>, lens: &Lens<'_>) -> Vec<Call> {
+    let lower = |names: &[String]| names.iter().map(|name| name.to_lowercase()).collect::<BTreeSet<_>>();
+    let (here, there) = (lower(&texts(pair.local.value(Field::Labels))), lower(&pair.issue.labels));
+    let ids = |names: Vec<&String>| {
+        names.into_iter().filter_map(|name| lens.labels.get(name)).map(|label| label.id.clone()).collect::<Vec<_>>()
+    };
+    let (added, removed) = (ids(here.difference(&there).collect()), ids(there.difference(&here).collect()));
+    let issue = pair.issue.node.clone();
+    let mut calls = Vec::new();
+    if !added.is_empty() {
+        calls.push(Call::AddLabels { issue: issue.clone(), labels: added });
+    }
+    if !removed.is_empty() {
+        calls.push(Call::RemoveLabels { issue, labels: removed });
+    }
+    calls
+}
+
+fn parent(pair: &Pair<'_>, lens: &Lens<'_>, value: Option<&Value>) -> Vec<Call> {
+    let child = pair.issue.node.clone();
+    let old = pair.issue.parent.clone().filter(|parent| lens.names.task(parent).is_some());
+    match (value.and_then(task_id), old) {
+        (Some(id), _) => {
+            lens.names.issue(&id).map(|parent| Call::AddChild { parent: parent.clone(), child }).into_iter().collect()
+        }
+        (None, Some(parent)) => vec![Call::RemoveChild { parent, child }],
+        (None, None) => Vec::new(),
+    }
+}
+
+fn blockers(pair: &Pair<'_>, lens: &Lens<'_>, value: Option<&Value>) -> Vec<Call> {
+    let here: BTreeSet<TaskId> = match value {
+        Some(Value::List(list)) => list.iter().filter_map(task_id).collect(),
+        _ => BTreeSet::new(),
+    };
+    let there: BTreeSet<TaskId> =
+        pair.issue.blocked_by.iter().filter_map(|node| lens.names.task(node)).cloned().collect();
+    let node = |id: &TaskId| lens.names.issue(id).cloned();
+    let issue = &pair.issue.node;
+    let added =
+        here.difference(&there).filter_map(node).map(|blocker| Call::AddBlocker { issue: issue.clone(), blocker });
+    let removed =
+        there.difference(&here).filter_map(node).map(|blocker| Call::RemoveBlocker { issue: issue.clone(), blocker });
+    removed.chain(added).collect()
+}

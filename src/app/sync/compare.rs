@@ -1,0 +1,245 @@
+//! Both sides side by side: for every task and issue, what is to happen, field by field. Pure: it asks nobody and writes nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::local::{Local, Locals, stem};
+use crate::github::{
+    Decision, Features, Field, Item, Knowledge, LONGEST_BODY, LONGEST_TITLE, Marker, Names, Node, NoteLink,
+    RemoteComment, RemoteIssue, Values, decide, hash, read_comment, read_issue_body, remote_values,
+};
+use crate::task::{TaskId, Value};
+use crate::workflow::Workflow;
+
+/// A task and its issue.
+pub struct Pair<'a> {
+    pub local: &'a Local,
+    pub item: &'a Item,
+    pub issue: &'a RemoteIssue,
+    /// What this side says, as far as it can be seen there.
+    pub here: Values,
+    pub remote: Values,
+    pub decisions: Vec<(Field, Decision)>,
+    pub notes: Vec<NoteMove<'a>>,
+}
+
+/// What becomes of a note or a comment.
+#[derive(Debug, Clone)]
+pub enum NoteMove<'a> {
+    /// A note that has no comment yet.
+    Post { file: &'a str },
+    /// Only the note was edited, and the comment is ours.
+    Edit { file: &'a str, comment: &'a RemoteComment },
+    /// A comment that has no note yet.
+    Take { comment: &'a RemoteComment },
+    /// Only the comment was edited.
+    Rewrite { file: &'a str, comment: &'a RemoteComment },
+    /// They belong together and say the same.
+    Tie { file: &'a str, link: NoteLink },
+    /// Both were edited, or the comment is not ours to edit.
+    Conflict { file: &'a str, comment: &'a RemoteComment },
+}
+
+/// Why a linked task has no row in the project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Loss {
+    /// Deleted, or not for this token any more: GitHub does not tell which.
+    Gone,
+    /// It exists, but not in the project.
+    Removed,
+}
+
+/// Everything, matched.
+#[derive(Default)]
+pub struct Comparison<'a> {
+    pub pairs: Vec<Pair<'a>>,
+    /// Tasks without an issue.
+    pub creates: Vec<&'a Local>,
+    /// Tasks whose issue exists: its marker names them.
+    pub found: Vec<(&'a Local, &'a Item)>,
+    /// Issues that were made on GitHub.
+    pub adopts: Vec<(&'a Item, &'a RemoteIssue)>,
+    /// Issues that name a task which is not here.
+    pub orphans: Vec<(&'a Item, TaskId)>,
+    pub lost: Vec<(&'a Local, Loss)>,
+    pub too_long: Vec<(&'a Local, Field)>,
+}
+
+/// What a comparison needs to know beside the two sides.
+pub struct Lens<'a> {
+    pub flow: &'a Workflow,
+    pub features: Features,
+    pub repo: &'a str,
+    /// The text behind the hash in a base, where it is still known.
+    pub ancestor: &'a dyn Fn(&Local) -> Option<String>,
+    /// Only these, if any.
+    pub only: &'a BTreeSet<TaskId>,
+}
+
+impl Lens<'_> {
+    fn wants(&self, id: &TaskId) -> bool {
+        self.only.is_empty() || self.only.contains(id)
+    }
+}
+
+pub fn compare<'a>(locals: &'a Locals, known: &'a Knowledge, names: &Names, lens: &Lens<'_>) -> Comparison<'a> {
+    let mut all = Comparison::default();
+    let by_issue: BTreeMap<&Node, &Item> = known.items.iter().map(|item| (&item.issue, item)).collect();
+    let by_row: BTreeMap<&Node, &Item> = known.items.iter().map(|item| (&item.id, item)).collect();
+    let mut linked: BTreeSet<&Node> = BTreeSet::new();
+    for local in locals.tasks.values() {
+        let Some(node) = &local.link.node else { continue };
+        // A transferred issue has another id, in the same row.
+        let row = by_issue.get(node).or_else(|| by_row.get(local.link.item.as_ref()?)).copied();
+        linked.insert(node);
+        linked.extend(row.map(|row| &row.issue));
+        if !lens.wants(&local.id) {
+            continue;
+        }
+        match row.and_then(|row| Some((row, known.issues.get(&row.issue)?))) {
+            Some((item, issue)) => all.pairs.push(pair(local, item, issue, names, locals, lens, &mut all.too_long)),
+            // Its row is still to be made.
+            None if local.link.item.is_none() && known.issues.contains_key(node) => {}
+            None => {
+                let loss = if known.issues.contains_key(node) { Loss::Removed } else { Loss::Gone };
+                all.lost.push((local, loss));
+            }
+        }
+    }
+    for item in known.items.iter().filter(|item| !linked.contains(&item.issue) && item.repo == lens.repo) {
+        unlinked(item, locals, known, lens, &mut all);
+    }
+    let found: BTreeSet<&TaskId> = all.found.iter().map(|(local, _)| &local.id).collect();
+    let new = locals.tasks.values().filter(|local| local.link.node.is_none() && lens.wants(&local.id));
+    all.creates = new.filter(|local| !found.contains(&local.id)).collect();
+    all
+}
+
+/// A row that no task is linked to: made by a run that died, by another clone, or by a person on GitHub.
+fn unlinked<'a>(item: &'a Item, locals: &'a Locals, known: &'a Knowledge, lens: &Lens<'_>, all: &mut Comparison<'a>) {
+    let Some(issue) = known.issues.get(&item.issue) else { return };
+    let (_, marker) = read_issue_body(&issue.body);
+    match marker {
+        Some(marker) => match locals.tasks.get(&marker.task) {
+            Some(local) if local.link.node.is_none() && Marker::of(&local.id, local.created) == marker => {
+                if lens.wants(&local.id) && !all.found.iter().any(|(other, _)| other.id == local.id) {
+                    all.found.push((local, item));
+                }
+            }
+            // Its task has another issue: this one is a copy.
+            Some(_) => {}
+            None if locals.unmirrored.contains(&marker.task) => {}
+            None => all.orphans.push((item, marker.task)),
+        },
+        // What was finished before ralph came stays where it is.
+        None if !item.closed && !item.archived && lens.only.is_empty() => all.adopts.push((item, issue)),
+        None => {}
+    }
+}
+
+fn pair<'a>(
+    local: &'a Local,
+    item: &'a Item,
+    issue: &'a RemoteIssue,
+    names: &Names,
+    locals: &Locals,
+    lens: &Lens<'_>,
+    too_long: &mut Vec<(&'a Local, Field)>,
+) -> Pair<'a> {
+    let base = local.link.base.as_ref();
+    let remote = remote_values(item, issue, names, base, lens.flow);
+    let ancestor = (lens.ancestor)(local);
+    let (mut decisions, mut all) = (Vec::new(), Values::new());
+    for field in Field::ALL {
+        if !applies(field, local, item, locals, lens) {
+            continue;
+        }
+        let here = seen_there(field, local.value(field), locals);
+        all.extend(here.clone().map(|here| (field, here)));
+        let known = base.filter(|base| field != Field::State || base.contains_key(&field));
+        let decision =
+            decide(field, here.as_ref(), remote.get(&field), known.map(|base| base.get(&field)), ancestor.as_deref());
+        if matches!(decision, Decision::Push | Decision::Both(_)) && is_too_long(field, here.as_ref()) {
+            too_long.push((local, field));
+            continue;
+        }
+        decisions.push((field, decision));
+    }
+    Pair { local, item, issue, here: all, remote, decisions, notes: notes(local, issue) }
+}
+
+/// Whether a field of this task can be compared at all.
+fn applies(field: Field, local: &Local, item: &Item, locals: &Locals, lens: &Lens<'_>) -> bool {
+    match field {
+        Field::BlockedBy => lens.features.dependencies,
+        Field::State | Field::Priority | Field::Estimate => !item.is_partial(),
+        // A parent that stays here cannot be shown there, and nothing there may take its place.
+        Field::Parent => !local.value(field).and_then(task_id).is_some_and(|id| locals.unmirrored.contains(&id)),
+        _ => true,
+    }
+}
+
+/// Blockers that are not mirrored cannot be seen there.
+fn seen_there(field: Field, value: Option<&Value>, locals: &Locals) -> Option<Value> {
+    let Some(Value::List(list)) = value.filter(|_| field == Field::BlockedBy) else { return value.cloned() };
+    let mirrored = |id: &&Value| task_id(id).is_some_and(|id| locals.tasks.contains_key(&id));
+    let kept: Vec<&Value> = list.iter().filter(mirrored).collect();
+    (!kept.is_empty()).then(|| Value::texts(kept))
+}
+
+pub fn task_id(value: &Value) -> Option<TaskId> {
+    TaskId::new(value.to_string()).ok()
+}
+
+fn is_too_long(field: Field, value: Option<&Value>) -> bool {
+    let length = value.map_or(0, |value| value.to_string().chars().count());
+    match field {
+        Field::Title => length > LONGEST_TITLE,
+        // The marker wants its place too.
+        Field::Description => length > LONGEST_BODY - 200,
+        _ => false,
+    }
+}
+
+fn notes<'a>(local: &'a Local, issue: &'a RemoteIssue) -> Vec<NoteMove<'a>> {
+    let mut moves = Vec::new();
+    let by_id = |id: &Node| issue.comments.iter().find(|comment| comment.id == *id);
+    let marked =
+        |name: &str| issue.comments.iter().find(|comment| read_comment(&comment.body).2.as_deref() == Some(name));
+    for note in &local.notes {
+        let name = stem(&note.file);
+        let (link, comment) = match local.link.notes.get(&name) {
+            Some(link) => (Some(link), by_id(&link.comment)),
+            None => (None, marked(&name)),
+        };
+        match (link, comment) {
+            (None, None) if note.text.chars().count() < LONGEST_BODY - 400 && !note.text.trim().is_empty() => {
+                moves.push(NoteMove::Post { file: &note.file });
+            }
+            // Deleted there: the note stays here.
+            (_, None) => {}
+            (link, Some(comment)) => moves.extend(edited(&note.file, &note.text, link, comment)),
+        }
+    }
+    let tied: BTreeSet<&Node> = local.link.notes.values().map(|link| &link.comment).collect();
+    let new =
+        issue.comments.iter().filter(|comment| !tied.contains(&comment.id) && read_comment(&comment.body).2.is_none());
+    moves.extend(new.map(|comment| NoteMove::Take { comment }));
+    moves
+}
+
+fn edited<'a>(file: &'a str, text: &str, link: Option<&NoteLink>, comment: &'a RemoteComment) -> Option<NoteMove<'a>> {
+    let (here, there) = (hash(&crate::github::canonical(text)), hash(&read_comment(&comment.body).0));
+    let tie = || NoteMove::Tie { file, link: NoteLink { comment: comment.id.clone(), hash: there.clone() } };
+    let Some(link) = link else { return Some(tie()) };
+    if here == there {
+        return (link.hash != here).then(tie);
+    }
+    Some(match (link.hash == here, link.hash == there) {
+        (true, _) => NoteMove::Rewrite { file, comment },
+        (_, true) if comment.mine => NoteMove::Edit { file, comment },
+        _ => NoteMove::Conflict { file, comment },
+    })
+}

@@ -1,0 +1,133 @@
+//! `sync doctor`: what no run puts right by itself: duplicates, orphans, markers that name another task, rights that are missing.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::local::{Local, Locals};
+use super::memory::intents;
+use super::run::Run;
+use super::target::{Calm, Target};
+use super::{SyncAsk, SyncStep};
+use crate::app::{Failure, Workspace};
+use crate::github::{Item, Knowledge, Node, Wait, read_issue_body};
+use crate::task::TaskId;
+
+#[derive(Debug, Serialize)]
+pub struct SyncFinding {
+    pub kind: &'static str,
+    pub task: Option<TaskId>,
+    pub number: Option<u64>,
+    pub message: String,
+    pub advice: String,
+}
+
+pub fn sync_doctor(ws: &Workspace, tell: &mut dyn FnMut(SyncStep<'_>)) -> Result<Vec<SyncFinding>, Failure> {
+    let (target, number) = Target::ready(ws)?;
+    let mut waits = |_: &Wait| {};
+    let calm = Calm::new(&mut waits);
+    let client = target.client(ws, &calm)?;
+    let repo = client.repository(&target.slug)?;
+    let slug = repo.slug.to_string();
+    let mut found = Vec::new();
+    if slug != target.slug.to_string() {
+        found.push(finding(
+            "renamed",
+            None,
+            None,
+            format!("{} is {slug} now", target.slug),
+            "`ralph sync init` writes the new name".into(),
+        ));
+    }
+    if !repo.may_write() {
+        found.push(finding(
+            "rights",
+            None,
+            None,
+            format!("the token may only read {slug}"),
+            "ask for write access".into(),
+        ));
+    }
+    let ask = SyncAsk { full: true, ..SyncAsk::default() };
+    let mut run = Run::open(ws, &ask, target, &client)?;
+    run.look(number, tell)?;
+    let locals = Locals::read(ws)?;
+    found.extend(twins(&locals));
+    found.extend(markers(&locals, &run.known, &slug));
+    for intent in intents(ws)? {
+        let what = if intent.note.is_some() { "comment" } else { "issue" };
+        let message = format!("whether the {what} of {} was made is not known", intent.task);
+        found.push(finding(
+            "unknown",
+            Some(intent.task),
+            None,
+            message,
+            "`ralph sync` looks for it, and makes it ten minutes later".into(),
+        ));
+    }
+    Ok(found)
+}
+
+fn finding(
+    kind: &'static str,
+    task: Option<TaskId>,
+    number: Option<u64>,
+    message: String,
+    advice: String,
+) -> SyncFinding {
+    SyncFinding { kind, task, number, message, advice }
+}
+
+fn twins(locals: &Locals) -> Vec<SyncFinding> {
+    let twin = |(first, second): &(TaskId, TaskId)| {
+        let message = format!("{first} and {second} say that they are the same issue");
+        let advice =
+            format!("take [github] out of one of them with `ralph task edit {second}`, or remove the one too many");
+        finding("twin", Some(second.clone()), None, message, advice)
+    };
+    locals.twins.iter().map(twin).collect()
+}
+
+fn markers(locals: &Locals, known: &Knowledge, repo: &str) -> Vec<SyncFinding> {
+    let linked: BTreeMap<&Node, &Local> =
+        locals.tasks.values().filter_map(|local| Some((local.link.node.as_ref()?, local))).collect();
+    let mut found = Vec::new();
+    for item in known.items.iter().filter(|item| item.repo == repo) {
+        let Some(issue) = known.issues.get(&item.issue) else { continue };
+        let Some(marker) = read_issue_body(&issue.body).1 else { continue };
+        match (linked.get(&item.issue), locals.tasks.get(&marker.task)) {
+            (Some(local), _) if local.id != marker.task => found.push(mismatch(item, &local.id, &marker.task)),
+            (None, Some(local)) if local.link.node.is_some() => found.push(duplicate(item, local)),
+            (None, None) if !item.closed && !locals.unmirrored.contains(&marker.task) => {
+                found.push(orphan(item, &marker.task))
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn mismatch(item: &Item, linked: &TaskId, named: &TaskId) -> SyncFinding {
+    let message = format!("#{} mirrors {linked}, and its text names {named}", item.number);
+    finding(
+        "marker",
+        Some(linked.clone()),
+        Some(item.number),
+        message,
+        "its link counts; the next change of its description puts the text right".into(),
+    )
+}
+
+fn duplicate(item: &Item, local: &Local) -> SyncFinding {
+    let first = local.link.number.unwrap_or_default();
+    let message = format!("#{} is a second issue of {}, which is #{first}", item.number, local.id);
+    let advice = format!("close it on GitHub as a duplicate of #{first}");
+    finding("duplicate", Some(local.id.clone()), Some(item.number), message, advice)
+}
+
+fn orphan(item: &Item, task: &TaskId) -> SyncFinding {
+    let message = format!("#{} mirrors {task}, which is not on this board", item.number);
+    let advice =
+        "`ralph pull` brings what other clones have; if the task is gone for good, close the issue on GitHub".into();
+    finding("orphan", Some(task.clone()), Some(item.number), message, advice)
+}

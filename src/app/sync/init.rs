@@ -1,0 +1,269 @@
+//! `sync init`: the repository and the project found or made, its fields made fit, the token's rights looked at, the settings written.
+
+use serde::Serialize;
+
+use super::target::{Calm, Target};
+use crate::app::settings::set_setting;
+use crate::app::{Failure, FailureKind, Workspace};
+use crate::github::{Client, FieldNames, GithubError, Knowledge, Project, Repo, Slug, Wait, Wanted};
+use crate::task::{Estimate, Priority};
+use crate::workflow::Workflow;
+
+#[derive(Debug, Clone, Default)]
+pub struct InitAsk {
+    pub repo: Option<String>,
+    pub owner: Option<String>,
+    pub project: Option<u64>,
+    pub title: Option<String>,
+}
+
+/// What is going on.
+#[derive(Debug)]
+pub enum InitStep<'a> {
+    Creating(&'a str),
+    Field(&'a str),
+    Waiting(&'a Wait),
+}
+
+#[derive(Debug, Serialize)]
+pub struct SyncInit {
+    pub host: String,
+    pub repo: String,
+    pub owner: String,
+    pub project: u64,
+    pub title: String,
+    pub url: String,
+    pub viewer: String,
+    pub created: bool,
+    /// Fields that were made, and options that were added.
+    pub fields: Vec<String>,
+    /// What GitHub's own workflows do to the field Status.
+    pub workflows: Vec<String>,
+    pub dependencies: bool,
+}
+
+pub fn sync_init(ws: &Workspace, ask: &InitAsk, tell: &mut dyn FnMut(InitStep<'_>)) -> Result<SyncInit, Failure> {
+    let target = asked(ws, ask)?;
+    let tell = std::cell::RefCell::new(tell);
+    let mut waits = |wait: &Wait| (tell.borrow_mut())(InitStep::Waiting(wait));
+    let calm = Calm::new(&mut waits);
+    let client = target.client(ws, &calm)?;
+    let repo = client.repository(&target.slug)?;
+    refuse_lacking(&client, &repo)?;
+    let mut known = Knowledge::default();
+    let features = client.features(&mut known)?;
+    let (project, created) =
+        found(ws, ask, &client, &target, &repo, &mut |title| (tell.borrow_mut())(InitStep::Creating(title)))?;
+    if !project.writable {
+        return Err(Failure::new(
+            FailureKind::Offline,
+            "no-rights",
+            format!("the project {:?} may not be changed with this token", project.title),
+        )
+        .advice("ask its owner for write access, or name another with `--project`"));
+    }
+    client.link_repository(&project.id, &repo.id).or_else(|error| match error {
+        // A project of another owner cannot be linked; it works without.
+        GithubError::Refused(_) | GithubError::Forbidden(_) => Ok(()),
+        other => Err(other),
+    })?;
+    let mut fields = Vec::new();
+    for wanted in wanted(ws.flow(), &target.names) {
+        fields
+            .extend(fit(&client, &project, &wanted, features, &mut |name| (tell.borrow_mut())(InitStep::Field(name)))?);
+    }
+    write(ws, &target, &repo.slug, project.number)?;
+    let status = |name: &&String| {
+        ["Item closed", "Pull request merged", "Item reopened", "Auto-close issue"].contains(&name.as_str())
+    };
+    Ok(SyncInit {
+        host: target.host.0,
+        repo: repo.slug.to_string(),
+        owner: target.owner,
+        project: project.number,
+        workflows: project.workflows.iter().filter(status).cloned().collect(),
+        title: project.title,
+        url: project.url,
+        viewer: repo.viewer,
+        created,
+        fields,
+        dependencies: features.dependencies,
+    })
+}
+
+fn asked(ws: &Workspace, ask: &InitAsk) -> Result<Target, Failure> {
+    let set = Target::of(ws)?;
+    let named = ask.repo.as_ref().map(|text| {
+        Slug::parse(text)
+            .ok_or_else(|| Failure::usage("bad-repo", format!("{text:?} is no repository")).advice("say OWNER/NAME"))
+    });
+    let slug = named.transpose()?;
+    let mut target = match (set, &slug) {
+        (Some(target), _) => target,
+        (None, Some(slug)) => Target::named(ws, slug),
+        (None, None) => {
+            return Err(Failure::refused("no-repo", "no git remote of this repository is a GitHub")
+                .advice("say which with `--repo OWNER/NAME`"));
+        }
+    };
+    if let Some(slug) = slug {
+        if target.owner == target.slug.owner {
+            target.owner.clone_from(&slug.owner);
+        }
+        target.slug = slug;
+    }
+    if let Some(owner) = &ask.owner {
+        target.owner.clone_from(owner);
+    }
+    target.number = ask.project.or(target.number);
+    Ok(target)
+}
+
+/// A classic token says what it may do; what is missing is named with what grants it.
+fn refuse_lacking(client: &Client<'_>, repo: &Repo) -> Result<(), Failure> {
+    let offline = |code, message: String| Failure::new(FailureKind::Offline, code, message);
+    if repo.archived || !repo.issues {
+        let why = if repo.archived { "is archived" } else { "has its issues switched off" };
+        return Err(Failure::refused("unwritable", format!("{} {why}", repo.slug))
+            .advice("change that in its settings on GitHub"));
+    }
+    if let Some(scopes) = client.scopes() {
+        let has = |name: &str| scopes.iter().any(|scope| scope == name);
+        let mut missing = Vec::new();
+        if !has("project") {
+            missing.push("project");
+        }
+        if !has("repo") && !(repo.public && has("public_repo")) {
+            missing.push("repo");
+        }
+        if !missing.is_empty() {
+            let list = missing.join(",");
+            return Err(offline("no-scope", format!("the token lacks the scope {}", missing.join(" and "))).advice(
+                format!("`gh auth refresh -s {list}` grants it; a token of your own needs it ticked on GitHub"),
+            ));
+        }
+    }
+    match repo.may_write() {
+        true => Ok(()),
+        false => Err(offline("no-rights", format!("the token may only read {}", repo.slug))
+            .advice("ask for write access; a fine-grained token needs Issues and Pull requests with read and write")),
+    }
+}
+
+/// By its number, else by its title, else made.
+fn found(
+    ws: &Workspace,
+    ask: &InitAsk,
+    client: &Client<'_>,
+    target: &Target,
+    repo: &Repo,
+    tell: &mut dyn FnMut(&str),
+) -> Result<(Project, bool), Failure> {
+    if let Some(number) = target.number {
+        let found = client.project(&target.owner, number)?.project;
+        return found.map(|project| (project, false)).ok_or_else(|| {
+            Failure::refused(
+                "no-project",
+                format!("there is no project {number} of {}, or not for this token", target.owner),
+            )
+            .advice("leave `--project` out to have one made; a fine-grained token cannot see a user's own projects")
+        });
+    }
+    let title = ask.title.clone().unwrap_or_else(|| board_name(ws));
+    let (owner, numbers) = client.projects_titled(&target.owner, &title)?;
+    let (number, created) = match numbers.as_slice() {
+        [] => {
+            tell(&title);
+            (client.create_project(&owner, &repo.id, &title)?, true)
+        }
+        [one] => (*one, false),
+        many => {
+            let list: Vec<String> = many.iter().map(ToString::to_string).collect();
+            return Err(Failure::usage(
+                "which-project",
+                format!("{} has several projects {title:?}: {}", target.owner, list.join(", ")),
+            )
+            .advice("say which with `--project N`"));
+        }
+    };
+    let project = client.project(&target.owner, number)?.project;
+    project.map(|project| (project, created)).ok_or_else(|| {
+        Failure::broken("no-project", format!("project {number} is not there yet")).hint(crate::app::Hint::Retry)
+    })
+}
+
+fn board_name(ws: &Workspace) -> String {
+    let set = ws.settings.text("board.name");
+    let folder = || ws.store.root().file_name().map(|name| name.to_string_lossy().into_owned());
+    if set.is_empty() { folder().unwrap_or_else(|| "ralph".into()) } else { set.to_owned() }
+}
+
+/// The three fields as they should be. Colours as a glance wants them: grey waits, blue is at work, green is done.
+pub fn wanted(flow: &Workflow, names: &FieldNames) -> Vec<Wanted> {
+    let color = |state: &crate::workflow::State| match state {
+        state if state.terminal && !state.off => "GREEN",
+        state if state.terminal => "GRAY",
+        state if state.off => "RED",
+        state if state.lock => "BLUE",
+        state if state.human => "YELLOW",
+        _ => "GRAY",
+    };
+    let states = flow.states().iter().map(|state| (state.name.to_string(), color(state))).collect();
+    let priority =
+        |priority: &Priority| (priority.to_string(), ["RED", "ORANGE", "YELLOW", "GRAY"][*priority as usize]);
+    let estimate =
+        |estimate: &Estimate| (estimate.to_string(), ["GREEN", "GREEN", "YELLOW", "ORANGE", "RED"][*estimate as usize]);
+    vec![
+        Wanted { name: names.state.clone(), options: states },
+        Wanted { name: names.priority.clone(), options: Priority::ALL.iter().map(priority).collect() },
+        Wanted { name: names.estimate.clone(), options: Estimate::ALL.iter().map(estimate).collect() },
+    ]
+}
+
+fn fit(
+    client: &Client<'_>,
+    project: &Project,
+    wanted: &Wanted,
+    features: crate::github::Features,
+    tell: &mut dyn FnMut(&str),
+) -> Result<Option<String>, Failure> {
+    if project.others.contains(&wanted.name) {
+        return Err(Failure::refused(
+            "field-kind",
+            format!("the project's field {:?} is no single select", wanted.name),
+        )
+        .advice("rename it on GitHub, or name another with `ralph config set github.state_field` and its like"));
+    }
+    let Some(field) = project.field(&wanted.name) else {
+        tell(&wanted.name);
+        client.create_field(&project.id, wanted)?;
+        return Ok(Some(wanted.name.clone()));
+    };
+    let missing = field.lacks(wanted);
+    if missing.is_empty() {
+        return Ok(None);
+    }
+    if !features.option_ids {
+        let message = format!(
+            "the field {} lacks {}, and this GitHub would wipe every item if they were added",
+            wanted.name,
+            missing.join(", ")
+        );
+        return Err(Failure::refused("no-option", message).advice(format!("add them by hand at {}", project.url)));
+    }
+    tell(&wanted.name);
+    client.add_options(field, wanted, features)?;
+    Ok(Some(format!("{}: {}", wanted.name, missing.join(", "))))
+}
+
+fn write(ws: &Workspace, target: &Target, slug: &Slug, number: u64) -> Result<(), Failure> {
+    if target.host.0 != "github.com" {
+        set_setting(ws, "github.host", &target.host.0, false)?;
+    }
+    set_setting(ws, "github.repo", &slug.to_string(), false)?;
+    let owner = if target.owner == slug.owner { "" } else { &target.owner };
+    if owner != ws.settings.text("github.owner") {
+        set_setting(ws, "github.owner", owner, false)?;
+    }
+    set_setting(ws, "github.project", &number.to_string(), false).map(|_| ())
+}

@@ -1,0 +1,135 @@
+//! The board's side of the mirror: each task's values, what its file remembers of its issue, and its notes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+
+use crate::app::{Failure, Workspace};
+use crate::board::Place;
+use crate::github::{Field, Link, Names, Node, Values, canonical, title_of};
+use crate::store::codec::Doc;
+use crate::store::{Note, TaskFile};
+use crate::task::{Key, Kind, TaskId, Value};
+
+/// A task that is or could be mirrored.
+#[derive(Debug, Clone)]
+pub struct Local {
+    pub id: TaskId,
+    pub kind: Kind,
+    pub title: String,
+    pub values: Values,
+    pub link: Link,
+    pub notes: Vec<Note>,
+    pub created: Option<Timestamp>,
+    pub place: Place,
+    pub pull: Option<String>,
+    /// Its description as the file has it.
+    pub description: String,
+}
+
+/// All of them, and what cannot be mirrored.
+#[derive(Debug, Default)]
+pub struct Locals {
+    pub tasks: BTreeMap<TaskId, Local>,
+    /// Tasks that say they are the same issue as another one.
+    pub twins: Vec<(TaskId, TaskId)>,
+    /// Tasks that stay here: steps, those whose files say so, and what cannot be read.
+    pub unmirrored: BTreeSet<TaskId>,
+}
+
+impl Locals {
+    pub fn read(ws: &Workspace) -> Result<Self, Failure> {
+        let board = ws.board()?;
+        let mut locals = Self::default();
+        let mut seen: BTreeMap<Node, TaskId> = BTreeMap::new();
+        locals.unmirrored.extend(board.broken().iter().map(|broken| broken.id.clone()));
+        let mut put = |locals: &mut Self, local: Local| {
+            let node = local.link.node.clone();
+            match node.as_ref().and_then(|node| seen.get(node)).cloned() {
+                Some(first) => {
+                    locals.unmirrored.insert(local.id.clone());
+                    locals.twins.push((first, local.id));
+                }
+                None => {
+                    seen.extend(node.map(|node| (node, local.id.clone())));
+                    locals.tasks.insert(local.id.clone(), local);
+                }
+            }
+        };
+        for task in board.tasks() {
+            match Local::load(ws, &task.id, Place::Task)? {
+                Some(local) => put(&mut locals, local),
+                None => drop(locals.unmirrored.insert(task.id.clone())),
+            }
+        }
+        for id in ws.store.archived_ids()? {
+            // What was put away before it was mirrored stays away.
+            let local = Local::load(ws, &id, Place::Archive)?.filter(|local| local.link.node.is_some());
+            if let Some(local) = local.filter(|local| !locals.tasks.contains_key(&local.id)) {
+                put(&mut locals, local);
+            }
+        }
+        Ok(locals)
+    }
+
+    pub fn names(&self) -> Names {
+        let mut names = Names::default();
+        for local in self.tasks.values() {
+            if let Some(node) = &local.link.node {
+                names.insert(node.clone(), local.id.clone());
+            }
+        }
+        names
+    }
+}
+
+impl Local {
+    /// `None` where it is not to be mirrored, or has just gone.
+    pub fn load(ws: &Workspace, id: &TaskId, place: Place) -> Result<Option<Self>, Failure> {
+        let read = if place == Place::Archive { ws.store.load_archived(id) } else { ws.store.load(id) };
+        let Ok(file) = read else { return Ok(None) };
+        let Ok(doc) = Doc::new(file.text.clone()) else { return Ok(None) };
+        let link = Link::read(doc.get(&Key::new("github")).as_ref());
+        if file.task.kind == Kind::Step || link.off {
+            return Ok(None);
+        }
+        let values = values(&file, place == Place::Archive);
+        let TaskFile { task, description, .. } = file;
+        Ok(Some(Self {
+            id: id.clone(),
+            kind: task.kind,
+            title: task.title,
+            values,
+            link,
+            notes: ws.store.notes(id)?,
+            created: task.created,
+            place,
+            pull: task.artifacts.get("pr").cloned(),
+            description,
+        }))
+    }
+
+    pub fn value(&self, field: Field) -> Option<&Value> {
+        self.values.get(&field)
+    }
+}
+
+fn values(file: &TaskFile, archived: bool) -> Values {
+    let task = &file.task;
+    let mut values = Values::new();
+    values.insert(Field::Title, Value::Text(title_of(&task.title)));
+    let text = canonical(&file.description);
+    if !text.is_empty() {
+        values.insert(Field::Description, Value::Text(text));
+    }
+    for field in [Field::State, Field::Priority, Field::Estimate, Field::Labels, Field::Parent, Field::BlockedBy] {
+        values.extend(task.value(&field.key()).map(|value| (field, value)));
+    }
+    values.extend(archived.then_some((Field::Archived, Value::Bool(true))));
+    values
+}
+
+/// The name under which a note is remembered; a dot would part a key.
+pub fn stem(file: &str) -> String {
+    file.trim_end_matches(".md").replace('.', "_")
+}

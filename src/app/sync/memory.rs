@@ -1,0 +1,120 @@
+//! What a run leaves for the next one on this machine: intents of creates whose outcome is unknown, and the texts behind the
+//! hashes of bases.
+
+use std::path::PathBuf;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::local::Local;
+use crate::app::{Failure, Workspace};
+use crate::fs;
+use crate::github::{Field, canonical, hash};
+use crate::store::codec::Doc;
+use crate::task::{Key, TaskId, Value};
+
+/// Something is about to be created. Gone once it is known to be there, or not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Intent {
+    pub task: TaskId,
+    /// The file of a note; without, it is an issue.
+    pub note: Option<String>,
+    /// GitHub's clock just before.
+    pub at: Timestamp,
+}
+
+/// How long GitHub's lists may take to show what was made.
+const LAG: SignedDuration = SignedDuration::from_mins(10);
+
+impl Intent {
+    /// What is not listed by now was never made.
+    pub fn is_over(&self, server_now: Timestamp) -> bool {
+        server_now.duration_since(self.at) >= LAG
+    }
+
+    fn file(&self) -> String {
+        match &self.note {
+            Some(note) => format!("{}.{note}.json", self.task),
+            None => format!("{}.json", self.task),
+        }
+    }
+}
+
+fn intents_dir(ws: &Workspace) -> PathBuf {
+    ws.store.sync_dir().join("intents")
+}
+
+pub fn knowledge_path(ws: &Workspace) -> PathBuf {
+    ws.store.sync_dir().join("seen.json")
+}
+
+pub fn write_intent(ws: &Workspace, intent: &Intent) -> Result<(), Failure> {
+    fs::make_dir(&intents_dir(ws))?;
+    let text = serde_json::to_string(intent).expect("an intent is text");
+    Ok(fs::replace(&intents_dir(ws).join(intent.file()), text.as_bytes(), true)?)
+}
+
+pub fn drop_intent(ws: &Workspace, intent: &Intent) -> Result<(), Failure> {
+    Ok(fs::remove(&intents_dir(ws).join(intent.file()))?)
+}
+
+pub fn intents(ws: &Workspace) -> Result<Vec<Intent>, Failure> {
+    let mut found = Vec::new();
+    for name in
+        fs::names(&intents_dir(ws))?.into_iter().filter(|name| name.ends_with(".json") && !name.starts_with('.'))
+    {
+        let text = fs::read_text(&intents_dir(ws).join(name))?.unwrap_or_default();
+        found.extend(serde_json::from_str::<Intent>(&text).ok());
+    }
+    Ok(found)
+}
+
+/// Keeps a text under its hash, so that a later merge has its ancestor.
+pub fn keep_text(ws: &Workspace, text: &str) -> Result<(), Failure> {
+    let text = canonical(text);
+    let folder = ws.store.sync_dir().join("texts");
+    let path = folder.join(hash(&text).replace(':', "-"));
+    if text.is_empty() || path.exists() {
+        return Ok(());
+    }
+    fs::make_dir(&folder)?;
+    Ok(fs::replace(&path, text.as_bytes(), false)?)
+}
+
+/// The description that both sides last agreed on: kept here, or in what git or the journal has of the task.
+pub fn ancestor(ws: &Workspace, local: &Local) -> Option<String> {
+    let base = local.link.base.as_ref()?.get(&Field::Description).map(ToString::to_string);
+    // Nothing was agreed on: nothing is its ancestor.
+    let Some(wanted) = base else { return Some(String::new()) };
+    if hash(&canonical(&local.description)) == wanted {
+        return Some(canonical(&local.description));
+    }
+    let kept = ws.store.sync_dir().join("texts").join(wanted.replace(':', "-"));
+    let kept = fs::read_text(&kept).ok().flatten().filter(|text| hash(text) == wanted);
+    kept.or_else(|| committed(ws, &local.id, &wanted)).or_else(|| journaled(ws, &local.id, &wanted))
+}
+
+fn committed(ws: &Workspace, id: &TaskId, wanted: &str) -> Option<String> {
+    let bytes = ws.repository.file_at("HEAD", &format!(".ralph/tasks/{id}.toml")).ok()??;
+    let text = canonical(&ws.store.file_of(id, &bytes).ok()?.description);
+    (hash(&text) == wanted).then_some(text)
+}
+
+fn journaled(ws: &Workspace, id: &TaskId, wanted: &str) -> Option<String> {
+    use crate::board::{Change, Place};
+    let (lines, _) = ws.store.journal().ok()?;
+    let described = |text: &str| Doc::new(text).ok().and_then(|doc| doc.get(&Key::new("description")));
+    let texts =
+        lines.iter().rev().flat_map(|line| &line.changes).filter(|change| change.task() == id).flat_map(|change| {
+            match change {
+                Change::Set { key, old, new, .. } if key.as_str() == "description" => [old.clone(), new.clone()],
+                Change::File { file: Place::Task, old, new, .. } => {
+                    [old, new].map(|text| text.as_deref().and_then(described))
+                }
+                _ => [None, None],
+            }
+        });
+    let texts =
+        texts.flatten().filter_map(|value| if let Value::Text(text) = value { Some(canonical(&text)) } else { None });
+    texts.into_iter().find(|text| hash(text) == wanted)
+}

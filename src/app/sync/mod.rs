@@ -1,0 +1,124 @@
+//! `sync`: the board and a GitHub project mirror each other, field by field.
+//!
+//! ```text
+//! target    which GitHub, and how it is reached        memory   intents and texts of this machine
+//! local     the board's side                           edits    how sync writes task files
+//! compare   both sides side by side (pure)             calls    from decisions to mutations (pure)
+//! pull      GitHub's changes onto the board            adopt    issues that were made there
+//! push      the board's changes to GitHub              plan     what a run would do, for people
+//! init · status · resolve · doctor                     the other commands
+//! ```
+
+mod adopt;
+mod calls;
+mod compare;
+mod doctor;
+mod edits;
+mod init;
+mod local;
+mod memory;
+mod plan;
+mod pull;
+mod push;
+mod resolve;
+mod run;
+mod status;
+pub(super) mod target;
+mod waiter;
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::github::Wait;
+use crate::task::TaskId;
+
+pub use doctor::{SyncFinding, sync_doctor};
+pub use init::{InitAsk, InitStep, SyncInit, sync_init};
+pub use plan::{Plan, PlanRow, Way};
+pub use push::Failed;
+pub use resolve::{Resolved, TakeSide, sync_resolve};
+pub use run::sync;
+pub use status::{SyncStatus, sync_status};
+pub use waiter::BoardWaiter;
+
+/// What is asked of a run.
+#[derive(Debug, Clone, Default)]
+pub struct SyncAsk {
+    /// Only these tasks, if any.
+    pub only: BTreeSet<TaskId>,
+    pub directions: Directions,
+    pub dry_run: bool,
+    /// Read everything, also what seems unchanged.
+    pub full: bool,
+    /// Go on though much would vanish or close.
+    pub anyway: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Directions {
+    #[default]
+    Both,
+    Pull,
+    Push,
+}
+
+/// What is going on, for whoever waits.
+#[derive(Debug)]
+pub enum SyncStep<'a> {
+    Scanning { done: usize, of: usize },
+    Reading { done: usize, of: usize },
+    Taking { done: usize, of: usize },
+    Creating { done: usize, of: usize, task: &'a TaskId },
+    Changing { done: usize, of: usize },
+    Commenting { done: usize, of: usize, task: &'a TaskId },
+    Waiting(&'a Wait),
+}
+
+/// What a run came to.
+#[derive(Debug, Default, Serialize)]
+pub struct Synced {
+    pub dry_run: bool,
+    pub plan: Plan,
+    pub created: Vec<Mirrored>,
+    pub adopted: Vec<Mirrored>,
+    /// Issues that earlier runs, or other clones, had made.
+    pub found: usize,
+    pub pulled: usize,
+    pub pushed: usize,
+    pub comments_in: usize,
+    pub comments_out: usize,
+    /// Issues of tasks that were deleted here, closed there.
+    pub retired: Vec<u64>,
+    pub conflicts: Vec<PlanRow>,
+    pub failed: Vec<Failed>,
+    /// Whether their issue or comment was made is not known yet.
+    pub unknown: BTreeSet<TaskId>,
+    pub requests: usize,
+}
+
+/// A task and its issue.
+#[derive(Debug, Clone, Serialize)]
+pub struct Mirrored {
+    pub task: TaskId,
+    pub number: u64,
+}
+
+impl Synced {
+    pub fn did_something(&self) -> bool {
+        let counts = [
+            self.created.len(),
+            self.adopted.len(),
+            self.found,
+            self.pulled,
+            self.pushed,
+            self.comments_in,
+            self.comments_out,
+        ];
+        counts.iter().any(|count| *count > 0) || !self.retired.is_empty()
+    }
+
+    pub fn is_clean(&self) -> bool {
+        self.conflicts.is_empty() && self.failed.is_empty() && self.unknown.is_empty()
+    }
+}

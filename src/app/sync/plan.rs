@@ -1,0 +1,123 @@
+//! What a run would do, as rows that people and programs can read.
+
+use serde::Serialize;
+
+use super::calls::Planned;
+use super::compare::{Comparison, Loss, NoteMove, Pair};
+use super::pull::note_conflict;
+use crate::github::{BATCH, Decision};
+use crate::task::{TaskId, Value};
+
+/// One field of one task.
+#[derive(Debug, Clone, Serialize)]
+pub struct PlanRow {
+    pub task: Option<TaskId>,
+    pub number: Option<u64>,
+    pub what: String,
+    pub way: Way,
+    pub local: Option<Value>,
+    pub remote: Option<Value>,
+}
+
+/// What becomes of it; in the order in which people read them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Way {
+    Create,
+    Adopt,
+    Pull,
+    Push,
+    /// Both have changed, and it goes together.
+    Merge,
+    Comment,
+    /// Deleted here: closed there.
+    Retire,
+    /// The issue is gone from there.
+    Lost,
+    Conflict,
+}
+
+#[derive(Debug, Default, Serialize)]
+pub struct Plan {
+    pub rows: Vec<PlanRow>,
+    /// Requests that it would take, beside those of looking.
+    pub requests: usize,
+    pub seconds: u64,
+}
+
+/// The rows of a comparison, grouped by what becomes of them. `retire` are issues of tasks that were deleted here.
+pub fn rows(all: &Comparison<'_>, retire: &[u64]) -> Vec<PlanRow> {
+    let plain = |task: Option<&TaskId>, number: Option<u64>, what: &str, way: Way, title: &str| PlanRow {
+        task: task.cloned(),
+        number,
+        what: what.to_owned(),
+        way,
+        local: (way == Way::Create || way == Way::Lost).then(|| Value::text(title)),
+        remote: (way == Way::Adopt).then(|| Value::text(title)),
+    };
+    let mut rows = Vec::new();
+    rows.extend(all.creates.iter().map(|local| plain(Some(&local.id), None, "issue", Way::Create, &local.title)));
+    rows.extend(all.adopts.iter().map(|(item, _)| plain(None, Some(item.number), "task", Way::Adopt, &item.title)));
+    rows.extend(all.pairs.iter().flat_map(pair_rows));
+    rows.extend(retire.iter().map(|number| plain(None, Some(*number), "close", Way::Retire, "")));
+    rows.extend(all.lost.iter().map(|(local, loss)| PlanRow {
+        remote: Some(Value::text(if *loss == Loss::Gone {
+            "gone, or not for this token"
+        } else {
+            "not in the project any more"
+        })),
+        ..plain(Some(&local.id), local.link.number, "link", Way::Lost, &local.title)
+    }));
+    rows.sort_by(|a, b| (a.way, &a.task, a.number).cmp(&(b.way, &b.task, b.number)));
+    rows
+}
+
+fn pair_rows(pair: &Pair<'_>) -> Vec<PlanRow> {
+    let row = |what: String, way: Way, local: Option<Value>, remote: Option<Value>| PlanRow {
+        task: Some(pair.local.id.clone()),
+        number: Some(pair.issue.number),
+        what,
+        way,
+        local,
+        remote,
+    };
+    let fields = pair.decisions.iter().filter_map(|(field, decision)| {
+        let way = match decision {
+            Decision::Settled | Decision::Agreed => return None,
+            Decision::Pull => Way::Pull,
+            Decision::Push => Way::Push,
+            Decision::Both(_) => Way::Merge,
+            Decision::Conflict => Way::Conflict,
+        };
+        Some(row(field.name().to_owned(), way, pair.here.get(field).cloned(), pair.remote.get(field).cloned()))
+    });
+    let text = |file: &str| pair.local.notes.iter().find(|note| note.file == file).map(|note| Value::text(&note.text));
+    let comment = |body: &str| Some(Value::Text(crate::github::read_comment(body).0));
+    let notes = pair.notes.iter().filter_map(|note| match note {
+        NoteMove::Tie { .. } => None,
+        NoteMove::Post { file } => Some(row("comment".into(), Way::Comment, text(file), None)),
+        NoteMove::Take { comment: there } => Some(row("comment".into(), Way::Comment, None, comment(&there.body))),
+        NoteMove::Edit { file, comment: there } => {
+            Some(row("comment".into(), Way::Push, text(file), comment(&there.body)))
+        }
+        NoteMove::Rewrite { file, comment: there } => {
+            Some(row("comment".into(), Way::Pull, text(file), comment(&there.body)))
+        }
+        NoteMove::Conflict { file, comment: there } => {
+            Some(row(note_conflict(file), Way::Conflict, text(file), comment(&there.body)))
+        }
+    });
+    fields.chain(notes).collect()
+}
+
+/// How many requests, and how long they take at this pace.
+pub fn estimate(all: &Comparison<'_>, calls: &[Planned], pace: jiff::SignedDuration) -> (usize, u64) {
+    let posts =
+        all.pairs.iter().flat_map(|pair| &pair.notes).filter(|note| matches!(note, NoteMove::Post { .. })).count();
+    let new_notes: usize = all.creates.iter().map(|local| local.notes.len()).sum();
+    let creates = all.creates.len() + posts + new_notes;
+    // A new issue wants a state, a Status and a few more.
+    let batches = (calls.len() + all.creates.len() * 3).div_ceil(BATCH);
+    let pace = pace.as_secs().unsigned_abs();
+    (creates + batches, creates as u64 * pace + batches as u64 * pace.div_ceil(3))
+}

@@ -1,0 +1,361 @@
+//! Bringing GitHub's changes onto the board: fields, comments, issues that were made there, and what is put away there.
+
+use super::compare::{Comparison, Loss, NoteMove, Pair, task_id};
+use super::edits::{FileEdit, commit, github};
+use super::local::{Local, stem};
+use super::memory::keep_text;
+use crate::app::moves::missing;
+use crate::app::{Failure, Workspace};
+use crate::board::{Change, Move, Place, Target, Verdict};
+use crate::github::{Decision, Field, Link, NoteLink, canonical, hash, read_comment, remote_values};
+use crate::store::{BoardLock, rewritten_note, tagged_note};
+use crate::task::{Key, StateName, Value, Worker};
+
+/// Whether what GitHub has changed may come in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Intake {
+    Open,
+    /// `--push`: only what is agreed, and conflicts, are noted.
+    Closed,
+}
+
+/// What one task took in.
+#[derive(Debug, Default)]
+pub struct Taken {
+    pub fields: Vec<Field>,
+    pub notes: usize,
+    /// Why something that GitHub has cannot be so here.
+    pub refused: Vec<String>,
+}
+
+/// Brings one pair together as far as this side goes.
+pub fn take(ws: &Workspace, pair: &Pair<'_>, intake: Intake) -> Result<Taken, Failure> {
+    let mut taken = Taken::default();
+    if !is_news(pair, intake) {
+        return Ok(taken);
+    }
+    let lock = ws.lock()?;
+    // Somebody may have saved it since: what is decided on is what is there now, or nothing.
+    let Some(now) = Local::load(ws, &pair.local.id, pair.local.place.clone())? else { return Ok(taken) };
+    if now.link != pair.local.link {
+        return Ok(taken);
+    }
+    let mut step = Step {
+        ws,
+        pair,
+        now,
+        taken,
+        edit: FileEdit::open(ws, &pair.local.id, &pair.local.place)?,
+        extra: Vec::new(),
+        dropped: false,
+    };
+    step.link()?;
+    for (field, decision) in &pair.decisions {
+        step.field(*field, decision, intake)?;
+    }
+    step.notes(intake)?;
+    let archived =
+        pair.decisions.iter().any(|(field, decision)| *field == Field::Archived && *decision == Decision::Pull);
+    taken = step.finish(&lock)?;
+    if archived && intake == Intake::Open {
+        put_away(ws, &lock, pair, &mut taken)?;
+    }
+    Ok(taken)
+}
+
+/// Whether there is anything to write at all.
+fn is_news(pair: &Pair<'_>, intake: Intake) -> bool {
+    let link = &pair.local.link;
+    let conflicts = pair.decisions.iter().filter(|(_, decision)| *decision == Decision::Conflict).count();
+    let fields = pair.decisions.iter().any(|(_, decision)| match decision {
+        Decision::Settled | Decision::Push => false,
+        Decision::Pull | Decision::Both(_) => intake == Intake::Open,
+        Decision::Agreed | Decision::Conflict => true,
+    });
+    let notes = pair.notes.iter().any(|note| match note {
+        NoteMove::Tie { .. } | NoteMove::Conflict { .. } => true,
+        NoteMove::Take { .. } | NoteMove::Rewrite { .. } => intake == Intake::Open,
+        NoteMove::Post { .. } | NoteMove::Edit { .. } => false,
+    });
+    let pull = intake == Intake::Open && pair.local.pull.is_none() && pair.issue.pull.is_some();
+    fields || notes || pull || link.conflicts.len() != conflicts || is_moved(pair)
+}
+
+/// The issue or its row is another than the file says: it was transferred, or found again.
+fn is_moved(pair: &Pair<'_>) -> bool {
+    let link = &pair.local.link;
+    link.node.as_ref() != Some(&pair.issue.node)
+        || link.item.as_ref() != Some(&pair.item.id)
+        || link.number != Some(pair.issue.number)
+}
+
+struct Step<'a> {
+    ws: &'a Workspace,
+    pair: &'a Pair<'a>,
+    now: Local,
+    taken: Taken,
+    edit: FileEdit,
+    /// Changes of other files, and of the state, which the judge makes.
+    extra: Vec<Change>,
+    /// The move takes the task from whoever holds it.
+    dropped: bool,
+}
+
+impl Step<'_> {
+    fn link(&mut self) -> Result<(), Failure> {
+        let issue = self.pair.issue;
+        for (key, value) in link_keys(issue.number, &issue.url, &issue.node, Some(&self.pair.item.id)) {
+            self.edit.set(key, value)?;
+        }
+        if self.now.pull.is_none()
+            && let Some(pull) = &issue.pull
+        {
+            self.edit.set(Key::new("artifacts.pr"), Some(Value::text(pull)))?;
+        }
+        self.edit.set(Key::new("github.conflict.link"), None)
+    }
+
+    fn field(&mut self, field: Field, decision: &Decision, intake: Intake) -> Result<(), Failure> {
+        let remote = self.pair.remote.get(&field).cloned();
+        let still = self.now.value(field) == self.pair.local.value(field);
+        let take = match decision {
+            Decision::Settled | Decision::Push => return self.edit.set(field.conflict_key(), None),
+            Decision::Conflict => return self.conflict(field, remote.as_ref()),
+            Decision::Agreed => None,
+            Decision::Pull | Decision::Both(_) if intake == Intake::Closed || !still => return Ok(()),
+            // Put away as a whole, afterwards.
+            Decision::Pull if field == Field::Archived => return Ok(()),
+            Decision::Pull => Some(remote.clone()),
+            Decision::Both(value) => Some(value.clone()),
+        };
+        if let Some(value) = take {
+            if !self.bring(field, value)? {
+                return self.conflict(field, remote.as_ref());
+            }
+            self.taken.fields.push(field);
+        }
+        self.edit.set(field.conflict_key(), None)?;
+        self.edit.set(field.base_key(), base_value(self.ws, field, remote.as_ref())?)
+    }
+
+    /// `false` where it cannot be so here; why is told.
+    fn bring(&mut self, field: Field, value: Option<Value>) -> Result<bool, Failure> {
+        match field {
+            Field::State => self.state(value.as_ref()),
+            Field::Parent | Field::BlockedBy => self.relink(field, value),
+            Field::Description => {
+                let text = value.map(|text| Value::Text(format!("{}\n", canonical(&text.to_string()))));
+                self.edit.set(field.key(), text).map(|()| true)
+            }
+            _ => self.edit.set(field.key(), value).map(|()| true),
+        }
+    }
+
+    /// What a person does on GitHub, a person may do; what follows from it follows here too.
+    fn state(&mut self, value: Option<&Value>) -> Result<bool, Failure> {
+        let Some(state) = value.map(|value| StateName::new(value.to_string())) else { return Ok(false) };
+        let id = &self.now.id;
+        if self.now.place != Place::Task {
+            self.taken.refused.push(format!("{id} is archived, and {state} on GitHub: bring it back there and here"));
+            return Ok(false);
+        }
+        let board = self.ws.family(id)?;
+        board.get(id).ok_or_else(|| missing(self.ws, &board, id))?;
+        let asked = Move { task: id, to: Target::State(state.clone()), command: None, force: true };
+        match board.judge(self.ws.rules(), &github(), &asked) {
+            Ok(Verdict { changes, hands_off, .. }) => {
+                self.extra.extend(changes);
+                self.dropped |= hands_off && board.claim(id).is_some();
+                Ok(true)
+            }
+            Err(refusal) => {
+                self.taken.refused.push(format!("{id} cannot be {state} as on GitHub: {refusal}"));
+                Ok(false)
+            }
+        }
+    }
+
+    /// Links that only this side knows stay.
+    fn relink(&mut self, field: Field, value: Option<Value>) -> Result<bool, Failure> {
+        let id = self.now.id.clone();
+        let (key, old) = (field.key(), self.edit.get(&field.key()));
+        let new = if field == Field::BlockedBy { self.with_unmirrored(value) } else { value };
+        let change = Change::Set { task: id.clone(), key: key.clone(), old, new: new.clone() };
+        let board = self.ws.board()?;
+        if let Err(refusal) = board.refuse_cycles(std::slice::from_ref(&change)) {
+            self.taken.refused.push(format!("{refusal}, as GitHub has it"));
+            return Ok(false);
+        }
+        self.extra.extend(board.after(&[change]).parents_over(&[id.clone()], self.ws.rules()));
+        self.edit.set(key, new).map(|()| true)
+    }
+
+    fn with_unmirrored(&self, value: Option<Value>) -> Option<Value> {
+        let ids = |value: Option<&Value>| match value {
+            Some(Value::List(list)) => list.iter().filter_map(task_id).collect::<Vec<_>>(),
+            _ => Vec::new(),
+        };
+        let hidden = |id: &crate::task::TaskId| !matches!(Local::load(self.ws, id, Place::Task), Ok(Some(_)));
+        let mut all = ids(value.as_ref());
+        all.extend(ids(self.now.value(Field::BlockedBy)).into_iter().filter(hidden));
+        all.sort();
+        all.dedup();
+        (!all.is_empty()).then(|| Value::texts(all))
+    }
+
+    fn conflict(&mut self, field: Field, remote: Option<&Value>) -> Result<(), Failure> {
+        let nothing = Value::Table(std::collections::BTreeMap::new());
+        self.edit.set(field.conflict_key(), Some(remote.cloned().unwrap_or(nothing)))
+    }
+
+    fn notes(&mut self, intake: Intake) -> Result<(), Failure> {
+        let mut stale: Vec<String> =
+            self.now.link.conflicts.keys().filter(|name| name.starts_with("note ")).cloned().collect();
+        for note in &self.pair.notes {
+            match note {
+                NoteMove::Tie { file, link } => self.edit.set(Link::note_key(&stem(file)), Some(link.value()))?,
+                NoteMove::Take { comment } if intake == Intake::Open => self.take_comment(comment)?,
+                NoteMove::Rewrite { file, comment } if intake == Intake::Open => self.rewrite(file, comment)?,
+                NoteMove::Conflict { file, comment } => {
+                    let name = note_conflict(file);
+                    stale.retain(|other| *other != name);
+                    let text = read_comment(&comment.body).0;
+                    self.edit.set(Key::new(format!("github.conflict.{name}")), Some(Value::Text(text)))?;
+                }
+                _ => {}
+            }
+        }
+        stale.into_iter().try_for_each(|name| self.edit.set(Key::new(format!("github.conflict.{name}")), None))
+    }
+
+    fn take_comment(&mut self, comment: &crate::github::RemoteComment) -> Result<(), Failure> {
+        let by = Worker::new(comment.author.as_deref().unwrap_or("ghost"))?;
+        let at = comment.created.parse().unwrap_or_else(|_| self.ws.now());
+        let text = read_comment(&comment.body).0;
+        let tag = &hash(comment.id.as_str())["sha256:".len()..][..6];
+        let change = tagged_note(&self.now.id, &by, at, tag, &text);
+        let Change::File { file: Place::Note(name), .. } = &change else { unreachable!("a note is a file") };
+        let link = NoteLink { comment: comment.id.clone(), hash: hash(&canonical(&text)) };
+        self.edit.set(Link::note_key(&stem(name)), Some(link.value()))?;
+        // It is there already where another clone has brought it in.
+        if !self.ws.store.path(&self.now.id, &Place::Note(name.clone())).exists() {
+            self.extra.push(change);
+        }
+        self.taken.notes += 1;
+        Ok(())
+    }
+
+    fn rewrite(&mut self, file: &str, comment: &crate::github::RemoteComment) -> Result<(), Failure> {
+        let place = Place::Note(file.to_owned());
+        let Some(raw) = self.ws.store.text_of(&self.ws.store.path(&self.now.id, &place))? else { return Ok(()) };
+        let planned = self.pair.local.notes.iter().find(|note| note.file == file).map(|note| &note.text);
+        // Saved again since it was compared.
+        if Some(&crate::store::parse_note(file.to_owned(), &raw).text) != planned {
+            return Ok(());
+        }
+        let text = read_comment(&comment.body).0;
+        let new = rewritten_note(&raw, &text);
+        self.extra.push(Change::File { task: self.now.id.clone(), file: place, old: Some(raw), new: Some(new) });
+        let link = NoteLink { comment: comment.id.clone(), hash: hash(&text) };
+        self.taken.notes += 1;
+        self.edit.set(Link::note_key(&stem(file)), Some(link.value()))
+    }
+
+    fn finish(self, lock: &BoardLock) -> Result<Taken, Failure> {
+        let mut changes = self.edit.changes();
+        changes.extend(self.extra);
+        commit(self.ws, lock, changes)?;
+        if self.dropped {
+            self.ws.drop_claim(&self.now.id)?;
+        }
+        Ok(self.taken)
+    }
+}
+
+/// A row that was archived, or brought back, there. Only what is finished is put away here.
+fn put_away(ws: &Workspace, lock: &BoardLock, pair: &Pair<'_>, taken: &mut Taken) -> Result<(), Failure> {
+    let Local { id, place, .. } = pair.local;
+    let Some(now) = Local::load(ws, id, place.clone())? else { return Ok(()) };
+    let state =
+        now.value(Field::State).map(|state| StateName::new(state.to_string())).unwrap_or_else(|| StateName::new(""));
+    let to = if *place == Place::Task { Place::Archive } else { Place::Task };
+    if to == Place::Archive && !ws.flow().is_terminal(now.kind, &state) {
+        taken.refused.push(format!(
+            "#{} is archived on GitHub, and {id} is {state} here: close it, or bring the item back",
+            pair.issue.number
+        ));
+        return Ok(());
+    }
+    let mut edit = FileEdit::open(ws, id, place)?;
+    edit.set(Field::Archived.base_key(), (to == Place::Archive).then_some(Value::Bool(true)))?;
+    commit(ws, lock, edit.changes())?;
+    let text = ws.store.text_of(&ws.store.path(id, place))?;
+    let moved = vec![
+        Change::File { task: id.clone(), file: to, old: None, new: text.clone() },
+        Change::File { task: id.clone(), file: place.clone(), old: text, new: None },
+    ];
+    taken.fields.push(Field::Archived);
+    commit(ws, lock, moved)
+}
+
+pub fn note_conflict(file: &str) -> String {
+    format!("note {}", stem(file))
+}
+
+/// A base has the hash of a description in its place; the text is kept for a merge.
+pub fn base_value(ws: &Workspace, field: Field, value: Option<&Value>) -> Result<Option<Value>, Failure> {
+    match value {
+        Some(Value::Text(text)) if field == Field::Description => {
+            keep_text(ws, text)?;
+            Ok(Some(Value::text(hash(&canonical(text)))))
+        }
+        other => Ok(other.cloned()),
+    }
+}
+
+pub fn link_keys(
+    number: u64,
+    url: &str,
+    node: &crate::github::Node,
+    item: Option<&crate::github::Node>,
+) -> Vec<(Key, Option<Value>)> {
+    let mut keys = vec![
+        (Key::new("github.number"), Some(Value::Integer(number as i64))),
+        (Key::new("github.url"), Some(Value::text(url))),
+        (Key::new("github.node"), Some(Value::text(node))),
+    ];
+    keys.extend(item.map(|item| (Key::new("github.item"), Some(Value::text(item)))));
+    keys
+}
+
+/// Tasks whose issue has gone say so, and are left alone until a person decides; those that are back do not.
+pub fn note_losses(ws: &Workspace, all: &Comparison<'_>) -> Result<(), Failure> {
+    let agreed = all.lost.iter().map(|(local, loss)| {
+        let what = if *loss == Loss::Gone { "gone" } else { "removed" };
+        let keys = vec![(Key::new("github.conflict.link"), Some(Value::text(what)))];
+        super::edits::Agreed { task: local.id.clone(), place: local.place.clone(), keys }
+    });
+    super::edits::agree(ws, agreed.collect())
+}
+
+/// Ties tasks to issues that a run which died, or another clone, has made for them.
+pub fn tie_found(
+    ws: &Workspace,
+    all: &Comparison<'_>,
+    known: &crate::github::Knowledge,
+    names: &crate::github::Names,
+) -> Result<usize, Failure> {
+    let mut agreed = Vec::new();
+    for (local, item) in &all.found {
+        let Some(issue) = known.issues.get(&item.issue) else { continue };
+        let mut keys = link_keys(issue.number, &issue.url, &issue.node, Some(&item.id));
+        let remote = remote_values(item, issue, names, None, ws.flow());
+        // What it was made with: whatever this side has changed since is still to go there.
+        for field in [Field::Title, Field::Description, Field::Labels] {
+            keys.push((field.base_key(), base_value(ws, field, remote.get(&field))?));
+        }
+        agreed.push(super::edits::Agreed { task: local.id.clone(), place: local.place.clone(), keys });
+    }
+    super::edits::agree(ws, agreed)?;
+    Ok(all.found.len())
+}

@@ -1,0 +1,150 @@
+//! `sync resolve`: a person decides between two values; the next run carries it out.
+
+use serde::Serialize;
+
+use super::edits::{FileEdit, github};
+use super::local::{Local, stem};
+use super::pull::base_value;
+use crate::app::{Failure, Workspace};
+use crate::board::{Change, Move, Op, Place, Target};
+use crate::github::{Field, Link, NoteLink, canonical, hash};
+use crate::store::rewritten_note;
+use crate::task::{Key, StateName, TaskId, Value};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TakeSide {
+    Local,
+    Remote,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Resolved {
+    pub task: TaskId,
+    pub fields: Vec<String>,
+    pub take: TakeSide,
+}
+
+/// One field, or all that are in conflict.
+pub fn sync_resolve(ws: &Workspace, id: &TaskId, field: Option<&str>, side: TakeSide) -> Result<Resolved, Failure> {
+    let lock = ws.lock()?;
+    let place = if ws.store.exists(id) { Place::Task } else { Place::Archive };
+    let local = Local::load(ws, id, place.clone())?.ok_or_else(|| ws.store.absent(id))?;
+    let named = |name: &str| {
+        field.is_none_or(|field| field == name || Field::parse(field).is_some_and(|field| field.name() == name))
+    };
+    let names: Vec<String> = local.link.conflicts.keys().filter(|name| named(name)).cloned().collect();
+    if names.is_empty() {
+        let what = field.map(|field| format!(" over {field}")).unwrap_or_default();
+        let there: Vec<&str> = local.link.conflicts.keys().map(String::as_str).collect();
+        let failure = Failure::refused("no-conflict", format!("{id} has no conflict{what}"));
+        return Err(if there.is_empty() {
+            failure
+        } else {
+            failure.advice(format!("it has one over {}", there.join(", ")))
+        });
+    }
+    let mut edit = FileEdit::open(ws, id, &place)?;
+    let (mut extra, mut dropped) = (Vec::new(), false);
+    for name in &names {
+        let remote = local.link.conflicts.get(name).cloned().flatten();
+        edit.set(Key::new(format!("github.conflict.{name}")), None)?;
+        if name == "link" {
+            relink(&mut edit, &local, remote.as_ref(), side)?;
+        } else if let Some(note) = name.strip_prefix("note ") {
+            extra.extend(settle_note(ws, &mut edit, &local, note, remote.as_ref(), side)?);
+        } else if let Some(field) = Field::parse(name) {
+            if side == TakeSide::Remote {
+                dropped |= take_remote(ws, &mut edit, &local, field, remote.clone(), &mut extra)?;
+            }
+            // Once it counts as agreed that the remote says so, only the other side has changed.
+            edit.set(field.base_key(), base_value(ws, field, remote.as_ref())?)?;
+        }
+    }
+    let mut changes = edit.changes();
+    changes.extend(extra);
+    if !changes.is_empty() {
+        ws.commit(&lock, Op::new("sync resolve", changes))?;
+    }
+    if dropped {
+        ws.drop_claim(id)?;
+    }
+    Ok(Resolved { task: id.clone(), fields: names, take: side })
+}
+
+/// `true` where the move takes the task from its holder.
+fn take_remote(
+    ws: &Workspace,
+    edit: &mut FileEdit,
+    local: &Local,
+    field: Field,
+    value: Option<Value>,
+    extra: &mut Vec<Change>,
+) -> Result<bool, Failure> {
+    match (field, value) {
+        (Field::State, Some(state)) => {
+            let board = ws.family(&local.id)?;
+            let to = Target::State(StateName::new(state.to_string()));
+            let asked = Move { task: &local.id, to, command: None, force: true };
+            let verdict = board.judge(ws.rules(), &github(), &asked)?;
+            extra.extend(verdict.changes);
+            return Ok(verdict.hands_off && board.claim(&local.id).is_some());
+        }
+        (Field::State, None) => {}
+        (Field::Description, text) => {
+            edit.set(field.key(), text.map(|text| Value::Text(format!("{}\n", canonical(&text.to_string())))))?;
+        }
+        (Field::Parent | Field::BlockedBy, value) => {
+            let change = Change::Set {
+                task: local.id.clone(),
+                key: field.key(),
+                old: edit.get(&field.key()),
+                new: value.clone(),
+            };
+            let board = ws.board()?;
+            board.refuse_cycles(std::slice::from_ref(&change))?;
+            extra.extend(board.after(&[change]).parents_over(std::slice::from_ref(&local.id), ws.rules()));
+            edit.set(field.key(), value)?;
+        }
+        (_, value) => edit.set(field.key(), value)?,
+    }
+    Ok(false)
+}
+
+/// Ours: it is added to the project again, or made anew. Theirs: this task is no longer mirrored.
+fn relink(edit: &mut FileEdit, local: &Local, loss: Option<&Value>, side: TakeSide) -> Result<(), Failure> {
+    if side == TakeSide::Remote {
+        return edit.set(Key::new("github.mirror"), Some(Value::Bool(false)));
+    }
+    edit.set(Key::new("github.item"), None)?;
+    if loss.is_some_and(|loss| loss.to_string() == "removed") {
+        return Ok(());
+    }
+    for field in Field::ALL {
+        edit.set(field.base_key(), None)?;
+    }
+    for note in local.link.notes.keys() {
+        edit.set(Link::note_key(note), None)?;
+    }
+    ["number", "url", "node"].into_iter().try_for_each(|key| edit.set(Key::new(format!("github.{key}")), None))
+}
+
+fn settle_note(
+    ws: &Workspace,
+    edit: &mut FileEdit,
+    local: &Local,
+    name: &str,
+    remote: Option<&Value>,
+    side: TakeSide,
+) -> Result<Option<Change>, Failure> {
+    let Some(link) = local.link.notes.get(name) else { return Ok(None) };
+    let text = remote.map(ToString::to_string).unwrap_or_default();
+    let agreed = NoteLink { comment: link.comment.clone(), hash: hash(&canonical(&text)) };
+    edit.set(Link::note_key(name), Some(agreed.value()))?;
+    let note = local.notes.iter().find(|note| stem(&note.file) == name).filter(|_| side == TakeSide::Remote);
+    let Some(note) = note else { return Ok(None) };
+    let place = Place::Note(note.file.clone());
+    let raw = ws.store.text_of(&ws.store.path(&local.id, &place))?.unwrap_or_default();
+    let new = Some(rewritten_note(&raw, &text));
+    Ok(Some(Change::File { task: local.id.clone(), file: place, old: Some(raw), new }))
+}

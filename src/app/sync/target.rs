@@ -1,0 +1,135 @@
+//! Which GitHub, which repository and which project a board is mirrored to, and the client that reaches it.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use crate::app::{Failure, Workspace};
+use crate::config::Source;
+use crate::github::{Client, FieldNames, Host, Pace, Patience, Slug, Wait, endpoint, find_token};
+
+/// What the settings say.
+#[derive(Debug, Clone)]
+pub struct Target {
+    pub host: Host,
+    pub slug: Slug,
+    pub owner: String,
+    pub number: Option<u64>,
+    pub names: FieldNames,
+}
+
+impl Target {
+    /// As set, else as the git remote has it; `None` where neither names a GitHub.
+    pub fn of(ws: &Workspace) -> Result<Option<Self>, Failure> {
+        let set = |key: &'static str| Some(ws.settings.text(key)).filter(|text| !text.is_empty());
+        let remote = ws.repository.remote_urls().iter().find_map(|url| Host::of_remote(url));
+        let slug = match set("github.repo") {
+            Some(text) => Some(Slug::parse(text).ok_or_else(|| {
+                Failure::usage("bad-repo", format!("{text:?} is no repository")).advice("set github.repo to owner/name")
+            })?),
+            None => remote.as_ref().map(|(_, slug)| slug.clone()),
+        };
+        let Some(slug) = slug else { return Ok(None) };
+        let target = Self::named(ws, &slug);
+        refuse_strange_host(ws, &target.host)?;
+        Ok(Some(target))
+    }
+
+    /// A repository, with all else as it is set.
+    pub fn named(ws: &Workspace, slug: &Slug) -> Self {
+        let set = |key: &'static str| Some(ws.settings.text(key)).filter(|text| !text.is_empty());
+        let remote = ws.repository.remote_urls().iter().find_map(|url| Host::of_remote(url)).map(|(host, _)| host);
+        let host =
+            set("github.host").map(|host| Host(host.to_lowercase())).or_else(|| environment().map(Host)).or(remote);
+        let field = |key: &'static str| ws.settings.text(key).to_owned();
+        Self {
+            host: host.unwrap_or_else(|| Host("github.com".into())),
+            slug: slug.clone(),
+            owner: set("github.owner").map_or_else(|| slug.owner.clone(), str::to_owned),
+            number: ws.settings.number("github.project").map(u64::from),
+            names: FieldNames {
+                state: field("github.state_field"),
+                priority: field("github.priority_field"),
+                estimate: field("github.estimate_field"),
+            },
+        }
+    }
+
+    /// The one that `sync init` has set up.
+    pub fn ready(ws: &Workspace) -> Result<(Self, u64), Failure> {
+        match Self::of(ws)? {
+            Some(target) if target.number.is_some() => {
+                let number = target.number.expect("it was just seen");
+                Ok((target, number))
+            }
+            _ => Err(Failure::refused("not-set-up", "this board is not mirrored to GitHub")
+                .advice("`ralph sync init` finds or makes the project and writes it into the settings")),
+        }
+    }
+
+    pub fn client<'a>(&self, ws: &Workspace, patience: &'a dyn Patience) -> Result<Client<'a>, Failure> {
+        let api = ws.settings.get("github.api")?;
+        if !api.value.is_empty() && matches!(api.source, Source::Board(_)) {
+            return Err(Failure::refused("strange-endpoint", "github.api of the board's own settings is not followed")
+                .advice("whoever wrote it would get your token: set it for yourself with `ralph config set --user`"));
+        }
+        let url = endpoint(&self.host, &api.value)?;
+        let token = find_token(&self.host, &|name| std::env::var(name).ok())?;
+        let pace = ws.settings.duration("github.pace");
+        Ok(Client::new(url, token, Pace { create: pace.unsigned_abs() }, patience))
+    }
+}
+
+fn environment() -> Option<String> {
+    std::env::var("GH_HOST").ok().filter(|host| !host.is_empty())
+}
+
+/// A board that came with a clone must not choose who gets the token of a company's server.
+fn refuse_strange_host(ws: &Workspace, host: &Host) -> Result<(), Failure> {
+    let from_board = ws.settings.get("github.host").is_ok_and(|setting| matches!(setting.source, Source::Board(_)));
+    let urls = ws.repository.remote_urls();
+    let known = |host: &Host| urls.iter().filter_map(|url| Host::of_remote(url)).any(|(there, _)| there == *host);
+    if !from_board || host.is_dotcom() || environment().as_ref() == Some(&host.0) || known(host) {
+        return Ok(());
+    }
+    Err(Failure::refused(
+        "strange-host",
+        format!("the board's settings name the host {}, and no git remote does", host.0),
+    )
+    .advice(format!("if you know it, set GH_HOST={} and try again", host.0)))
+}
+
+/// Set by the first Ctrl-C; a second one ends the program at once, as ever.
+pub fn interrupted() -> &'static AtomicBool {
+    static OVER: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    OVER.get_or_init(|| {
+        let over = Arc::new(AtomicBool::new(false));
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+            let _ = signal_hook::flag::register_conditional_default(signal, Arc::clone(&over));
+            let _ = signal_hook::flag::register(signal, Arc::clone(&over));
+        }
+        over
+    })
+}
+
+/// Ctrl-C ends waiting, and lets the request in flight finish; waits are told to whoever looks.
+pub struct Calm<'a> {
+    over: &'static AtomicBool,
+    tell: RefCell<&'a mut dyn FnMut(&Wait)>,
+}
+
+impl<'a> Calm<'a> {
+    pub fn new(tell: &'a mut dyn FnMut(&Wait)) -> Self {
+        Self { over: interrupted(), tell: RefCell::new(tell) }
+    }
+}
+
+impl Patience for Calm<'_> {
+    fn waiting(&self, wait: &Wait) {
+        (self.tell.borrow_mut())(wait);
+    }
+
+    fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
+    }
+}

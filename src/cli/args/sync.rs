@@ -1,0 +1,93 @@
+//! The options of `sync` and `pr`.
+
+use clap::{Args, Subcommand, ValueEnum};
+use clap_complete::engine::ArgValueCandidates;
+
+use crate::cli::complete;
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Sync {
+    #[command(subcommand)]
+    pub command: Option<SyncCommand>,
+    #[command(flatten)]
+    pub run: SyncRun,
+}
+
+#[derive(Debug, Args)]
+pub struct SyncRun {
+    /// Only these tasks
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub tasks: Vec<String>,
+    /// Only take in what has changed on GitHub
+    #[arg(long, conflicts_with = "push")]
+    pub pull: bool,
+    /// Only bring to GitHub what has changed here
+    #[arg(long)]
+    pub push: bool,
+    /// Show what would be done, and do nothing
+    #[arg(short = 'n', long)]
+    pub dry_run: bool,
+    /// Read every issue in full, also those that seem unchanged
+    #[arg(long)]
+    pub full: bool,
+    /// Go on though many issues are gone or many would be closed
+    #[arg(long)]
+    pub anyway: bool,
+    /// Stay, and sync whenever the board changes
+    #[arg(long, conflicts_with = "dry_run")]
+    pub watch: bool,
+    /// With `--watch`: how often GitHub is looked at
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = crate::cli::input::age)]
+    pub every: jiff::SignedDuration,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SyncCommand {
+    /// Find or make the project, and set this board up for it
+    Init(SyncInit),
+    /// How far the two sides are apart, from what is known here
+    Status {
+        /// Look at GitHub first
+        #[arg(long)]
+        remote: bool,
+    },
+    /// Decide between two values where both sides have changed
+    Resolve(SyncResolve),
+    /// Find duplicates, orphans and rights that are missing
+    Doctor,
+}
+
+#[derive(Debug, Args)]
+pub struct SyncInit {
+    /// The repository with the issues [default: the git remote]
+    #[arg(short = 'R', long, value_name = "OWNER/NAME")]
+    pub repo: Option<String>,
+    /// Who owns the project [default: the repository's owner]
+    #[arg(long, value_name = "LOGIN")]
+    pub owner: Option<String>,
+    /// The number of a project that exists [default: found by its title, or made]
+    #[arg(long, value_name = "NUMBER")]
+    pub project: Option<u64>,
+    /// The title of the project [default: the board's name]
+    #[arg(long, value_name = "TITLE", conflicts_with = "project")]
+    pub title: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct SyncResolve {
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: String,
+    /// Only this field [default: all that are in conflict]
+    #[arg(long, value_name = "FIELD")]
+    pub field: Option<String>,
+    /// Whose value counts
+    #[arg(long, value_name = "SIDE")]
+    pub take: TakeSide,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TakeSide {
+    Local,
+    Remote,
+}

@@ -1,0 +1,343 @@
+//! `ralph sync` and what belongs to it.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use crate::app::{
+    self, Directions, InitAsk, InitStep, PlanRow, SyncAsk, SyncFinding, SyncInit, SyncStatus, SyncStep, Synced,
+    TakeSide, Way,
+};
+use crate::cli::args::{self, Sync, SyncCommand, SyncRun};
+use crate::cli::style::{self, paint};
+use crate::cli::table::{clean, cut};
+use crate::cli::{Answer, Outcome, Session};
+use crate::task::Value;
+
+pub fn run(session: &Session<'_>, args: Sync) -> Answer {
+    match args.command {
+        None => sync(session, &args.run),
+        Some(SyncCommand::Init(args)) => init(session, args),
+        Some(SyncCommand::Status { remote }) => status(session, remote),
+        Some(SyncCommand::Resolve(args)) => resolve(session, &args),
+        Some(SyncCommand::Doctor) => doctor(session),
+    }
+}
+
+fn ask(session: &Session<'_>, args: &SyncRun) -> Result<SyncAsk, app::Failure> {
+    let directions = match (args.pull, args.push) {
+        (true, _) => Directions::Pull,
+        (_, true) => Directions::Push,
+        _ => Directions::Both,
+    };
+    let only = session.with(|ws| ws.find_all(&args.tasks))?.into_iter().collect();
+    Ok(SyncAsk { only, directions, dry_run: args.dry_run, full: args.full, anyway: args.anyway })
+}
+
+fn sync(session: &Session<'_>, args: &SyncRun) -> Answer {
+    let ask = ask(session, args)?;
+    if args.watch {
+        return watch(session, &ask, args);
+    }
+    let progress = Progress::new(session);
+    let synced = session.with(|ws| app::sync(ws, &ask, &mut |step| progress.tell(&step)));
+    progress.end();
+    let synced = synced?;
+    tell(session, &synced);
+    Ok(if synced.is_clean() || synced.dry_run { Outcome::Done } else { Outcome::Negative })
+}
+
+/// Runs again whenever the board changes, and now and then to look at GitHub; never more often than it is good for.
+fn watch(session: &Session<'_>, ask: &SyncAsk, args: &SyncRun) -> Answer {
+    let every = args.every.unsigned_abs().max(Duration::from_secs(1));
+    let mut waiter = session.with(app::BoardWaiter::new)?;
+    loop {
+        let began = Instant::now();
+        let progress = Progress::new(session);
+        let synced = session.with(|ws| app::sync(ws, ask, &mut |step| progress.tell(&step)));
+        progress.end();
+        match synced {
+            Ok(synced) => {
+                if synced.did_something() || !synced.is_clean() {
+                    tell(session, &synced);
+                }
+            }
+            // A network that is away comes back; a refusal stays.
+            Err(failure) if failure.kind == app::FailureKind::Offline && failure.code != "bad-token" => {
+                session.out.failure(&failure)
+            }
+            Err(failure) if failure.code == "busy" => {}
+            Err(failure) => return Err(failure),
+        }
+        if !waiter.wait(every.saturating_sub(began.elapsed())) {
+            return Ok(Outcome::Done);
+        }
+    }
+}
+
+/// One line on a terminal that is written over; elsewhere, one line per phase, and each wait.
+struct Progress<'a> {
+    session: &'a Session<'a>,
+    terminal: bool,
+    phase: Cell<&'static str>,
+}
+
+impl<'a> Progress<'a> {
+    fn new(session: &'a Session<'a>) -> Self {
+        let terminal = !session.out.json && std::io::IsTerminal::is_terminal(&std::io::stderr());
+        Self { session, terminal, phase: Cell::new("") }
+    }
+
+    fn tell(&self, step: &SyncStep<'_>) {
+        if self.session.out.json {
+            return;
+        }
+        let (phase, text) = match step {
+            SyncStep::Scanning { done, of } => ("scan", format!("looking at the project: {done} of {of} items")),
+            SyncStep::Reading { done, of } => ("read", format!("reading issues: {done} of {of}")),
+            SyncStep::Taking { done, of } => ("take", format!("comparing: {done} of {of}")),
+            SyncStep::Creating { done, of, task } => {
+                ("create", format!("creating issues: {} of {of}  {task}", done + 1))
+            }
+            SyncStep::Changing { done, of } => ("change", format!("changing issues: {done} of {of}")),
+            SyncStep::Commenting { done, of, task } => {
+                ("comment", format!("posting comments: {} of {of}  {task}", done + 1))
+            }
+            SyncStep::Waiting(wait) => ("wait", format!("waiting {} s: {}", wait.seconds, wait.why)),
+        };
+        if self.terminal {
+            self.session.out.status(Some(&text));
+        } else if phase == "wait"
+            || (self.phase.replace(phase) != phase && matches!(phase, "create" | "change" | "comment"))
+        {
+            self.session.out.say(&text);
+        }
+    }
+
+    fn end(&self) {
+        if self.terminal {
+            self.session.out.status(None);
+        }
+    }
+}
+
+fn tell(session: &Session<'_>, synced: &Synced) {
+    if session.out.json {
+        session.out.json(synced);
+        return;
+    }
+    let text = if synced.dry_run { planned(synced, session.out.width()) } else { summary(synced, session.out.width()) };
+    session.out.text(&text);
+}
+
+fn planned(synced: &Synced, width: Option<usize>) -> String {
+    if synced.plan.rows.is_empty() {
+        return "nothing to do: both sides say the same\n".into();
+    }
+    let mut text = String::new();
+    let mut last = None;
+    for row in &synced.plan.rows {
+        if last.replace(row.way) != Some(row.way) {
+            let count = synced.plan.rows.iter().filter(|other| other.way == row.way).count();
+            text.push_str(&format!("{} {count}\n", paint(style::HEAD, heading(row.way))));
+        }
+        text.push_str(&line(row, width));
+    }
+    let time = match synced.plan.seconds {
+        0..=90 => format!("{} s", synced.plan.seconds),
+        more => format!("{} min", more.div_ceil(60)),
+    };
+    text.push_str(&format!("about {} requests, {time}\n", synced.plan.requests));
+    text
+}
+
+fn heading(way: Way) -> &'static str {
+    match way {
+        Way::Create => "create on GitHub",
+        Way::Adopt => "new from GitHub",
+        Way::Pull => "from GitHub",
+        Way::Push => "to GitHub",
+        Way::Merge => "both changed, goes together",
+        Way::Comment => "comments",
+        Way::Retire => "deleted here, to be closed on GitHub",
+        Way::Lost => "gone from GitHub",
+        Way::Conflict => "conflicts",
+    }
+}
+
+/// `  t-x7kq #44  priority  P2 → P1`: in the direction in which it goes.
+fn line(row: &PlanRow, width: Option<usize>) -> String {
+    let value = |value: &Option<Value>| {
+        value.as_ref().map_or_else(|| "nothing".into(), |value| clean(&value.to_string().replace('\n', " ")))
+    };
+    let (here, there) = (value(&row.local), value(&row.remote));
+    let said = match row.way {
+        Way::Create => here,
+        Way::Adopt => there,
+        Way::Pull => format!("{here} → {there}"),
+        Way::Push => format!("{there} → {here}"),
+        Way::Merge => format!("{here} and {there}"),
+        Way::Comment if row.local.is_some() => format!("to GitHub: {here}"),
+        Way::Comment => format!("from GitHub: {there}"),
+        Way::Retire => String::new(),
+        Way::Lost => there,
+        Way::Conflict => format!("here: {here} · there: {there}"),
+    };
+    let task = row.task.as_ref().map(|task| format!("{} ", paint(style::ID, task))).unwrap_or_default();
+    let number = row.number.map(|number| format!("#{number} ")).unwrap_or_default();
+    let used = 2 + row.task.as_ref().map_or(0, |task| task.as_str().len() + 1) + number.len() + row.what.len() + 2;
+    let said = width.map_or_else(|| said.clone(), |width| cut(&said, width.saturating_sub(used).max(20)));
+    format!("  {task}{number}{}  {said}\n", paint(style::DIM, &row.what))
+}
+
+fn summary(synced: &Synced, width: Option<usize>) -> String {
+    let mut parts = Vec::new();
+    let mut count = |n: usize, one: &str, many: &str| {
+        if n > 0 {
+            parts.push(format!("{n} {}", if n == 1 { one } else { many }));
+        }
+    };
+    count(synced.created.len(), "issue created", "issues created");
+    count(synced.adopted.len(), "issue taken in", "issues taken in");
+    count(synced.found, "issue found again", "issues found again");
+    count(synced.pulled, "change from GitHub", "changes from GitHub");
+    count(synced.pushed, "change to GitHub", "changes to GitHub");
+    count(synced.comments_in, "comment taken in", "comments taken in");
+    count(synced.comments_out, "comment posted", "comments posted");
+    count(synced.retired.len(), "issue closed", "issues closed");
+    let mut text = if parts.is_empty() { "both sides say the same".to_owned() } else { parts.join(", ") };
+    text.push_str(&format!("  {}\n", paint(style::DIM, &format!("({} requests)", synced.requests))));
+    if !synced.conflicts.is_empty() {
+        text.push_str(&format!("{}\n", paint(style::WARN, "left for you:")));
+        synced.conflicts.iter().for_each(|row| text.push_str(&line(row, width)));
+        text.push_str("`ralph sync resolve TASK --take local|remote` settles them\n");
+    }
+    for failed in &synced.failed {
+        let task = failed.task.as_ref().map(|task| format!("{} ", paint(style::ID, task))).unwrap_or_default();
+        text.push_str(&format!(
+            "{} {task}{}: {}\n",
+            paint(style::ERROR, "not done:"),
+            failed.what,
+            clean(&failed.message)
+        ));
+    }
+    for task in &synced.unknown {
+        text.push_str(&format!(
+            "{} {}: GitHub is asked again by the next run\n",
+            paint(style::WARN, "outcome unknown:"),
+            paint(style::ID, task)
+        ));
+    }
+    text
+}
+
+fn init(session: &Session<'_>, args: args::SyncInit) -> Answer {
+    let ask = InitAsk { repo: args.repo, owner: args.owner, project: args.project, title: args.title };
+    let mut tell = |step: InitStep<'_>| {
+        if !session.out.json {
+            session.out.say(&match step {
+                InitStep::Creating(title) => format!("making the project {title:?}"),
+                InitStep::Field(name) => format!("field {name}"),
+                InitStep::Waiting(wait) => format!("waiting {} s: {}", wait.seconds, wait.why),
+            });
+        }
+    };
+    let done = session.with(|ws| app::sync_init(ws, &ask, &mut tell))?;
+    if session.out.json {
+        session.out.json(&done);
+        return Ok(Outcome::Done);
+    }
+    let SyncInit { repo, project, title, url, viewer, created, fields, workflows, dependencies, .. } = &done;
+    let how = if *created { "made" } else { "found" };
+    let mut text = format!("{how} project {project}, {title:?}, for {repo}, as {viewer}\n{url}\n");
+    if !fields.is_empty() {
+        text.push_str(&format!("added {}\n", fields.join("; ")));
+    }
+    text.push_str("the settings are in .ralph/config.toml; `ralph sync --dry-run` shows what would happen\n");
+    session.out.text(&text);
+    if !workflows.is_empty() {
+        session.out.say(&format!(
+            "note: GitHub's own workflows ({}) write the field Status; ralph only derives it",
+            workflows.join(", ")
+        ));
+    }
+    if !dependencies {
+        session.out.say("note: this GitHub has no issue dependencies: blocked_by is not mirrored");
+    }
+    Ok(Outcome::Done)
+}
+
+fn status(session: &Session<'_>, remote: bool) -> Answer {
+    let progress = Progress::new(session);
+    let status = session.with(|ws| app::sync_status(ws, remote, &mut |step| progress.tell(&step)));
+    progress.end();
+    let status = status?;
+    if session.out.json {
+        session.out.json(&status);
+        return Ok(Outcome::Done);
+    }
+    let SyncStatus {
+        repo,
+        project,
+        seen,
+        linked,
+        new_here,
+        new_there,
+        changed_here,
+        changed_there,
+        conflicts,
+        lost,
+        unknown,
+    } = &status;
+    let seen = seen.map_or_else(|| "never looked at".to_owned(), |at| format!("last looked at {at}"));
+    let mut text = format!("{repo}, project {project}  {}\n", paint(style::DIM, &seen));
+    for (count, what) in [
+        (*linked, "mirrored"),
+        (*new_here, "new here"),
+        (*new_there, "new there"),
+        (changed_here.len(), "changed here"),
+        (changed_there.len(), "changed there"),
+        (conflicts.len(), "conflicts"),
+        (lost.len(), "gone from there"),
+        (unknown.len(), "outcome unknown"),
+    ] {
+        text.push_str(&format!("{count:>6}  {what}\n"));
+    }
+    for row in [changed_here, changed_there, conflicts, lost].into_iter().flatten() {
+        text.push_str(&line(row, session.out.width()));
+    }
+    session.out.text(&text);
+    Ok(Outcome::Done)
+}
+
+fn resolve(session: &Session<'_>, args: &args::SyncResolve) -> Answer {
+    let side = if args.take == args::TakeSide::Local { TakeSide::Local } else { TakeSide::Remote };
+    let done = session.with(|ws| app::sync_resolve(ws, &ws.find(&args.task)?, args.field.as_deref(), side))?;
+    if session.out.json {
+        session.out.json(&done);
+    } else {
+        let whose = if side == TakeSide::Local { "yours" } else { "GitHub's" };
+        session.out.text(&format!(
+            "{}: {} as {whose}; the next `ralph sync` carries it out\n",
+            paint(style::ID, &done.task),
+            done.fields.join(", ")
+        ));
+    }
+    Ok(Outcome::Done)
+}
+
+fn doctor(session: &Session<'_>) -> Answer {
+    let progress = Progress::new(session);
+    let found = session.with(|ws| app::sync_doctor(ws, &mut |step| progress.tell(&step)));
+    progress.end();
+    let found: Vec<SyncFinding> = found?;
+    if session.out.json {
+        session.out.json(&found);
+    } else if found.is_empty() {
+        session.out.text("nothing is wrong\n");
+    } else {
+        let lines =
+            found.iter().map(|f| format!("{} {}\n  {}\n", paint(style::WARN, f.kind), clean(&f.message), f.advice));
+        session.out.text(&lines.collect::<String>());
+    }
+    Ok(if found.is_empty() { Outcome::Done } else { Outcome::Negative })
+}

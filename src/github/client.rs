@@ -1,0 +1,379 @@
+//! One request after another, paced and patient. What was asked to be created is never asked for twice.
+
+use std::cell::{Cell, RefCell};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::error::is_secondary;
+use super::host::is_loopback;
+use super::{ApiError, GithubError, Token};
+
+/// What a request does, and therefore whether it may be repeated when its outcome is unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    Read,
+    /// Sets what may be set twice.
+    Set,
+    /// Makes something: twice would be two.
+    Create,
+}
+
+/// Pauses between requests that write, and before a repetition.
+#[derive(Debug, Clone, Copy)]
+pub struct Pace {
+    pub create: Duration,
+}
+
+impl Pace {
+    fn after(self, effect: Effect) -> Duration {
+        match effect {
+            Effect::Read => Duration::ZERO,
+            Effect::Set => self.create / 3,
+            Effect::Create => self.create,
+        }
+    }
+
+    fn before_retry(self, attempt: u32) -> Duration {
+        (self.create / 3) * 2_u32.pow(attempt.min(5))
+    }
+}
+
+/// Something that takes time, for whoever waits.
+#[derive(Debug, Clone)]
+pub struct Wait {
+    pub seconds: u64,
+    pub why: String,
+}
+
+/// Who is told of waits, and may end them.
+pub trait Patience {
+    fn waiting(&self, wait: &Wait);
+    fn is_over(&self) -> bool;
+}
+
+/// What GitHub said: data and errors may come together.
+#[derive(Debug)]
+pub struct Answer<T> {
+    pub data: T,
+    pub errors: Vec<ApiError>,
+}
+
+pub struct Client<'a> {
+    agent: ureq::Agent,
+    url: String,
+    token: Token,
+    pace: Pace,
+    patience: &'a dyn Patience,
+    last_write: Cell<Option<(Instant, Effect)>>,
+    requests: Cell<usize>,
+    server_now: Cell<Option<Timestamp>>,
+    scopes: RefCell<Option<Vec<String>>>,
+}
+
+const TRIES: u32 = 5;
+/// How often a limit is waited for before it is given up.
+const LIMIT_TRIES: u32 = 6;
+const SECONDARY_WAIT: u64 = 60;
+
+impl<'a> Client<'a> {
+    pub fn new(url: String, token: Token, pace: Pace, patience: &'a dyn Patience) -> Self {
+        let mut config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_connect(Some(Duration::from_secs(10)))
+            .timeout_global(Some(Duration::from_secs(60)))
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .user_agent(concat!("ralph-board/", env!("CARGO_PKG_VERSION")))
+            .tls_config(ureq::tls::TlsConfig::builder().root_certs(ureq::tls::RootCerts::PlatformVerifier).build());
+        if is_loopback(&url) {
+            config = config.proxy(None);
+        }
+        Self {
+            agent: config.build().new_agent(),
+            url,
+            token,
+            pace,
+            patience,
+            last_write: Cell::new(None),
+            requests: Cell::new(0),
+            server_now: Cell::new(None),
+            scopes: RefCell::default(),
+        }
+    }
+
+    /// How many requests were made.
+    pub fn requests(&self) -> usize {
+        self.requests.get()
+    }
+
+    /// GitHub's own time, by its last answer: no clock of this machine decides anything.
+    pub fn server_now(&self) -> Option<Timestamp> {
+        self.server_now.get()
+    }
+
+    /// What a classic token may do; other tokens do not say.
+    pub fn scopes(&self) -> Option<Vec<String>> {
+        self.scopes.borrow().clone()
+    }
+
+    /// An answer without errors, or the first error.
+    pub fn ask<T: DeserializeOwned>(
+        &self,
+        document: &str,
+        name: &str,
+        variables: Value,
+        effect: Effect,
+    ) -> Result<T, GithubError> {
+        let answer: Answer<Option<T>> = self.ask_partly(document, name, variables, effect)?;
+        if let Some(error) = answer.errors.first() {
+            return Err(error.into());
+        }
+        answer.data.ok_or_else(|| GithubError::Odd(format!("{name} has no data")))
+    }
+
+    /// An answer as far as there is one, with what is wrong with the rest.
+    pub fn ask_partly<T: DeserializeOwned>(
+        &self,
+        document: &str,
+        name: &str,
+        variables: Value,
+        effect: Effect,
+    ) -> Result<Answer<Option<T>>, GithubError> {
+        let request = json!({ "query": document, "operationName": name, "variables": variables });
+        let (mut failures, mut limits) = (0, 0);
+        loop {
+            match self.once(&request, effect) {
+                Ok(answer) => return decoded(answer, name, effect),
+                Err(GithubError::Limited { reason, seconds }) if limits < LIMIT_TRIES => {
+                    limits += 1;
+                    self.wait(Duration::from_secs(seconds), &reason)?;
+                }
+                Err(error @ (GithubError::Unreachable(_) | GithubError::Outage(_) | GithubError::Odd(_)))
+                    if effect != Effect::Create && failures + 1 < TRIES =>
+                {
+                    failures += 1;
+                    self.wait(self.pace.before_retry(failures - 1), &error.to_string())?;
+                }
+                // The request may have arrived, whatever became of the answer.
+                Err(error @ (GithubError::Outage(_) | GithubError::Odd(_))) if effect == Effect::Create => {
+                    return Err(GithubError::Ambiguous(error.to_string()));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn once(&self, request: &Value, effect: Effect) -> Result<Answer<Option<Value>>, GithubError> {
+        self.keep_pace(effect)?;
+        self.requests.set(self.requests.get() + 1);
+        let sent = self
+            .agent
+            .post(&self.url)
+            .header("authorization", self.token.header())
+            .header("accept", "application/json")
+            .header("x-github-next-global-id", "1")
+            .send_json(request);
+        if effect != Effect::Read {
+            self.last_write.set(Some((Instant::now(), effect)));
+        }
+        let mut reply = sent.map_err(|error| self.unreachable(&error, effect))?;
+        let head = Head::of(&reply);
+        self.server_now.set(head.date.or(self.server_now.get()));
+        if head.scopes.is_some() {
+            self.scopes.replace(head.scopes.clone());
+        }
+        let text = reply.body_mut().with_config().limit(64 << 20).read_to_string();
+        let text =
+            text.map_err(|error| GithubError::Outage(self.token.redact(&format!("its answer broke off: {error}"))))?;
+        head.judge(&self.token.redact(&text))
+    }
+
+    /// Nothing reached GitHub only where no connection was made.
+    fn unreachable(&self, error: &ureq::Error, effect: Effect) -> GithubError {
+        let text = self.token.redact(&error.to_string());
+        let refused = match error {
+            ureq::Error::HostNotFound | ureq::Error::ConnectionFailed | ureq::Error::InvalidProxyUrl => true,
+            ureq::Error::Timeout(timeout) => {
+                timeout.to_string().contains("connect") || timeout.to_string().contains("resolve")
+            }
+            ureq::Error::Io(error) => error.kind() == std::io::ErrorKind::ConnectionRefused,
+            ureq::Error::Tls(_) | ureq::Error::Rustls(_) => true,
+            _ => false,
+        };
+        match (refused, effect) {
+            (false, Effect::Create) => GithubError::Ambiguous(text),
+            _ => GithubError::Unreachable(text),
+        }
+    }
+
+    /// Gives GitHub time for what it has just been told.
+    pub fn pause(&self, times: u64) -> Result<(), GithubError> {
+        self.sleep((self.pace.create * 2 / 3) * times as u32)
+    }
+
+    fn keep_pace(&self, effect: Effect) -> Result<(), GithubError> {
+        if self.patience.is_over() {
+            return Err(GithubError::Stopped);
+        }
+        let Some((at, last)) = self.last_write.get().filter(|_| effect != Effect::Read) else { return Ok(()) };
+        let pause = self.pace.after(last).max(self.pace.after(effect));
+        self.sleep(pause.saturating_sub(at.elapsed()))
+    }
+
+    fn wait(&self, time: Duration, why: &str) -> Result<(), GithubError> {
+        if time >= Duration::from_secs(1) {
+            self.patience.waiting(&Wait { seconds: time.as_secs(), why: why.to_owned() });
+        }
+        self.sleep(time)
+    }
+
+    fn sleep(&self, time: Duration) -> Result<(), GithubError> {
+        let end = Instant::now() + time;
+        while let Some(left) = end.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
+            if self.patience.is_over() {
+                return Err(GithubError::Stopped);
+            }
+            std::thread::sleep(left.min(Duration::from_millis(200)));
+        }
+        Ok(())
+    }
+}
+
+fn decoded<T: DeserializeOwned>(
+    answer: Answer<Option<Value>>,
+    name: &str,
+    effect: Effect,
+) -> Result<Answer<Option<T>>, GithubError> {
+    let data = answer.data.filter(|data| !data.is_null()).map(serde_json::from_value).transpose();
+    match (data, effect) {
+        (Ok(data), _) => Ok(Answer { data, errors: answer.errors }),
+        (Err(error), Effect::Create) => Err(GithubError::Ambiguous(format!("{name}: {error}"))),
+        (Err(error), _) => Err(GithubError::Odd(format!("{name}: {error}"))),
+    }
+}
+
+/// What stands before the body.
+struct Head {
+    status: u16,
+    date: Option<Timestamp>,
+    retry_after: Option<u64>,
+    spent: bool,
+    reset: Option<i64>,
+    scopes: Option<Vec<String>>,
+    sso: bool,
+    request: String,
+}
+
+impl Head {
+    fn of<B>(reply: &ureq::http::Response<B>) -> Self {
+        let text = |name: &str| reply.headers().get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+        let date = text("date").and_then(|date| jiff::fmt::rfc2822::parse(date).ok()).map(|date| date.timestamp());
+        let scopes = text("x-oauth-scopes").filter(|list| !list.is_empty());
+        Self {
+            status: reply.status().as_u16(),
+            date,
+            retry_after: text("retry-after").and_then(|seconds| seconds.parse().ok()),
+            spent: text("x-ratelimit-remaining") == Some("0"),
+            reset: text("x-ratelimit-reset").and_then(|at| at.parse().ok()),
+            scopes: scopes.map(|list| list.split(',').map(|scope| scope.trim().to_owned()).collect()),
+            sso: text("x-github-sso").is_some(),
+            request: text("x-github-request-id").map(|id| format!(" (request {id})")).unwrap_or_default(),
+        }
+    }
+
+    fn judge(&self, text: &str) -> Result<Answer<Option<Value>>, GithubError> {
+        let body: Option<Value> = serde_json::from_str(text).ok();
+        let said = body.as_ref().and_then(|body| body["message"].as_str()).unwrap_or_default().to_owned();
+        let told = |what: &str| format!("{}{}", if said.is_empty() { what } else { &said }, self.request);
+        match self.status {
+            401 => return Err(GithubError::BadToken(told("it is unknown"))),
+            403 | 429 if is_secondary(&said) || self.retry_after.is_some() || self.spent || self.status == 429 => {
+                return Err(self.limited("the secondary rate limit"));
+            }
+            403 if self.sso => {
+                return Err(GithubError::Forbidden(told("the organization wants single sign-on for this token")));
+            }
+            403 => return Err(GithubError::Forbidden(told("no reason was given"))),
+            status @ 500.. => return Err(GithubError::Outage(told(&format!("it answers {status}")))),
+            200 => {}
+            status => return Err(GithubError::Refused(told(&format!("it answers {status}")))),
+        }
+        let Some(Value::Object(mut body)) = body else {
+            return Err(GithubError::Odd(format!("it is no JSON{}", self.request)));
+        };
+        let errors = body.remove("errors").map_or(Ok(Vec::new()), serde_json::from_value::<Vec<ApiError>>);
+        let errors = errors.map_err(|error| GithubError::Odd(format!("its errors cannot be read: {error}")))?;
+        if errors.iter().any(ApiError::is_rate_limit) {
+            return Err(self.limited("the hourly rate limit"));
+        }
+        if is_secondary(&said) || errors.iter().any(ApiError::is_secondary) {
+            return Err(self.limited("the secondary rate limit"));
+        }
+        if errors.iter().any(ApiError::is_too_large) {
+            return Err(GithubError::Outage(format!("the answer would be too large{}", self.request)));
+        }
+        if body.is_empty() && errors.is_empty() {
+            return Err(GithubError::Odd(format!("it is empty{}", self.request)));
+        }
+        Ok(Answer { data: body.remove("data"), errors })
+    }
+
+    /// By GitHub's own clock; without a word from it, a minute.
+    fn limited(&self, reason: &str) -> GithubError {
+        let until_reset = || {
+            let seconds = self.reset? - self.date?.as_second();
+            self.spent.then_some(seconds.clamp(0, 3_600) as u64 + 1)
+        };
+        let seconds = self.retry_after.or_else(until_reset).unwrap_or(SECONDARY_WAIT);
+        GithubError::Limited { reason: reason.to_owned(), seconds }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(status: u16) -> Head {
+        let date = "2026-11-16T12:00:00Z".parse().ok();
+        Head {
+            status,
+            date,
+            retry_after: None,
+            spent: false,
+            reset: None,
+            scopes: None,
+            sso: false,
+            request: String::new(),
+        }
+    }
+
+    #[test]
+    fn each_way_to_say_no_is_told_apart() {
+        let says =
+            |head: Head, text: &str| head.judge(text).map(|_| ()).map_err(|error| error.to_string()).unwrap_err();
+        assert!(says(head(401), r#"{"message":"Bad credentials"}"#).contains("does not take the token"));
+        assert!(says(head(502), "<html>").contains("it answers 502"));
+        assert!(says(head(403), r#"{"message":"You have exceeded a secondary rate limit."}"#).contains("secondary"));
+        assert!(says(head(403), r#"{"message":"Resource protected"}"#).contains("forbids"));
+        assert!(says(head(200), r#"{"data":{"#).contains("no JSON"));
+        for kind in ["RATE_LIMITED", "RATE_LIMIT"] {
+            let text = format!(r#"{{"errors":[{{"type":"{kind}","message":"API rate limit exceeded"}}]}}"#);
+            assert!(says(head(200), &text).contains("hourly"), "{kind}");
+        }
+    }
+
+    #[test]
+    fn the_wait_is_counted_by_the_clock_of_github() {
+        let reset = "2026-11-16T12:05:00Z".parse::<Timestamp>().unwrap().as_second();
+        let limit = Head { spent: true, reset: Some(reset), ..head(200) }.limited("x");
+        assert!(matches!(limit, GithubError::Limited { seconds: 301, .. }));
+        assert!(matches!(head(403).limited("x"), GithubError::Limited { seconds: SECONDARY_WAIT, .. }));
+        assert!(matches!(
+            Head { retry_after: Some(7), ..head(403) }.limited("x"),
+            GithubError::Limited { seconds: 7, .. }
+        ));
+    }
+}

@@ -1,0 +1,124 @@
+//! What can go wrong between here and GitHub, by what can be done about it.
+
+use serde::Deserialize;
+
+#[derive(Debug, thiserror::Error)]
+pub enum GithubError {
+    #[error("there is no token for {host}")]
+    NoToken { host: String, variable: &'static str },
+    #[error("the token has characters that no token has")]
+    OddToken,
+    #[error("{0} is neither encrypted nor on this machine")]
+    Unsafe(String),
+    #[error("GitHub does not take the token: {0}")]
+    BadToken(String),
+    #[error("the token may not do this: {message}")]
+    Scopes { message: String, wanted: Vec<String> },
+    #[error("GitHub forbids it: {0}")]
+    Forbidden(String),
+    #[error("GitHub cannot be reached: {0}")]
+    Unreachable(String),
+    #[error("GitHub is not well: {0}")]
+    Outage(String),
+    #[error("GitHub's limit is reached: {reason}")]
+    Limited { reason: String, seconds: u64 },
+    #[error("{0}")]
+    NotFound(String),
+    #[error("whether GitHub did it is not known: {0}")]
+    Ambiguous(String),
+    #[error("GitHub refuses: {0}")]
+    Refused(String),
+    #[error("GitHub's answer is not what was asked for: {0}")]
+    Odd(String),
+    #[error("stopped")]
+    Stopped,
+}
+
+/// One of `errors` in an answer; `type` is GitHub's own addition to GraphQL.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct ApiError {
+    #[serde(default, rename = "type")]
+    pub kind: Option<String>,
+    #[serde(default)]
+    pub code: Option<String>,
+    pub message: String,
+    #[serde(default)]
+    pub path: Vec<serde_json::Value>,
+    #[serde(default)]
+    pub extensions: serde_json::Value,
+}
+
+impl ApiError {
+    /// The alias or field that it is about.
+    pub fn about(&self) -> Option<&str> {
+        self.path.first().and_then(serde_json::Value::as_str)
+    }
+
+    pub fn is(&self, kind: &str) -> bool {
+        self.kind.as_deref() == Some(kind)
+    }
+
+    /// Both spellings of the primary limit.
+    pub(super) fn is_rate_limit(&self) -> bool {
+        self.is("RATE_LIMITED") || self.is("RATE_LIMIT") || self.code.as_deref() == Some("graphql_rate_limit")
+    }
+
+    /// Limits that come without a type of their own.
+    pub(super) fn is_secondary(&self) -> bool {
+        is_secondary(&self.message)
+    }
+
+    pub(super) fn is_too_large(&self) -> bool {
+        self.is("RESOURCE_LIMITS_EXCEEDED") || self.is("MAX_NODE_LIMIT_EXCEEDED")
+    }
+
+    /// What was asked for is so already.
+    pub fn is_already(&self) -> bool {
+        let text = self.message.to_lowercase();
+        self.is("UNPROCESSABLE") && (text.contains("already") || text.contains("duplicate sub-issues"))
+    }
+}
+
+pub(super) fn is_secondary(message: &str) -> bool {
+    let text = message.to_lowercase();
+    text.contains("secondary rate limit") || text.contains("submitted too quickly") || text.contains("abuse detection")
+}
+
+impl From<&ApiError> for GithubError {
+    fn from(error: &ApiError) -> Self {
+        let message = error.message.clone();
+        match error.kind.as_deref() {
+            Some("INSUFFICIENT_SCOPES") => Self::Scopes { wanted: scopes_in(&message), message },
+            Some("FORBIDDEN") => Self::Forbidden(message),
+            Some("NOT_FOUND") => Self::NotFound(message),
+            _ => Self::Refused(message),
+        }
+    }
+}
+
+/// `requires one of the following scopes: ['read:project', …]`: what GitHub's own tool reads too.
+fn scopes_in(message: &str) -> Vec<String> {
+    let list = message.split_once("following scopes: [").and_then(|(_, rest)| rest.split_once(']'));
+    let names = list.map_or("", |(names, _)| names).split(',');
+    names.map(|name| name.trim().trim_matches('\'').to_owned()).filter(|name| !name.is_empty()).collect()
+}
+
+impl GithubError {
+    /// Nothing was done, certainly.
+    pub fn is_definite(&self) -> bool {
+        !matches!(self, Self::Ambiguous(_) | Self::Outage(_) | Self::Odd(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_missing_scopes_are_read_from_the_message() {
+        let message =
+            "The 'projectV2' field requires one of the following scopes: ['read:project', 'project'], but your token";
+        assert_eq!(scopes_in(message), ["read:project", "project"]);
+        assert!(scopes_in("something else").is_empty());
+    }
+}

@@ -1,0 +1,160 @@
+//! What is mirrored, field by field, and what a task's file remembers of its issue.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::Node;
+use crate::task::{Key, Value};
+
+/// Each has its own three-way decision; the name is the key in the task's file and in `[github.base]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Field {
+    Title,
+    Description,
+    State,
+    Priority,
+    Estimate,
+    Labels,
+    Parent,
+    BlockedBy,
+    Archived,
+}
+
+impl Field {
+    pub const ALL: [Self; 9] = [
+        Self::Title,
+        Self::Description,
+        Self::State,
+        Self::Priority,
+        Self::Estimate,
+        Self::Labels,
+        Self::Parent,
+        Self::BlockedBy,
+        Self::Archived,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Title => "title",
+            Self::Description => "description",
+            Self::State => "state",
+            Self::Priority => "priority",
+            Self::Estimate => "estimate",
+            Self::Labels => "labels",
+            Self::Parent => "parent",
+            Self::BlockedBy => "blocked_by",
+            Self::Archived => "archived",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim().replace('-', "_");
+        Self::ALL.into_iter().find(|field| field.name() == text || (text == "body" && *field == Self::Description))
+    }
+
+    pub fn key(self) -> Key {
+        Key::new(self.name())
+    }
+
+    pub fn base_key(self) -> Key {
+        Key::new(format!("github.base.{}", self.name()))
+    }
+
+    pub fn conflict_key(self) -> Key {
+        Key::new(format!("github.conflict.{}", self.name()))
+    }
+
+    pub fn is_set(self) -> bool {
+        matches!(self, Self::Labels | Self::BlockedBy)
+    }
+}
+
+/// The mirrored values of one side; what is absent is not set. A base has the hash of a description in its place.
+pub type Values = BTreeMap<Field, Value>;
+
+/// `[github]` of a task's file.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Link {
+    pub number: Option<u64>,
+    pub node: Option<Node>,
+    pub item: Option<Node>,
+    /// `mirror = false`: a person wants this task to stay here.
+    pub off: bool,
+    /// What both sides last agreed on; `None` where nothing is known.
+    pub base: Option<Values>,
+    pub notes: BTreeMap<String, NoteLink>,
+    /// The remote's values that could not be brought together with ours.
+    pub conflicts: BTreeMap<String, Option<Value>>,
+}
+
+/// The comment that mirrors a note.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NoteLink {
+    pub comment: Node,
+    /// Of the text that both last agreed on.
+    pub hash: String,
+}
+
+impl Link {
+    /// From the table as the file has it.
+    pub fn read(table: Option<&Value>) -> Self {
+        let Some(Value::Table(table)) = table else { return Self::default() };
+        let text = |key: &str| match table.get(key) {
+            Some(Value::Text(text)) => Some(text.clone()),
+            _ => None,
+        };
+        let inner = |key: &str| match table.get(key) {
+            Some(Value::Table(inner)) => Some(inner),
+            _ => None,
+        };
+        let base = inner("base").map(|base| {
+            let known = Field::ALL.into_iter().filter_map(|field| Some((field, base.get(field.name())?.clone())));
+            known.collect()
+        });
+        let conflicts = inner("conflict").into_iter().flatten().map(|(name, value)| (name.clone(), conflicting(value)));
+        let notes = inner("notes").into_iter().flatten().filter_map(|(name, value)| Some((name.clone(), note(value)?)));
+        Self {
+            number: match table.get("number") {
+                Some(Value::Integer(number)) => u64::try_from(*number).ok(),
+                _ => None,
+            },
+            node: text("node").map(Node::new),
+            item: text("item").map(Node::new),
+            off: table.get("mirror") == Some(&Value::Bool(false)),
+            base,
+            notes: notes.collect(),
+            conflicts: conflicts.collect(),
+        }
+    }
+
+    pub fn note_key(stem: &str) -> Key {
+        Key::new(format!("github.notes.{stem}"))
+    }
+}
+
+/// A value that is not there has no spelling of its own in TOML.
+fn conflicting(value: &Value) -> Option<Value> {
+    match value {
+        Value::Table(table) if table.is_empty() => None,
+        other => Some(other.clone()),
+    }
+}
+
+fn note(value: &Value) -> Option<NoteLink> {
+    let Value::Table(table) = value else { return None };
+    match (table.get("comment"), table.get("hash")) {
+        (Some(Value::Text(comment)), Some(Value::Text(hash))) => {
+            Some(NoteLink { comment: Node::new(comment.clone()), hash: hash.clone() })
+        }
+        _ => None,
+    }
+}
+
+impl NoteLink {
+    pub fn value(&self) -> Value {
+        let pairs = [("comment", self.comment.as_str()), ("hash", &self.hash)];
+        Value::Table(pairs.into_iter().map(|(key, text)| (key.to_owned(), Value::text(text))).collect())
+    }
+}

@@ -1,0 +1,274 @@
+//! What this machine has seen of GitHub: a cache that saves requests and lets `sync status` answer offline, never the truth.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::Node;
+use super::answer::{Content, DetailedComment, DetailedIssue, ScannedItem};
+use crate::fs::{self, FsError};
+
+/// What a server can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Features {
+    pub dependencies: bool,
+    /// An issue can be created in a project.
+    pub create_in_project: bool,
+    /// Archived items can be listed.
+    pub archived_items: bool,
+    /// Options of a field can be sent with their ids, so that they survive.
+    pub option_ids: bool,
+}
+
+/// A row of the project.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Item {
+    pub id: Node,
+    pub issue: Node,
+    pub number: u64,
+    pub repo: String,
+    pub title: String,
+    pub archived: bool,
+    pub state: Option<String>,
+    pub status: Option<String>,
+    pub priority: Option<String>,
+    pub estimate: Option<String>,
+    pub closed: bool,
+    pub reason: Option<String>,
+    head: Head,
+    #[serde(default)]
+    partial: bool,
+}
+
+/// By which a change of the issue behind the row shows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Head {
+    updated: String,
+    parent: Option<Node>,
+    children: u64,
+    comments: u64,
+    blockers: Option<u64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RemoteIssue {
+    pub node: Node,
+    pub number: u64,
+    pub url: String,
+    pub repo: String,
+    pub title: String,
+    pub body: String,
+    pub closed: bool,
+    pub reason: Option<String>,
+    pub created: String,
+    pub author: Option<String>,
+    pub labels: Vec<String>,
+    pub parent: Option<Node>,
+    pub children: u64,
+    pub blocked_by: Vec<Node>,
+    pub comments: Vec<RemoteComment>,
+    /// The newest pull request that closes it and was not given up.
+    pub pull: Option<String>,
+    pub items: Vec<(Node, Node, bool)>,
+    head: Head,
+    /// It had been still for a while when it was read: the stamp has a resolution of a second, and what changes within the
+    /// same second would not show.
+    settled: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RemoteComment {
+    pub id: Node,
+    pub body: String,
+    pub author: Option<String>,
+    pub created: String,
+    pub mine: bool,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Knowledge {
+    /// Which project it is about.
+    pub project: Option<Node>,
+    pub features: Option<Features>,
+    pub features_at: Option<Timestamp>,
+    /// When every issue was last read in full, by GitHub's clock.
+    pub full_at: Option<Timestamp>,
+    pub scanned_at: Option<Timestamp>,
+    pub items: Vec<Item>,
+    pub issues: BTreeMap<Node, RemoteIssue>,
+}
+
+impl Item {
+    pub(super) fn of(item: ScannedItem) -> Option<Self> {
+        let ScannedItem { id, is_archived, state, status, priority, estimate, content } = item;
+        let content = content.filter(|content| content.kind == "Issue")?;
+        let name = |chosen: Option<super::answer::Chosen>| chosen.and_then(|chosen| chosen.name);
+        let head = Head::of(&content);
+        Some(Self {
+            id,
+            issue: content.id?,
+            number: content.number?,
+            repo: content.repository?.name_with_owner,
+            title: content.title.unwrap_or_default(),
+            archived: is_archived,
+            state: name(state),
+            status: name(status),
+            priority: name(priority),
+            estimate: name(estimate),
+            closed: content.state.as_deref() == Some("CLOSED"),
+            reason: content.state_reason,
+            head,
+            partial: false,
+        })
+    }
+}
+
+impl Item {
+    /// A row whose fields nobody has read: it was just made, or the server does not list it.
+    pub fn unread(id: Node, issue: &RemoteIssue, archived: bool) -> Self {
+        Self {
+            id,
+            issue: issue.node.clone(),
+            number: issue.number,
+            repo: issue.repo.clone(),
+            title: issue.title.clone(),
+            archived,
+            state: None,
+            status: None,
+            priority: None,
+            estimate: None,
+            closed: issue.closed,
+            reason: issue.reason.clone(),
+            head: issue.head.clone(),
+            partial: archived,
+        }
+    }
+
+    /// Whether its fields are not known.
+    pub fn is_partial(&self) -> bool {
+        self.partial
+    }
+}
+
+impl Head {
+    fn of(content: &Content) -> Self {
+        Self {
+            updated: content.updated_at.clone().unwrap_or_default(),
+            parent: content.parent.as_ref().map(|parent| parent.id.clone()),
+            children: content.sub_issues_summary.as_ref().map_or(0, |summary| summary.total),
+            comments: content.comments.as_ref().map_or(0, |comments| comments.total),
+            blockers: content.issue_dependencies_summary.as_ref().map(|summary| summary.total),
+        }
+    }
+}
+
+impl RemoteIssue {
+    /// `now` is GitHub's clock at the reading.
+    pub(super) fn of(issue: DetailedIssue, now: Option<Timestamp>) -> Self {
+        let blockers = issue.blocked_by.as_ref().and_then(|list| list.total_count);
+        let head = Head {
+            updated: issue.updated_at.clone(),
+            parent: issue.parent.as_ref().map(|parent| parent.id.clone()),
+            children: issue.sub_issues_summary.total,
+            comments: issue.comments.total_count.unwrap_or(0),
+            blockers,
+        };
+        let changed: Option<Timestamp> = issue.updated_at.parse().ok();
+        let settled = matches!((changed, now), (Some(at), Some(now)) if now.as_second() - at.as_second() >= 2);
+        let pulls = issue.closed_by_pull_requests_references.into_iter().flat_map(|list| list.into_vec());
+        let pull = pulls.filter(|pull| pull.state != "CLOSED").max_by_key(|pull| pull.number).map(|pull| pull.url);
+        let items = issue.project_items.into_iter().flat_map(|list| list.into_vec());
+        Self {
+            node: issue.id,
+            number: issue.number,
+            url: issue.url,
+            repo: issue.repository.name_with_owner,
+            title: issue.title,
+            body: issue.body,
+            closed: issue.state == "CLOSED",
+            reason: issue.state_reason,
+            created: issue.created_at,
+            author: issue.author.map(|author| author.login),
+            labels: issue.labels.into_iter().flat_map(|list| list.into_vec()).map(|label| label.name).collect(),
+            parent: issue.parent.map(|parent| parent.id),
+            children: issue.sub_issues_summary.total,
+            blocked_by: issue.blocked_by.into_iter().flat_map(|list| list.into_vec()).map(|id| id.id).collect(),
+            comments: issue.comments.into_vec().into_iter().map(RemoteComment::of).collect(),
+            pull,
+            items: items.map(|item| (item.id, item.project.id, item.is_archived)).collect(),
+            head,
+            settled,
+        }
+    }
+
+    /// One that was just made.
+    pub fn fresh(created: &super::Created, repo: &str, labels: Vec<String>) -> Self {
+        Self {
+            node: created.node.clone(),
+            number: created.number,
+            url: created.url.clone(),
+            repo: repo.to_owned(),
+            title: created.title.clone(),
+            body: created.body.clone(),
+            closed: false,
+            reason: None,
+            created: String::new(),
+            author: None,
+            labels,
+            parent: None,
+            children: 0,
+            blocked_by: Vec::new(),
+            comments: Vec::new(),
+            pull: None,
+            items: Vec::new(),
+            head: Head { updated: String::new(), parent: None, children: 0, comments: 0, blockers: None },
+            settled: false,
+        }
+    }
+
+    /// It is about to be changed: it has to be read again.
+    pub fn unsettle(&mut self) {
+        self.settled = false;
+    }
+
+    /// Whether it was read under this stamp.
+    pub(super) fn is_of(&self, updated: &str) -> bool {
+        self.head.updated == updated
+    }
+
+    /// Whether what was read still holds, by the row that was just scanned.
+    pub fn is_current(&self, item: &Item) -> bool {
+        self.settled && self.head == item.head && self.closed == item.closed && self.title == item.title
+    }
+}
+
+impl RemoteComment {
+    pub(super) fn of(comment: DetailedComment) -> Self {
+        Self {
+            id: comment.id,
+            body: comment.body,
+            author: comment.author.map(|author| author.login),
+            created: comment.created_at,
+            mine: comment.viewer_did_author,
+        }
+    }
+}
+
+impl Knowledge {
+    /// Nothing is known where the file is missing, damaged, or about something else.
+    pub fn load(path: &Path) -> Self {
+        let text = fs::read_text(path).ok().flatten();
+        text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+    }
+
+    pub fn save(&self, path: &Path) -> Result<(), FsError> {
+        let text = serde_json::to_string(self).expect("a cache is text");
+        fs::replace(path, text.as_bytes(), false)
+    }
+
+    pub fn item_of(&self, issue: &Node) -> Option<&Item> {
+        self.items.iter().find(|item| item.issue == *issue)
+    }
+}

@@ -1,0 +1,181 @@
+//! The three-way decision about one field of one task: what is here, what is there, and what both last agreed on.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::{Field, canonical, hash};
+use crate::task::Value;
+
+/// One of the two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    Local,
+    Remote,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Decision {
+    /// Both say the same, and so does the base.
+    Settled,
+    /// Both say the same; the base does not say so yet.
+    Agreed,
+    /// Only the remote has changed.
+    Pull,
+    /// Only we have changed.
+    Push,
+    /// Both have changed, and this holds all of it.
+    Both(Option<Value>),
+    Conflict,
+}
+
+/// `base` is `None` where nothing is known of what was agreed; `ancestor` is the text behind a description's hash.
+pub fn decide(
+    field: Field,
+    local: Option<&Value>,
+    remote: Option<&Value>,
+    base: Option<Option<&Value>>,
+    ancestor: Option<&str>,
+) -> Decision {
+    let known = base.map(|base| base.map(|value| fingerprint(field, value)));
+    let (here, there) = (local.map(|v| fingerprint(field, v)), remote.map(|v| fingerprint(field, v)));
+    if here == there {
+        return if known == Some(here) { Decision::Settled } else { Decision::Agreed };
+    }
+    match known {
+        Some(known) if known == here => Decision::Pull,
+        Some(known) if known == there => Decision::Push,
+        _ => merged(field, local, remote, base.flatten(), base.is_some(), ancestor),
+    }
+}
+
+/// What of a value counts.
+fn fingerprint(field: Field, value: &Value) -> Value {
+    match (field, value) {
+        (Field::Description, Value::Text(text)) if text.starts_with("sha256:") && text.len() == 39 => value.clone(),
+        (Field::Description, Value::Text(text)) => Value::Text(hash(&canonical(text))),
+        (Field::Labels, Value::List(_)) => {
+            Value::texts(items(Some(value)).iter().map(|label| label.to_lowercase()).collect::<BTreeSet<_>>())
+        }
+        (Field::BlockedBy, Value::List(_)) => Value::texts(items(Some(value))),
+        _ => value.clone(),
+    }
+}
+
+fn merged(
+    field: Field,
+    local: Option<&Value>,
+    remote: Option<&Value>,
+    base: Option<&Value>,
+    known: bool,
+    ancestor: Option<&str>,
+) -> Decision {
+    if field.is_set() {
+        return Decision::Both(union(field, local, remote, base));
+    }
+    match (local, remote) {
+        // Without a base, what one side has and the other has not is news.
+        (Some(_), None) if !known => Decision::Push,
+        (None, Some(_)) if !known => Decision::Pull,
+        (Some(Value::Text(here)), Some(Value::Text(there))) if field == Field::Description => {
+            let lines = |text: &str| format!("{}\n", canonical(text));
+            let merged = ancestor.and_then(|base| diffy::merge(&lines(base), &lines(here), &lines(there)).ok());
+            merged.map_or(Decision::Conflict, |text| Decision::Both(Some(Value::Text(text))))
+        }
+        _ => Decision::Conflict,
+    }
+}
+
+/// What was added on either side is there, what was removed on either is not.
+fn union(field: Field, local: Option<&Value>, remote: Option<&Value>, base: Option<&Value>) -> Option<Value> {
+    let same = |text: &str| if field == Field::Labels { text.to_lowercase() } else { text.to_owned() };
+    let keys = |value: Option<&Value>| items(value).iter().map(|item| same(item)).collect::<BTreeSet<_>>();
+    let (here, there, before) = (keys(local), keys(remote), keys(base));
+    let stays = |key: &String| !before.contains(key) || (here.contains(key) && there.contains(key));
+    let mut seen = BTreeSet::new();
+    let all = items(local).into_iter().chain(items(remote));
+    let mut kept: Vec<String> = all.filter(|item| stays(&same(item)) && seen.insert(same(item))).collect();
+    kept.sort();
+    (!kept.is_empty()).then(|| Value::texts(kept))
+}
+
+fn items(value: Option<&Value>) -> BTreeSet<String> {
+    match value {
+        Some(Value::List(list)) => list.iter().map(ToString::to_string).collect(),
+        _ => BTreeSet::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn text(text: &str) -> Option<Value> {
+        (!text.is_empty()).then(|| Value::text(text))
+    }
+
+    fn three(field: Field, local: &str, remote: &str, base: Option<&str>) -> Decision {
+        let base = base.map(text);
+        decide(field, text(local).as_ref(), text(remote).as_ref(), base.as_ref().map(Option::as_ref), None)
+    }
+
+    fn set(list: &[&str]) -> Option<Value> {
+        (!list.is_empty()).then(|| Value::texts(list))
+    }
+
+    #[test]
+    fn only_a_change_on_both_sides_is_a_conflict() {
+        let title = |local, remote, base| three(Field::Title, local, remote, base);
+        assert_eq!(title("a", "a", Some("a")), Decision::Settled);
+        assert_eq!(title("b", "b", Some("a")), Decision::Agreed);
+        assert_eq!(title("a", "b", Some("a")), Decision::Pull);
+        assert_eq!(title("b", "a", Some("a")), Decision::Push);
+        assert_eq!(title("b", "c", Some("a")), Decision::Conflict);
+        assert_eq!(title("b", "c", None), Decision::Conflict);
+        assert_eq!(three(Field::Priority, "P1", "", None), Decision::Push);
+        assert_eq!(three(Field::Priority, "", "P1", Some("P1")), Decision::Push);
+    }
+
+    #[test]
+    fn sets_take_what_either_side_did() {
+        let decided = |local: &[&str], remote: &[&str], base: &[&str]| {
+            decide(Field::Labels, set(local).as_ref(), set(remote).as_ref(), Some(set(base).as_ref()), None)
+        };
+        assert_eq!(decided(&["a", "x"], &["b", "x"], &["a", "b", "x"]), Decision::Both(set(&["x"])));
+        assert_eq!(decided(&["a", "n"], &["a", "m"], &["a"]), Decision::Both(set(&["a", "m", "n"])));
+        assert_eq!(decided(&["Bug"], &["bug"], &["bug"]), Decision::Settled);
+    }
+
+    #[test]
+    fn a_description_merges_by_lines_where_the_text_behind_the_hash_is_known() {
+        let (base, here, there) = ("one\ntwo\nthree", "ONE\ntwo\nthree", "one\ntwo\nTHREE");
+        let known = Value::text(hash(base));
+        let decided = |there: &str, ancestor| {
+            decide(Field::Description, text(here).as_ref(), text(there).as_ref(), Some(Some(&known)), ancestor)
+        };
+        assert_eq!(decided(there, Some(base)), Decision::Both(text("ONE\ntwo\nTHREE\n")));
+        assert_eq!(decided(there, None), Decision::Conflict);
+        assert_eq!(decided("uno\ntwo\nthree", Some(base)), Decision::Conflict);
+        assert_eq!(decided("one\r\ntwo\r\nthree\r\n", None), Decision::Push);
+    }
+
+    proptest! {
+        /// Whatever was changed on one side only is where the decision leads to.
+        #[test]
+        fn no_update_is_lost(local in 0u8..4, remote in 0u8..4, base in 0u8..4) {
+            let name = |n: u8| ["", "a", "b", "c"][n as usize];
+            let decision = three(Field::Title, name(local), name(remote), Some(name(base)));
+            let result = match &decision {
+                Decision::Settled | Decision::Agreed => { prop_assert_eq!(local, remote); return Ok(()) }
+                Decision::Pull => remote,
+                Decision::Push => local,
+                Decision::Conflict => { prop_assert!(local != base && remote != base); return Ok(()) }
+                Decision::Both(_) => unreachable!(),
+            };
+            prop_assert!(local == base || result == local);
+            prop_assert!(remote == base || result == remote);
+        }
+    }
+}

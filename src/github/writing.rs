@@ -1,0 +1,108 @@
+//! Writing to GitHub: one create at a time, everything else in batches whose results are told apart.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::answer::{AddComment, CreateIssue, CreateLabel, Label};
+use super::calls::{AT_ONCE, batch};
+use super::{ApiError, Call, Client, Effect, Features, GithubError, Node, documents};
+
+/// An issue that was just made.
+#[derive(Debug, Clone)]
+pub struct Created {
+    pub node: Node,
+    pub number: u64,
+    pub url: String,
+    pub title: String,
+    pub body: String,
+    /// Its row in the project, if GitHub has it already.
+    pub item: Option<Node>,
+}
+
+/// What became of one call of a batch.
+#[derive(Debug)]
+pub enum Outcome {
+    /// With what GitHub kept of a text that was sent.
+    Done(Option<String>),
+    Failed(ApiError),
+}
+
+impl Client<'_> {
+    pub fn create_issue(
+        &self,
+        repository: &Node,
+        project: &Node,
+        title: &str,
+        body: &str,
+        labels: &[Node],
+        features: Features,
+    ) -> Result<Created, GithubError> {
+        let mut input = json!({ "repositoryId": repository, "title": title, "body": body, "labelIds": labels });
+        if features.create_in_project {
+            input["projectV2Ids"] = json!([project]);
+        }
+        let answer: CreateIssue =
+            self.ask(documents::CREATE, "CreateIssue", json!({ "input": input }), Effect::Create)?;
+        let issue = answer.create_issue.and_then(|created| created.issue);
+        let issue = issue.ok_or_else(|| GithubError::Ambiguous("the new issue is not in the answer".into()))?;
+        let item =
+            issue.project_items.and_then(|items| items.into_vec().into_iter().find(|item| item.project.id == *project));
+        Ok(Created {
+            node: issue.id,
+            number: issue.number,
+            url: issue.url,
+            title: issue.title,
+            body: issue.body,
+            item: item.map(|item| item.id),
+        })
+    }
+
+    pub fn add_comment(&self, issue: &Node, body: &str) -> Result<(Node, String), GithubError> {
+        let input = json!({ "input": { "subjectId": issue, "body": body } });
+        let answer: AddComment = self.ask(documents::CREATE, "AddComment", input, Effect::Create)?;
+        let comment = answer.add_comment.and_then(|added| added.comment_edge).and_then(|edge| edge.node);
+        comment
+            .map(|comment| (comment.id, comment.body))
+            .ok_or_else(|| GithubError::Ambiguous("the new comment is not in the answer".into()))
+    }
+
+    /// A name can be taken only once, so a second try does no harm.
+    pub fn create_label(&self, repository: &Node, name: &str) -> Result<Option<Label>, GithubError> {
+        let input = json!({ "input": { "repositoryId": repository, "name": name, "color": "ededed" } });
+        let answer = self.ask_partly::<CreateLabel>(documents::CREATE, "CreateLabel", input, Effect::Set)?;
+        let label = answer.data.and_then(|data| data.create_label).and_then(|created| created.label);
+        match (label, answer.errors.first()) {
+            (Some(label), _) => Ok(Some(label)),
+            (None, Some(error)) if error.is_already() => Ok(None),
+            (None, Some(error)) => Err(error.into()),
+            (None, None) => Err(GithubError::Odd("the new label is not in the answer".into())),
+        }
+    }
+
+    /// Each call's own outcome, in the order of the calls. What is so already is done.
+    pub fn call(&self, calls: &[Call]) -> Result<Vec<Outcome>, GithubError> {
+        debug_assert!(calls.len() <= AT_ONCE);
+        let (document, variables) = batch(calls);
+        let answer = self.ask_partly::<Map<String, Value>>(&document, "Batch", variables, Effect::Set)?;
+        let data = answer.data.unwrap_or_default();
+        // An error without a path is about all of them.
+        if let Some(error) = answer.errors.iter().find(|error| error.about().is_none()) {
+            return Err(error.into());
+        }
+        let outcome = |(at, call): (usize, &Call)| {
+            let alias = format!("m{at}");
+            match answer.errors.iter().find(|error| error.about() == Some(&alias)) {
+                Some(error) if error.is_already() => Outcome::Done(None),
+                Some(error) => Outcome::Failed(error.clone()),
+                None => Outcome::Done(data.get(&alias).and_then(|answer| call.kept(answer))),
+            }
+        };
+        Ok(calls.iter().enumerate().map(outcome).collect())
+    }
+}
+
+/// How many calls one batch holds.
+pub const BATCH: usize = AT_ONCE;
+
+#[derive(Deserialize)]
+pub(super) struct Ignored {}

@@ -62,8 +62,11 @@ pub(super) struct Place {
     pub branch: String,
 }
 
-fn name(task: &Task) -> String {
-    task.github.as_ref().map_or_else(|| task.id.to_string(), |link| format!("GH-{}", link.number))
+/// By its issue; but work that began before it was mirrored goes on where it is.
+fn name(ws: &Workspace, task: &Task) -> String {
+    let (own, mirrored) = (task.id.to_string(), task.github.as_ref().map(|link| format!("GH-{}", link.number)));
+    let has = |name: &str| ws.repository.has_branch(&format!("feature/{name}"));
+    mirrored.filter(|name| has(name) || !has(&own)).unwrap_or(own)
 }
 
 pub(super) fn place(ws: &Workspace, board: &Board, id: &TaskId) -> Result<Place, Failure> {
@@ -75,11 +78,12 @@ pub(super) fn place(ws: &Workspace, board: &Board, id: &TaskId) -> Result<Place,
         let message = format!("{} is a link, and worktrees are made inside the repository", folder.display());
         return Err(Failure::refused("escapes", message).advice("put a folder in its place"));
     }
-    let path = folder.join(name(task));
+    let name = name(ws, task);
+    let path = folder.join(&name);
     if path.is_symlink() {
         return Err(Failure::refused("escapes", format!("{} is a link", path.display())).advice("take the link away"));
     }
-    Ok(Place { task: task.id.clone(), path, branch: format!("feature/{}", name(task)) })
+    Ok(Place { task: task.id.clone(), path, branch: format!("feature/{name}") })
 }
 
 /// The setting; unless somebody set it, `master` will do where there is no `main`.
@@ -146,7 +150,8 @@ fn revision(ws: &Workspace, board: &Board, id: &TaskId, start: &Start) -> Result
 /// The one open task that this one waits for and that has a branch.
 fn predecessor(ws: &Workspace, board: &Board, id: &TaskId) -> Result<String, Failure> {
     let task = board.get(id).ok_or_else(|| super::moves::missing(ws, board, id))?;
-    let branches = task.blocked_by.iter().filter_map(|id| board.get(id)).map(|task| format!("feature/{}", name(task)));
+    let branches =
+        task.blocked_by.iter().filter_map(|id| board.get(id)).map(|task| format!("feature/{}", name(ws, task)));
     let found: Vec<String> = branches.filter(|branch| ws.repository.has_branch(branch)).collect();
     match found.as_slice() {
         [one] => Ok(one.clone()),
@@ -198,7 +203,8 @@ pub fn list_worktrees(ws: &Workspace) -> Result<Vec<WorktreeView>, Failure> {
 
 fn task_of<'b>(board: &'b Board, worktree: &Worktree) -> Option<&'b Task> {
     let branch = worktree.branch.as_deref()?.strip_prefix("feature/")?;
-    board.tasks().iter().find(|task| name(task) == branch)
+    let mirrored = |task: &&Task| task.github.as_ref().is_some_and(|link| branch == format!("GH-{}", link.number));
+    board.tasks().iter().find(|task| task.id.as_str() == branch || mirrored(task))
 }
 
 /// Refused while something would be lost with it, each thing named, unless by `force`; the branch goes only if it is merged.

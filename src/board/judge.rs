@@ -35,6 +35,21 @@ pub struct Verdict {
     pub along: Vec<(TaskId, StateName)>,
 }
 
+impl Verdict {
+    /// Nothing moves.
+    pub fn staying(state: StateName) -> Self {
+        Self {
+            from: state.clone(),
+            to: state,
+            command: None,
+            changes: Vec::new(),
+            hands_off: false,
+            forced: false,
+            along: Vec::new(),
+        }
+    }
+}
+
 impl Board {
     pub fn judge(&self, rules: &Rules, actor: &Actor, asked: &Move<'_>) -> Result<Verdict, Refusal> {
         self.hear(rules, actor, asked, Claims::Count)

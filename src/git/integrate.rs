@@ -26,6 +26,17 @@ pub struct Landing {
     log: String,
 }
 
+impl Landing {
+    pub fn is_elsewhere(&self) -> bool {
+        self.old.is_empty()
+    }
+
+    /// What a server has merged by itself.
+    pub fn elsewhere(into: &str, new: &str, tip: &str) -> Self {
+        Self { into: into.to_owned(), old: String::new(), new: new.to_owned(), tip: tip.to_owned(), log: String::new() }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Prepared {
     /// The branch has it all already.

@@ -100,6 +100,30 @@ impl Repository {
         }
     }
 
+    /// The remote whose address `fits`.
+    pub fn remote_where(&self, fits: impl Fn(&str) -> bool) -> Option<String> {
+        let settings = self.inner.config_snapshot();
+        self.remotes().into_iter().find(|name| {
+            settings.string(format!("remote.{name}.url").as_str()).is_some_and(|url| fits(&url.to_str_lossy()))
+        })
+    }
+
+    /// Takes a branch away on a remote, if it is still where it was; that it has gone by itself is as good.
+    pub fn delete_remote_branch(&self, remote: &str, branch: &str, tip: &str) -> Result<bool, GitError> {
+        self.known(remote)?;
+        let lease = format!("--force-with-lease=refs/heads/{branch}:{tip}");
+        let said =
+            self.ask(remote, &["push", "--porcelain", "--no-verify", &lease], &[&format!(":refs/heads/{branch}")])?;
+        if said.ok || said.stderr.contains("remote ref does not exist") {
+            return Ok(said.ok);
+        }
+        match refused(&said) {
+            Some(Refused::Behind) => Ok(false),
+            Some(Refused::Denied(message)) => Err(GitError::Denied { remote: remote.to_owned(), message }),
+            None => Err(unreachable(remote, &said)),
+        }
+    }
+
     /// Brings the claims of a remote here, and forgets those that are no longer there.
     pub fn fetch_claims(&self, remote: &str) -> Result<(), GitError> {
         self.known(remote)?;
@@ -183,12 +207,18 @@ impl Repository {
         self.edit_reference(&self.inner, edit, doing).map(|_| ())
     }
 
-    /// The addresses of all remotes, that of `origin` first.
-    pub fn remote_urls(&self) -> Vec<String> {
-        let settings = self.inner.config_snapshot();
+    /// Their names, `origin` first.
+    fn remotes(&self) -> Vec<String> {
         let mut names: Vec<String> =
             self.inner.remote_names().iter().map(|name| name.to_str_lossy().into_owned()).collect();
         names.sort_by_key(|name| (name != "origin", name.clone()));
+        names
+    }
+
+    /// The addresses of all remotes, that of `origin` first.
+    pub fn remote_urls(&self) -> Vec<String> {
+        let settings = self.inner.config_snapshot();
+        let names = self.remotes();
         names
             .iter()
             .filter_map(|name| settings.string(format!("remote.{name}.url").as_str()))

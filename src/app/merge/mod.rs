@@ -1,6 +1,7 @@
 //! `merge`: a task's branch into main, its worktree and branch away, the task done; taken up again when it is killed.
 
 mod checks;
+mod github;
 
 use std::path::PathBuf;
 
@@ -45,6 +46,7 @@ pub enum MergeStep<'a> {
     Updating(&'a str),
     Check(&'a [String]),
     Landing(&'a str),
+    Waiting(&'a crate::github::Wait),
 }
 
 /// A merge that has begun, on disk until the task is done.
@@ -64,7 +66,7 @@ const COMMAND: &str = "merge";
 pub fn merge(ws: &Workspace, id: &TaskId, force: bool, tell: &mut dyn FnMut(MergeStep<'_>)) -> Result<Merged, Failure> {
     let _one_at_a_time = ws.store.merge_lock()?;
     if let Some(begun) = begun(ws, id)? {
-        if ws.repository.contains(&begun.landing.into, &begun.landing.new) {
+        if begun.landing.is_elsewhere() || ws.repository.contains(&begun.landing.into, &begun.landing.new) {
             return finish(ws, id, begun, force, true);
         }
         fs::remove(&begun_path(ws, id))?;
@@ -76,6 +78,11 @@ pub fn merge(ws: &Workspace, id: &TaskId, force: bool, tell: &mut dyn FnMut(Merg
     let place = place(ws, &board, id)?;
     let into = main_branch(ws);
     refuse_unready(ws, &board, &place, force)?;
+    if let Some(pull) = github::linked(ws, &board, &place)? {
+        let begun = github::land(ws, &board, id, &place, pull, force, tell)?.begun(&place.branch);
+        write_begun(ws, id, &begun)?;
+        return finish(ws, id, begun, force, false).map(github::without_hooks);
+    }
     refuse_unmergeable(ws, &place, &into)?;
     let checks = checked(ws, id, &place, &into, tell)?;
     tell(MergeStep::Landing(&place.branch));
@@ -170,7 +177,7 @@ fn refuse_unready(ws: &Workspace, board: &Board, place: &Place, force: bool) -> 
 }
 
 /// There must be a branch with something new in it, and all of the work must be there.
-fn refuse_unmergeable(ws: &Workspace, place: &Place, into: &str) -> Result<(), Failure> {
+pub(super) fn refuse_unmergeable(ws: &Workspace, place: &Place, into: &str) -> Result<(), Failure> {
     let id = &place.task;
     if !ws.repository.has_branch(&place.branch) {
         return Err(Failure::refused("no-branch", format!("{id} has no branch {}", place.branch))

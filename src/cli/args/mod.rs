@@ -14,7 +14,7 @@ use clap_complete::engine::ArgValueCandidates;
 use super::complete;
 
 pub use share::{Claims, Commit, Merge, Share, Take, Trust};
-pub use sync::{Sync, SyncCommand, SyncInit, SyncResolve, SyncRun, TakeSide};
+pub use sync::{Pr, Sync, SyncCommand, SyncInit, SyncResolve, SyncRun, TakeSide};
 pub use task::{Add, Archive, Diff, Graph, Ls, Rm, Search, Set, Task, Tree};
 pub use watch::Watch;
 pub use work::{Advance, Become, Claim, Close, Guarded, Move, Next, Release, Run, Status, Wait, Workflow, Worktree};
@@ -122,6 +122,8 @@ pub enum Command {
     /// A task's code in a place of its own
     #[command(subcommand, visible_alias = "wt")]
     Worktree(Worktree),
+    /// Push a task's branch, and make or find its pull request on GitHub
+    Pr(Pr),
     /// Merge a task's branch into main, and close the task
     Merge(Merge),
     /// Commit the board and its documents, and nothing else

@@ -91,3 +91,15 @@ pub enum TakeSide {
     Local,
     Remote,
 }
+
+#[derive(Debug, Args)]
+pub struct Pr {
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: String,
+    /// As a draft
+    #[arg(long)]
+    pub draft: bool,
+    /// A person insists, against the table; it is journaled
+    #[arg(long)]
+    pub force: bool,
+}

@@ -14,6 +14,7 @@ pub fn run(session: &Session<'_>, args: &Merge) -> Answer {
             MergeStep::Updating(branch) => format!("bringing main into {branch}, so that both are checked together"),
             MergeStep::Check(program) => format!("check: {}", program.join(" ")),
             MergeStep::Landing(branch) => format!("merging {branch}"),
+            MergeStep::Waiting(wait) => format!("waiting {} s: {}", wait.seconds, wait.why),
         });
     };
     let merged = session.with(|ws| app::merge(ws, &ws.find(&args.task)?, args.force, &mut tell))?;

@@ -19,6 +19,7 @@ mod moves;
 mod next;
 mod note;
 mod place;
+mod pr;
 mod rm;
 mod run;
 mod search;
@@ -68,6 +69,7 @@ pub fn run(session: &Session<'_>, command: Command) -> Answer {
         Command::Workflow(args) => workflow::run(session, &args),
         Command::Worktree(command) => worktree::run(session, &command),
         Command::Commit(args) => commit::run(session, &args),
+        Command::Pr(args) => pr::run(session, &args),
         Command::Merge(args) => merge::run(session, &args),
         Command::Pull(args) => share::pull(session, &args),
         Command::Push(args) => share::push(session, &args),

@@ -1,0 +1,50 @@
+//! `ralph pr`.
+
+use crate::app::{self, PrStep, PullRequested};
+use crate::cli::args::Pr;
+use crate::cli::style::{self, paint};
+use crate::cli::{Answer, Outcome, Session};
+
+pub fn run(session: &Session<'_>, args: &Pr) -> Answer {
+    let mut tell = |step: PrStep<'_>| {
+        if !session.out.json {
+            session.out.say(&match step {
+                PrStep::Pushing(branch) => format!("pushing {branch}"),
+                PrStep::Creating(branch) => format!("making a pull request for {branch}"),
+                PrStep::Waiting(wait) => format!("waiting {} s: {}", wait.seconds, wait.why),
+            });
+        }
+    };
+    let done = session.with(|ws| app::pull_request(ws, &ws.find(&args.task)?, args.draft, args.force, &mut tell))?;
+    if session.out.json {
+        session.out.json(&done);
+    } else {
+        session.out.text(&words(&done));
+    }
+    Ok(Outcome::Done)
+}
+
+fn words(done: &PullRequested) -> String {
+    let (Some(url), Some(number)) = (&done.url, done.number) else {
+        return format!(
+            "nothing to do: there is no GitHub here; `ralph merge {}` merges {} itself\n",
+            done.task, done.branch
+        );
+    };
+    let how = match (done.created, done.pushed) {
+        (true, _) => "made",
+        (false, true) => "has new commits",
+        (false, false) => "is there already",
+    };
+    let mut text = format!("{} into {}: #{number} {how}  {url}\n", done.branch, done.base);
+    if !done.closes.is_empty() {
+        let list: Vec<String> = done.closes.iter().map(|number| format!("#{number}")).collect();
+        text.push_str(&format!("its merge closes {}\n", list.join(", ")));
+    }
+    text.push_str(&format!(
+        "{} {}\n",
+        paint(style::ID, &done.task),
+        paint(style::state(done.state.as_str()), &done.state)
+    ));
+    text
+}

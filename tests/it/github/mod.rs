@@ -1,0 +1,78 @@
+//! A sandbox whose board is mirrored to a fake GitHub, or to a real one that the environment names.
+
+mod mirroring;
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::fake::{Fake, Level, World};
+use crate::sandbox::{Output, RALPH, Sandbox, finish};
+
+pub struct Mirror {
+    pub sandbox: Sandbox,
+    pub fake: Fake,
+}
+
+impl Mirror {
+    /// Set up, with a project that has nothing in it.
+    pub fn new() -> Self {
+        let mirror = Self::unset(Level::Dotcom);
+        mirror.ralph(&["sync", "init"]).ok();
+        mirror
+    }
+
+    /// A board and a GitHub that know nothing of each other but the git remote.
+    pub fn unset(level: Level) -> Self {
+        let sandbox = Sandbox::new();
+        sandbox.git(&["remote", "add", "origin", "git@github.com:acme/app.git"]);
+        Self { sandbox, fake: Fake::start_at(level) }
+    }
+
+    pub fn command(&self, folder: &Path) -> Command {
+        let mut command = self.sandbox.command(RALPH, folder);
+        command.env("GH_TOKEN", self.fake.token()).env("RALPH_GITHUB_API", self.fake.url()).env("RALPH_GITHUB_PACE", "0s");
+        command
+    }
+
+    pub fn ralph(&self, args: &[&str]) -> Output {
+        finish(self.command(&self.sandbox.root()).args(args))
+    }
+
+    /// A run that must leave nothing open.
+    #[track_caller]
+    pub fn sync(&self) -> serde_json::Value {
+        self.ralph(&["sync", "--json"]).json()
+    }
+
+    #[track_caller]
+    pub fn add(&self, args: &[&str]) -> String {
+        self.sandbox.add(args)
+    }
+
+    /// The number of a task's issue.
+    #[track_caller]
+    pub fn number(&self, task: &str) -> u32 {
+        let shown = self.ralph(&["task", "show", task, "--json"]).json();
+        u32::try_from(shown["github"]["number"].as_u64().unwrap_or_else(|| panic!("{task} is not mirrored: {shown}"))).unwrap()
+    }
+
+    #[track_caller]
+    pub fn field(&self, task: &str, field: &str) -> String {
+        let shown = self.ralph(&["task", "show", task, "--json"]).json();
+        match &shown[field] {
+            serde_json::Value::String(text) => text.clone(),
+            other => other.to_string(),
+        }
+    }
+
+    pub fn world<T>(&self, look: impl FnOnce(&mut World) -> T) -> T {
+        look(&mut self.fake.world())
+    }
+
+    /// The names of the requests since the last time, in order.
+    pub fn requests(&self) -> Vec<String> {
+        let names = self.fake.log().iter().map(|logged| logged.operation.clone().unwrap_or_default()).collect();
+        self.fake.clear_log();
+        names
+    }
+}

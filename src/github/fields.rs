@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::Node;
+use super::{Node, Shown};
 use crate::task::{Key, Value};
 
 /// Each has its own three-way decision; the name is the key in the task's file and in `[github.base]`.
@@ -34,6 +34,9 @@ impl Field {
         Self::BlockedBy,
         Self::Archived,
     ];
+
+    /// What the row of a project says, not the issue.
+    pub const OF_ROW: [Self; 4] = [Self::State, Self::Priority, Self::Estimate, Self::Archived];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -84,6 +87,8 @@ pub struct Link {
     pub off: bool,
     /// What both sides last agreed on; `None` where nothing is known.
     pub base: Option<Values>,
+    /// How the issue looked then, where it did not look like its state.
+    pub shown: Option<Shown>,
     pub notes: BTreeMap<String, NoteLink>,
     /// The remote's values that could not be brought together with ours.
     pub conflicts: BTreeMap<String, Option<Value>>,
@@ -123,10 +128,24 @@ impl Link {
             node: text("node").map(Node::new),
             item: text("item").map(Node::new),
             off: table.get("mirror") == Some(&Value::Bool(false)),
+            shown: inner("base").and_then(|base| base.get("shown")).map(|shown| Shown::parse(&shown.to_string())),
             base,
             notes: notes.collect(),
             conflicts: conflicts.collect(),
         }
+    }
+
+    /// The same for another row of the project, of which nothing is agreed yet.
+    #[must_use]
+    pub fn without_row(mut self) -> Self {
+        for field in Field::OF_ROW {
+            self.base.iter_mut().for_each(|base| drop(base.remove(&field)));
+        }
+        Self { shown: None, ..self }
+    }
+
+    pub fn shown_key() -> Key {
+        Key::new("github.base.shown")
     }
 
     pub fn note_key(stem: &str) -> Key {

@@ -32,6 +32,6 @@ pub use plan::{Decision, Side, decide};
 pub use project::{Lookup, OptionField, Project, Repo, Wanted};
 pub use pull_request::{Check, CheckResult, Checks, Head, PullRequest, PullState};
 pub use reading::{FieldNames, Names, remote_values};
-pub use state::Representation;
+pub use state::{Representation, Shown};
 pub use token::{Token, find_token};
 pub use writing::{BATCH, Created, Outcome};

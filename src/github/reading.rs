@@ -12,7 +12,7 @@ use super::answer::{
 use super::knowledge::RemoteComment;
 use super::state::{Seen, read as read_state};
 use super::{
-    Client, Effect, Features, Field, GithubError, Item, Knowledge, Node, RemoteIssue, Slug, Values, documents,
+    Client, Effect, Features, Field, GithubError, Item, Knowledge, Link, Node, RemoteIssue, Slug, Values, documents,
     read_issue_body, title_of,
 };
 use crate::task::{Estimate, Priority, StateName, TaskId, Value};
@@ -245,14 +245,9 @@ impl RemoteIssue {
     }
 }
 
-/// What GitHub says of an issue and its row, in the words of a task. `base` tells what a closed issue means.
-pub fn remote_values(
-    item: &Item,
-    issue: &RemoteIssue,
-    names: &Names,
-    base: Option<&Values>,
-    flow: &Workflow,
-) -> Values {
+/// What GitHub says of an issue and its row, in the words of a task. `link` tells what a closed issue means.
+pub fn remote_values(item: &Item, issue: &RemoteIssue, names: &Names, link: Option<&Link>, flow: &Workflow) -> Values {
+    let base = link.and_then(|link| link.base.as_ref());
     let mut values = Values::new();
     values.insert(Field::Title, Value::Text(title_of(&issue.title)));
     let (text, _) = read_issue_body(&issue.body);
@@ -263,7 +258,9 @@ pub fn remote_values(
     let seen = Seen { option: item.state.as_deref(), closed: item.closed, reason: item.reason.as_deref() };
     // A row that nobody has put anywhere yet says nothing.
     let says = before.is_some() || item.closed || item.state.is_some();
-    values.extend(says.then(|| (Field::State, Value::text(read_state(flow, seen, before.as_ref())))));
+    values.extend(says.then(|| {
+        (Field::State, Value::text(read_state(flow, seen, before.as_ref(), link.and_then(|link| link.shown.as_ref()))))
+    }));
     // An option that is no priority of ours says nothing: what was agreed stands.
     let chosen = |field: Field, option: Option<&str>, known: fn(&str) -> Option<String>| match option {
         None => None,

@@ -20,6 +20,37 @@ pub struct Seen<'a> {
     pub reason: Option<&'a str>,
 }
 
+/// How an issue looked when both sides agreed on its state, where it did not look as it should: until that is put right, the
+/// difference is no news.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    pub option: Option<String>,
+    pub closed: bool,
+}
+
+impl Shown {
+    /// `None` where it looks as that state should.
+    pub fn unlike(flow: &Workflow, state: &StateName, option: Option<&str>, closed: bool) -> Option<Self> {
+        let right = Representation::of(flow, state);
+        let is_right = option == Some(&right.option) && closed == right.closed.is_some();
+        (!is_right).then(|| Self { option: option.map(str::to_owned), closed })
+    }
+
+    /// `closed Backlog`, or `open` without an option.
+    pub fn parse(text: &str) -> Self {
+        let (word, option) =
+            text.split_once(' ').map_or((text, None), |(word, option)| (word, Some(option.to_owned())));
+        Self { option, closed: word == "closed" }
+    }
+}
+
+impl std::fmt::Display for Shown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.closed { "closed" } else { "open" })?;
+        self.option.as_ref().map_or(Ok(()), |option| write!(f, " {option}"))
+    }
+}
+
 impl Representation {
     pub fn of(flow: &Workflow, state: &StateName) -> Self {
         let found = flow.state(Kind::Issue, state);
@@ -29,14 +60,15 @@ impl Representation {
     }
 }
 
-/// Which state an issue is in, given the one that both sides last agreed on: whether a closed issue with an open option was
-/// closed, or its card was moved, shows only by what has changed.
-pub fn read(flow: &Workflow, seen: Seen<'_>, base: Option<&StateName>) -> StateName {
+/// Which state an issue is in, given the one that both sides last agreed on and how it looked then: whether a closed issue
+/// with an open option was closed, or its card was moved, shows only by what has changed.
+pub fn read(flow: &Workflow, seen: Seen<'_>, base: Option<&StateName>, shown: Option<&Shown>) -> StateName {
     let find = |name: &str| flow.states().iter().find(|state| state.name.as_str() == name);
     let option = seen.option.and_then(find);
     let before = base.and_then(|name| find(name.as_str()));
-    let was_closed = before.map(|state| state.terminal);
-    let moved = option.filter(|option| base.is_none_or(|base| option.name != *base));
+    let was_closed = before.map(|state| shown.map_or(state.terminal, |shown| shown.closed));
+    let was_option = shown.map_or_else(|| base.map(StateName::as_str), |shown| shown.option.as_deref());
+    let moved = option.filter(|option| Some(option.name.as_str()) != was_option);
     if was_closed.is_none_or(|was| was != seen.closed) {
         // Opened or closed since: a card that was moved along says where to.
         if let Some(option) = option.filter(|option| option.terminal == seen.closed) {
@@ -73,7 +105,26 @@ mod tests {
     fn state(option: &str, closed: Option<&str>, base: &str) -> String {
         let seen = Seen { option: (!option.is_empty()).then_some(option), closed: closed.is_some(), reason: closed };
         let base = (!base.is_empty()).then(|| StateName::new(base));
-        read(&Workflow::builtin(), seen, base.as_ref()).to_string()
+        read(&Workflow::builtin(), seen, base.as_ref(), None).to_string()
+    }
+
+    #[test]
+    fn what_looked_odd_when_it_was_agreed_on_is_no_news_until_it_changes() {
+        let flow = Workflow::builtin();
+        let read = |option: &str, closed: bool, base: &str, shown: &str| {
+            let seen = Seen { option: Some(option), closed, reason: closed.then_some("COMPLETED") };
+            read(&flow, seen, Some(&StateName::new(base)), Some(&Shown::parse(shown))).to_string()
+        };
+        // Closed while its card was in Backlog, and the card not moved yet.
+        assert_eq!(read("Backlog", true, "Done", "closed Backlog"), "Done");
+        assert_eq!(read("Backlog", false, "Done", "closed Backlog"), "Backlog");
+        assert_eq!(read("In Review", true, "Done", "closed Backlog"), "In Review");
+        assert_eq!(read("Done", true, "Done", "closed Backlog"), "Done");
+        // Its card dragged to Done, and the issue not closed yet.
+        assert_eq!(read("Done", false, "Done", "open Done"), "Done");
+        assert_eq!(read("Done", true, "Done", "open Done"), "Done");
+        assert_eq!(Shown::parse("open").to_string(), "open");
+        assert_eq!(Shown::unlike(&flow, &StateName::new("Done"), Some("Done"), true), None);
     }
 
     #[test]
@@ -109,7 +160,7 @@ mod tests {
             let shown = Representation::of(&flow, &state.name);
             let seen = Seen { option: Some(&shown.option), closed: shown.closed.is_some(), reason: shown.closed };
             for base in flow.states() {
-                assert_eq!(read(&flow, seen, Some(&base.name)), state.name, "from {}", base.name);
+                assert_eq!(read(&flow, seen, Some(&base.name), None), state.name, "from {}", base.name);
             }
         }
         assert_eq!(Representation::of(&flow, &StateName::new("Canceled")).closed, Some("NOT_PLANNED"));

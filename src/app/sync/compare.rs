@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::local::{Local, Locals, stem};
 use crate::github::{
     Decision, Features, Field, Item, Knowledge, LONGEST_BODY, LONGEST_TITLE, Marker, Names, Node, NoteLink,
-    RemoteComment, RemoteIssue, Values, decide, hash, read_comment, read_issue_body, remote_values,
+    RemoteComment, RemoteIssue, Shown, Values, decide, hash, read_comment, read_issue_body, remote_values,
 };
-use crate::task::{TaskId, Value};
+use crate::task::{StateName, TaskId, Value};
 use crate::workflow::Workflow;
 
 /// A task and its issue.
@@ -20,6 +20,8 @@ pub struct Pair<'a> {
     /// What this side says, as far as it can be seen there.
     pub here: Values,
     pub remote: Values,
+    /// How the issue looks, where it does not look like its state.
+    pub shown: Option<Shown>,
     pub decisions: Vec<(Field, Decision)>,
     pub notes: Vec<NoteMove<'a>>,
 }
@@ -148,8 +150,11 @@ fn pair<'a>(
     lens: &Lens<'_>,
     too_long: &mut Vec<(&'a Local, Field)>,
 ) -> Pair<'a> {
-    let base = local.link.base.as_ref();
-    let remote = remote_values(item, issue, names, base, lens.flow);
+    // Taken out and put in again, it has a new row that says nothing yet.
+    let same_row = local.link.item.as_ref() == Some(&item.id);
+    let link = if same_row { local.link.clone() } else { local.link.clone().without_row() };
+    let base = link.base.as_ref();
+    let remote = remote_values(item, issue, names, Some(&link), lens.flow);
     let ancestor = (lens.ancestor)(local);
     let (mut decisions, mut all) = (Vec::new(), Values::new());
     for field in Field::ALL {
@@ -167,7 +172,9 @@ fn pair<'a>(
         }
         decisions.push((field, decision));
     }
-    Pair { local, item, issue, here: all, remote, decisions, notes: notes(local, issue) }
+    let state = remote.get(&Field::State).map(|state| StateName::new(state.to_string()));
+    let shown = state.and_then(|state| Shown::unlike(lens.flow, &state, item.state.as_deref(), item.closed));
+    Pair { local, item, issue, shown, here: all, remote, decisions, notes: notes(local, issue) }
 }
 
 /// Whether a field of this task can be compared at all.

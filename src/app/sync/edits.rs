@@ -1,5 +1,7 @@
 //! The board's files as sync changes them: keys of a task wherever it lies, guarded by what is there, journaled as `github`.
 
+use std::collections::BTreeMap;
+
 use crate::app::{Failure, Workspace};
 use crate::board::{Actor, Change, Op, Place};
 use crate::store::codec::Doc;
@@ -82,9 +84,13 @@ pub fn agree(ws: &Workspace, agreed: Vec<Agreed>) -> Result<(), Failure> {
     if agreed.iter().all(|agreed| agreed.keys.is_empty()) {
         return Ok(());
     }
+    let mut by_file: BTreeMap<(TaskId, Place), Vec<(Key, Option<Value>)>> = BTreeMap::new();
+    for Agreed { task, place, keys } in agreed {
+        by_file.entry((task, place)).or_default().extend(keys);
+    }
     let lock = ws.lock()?;
     let mut changes = Vec::new();
-    for Agreed { task, place, keys } in agreed {
+    for ((task, place), keys) in by_file {
         let Ok(mut edit) = FileEdit::open(ws, &task, &place) else { continue };
         for (key, value) in keys {
             edit.set(key, value)?;

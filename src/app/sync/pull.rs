@@ -77,8 +77,10 @@ fn is_news(pair: &Pair<'_>, intake: Intake) -> bool {
         NoteMove::Take { .. } | NoteMove::Rewrite { .. } => intake == Intake::Open,
         NoteMove::Post { .. } | NoteMove::Edit { .. } => false,
     });
+    // It looks right again, and the file does not say so yet.
+    let shown = pair.shown.is_none() && link.shown.is_some();
     let pull = intake == Intake::Open && pair.local.pull.is_none() && pair.issue.pull.is_some();
-    fields || notes || pull || link.conflicts.len() != conflicts || is_moved(pair)
+    fields || notes || pull || shown || link.conflicts.len() != conflicts || is_moved(pair)
 }
 
 /// The issue or its row is another than the file says: it was transferred, or found again.
@@ -106,6 +108,9 @@ impl Step<'_> {
         let issue = self.pair.issue;
         for (key, value) in link_keys(issue.number, &issue.url, &issue.node, Some(&self.pair.item.id)) {
             self.edit.set(key, value)?;
+        }
+        if self.pair.shown.is_none() {
+            self.edit.set(Link::shown_key(), None)?;
         }
         if self.now.pull.is_none()
             && let Some(pull) = &issue.pull
@@ -135,6 +140,9 @@ impl Step<'_> {
             self.taken.fields.push(field);
         }
         self.edit.set(field.conflict_key(), None)?;
+        if field == Field::State {
+            self.edit.set(Link::shown_key(), self.pair.shown.as_ref().map(Value::text))?;
+        }
         self.edit.set(field.base_key(), base_value(self.ws, field, remote.as_ref())?)
     }
 

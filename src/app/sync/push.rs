@@ -270,6 +270,9 @@ impl<'a> Pusher<'a> {
                 let there = kept.and_then(|text| as_kept(*field, &text)).or_else(|| sent.clone());
                 let mut keys = vec![(field.base_key(), base_value(self.ws, *field, there.as_ref())?)];
                 keys.push((field.conflict_key(), None));
+                if *field == Field::State {
+                    keys.push((Link::shown_key(), None));
+                }
                 // GitHub cannot hold what was sent: what it holds is what there is, here too.
                 if there != sent && matches!(field, Field::Title | Field::Description) {
                     keys.push((field.key(), there));

@@ -117,11 +117,13 @@ fn relink(edit: &mut FileEdit, local: &Local, loss: Option<&Value>, side: TakeSi
         return edit.set(Key::new("github.mirror"), Some(Value::Bool(false)));
     }
     edit.set(Key::new("github.item"), None)?;
-    if loss.is_some_and(|loss| loss.to_string() == "removed") {
-        return Ok(());
-    }
-    for field in Field::ALL {
+    edit.set(Link::shown_key(), None)?;
+    let removed = loss.is_some_and(|loss| loss.to_string() == "removed");
+    for field in if removed { &Field::OF_ROW[..] } else { &Field::ALL[..] } {
         edit.set(field.base_key(), None)?;
+    }
+    if removed {
+        return Ok(());
     }
     for note in local.link.notes.keys() {
         edit.set(Link::note_key(note), None)?;

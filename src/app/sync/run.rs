@@ -264,6 +264,7 @@ impl<'a> Run<'a> {
         if intake == Intake::Open {
             let made = adopt(self.ws, all, names)?;
             parents_follow(self.ws, &made)?;
+            self.take_comments(&made, synced)?;
             synced.adopted = made.into_iter().map(|(task, number)| Mirrored { task, number }).collect();
         }
         for (item, task) in &all.orphans {
@@ -273,6 +274,19 @@ impl<'a> Run<'a> {
                     item.number
                 ));
             }
+        }
+        Ok(())
+    }
+
+    /// What people have said to issues that have just become tasks.
+    fn take_comments(&self, made: &[(TaskId, u64)], synced: &mut Synced) -> Result<(), Failure> {
+        if made.is_empty() {
+            return Ok(());
+        }
+        let locals = Locals::read(self.ws)?;
+        let all = self.compare(&locals, &self.known, &locals.names());
+        for pair in all.pairs.iter().filter(|pair| made.iter().any(|(task, _)| *task == pair.local.id)) {
+            synced.comments_in += take(self.ws, pair, Intake::Open)?.notes;
         }
         Ok(())
     }

@@ -21,10 +21,7 @@ pub(super) const UNMODELLED: &str = "FAKE_UNMODELLED";
 
 impl Fail {
     pub fn new(kind: &'static str, message: impl Into<String>) -> Self {
-        Self {
-            kind,
-            message: message.into(),
-        }
+        Self { kind, message: message.into() }
     }
 
     pub fn unprocessable(message: impl Into<String>) -> Self {
@@ -32,10 +29,7 @@ impl Fail {
     }
 
     pub fn no_node(id: &str) -> Self {
-        Self::new(
-            "NOT_FOUND",
-            format!("Could not resolve to a node with the global id of '{id}'"),
-        )
+        Self::new("NOT_FOUND", format!("Could not resolve to a node with the global id of '{id}'"))
     }
 
     pub fn unmodelled(what: &str) -> Self {
@@ -64,16 +58,10 @@ pub(super) enum Ent {
     Project(Id),
     Field(Id),
     Item(Id),
-    Value {
-        item: Id,
-        field: Id,
-    },
+    Value { item: Id, field: Id },
     Pull(Id),
     Ref(Id),
-    Record {
-        ty: String,
-        fields: Vec<(String, Out)>,
-    },
+    Record { ty: String, fields: Vec<(String, Out)> },
 }
 
 pub(super) fn leaf(value: impl Into<Value>) -> Out {
@@ -85,14 +73,8 @@ pub(super) fn maybe(ent: Option<Ent>) -> Out {
 }
 
 pub(super) fn record(ty: &str, fields: Vec<(&str, Out)>) -> Ent {
-    let fields = fields
-        .into_iter()
-        .map(|(name, out)| (name.to_owned(), out))
-        .collect();
-    Ent::Record {
-        ty: ty.into(),
-        fields,
-    }
+    let fields = fields.into_iter().map(|(name, out)| (name.to_owned(), out)).collect();
+    Ent::Record { ty: ty.into(), fields }
 }
 
 /// What the resolvers of one request share.
@@ -136,10 +118,7 @@ impl<'c, 'w> Obj<'c, 'w> {
 
     fn resolve(&self, info: &ResolveInfo<'_>) -> Result<Out, Fail> {
         let args = serde_json::to_value(info.arguments()).unwrap_or_default();
-        let ask = Ask {
-            field: info.field_name(),
-            args: &args,
-        };
+        let ask = Ask { field: info.field_name(), args: &args };
         match &self.ent {
             Ent::Mutation => self.mutate(&ask, info),
             Ent::Query if ask.field == "nodes" => Ok(self.nodes(&ask, info)),
@@ -151,16 +130,11 @@ impl<'c, 'w> Obj<'c, 'w> {
     fn mutate(&self, ask: &Ask<'_>, info: &ResolveInfo<'_>) -> Result<Out, Fail> {
         let at = self.request.mutations_run.replace_with(|n| *n + 1);
         if self.request.fail_alias == Some(at) {
-            return Err(Fail::unprocessable(
-                "Something went wrong while executing your query.",
-            ));
+            return Err(Fail::unprocessable("Something went wrong while executing your query."));
         }
         let input = &ask.args["input"];
         let mut fields = write::run(&mut self.request.world.borrow_mut(), ask.field, input)?;
-        fields.push((
-            "clientMutationId",
-            Out::Leaf(input["clientMutationId"].clone()),
-        ));
+        fields.push(("clientMutationId", Out::Leaf(input["clientMutationId"].clone())));
         let ty = info.field_definition().ty.inner_named_type().as_str();
         Ok(Out::Obj(record(ty, fields)))
     }
@@ -174,14 +148,9 @@ impl<'c, 'w> Obj<'c, 'w> {
             let id = id.as_str().unwrap_or_default();
             read::node(&world, id).map_or_else(
                 |fail| {
-                    let place = selection
-                        .name
-                        .location()
-                        .and_then(|l| l.line_column(&info.document().sources));
-                    let locations: Vec<Value> = place
-                        .iter()
-                        .map(|p| json!({"line": p.line, "column": p.column}))
-                        .collect();
+                    let place = selection.name.location().and_then(|l| l.line_column(&info.document().sources));
+                    let locations: Vec<Value> =
+                        place.iter().map(|p| json!({"line": p.line, "column": p.column})).collect();
                     self.request.errors.borrow_mut().push(json!({
                         "type": fail.kind,
                         "path": [selection.response_key().as_str(), at],
@@ -205,8 +174,7 @@ impl<'c, 'w> Obj<'c, 'w> {
             Out::Leaf(value) => ResolvedValue::leaf(value),
             Out::Obj(ent) => ResolvedValue::object(Obj::new(self.request, ent)),
             Out::List(list) => {
-                let list: Vec<ResolvedValue<'a>> =
-                    list.into_iter().map(|o| self.shown(o)).collect();
+                let list: Vec<ResolvedValue<'a>> = list.into_iter().map(|o| self.shown(o)).collect();
                 ResolvedValue::list(list)
             }
         }
@@ -218,15 +186,10 @@ impl ObjectValue for Obj<'_, '_> {
         &self.ty
     }
 
-    fn resolve_field<'a>(
-        &'a self,
-        info: &'a ResolveInfo<'a>,
-    ) -> Result<ResolvedValue<'a>, FieldError> {
+    fn resolve_field<'a>(&'a self, info: &'a ResolveInfo<'a>) -> Result<ResolvedValue<'a>, FieldError> {
         match self.resolve(info) {
             Ok(out) => Ok(self.shown(out)),
-            Err(fail) => Err(FieldError {
-                message: format!("{}{SEPARATOR}{}", fail.kind, fail.message),
-            }),
+            Err(fail) => Err(FieldError { message: format!("{}{SEPARATOR}{}", fail.kind, fail.message) }),
         }
     }
 }

@@ -32,26 +32,15 @@ struct Walk<'a> {
     cost: Cost,
 }
 
-pub(super) fn cost(
-    document: &ExecutableDocument,
-    operation: &Operation,
-    variables: &JsonMap,
-) -> Cost {
-    let mut walk = Walk {
-        document,
-        variables,
-        path: Vec::new(),
-        cost: Cost::default(),
-    };
+pub(super) fn cost(document: &ExecutableDocument, operation: &Operation, variables: &JsonMap) -> Cost {
+    let mut walk = Walk { document, variables, path: Vec::new(), cost: Cost::default() };
     walk.set(&operation.selection_set, 1);
     if walk.cost.nodes > MOST_NODES {
         let message = format!(
             "This query requests up to {} possible nodes which exceeds the maximum limit of 500,000.",
             walk.cost.nodes
         );
-        walk.cost
-            .errors
-            .push(json!({"type": "MAX_NODE_LIMIT_EXCEEDED", "message": message}));
+        walk.cost.errors.push(json!({"type": "MAX_NODE_LIMIT_EXCEEDED", "message": message}));
     }
     walk.cost
 }
@@ -74,12 +63,7 @@ impl Walk<'_> {
     fn field(&mut self, field: &Field, times: u64) {
         self.path.push(field.response_key().to_string());
         let mut below = times;
-        if field
-            .ty()
-            .inner_named_type()
-            .as_str()
-            .ends_with("Connection")
-        {
+        if field.ty().inner_named_type().as_str().ends_with("Connection") {
             let size = self.page_size(field);
             self.cost.requests += times;
             self.cost.nodes += times * size;
@@ -106,20 +90,27 @@ impl Walk<'_> {
 
     fn page_size(&mut self, field: &Field) -> u64 {
         let name = field.name.to_string();
-        let (first, last) = (
-            self.argument(field, "first").as_i64(),
-            self.argument(field, "last").as_i64(),
-        );
+        let (first, last) = (self.argument(field, "first").as_i64(), self.argument(field, "last").as_i64());
         let (argument, size) = match (first, last) {
             (Some(_), Some(_)) => {
-                self.refuse(field, "EXCESSIVE_PAGINATION", &format!("Passing both `first` and `last` to paginate the `{name}` connection is not supported."));
+                self.refuse(
+                    field,
+                    "EXCESSIVE_PAGINATION",
+                    &format!("Passing both `first` and `last` to paginate the `{name}` connection is not supported."),
+                );
                 return 0;
             }
             (Some(first), None) => ("first", first),
             (None, Some(last)) => ("last", last),
             (None, None) => {
                 if self.lists(field) {
-                    self.refuse(field, "MISSING_PAGINATION_BOUNDARIES", &format!("You must provide a `first` or `last` value to properly paginate the `{name}` connection."));
+                    self.refuse(
+                        field,
+                        "MISSING_PAGINATION_BOUNDARIES",
+                        &format!(
+                            "You must provide a `first` or `last` value to properly paginate the `{name}` connection."
+                        ),
+                    );
                 }
                 return 0;
             }
@@ -139,10 +130,7 @@ impl Walk<'_> {
 
     /// A count alone, as in `comments { totalCount }`, needs no boundaries.
     fn lists(&self, field: &Field) -> bool {
-        field
-            .selection_set
-            .root_fields(self.document)
-            .any(|f| f.name == "nodes" || f.name == "edges")
+        field.selection_set.root_fields(self.document).any(|f| f.name == "nodes" || f.name == "edges")
     }
 
     fn argument(&self, field: &Field, name: &str) -> Value {
@@ -162,18 +150,12 @@ impl Walk<'_> {
     }
 
     fn refuse(&mut self, field: &Field, kind: &str, message: &str) {
-        let place = field
-            .name
-            .location()
-            .and_then(|l| l.line_column(&self.document.sources));
+        let place = field.name.location().and_then(|l| l.line_column(&self.document.sources));
         let error = json!({"type": kind, "path": self.path, "locations": places(place), "message": message});
         self.cost.errors.push(error);
     }
 }
 
 pub(super) fn places(place: Option<LineColumn>) -> Vec<Value> {
-    place
-        .iter()
-        .map(|p| json!({"line": p.line, "column": p.column}))
-        .collect()
+    place.iter().map(|p| json!({"line": p.line, "column": p.column})).collect()
 }

@@ -26,11 +26,7 @@ pub(super) struct Reply {
 
 impl Reply {
     pub fn new(status: u16, body: Value) -> Self {
-        Self {
-            status,
-            body,
-            points: 0,
-        }
+        Self { status, body, points: 0 }
     }
 
     pub fn errors(errors: Vec<Value>) -> Self {
@@ -47,60 +43,34 @@ pub(super) struct Call {
 
 impl Call {
     pub fn parse(body: &str) -> Result<Self, Reply> {
-        let parsed: Value = serde_json::from_str(body)
-            .map_err(|_| Reply::new(400, json!({"message": "Problems parsing JSON"})))?;
+        let parsed: Value =
+            serde_json::from_str(body).map_err(|_| Reply::new(400, json!({"message": "Problems parsing JSON"})))?;
         let query = parsed["query"].as_str();
         let query = query.ok_or_else(|| {
-            Reply::new(
-                400,
-                json!({"message": "A query attribute must be specified and must be a string."}),
-            )
+            Reply::new(400, json!({"message": "A query attribute must be specified and must be a string."}))
         })?;
         let variables = match &parsed["variables"] {
             Value::Null => json!({}),
             Value::Object(map) => Value::Object(map.clone()),
             _ => {
-                return Err(Reply::new(
-                    400,
-                    json!({"message": "Variables must be a JSON object"}),
-                ));
+                return Err(Reply::new(400, json!({"message": "Variables must be a JSON object"})));
             }
         };
-        let operation = parsed["operationName"]
-            .as_str()
-            .filter(|n| !n.is_empty())
-            .map(Into::into);
-        Ok(Self {
-            query: query.into(),
-            operation,
-            variables,
-        })
+        let operation = parsed["operationName"].as_str().filter(|n| !n.is_empty()).map(Into::into);
+        Ok(Self { query: query.into(), operation, variables })
     }
 }
 
 /// Runs a request against the world; every processed request takes a second of server time.
-pub(super) fn execute(
-    world: &mut World,
-    level: Level,
-    body: &str,
-    fail_alias: Option<usize>,
-) -> Reply {
+pub(super) fn execute(world: &mut World, level: Level, body: &str, fail_alias: Option<usize>) -> Reply {
     world.advance(1);
     world.items.values_mut().for_each(|i| i.unlisted = false);
-    Call::parse(body)
-        .and_then(|call| run(world, level, &call, fail_alias))
-        .unwrap_or_else(|refused| refused)
+    Call::parse(body).and_then(|call| run(world, level, &call, fail_alias)).unwrap_or_else(|refused| refused)
 }
 
-fn run(
-    world: &mut World,
-    level: Level,
-    call: &Call,
-    fail_alias: Option<usize>,
-) -> Result<Reply, Reply> {
-    let document =
-        ExecutableDocument::parse_and_validate(schema(level), call.query.as_str(), "query")
-            .map_err(|found| Reply::errors(invalid::errors(&found.errors)))?;
+fn run(world: &mut World, level: Level, call: &Call, fail_alias: Option<usize>) -> Result<Reply, Reply> {
+    let document = ExecutableDocument::parse_and_validate(schema(level), call.query.as_str(), "query")
+        .map_err(|found| Reply::errors(invalid::errors(&found.errors)))?;
     let operation = document
         .operations
         .get(call.operation.as_deref())
@@ -112,46 +82,27 @@ fn run(
     scopes::check(world, &document, operation, &variables).map_err(Reply::errors)?;
     let cost = cost(&document, operation, &variables);
     if !cost.errors.is_empty() {
-        return Err(Reply::new(
-            200,
-            json!({"data": null, "errors": cost.errors}),
-        ));
+        return Err(Reply::new(200, json!({"data": null, "errors": cost.errors})));
     }
-    world
-        .spend(cost.points())
-        .map_err(|_| rate_limited(world, "RATE_LIMITED"))?;
-    Ok(answer(
-        world, level, &document, operation, &variables, &cost, fail_alias,
-    ))
+    world.spend(cost.points()).map_err(|_| rate_limited(world, "RATE_LIMITED"))?;
+    Ok(answer(world, level, &document, operation, &variables, &cost, fail_alias))
 }
 
 /// The platform allows two `__type` in a query (§1.1).
 fn introspects_little(document: &ExecutableDocument, operation: &Operation) -> Result<(), Reply> {
-    let asked = operation
-        .root_fields(document)
-        .filter(|f| f.name == "__type" || f.name == "__schema")
-        .count();
+    let asked = operation.root_fields(document).filter(|f| f.name == "__type" || f.name == "__schema").count();
     if asked <= 2 {
         return Ok(());
     }
-    let message = format!(
-        "Introspection field `__type` was requested {asked} times; at most 2 are allowed per query."
-    );
-    Err(Reply::errors(vec![
-        json!({"type": "EXCESSIVE_INTROSPECTION", "message": message}),
-    ]))
+    let message = format!("Introspection field `__type` was requested {asked} times; at most 2 are allowed per query.");
+    Err(Reply::errors(vec![json!({"type": "EXCESSIVE_INTROSPECTION", "message": message})]))
 }
 
 /// The answer when the points of this hour are gone; GitHub has two spellings of the type (§1.3).
 pub(super) fn rate_limited(world: &World, kind: &str) -> Reply {
-    let user = world
-        .owner_named(&world.viewer)
-        .map(|o| o.id.clone())
-        .unwrap_or_default();
+    let user = world.owner_named(&world.viewer).map(|o| o.id.clone()).unwrap_or_default();
     let message = format!("API rate limit already exceeded for user ID {user}.");
-    Reply::errors(vec![
-        json!({"type": kind, "code": "graphql_rate_limit", "message": message}),
-    ])
+    Reply::errors(vec![json!({"type": kind, "code": "graphql_rate_limit", "message": message})])
 }
 
 fn answer(
@@ -171,11 +122,7 @@ fn answer(
         cost: cost.points(),
         nodes: cost.nodes,
     };
-    let root = if operation.is_query() {
-        Ent::Query
-    } else {
-        Ent::Mutation
-    };
+    let root = if operation.is_query() { Ent::Query } else { Ent::Mutation };
     let done = Execution::new(schema(level), document)
         .operation(operation)
         .coerced_variable_values(variables)
@@ -187,34 +134,20 @@ fn answer(
     };
     let mut errors: Vec<Value> = done.errors.iter().map(shaped).collect();
     errors.extend(request.errors.into_inner());
-    let loud = errors
-        .iter()
-        .any(|e| e["type"].as_str().is_some_and(|t| t.starts_with("FAKE_")));
+    let loud = errors.iter().any(|e| e["type"].as_str().is_some_and(|t| t.starts_with("FAKE_")));
     let mut body = Map::new();
-    body.insert(
-        "data".into(),
-        serde_json::to_value(&done.data).unwrap_or_default(),
-    );
+    body.insert("data".into(), serde_json::to_value(&done.data).unwrap_or_default());
     if !errors.is_empty() {
         body.insert("errors".into(), errors.into());
     }
     // 500 so that nobody takes a gap in the fake for an answer of GitHub.
-    Reply {
-        status: if loud { 500 } else { 200 },
-        body: body.into(),
-        points: cost.points(),
-    }
+    Reply { status: if loud { 500 } else { 200 }, body: body.into(), points: cost.points() }
 }
 
 /// GitHub's order: type, path, locations, message; `type` at the top level (§0.4).
 fn shaped(error: &GraphQLError) -> Value {
-    let message = error
-        .message
-        .strip_prefix("resolver error: ")
-        .unwrap_or(&error.message);
-    let (kind, message) = message
-        .split_once(SEPARATOR)
-        .unwrap_or(("FAKE_BUG", message));
+    let message = error.message.strip_prefix("resolver error: ").unwrap_or(&error.message);
+    let (kind, message) = message.split_once(SEPARATOR).unwrap_or(("FAKE_BUG", message));
     let mut shaped = json!({
         "type": kind,
         "path": error.path,

@@ -104,17 +104,13 @@ impl Logged {
             Definition::OperationDefinition(operation) => Some(operation),
             _ => None,
         });
-        let mut asked = operations
-            .filter(|o| call.operation.is_none() || o.name.as_deref() == call.operation.as_deref());
+        let mut asked =
+            operations.filter(|o| call.operation.is_none() || o.name.as_deref() == call.operation.as_deref());
         let Some(operation) = asked.next() else {
             return;
         };
         self.operation = operation.name.as_ref().map(ToString::to_string);
-        self.kind = if operation.operation_type == OperationType::Mutation {
-            "mutation"
-        } else {
-            "query"
-        };
+        self.kind = if operation.operation_type == OperationType::Mutation { "mutation" } else { "query" };
         for selection in &operation.selection_set {
             if let Selection::Field(field) = selection {
                 *self.fields.entry(field.name.to_string()).or_default() += 1;
@@ -131,9 +127,7 @@ pub(super) fn cut_data(body: &mut Value) {
     }
     if cut.is_empty()
         && let Some(data) = body["data"].as_object_mut()
-        && let Some((name, value)) = data
-            .iter_mut()
-            .find(|(name, _)| *name != "rateLimit" && *name != "viewer")
+        && let Some((name, value)) = data.iter_mut().find(|(name, _)| *name != "rateLimit" && *name != "viewer")
     {
         *value = Value::Null;
         cut.push(json!([name]));

@@ -44,28 +44,15 @@ pub(super) fn read_request(stream: &mut BufReader<TcpStream>) -> Result<Option<I
         let Some((name, value)) = line.split_once(':') else {
             break;
         };
-        incoming
-            .headers
-            .insert(name.trim().to_lowercase(), value.trim().into());
+        incoming.headers.insert(name.trim().to_lowercase(), value.trim().into());
     }
-    if incoming
-        .header("expect")
-        .eq_ignore_ascii_case("100-continue")
-    {
-        stream
-            .get_mut()
-            .write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
+    if incoming.header("expect").eq_ignore_ascii_case("100-continue") {
+        stream.get_mut().write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
     }
-    let body = if incoming
-        .header("transfer-encoding")
-        .eq_ignore_ascii_case("chunked")
-    {
+    let body = if incoming.header("transfer-encoding").eq_ignore_ascii_case("chunked") {
         read_chunks(stream)?
     } else {
-        read_exactly(
-            stream,
-            incoming.header("content-length").parse().unwrap_or(0),
-        )?
+        read_exactly(stream, incoming.header("content-length").parse().unwrap_or(0))?
     };
     incoming.body = String::from_utf8(body).map_err(|e| Error::new(ErrorKind::InvalidData, e))?;
     Ok(Some(incoming))
@@ -88,8 +75,8 @@ fn read_exactly(stream: &mut BufReader<TcpStream>, length: usize) -> Result<Vec<
 fn read_chunks(stream: &mut BufReader<TcpStream>) -> Result<Vec<u8>> {
     let mut body = Vec::new();
     loop {
-        let size = usize::from_str_radix(next_line(stream)?.trim(), 16)
-            .map_err(|e| Error::new(ErrorKind::InvalidData, e))?;
+        let size =
+            usize::from_str_radix(next_line(stream)?.trim(), 16).map_err(|e| Error::new(ErrorKind::InvalidData, e))?;
         body.extend(read_exactly(stream, size)?);
         next_line(stream)?;
         if size == 0 {
@@ -108,12 +95,8 @@ pub(super) struct Outgoing {
 
 impl Outgoing {
     pub fn send(&self, stream: &mut TcpStream, bytes: usize) -> Result<()> {
-        let mut head = format!(
-            "HTTP/1.1 {} {}\r\ncontent-length: {}\r\n",
-            self.status,
-            reason(self.status),
-            self.body.len()
-        );
+        let mut head =
+            format!("HTTP/1.1 {} {}\r\ncontent-length: {}\r\n", self.status, reason(self.status), self.body.len());
         for (name, value) in &self.headers {
             let _ = write!(head, "{name}: {value}\r\n");
         }
@@ -140,7 +123,5 @@ fn reason(status: u16) -> &'static str {
 }
 
 pub(super) fn date(now: Timestamp) -> String {
-    DateTimePrinter::new()
-        .timestamp_to_rfc9110_string(&now)
-        .unwrap_or_default()
+    DateTimePrinter::new().timestamp_to_rfc9110_string(&now).unwrap_or_default()
 }

@@ -5,13 +5,8 @@ use apollo_compiler::validation::DiagnosticList;
 use serde_json::{Value, json};
 
 pub(super) fn errors(found: &DiagnosticList) -> Vec<Value> {
-    let plain: Vec<GraphQLError> = found
-        .iter()
-        .map(|diagnostic| diagnostic.to_json())
-        .collect();
-    let undefined = plain
-        .iter()
-        .any(|e| e.message.contains("does not have a field"));
+    let plain: Vec<GraphQLError> = found.iter().map(|diagnostic| diagnostic.to_json()).collect();
+    let undefined = plain.iter().any(|e| e.message.contains("does not have a field"));
     // An unknown field empties the selection around it: that echo is apollo's, not GitHub's.
     let echo = |e: &&GraphQLError| undefined && e.message.contains("must have a subselection");
     let shaped = plain.iter().filter(|e| !echo(e)).map(|plain| {
@@ -51,16 +46,11 @@ fn worded(message: &str) -> Worded {
         [field, input] if message.starts_with("field `") => (
             "argumentNotAccepted",
             format!("InputObject '{input}' doesn't accept argument '{field}'"),
-            vec![
-                ("argumentName", (*field).into()),
-                ("typeName", (*input).into()),
-            ],
+            vec![("argumentName", (*field).into()), ("typeName", (*input).into())],
         ),
-        [ty] if message.starts_with("cannot find type") => (
-            "variableRequiresValidType",
-            format!("{ty} isn't a defined input type"),
-            vec![("typeName", (*ty).into())],
-        ),
+        [ty] if message.starts_with("cannot find type") => {
+            ("variableRequiresValidType", format!("{ty} isn't a defined input type"), vec![("typeName", (*ty).into())])
+        }
         _ if message.contains("type condition") => ("undefinedType", message.to_owned(), vec![]),
         _ if message.contains("unused variable") => ("variableNotUsed", message.to_owned(), vec![]),
         _ => ("invalidDocument", message.to_owned(), vec![]),

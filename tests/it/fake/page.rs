@@ -13,21 +13,11 @@ fn cursor(at: usize, id: &str) -> String {
 
 /// Where the element of a cursor is now; if it is gone, where it was.
 fn position(text: &str, ids: &[String]) -> Result<(usize, bool), Fail> {
-    let invalid = || {
-        Fail::new(
-            "INVALID_CURSOR_ARGUMENTS",
-            format!("`{text}` does not appear to be a valid cursor."),
-        )
-    };
-    let (at, id) = text
-        .strip_prefix(MARK)
-        .and_then(|t| t.split_once('.'))
-        .ok_or_else(invalid)?;
+    let invalid = || Fail::new("INVALID_CURSOR_ARGUMENTS", format!("`{text}` does not appear to be a valid cursor."));
+    let (at, id) = text.strip_prefix(MARK).and_then(|t| t.split_once('.')).ok_or_else(invalid)?;
     match ids.iter().position(|i| i == id) {
         Some(at) => Ok((at, true)),
-        None => usize::from_str_radix(at, 16)
-            .map(|at| (at, false))
-            .map_err(|_| invalid()),
+        None => usize::from_str_radix(at, 16).map(|at| (at, false)).map_err(|_| invalid()),
     }
 }
 
@@ -49,14 +39,7 @@ pub(super) fn connection(ty: &str, all: Vec<(String, Ent)>, args: &Value) -> Res
     } else if let Some(last) = count("last") {
         from = from.max(to.saturating_sub(last));
     }
-    let edge = |at: usize| {
-        Out::Leaf(
-            ids.get(at)
-                .filter(|_| from < to)
-                .map(|id| cursor(at, id))
-                .into(),
-        )
-    };
+    let edge = |at: usize| Out::Leaf(ids.get(at).filter(|_| from < to).map(|id| cursor(at, id)).into());
     let page = record(
         "PageInfo",
         vec![
@@ -66,16 +49,7 @@ pub(super) fn connection(ty: &str, all: Vec<(String, Ent)>, args: &Value) -> Res
             ("hasPreviousPage", leaf(from > 0)),
         ],
     );
-    let nodes = all
-        .into_iter()
-        .skip(from)
-        .take(to - from)
-        .map(|(_, ent)| maybe(Some(ent)))
-        .collect();
-    let fields = vec![
-        ("nodes", Out::List(nodes)),
-        ("pageInfo", Out::Obj(page)),
-        ("totalCount", leaf(total)),
-    ];
+    let nodes = all.into_iter().skip(from).take(to - from).map(|(_, ent)| maybe(Some(ent))).collect();
+    let fields = vec![("nodes", Out::List(nodes)), ("pageInfo", Out::Obj(page)), ("totalCount", leaf(total))];
     Ok(Out::Obj(record(ty, fields)))
 }

@@ -29,17 +29,9 @@ pub fn sample(document: &str, operation: &str, mode: Sample, seed: u64) -> Value
     let schema = schema(Level::Dotcom);
     let parsed = ExecutableDocument::parse_and_validate(schema, document, "document.graphql")
         .unwrap_or_else(|e| panic!("the document is not valid: {}", e.errors));
-    let found = parsed
-        .operations
-        .get(Some(operation))
-        .unwrap_or_else(|e| panic!("{}", e.message()));
-    let mut maker = Maker {
-        schema,
-        document: &parsed,
-        mode,
-        turn: seed,
-        chance: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
-    };
+    let found = parsed.operations.get(Some(operation)).unwrap_or_else(|e| panic!("{}", e.message()));
+    let mut maker =
+        Maker { schema, document: &parsed, mode, turn: seed, chance: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 };
     maker.object(found.object_type().as_str(), &[&found.selection_set])
 }
 
@@ -81,10 +73,7 @@ impl<'a> Maker<'a> {
 
     fn list(&mut self, inner: &Type, sets: &[&'a SelectionSet]) -> Value {
         let length = match self.mode {
-            Sample::Fullest => self
-                .concrete(inner.inner_named_type().as_str(), sets)
-                .len()
-                .max(2),
+            Sample::Fullest => self.concrete(inner.inner_named_type().as_str(), sets).len().max(2),
             Sample::Emptiest => 0,
             Sample::Random => usize::try_from(self.roll(4)).unwrap_or(0),
         };
@@ -95,10 +84,7 @@ impl<'a> Maker<'a> {
         match self.schema.types.get(name) {
             Some(ExtendedType::Enum(def)) => {
                 let at = self.next_turn(def.values.len());
-                def.values
-                    .keys()
-                    .nth(at)
-                    .map_or(Value::Null, |v| v.as_str().into())
+                def.values.keys().nth(at).map_or(Value::Null, |v| v.as_str().into())
             }
             Some(ExtendedType::Scalar(_)) | None => self.scalar(name),
             Some(_) => {
@@ -116,26 +102,14 @@ impl<'a> Maker<'a> {
             Some(ExtendedType::Interface(_)) => self.implementers(name),
             _ => return vec![name.into()],
         };
-        let asked: Vec<String> = all
-            .iter()
-            .filter(|t| sets.iter().any(|s| self.mentions(s, t)))
-            .cloned()
-            .collect();
-        if self.mode == Sample::Random || asked.is_empty() {
-            all
-        } else {
-            asked
-        }
+        let asked: Vec<String> = all.iter().filter(|t| sets.iter().any(|s| self.mentions(s, t))).cloned().collect();
+        if self.mode == Sample::Random || asked.is_empty() { all } else { asked }
     }
 
     fn implementers(&self, interface: &str) -> Vec<String> {
         let object = |(name, ty): (&apollo_compiler::Name, &ExtendedType)| match ty {
             ExtendedType::Object(def)
-                if def
-                    .implements_interfaces
-                    .iter()
-                    .any(|i| i.name == interface)
-                    && name != "Query" =>
+                if def.implements_interfaces.iter().any(|i| i.name == interface) && name != "Query" =>
             {
                 Some(name.to_string())
             }
@@ -148,10 +122,7 @@ impl<'a> Maker<'a> {
         set.selections.iter().any(|s| match s {
             Selection::Field(_) => false,
             Selection::InlineFragment(inline) => {
-                inline
-                    .type_condition
-                    .as_ref()
-                    .is_some_and(|c| self.applies(c.as_str(), ty))
+                inline.type_condition.as_ref().is_some_and(|c| self.applies(c.as_str(), ty))
                     || self.mentions(&inline.selection_set, ty)
             }
             Selection::FragmentSpread(spread) => self
@@ -165,10 +136,9 @@ impl<'a> Maker<'a> {
     fn applies(&self, condition: &str, ty: &str) -> bool {
         match self.schema.types.get(condition) {
             Some(ExtendedType::Union(def)) => def.members.iter().any(|m| m.name == ty),
-            Some(ExtendedType::Interface(_)) => self
-                .schema
-                .get_object(ty)
-                .is_some_and(|o| o.implements_interfaces.iter().any(|i| i.name == condition)),
+            Some(ExtendedType::Interface(_)) => {
+                self.schema.get_object(ty).is_some_and(|o| o.implements_interfaces.iter().any(|i| i.name == condition))
+            }
             _ => condition == ty,
         }
     }
@@ -190,24 +160,12 @@ impl<'a> Maker<'a> {
         object.into()
     }
 
-    fn collect(
-        &self,
-        ty: &str,
-        set: &'a SelectionSet,
-        into: &mut IndexMap<String, Vec<&'a Field>>,
-    ) {
+    fn collect(&self, ty: &str, set: &'a SelectionSet, into: &mut IndexMap<String, Vec<&'a Field>>) {
         for selection in &set.selections {
             match selection {
-                Selection::Field(field) => into
-                    .entry(field.response_key().to_string())
-                    .or_default()
-                    .push(field),
+                Selection::Field(field) => into.entry(field.response_key().to_string()).or_default().push(field),
                 Selection::InlineFragment(inline) => {
-                    if inline
-                        .type_condition
-                        .as_ref()
-                        .is_none_or(|c| self.applies(c.as_str(), ty))
-                    {
+                    if inline.type_condition.as_ref().is_none_or(|c| self.applies(c.as_str(), ty)) {
                         self.collect(ty, &inline.selection_set, into);
                     }
                 }
@@ -229,11 +187,7 @@ impl<'a> Maker<'a> {
             "Float" => json!(0.5 + f64::from(u16::try_from(turn).unwrap_or(0))),
             "Boolean" => json!(turn.is_multiple_of(2)),
             "ID" => json!(format!("ID_{turn}")),
-            "DateTime" => json!(format!(
-                "2026-11-16T12:{:02}:{:02}Z",
-                turn / 60 % 60,
-                turn % 60
-            )),
+            "DateTime" => json!(format!("2026-11-16T12:{:02}:{:02}Z", turn / 60 % 60, turn % 60)),
             "Date" => json!(format!("2026-11-{:02}", 1 + turn % 28)),
             "URI" => json!(format!("https://github.com/acme/app/issues/{turn}")),
             "GitObjectID" => json!(format!("{turn:040x}")),

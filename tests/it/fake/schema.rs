@@ -48,8 +48,7 @@ pub(super) fn schema(level: Level) -> &'static Valid<Schema> {
 }
 
 fn load(sdl: &str) -> Valid<Schema> {
-    Schema::parse_and_validate(sdl, "schema.graphql")
-        .unwrap_or_else(|e| panic!("the fake's schema: {}", e.errors))
+    Schema::parse_and_validate(sdl, "schema.graphql").unwrap_or_else(|e| panic!("the fake's schema: {}", e.errors))
 }
 
 fn without_new_parts(sdl: &str) -> String {
@@ -61,9 +60,7 @@ fn without_new_parts(sdl: &str) -> String {
             inside = line;
             dropping = DEFINITIONS.iter().any(|d| line.starts_with(d));
         }
-        let lacks = LINES
-            .iter()
-            .any(|(def, field)| inside.starts_with(def) && line.trim_start().starts_with(field));
+        let lacks = LINES.iter().any(|(def, field)| inside.starts_with(def) && line.trim_start().starts_with(field));
         if !dropping && !lacks {
             kept.push_str(line);
             kept.push('\n');
@@ -73,10 +70,7 @@ fn without_new_parts(sdl: &str) -> String {
         }
     }
     let items = "archivedStates: [ProjectV2ItemArchivedState!] = [NOT_ARCHIVED], ";
-    assert!(
-        kept.contains(items),
-        "the arguments of ProjectV2.items moved"
-    );
+    assert!(kept.contains(items), "the arguments of ProjectV2.items moved");
     kept.replace(items, "").replacen(
         "direction: ASC}, query: String = \"\"): ProjectV2ItemConnection!",
         "direction: ASC}): ProjectV2ItemConnection!",

@@ -18,31 +18,19 @@ pub(super) fn check(
     if world.fine_grained {
         return Ok(());
     }
-    let mut walk = Walk {
-        world,
-        document,
-        errors: Vec::new(),
-    };
+    let mut walk = Walk { world, document, errors: Vec::new() };
     walk.set(&operation.selection_set, operation.is_mutation());
     if operation.is_mutation() && mentions_projects(variables) {
         let error = walk.refusal("projectV2Ids", "project", None);
         walk.errors.extend(error);
     }
-    if walk.errors.is_empty() {
-        Ok(())
-    } else {
-        Err(walk.errors)
-    }
+    if walk.errors.is_empty() { Ok(()) } else { Err(walk.errors) }
 }
 
 /// `createIssue(projectV2Ids:)` writes to a project although its name does not say so.
 fn mentions_projects(variables: &JsonMap) -> bool {
     let text = serde_json::to_value(variables).unwrap_or_default();
-    let has = |v: &Value| {
-        v["projectV2Ids"]
-            .as_array()
-            .is_some_and(|ids| !ids.is_empty())
-    };
+    let has = |v: &Value| v["projectV2Ids"].as_array().is_some_and(|ids| !ids.is_empty());
     has(&text) || text.as_object().is_some_and(|o| o.values().any(has))
 }
 
@@ -69,12 +57,7 @@ impl Walk<'_> {
     }
 
     fn field(&mut self, field: &Field, of_project: bool, mutation: bool) {
-        let about_projects = field
-            .ty()
-            .inner_named_type()
-            .as_str()
-            .starts_with("ProjectV2")
-            || of_project;
+        let about_projects = field.ty().inner_named_type().as_str().starts_with("ProjectV2") || of_project;
         let name = field.name.as_str();
         if mutation && name.contains("ProjectV2") {
             let error = self.refusal(name, "project", Some(field));
@@ -98,9 +81,7 @@ impl Walk<'_> {
              scopes at: https://github.com/settings/tokens.",
             have.join(", ")
         );
-        let place = at
-            .and_then(|f| f.name.location())
-            .and_then(|l| l.line_column(&self.document.sources));
+        let place = at.and_then(|f| f.name.location()).and_then(|l| l.line_column(&self.document.sources));
         Some(json!({"type": "INSUFFICIENT_SCOPES", "locations": places(place), "message": message}))
     }
 }

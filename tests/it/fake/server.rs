@@ -16,7 +16,8 @@ use super::schema::Level;
 use super::world::World;
 
 const TOKEN: &str = "ghp_fakeFakeFakeFakeFakeFakeFakeFake0123";
-const HTML: &str = "<html><head><title>502 Bad Gateway</title></head><body><center><h1>502 Bad Gateway</h1></center></body></html>";
+const HTML: &str =
+    "<html><head><title>502 Bad Gateway</title></head><body><center><h1>502 Bad Gateway</h1></center></body></html>";
 
 /// A running fake of GitHub; clones are the same server.
 #[derive(Clone)]
@@ -96,8 +97,7 @@ impl Fake {
     /// # Panics
     /// If somebody keeps it for ten seconds: two guards in one statement would wait for ever.
     pub fn world(&self) -> MutexGuard<'_, World> {
-        patient(&self.inner.world)
-            .expect("the fake's world is in use: a guard lives to the end of its statement")
+        patient(&self.inner.world).expect("the fake's world is in use: a guard lives to the end of its statement")
     }
 
     #[must_use]
@@ -131,10 +131,7 @@ impl Fake {
     #[must_use]
     pub fn wait_held(&self, timeout: Duration) -> bool {
         let held = lock(&self.inner.held);
-        let waited = self
-            .inner
-            .held_changed
-            .wait_timeout_while(held, timeout, |h| h.is_none());
+        let waited = self.inner.held_changed.wait_timeout_while(held, timeout, |h| h.is_none());
         waited.unwrap_or_else(PoisonError::into_inner).0.is_some()
     }
 
@@ -178,15 +175,9 @@ fn serve(stream: TcpStream, inner: &Inner) {
 /// Whether the connection stays open.
 fn respond(stream: &mut BufReader<TcpStream>, inner: &Inner, incoming: &Incoming) -> bool {
     let (number, fault) = lock(&inner.faults).next();
-    let mut logged = Logged {
-        fault,
-        ..Logged::of(&incoming.body)
-    };
+    let mut logged = Logged { fault, ..Logged::of(&incoming.body) };
     let out = process(inner, incoming, &mut logged);
-    let silent = matches!(
-        fault,
-        Some(Fault::DropBefore | Fault::DropAfter | Fault::HoldBefore | Fault::HoldAfter)
-    );
+    let silent = matches!(fault, Some(Fault::DropBefore | Fault::DropAfter | Fault::HoldBefore | Fault::HoldAfter));
     logged.status = if silent { 0 } else { out.status };
     lock(&inner.log).push(logged);
     match fault {
@@ -221,11 +212,7 @@ fn hold(stream: &mut BufReader<TcpStream>, inner: &Inner, number: usize) {
 fn process(inner: &Inner, incoming: &Incoming, logged: &mut Logged) -> Outgoing {
     let Some(mut world) = patient(&inner.world) else {
         let body = json!({"message": "the test keeps the fake's world"}).to_string();
-        return Outgoing {
-            status: 500,
-            headers: Vec::new(),
-            body,
-        };
+        return Outgoing { status: 500, headers: Vec::new(), body };
     };
     if let Some(refused) = refuse(&world, incoming) {
         return outgoing(&world, &refused, &[]);
@@ -257,26 +244,16 @@ fn refuse(world: &World, incoming: &Incoming) -> Option<Reply> {
     if incoming.method != "POST" || incoming.path != "/graphql" {
         return Some(Reply::new(404, json!({"message": "Not Found"})));
     }
-    let (scheme, token) = incoming
-        .header("authorization")
-        .split_once(' ')
-        .unwrap_or_default();
-    let known =
-        matches!(scheme.to_lowercase().as_str(), "bearer" | "token") && token.trim() == TOKEN;
+    let (scheme, token) = incoming.header("authorization").split_once(' ').unwrap_or_default();
+    let known = matches!(scheme.to_lowercase().as_str(), "bearer" | "token") && token.trim() == TOKEN;
     if !known || world.revoked {
         return Some(Reply::new(
             401,
             json!({"message": "Bad credentials", "documentation_url": "https://docs.github.com/graphql"}),
         ));
     }
-    if !incoming
-        .header("content-type")
-        .starts_with("application/json")
-    {
-        return Some(Reply::new(
-            415,
-            json!({"message": "Content-Type must be application/json"}),
-        ));
+    if !incoming.header("content-type").starts_with("application/json") {
+        return Some(Reply::new(415, json!({"message": "Content-Type must be application/json"})));
     }
     None
 }
@@ -288,29 +265,18 @@ fn fault_before(world: &World, fault: Option<Fault>) -> Option<Outgoing> {
         "documentation_url": "https://docs.github.com/graphql/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits",
     });
     let after = |seconds: Option<u64>| -> Vec<(&'static str, String)> {
-        seconds
-            .map(|s| ("retry-after", s.to_string()))
-            .into_iter()
-            .collect()
+        seconds.map(|s| ("retry-after", s.to_string())).into_iter().collect()
     };
     Some(match fault? {
         Fault::DropBefore | Fault::HoldBefore => outgoing(world, &Reply::new(500, json!({})), &[]),
         Fault::BadGateway => bad_gateway(world),
-        Fault::Forbidden { retry_after } => {
-            outgoing(world, &Reply::new(403, secondary), &after(retry_after))
-        }
-        Fault::TooMany { retry_after } => {
-            outgoing(world, &Reply::new(429, secondary), &after(retry_after))
-        }
+        Fault::Forbidden { retry_after } => outgoing(world, &Reply::new(403, secondary), &after(retry_after)),
+        Fault::TooMany { retry_after } => outgoing(world, &Reply::new(429, secondary), &after(retry_after)),
         Fault::RateLimited => exhausted(world, "RATE_LIMITED"),
         Fault::RateLimit => exhausted(world, "RATE_LIMIT"),
         Fault::TooQuickly => {
             let error = json!({"type": "UNPROCESSABLE", "message": "was submitted too quickly"});
-            outgoing(
-                world,
-                &Reply::new(200, json!({"data": null, "errors": [error]})),
-                &[],
-            )
+            outgoing(world, &Reply::new(200, json!({"data": null, "errors": [error]})), &[])
         }
         _ => return None,
     })
@@ -318,23 +284,13 @@ fn fault_before(world: &World, fault: Option<Fault>) -> Option<Outgoing> {
 
 fn exhausted(world: &World, kind: &str) -> Outgoing {
     let soon = (world.now.as_second() + 1).to_string();
-    let replaced = [
-        ("x-ratelimit-remaining", "0".to_owned()),
-        ("x-ratelimit-reset", soon),
-    ];
+    let replaced = [("x-ratelimit-remaining", "0".to_owned()), ("x-ratelimit-reset", soon)];
     outgoing(world, &rate_limited(world, kind), &replaced)
 }
 
 fn bad_gateway(world: &World) -> Outgoing {
-    let headers = vec![
-        ("content-type", "text/html".into()),
-        ("date", date(world.now)),
-    ];
-    Outgoing {
-        status: 502,
-        headers,
-        body: HTML.into(),
-    }
+    let headers = vec![("content-type", "text/html".into()), ("date", date(world.now))];
+    Outgoing { status: 502, headers, body: HTML.into() }
 }
 
 /// The usual headers; `replaced` wins over those of the same name.
@@ -342,22 +298,13 @@ fn outgoing(world: &World, reply: &Reply, replaced: &[(&'static str, String)]) -
     let mut headers = vec![
         ("content-type", "application/json; charset=utf-8".to_owned()),
         ("date", date(world.now)),
-        (
-            "x-github-request-id",
-            format!("FA6E:{:X}", world.now.as_second()),
-        ),
+        ("x-github-request-id", format!("FA6E:{:X}", world.now.as_second())),
     ];
     if reply.status != 401 {
         headers.push(("x-ratelimit-limit", world.points_limit.to_string()));
-        headers.push((
-            "x-ratelimit-remaining",
-            world.points_remaining().to_string(),
-        ));
+        headers.push(("x-ratelimit-remaining", world.points_remaining().to_string()));
         headers.push(("x-ratelimit-used", world.points_used.to_string()));
-        headers.push((
-            "x-ratelimit-reset",
-            world.points_reset.as_second().to_string(),
-        ));
+        headers.push(("x-ratelimit-reset", world.points_reset.as_second().to_string()));
         headers.push(("x-ratelimit-resource", "graphql".to_owned()));
     }
     // Fine-grained tokens have no scopes, so there is no such header.
@@ -366,9 +313,5 @@ fn outgoing(world: &World, reply: &Reply, replaced: &[(&'static str, String)]) -
     }
     headers.retain(|(name, _)| replaced.iter().all(|(r, _)| r != name));
     headers.extend(replaced.iter().cloned());
-    Outgoing {
-        status: reply.status,
-        headers,
-        body: reply.body.to_string(),
-    }
+    Outgoing { status: reply.status, headers, body: reply.body.to_string() }
 }

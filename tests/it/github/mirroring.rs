@@ -6,7 +6,21 @@ use super::Mirror;
 fn a_new_task_becomes_an_issue_with_all_it_says() {
     let mirror = Mirror::new();
     let epic = mirror.add(&["Ship it", "--kind", "epic"]);
-    let first = mirror.add(&["First", "--priority", "P1", "--estimate", "S", "--label", "bug", "--label", "New One", "--parent", &epic, "--body", "Do it.\n\nWell."]);
+    let first = mirror.add(&[
+        "First",
+        "--priority",
+        "P1",
+        "--estimate",
+        "S",
+        "--label",
+        "bug",
+        "--label",
+        "New One",
+        "--parent",
+        &epic,
+        "--body",
+        "Do it.\n\nWell.",
+    ]);
     let second = mirror.add(&["Second", "--parent", &epic, "--blocked-by", &first]);
     mirror.ralph(&["note", &first, "A word."]).ok();
     mirror.ralph(&["move", &second, "In Review", "--force"]).ok();
@@ -20,7 +34,10 @@ fn a_new_task_becomes_an_issue_with_all_it_says() {
         let value = |number: u32, field: &str| world.value(number, field);
         assert_eq!(value(one, "Workflow State").as_deref(), Some("Backlog"));
         assert_eq!((value(one, "Priority").as_deref(), value(one, "Estimate").as_deref()), (Some("P1"), Some("S")));
-        assert_eq!((value(two, "Workflow State").as_deref(), value(two, "Status").as_deref()), (Some("In Review"), Some("In Progress")));
+        assert_eq!(
+            (value(two, "Workflow State").as_deref(), value(two, "Status").as_deref()),
+            (Some("In Review"), Some("In Progress"))
+        );
         assert_eq!((world.parent(one), world.parent(two)), (Some(parent), Some(parent)));
         assert_eq!(world.blocked_by(two), [one]);
         assert_eq!(world.comments(one).len(), 1);
@@ -31,4 +48,354 @@ fn a_new_task_becomes_an_issue_with_all_it_says() {
     assert_eq!(again["plan"]["rows"], serde_json::json!([]), "{again}");
     let asked = mirror.requests();
     assert!(asked.iter().all(|name| !name.contains("Batch") && !name.contains("Create")), "{asked:?}");
+}
+
+/// One task that is mirrored, and its number.
+fn one(mirror: &Mirror, args: &[&str]) -> (String, u32) {
+    let task = mirror.add(args);
+    mirror.sync();
+    let number = mirror.number(&task);
+    (task, number)
+}
+
+#[test]
+fn what_people_change_on_github_comes_to_the_board() {
+    let mirror = Mirror::new();
+    let (task, number) = one(&mirror, &["First", "--label", "bug", "--body", "old"]);
+    mirror.world(|world| {
+        world.edit_title(number, "  Better   title ");
+        world.edit_body(number, "new\r\ntext\r\n");
+        world.set_field(number, "Workflow State", Some("Ready for Plan"));
+        world.set_field(number, "Priority", Some("P0"));
+        world.set_field(number, "Estimate", Some("XS"));
+        world.add_label(number, "enhancement");
+        world.remove_label(number, "bug");
+        world.comment(number, "hubot", "Looks fine.");
+    });
+    let synced = mirror.sync();
+    assert_eq!(synced["pulled"], 6, "{synced}");
+    let field = |name: &str| mirror.field(&task, name);
+    assert_eq!((field("title").as_str(), field("description").as_str()), ("Better title", "new\ntext\n"));
+    assert_eq!(
+        (field("state").as_str(), field("priority").as_str(), field("estimate").as_str()),
+        ("Ready for Plan", "P0", "XS")
+    );
+    assert_eq!(field("labels"), r#"["enhancement"]"#);
+    let notes = mirror.ralph(&["task", "show", &task, "--json"]).json()["notes"].clone();
+    assert_eq!((notes[0]["by"].as_str(), notes[0]["text"].as_str()), (Some("hubot"), Some("Looks fine.")));
+    let log = mirror.ralph(&["log", &task, "--json"]).json();
+    assert_eq!(log[0]["by"], "github", "{log}");
+    assert_eq!(mirror.sync()["plan"]["rows"], serde_json::json!([]));
+}
+
+#[test]
+fn what_is_changed_here_goes_to_github() {
+    let mirror = Mirror::new();
+    let (task, number) = one(&mirror, &["First", "--label", "bug", "--priority", "P1", "--body", "old"]);
+    mirror.ralph(&["task", "set", &task, "title=Second", "priority=", "estimate=M", "labels=fresh", "body=new"]).ok();
+    mirror.ralph(&["cancel", &task]).ok();
+    mirror.sync();
+    mirror.world(|world| {
+        let issue = world.issue(number).clone();
+        assert_eq!((issue.title.as_str(), issue.reason.as_deref()), ("Second", Some("NOT_PLANNED")));
+        assert!(issue.body.starts_with("new\n\n<!-- ralph"));
+        assert_eq!(world.labels(number), ["fresh"]);
+        assert_eq!((world.value(number, "Priority"), world.value(number, "Estimate").as_deref()), (None, Some("M")));
+        assert_eq!(
+            (world.value(number, "Workflow State").as_deref(), world.value(number, "Status").as_deref()),
+            (Some("Canceled"), Some("Done"))
+        );
+    });
+    mirror.ralph(&["move", &task, "Backlog"]).ok();
+    mirror.sync();
+    assert_eq!(mirror.world(|world| world.value(number, "Status")).as_deref(), Some("Todo"));
+    assert!(mirror.world(|world| world.issue(number).closed_at.is_none()));
+}
+
+#[test]
+fn closing_and_reopening_on_github_moves_the_task() {
+    let mirror = Mirror::new();
+    let (task, number) = one(&mirror, &["First"]);
+    let state = || mirror.field(&task, "state");
+    for (reason, ends) in [("COMPLETED", "Done"), ("NOT_PLANNED", "Canceled"), ("DUPLICATE", "Canceled")] {
+        mirror.world(|world| world.close_issue(number, reason));
+        mirror.sync();
+        assert_eq!(state(), ends);
+        assert_eq!(mirror.world(|world| world.value(number, "Workflow State")).as_deref(), Some(ends));
+        mirror.world(|world| world.reopen_issue(number));
+        mirror.sync();
+        assert_eq!(state(), "Backlog", "after {reason}");
+    }
+    // A card that is dragged to Done closes its issue.
+    mirror.world(|world| world.set_field(number, "Workflow State", Some("Done")));
+    mirror.sync();
+    assert_eq!(state(), "Done");
+    assert_eq!(mirror.world(|world| world.issue(number).reason.clone()).as_deref(), Some("COMPLETED"));
+}
+
+#[test]
+fn a_holder_whose_task_was_closed_on_github_has_lost_it() {
+    let mirror = Mirror::new();
+    let (task, number) = one(&mirror, &["First", "--estimate", "S", "--state", "Research Needed"]);
+    mirror.ralph(&["claim", &task, "--as", "analyst", "--for", "research"]).ok();
+    mirror.sync();
+    mirror.world(|world| world.close_issue(number, "COMPLETED"));
+    mirror.sync();
+    assert_eq!((mirror.field(&task, "state").as_str(), mirror.field(&task, "claim").as_str()), ("Done", "null"));
+}
+
+#[test]
+fn only_the_same_field_on_both_sides_is_a_conflict_and_a_person_settles_it() {
+    let mirror = Mirror::new();
+    let (task, number) = one(&mirror, &["First", "--body", "one\ntwo\nthree\n"]);
+    mirror.ralph(&["task", "set", &task, "title=Here", "priority=P1", "body=ONE\ntwo\nthree\n"]).ok();
+    mirror.world(|world| {
+        world.edit_title(number, "There");
+        world.set_field(number, "Priority", Some("P2"));
+        let body = world.issue(number).body.replace("three", "THREE");
+        world.edit_body(number, &body);
+    });
+    let synced = mirror.ralph(&["sync", "--json"]);
+    assert_eq!(synced.code, 1, "{synced}");
+    let synced: serde_json::Value = serde_json::from_str(&synced.stdout).unwrap();
+    let over: Vec<&str> =
+        synced["conflicts"].as_array().unwrap().iter().map(|row| row["what"].as_str().unwrap()).collect();
+    assert_eq!(over, ["title", "priority"]);
+    assert_eq!(mirror.field(&task, "description"), "ONE\ntwo\nTHREE\n");
+    assert!(mirror.world(|world| world.issue(number).body.clone()).starts_with("ONE\ntwo\nTHREE\n"));
+    assert_eq!(
+        (mirror.field(&task, "title").as_str(), mirror.world(|world| world.issue(number).title.clone()).as_str()),
+        ("Here", "There")
+    );
+    assert!(mirror.sandbox.read_task(&task).contains("[github.conflict]\ntitle = \"There\"\npriority = \"P2\""));
+    let status = mirror.ralph(&["sync", "status", "--json"]).json();
+    assert_eq!(status["conflicts"].as_array().unwrap().len(), 2, "{status}");
+    mirror.ralph(&["sync", "resolve", &task, "--field", "title", "--take", "local"]).ok();
+    mirror.ralph(&["sync", "resolve", &task, "--take", "remote"]).ok();
+    mirror.sync();
+    assert_eq!((mirror.field(&task, "title").as_str(), mirror.field(&task, "priority").as_str()), ("Here", "P2"));
+    assert_eq!(mirror.world(|world| world.issue(number).title.clone()), "Here");
+    assert!(!mirror.sandbox.read_task(&task).contains("conflict"));
+    let refused = mirror.ralph(&["sync", "resolve", &task, "--take", "local"]).fails(1);
+    assert!(refused.contains("has no conflict"), "{refused}");
+}
+
+#[test]
+fn links_go_both_ways_and_a_ring_is_left_to_a_person() {
+    let mirror = Mirror::new();
+    let [a, b, c] = ["A", "B", "C"].map(|title| mirror.add(&[title]));
+    mirror.sync();
+    let [na, nb, nc] = [&a, &b, &c].map(|task| mirror.number(task));
+    mirror.world(|world| {
+        world.set_parent(nb, Some(na));
+        world.add_blocked_by(nc, nb);
+    });
+    mirror.sync();
+    assert_eq!((mirror.field(&b, "parent"), mirror.field(&c, "blocked_by")), (a.clone(), format!("[\"{b}\"]")));
+    mirror.ralph(&["unblock", &c]).ok();
+    mirror.ralph(&["task", "set", &b, "parent="]).ok();
+    mirror.sync();
+    assert_eq!(mirror.world(|world| (world.parent(nb), world.blocked_by(nc))), (None, vec![]));
+    // Each side alone is right; together they would wait for each other.
+    mirror.ralph(&["block", &a, "--on", &b]).ok();
+    mirror.world(|world| world.add_blocked_by(nb, na));
+    let synced = mirror.ralph(&["sync"]);
+    assert!(synced.stderr.contains("would wait for itself"), "{synced}");
+    assert_eq!(mirror.field(&b, "blocked_by"), "[]");
+    // An issue that is no task may be a parent there; nobody here minds.
+    let foreign = mirror.world(|world| {
+        let number = world.add_issue("acme/app", "Not ours", "");
+        world.set_parent(nc, Some(number));
+        number
+    });
+    mirror.ralph(&["sync"]);
+    assert_eq!(mirror.world(|world| world.parent(nc)), Some(foreign));
+}
+
+#[test]
+fn comments_are_edited_on_either_side_and_never_doubled_or_deleted() {
+    let mirror = Mirror::new();
+    let (task, number) = one(&mirror, &["First"]);
+    mirror.ralph(&["note", &task, "mine"]).ok();
+    let theirs = mirror.world(|world| world.comment(number, "hubot", "theirs"));
+    mirror.sync();
+    let texts = || -> Vec<String> {
+        let notes = mirror.ralph(&["task", "show", &task, "--json"]).json()["notes"].clone();
+        let mut texts: Vec<String> =
+            notes.as_array().unwrap().iter().map(|note| note["text"].as_str().unwrap().to_owned()).collect();
+        texts.sort();
+        texts
+    };
+    assert_eq!(texts(), ["mine", "theirs"]);
+    mirror.world(|world| world.edit_comment(&theirs, "theirs, better"));
+    let folder = mirror.sandbox.root().join(format!(".ralph/notes/{task}"));
+    let own = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| std::fs::read_to_string(path).unwrap().contains("mine"))
+        .unwrap();
+    std::fs::write(&own, std::fs::read_to_string(&own).unwrap().replace("mine", "mine, better")).unwrap();
+    // An edited comment shows in no stamp: only a full look sees it.
+    mirror.ralph(&["sync", "--full"]).ok();
+    assert_eq!(texts(), ["mine, better", "theirs, better"]);
+    let bodies =
+        || mirror.world(|world| world.comments(number).iter().map(|comment| comment.body.clone()).collect::<Vec<_>>());
+    assert!(bodies().iter().any(|body| body.starts_with("**Ada**:\n\nmine, better")), "{:?}", bodies());
+    // Deleted on either side, a comment stays on the other.
+    std::fs::remove_file(&own).unwrap();
+    mirror.world(|world| world.delete_comment(&theirs));
+    mirror.ralph(&["sync", "--full"]).ok();
+    assert_eq!((texts(), bodies().len()), (vec!["theirs, better".to_owned()], 1));
+}
+
+#[test]
+fn issues_that_were_made_on_github_become_tasks_the_same_on_every_clone() {
+    let mirror = Mirror::new();
+    let (parent, child) = mirror.world(|world| {
+        let parent = world.add_issue("acme/app", "Epic", "All of it.");
+        let child = world.add_issue("acme/app", "Part", "");
+        let closed = world.add_issue("acme/app", "Long done", "");
+        world.close_issue(closed, "COMPLETED");
+        world.set_parent(child, Some(parent));
+        for number in [parent, child, closed] {
+            world.add_to_project(1, number);
+        }
+        world.set_field(child, "Priority", Some("P1"));
+        world.add_draft(1, "Only a draft");
+        (parent, child)
+    });
+    let clone = mirror.sandbox.outside("clone");
+    mirror.sandbox.git(&["add", "-A"]);
+    mirror.sandbox.git(&["commit", "-qm", "board"]);
+    mirror.sandbox.git(&["clone", "-q", ".", clone.to_str().unwrap()]);
+    let adopted = mirror.sync();
+    assert_eq!(adopted["adopted"].as_array().unwrap().len(), 2, "{adopted}");
+    let tasks = mirror.sandbox.ids();
+    let show = |number: u32| mirror.ralph(&["task", "show", &format!("#{number}"), "--json"]).json();
+    assert_eq!(
+        (show(parent)["kind"].as_str(), show(parent)["description"].as_str()),
+        (Some("epic"), Some("All of it.\n"))
+    );
+    assert_eq!(
+        (show(child)["parent"].as_str(), show(child)["priority"].as_str()),
+        (show(parent)["id"].as_str(), Some("P1"))
+    );
+    let other = crate::sandbox::finish(mirror.command(&clone).args(["sync", "--json"])).json();
+    assert_eq!(other["adopted"].as_array().unwrap().len(), 2);
+    for task in &tasks {
+        let file = format!(".ralph/tasks/{task}.toml");
+        let lines = |text: String| text.lines().map(str::to_owned).collect::<std::collections::BTreeSet<_>>();
+        assert_eq!(lines(std::fs::read_to_string(clone.join(&file)).unwrap()), lines(mirror.sandbox.read_task(task)));
+    }
+}
+
+#[test]
+fn what_is_put_away_or_deleted_here_is_put_away_there() {
+    let mirror = Mirror::new();
+    let (done, gone) = (mirror.add(&["Done"]), mirror.add(&["Gone"]));
+    mirror.sync();
+    let (nd, ng) = (mirror.number(&done), mirror.number(&gone));
+    mirror.ralph(&["done", &done, "--force"]).ok();
+    mirror.ralph(&["task", "archive", &done]).ok();
+    mirror.ralph(&["task", "rm", &gone]).ok();
+    mirror.sync();
+    mirror.world(|world| {
+        assert!(world.item(nd).archived && world.item(ng).archived);
+        assert_eq!(world.issue(ng).reason.as_deref(), Some("NOT_PLANNED"));
+    });
+    assert_eq!(mirror.sync()["plan"]["rows"], serde_json::json!([]));
+    // Brought back there, it is brought back here.
+    mirror.world(|world| world.unarchive_item(nd));
+    mirror.sync();
+    assert!(mirror.sandbox.task_file(&done).exists());
+    mirror.world(|world| world.archive_item(nd));
+    mirror.sync();
+    assert!(!mirror.sandbox.task_file(&done).exists());
+    assert!(mirror.sandbox.root().join(format!(".ralph/archive/{done}.toml")).exists());
+}
+
+#[test]
+fn a_task_that_says_so_stays_here_and_so_do_steps() {
+    let mirror = Mirror::new();
+    let (quiet, loud) = (mirror.add(&["Quiet"]), mirror.add(&["Loud"]));
+    mirror.add(&["A step", "--kind", "step"]);
+    let text = mirror.sandbox.read_task(&quiet);
+    mirror.sandbox.write_task(&quiet, format!("{text}\n[github]\nmirror = false # nobody's business\n"));
+    mirror.ralph(&["block", &loud, "--on", &quiet]).ok();
+    let synced = mirror.sync();
+    assert_eq!(synced["created"].as_array().unwrap().len(), 1, "{synced}");
+    let number = mirror.number(&loud);
+    mirror.world(|world| world.edit_title(number, "Louder"));
+    mirror.sync();
+    assert_eq!(mirror.field(&loud, "blocked_by"), format!("[\"{quiet}\"]"), "what GitHub cannot see stays");
+    assert!(mirror.sandbox.read_task(&quiet).contains("# nobody's business"));
+}
+
+#[test]
+fn one_direction_leaves_the_other_alone() {
+    let mirror = Mirror::new();
+    let (task, number) = one(&mirror, &["First"]);
+    mirror.ralph(&["task", "set", &task, "priority=P1"]).ok();
+    mirror.world(|world| world.edit_title(number, "There"));
+    mirror.requests();
+    mirror.ralph(&["sync", "--pull"]).ok();
+    assert!(mirror.requests().iter().all(|name| name != "Batch"));
+    assert_eq!(
+        (mirror.field(&task, "title").as_str(), mirror.world(|world| world.value(number, "Priority"))),
+        ("There", None)
+    );
+    mirror.world(|world| world.edit_title(number, "There again"));
+    mirror.ralph(&["sync", "--push"]).ok();
+    assert_eq!(
+        (mirror.field(&task, "title").as_str(), mirror.world(|world| world.value(number, "Priority")).as_deref()),
+        ("There", Some("P1"))
+    );
+    mirror.sync();
+    assert_eq!(mirror.field(&task, "title"), "There again");
+}
+
+#[test]
+fn a_dry_run_shows_both_values_and_does_nothing() {
+    let mirror = Mirror::new();
+    let (task, number) = one(&mirror, &["First", "--priority", "P2"]);
+    mirror.ralph(&["task", "set", &task, "priority=P1"]).ok();
+    mirror.ralph(&["note", &task, "A word."]).ok();
+    mirror.add(&["Second"]);
+    mirror.world(|world| world.edit_title(number, "There"));
+    mirror.requests();
+    let before = mirror.sandbox.read_task(&task);
+    let shown = mirror.ralph(&["sync", "--dry-run"]).ok();
+    insta::assert_snapshot!(
+        shown.replace(&task, "T-ONE").replace(mirror.sandbox.ids().iter().find(|id| **id != task).unwrap(), "T-TWO")
+    );
+    assert_eq!(mirror.sandbox.read_task(&task), before);
+    assert!(mirror.fake.log().iter().all(|logged| logged.kind == "query"));
+}
+
+#[test]
+fn only_the_named_tasks_are_brought_together() {
+    let mirror = Mirror::new();
+    let (a, b) = (mirror.add(&["A"]), mirror.add(&["B"]));
+    mirror.ralph(&["sync", &a]).ok();
+    mirror.number(&a);
+    assert_eq!(mirror.field(&b, "github"), "null");
+}
+
+#[test]
+fn a_branch_that_goes_back_does_not_take_github_back() {
+    let mirror = Mirror::new();
+    let (task, number) = one(&mirror, &["First"]);
+    mirror.sandbox.git(&["add", "-A"]);
+    mirror.sandbox.git(&["commit", "-qm", "old"]);
+    mirror.ralph(&["task", "set", &task, "title=Newer"]).ok();
+    mirror.sync();
+    mirror.sandbox.git(&["add", "-A"]);
+    mirror.sandbox.git(&["commit", "-qm", "new"]);
+    mirror.sandbox.git(&["checkout", "-q", "HEAD^"]);
+    assert_eq!(mirror.field(&task, "title"), "First");
+    mirror.sync();
+    assert_eq!(
+        (mirror.field(&task, "title").as_str(), mirror.world(|world| world.issue(number).title.clone()).as_str()),
+        ("Newer", "Newer")
+    );
 }

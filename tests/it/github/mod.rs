@@ -1,12 +1,29 @@
 //! A sandbox whose board is mirrored to a fake GitHub, or to a real one that the environment names.
 
+mod documents;
+mod faults;
+mod kills;
 mod mirroring;
+mod quiet;
+mod setup;
+mod volume;
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::fake::{Fake, Level, World};
 use crate::sandbox::{Output, RALPH, Sandbox, finish};
+
+/// For trying ralph by hand: prints where it listens, and stays until it is ended.
+#[test]
+#[ignore = "a server, not a check"]
+fn serve() {
+    let fake = Fake::start();
+    eprintln!("export RALPH_GITHUB_API={} GH_TOKEN={}", fake.url(), fake.token());
+    loop {
+        std::thread::park();
+    }
+}
 
 pub struct Mirror {
     pub sandbox: Sandbox,
@@ -30,7 +47,10 @@ impl Mirror {
 
     pub fn command(&self, folder: &Path) -> Command {
         let mut command = self.sandbox.command(RALPH, folder);
-        command.env("GH_TOKEN", self.fake.token()).env("RALPH_GITHUB_API", self.fake.url()).env("RALPH_GITHUB_PACE", "0s");
+        command
+            .env("GH_TOKEN", self.fake.token())
+            .env("RALPH_GITHUB_API", self.fake.url())
+            .env("RALPH_GITHUB_PACE", "0s");
         command
     }
 
@@ -53,7 +73,8 @@ impl Mirror {
     #[track_caller]
     pub fn number(&self, task: &str) -> u32 {
         let shown = self.ralph(&["task", "show", task, "--json"]).json();
-        u32::try_from(shown["github"]["number"].as_u64().unwrap_or_else(|| panic!("{task} is not mirrored: {shown}"))).unwrap()
+        u32::try_from(shown["github"]["number"].as_u64().unwrap_or_else(|| panic!("{task} is not mirrored: {shown}")))
+            .unwrap()
     }
 
     #[track_caller]

@@ -20,10 +20,7 @@ pub(super) fn field(world: &World, id: &str, ask: &Ask<'_>) -> Result<Option<Out
         "closedAt" => maybe_time(issue.closed_at),
         "lastEditedAt" => maybe_time(issue.edited),
         "author" => actor(world, &issue.author),
-        "editor" => issue
-            .editor
-            .as_deref()
-            .map_or(leaf(serde_json::Value::Null), |e| actor(world, e)),
+        "editor" => issue.editor.as_deref().map_or(leaf(serde_json::Value::Null), |e| actor(world, e)),
         "repository" => Out::Obj(Ent::Repository(issue.repo.clone())),
         _ => return related(world, issue, ask),
     };
@@ -33,26 +30,14 @@ pub(super) fn field(world: &World, id: &str, ask: &Ask<'_>) -> Result<Option<Out
 fn related(world: &World, issue: &Issue, ask: &Ask<'_>) -> Result<Option<Out>, Fail> {
     let args = ask.args;
     let out = match ask.field {
-        "parent" => maybe(
-            issue
-                .parent
-                .as_ref()
-                .filter(|p| sees_issue(world, p))
-                .map(|p| Ent::Issue(p.clone())),
-        ),
+        "parent" => maybe(issue.parent.as_ref().filter(|p| sees_issue(world, p)).map(|p| Ent::Issue(p.clone()))),
         "subIssues" => connection("IssueConnection", issues(world, &issue.children), args)?,
-        "subIssuesSummary" => Out::Obj(record(
-            "SubIssuesSummary",
-            vec![("total", leaf(issue.children.len()))],
-        )),
+        "subIssuesSummary" => Out::Obj(record("SubIssuesSummary", vec![("total", leaf(issue.children.len()))])),
         "blockedBy" => blocked_by(world, issue, ask)?,
         "issueDependenciesSummary" => dependencies(world, issue),
         "labels" => connection("LabelConnection", labels(&issue.labels), args)?,
         "assignees" => {
-            let all = issue
-                .assignees
-                .iter()
-                .map(|a| (a.clone(), Ent::Owner(a.clone())));
+            let all = issue.assignees.iter().map(|a| (a.clone(), Ent::Owner(a.clone())));
             connection("UserConnection", all.collect(), args)?
         }
         "comments" => comments(world, issue, ask)?,
@@ -64,11 +49,7 @@ fn related(world: &World, issue: &Issue, ask: &Ask<'_>) -> Result<Option<Out>, F
 }
 
 pub(super) fn url(world: &World, issue: &Issue) -> String {
-    format!(
-        "https://github.com/{}/issues/{}",
-        world.repositories[&issue.repo].full_name(),
-        issue.number
-    )
+    format!("https://github.com/{}/issues/{}", world.repositories[&issue.repo].full_name(), issue.number)
 }
 
 /// DUPLICATE is reported only to those who ask for it, others read `NOT_PLANNED` (§1.2).
@@ -84,10 +65,7 @@ fn sees_issue(world: &World, id: &str) -> bool {
 }
 
 fn issues(world: &World, ids: &[Id]) -> Vec<(String, Ent)> {
-    ids.iter()
-        .filter(|id| sees_issue(world, id))
-        .map(|id| (id.clone(), Ent::Issue(id.clone())))
-        .collect()
+    ids.iter().filter(|id| sees_issue(world, id)).map(|id| (id.clone(), Ent::Issue(id.clone()))).collect()
 }
 
 /// Closed blockers are listed too (§1.2).
@@ -103,22 +81,13 @@ fn blocked_by(world: &World, issue: &Issue, ask: &Ask<'_>) -> Result<Out, Fail> 
 }
 
 fn dependencies(world: &World, issue: &Issue) -> Out {
-    let blocking = world
-        .issues
-        .values()
-        .filter(|i| i.blocked_by.contains(&issue.id))
-        .count();
-    let fields = vec![
-        ("totalBlockedBy", leaf(issue.blocked_by.len())),
-        ("totalBlocking", leaf(blocking)),
-    ];
+    let blocking = world.issues.values().filter(|i| i.blocked_by.contains(&issue.id)).count();
+    let fields = vec![("totalBlockedBy", leaf(issue.blocked_by.len())), ("totalBlocking", leaf(blocking))];
     Out::Obj(record("IssueDependenciesSummary", fields))
 }
 
 pub(super) fn labels(ids: &[Id]) -> Vec<(String, Ent)> {
-    ids.iter()
-        .map(|l| (l.clone(), Ent::Label(l.clone())))
-        .collect()
+    ids.iter().map(|l| (l.clone(), Ent::Label(l.clone()))).collect()
 }
 
 fn comments(world: &World, issue: &Issue, ask: &Ask<'_>) -> Result<Out, Fail> {
@@ -131,9 +100,7 @@ fn comments(world: &World, issue: &Issue, ask: &Ask<'_>) -> Result<Out, Fail> {
     }
     connection(
         "IssueCommentConnection",
-        all.iter()
-            .map(|c| (c.id.clone(), Ent::Comment(c.id.clone())))
-            .collect(),
+        all.iter().map(|c| (c.id.clone(), Ent::Comment(c.id.clone()))).collect(),
         ask.args,
     )
 }
@@ -147,24 +114,14 @@ fn project_items(world: &World, issue: &Issue, ask: &Ask<'_>) -> Result<Out, Fai
             && !i.unlisted
             && super::can_see_project(world, &world.projects[&i.project]).is_ok()
     };
-    let all = world
-        .items
-        .values()
-        .filter(fits)
-        .map(|i| (i.id.clone(), Ent::Item(i.id.clone())));
+    let all = world.items.values().filter(fits).map(|i| (i.id.clone(), Ent::Item(i.id.clone())));
     connection("ProjectV2ItemConnection", all.collect(), ask.args)
 }
 
 fn closing_pulls(world: &World, issue: &Issue, ask: &Ask<'_>) -> Result<Out, Fail> {
     let closed = ask.flag("includeClosedPrs");
-    let fits = |p: &&super::super::world::Pull| {
-        (closed || p.state == "OPEN") && world.closes(p).contains(&issue.id)
-    };
-    let all = world
-        .pulls
-        .values()
-        .filter(fits)
-        .map(|p| (p.id.clone(), Ent::Pull(p.id.clone())));
+    let fits = |p: &&super::super::world::Pull| (closed || p.state == "OPEN") && world.closes(p).contains(&issue.id);
+    let all = world.pulls.values().filter(fits).map(|p| (p.id.clone(), Ent::Pull(p.id.clone())));
     connection("PullRequestConnection", all.collect(), ask.args)
 }
 
@@ -181,17 +138,8 @@ pub(super) fn comment_field(world: &World, id: &str, ask: &Ask<'_>) -> Result<Op
         "isMinimized" => leaf(comment.minimized),
         "url" => {
             let on = world.issues.get(&comment.subject).map(|i| url(world, i));
-            let on = on.or_else(|| {
-                world
-                    .pulls
-                    .get(&comment.subject)
-                    .map(|p| super::pull::url(world, p))
-            });
-            leaf(format!(
-                "{}#issuecomment-{}",
-                on.unwrap_or_default(),
-                comment.serial
-            ))
+            let on = on.or_else(|| world.pulls.get(&comment.subject).map(|p| super::pull::url(world, p)));
+            leaf(format!("{}#issuecomment-{}", on.unwrap_or_default(), comment.serial))
         }
         _ => return Ok(None),
     }))

@@ -40,12 +40,7 @@ pub(super) fn type_name(world: &World, ent: &Ent) -> String {
         Ent::Issue(_) => "Issue",
         Ent::Comment(_) => "IssueComment",
         Ent::Project(_) => "ProjectV2",
-        Ent::Field(id)
-            if world
-                .fields
-                .get(id)
-                .is_some_and(|f| f.kind == "SINGLE_SELECT") =>
-        {
+        Ent::Field(id) if world.fields.get(id).is_some_and(|f| f.kind == "SINGLE_SELECT") => {
             "ProjectV2SingleSelectField"
         }
         Ent::Field(_) => "ProjectV2Field",
@@ -59,12 +54,7 @@ pub(super) fn type_name(world: &World, ent: &Ent) -> String {
 }
 
 fn value_type(world: &World, item: &str, field: &str) -> &'static str {
-    match world
-        .items
-        .get(item)
-        .and_then(|i| i.values.get(field))
-        .map(|v| &v.set)
-    {
+    match world.items.get(item).and_then(|i| i.values.get(field)).map(|v| &v.set) {
         Some(Setting::Text(_)) => "ProjectV2ItemFieldTextValue",
         Some(Setting::Number(_)) => "ProjectV2ItemFieldNumberValue",
         Some(Setting::Date(_)) => "ProjectV2ItemFieldDateValue",
@@ -73,12 +63,7 @@ fn value_type(world: &World, item: &str, field: &str) -> &'static str {
 }
 
 /// Resolves one field of one object.
-pub(super) fn field(
-    request: &Request<'_>,
-    ent: &Ent,
-    ty: &str,
-    ask: &Ask<'_>,
-) -> Result<Out, Fail> {
+pub(super) fn field(request: &Request<'_>, ent: &Ent, ty: &str, ask: &Ask<'_>) -> Result<Out, Fail> {
     if let Ent::Pull(id) = ent
         && ask.field == "mergeable"
     {
@@ -99,10 +84,7 @@ pub(super) fn field(
         Ent::Item(id) => project::item_field(&world, id, ask)?,
         Ent::Value { item, field } => project::value_field(&world, item, field, ask)?,
         Ent::Pull(id) => pull::field(&world, id, ask)?,
-        Ent::Record { fields, .. } => fields
-            .iter()
-            .find(|(name, _)| name == ask.field)
-            .map(|(_, out)| out.clone()),
+        Ent::Record { fields, .. } => fields.iter().find(|(name, _)| name == ask.field).map(|(_, out)| out.clone()),
     };
     found.ok_or_else(|| Fail::unmodelled(&format!("{ty}.{}", ask.field)))
 }
@@ -116,14 +98,8 @@ pub(super) fn actor(world: &World, login: &str) -> Out {
 /// Whether the viewer can see what an item is about.
 pub(super) fn sees(world: &World, content: &Content) -> bool {
     match content {
-        Content::Issue(id) => world
-            .issues
-            .get(id)
-            .is_some_and(|i| !world.is_hidden(&i.repo)),
-        Content::Pull(id) => world
-            .pulls
-            .get(id)
-            .is_some_and(|p| !world.is_hidden(&p.repo)),
+        Content::Issue(id) => world.issues.get(id).is_some_and(|i| !world.is_hidden(&i.repo)),
+        Content::Pull(id) => world.pulls.get(id).is_some_and(|p| !world.is_hidden(&p.repo)),
         Content::Draft { .. } => true,
     }
 }

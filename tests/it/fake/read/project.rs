@@ -9,29 +9,18 @@ use super::time;
 
 /// Fine-grained tokens cannot reach projects of a user (§1.4).
 pub(in super::super) fn can_see_project(world: &World, project: &Project) -> Result<(), Fail> {
-    let of_user = world
-        .owner_named(&project.owner)
-        .is_some_and(|o| !o.is_organization);
+    let of_user = world.owner_named(&project.owner).is_some_and(|o| !o.is_organization);
     if world.fine_grained && of_user {
-        return Err(Fail::new(
-            "FORBIDDEN",
-            "Resource not accessible by personal access token",
-        ));
+        return Err(Fail::new("FORBIDDEN", "Resource not accessible by personal access token"));
     }
     Ok(())
 }
 
 pub(super) fn by_number(world: &World, owner: &Owner, ask: &Ask<'_>) -> Result<Out, Fail> {
     let number = &ask.args["number"];
-    let found = world
-        .projects
-        .values()
-        .find(|p| p.owner == owner.login && *number == p.number);
+    let found = world.projects.values().find(|p| p.owner == owner.login && *number == p.number);
     let Some(project) = found else {
-        return Err(Fail::new(
-            "NOT_FOUND",
-            format!("Could not resolve to a ProjectV2 with the number {number}."),
-        ));
+        return Err(Fail::new("NOT_FOUND", format!("Could not resolve to a ProjectV2 with the number {number}.")));
     };
     can_see_project(world, project)?;
     Ok(Out::Obj(Ent::Project(project.id.clone())))
@@ -39,11 +28,8 @@ pub(super) fn by_number(world: &World, owner: &Owner, ask: &Ask<'_>) -> Result<O
 
 pub(super) fn listed(world: &World, owner: &Owner, ask: &Ask<'_>) -> Result<Out, Fail> {
     let query = ask.text("query").to_lowercase();
-    let mut all: Vec<&Project> = world
-        .projects
-        .values()
-        .filter(|p| p.owner == owner.login && p.title.to_lowercase().contains(&query))
-        .collect();
+    let mut all: Vec<&Project> =
+        world.projects.values().filter(|p| p.owner == owner.login && p.title.to_lowercase().contains(&query)).collect();
     for project in &all {
         can_see_project(world, project)?;
     }
@@ -57,9 +43,7 @@ pub(super) fn listed(world: &World, owner: &Owner, ask: &Ask<'_>) -> Result<Out,
     }
     connection(
         "ProjectV2Connection",
-        all.iter()
-            .map(|p| (p.id.clone(), Ent::Project(p.id.clone())))
-            .collect(),
+        all.iter().map(|p| (p.id.clone(), Ent::Project(p.id.clone()))).collect(),
         ask.args,
     )
 }
@@ -84,14 +68,9 @@ pub(super) fn field(world: &World, id: &str, ask: &Ask<'_>) -> Result<Option<Out
 }
 
 fn url(world: &World, project: &Project) -> String {
-    let organization = world
-        .owner_named(&project.owner)
-        .is_some_and(|o| o.is_organization);
+    let organization = world.owner_named(&project.owner).is_some_and(|o| o.is_organization);
     let kind = if organization { "orgs" } else { "users" };
-    format!(
-        "https://github.com/{kind}/{}/projects/{}",
-        project.owner, project.number
-    )
+    format!("https://github.com/{kind}/{}/projects/{}", project.owner, project.number)
 }
 
 fn fields(world: &World, project: &Project, ask: &Ask<'_>) -> Result<Out, Fail> {
@@ -103,11 +82,7 @@ fn fields(world: &World, project: &Project, ask: &Ask<'_>) -> Result<Out, Fail> 
         all.reverse();
     }
     let all = all.iter().map(|f| (f.id.clone(), Ent::Field(f.id.clone())));
-    connection(
-        "ProjectV2FieldConfigurationConnection",
-        all.collect(),
-        ask.args,
-    )
+    connection("ProjectV2FieldConfigurationConnection", all.collect(), ask.args)
 }
 
 fn workflows(project: &Project, ask: &Ask<'_>) -> Result<Out, Fail> {
@@ -120,11 +95,7 @@ fn workflows(project: &Project, ask: &Ask<'_>) -> Result<Out, Fail> {
         ];
         (w.id.clone(), record("ProjectV2Workflow", fields))
     };
-    connection(
-        "ProjectV2WorkflowConnection",
-        project.workflows.iter().map(shown).collect(),
-        ask.args,
-    )
+    connection("ProjectV2WorkflowConnection", project.workflows.iter().map(shown).collect(), ask.args)
 }
 
 /// Archived items are hidden unless asked for; 3.17 cannot ask (§1.1).
@@ -137,19 +108,13 @@ fn items(world: &World, project: &Project, ask: &Ask<'_>) -> Result<Out, Fail> {
         let state = if archived { "ARCHIVED" } else { "NOT_ARCHIVED" };
         states.map_or(!archived, |s| s.iter().any(|s| s == state))
     };
-    let mut all: Vec<&Item> = world
-        .items
-        .values()
-        .filter(|i| i.project == project.id && wants(i.archived))
-        .collect();
+    let mut all: Vec<&Item> = world.items.values().filter(|i| i.project == project.id && wants(i.archived)).collect();
     if ask.args["orderBy"]["direction"] == "DESC" {
         all.reverse();
     }
     connection(
         "ProjectV2ItemConnection",
-        all.iter()
-            .map(|i| (i.id.clone(), Ent::Item(i.id.clone())))
-            .collect(),
+        all.iter().map(|i| (i.id.clone(), Ent::Item(i.id.clone()))).collect(),
         ask.args,
     )
 }
@@ -167,11 +132,7 @@ pub(super) fn field_field(world: &World, id: &str, ask: &Ask<'_>) -> Result<Opti
 }
 
 fn options(field: &Field, names: &Value) -> Out {
-    let wants = |o: &&Choice| {
-        names
-            .as_array()
-            .is_none_or(|n| n.iter().any(|n| n == o.name.as_str()))
-    };
+    let wants = |o: &&Choice| names.as_array().is_none_or(|n| n.iter().any(|n| n == o.name.as_str()));
     let shown = |o: &Choice| {
         Out::Obj(record(
             "ProjectV2SingleSelectFieldOption",
@@ -195,11 +156,7 @@ pub(super) fn item_field(world: &World, id: &str, ask: &Ask<'_>) -> Result<Optio
         "updatedAt" => time(item.updated),
         "project" => Out::Obj(Ent::Project(item.project.clone())),
         // What the viewer may not see is REDACTED, with null content (§1.2).
-        "type" => leaf(if seen {
-            item_type(&item.content)
-        } else {
-            "REDACTED"
-        }),
+        "type" => leaf(if seen { item_type(&item.content) } else { "REDACTED" }),
         "content" => maybe(seen.then(|| content_of(item))),
         "fieldValueByName" => value_by_name(world, item, ask.text("name"))?,
         _ => return Ok(None),
@@ -218,15 +175,9 @@ pub(in super::super) fn content_of(item: &Item) -> Ent {
     match &item.content {
         Content::Issue(id) => Ent::Issue(id.clone()),
         Content::Pull(id) => Ent::Pull(id.clone()),
-        Content::Draft {
-            id, title, updated, ..
-        } => record(
+        Content::Draft { id, title, updated, .. } => record(
             "DraftIssue",
-            vec![
-                ("id", leaf(id.as_str())),
-                ("title", leaf(title.as_str())),
-                ("updatedAt", time(*updated)),
-            ],
+            vec![("id", leaf(id.as_str())), ("title", leaf(title.as_str())), ("updatedAt", time(*updated))],
         ),
     }
 }
@@ -236,28 +187,14 @@ fn value_by_name(world: &World, item: &Item, name: &str) -> Result<Out, Fail> {
     let Some(field) = world.field_named(&item.project, name) else {
         return Ok(leaf(Value::Null));
     };
-    if !matches!(
-        field.kind.as_str(),
-        "SINGLE_SELECT" | "TEXT" | "NUMBER" | "DATE"
-    ) {
-        return Err(Fail::unmodelled(&format!(
-            "fieldValueByName of a {} field",
-            field.kind
-        )));
+    if !matches!(field.kind.as_str(), "SINGLE_SELECT" | "TEXT" | "NUMBER" | "DATE") {
+        return Err(Fail::unmodelled(&format!("fieldValueByName of a {} field", field.kind)));
     }
-    let value = Ent::Value {
-        item: item.id.clone(),
-        field: field.id.clone(),
-    };
+    let value = Ent::Value { item: item.id.clone(), field: field.id.clone() };
     Ok(maybe(item.values.get(&field.id).map(|_| value)))
 }
 
-pub(super) fn value_field(
-    world: &World,
-    item: &str,
-    field: &str,
-    ask: &Ask<'_>,
-) -> Result<Option<Out>, Fail> {
+pub(super) fn value_field(world: &World, item: &str, field: &str, ask: &Ask<'_>) -> Result<Option<Out>, Fail> {
     let value = &world.items[item].values[field];
     let option = |id: &str| world.fields[field].options.iter().find(|o| o.id == id);
     Ok(Some(match (ask.field, &value.set) {

@@ -9,11 +9,7 @@ use super::repository::commit;
 use super::{actor, issue, maybe_text, maybe_time, time};
 
 pub(super) fn url(world: &World, pull: &Pull) -> String {
-    format!(
-        "https://github.com/{}/pull/{}",
-        world.repositories[&pull.repo].full_name(),
-        pull.number
-    )
+    format!("https://github.com/{}/pull/{}", world.repositories[&pull.repo].full_name(), pull.number)
 }
 
 /// UNKNOWN while the server computes it; asking is what starts that (§6).
@@ -40,11 +36,7 @@ pub(super) fn field(world: &World, id: &str, ask: &Ask<'_>) -> Result<Option<Out
         "isDraft" => leaf(pull.draft),
         "merged" => leaf(pull.state == "MERGED"),
         "mergedAt" => maybe_time(pull.merged_at),
-        "mergeStateStatus" => leaf(if pull.unknown_reads > 0 {
-            "UNKNOWN"
-        } else {
-            pull.merge_state.as_str()
-        }),
+        "mergeStateStatus" => leaf(if pull.unknown_reads > 0 { "UNKNOWN" } else { pull.merge_state.as_str() }),
         "reviewDecision" => maybe_text(pull.review_decision.as_deref()),
         "updatedAt" => time(pull.updated),
         "headRefName" => leaf(pull.head.as_str()),
@@ -61,35 +53,19 @@ pub(super) fn field(world: &World, id: &str, ask: &Ask<'_>) -> Result<Option<Out
 
 fn related(world: &World, pull: &Pull, ask: &Ask<'_>) -> Result<Option<Out>, Fail> {
     let out = match ask.field {
-        "headRef" => maybe(
-            world
-                .ref_of(&pull.repo, &pull.head)
-                .map(|r| Ent::Ref(r.id.clone())),
-        ),
+        "headRef" => maybe(world.ref_of(&pull.repo, &pull.head).map(|r| Ent::Ref(r.id.clone()))),
         "mergeCommit" => maybe(pull.merge_commit.as_deref().map(commit)),
         "mergeQueueEntry" => maybe(pull.queue.as_ref().map(queue_entry)),
         "autoMergeRequest" => maybe(pull.auto_merge.as_ref().map(|a| {
-            record(
-                "AutoMergeRequest",
-                vec![
-                    ("enabledAt", time(a.enabled)),
-                    ("mergeMethod", leaf(a.method.as_str())),
-                ],
-            )
+            record("AutoMergeRequest", vec![("enabledAt", time(a.enabled)), ("mergeMethod", leaf(a.method.as_str()))])
         })),
         "closingIssuesReferences" => {
-            let all = world
-                .closes(pull)
-                .into_iter()
-                .map(|i| (i.clone(), Ent::Issue(i)));
+            let all = world.closes(pull).into_iter().map(|i| (i.clone(), Ent::Issue(i)));
             connection("IssueConnection", all.collect(), ask.args)?
         }
         "labels" => connection("LabelConnection", issue::labels(&pull.labels), ask.args)?,
         "latestReviews" => {
-            let all = pull
-                .reviews
-                .iter()
-                .map(|r| (r.id.clone(), review(world, r)));
+            let all = pull.reviews.iter().map(|r| (r.id.clone(), review(world, r)));
             connection("PullRequestReviewConnection", all.collect(), ask.args)?
         }
         "statusCheckRollup" => rollup(world, pull)?,
@@ -120,25 +96,14 @@ fn review(world: &World, review: &Review) -> Ent {
 /// Null without checks; FORBIDDEN for fine-grained tokens, which have no Checks permission (§6).
 fn rollup(world: &World, pull: &Pull) -> Result<Out, Fail> {
     if world.fine_grained {
-        return Err(Fail::new(
-            "FORBIDDEN",
-            "Resource not accessible by personal access token",
-        ));
+        return Err(Fail::new("FORBIDDEN", "Resource not accessible by personal access token"));
     }
     if pull.checks.is_empty() {
         return Ok(leaf(Value::Null));
     }
     // The contexts are all on one page: the first hundred checks are enough for a fake.
-    let all = pull
-        .checks
-        .iter()
-        .map(|c| (c.id.clone(), check(world, c)))
-        .collect();
-    let contexts = connection(
-        "StatusCheckRollupContextConnection",
-        all,
-        &serde_json::json!({"first": 100}),
-    )?;
+    let all = pull.checks.iter().map(|c| (c.id.clone(), check(world, c))).collect();
+    let contexts = connection("StatusCheckRollupContextConnection", all, &serde_json::json!({"first": 100}))?;
     let fields = vec![
         ("id", leaf(format!("SCR_{}", pull.id))),
         ("state", leaf(rollup_state(&pull.checks))),
@@ -148,14 +113,8 @@ fn rollup(world: &World, pull: &Pull) -> Result<Out, Fail> {
 }
 
 fn rollup_state(checks: &[Check]) -> &'static str {
-    let good = |c: &Check| {
-        matches!(
-            c.conclusion.as_deref(),
-            Some("SUCCESS" | "NEUTRAL" | "SKIPPED")
-        )
-    };
-    let pending =
-        |c: &Check| matches!(c.conclusion.as_deref(), None | Some("PENDING" | "EXPECTED"));
+    let good = |c: &Check| matches!(c.conclusion.as_deref(), Some("SUCCESS" | "NEUTRAL" | "SKIPPED"));
+    let pending = |c: &Check| matches!(c.conclusion.as_deref(), None | Some("PENDING" | "EXPECTED"));
     if checks.iter().all(good) {
         "SUCCESS"
     } else if checks.iter().all(|c| good(c) || pending(c)) {
@@ -183,21 +142,11 @@ fn check(world: &World, check: &Check) -> Ent {
         ("id", leaf(check.id.as_str())),
         ("name", leaf(check.name.as_str())),
         ("status", leaf(check.status.as_str())),
-        (
-            "conclusion",
-            maybe_text(check.conclusion.as_deref().filter(|_| done)),
-        ),
+        ("conclusion", maybe_text(check.conclusion.as_deref().filter(|_| done))),
         ("detailsUrl", link),
         ("isRequired", leaf(check.required)),
         ("startedAt", time(world.now)),
-        (
-            "completedAt",
-            if done {
-                time(world.now)
-            } else {
-                leaf(Value::Null)
-            },
-        ),
+        ("completedAt", if done { time(world.now) } else { leaf(Value::Null) }),
     ];
     record("CheckRun", fields)
 }

@@ -33,11 +33,7 @@ pub(super) fn field(world: &World, id: &str, ask: &Ask<'_>) -> Result<Option<Out
         "rebaseMergeAllowed" => leaf(repo.rebase),
         "autoMergeAllowed" => leaf(repo.auto_merge),
         "deleteBranchOnMerge" => leaf(repo.delete_branch_on_merge),
-        "defaultBranchRef" => maybe(
-            world
-                .ref_of(id, &repo.default_branch)
-                .map(|r| Ent::Ref(r.id.clone())),
-        ),
+        "defaultBranchRef" => maybe(world.ref_of(id, &repo.default_branch).map(|r| Ent::Ref(r.id.clone()))),
         "labels" => labels(world, id, ask)?,
         "issues" => issues(world, repo, ask)?,
         "pullRequest" => pull(world, repo, ask)?,
@@ -49,10 +45,7 @@ pub(super) fn field(world: &World, id: &str, ask: &Ask<'_>) -> Result<Option<Out
 
 fn labels(world: &World, repo: &str, ask: &Ask<'_>) -> Result<Out, Fail> {
     let query = ask.text("query").to_lowercase();
-    let here = world
-        .labels
-        .values()
-        .filter(|l| l.repo == repo && l.name.to_lowercase().contains(&query));
+    let here = world.labels.values().filter(|l| l.repo == repo && l.name.to_lowercase().contains(&query));
     let mut all: Vec<_> = here.collect();
     if ask.args["orderBy"]["field"] == "NAME" {
         all.sort_by_key(|l| l.name.to_lowercase());
@@ -60,13 +53,7 @@ fn labels(world: &World, repo: &str, ask: &Ask<'_>) -> Result<Out, Fail> {
     if ask.args["orderBy"]["direction"] == "DESC" {
         all.reverse();
     }
-    connection(
-        "LabelConnection",
-        all.iter()
-            .map(|l| (l.id.clone(), Ent::Label(l.id.clone())))
-            .collect(),
-        ask.args,
-    )
+    connection("LabelConnection", all.iter().map(|l| (l.id.clone(), Ent::Label(l.id.clone()))).collect(), ask.args)
 }
 
 /// `labels` and `states` may come as arguments or inside `filterBy`.
@@ -78,32 +65,24 @@ fn wanted(issue: &Issue, world: &World, args: &Value) -> Result<bool, Fail> {
         }
     }
     let has = |name: &Value| {
-        issue.labels.iter().any(|l| {
-            name.as_str()
-                .is_some_and(|n| world.labels[l].name.eq_ignore_ascii_case(n))
-        })
+        issue.labels.iter().any(|l| name.as_str().is_some_and(|n| world.labels[l].name.eq_ignore_ascii_case(n)))
     };
     let state = if issue.closed { "CLOSED" } else { "OPEN" };
     let fits = |list: &Value, test: &dyn Fn(&Value) -> bool| {
-        list.as_array()
-            .is_none_or(|l| l.is_empty() || l.iter().any(test))
+        list.as_array().is_none_or(|l| l.is_empty() || l.iter().any(test))
     };
     let since = match filter["since"].as_str() {
-        Some(text) => Some(text.parse().map_err(|_| {
-            Fail::new(
-                "argumentLiteralsIncompatible",
-                format!("`{text}` is not a valid DateTime"),
-            )
-        })?),
+        Some(text) => Some(
+            text.parse()
+                .map_err(|_| Fail::new("argumentLiteralsIncompatible", format!("`{text}` is not a valid DateTime")))?,
+        ),
         None => None,
     };
     Ok(fits(&args["labels"], &has)
         && fits(&filter["labels"], &has)
         && fits(&args["states"], &|s| s == state)
         && fits(&filter["states"], &|s| s == state)
-        && filter["createdBy"]
-            .as_str()
-            .is_none_or(|by| issue.author.eq_ignore_ascii_case(by))
+        && filter["createdBy"].as_str().is_none_or(|by| issue.author.eq_ignore_ascii_case(by))
         && since.is_none_or(|since: jiff::Timestamp| issue.updated >= since))
 }
 
@@ -122,26 +101,14 @@ fn issues(world: &World, repo: &Repository, ask: &Ask<'_>) -> Result<Out, Fail> 
     if ask.args["orderBy"]["direction"] == "DESC" {
         all.reverse();
     }
-    connection(
-        "IssueConnection",
-        all.iter()
-            .map(|i| (i.id.clone(), Ent::Issue(i.id.clone())))
-            .collect(),
-        ask.args,
-    )
+    connection("IssueConnection", all.iter().map(|i| (i.id.clone(), Ent::Issue(i.id.clone()))).collect(), ask.args)
 }
 
 fn pull(world: &World, repo: &Repository, ask: &Ask<'_>) -> Result<Out, Fail> {
     let number = &ask.args["number"];
-    let found = world
-        .pulls
-        .values()
-        .find(|p| p.repo == repo.id && *number == p.number);
+    let found = world.pulls.values().find(|p| p.repo == repo.id && *number == p.number);
     let found = found.ok_or_else(|| {
-        Fail::new(
-            "NOT_FOUND",
-            format!("Could not resolve to a PullRequest with the number of {number}."),
-        )
+        Fail::new("NOT_FOUND", format!("Could not resolve to a PullRequest with the number of {number}."))
     })?;
     Ok(Out::Obj(Ent::Pull(found.id.clone())))
 }
@@ -155,9 +122,7 @@ fn pulls(world: &World, repo: &Repository, ask: &Ask<'_>) -> Result<Out, Fail> {
         p.repo == repo.id
             && args["headRefName"].as_str().is_none_or(|h| p.head == h)
             && args["baseRefName"].as_str().is_none_or(|b| p.base == b)
-            && args["states"]
-                .as_array()
-                .is_none_or(|s| s.iter().any(|s| *s == p.state.as_str()))
+            && args["states"].as_array().is_none_or(|s| s.iter().any(|s| *s == p.state.as_str()))
     };
     let mut all: Vec<&Pull> = world.pulls.values().filter(fits).collect();
     if args["orderBy"]["field"] == "UPDATED_AT" {
@@ -166,13 +131,7 @@ fn pulls(world: &World, repo: &Repository, ask: &Ask<'_>) -> Result<Out, Fail> {
     if args["orderBy"]["direction"] == "DESC" {
         all.reverse();
     }
-    connection(
-        "PullRequestConnection",
-        all.iter()
-            .map(|p| (p.id.clone(), Ent::Pull(p.id.clone())))
-            .collect(),
-        args,
-    )
+    connection("PullRequestConnection", all.iter().map(|p| (p.id.clone(), Ent::Pull(p.id.clone()))).collect(), args)
 }
 
 pub(super) fn label_field(world: &World, id: &str, ask: &Ask<'_>) -> Result<Option<Out>, Fail> {
@@ -197,8 +156,5 @@ pub(super) fn ref_field(world: &World, id: &str, ask: &Ask<'_>) -> Result<Option
 }
 
 pub(super) fn commit(oid: &str) -> Ent {
-    record(
-        "Commit",
-        vec![("id", leaf(format!("C_{oid}"))), ("oid", leaf(oid))],
-    )
+    record("Commit", vec![("id", leaf(format!("C_{oid}"))), ("oid", leaf(oid))])
 }

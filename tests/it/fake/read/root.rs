@@ -4,18 +4,12 @@ use super::super::answer::{Ask, Ent, Fail, Out, Request, leaf, record};
 use super::super::world::{Content, World};
 use super::{can_see_project, time};
 
-pub(super) fn field(
-    request: &Request<'_>,
-    world: &World,
-    ask: &Ask<'_>,
-) -> Result<Option<Out>, Fail> {
+pub(super) fn field(request: &Request<'_>, world: &World, ask: &Ask<'_>) -> Result<Option<Out>, Fail> {
     let out = match ask.field {
         "node" => Out::Obj(node(world, ask.text("id"))?),
         "viewer" => super::actor(world, &world.viewer),
         "repositoryOwner" => owner(world, ask, "repository owner", |_| true)?,
-        "organization" => owner(world, ask, "Organization", |is_organization| {
-            is_organization
-        })?,
+        "organization" => owner(world, ask, "Organization", |is_organization| is_organization)?,
         "user" => owner(world, ask, "User", |is_organization| !is_organization)?,
         "repository" => repository(world, ask)?,
         "rateLimit" => rate_limit(request, world),
@@ -24,12 +18,7 @@ pub(super) fn field(
     Ok(Some(out))
 }
 
-fn owner(
-    world: &World,
-    ask: &Ask<'_>,
-    kind: &str,
-    fits: impl Fn(bool) -> bool,
-) -> Result<Out, Fail> {
+fn owner(world: &World, ask: &Ask<'_>, kind: &str, fits: impl Fn(bool) -> bool) -> Result<Out, Fail> {
     let login = ask.text("login");
     match world.owner_named(login).filter(|o| fits(o.is_organization)) {
         Some(found) => Ok(Out::Obj(Ent::Owner(found.id.clone()))),
@@ -37,34 +26,21 @@ fn owner(
         None if kind == "repository owner" => Ok(Out::Leaf(serde_json::Value::Null)),
         None => Err(Fail::new(
             "NOT_FOUND",
-            format!(
-                "Could not resolve to a{} {kind} with the login of '{login}'.",
-                article(kind)
-            ),
+            format!("Could not resolve to a{} {kind} with the login of '{login}'.", article(kind)),
         )),
     }
 }
 
 fn article(kind: &str) -> &'static str {
-    if kind.starts_with(['O', 'o']) {
-        "n"
-    } else {
-        ""
-    }
+    if kind.starts_with(['O', 'o']) { "n" } else { "" }
 }
 
 fn repository(world: &World, ask: &Ask<'_>) -> Result<Out, Fail> {
     let name = format!("{}/{}", ask.text("owner"), ask.text("name"));
-    let found = world
-        .repositories
-        .values()
-        .find(|r| r.full_name().eq_ignore_ascii_case(&name));
+    let found = world.repositories.values().find(|r| r.full_name().eq_ignore_ascii_case(&name));
     match found.filter(|r| !world.is_hidden(&r.id)) {
         Some(repository) => Ok(Out::Obj(Ent::Repository(repository.id.clone()))),
-        None => Err(Fail::new(
-            "NOT_FOUND",
-            format!("Could not resolve to a Repository with the name '{name}'."),
-        )),
+        None => Err(Fail::new("NOT_FOUND", format!("Could not resolve to a Repository with the name '{name}'."))),
     }
 }
 
@@ -123,10 +99,7 @@ fn other_node(world: &World, id: &str) -> Option<Ent> {
 }
 
 fn draft(world: &World, id: &str) -> Option<Ent> {
-    let found = world
-        .items
-        .values()
-        .find(|i| matches!(&i.content, Content::Draft { id: draft, .. } if draft == id))?;
+    let found = world.items.values().find(|i| matches!(&i.content, Content::Draft { id: draft, .. } if draft == id))?;
     Some(super::content_of(found))
 }
 

@@ -9,13 +9,7 @@ pub(in super::super) const MAX_DEPTH: usize = 8;
 pub(in super::super) const MAX_CHILDREN: usize = 100;
 
 impl World {
-    pub(in super::super) fn open_issue(
-        &mut self,
-        repo: &str,
-        title: &str,
-        body: &str,
-        author: &str,
-    ) -> Id {
+    pub(in super::super) fn open_issue(&mut self, repo: &str, title: &str, body: &str, author: &str) -> Id {
         let id = self.new_id("I");
         let number = self.take_number(repo);
         let issue = Issue {
@@ -44,10 +38,7 @@ impl World {
     }
 
     pub(super) fn take_number(&mut self, repo: &str) -> u32 {
-        let repo = self
-            .repositories
-            .get_mut(repo)
-            .expect("the caller looked it up");
+        let repo = self.repositories.get_mut(repo).expect("the caller looked it up");
         let number = repo.next_number;
         repo.next_number += 1;
         number
@@ -63,13 +54,7 @@ impl World {
     }
 
     /// Only an edit of the body counts as an edit (`lastEditedAt`, `editor`); a new title does not.
-    pub(in super::super) fn edit(
-        &mut self,
-        id: &str,
-        title: Option<&str>,
-        body: Option<&str>,
-        by: &str,
-    ) {
+    pub(in super::super) fn edit(&mut self, id: &str, title: Option<&str>, body: Option<&str>, by: &str) {
         let now = self.now;
         let Some(issue) = self.issues.get(id) else {
             return;
@@ -122,12 +107,7 @@ impl World {
     }
 
     /// A comment bumps its issue; editing or deleting one does not (§7, taken as the strict reading).
-    pub(in super::super) fn write_comment(
-        &mut self,
-        subject: &str,
-        author: &str,
-        body: &str,
-    ) -> Id {
+    pub(in super::super) fn write_comment(&mut self, subject: &str, author: &str, body: &str) -> Id {
         let id = self.new_id("IC");
         let serial = self.next_serial();
         let comment = Comment {
@@ -166,8 +146,7 @@ impl World {
         self.detach(id);
         self.issues.remove(id);
         self.comments.retain(|_, c| c.subject != id);
-        self.items
-            .retain(|_, i| i.content != Content::Issue(id.into()));
+        self.items.retain(|_, i| i.content != Content::Issue(id.into()));
     }
 
     fn detach(&mut self, id: &str) {
@@ -186,18 +165,10 @@ impl World {
         let new = self.new_id("I");
         let number = self.take_number(repo);
         let mut issue = self.issues.remove(id).expect("the caller looked it up");
-        let names: Vec<String> = issue
-            .labels
-            .iter()
-            .filter_map(|l| self.labels.get(l))
-            .map(|l| l.name.clone())
-            .collect();
-        issue.labels = names
-            .iter()
-            .filter_map(|n| self.label_named(repo, n))
-            .collect();
-        (issue.id, issue.repo, issue.number, issue.updated) =
-            (new.clone(), repo.into(), number, self.now);
+        let names: Vec<String> =
+            issue.labels.iter().filter_map(|l| self.labels.get(l)).map(|l| l.name.clone()).collect();
+        issue.labels = names.iter().filter_map(|n| self.label_named(repo, n)).collect();
+        (issue.id, issue.repo, issue.number, issue.updated) = (new.clone(), repo.into(), number, self.now);
         self.issues.insert(new.clone(), issue);
         self.repoint(id, &new);
         new
@@ -214,9 +185,7 @@ impl World {
             issue.blocked_by.iter_mut().for_each(swap);
             issue.parent.iter_mut().for_each(swap);
         }
-        self.comments
-            .values_mut()
-            .for_each(|c| swap(&mut c.subject));
+        self.comments.values_mut().for_each(|c| swap(&mut c.subject));
         for item in self.items.values_mut() {
             if let Content::Issue(id) = &mut item.content {
                 swap(id);
@@ -225,8 +194,7 @@ impl World {
     }
 
     pub(in super::super) fn label_named(&self, repo: &str, name: &str) -> Option<Id> {
-        let same =
-            |l: &&super::Label| l.repo == repo && l.name.to_lowercase() == name.to_lowercase();
+        let same = |l: &&super::Label| l.repo == repo && l.name.to_lowercase() == name.to_lowercase();
         self.labels.values().find(same).map(|l| l.id.clone())
     }
 
@@ -255,11 +223,7 @@ impl World {
 
     /// Levels below and including this issue.
     pub(in super::super) fn height(&self, id: &str) -> usize {
-        let children = self
-            .issues
-            .get(id)
-            .map(|i| i.children.clone())
-            .unwrap_or_default();
+        let children = self.issues.get(id).map(|i| i.children.clone()).unwrap_or_default();
         1 + children.iter().map(|c| self.height(c)).max().unwrap_or(0)
     }
 
@@ -272,12 +236,7 @@ impl World {
                 return true;
             }
             if seen.insert(id.clone()) {
-                todo.extend(
-                    self.issues
-                        .get(&id)
-                        .map(|i| i.blocked_by.clone())
-                        .unwrap_or_default(),
-                );
+                todo.extend(self.issues.get(&id).map(|i| i.blocked_by.clone()).unwrap_or_default());
             }
         }
         false

@@ -30,22 +30,11 @@ const WORKFLOWS: [(&str, bool); 6] = [
 impl World {
     pub(in super::super) fn open_project(&mut self, owner: &str, title: &str) -> Id {
         let id = self.new_id("PVT");
-        let number = 1 + self
-            .projects
-            .values()
-            .filter(|p| p.owner == owner)
-            .map(|p| p.number)
-            .max()
-            .unwrap_or(0);
+        let number = 1 + self.projects.values().filter(|p| p.owner == owner).map(|p| p.number).max().unwrap_or(0);
         let mut workflows = Vec::new();
         for (at, (name, enabled)) in (1..).zip(WORKFLOWS) {
             let id = self.new_id("PWF");
-            workflows.push(Workflow {
-                id,
-                number: at,
-                name: name.into(),
-                enabled,
-            });
+            workflows.push(Workflow { id, number: at, name: name.into(), enabled });
         }
         let project = Project {
             id: id.clone(),
@@ -66,50 +55,23 @@ impl World {
     }
 
     fn add_built_in_fields(&mut self, project: &str) {
-        let status = [
-            ("Todo", "GREEN"),
-            ("In Progress", "YELLOW"),
-            ("Done", "PURPLE"),
-        ];
+        let status = [("Todo", "GREEN"), ("In Progress", "YELLOW"), ("Done", "PURPLE")];
         for (at, (name, kind)) in BUILT_IN.into_iter().enumerate() {
             if at == 2 {
-                let options = status
-                    .iter()
-                    .map(|(n, c)| self.new_choice(n, c, ""))
-                    .collect();
+                let options = status.iter().map(|(n, c)| self.new_choice(n, c, "")).collect();
                 self.new_field(project, "Status", "SINGLE_SELECT", options);
             }
             self.new_field(project, name, kind, Vec::new());
         }
     }
 
-    pub(in super::super) fn new_choice(
-        &mut self,
-        name: &str,
-        color: &str,
-        description: &str,
-    ) -> Choice {
+    pub(in super::super) fn new_choice(&mut self, name: &str, color: &str, description: &str) -> Choice {
         let id = self.new_option_id();
-        Choice {
-            id,
-            name: name.into(),
-            color: color.into(),
-            description: description.into(),
-        }
+        Choice { id, name: name.into(), color: color.into(), description: description.into() }
     }
 
-    pub(in super::super) fn new_field(
-        &mut self,
-        project: &str,
-        name: &str,
-        kind: &str,
-        options: Vec<Choice>,
-    ) -> Id {
-        let id = self.new_id(if kind == "SINGLE_SELECT" {
-            "PVTSSF"
-        } else {
-            "PVTF"
-        });
+    pub(in super::super) fn new_field(&mut self, project: &str, name: &str, kind: &str, options: Vec<Choice>) -> Id {
+        let id = self.new_id(if kind == "SINGLE_SELECT" { "PVTSSF" } else { "PVTF" });
         let field = Field {
             id: id.clone(),
             project: project.into(),
@@ -124,19 +86,13 @@ impl World {
 
     /// Fields in their order: ids of two prefixes do not sort by age, serials do.
     pub(in super::super) fn project_fields(&self, project: &str) -> Vec<&Field> {
-        let mut fields: Vec<&Field> = self
-            .fields
-            .values()
-            .filter(|f| f.project == project)
-            .collect();
+        let mut fields: Vec<&Field> = self.fields.values().filter(|f| f.project == project).collect();
         fields.sort_by_key(|f| f.id.rsplit('_').next().unwrap_or_default().to_owned());
         fields
     }
 
     pub(in super::super) fn field_named(&self, project: &str, name: &str) -> Option<&Field> {
-        self.project_fields(project)
-            .into_iter()
-            .find(|f| f.name.eq_ignore_ascii_case(name))
+        self.project_fields(project).into_iter().find(|f| f.name.eq_ignore_ascii_case(name))
     }
 
     /// Replaces the options. Those without an id are new; an option left out goes, and with it
@@ -149,7 +105,8 @@ impl World {
             field.updated = now;
         }
         for item in self.items.values_mut() {
-            let gone = matches!(item.values.get(field), Some(FieldValue { set: Setting::Option(o), .. }) if !kept.contains(o));
+            let gone =
+                matches!(item.values.get(field), Some(FieldValue { set: Setting::Option(o), .. }) if !kept.contains(o));
             if gone {
                 item.values.remove(field);
                 item.updated = now;
@@ -160,11 +117,7 @@ impl World {
     /// The item for this content; adding what is there already gives the existing item,
     /// and an archived one stays archived (§1.2).
     pub(in super::super) fn put_item(&mut self, project: &str, content: Content) -> Id {
-        if let Some(item) = self
-            .items
-            .values()
-            .find(|i| i.project == project && i.content == content)
-        {
+        if let Some(item) = self.items.values().find(|i| i.project == project && i.content == content) {
             return item.id.clone();
         }
         let id = self.new_id("PVTI");
@@ -202,14 +155,7 @@ impl World {
             return;
         }
         match set {
-            Some(set) => item.values.insert(
-                field.into(),
-                FieldValue {
-                    id,
-                    updated: now,
-                    set,
-                },
-            ),
+            Some(set) => item.values.insert(field.into(), FieldValue { id, updated: now, set }),
             None => item.values.remove(field),
         };
         item.updated = now;
@@ -219,11 +165,7 @@ impl World {
 
     /// The built-in workflow "Item closed": Status becomes Done in every project the content is in.
     pub(super) fn run_closed_workflow(&mut self, content: &Content) {
-        let workflow = if matches!(content, Content::Pull(_)) {
-            "Pull request merged"
-        } else {
-            "Item closed"
-        };
+        let workflow = if matches!(content, Content::Pull(_)) { "Pull request merged" } else { "Item closed" };
         let items: Vec<(Id, Id)> = self
             .items
             .values()
@@ -235,12 +177,9 @@ impl World {
                 .projects
                 .get(&project)
                 .is_some_and(|p| p.workflows.iter().any(|w| w.name == workflow && w.enabled));
-            let done = self.field_named(&project, "Status").and_then(|f| {
-                f.options
-                    .iter()
-                    .find(|o| o.name == "Done")
-                    .map(|o| (f.id.clone(), o.id.clone()))
-            });
+            let done = self
+                .field_named(&project, "Status")
+                .and_then(|f| f.options.iter().find(|o| o.name == "Done").map(|o| (f.id.clone(), o.id.clone())));
             if let (true, Some((field, option))) = (on, done) {
                 self.set_value(&item, &field, Some(Setting::Option(option)));
             }

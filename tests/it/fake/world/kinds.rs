@@ -153,12 +153,7 @@ pub struct Item {
 pub enum Content {
     Issue(Id),
     Pull(Id),
-    Draft {
-        id: Id,
-        title: String,
-        body: String,
-        updated: Timestamp,
-    },
+    Draft { id: Id, title: String, body: String, updated: Timestamp },
 }
 
 #[derive(Clone, Debug)]

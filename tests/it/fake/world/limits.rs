@@ -17,22 +17,13 @@ impl Limits {
     /// What is documented: 80 a minute, 500 an hour.
     #[must_use]
     pub fn documented() -> Self {
-        Self {
-            per_minute: 80,
-            per_hour: 500,
-            issues_per_minute: 80,
-            issues_per_hour: 500,
-        }
+        Self { per_minute: 80, per_hour: 500, issues_per_minute: 80, issues_per_hour: 500 }
     }
 
     /// What users measured for issues: about 20 a minute and 150 an hour.
     #[must_use]
     pub fn observed() -> Self {
-        Self {
-            issues_per_minute: 20,
-            issues_per_hour: 150,
-            ..Self::documented()
-        }
+        Self { issues_per_minute: 20, issues_per_hour: 150, ..Self::documented() }
     }
 }
 
@@ -76,16 +67,9 @@ impl World {
         let minute = self.now - SignedDuration::from_mins(1);
         let hour = self.now - SignedDuration::from_hours(1);
         let all = |from: Timestamp| self.created_content.iter().filter(|c| c.0 > from).count();
-        let issues = |from: Timestamp| {
-            self.created_content
-                .iter()
-                .filter(|c| c.0 > from && c.1)
-                .count()
-        };
+        let issues = |from: Timestamp| self.created_content.iter().filter(|c| c.0 > from && c.1).count();
         all(minute) >= limits.per_minute
             || all(hour) >= limits.per_hour
-            || (issue
-                && (issues(minute) >= limits.issues_per_minute
-                    || issues(hour) >= limits.issues_per_hour))
+            || (issue && (issues(minute) >= limits.issues_per_minute || issues(hour) >= limits.issues_per_hour))
     }
 }

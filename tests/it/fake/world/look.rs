@@ -11,17 +11,14 @@ impl World {
     pub fn find_issue(&self, place: impl Into<Place>) -> Option<&Issue> {
         let place = place.into();
         let repo = self.repo_id(&place.repo);
-        self.issues
-            .values()
-            .find(|i| i.repo == repo && i.number == place.number)
+        self.issues.values().find(|i| i.repo == repo && i.number == place.number)
     }
 
     #[must_use]
     pub fn issue(&self, place: impl Into<Place>) -> &Issue {
         let place = place.into();
         let name = format!("{}#{}", place.repo, place.number);
-        self.find_issue(place)
-            .unwrap_or_else(|| panic!("the fake has no issue {name}"))
+        self.find_issue(place).unwrap_or_else(|| panic!("the fake has no issue {name}"))
     }
 
     #[must_use]
@@ -50,10 +47,7 @@ impl World {
 
     #[must_use]
     pub fn comments_on(&self, subject: &str) -> Vec<&Comment> {
-        self.comments
-            .values()
-            .filter(|c| c.subject == subject)
-            .collect()
+        self.comments.values().filter(|c| c.subject == subject).collect()
     }
 
     #[must_use]
@@ -64,8 +58,7 @@ impl World {
     /// The first project of that number, whoever owns it.
     #[must_use]
     pub fn project(&self, number: u32) -> &Project {
-        self.find_project(number)
-            .unwrap_or_else(|| panic!("the fake has no project {number}"))
+        self.find_project(number).unwrap_or_else(|| panic!("the fake has no project {number}"))
     }
 
     #[must_use]
@@ -120,11 +113,7 @@ impl World {
 
     fn shown(field: &Field, set: &Setting) -> Option<String> {
         match set {
-            Setting::Option(id) => field
-                .options
-                .iter()
-                .find(|o| o.id == *id)
-                .map(|o| o.name.clone()),
+            Setting::Option(id) => field.options.iter().find(|o| o.id == *id).map(|o| o.name.clone()),
             Setting::Text(text) | Setting::Date(text) => Some(text.clone()),
             Setting::Number(number) => Some(number.to_string()),
         }
@@ -134,11 +123,7 @@ impl World {
     #[must_use]
     pub fn labels(&self, place: impl Into<Place>) -> Vec<String> {
         let issue = self.issue(place);
-        let mut names: Vec<String> = issue
-            .labels
-            .iter()
-            .map(|l| self.labels[l].name.clone())
-            .collect();
+        let mut names: Vec<String> = issue.labels.iter().map(|l| self.labels[l].name.clone()).collect();
         names.sort();
         names
     }
@@ -153,11 +138,7 @@ impl World {
     #[must_use]
     pub fn blocked_by(&self, place: impl Into<Place>) -> Vec<u32> {
         let issue = self.issue(place);
-        let mut numbers: Vec<u32> = issue
-            .blocked_by
-            .iter()
-            .map(|b| self.issues[b].number)
-            .collect();
+        let mut numbers: Vec<u32> = issue.blocked_by.iter().map(|b| self.issues[b].number).collect();
         numbers.sort_unstable();
         numbers
     }
@@ -166,15 +147,12 @@ impl World {
     pub fn find_pull(&self, place: impl Into<Place>) -> Option<&Pull> {
         let place = place.into();
         let repo = self.repo_id(&place.repo);
-        self.pulls
-            .values()
-            .find(|p| p.repo == repo && p.number == place.number)
+        self.pulls.values().find(|p| p.repo == repo && p.number == place.number)
     }
 
     #[must_use]
     pub fn pull(&self, place: impl Into<Place>) -> &Pull {
-        self.find_pull(place)
-            .expect("a pull request of that number")
+        self.find_pull(place).expect("a pull request of that number")
     }
 
     #[must_use]

@@ -124,19 +124,12 @@ impl World {
 
     pub fn new_oid(&mut self) -> String {
         let serial = self.next_serial();
-        format!(
-            "{:016x}{serial:024x}",
-            serial.wrapping_mul(0x9e37_79b9_7f4a_7c15)
-        )
+        format!("{:016x}{serial:024x}", serial.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
     pub fn add_owner(&mut self, login: &str, is_organization: bool) -> Id {
         let id = self.new_id(if is_organization { "O" } else { "U" });
-        let owner = Owner {
-            id: id.clone(),
-            login: login.into(),
-            is_organization,
-        };
+        let owner = Owner { id: id.clone(), login: login.into(), is_organization };
         self.owners.insert(id.clone(), owner);
         id
     }
@@ -172,21 +165,9 @@ impl World {
         self.new_label(&repo, name, color, None)
     }
 
-    pub(super) fn new_label(
-        &mut self,
-        repo: &str,
-        name: &str,
-        color: &str,
-        description: Option<String>,
-    ) -> Id {
+    pub(super) fn new_label(&mut self, repo: &str, name: &str, color: &str, description: Option<String>) -> Id {
         let id = self.new_id("LA");
-        let label = Label {
-            id: id.clone(),
-            repo: repo.into(),
-            name: name.into(),
-            color: color.into(),
-            description,
-        };
+        let label = Label { id: id.clone(), repo: repo.into(), name: name.into(), color: color.into(), description };
         self.labels.insert(id.clone(), label);
         id
     }
@@ -197,14 +178,8 @@ impl World {
     /// If there is no such repository.
     #[must_use]
     pub fn repo_id(&self, full_name: &str) -> Id {
-        let found = self
-            .repositories
-            .values()
-            .find(|r| r.full_name().eq_ignore_ascii_case(full_name));
-        found
-            .unwrap_or_else(|| panic!("the fake has no repository {full_name}"))
-            .id
-            .clone()
+        let found = self.repositories.values().find(|r| r.full_name().eq_ignore_ascii_case(full_name));
+        found.unwrap_or_else(|| panic!("the fake has no repository {full_name}")).id.clone()
     }
 
     /// Changes the settings of a repository.
@@ -217,14 +192,10 @@ impl World {
     }
 
     pub(super) fn is_hidden(&self, repo: &str) -> bool {
-        self.repositories
-            .get(repo)
-            .is_none_or(|r| self.hidden_repo.contains(&r.full_name()))
+        self.repositories.get(repo).is_none_or(|r| self.hidden_repo.contains(&r.full_name()))
     }
 
     pub(super) fn owner_named(&self, login: &str) -> Option<&Owner> {
-        self.owners
-            .values()
-            .find(|o| o.login.eq_ignore_ascii_case(login))
+        self.owners.values().find(|o| o.login.eq_ignore_ascii_case(login))
     }
 }

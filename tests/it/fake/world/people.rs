@@ -11,19 +11,13 @@ pub struct Place {
 
 impl From<u32> for Place {
     fn from(number: u32) -> Self {
-        Self {
-            repo: "acme/app".into(),
-            number,
-        }
+        Self { repo: "acme/app".into(), number }
     }
 }
 
 impl From<(&str, u32)> for Place {
     fn from((repo, number): (&str, u32)) -> Self {
-        Self {
-            repo: repo.into(),
-            number,
-        }
+        Self { repo: repo.into(), number }
     }
 }
 
@@ -38,10 +32,7 @@ impl World {
 
     pub fn add_single_select(&mut self, project: u32, name: &str, options: &[&str]) -> Id {
         let project = self.project_id(project);
-        let options = options
-            .iter()
-            .map(|o| self.new_choice(o, "GRAY", ""))
-            .collect();
+        let options = options.iter().map(|o| self.new_choice(o, "GRAY", "")).collect();
         self.new_field(&project, name, "SINGLE_SELECT", options)
     }
 
@@ -105,15 +96,7 @@ impl World {
     pub fn add_draft(&mut self, project: u32, title: &str) -> Id {
         let project = self.project_id(project);
         let (id, updated) = (self.new_id("DI"), self.now);
-        self.put_item(
-            &project,
-            Content::Draft {
-                id,
-                title: title.into(),
-                body: String::new(),
-                updated,
-            },
-        )
+        self.put_item(&project, Content::Draft { id, title: title.into(), body: String::new(), updated })
     }
 
     pub fn remove_from_project(&mut self, issue: impl Into<Place>) {
@@ -139,9 +122,7 @@ impl World {
     /// Picks an option by name in the issue's (first) project, or clears the field.
     pub fn set_field(&mut self, issue: impl Into<Place>, field: &str, option: Option<&str>) {
         let item = self.item_id(issue);
-        let found = self
-            .field_named(&self.items[&item].project, field)
-            .expect("a field of that name");
+        let found = self.field_named(&self.items[&item].project, field).expect("a field of that name");
         let set = option.map(|name| {
             let option = found.options.iter().find(|o| o.name == name);
             Setting::Option(option.expect("an option of that name").id.clone())
@@ -162,16 +143,9 @@ impl World {
         self.change_options(project, field, |options| options.retain(|o| o.name != name));
     }
 
-    fn change_options(
-        &mut self,
-        project: u32,
-        field: &str,
-        change: impl FnOnce(&mut Vec<super::Choice>),
-    ) {
+    fn change_options(&mut self, project: u32, field: &str, change: impl FnOnce(&mut Vec<super::Choice>)) {
         let project = self.project_id(project);
-        let field = self
-            .field_named(&project, field)
-            .expect("a field of that name");
+        let field = self.field_named(&project, field).expect("a field of that name");
         let (id, mut options) = (field.id.clone(), field.options.clone());
         change(&mut options);
         self.replace_options(&id, options);
@@ -179,11 +153,7 @@ impl World {
 
     pub fn delete_field(&mut self, project: u32, field: &str) {
         let project = self.project_id(project);
-        let id = self
-            .field_named(&project, field)
-            .expect("a field of that name")
-            .id
-            .clone();
+        let id = self.field_named(&project, field).expect("a field of that name").id.clone();
         self.fields.remove(&id);
         self.items.values_mut().for_each(|i| {
             i.values.remove(&id);
@@ -203,20 +173,14 @@ impl World {
     pub fn set_workflow(&mut self, project: u32, name: &str, enabled: bool) {
         let id = self.project_id(project);
         let project = self.projects.get_mut(&id).expect("just found");
-        project
-            .workflows
-            .iter_mut()
-            .filter(|w| w.name == name)
-            .for_each(|w| w.enabled = enabled);
+        project.workflows.iter_mut().filter(|w| w.name == name).for_each(|w| w.enabled = enabled);
     }
 
     /// Makes the label in the repository if it is not there.
     pub fn add_label(&mut self, issue: impl Into<Place>, name: &str) {
         let id = self.issue_id(issue);
         let repo = self.issues[&id].repo.clone();
-        let label = self
-            .label_named(&repo, name)
-            .unwrap_or_else(|| self.new_label(&repo, name, "ededed", None));
+        let label = self.label_named(&repo, name).unwrap_or_else(|| self.new_label(&repo, name, "ededed", None));
         if !self.issues[&id].labels.contains(&label) {
             self.touch(&id, |i| i.labels.push(label));
         }
@@ -224,9 +188,7 @@ impl World {
 
     pub fn remove_label(&mut self, issue: impl Into<Place>, name: &str) {
         let id = self.issue_id(issue);
-        let label = self
-            .label_named(&self.issues[&id].repo, name)
-            .expect("a label of that name");
+        let label = self.label_named(&self.issues[&id].repo, name).expect("a label of that name");
         self.touch(&id, |i| i.labels.retain(|l| *l != label));
     }
 
@@ -236,10 +198,7 @@ impl World {
     }
 
     pub fn edit_comment(&mut self, comment: &str, text: &str) {
-        assert!(
-            self.comments.contains_key(comment),
-            "the fake has no comment {comment}"
-        );
+        assert!(self.comments.contains_key(comment), "the fake has no comment {comment}");
         self.rewrite_comment(comment, text);
     }
 
@@ -262,10 +221,6 @@ impl World {
 
     pub fn remove_blocked_by(&mut self, issue: impl Into<Place>, blocker: impl Into<Place>) {
         let (issue, blocker) = (self.issue_id(issue), self.issue_id(blocker));
-        self.issues
-            .get_mut(&issue)
-            .expect("just found")
-            .blocked_by
-            .retain(|b| *b != blocker);
+        self.issues.get_mut(&issue).expect("just found").blocked_by.retain(|b| *b != blocker);
     }
 }

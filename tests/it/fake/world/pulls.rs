@@ -3,9 +3,7 @@
 use super::{Check, Content, Id, Place, Pull, QueueEntry, Ref, Review, World};
 
 /// The words that link an issue to a pull request.
-const CLOSING: [&str; 9] = [
-    "close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved",
-];
+const CLOSING: [&str; 9] = ["close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved"];
 
 #[allow(clippy::missing_panics_doc)]
 impl World {
@@ -23,27 +21,14 @@ impl World {
     }
 
     pub(in super::super) fn write_ref(&mut self, repo: &str, name: &str, oid: &str) -> Id {
-        let known = self
-            .refs
-            .values()
-            .find(|r| r.repo == repo && r.name == name)
-            .map(|r| r.id.clone());
+        let known = self.refs.values().find(|r| r.repo == repo && r.name == name).map(|r| r.id.clone());
         let id = known.unwrap_or_else(|| self.new_id("REF"));
-        let entry = Ref {
-            id: id.clone(),
-            repo: repo.into(),
-            name: name.into(),
-            oid: oid.into(),
-        };
+        let entry = Ref { id: id.clone(), repo: repo.into(), name: name.into(), oid: oid.into() };
         let branch = entry.short().to_owned();
         self.refs.insert(id.clone(), entry);
         let (now, unknown) = (self.now, self.mergeable_unknown_reads);
         for pull in self.pulls.values_mut() {
-            if pull.repo == repo
-                && pull.head == branch
-                && pull.state == "OPEN"
-                && pull.head_oid != oid
-            {
+            if pull.repo == repo && pull.head == branch && pull.state == "OPEN" && pull.head_oid != oid {
                 (pull.head_oid, pull.updated, pull.unknown_reads) = (oid.into(), now, unknown);
             }
         }
@@ -51,9 +36,7 @@ impl World {
     }
 
     pub(in super::super) fn ref_of(&self, repo: &str, branch: &str) -> Option<&Ref> {
-        self.refs
-            .values()
-            .find(|r| r.repo == repo && (r.name == branch || r.short() == branch))
+        self.refs.values().find(|r| r.repo == repo && (r.name == branch || r.short() == branch))
     }
 
     /// Opens a pull request as somebody else; the head branch is made if it is missing.
@@ -63,10 +46,7 @@ impl World {
             let oid = self.new_oid();
             self.write_ref(&repo, &format!("refs/heads/{head}"), &oid);
         }
-        let (base, author) = (
-            self.repositories[&repo].default_branch.clone(),
-            self.actor.clone(),
-        );
+        let (base, author) = (self.repositories[&repo].default_branch.clone(), self.actor.clone());
         let id = self.open_pull(&repo, (head, &base), (title, body), &author);
         self.pulls[&id].number
     }
@@ -80,11 +60,7 @@ impl World {
     ) -> Id {
         let id = self.new_id("PR");
         let number = self.take_number(repo);
-        let head_oid = self
-            .ref_of(repo, refs.0)
-            .expect("the caller looked it up")
-            .oid
-            .clone();
+        let head_oid = self.ref_of(repo, refs.0).expect("the caller looked it up").oid.clone();
         let pull = Pull {
             id: id.clone(),
             repo: repo.into(),
@@ -125,13 +101,7 @@ impl World {
     }
 
     /// A check run, or its new conclusion.
-    pub fn set_check(
-        &mut self,
-        place: impl Into<Place>,
-        name: &str,
-        status: &str,
-        conclusion: Option<&str>,
-    ) {
+    pub fn set_check(&mut self, place: impl Into<Place>, name: &str, status: &str, conclusion: Option<&str>) {
         let id = self.new_id("CR");
         let check = Check {
             id,
@@ -148,12 +118,8 @@ impl World {
 
     /// A review with the decision that follows from it.
     pub fn review(&mut self, place: impl Into<Place>, login: &str, state: &str) {
-        let review = Review {
-            id: self.new_id("PRR"),
-            author: login.into(),
-            state: state.into(),
-            submitted: Some(self.now),
-        };
+        let review =
+            Review { id: self.new_id("PRR"), author: login.into(), state: state.into(), submitted: Some(self.now) };
         self.change_pr(place, |pull| {
             if matches!(state, "APPROVED" | "CHANGES_REQUESTED") {
                 pull.review_decision = Some(state.into());
@@ -175,11 +141,7 @@ impl World {
     pub(in super::super) fn enqueue(&mut self, id: &str) -> QueueEntry {
         let waiting = self.pulls.values().filter(|p| p.queue.is_some()).count();
         let position = u32::try_from(waiting + 1).unwrap_or(u32::MAX);
-        let entry = QueueEntry {
-            id: self.new_id("MQE"),
-            position,
-            state: "QUEUED".into(),
-        };
+        let entry = QueueEntry { id: self.new_id("MQE"), position, state: "QUEUED".into() };
         let now = self.now;
         if let Some(pull) = self.pulls.get_mut(id) {
             (pull.queue, pull.updated) = (Some(entry.clone()), now);
@@ -216,9 +178,7 @@ impl World {
         let words: Vec<&str> = pull.body.split_whitespace().collect();
         let mut found = Vec::new();
         for pair in words.windows(2) {
-            let verb = pair[0]
-                .trim_matches(|c: char| !c.is_alphabetic())
-                .to_lowercase();
+            let verb = pair[0].trim_matches(|c: char| !c.is_alphabetic()).to_lowercase();
             if CLOSING.contains(&verb.as_str())
                 && let Some(issue) = self.named_issue(&pull.repo, pair[1])
                 && !found.contains(&issue)
@@ -230,21 +190,12 @@ impl World {
     }
 
     fn named_issue(&self, home: &str, word: &str) -> Option<Id> {
-        let (repo, number) = word
-            .trim_end_matches(['.', ',', ';', ')'])
-            .split_once('#')?;
+        let (repo, number) = word.trim_end_matches(['.', ',', ';', ')']).split_once('#')?;
         let number: u32 = number.parse().ok()?;
         let same = |r: &&super::Repository| {
-            if repo.is_empty() {
-                r.id == home
-            } else {
-                r.full_name() == repo
-            }
+            if repo.is_empty() { r.id == home } else { r.full_name() == repo }
         };
         let repo = &self.repositories.values().find(same)?.id;
-        self.issues
-            .values()
-            .find(|i| i.repo == *repo && i.number == number)
-            .map(|i| i.id.clone())
+        self.issues.values().find(|i| i.repo == *repo && i.number == number).map(|i| i.id.clone())
     }
 }

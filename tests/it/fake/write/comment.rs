@@ -19,14 +19,8 @@ pub(super) fn add(world: &mut World, input: &Value) -> Payload {
     check_text(body)?;
     count_creation(world, false)?;
     let id = world.write_comment(subject, &world.viewer.clone(), body);
-    let edge = record(
-        "IssueCommentEdge",
-        vec![("node", Out::Obj(Ent::Comment(id)))],
-    );
-    Ok(vec![
-        ("commentEdge", Out::Obj(edge)),
-        ("subject", Out::Obj(found)),
-    ])
+    let edge = record("IssueCommentEdge", vec![("node", Out::Obj(Ent::Comment(id)))]);
+    Ok(vec![("commentEdge", Out::Obj(edge)), ("subject", Out::Obj(found))])
 }
 
 fn check_text(body: &str) -> Result<(), Fail> {
@@ -43,9 +37,7 @@ fn editable(world: &World, id: &str, mutation: &str) -> Result<Comment, Fail> {
     }
     let comment = world.comments[id].clone();
     let repo = world.issues.get(&comment.subject).map(|i| &i.repo);
-    let repo = repo
-        .or_else(|| world.pulls.get(&comment.subject).map(|p| &p.repo))
-        .ok_or_else(|| Fail::no_node(id))?;
+    let repo = repo.or_else(|| world.pulls.get(&comment.subject).map(|p| &p.repo)).ok_or_else(|| Fail::no_node(id))?;
     repo_open(world, repo)?;
     if comment.author != world.viewer && !can_push(world, repo) {
         return Err(not_permitted(world, mutation));

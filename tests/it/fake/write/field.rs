@@ -11,12 +11,7 @@ const MOST: usize = 50;
 
 pub(super) fn create_project(world: &mut World, input: &Value) -> Payload {
     let (owner, title) = (text(input, "ownerId"), text(input, "title").trim());
-    let login = world
-        .owners
-        .get(owner)
-        .ok_or_else(|| Fail::no_node(owner))?
-        .login
-        .clone();
+    let login = world.owners.get(owner).ok_or_else(|| Fail::no_node(owner))?.login.clone();
     if !input["teamId"].is_null() {
         return Err(Fail::unmodelled("CreateProjectV2Input.teamId"));
     }
@@ -59,19 +54,13 @@ fn check_name(world: &World, project: &str, name: &str, own: Option<&str>) -> Re
         return Err(Fail::unprocessable("Name can't be blank"));
     }
     match world.field_named(project, name.trim()) {
-        Some(field) if own != Some(field.id.as_str()) => {
-            Err(Fail::unprocessable("Name has already been taken"))
-        }
+        Some(field) if own != Some(field.id.as_str()) => Err(Fail::unprocessable("Name has already been taken")),
         _ => Ok(()),
     }
 }
 
 pub(super) fn create(world: &mut World, input: &Value) -> Payload {
-    let (project, name, kind) = (
-        text(input, "projectId"),
-        text(input, "name").trim(),
-        text(input, "dataType"),
-    );
+    let (project, name, kind) = (text(input, "projectId"), text(input, "name").trim(), text(input, "dataType"));
     open_project(world, project, "CreateProjectV2Field")?;
     check_name(world, project, name, None)?;
     if world.project_fields(project).len() >= MOST {
@@ -80,16 +69,11 @@ pub(super) fn create(world: &mut World, input: &Value) -> Payload {
     if !matches!(kind, "SINGLE_SELECT" | "TEXT" | "NUMBER" | "DATE") {
         return Err(Fail::unmodelled(&format!("createProjectV2Field of {kind}")));
     }
-    let given = input["singleSelectOptions"]
-        .as_array()
-        .cloned()
-        .unwrap_or_default();
+    let given = input["singleSelectOptions"].as_array().cloned().unwrap_or_default();
     if kind == "SINGLE_SELECT" {
         check_options(&given, None)?;
     } else if !given.is_empty() {
-        return Err(Fail::unprocessable(
-            "Single select options are only for fields of type single_select",
-        ));
+        return Err(Fail::unprocessable("Single select options are only for fields of type single_select"));
     }
     let options = choices(world, &given, None);
     let id = world.new_field(project, name, kind, options);
@@ -99,20 +83,10 @@ pub(super) fn create(world: &mut World, input: &Value) -> Payload {
 
 pub(super) fn update(world: &mut World, input: &Value) -> Payload {
     let id = text(input, "fieldId");
-    let field = world
-        .fields
-        .get(id)
-        .ok_or_else(|| Fail::no_node(id))?
-        .clone();
+    let field = world.fields.get(id).ok_or_else(|| Fail::no_node(id))?.clone();
     open_project(world, &field.project, "UpdateProjectV2Field")?;
-    if !matches!(
-        field.kind.as_str(),
-        "SINGLE_SELECT" | "TEXT" | "NUMBER" | "DATE"
-    ) {
-        return Err(Fail::unprocessable(format!(
-            "The field of type {} cannot be updated",
-            field.kind.to_lowercase()
-        )));
+    if !matches!(field.kind.as_str(), "SINGLE_SELECT" | "TEXT" | "NUMBER" | "DATE") {
+        return Err(Fail::unprocessable(format!("The field of type {} cannot be updated", field.kind.to_lowercase())));
     }
     let name = input["name"].as_str();
     if let Some(name) = name {
@@ -133,19 +107,12 @@ pub(super) fn update(world: &mut World, input: &Value) -> Payload {
 /// What the options must be like; an id has to be one the field has already.
 fn check_options(given: &[Value], of: Option<&Field>) -> Result<(), Fail> {
     if given.is_empty() {
-        return Err(Fail::unprocessable(
-            "Single select fields need at least one option",
-        ));
+        return Err(Fail::unprocessable("Single select fields need at least one option"));
     }
     if given.len() > MOST {
-        return Err(Fail::unprocessable(
-            "A single select field can have at most 50 options",
-        ));
+        return Err(Fail::unprocessable("A single select field can have at most 50 options"));
     }
-    let mut names: Vec<String> = given
-        .iter()
-        .map(|o| text(o, "name").trim().to_lowercase())
-        .collect();
+    let mut names: Vec<String> = given.iter().map(|o| text(o, "name").trim().to_lowercase()).collect();
     names.sort();
     if names.iter().any(String::is_empty) {
         return Err(Fail::unprocessable("Option name can't be blank"));
@@ -154,15 +121,8 @@ fn check_options(given: &[Value], of: Option<&Field>) -> Result<(), Fail> {
         return Err(Fail::unprocessable("Option names must be unique"));
     }
     let known = |id: &str| of.is_some_and(|f| f.options.iter().any(|o| o.id == id));
-    match given
-        .iter()
-        .filter_map(|o| o["id"].as_str())
-        .find(|id| !known(id))
-    {
-        Some(_) => Err(Fail::new(
-            "VALIDATION",
-            "The single select option Id does not belong to the field",
-        )),
+    match given.iter().filter_map(|o| o["id"].as_str()).find(|id| !known(id)) {
+        Some(_) => Err(Fail::new("VALIDATION", "The single select option Id does not belong to the field")),
         None => Ok(()),
     }
 }
@@ -171,11 +131,8 @@ fn check_options(given: &[Value], of: Option<&Field>) -> Result<(), Fail> {
 fn choices(world: &mut World, given: &[Value], of: Option<&Field>) -> Vec<Choice> {
     let mut options = Vec::new();
     for option in given {
-        let mut choice = world.new_choice(
-            text(option, "name").trim(),
-            text(option, "color"),
-            text(option, "description"),
-        );
+        let mut choice =
+            world.new_choice(text(option, "name").trim(), text(option, "color"), text(option, "description"));
         if let (Some(id), Some(_)) = (option["id"].as_str(), of) {
             choice.id = id.into();
         }

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::super::answer::{Ent, Fail, Out};
 use super::super::world::{Content, Id, World};
 use super::{
-    Fields, Payload, can_triage, check_body, check_title, count_creation, ids, issue_of,
-    may_change, open_project, repo_open, text,
+    Fields, Payload, can_triage, check_body, check_title, count_creation, ids, issue_of, may_change, open_project,
+    repo_open, text,
 };
 
 fn answer(id: &str) -> Fields {
@@ -21,46 +21,28 @@ fn refuse_unmodelled(input: &Value, names: &[&str], of: &str) -> Result<(), Fail
 }
 
 fn check_labels(world: &World, repo: &str, labels: &[Id]) -> Result<(), Fail> {
-    let missing = labels
-        .iter()
-        .find(|l| world.labels.get(*l).is_none_or(|l| l.repo != repo));
+    let missing = labels.iter().find(|l| world.labels.get(*l).is_none_or(|l| l.repo != repo));
     missing.map_or(Ok(()), |l| Err(Fail::no_node(l)))
 }
 
 fn check_users(world: &World, users: &[Id]) -> Result<(), Fail> {
-    let missing = users
-        .iter()
-        .find(|u| world.owners.get(*u).is_none_or(|o| o.is_organization));
+    let missing = users.iter().find(|u| world.owners.get(*u).is_none_or(|o| o.is_organization));
     missing.map_or(Ok(()), |u| Err(Fail::no_node(u)))
 }
 
 pub(super) fn create(world: &mut World, input: &Value) -> Payload {
-    refuse_unmodelled(
-        input,
-        &["issueTemplate", "milestoneId", "projectIds"],
-        "CreateIssueInput",
-    )?;
-    let (repo, title, body) = (
-        text(input, "repositoryId"),
-        text(input, "title"),
-        text(input, "body"),
-    );
+    refuse_unmodelled(input, &["issueTemplate", "milestoneId", "projectIds"], "CreateIssueInput")?;
+    let (repo, title, body) = (text(input, "repositoryId"), text(input, "title"), text(input, "body"));
     if !world.repositories.contains_key(repo) {
         return Err(Fail::no_node(repo));
     }
     repo_open(world, repo)?;
     if !world.repositories[repo].has_issues {
-        return Err(Fail::unprocessable(
-            "Issues has been disabled in this repository.",
-        ));
+        return Err(Fail::unprocessable("Issues has been disabled in this repository."));
     }
     check_title(title)?;
     check_body(body)?;
-    let (labels, assignees, projects) = (
-        ids(input, "labelIds"),
-        ids(input, "assigneeIds"),
-        ids(input, "projectV2Ids"),
-    );
+    let (labels, assignees, projects) = (ids(input, "labelIds"), ids(input, "assigneeIds"), ids(input, "projectV2Ids"));
     check_labels(world, repo, &labels)?;
     check_users(world, &assignees)?;
     for project in &projects {

@@ -5,9 +5,7 @@ use serde_json::Value;
 use super::super::answer::{Ent, Fail, Out, leaf};
 use super::super::read;
 use super::super::world::{Content, Field, Item, Setting, World};
-use super::{
-    Fields, Payload, check_body, check_title, count_creation, open_project, repo_open, text,
-};
+use super::{Fields, Payload, check_body, check_title, count_creation, open_project, repo_open, text};
 
 fn answer(name: &'static str, id: &str) -> Fields {
     vec![(name, Out::Obj(Ent::Item(id.into())))]
@@ -33,21 +31,12 @@ pub(super) fn add(world: &mut World, input: &Value) -> Payload {
 }
 
 pub(super) fn add_draft(world: &mut World, input: &Value) -> Payload {
-    let (project, title, body) = (
-        text(input, "projectId"),
-        text(input, "title"),
-        text(input, "body"),
-    );
+    let (project, title, body) = (text(input, "projectId"), text(input, "title"), text(input, "body"));
     open_project(world, project, "AddProjectV2DraftIssue")?;
     check_title(title)?;
     check_body(body)?;
     let (id, updated) = (world.new_id("DI"), world.now);
-    let draft = Content::Draft {
-        id,
-        title: title.trim().into(),
-        body: body.into(),
-        updated,
-    };
+    let draft = Content::Draft { id, title: title.trim().into(), body: body.into(), updated };
     let item = world.put_item(project, draft);
     Ok(answer("projectItem", &item))
 }
@@ -55,16 +44,8 @@ pub(super) fn add_draft(world: &mut World, input: &Value) -> Payload {
 /// The item stays; its content becomes a new issue.
 pub(super) fn convert(world: &mut World, input: &Value) -> Payload {
     let (item, repo) = (text(input, "itemId"), text(input, "repositoryId"));
-    let found = world
-        .items
-        .get(item)
-        .ok_or_else(|| Fail::no_node(item))?
-        .clone();
-    open_project(
-        world,
-        &found.project,
-        "ConvertProjectV2DraftIssueItemToIssue",
-    )?;
+    let found = world.items.get(item).ok_or_else(|| Fail::no_node(item))?.clone();
+    open_project(world, &found.project, "ConvertProjectV2DraftIssueItemToIssue")?;
     if !world.repositories.contains_key(repo) {
         return Err(Fail::no_node(repo));
     }
@@ -95,14 +76,9 @@ fn editable(world: &World, input: &Value, mutation: &str) -> Result<(Item, Field
     let field = world.fields.get(id).filter(|f| f.project == item.project);
     let field = field.cloned().ok_or_else(|| Fail::no_node(id))?;
     if item.archived {
-        return Err(Fail::unprocessable(
-            "The item is archived and cannot be updated",
-        ));
+        return Err(Fail::unprocessable("The item is archived and cannot be updated"));
     }
-    if !matches!(
-        field.kind.as_str(),
-        "SINGLE_SELECT" | "TEXT" | "NUMBER" | "DATE"
-    ) {
+    if !matches!(field.kind.as_str(), "SINGLE_SELECT" | "TEXT" | "NUMBER" | "DATE") {
         return Err(Fail::unprocessable(format!(
             "The field of type {} is currently not supported.",
             field.kind.to_lowercase()
@@ -119,51 +95,28 @@ pub(super) fn set_value(world: &mut World, input: &Value) -> Payload {
 }
 
 fn setting(field: &Field, value: &Value) -> Result<Setting, Fail> {
-    let given = value
-        .as_object()
-        .map(|v| v.values().filter(|v| !v.is_null()).count())
-        .unwrap_or_default();
+    let given = value.as_object().map(|v| v.values().filter(|v| !v.is_null()).count()).unwrap_or_default();
     if given > 1 {
-        return Err(Fail::new(
-            "VALIDATION",
-            "Only one value may be given for a field",
-        ));
+        return Err(Fail::new("VALIDATION", "Only one value may be given for a field"));
     }
     let wrong = |what: &str| {
         Fail::new(
             "VALIDATION",
-            format!(
-                "Did not receive a {what} to update a field of type {}",
-                field.kind.to_lowercase()
-            ),
+            format!("Did not receive a {what} to update a field of type {}", field.kind.to_lowercase()),
         )
     };
     match field.kind.as_str() {
         "SINGLE_SELECT" => {
-            let id = value["singleSelectOptionId"]
-                .as_str()
-                .ok_or_else(|| wrong("single select option Id"))?;
+            let id = value["singleSelectOptionId"].as_str().ok_or_else(|| wrong("single select option Id"))?;
             // An empty id is no way to unset a value (§1.2).
             if !field.options.iter().any(|o| o.id == id) {
-                return Err(Fail::new(
-                    "VALIDATION",
-                    "The single select option Id does not belong to the field",
-                ));
+                return Err(Fail::new("VALIDATION", "The single select option Id does not belong to the field"));
             }
             Ok(Setting::Option(id.into()))
         }
-        "NUMBER" => value["number"]
-            .as_f64()
-            .map(Setting::Number)
-            .ok_or_else(|| wrong("number value")),
-        "DATE" => value["date"]
-            .as_str()
-            .map(|d| Setting::Date(d.into()))
-            .ok_or_else(|| wrong("date value")),
-        _ => value["text"]
-            .as_str()
-            .map(|t| Setting::Text(t.into()))
-            .ok_or_else(|| wrong("text value")),
+        "NUMBER" => value["number"].as_f64().map(Setting::Number).ok_or_else(|| wrong("number value")),
+        "DATE" => value["date"].as_str().map(|d| Setting::Date(d.into())).ok_or_else(|| wrong("date value")),
+        _ => value["text"].as_str().map(|t| Setting::Text(t.into())).ok_or_else(|| wrong("text value")),
     }
 }
 
@@ -181,11 +134,7 @@ pub(super) fn delete(world: &mut World, input: &Value) -> Payload {
 }
 
 pub(super) fn archive(world: &mut World, input: &Value, archived: bool) -> Payload {
-    let name = if archived {
-        "ArchiveProjectV2Item"
-    } else {
-        "UnarchiveProjectV2Item"
-    };
+    let name = if archived { "ArchiveProjectV2Item" } else { "UnarchiveProjectV2Item" };
     let item = found(world, input, name)?;
     let now = world.now;
     if let Some(found) = world.items.get_mut(&item.id)

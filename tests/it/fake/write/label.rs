@@ -8,11 +8,7 @@ use super::super::world::{Id, World};
 use super::{Payload, can_push, can_triage, ids, not_permitted, repo_open, text};
 
 pub(super) fn create(world: &mut World, input: &Value) -> Payload {
-    let (repo, name, color) = (
-        text(input, "repositoryId"),
-        text(input, "name").trim(),
-        text(input, "color"),
-    );
+    let (repo, name, color) = (text(input, "repositoryId"), text(input, "name").trim(), text(input, "color"));
     if !world.repositories.contains_key(repo) {
         return Err(Fail::no_node(repo));
     }
@@ -24,9 +20,7 @@ pub(super) fn create(world: &mut World, input: &Value) -> Payload {
         return Err(Fail::unprocessable("Name can't be blank"));
     }
     if name.chars().count() > 50 {
-        return Err(Fail::unprocessable(
-            "Name is too long (maximum is 50 characters)",
-        ));
+        return Err(Fail::unprocessable("Name is too long (maximum is 50 characters)"));
     }
     // Six hex digits without the '#'.
     if color.len() != 6 || !color.chars().all(|c| c.is_ascii_hexdigit()) {
@@ -34,9 +28,7 @@ pub(super) fn create(world: &mut World, input: &Value) -> Payload {
     }
     let description = input["description"].as_str();
     if description.is_some_and(|d| d.chars().count() > 100) {
-        return Err(Fail::unprocessable(
-            "Description is too long (maximum is 100 characters)",
-        ));
+        return Err(Fail::unprocessable("Description is too long (maximum is 100 characters)"));
     }
     if world.label_named(repo, name).is_some() {
         return Err(Fail::unprocessable("Name has already been taken"));
@@ -59,20 +51,12 @@ pub(super) fn remove(world: &mut World, input: &Value) -> Payload {
     })
 }
 
-fn change(
-    world: &mut World,
-    input: &Value,
-    mutation: &str,
-    apply: impl Fn(&mut Vec<Id>, Id),
-) -> Payload {
+fn change(world: &mut World, input: &Value, mutation: &str, apply: impl Fn(&mut Vec<Id>, Id)) -> Payload {
     let on = text(input, "labelableId");
     let labels = ids(input, "labelIds");
     let found = read::node(world, on)?;
     let (repo, mut have) = match &found {
-        Ent::Issue(id) => (
-            world.issues[id].repo.clone(),
-            world.issues[id].labels.clone(),
-        ),
+        Ent::Issue(id) => (world.issues[id].repo.clone(), world.issues[id].labels.clone()),
         Ent::Pull(id) => (world.pulls[id].repo.clone(), world.pulls[id].labels.clone()),
         _ => return Err(Fail::no_node(on)),
     };
@@ -80,10 +64,7 @@ fn change(
     if !can_triage(world, &repo) {
         return Err(not_permitted(world, mutation));
     }
-    if let Some(missing) = labels
-        .iter()
-        .find(|l| world.labels.get(*l).is_none_or(|l| l.repo != repo))
-    {
+    if let Some(missing) = labels.iter().find(|l| world.labels.get(*l).is_none_or(|l| l.repo != repo)) {
         return Err(Fail::no_node(missing));
     }
     let before = have.clone();

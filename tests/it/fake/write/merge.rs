@@ -11,24 +11,11 @@ use super::{Payload, text};
 fn check_method(world: &World, pull: &Pull, method: &str) -> Result<(), Fail> {
     let repo = &world.repositories[&pull.repo];
     let (allowed, what) = match method {
-        "SQUASH" => (
-            repo.squash,
-            "Squash merges are not allowed on this repository.",
-        ),
-        "REBASE" => (
-            repo.rebase,
-            "Rebase merges are not allowed on this repository.",
-        ),
-        _ => (
-            repo.merge_commit,
-            "Merge commits are not allowed on this repository.",
-        ),
+        "SQUASH" => (repo.squash, "Squash merges are not allowed on this repository."),
+        "REBASE" => (repo.rebase, "Rebase merges are not allowed on this repository."),
+        _ => (repo.merge_commit, "Merge commits are not allowed on this repository."),
     };
-    if allowed {
-        Ok(())
-    } else {
-        Err(Fail::unprocessable(what))
-    }
+    if allowed { Ok(()) } else { Err(Fail::unprocessable(what)) }
 }
 
 fn still_open(pull: &Pull) -> Result<(), Fail> {
@@ -50,9 +37,7 @@ fn check_mergeable(pull: &Pull) -> Result<(), Fail> {
         "BLOCKED" => Err(Fail::unprocessable(
             "Repository rule violations found: at least 1 approving review or required check is missing.",
         )),
-        "BEHIND" => Err(Fail::unprocessable(
-            "Head branch is out of date. Review and try the merge again.",
-        )),
+        "BEHIND" => Err(Fail::unprocessable("Head branch is out of date. Review and try the merge again.")),
         _ => Ok(()),
     }
 }
@@ -63,9 +48,7 @@ pub(super) fn merge(world: &mut World, input: &Value) -> Payload {
     check_mergeable(&pull)?;
     check_method(world, &pull, text(input, "mergeMethod"))?;
     if world.repositories[&pull.repo].merge_queue {
-        return Err(Fail::unprocessable(
-            "Changes must be made through the merge queue",
-        ));
+        return Err(Fail::unprocessable("Changes must be made through the merge queue"));
     }
     world.merge(&pull.id);
     Ok(answer(&pull.id))
@@ -76,9 +59,7 @@ pub(super) fn enable_auto(world: &mut World, input: &Value) -> Payload {
     let pull = open_pull(world, input, "EnablePullRequestAutoMerge")?;
     still_open(&pull)?;
     if !world.repositories[&pull.repo].auto_merge {
-        return Err(Fail::unprocessable(
-            "Auto merge is not allowed for this repository",
-        ));
+        return Err(Fail::unprocessable("Auto merge is not allowed for this repository"));
     }
     if pull.draft {
         return Err(Fail::unprocessable("Pull request is in draft state"));
@@ -89,13 +70,7 @@ pub(super) fn enable_auto(world: &mut World, input: &Value) -> Payload {
     check_method(world, &pull, text(input, "mergeMethod"))?;
     let (now, method) = (world.now, text(input, "mergeMethod").to_owned());
     if let Some(found) = world.pulls.get_mut(&pull.id) {
-        (found.auto_merge, found.updated) = (
-            Some(AutoMerge {
-                enabled: now,
-                method,
-            }),
-            now,
-        );
+        (found.auto_merge, found.updated) = (Some(AutoMerge { enabled: now, method }), now);
     }
     Ok(answer(&pull.id))
 }
@@ -112,13 +87,8 @@ pub(super) fn enqueue(world: &mut World, input: &Value) -> Payload {
         return Err(Fail::unprocessable("Pull request is already in the queue"));
     }
     if pull.draft || pull.mergeable == "CONFLICTING" {
-        return Err(Fail::unprocessable(
-            "Pull request can't be enqueued: it is not mergeable",
-        ));
+        return Err(Fail::unprocessable("Pull request can't be enqueued: it is not mergeable"));
     }
     let entry = world.enqueue(&pull.id);
-    Ok(vec![(
-        "mergeQueueEntry",
-        Out::Obj(read::queue_entry(&entry)),
-    )])
+    Ok(vec![("mergeQueueEntry", Out::Obj(read::queue_entry(&entry)))])
 }

@@ -68,21 +68,12 @@ fn text<'a>(input: &'a Value, name: &str) -> &'a str {
 
 fn ids(input: &Value, name: &str) -> Vec<Id> {
     let list = input[name].as_array().cloned().unwrap_or_default();
-    list.iter()
-        .filter_map(Value::as_str)
-        .map(Into::into)
-        .collect()
+    list.iter().filter_map(Value::as_str).map(Into::into).collect()
 }
 
 /// GitHub names the mutation in the middle of its refusal, as in `CloseIssue`.
 fn not_permitted(world: &World, mutation: &str) -> Fail {
-    Fail::new(
-        "FORBIDDEN",
-        format!(
-            "{} does not have the correct permissions to execute `{mutation}`",
-            world.viewer
-        ),
-    )
+    Fail::new("FORBIDDEN", format!("{} does not have the correct permissions to execute `{mutation}`", world.viewer))
 }
 
 fn issue_of(world: &World, id: &str) -> Result<Issue, Fail> {
@@ -97,10 +88,7 @@ fn repo_open(world: &World, id: &str) -> Result<(), Fail> {
         return Err(Fail::no_node(id));
     }
     if world.repositories[id].archived {
-        return Err(Fail::new(
-            "FORBIDDEN",
-            "Repository was archived so is read-only.",
-        ));
+        return Err(Fail::new("FORBIDDEN", "Repository was archived so is read-only."));
     }
     Ok(())
 }
@@ -110,10 +98,7 @@ fn can_triage(world: &World, repo: &str) -> bool {
 }
 
 fn can_push(world: &World, repo: &str) -> bool {
-    matches!(
-        world.repositories[repo].permission.as_str(),
-        "WRITE" | "MAINTAIN" | "ADMIN"
-    )
+    matches!(world.repositories[repo].permission.as_str(), "WRITE" | "MAINTAIN" | "ADMIN")
 }
 
 /// The author and those with triage rights may change an issue.
@@ -133,9 +118,7 @@ fn open_project<'a>(world: &'a World, id: &str, mutation: &str) -> Result<&'a Pr
         return Err(not_permitted(world, mutation));
     }
     if project.closed {
-        return Err(Fail::unprocessable(
-            "The project is closed and cannot be changed.",
-        ));
+        return Err(Fail::unprocessable("The project is closed and cannot be changed."));
     }
     Ok(project)
 }
@@ -143,9 +126,7 @@ fn open_project<'a>(world: &'a World, id: &str, mutation: &str) -> Result<&'a Pr
 /// The longest body of an issue, a comment or a pull request (§1.2 limits).
 fn check_body(body: &str) -> Result<(), Fail> {
     if body.chars().count() > 65_536 {
-        return Err(Fail::unprocessable(
-            "Body is too long (maximum is 65536 characters)",
-        ));
+        return Err(Fail::unprocessable("Body is too long (maximum is 65536 characters)"));
     }
     Ok(())
 }
@@ -155,18 +136,12 @@ fn check_title(title: &str) -> Result<(), Fail> {
         return Err(Fail::unprocessable("Title can't be blank"));
     }
     if title.trim().chars().count() > 256 {
-        return Err(Fail::unprocessable(
-            "Title is too long (maximum is 256 characters)",
-        ));
+        return Err(Fail::unprocessable("Title is too long (maximum is 256 characters)"));
     }
     Ok(())
 }
 
 /// Counts created content against the secondary limits, if they are on (§1.3).
 fn count_creation(world: &mut World, issue: bool) -> Result<(), Fail> {
-    if world.count_creation(issue) {
-        Ok(())
-    } else {
-        Err(Fail::unprocessable("was submitted too quickly"))
-    }
+    if world.count_creation(issue) { Ok(()) } else { Err(Fail::unprocessable("was submitted too quickly")) }
 }

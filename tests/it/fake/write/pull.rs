@@ -5,10 +5,7 @@ use serde_json::Value;
 use super::super::answer::{Ent, Fail, Out};
 use super::super::read;
 use super::super::world::{Pull, World};
-use super::{
-    Fields, Payload, can_push, check_body, check_title, count_creation, not_permitted, repo_open,
-    text,
-};
+use super::{Fields, Payload, can_push, check_body, check_title, count_creation, not_permitted, repo_open, text};
 
 /// The all-zero object id: "must not exist" before, "delete" after.
 const ZERO: &str = "0000000000000000000000000000000000000000";
@@ -31,19 +28,13 @@ pub(super) fn open_pull(world: &World, input: &Value, mutation: &str) -> Result<
     if let Some(expected) = input["expectedHeadOid"].as_str()
         && expected != pull.head_oid
     {
-        return Err(Fail::unprocessable(
-            "Head branch was modified. Review and try the merge again.",
-        ));
+        return Err(Fail::unprocessable("Head branch was modified. Review and try the merge again."));
     }
     Ok(pull)
 }
 
 pub(super) fn create(world: &mut World, input: &Value) -> Payload {
-    let (repo, title, body) = (
-        text(input, "repositoryId"),
-        text(input, "title"),
-        text(input, "body"),
-    );
+    let (repo, title, body) = (text(input, "repositoryId"), text(input, "title"), text(input, "body"));
     let (head, base) = (text(input, "headRefName"), text(input, "baseRefName"));
     if !world.repositories.contains_key(repo) {
         return Err(Fail::no_node(repo));
@@ -63,9 +54,7 @@ pub(super) fn create(world: &mut World, input: &Value) -> Payload {
     check_refs(world, repo, head, base)?;
     let open = |p: &&Pull| p.repo == repo && p.head == head && p.base == base && p.state == "OPEN";
     if world.pulls.values().any(|p| open(&p)) {
-        return Err(Fail::unprocessable(format!(
-            "A pull request already exists for {owner}:{head}."
-        )));
+        return Err(Fail::unprocessable(format!("A pull request already exists for {owner}:{head}.")));
     }
     count_creation(world, true)?;
     let id = world.open_pull(repo, (head, base), (title, body), &world.viewer.clone());
@@ -79,19 +68,13 @@ pub(super) fn create(world: &mut World, input: &Value) -> Payload {
 fn check_refs(world: &World, repo: &str, head: &str, base: &str) -> Result<(), Fail> {
     let found = |branch: &str| world.ref_of(repo, branch).map(|r| r.oid.clone());
     let Some(from) = found(head) else {
-        return Err(Fail::unprocessable(
-            "Head sha can't be blank, Base sha can't be blank, Head ref must be a branch",
-        ));
+        return Err(Fail::unprocessable("Head sha can't be blank, Base sha can't be blank, Head ref must be a branch"));
     };
     let Some(onto) = found(base) else {
-        return Err(Fail::unprocessable(
-            "Base sha can't be blank, Base ref must be a branch",
-        ));
+        return Err(Fail::unprocessable("Base sha can't be blank, Base ref must be a branch"));
     };
     if from == onto {
-        return Err(Fail::unprocessable(format!(
-            "No commits between {base} and {head}"
-        )));
+        return Err(Fail::unprocessable(format!("No commits between {base} and {head}")));
     }
     Ok(())
 }
@@ -115,9 +98,7 @@ pub(super) fn ready(world: &mut World, input: &Value) -> Payload {
 pub(super) fn update_branch(world: &mut World, input: &Value) -> Payload {
     let pull = open_pull(world, input, "UpdatePullRequestBranch")?;
     if pull.state != "OPEN" || pull.merge_state != "BEHIND" {
-        return Err(Fail::unprocessable(
-            "There are no new commits on the base branch.",
-        ));
+        return Err(Fail::unprocessable("There are no new commits on the base branch."));
     }
     if pull.mergeable == "CONFLICTING" {
         return Err(Fail::unprocessable("merge conflict between base and head"));
@@ -167,15 +148,10 @@ pub(super) fn update_refs(world: &mut World, input: &Value) -> Payload {
     for update in &updates {
         let name = text(update, "name");
         if !name.starts_with("refs/") {
-            return Err(Fail::unprocessable(format!(
-                "{name} is not a fully qualified ref name"
-            )));
+            return Err(Fail::unprocessable(format!("{name} is not a fully qualified ref name")));
         }
         let now = world.ref_of(repo, name).map_or(ZERO, |r| r.oid.as_str());
-        if update["beforeOid"]
-            .as_str()
-            .is_some_and(|before| before != now)
-        {
+        if update["beforeOid"].as_str().is_some_and(|before| before != now) {
             return Err(Fail::unprocessable(format!(
                 "Reference {name} was updated: expected {}, found {now}",
                 text(update, "beforeOid")

@@ -24,22 +24,14 @@ fn sub_issue_id(world: &World, input: &Value) -> Result<Id, Fail> {
     let url = input["subIssueUrl"]
         .as_str()
         .ok_or_else(|| Fail::unprocessable("One of subIssueId or subIssueUrl must be provided"))?;
-    let path = url
-        .strip_prefix("https://github.com/")
-        .and_then(|p| p.rsplit_once("/issues/"));
+    let path = url.strip_prefix("https://github.com/").and_then(|p| p.rsplit_once("/issues/"));
     let found = path.and_then(|(repo, number)| {
         let number: u32 = number.parse().ok()?;
-        world
-            .issues
-            .values()
-            .find(|i| i.number == number && world.repositories[&i.repo].full_name() == repo)
+        world.issues.values().find(|i| i.number == number && world.repositories[&i.repo].full_name() == repo)
     });
-    found.map(|i| i.id.clone()).ok_or_else(|| {
-        Fail::new(
-            "NOT_FOUND",
-            format!("Could not resolve to an issue at '{url}'"),
-        )
-    })
+    found
+        .map(|i| i.id.clone())
+        .ok_or_else(|| Fail::new("NOT_FOUND", format!("Could not resolve to an issue at '{url}'")))
 }
 
 /// A hundred children and eight levels at most (§1.2 limits).
@@ -48,9 +40,7 @@ pub(super) fn check_room(world: &World, parent: &Issue, height: usize) -> Result
         return Err(sub_fail("Parent cannot have more than 100 sub-issues"));
     }
     if world.ancestors(&parent.id).len() + 1 + height > MAX_DEPTH {
-        return Err(sub_fail(
-            "Sub-issues may not be nested more than 8 levels deep",
-        ));
+        return Err(sub_fail("Sub-issues may not be nested more than 8 levels deep"));
     }
     Ok(())
 }
@@ -79,9 +69,7 @@ pub(super) fn remove_sub_issue(world: &mut World, input: &Value) -> Payload {
     let child = issue_of(world, text(input, "subIssueId"))?;
     may_change(world, &parent, "RemoveSubIssue")?;
     if !parent.children.contains(&child.id) {
-        return Err(Fail::unprocessable(
-            "The issue is not a sub-issue of the parent issue",
-        ));
+        return Err(Fail::unprocessable("The issue is not a sub-issue of the parent issue"));
     }
     world.put_under(&child.id, None);
     Ok(vec![one("issue", &parent.id)])
@@ -103,13 +91,10 @@ pub(super) fn reprioritize(world: &mut World, input: &Value) -> Payload {
         (after, Value::Null) => at(after).map(|p| p + 1),
         (Value::Null, before) => at(before),
         _ => {
-            return Err(Fail::unprocessable(
-                "Only one of afterId and beforeId may be given",
-            ));
+            return Err(Fail::unprocessable("Only one of afterId and beforeId may be given"));
         }
     };
-    let to =
-        to.ok_or_else(|| Fail::unprocessable("The neighbour is not a sub-issue of the parent"))?;
+    let to = to.ok_or_else(|| Fail::unprocessable("The neighbour is not a sub-issue of the parent"))?;
     order.insert(to, child);
     if let Some(issue) = world.issues.get_mut(&parent.id) {
         issue.children = order;
@@ -131,10 +116,7 @@ pub(super) fn add_blocked_by(world: &mut World, input: &Value) -> Payload {
     if let Some(found) = world.issues.get_mut(&issue.id) {
         found.blocked_by.push(blocker.id.clone());
     }
-    Ok(vec![
-        one("issue", &issue.id),
-        one("blockingIssue", &blocker.id),
-    ])
+    Ok(vec![one("issue", &issue.id), one("blockingIssue", &blocker.id)])
 }
 
 pub(super) fn remove_blocked_by(world: &mut World, input: &Value) -> Payload {
@@ -142,9 +124,7 @@ pub(super) fn remove_blocked_by(world: &mut World, input: &Value) -> Payload {
     let blocker = text(input, "blockingIssueId");
     may_change(world, &issue, "RemoveBlockedBy")?;
     if !issue.blocked_by.iter().any(|b| b == blocker) {
-        return Err(Fail::unprocessable(
-            "The issue is not blocked by that issue",
-        ));
+        return Err(Fail::unprocessable("The issue is not blocked by that issue"));
     }
     if let Some(found) = world.issues.get_mut(&issue.id) {
         found.blocked_by.retain(|b| b != blocker);

@@ -92,6 +92,8 @@ pub struct Total {
 pub struct Chosen {
     #[serde(default)]
     pub name: Option<String>,
+    #[serde(default, rename = "updatedAt")]
+    pub at: Option<String>,
 }
 
 /// An answer whose one field may be a node of another type, of which nothing was asked for.
@@ -147,6 +149,7 @@ pub struct Content {
     pub title: Option<String>,
     pub state: Option<String>,
     pub state_reason: Option<String>,
+    pub closed_at: Option<String>,
     pub repository: Option<NameWithOwner>,
     pub parent: Option<Id>,
     pub sub_issues_summary: Option<Total>,

@@ -37,6 +37,9 @@ pub struct Item {
     pub estimate: Option<String>,
     pub closed: bool,
     pub reason: Option<String>,
+    /// When its state was chosen, and when it was closed.
+    pub chosen: Option<String>,
+    pub closed_at: Option<String>,
     head: Head,
     #[serde(default)]
     partial: bool,
@@ -106,6 +109,7 @@ impl Item {
         let content = content.filter(|content| content.kind == "Issue")?;
         let name = |chosen: Option<super::answer::Chosen>| chosen.and_then(|chosen| chosen.name);
         let head = Head::of(&content);
+        let chosen = state.as_ref().and_then(|state| state.at.clone());
         Some(Self {
             id,
             issue: content.id?,
@@ -119,6 +123,8 @@ impl Item {
             estimate: name(estimate),
             closed: content.state.as_deref() == Some("CLOSED"),
             reason: content.state_reason,
+            closed_at: content.closed_at,
+            chosen,
             head,
             partial: false,
         })
@@ -126,6 +132,21 @@ impl Item {
 }
 
 impl Item {
+    pub(super) fn seen(&self) -> super::state::Seen<'_> {
+        super::state::Seen {
+            option: self.state.as_deref(),
+            chosen: self.chosen.as_deref(),
+            closed: self.closed,
+            closed_at: self.closed_at.as_deref(),
+            reason: self.reason.as_deref(),
+        }
+    }
+
+    /// How it looks, where that is not how the state should look.
+    pub fn unlike(&self, flow: &crate::workflow::Workflow, state: &crate::task::StateName) -> Option<super::Shown> {
+        super::Shown::unlike(flow, state, self.seen())
+    }
+
     /// A row whose fields nobody has read: it was just made, or the server does not list it.
     pub fn unread(id: Node, issue: &RemoteIssue, archived: bool) -> Self {
         Self {
@@ -141,6 +162,8 @@ impl Item {
             estimate: None,
             closed: issue.closed,
             reason: issue.reason.clone(),
+            chosen: None,
+            closed_at: None,
             head: issue.head.clone(),
             partial: archived,
         }

@@ -10,7 +10,7 @@ use super::answer::{
     CommentPages, DetailedIssue, Details, Heads, IssueHead, Items, Maybe, OfNode, Recent, RecentIssue,
 };
 use super::knowledge::RemoteComment;
-use super::state::{Seen, read as read_state};
+use super::state::read as read_state;
 use super::{
     Client, Effect, Features, Field, GithubError, Item, Knowledge, Link, Node, RemoteIssue, Slug, Values, documents,
     read_issue_body, title_of,
@@ -255,11 +255,13 @@ pub fn remote_values(item: &Item, issue: &RemoteIssue, names: &Names, link: Opti
         values.insert(Field::Description, Value::Text(text));
     }
     let before = base.and_then(|base| base.get(&Field::State)).map(|state| StateName::new(state.to_string()));
-    let seen = Seen { option: item.state.as_deref(), closed: item.closed, reason: item.reason.as_deref() };
     // A row that nobody has put anywhere yet says nothing.
     let says = before.is_some() || item.closed || item.state.is_some();
     values.extend(says.then(|| {
-        (Field::State, Value::text(read_state(flow, seen, before.as_ref(), link.and_then(|link| link.shown.as_ref()))))
+        (
+            Field::State,
+            Value::text(read_state(flow, item.seen(), before.as_ref(), link.and_then(|link| link.shown.as_ref()))),
+        )
     }));
     // An option that is no priority of ours says nothing: what was agreed stands.
     let chosen = |field: Field, option: Option<&str>, known: fn(&str) -> Option<String>| match option {

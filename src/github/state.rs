@@ -1,7 +1,7 @@
 //! A state as GitHub shows it: the option of a field, open or closed with a reason, and its own Status.
 
 use crate::task::{Kind, StateName};
-use crate::workflow::Workflow;
+use crate::workflow::{State, Workflow};
 
 /// How an issue looks that is in a state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,50 +12,61 @@ pub struct Representation {
     pub closed: Option<&'static str>,
 }
 
-/// How an issue looks.
+/// How an issue looks, and since when.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen<'a> {
     pub option: Option<&'a str>,
+    /// When the option was chosen.
+    pub chosen: Option<&'a str>,
     pub closed: bool,
+    pub closed_at: Option<&'a str>,
     pub reason: Option<&'a str>,
 }
 
-/// How an issue looked when both sides agreed on its state, where it did not look as it should: until that is put right, the
-/// difference is no news.
+/// How an issue looked when both sides agreed on its state, where it did not look as it should. Until that is put right, the
+/// difference is no news; the times tell it from the same thing done once more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
-    pub option: Option<String>,
-    pub closed: bool,
+    option: Option<(String, String)>,
+    closed_at: Option<String>,
 }
 
 impl Shown {
     /// `None` where it looks as that state should.
-    pub fn unlike(flow: &Workflow, state: &StateName, option: Option<&str>, closed: bool) -> Option<Self> {
+    pub fn unlike(flow: &Workflow, state: &StateName, seen: Seen<'_>) -> Option<Self> {
         let right = Representation::of(flow, state);
-        let is_right = option == Some(&right.option) && closed == right.closed.is_some();
-        (!is_right).then(|| Self { option: option.map(str::to_owned), closed })
+        let is_right = seen.option == Some(&right.option) && seen.closed == right.closed.is_some();
+        let option = seen.option.zip(seen.chosen).map(|(name, at)| (name.to_owned(), at.to_owned()));
+        (!is_right).then(|| Self { option, closed_at: seen.closed_at.map(str::to_owned) })
     }
 
-    /// `closed Backlog`, or `open` without an option.
+    /// `closed=2026-11-16T12:00:00Z card=2026-11-16T12:00:00Z In Review`, or `open` without a card.
     pub fn parse(text: &str) -> Self {
-        let (word, option) =
-            text.split_once(' ').map_or((text, None), |(word, option)| (word, Some(option.to_owned())));
-        Self { option, closed: word == "closed" }
+        let (first, card) = text.split_once(" card=").map_or((text, None), |(first, card)| (first, Some(card)));
+        let option = card.and_then(|card| card.split_once(' ')).map(|(at, name)| (name.to_owned(), at.to_owned()));
+        Self { option, closed_at: first.strip_prefix("closed=").map(str::to_owned) }
+    }
+
+    fn has_option_of(&self, seen: Seen<'_>) -> bool {
+        self.option.as_ref().map(|(name, at)| (name.as_str(), at.as_str())) == seen.option.zip(seen.chosen)
     }
 }
 
 impl std::fmt::Display for Shown {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if self.closed { "closed" } else { "open" })?;
-        self.option.as_ref().map_or(Ok(()), |option| write!(f, " {option}"))
+        match &self.closed_at {
+            Some(at) => write!(f, "closed={at}")?,
+            None => f.write_str("open")?,
+        }
+        self.option.as_ref().map_or(Ok(()), |(name, at)| write!(f, " card={at} {name}"))
     }
 }
 
 impl Representation {
     pub fn of(flow: &Workflow, state: &StateName) -> Self {
         let found = flow.state(Kind::Issue, state);
-        let closed =
-            found.filter(|state| state.terminal).map(|state| if state.off { "NOT_PLANNED" } else { "COMPLETED" });
+        let reason = |state: &State| if state.off { "NOT_PLANNED" } else { "COMPLETED" };
+        let closed = found.filter(|state| state.terminal).map(reason);
         Self { option: state.to_string(), status: found.and_then(|state| state.github.clone()), closed }
     }
 }
@@ -66,21 +77,27 @@ pub fn read(flow: &Workflow, seen: Seen<'_>, base: Option<&StateName>, shown: Op
     let find = |name: &str| flow.states().iter().find(|state| state.name.as_str() == name);
     let option = seen.option.and_then(find);
     let before = base.and_then(|name| find(name.as_str()));
-    let was_closed = before.map(|state| shown.map_or(state.terminal, |shown| shown.closed));
-    let was_option = shown.map_or_else(|| base.map(StateName::as_str), |shown| shown.option.as_deref());
-    let moved = option.filter(|option| Some(option.name.as_str()) != was_option);
-    if was_closed.is_none_or(|was| was != seen.closed) {
-        // Opened or closed since: a card that was moved along says where to.
+    let turned = match (before, shown) {
+        (None, _) => true,
+        (Some(before), None) => before.terminal != seen.closed,
+        (Some(_), Some(shown)) => shown.closed_at.as_deref() != seen.closed_at,
+    };
+    let moved = match shown {
+        Some(shown) => !shown.has_option_of(seen),
+        None => base.map(StateName::as_str) != seen.option,
+    };
+    if turned {
+        // Opened or closed since: a card that fits says where to.
         if let Some(option) = option.filter(|option| option.terminal == seen.closed) {
             return option.name.clone();
         }
-        // An option that was moved while the issue stays open leads to its own end.
-        if was_closed.is_none() && !seen.closed {
+        // Nobody knows it yet, and its card is at an end: it leads there.
+        if before.is_none() && !seen.closed {
             return option.map_or_else(|| flow.initial(Kind::Issue).clone(), |option| option.name.clone());
         }
         return if seen.closed { closing(flow, seen.reason) } else { reopening(flow, before.map(|state| &state.name)) };
     }
-    match (moved, before) {
+    match (option.filter(|_| moved), before) {
         (Some(option), _) => option.name.clone(),
         (None, Some(before)) => before.name.clone(),
         (None, None) => flow.initial(Kind::Issue).clone(),
@@ -102,29 +119,42 @@ fn reopening(flow: &Workflow, from: Option<&StateName>) -> StateName {
 mod tests {
     use super::*;
 
+    /// Closed for that reason, if it is.
+    fn seen<'a>(option: &'a str, closed: Option<&'a str>) -> Seen<'a> {
+        let option = (!option.is_empty()).then_some(option);
+        let (chosen, closed_at) = (option.map(|_| "t1"), closed.map(|_| "t1"));
+        Seen { option, chosen, closed: closed.is_some(), closed_at, reason: closed }
+    }
+
     fn state(option: &str, closed: Option<&str>, base: &str) -> String {
-        let seen = Seen { option: (!option.is_empty()).then_some(option), closed: closed.is_some(), reason: closed };
         let base = (!base.is_empty()).then(|| StateName::new(base));
-        read(&Workflow::builtin(), seen, base.as_ref(), None).to_string()
+        read(&Workflow::builtin(), seen(option, closed), base.as_ref(), None).to_string()
     }
 
     #[test]
-    fn what_looked_odd_when_it_was_agreed_on_is_no_news_until_it_changes() {
+    fn what_looked_odd_when_it_was_agreed_on_is_no_news_until_it_is_done_again() {
         let flow = Workflow::builtin();
-        let read = |option: &str, closed: bool, base: &str, shown: &str| {
-            let seen = Seen { option: Some(option), closed, reason: closed.then_some("COMPLETED") };
+        let read = |seen: Seen<'_>, base: &str, shown: &str| {
             read(&flow, seen, Some(&StateName::new(base)), Some(&Shown::parse(shown))).to_string()
         };
         // Closed while its card was in Backlog, and the card not moved yet.
-        assert_eq!(read("Backlog", true, "Done", "closed Backlog"), "Done");
-        assert_eq!(read("Backlog", false, "Done", "closed Backlog"), "Backlog");
-        assert_eq!(read("In Review", true, "Done", "closed Backlog"), "In Review");
-        assert_eq!(read("Done", true, "Done", "closed Backlog"), "Done");
+        let closed = seen("Backlog", Some("COMPLETED"));
+        let shown = "closed=t1 card=t1 Backlog";
+        assert_eq!(read(closed, "Done", shown), "Done");
+        assert_eq!(read(seen("Backlog", None), "Done", shown), "Backlog");
+        assert_eq!(read(Seen { option: Some("In Review"), chosen: Some("t2"), ..closed }, "Done", shown), "In Review");
+        assert_eq!(read(Seen { option: Some("Done"), chosen: Some("t2"), ..closed }, "Done", shown), "Done");
+        // Its card dragged out of Done, opened by us, and closed by somebody before we could note it.
+        let again = Seen { closed_at: Some("t2"), ..seen("In Review", Some("NOT_PLANNED")) };
+        assert_eq!(read(again, "In Review", "closed=t1 card=t1 In Review"), "Canceled");
+        assert_eq!(read(seen("In Review", Some("COMPLETED")), "In Review", "closed=t1 card=t1 In Review"), "In Review");
         // Its card dragged to Done, and the issue not closed yet.
-        assert_eq!(read("Done", false, "Done", "open Done"), "Done");
-        assert_eq!(read("Done", true, "Done", "open Done"), "Done");
-        assert_eq!(Shown::parse("open").to_string(), "open");
-        assert_eq!(Shown::unlike(&flow, &StateName::new("Done"), Some("Done"), true), None);
+        assert_eq!(read(seen("Done", None), "Done", "open card=t1 Done"), "Done");
+        assert_eq!(read(seen("Done", Some("COMPLETED")), "Done", "open card=t1 Done"), "Done");
+        for text in ["open", shown, "open card=t1 In Review", "closed=t1"] {
+            assert_eq!(Shown::parse(text).to_string(), text);
+        }
+        assert_eq!(Shown::unlike(&flow, &StateName::new("Done"), seen("Done", Some("COMPLETED"))), None);
     }
 
     #[test]
@@ -158,7 +188,7 @@ mod tests {
         let flow = Workflow::builtin();
         for state in flow.states() {
             let shown = Representation::of(&flow, &state.name);
-            let seen = Seen { option: Some(&shown.option), closed: shown.closed.is_some(), reason: shown.closed };
+            let seen = seen(&shown.option, shown.closed);
             for base in flow.states() {
                 assert_eq!(read(&flow, seen, Some(&base.name), None), state.name, "from {}", base.name);
             }

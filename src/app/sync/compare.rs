@@ -173,7 +173,7 @@ fn pair<'a>(
         decisions.push((field, decision));
     }
     let state = remote.get(&Field::State).map(|state| StateName::new(state.to_string()));
-    let shown = state.and_then(|state| Shown::unlike(lens.flow, &state, item.state.as_deref(), item.closed));
+    let shown = state.and_then(|state| item.unlike(lens.flow, &state));
     Pair { local, item, issue, shown, here: all, remote, decisions, notes: notes(local, issue) }
 }
 

@@ -4,6 +4,7 @@ mod documents;
 mod faults;
 mod kills;
 mod mirroring;
+mod model;
 mod quiet;
 mod setup;
 mod volume;

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::init::{add_lines, has_line, on_path, wanted_driver};
 use super::{Failure, Workspace};
-use crate::board::{Assignment, Op, inspect};
+use crate::board::{Assignment, Board, Op, inspect};
 use crate::fs;
 use crate::git::{ATTRIBUTES, DRIVER};
 use crate::task::{Problem, TaskId};
@@ -71,10 +71,24 @@ pub fn doctor(ws: &Workspace, fix: bool) -> Result<Diagnosis, Failure> {
     findings.extend(git(ws)?);
     findings.extend(copies(ws)?);
     findings.extend(foreign());
+    findings.extend(conflicts(ws, &board));
     if fix {
         mend(ws, &mut findings)?;
     }
     Ok(Diagnosis { tasks: board.tasks().len(), findings })
+}
+
+/// Tasks about which the board and GitHub disagree.
+fn conflicts(ws: &Workspace, board: &Board) -> Vec<DoctorFinding> {
+    let mirrored = board.tasks().iter().filter(|task| task.github.is_some());
+    let found = mirrored.filter_map(|task| {
+        let over = super::sync::conflicts_of(ws, &task.id);
+        let message = format!("{} and its issue differ in {}", task.id, over.join(", "));
+        let advice = format!("`ralph sync resolve {}` decides whose counts", task.id);
+        let finding = DoctorFinding::new("sync-conflict", message, advice, None);
+        (!over.is_empty()).then(|| DoctorFinding { task: Some(task.id.clone()), ..finding })
+    });
+    found.collect()
 }
 
 /// Files that should not be where they are.

@@ -17,6 +17,8 @@ pub struct LogQuery {
     pub verb: Option<String>,
     pub since: Option<Timestamp>,
     pub limit: Option<usize>,
+    /// Also what sync only notes of issues.
+    pub bookkeeping: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -34,7 +36,8 @@ pub fn log(ws: &Workspace, query: &LogQuery) -> Result<Vec<LogLine>, Failure> {
     let (lines, _) = ws.store.journal()?;
     let undone = undone(&lines);
     let wanted = |line: &Line| {
-        query.task.as_ref().is_none_or(|task| line.touches(task))
+        (query.bookkeeping || line.changes.is_empty() || !line.changes.iter().all(Change::is_bookkeeping))
+            && query.task.as_ref().is_none_or(|task| line.touches(task))
             && query.by.as_ref().is_none_or(|by| line.by == *by)
             && query.verb.as_ref().is_none_or(|verb| line.verb == *verb)
             && query.since.is_none_or(|since| line.at >= since)
@@ -72,7 +75,7 @@ fn fields(line: &Line) -> Vec<FieldChange> {
             vec![FieldChange { task, key: Key::new(name), old: text(old), new: text(new) }]
         }
     };
-    line.changes.iter().flat_map(of).collect()
+    line.changes.iter().filter(|change| !change.is_bookkeeping()).flat_map(of).collect()
 }
 
 /// The title of a task file, the first line of a note.
@@ -148,7 +151,9 @@ fn chosen(lines: &[Line], id: Option<&str>) -> Result<Line, Failure> {
     let undone = undone(lines);
     let line = match id {
         Some(id) => lines.iter().rev().find(|line| !id.is_empty() && line.id.starts_with(id)),
-        None => lines.iter().rev().find(|line| line.undoes.is_none() && !undone.contains(&line.id)),
+        None => lines.iter().rev().find(|line| {
+            line.undoes.is_none() && !undone.contains(&line.id) && !line.changes.iter().all(Change::is_bookkeeping)
+        }),
     };
     let Some(line) = line else {
         let message =

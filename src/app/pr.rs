@@ -68,14 +68,14 @@ pub fn pull_request(
     let tell = std::cell::RefCell::new(tell);
     let mut waits = |wait: &Wait| (tell.borrow_mut())(PrStep::Waiting(wait));
     let calm = Calm::new(&mut waits);
-    // Before anything is pushed: without a token there would be a branch and no pull request.
+    // Before anything is pushed: without a token that works there would be a branch and no pull request.
     let client = target.client(ws, &calm)?;
-    (tell.borrow_mut())(PrStep::Pushing(&place.branch));
-    done.pushed = push(ws, &remote, &place.branch)?;
     let head = client.pulls_of(&target.slug, &place.branch)?;
     if head.archived {
         return Err(Failure::refused("unwritable", format!("{} is archived", target.slug)));
     }
+    (tell.borrow_mut())(PrStep::Pushing(&place.branch));
+    done.pushed = push(ws, &remote, &place.branch)?;
     done.closes = closes(ws, &board, id)?;
     if head.default_branch.as_ref().is_some_and(|branch| *branch != base) {
         ws.notice(format!("GitHub closes issues only from its default branch: merging into {base} leaves them open until the next sync"));
@@ -116,12 +116,9 @@ pub(super) fn remote_of(ws: &Workspace, target: &Target) -> Result<String, Failu
 /// Whether there was something to push.
 fn push(ws: &Workspace, remote: &str, branch: &str) -> Result<bool, Failure> {
     let upstream = Upstream { remote: remote.to_owned(), branch: branch.to_owned(), theirs: branch.to_owned() };
-    let there = ws.repository.fetch(&upstream)?;
-    if there && ws.repository.contains(&upstream.tracking(), &format!("refs/heads/{branch}")) {
-        return Ok(false);
-    }
     match ws.repository.push(&upstream)? {
         Pushed::Done => Ok(true),
+        Pushed::Same => Ok(false),
         Pushed::Behind => Err(Failure::new(
             FailureKind::Raced,
             "behind",
@@ -170,7 +167,9 @@ fn create(
         Err(error @ (GithubError::Ambiguous(_) | GithubError::Refused(_))) => {
             client.pause(1)?;
             let found = open_one(&client.pulls_of(&target.slug, &place.branch)?, base);
-            found.ok_or_else(|| Failure::from(error).hint(Hint::Retry))
+            let lost = matches!(error, GithubError::Ambiguous(_));
+            let failure = Failure::from(error);
+            found.ok_or_else(|| if lost { failure.hint(Hint::Retry) } else { failure })
         }
         Err(error) => Err(error.into()),
     }

@@ -55,7 +55,7 @@ pub fn push(ws: &Workspace, remote: Option<&str>, take: Option<Side>) -> Result<
             return Ok(shared);
         }
         refuse_code(ws, &upstream, there)?;
-        if ws.repository.push(&upstream)? == Pushed::Done {
+        if ws.repository.push(&upstream)? != Pushed::Behind {
             shared.pushed = true;
             super::remote_claims::publish_missing(ws)?;
             return Ok(shared);

@@ -16,6 +16,8 @@ pub struct Shown {
     pub notes: Vec<Note>,
     pub file: String,
     pub archived: bool,
+    /// Fields that its issue says differently, for a person to settle.
+    pub conflicts: Vec<String>,
     /// Titles and states of the tasks that it is linked to, for people.
     #[serde(skip)]
     pub linked: Vec<(TaskId, String, StateName)>,
@@ -37,6 +39,7 @@ pub fn show(ws: &Workspace, id: &TaskId) -> Result<Shown, Failure> {
         notes: ws.notes(id)?,
         file: ws.store.shown(&ws.store.path(id, &Place::Task)),
         archived: false,
+        conflicts: if ws.is_past() { Vec::new() } else { super::sync::conflicts_of(ws, id) },
         linked,
     })
 }
@@ -52,6 +55,7 @@ fn show_archived(ws: &Workspace, id: &TaskId) -> Result<Shown, Failure> {
         notes: ws.store.notes(id)?,
         file: ws.store.shown(&ws.store.path(id, &Place::Archive)),
         archived: true,
+        conflicts: Vec::new(),
         linked: Vec::new(),
     })
 }

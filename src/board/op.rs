@@ -33,6 +33,11 @@ pub enum Place {
 }
 
 impl Change {
+    /// Whether it only notes what is known of a task's issue: nobody decided it, so nobody takes it back.
+    pub fn is_bookkeeping(&self) -> bool {
+        matches!(self, Self::Set { key, .. } if key.as_str().starts_with("github."))
+    }
+
     /// Whether it is a task's own move.
     pub fn is_state_of(&self, id: &TaskId) -> bool {
         matches!(self, Self::Set { task, key, .. } if task == id && key.as_str() == "state")

@@ -18,6 +18,13 @@ impl Said {
     pub fn reason(&self) -> String {
         let mut lines = self.stderr.lines().map(str::trim).filter(|line| !line.is_empty());
         let telling = lines.clone().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
+        // What ssh says is why git could not read.
+        let ssh = lines.clone().find(|line| line.starts_with("ssh: ") || line.contains("Permission denied"));
+        let telling = if telling.is_some_and(|line| line.contains("Could not read from remote")) {
+            ssh.or(telling)
+        } else {
+            telling
+        };
         let line = telling.or_else(|| lines.next_back()).unwrap_or("a hook refused, and gave no reason");
         line.trim_start_matches("fatal:").trim_start_matches("error:").trim().to_owned()
     }

@@ -25,6 +25,8 @@ impl Upstream {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pushed {
     Done,
+    /// The remote had it all already.
+    Same,
     /// Somebody else was quicker.
     Behind,
 }
@@ -91,7 +93,8 @@ impl Repository {
         let refspec = format!("refs/heads/{}:refs/heads/{}", upstream.branch, upstream.theirs);
         let said = self.ask(&upstream.remote, &["push", "--porcelain"], &[&refspec])?;
         if said.ok {
-            return Ok(Pushed::Done);
+            let same = said.stdout.lines().any(|line| line.starts_with('='));
+            return Ok(if same { Pushed::Same } else { Pushed::Done });
         }
         match refused(&said) {
             Some(Refused::Behind) => Ok(Pushed::Behind),

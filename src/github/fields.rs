@@ -90,6 +90,8 @@ pub struct Link {
     /// How the issue looked then, where it did not look like its state.
     pub shown: Option<Shown>,
     pub notes: BTreeMap<String, NoteLink>,
+    /// As `shown`, for a conflict over the state.
+    pub conflict_shown: Option<Shown>,
     /// The remote's values that could not be brought together with ours.
     pub conflicts: BTreeMap<String, Option<Value>>,
 }
@@ -127,6 +129,7 @@ impl Link {
             },
             node: text("node").map(Node::new),
             item: text("item").map(Node::new),
+            conflict_shown: text("conflict_shown").map(|text| Shown::parse(&text)),
             off: table.get("mirror") == Some(&Value::Bool(false)),
             shown: inner("base").and_then(|base| base.get("shown")).map(|shown| Shown::parse(&shown.to_string())),
             base,
@@ -146,6 +149,11 @@ impl Link {
 
     pub fn shown_key() -> Key {
         Key::new("github.base.shown")
+    }
+
+    /// How the issue looked when the conflict over its state was found.
+    pub fn conflict_shown_key() -> Key {
+        Key::new("github.conflict_shown")
     }
 
     pub fn note_key(stem: &str) -> Key {

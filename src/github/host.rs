@@ -47,6 +47,11 @@ impl Host {
         (only && name.contains('.')).then(|| (Self(name.trim_start_matches("ssh.").to_lowercase()), slug))
     }
 
+    /// Whether a git remote there is a GitHub, as far as its name tells; others are named in the settings.
+    pub fn is_github(&self) -> bool {
+        self.is_dotcom() || self.0.split('.').any(|part| part.contains("github") || part == "ghe")
+    }
+
     /// github.com and its customers' own domains, which share its tokens.
     pub fn is_dotcom(&self) -> bool {
         self.0 == "github.com" || self.0.ends_with(".ghe.com")
@@ -106,6 +111,13 @@ mod tests {
         {
             assert_eq!(of(url), None, "{url}");
         }
+    }
+
+    #[test]
+    fn another_forge_is_no_github() {
+        let is = |host: &str| Host(host.into()).is_github();
+        assert!(is("github.com") && is("firm.ghe.com") && is("github.firm.example") && is("ghe.firm.example"));
+        assert!(!is("gitlab.com") && !is("codeberg.org") && !is("git.firm.example"));
     }
 
     #[test]

@@ -6,9 +6,11 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::Node;
 use super::answer::{Content, DetailedComment, DetailedIssue, ScannedItem};
+use super::{Call, Field, Node, Representation};
 use crate::fs::{self, FsError};
+use crate::task::{StateName, Value};
+use crate::workflow::Workflow;
 
 /// What a server can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -289,6 +291,65 @@ impl Knowledge {
     pub fn save(&self, path: &Path) -> Result<(), FsError> {
         let text = serde_json::to_string(self).expect("a cache is text");
         fs::replace(path, text.as_bytes(), false)
+    }
+
+    /// What was just made so there: the next look need not tell it as news.
+    pub fn note(&mut self, issue: &Node, field: Field, value: Option<&Value>, flow: &Workflow) {
+        let text = value.map(ToString::to_string);
+        let list = || match value {
+            Some(Value::List(list)) => list.iter().map(ToString::to_string).collect(),
+            _ => Vec::new(),
+        };
+        let Some(item) = self.items.iter_mut().find(|item| item.issue == *issue) else { return };
+        match field {
+            Field::State => {
+                let shown = Representation::of(flow, &StateName::new(text.unwrap_or_default()));
+                item.closed = shown.closed.is_some();
+                item.reason = shown.closed.map(str::to_owned);
+                item.state = Some(shown.option);
+                item.status = shown.status.or(item.status.take());
+            }
+            Field::Priority => item.priority = text,
+            Field::Estimate => item.estimate = text,
+            Field::Archived => item.archived = value.is_some(),
+            _ => {
+                let Some(known) = self.issues.get_mut(issue) else { return };
+                match field {
+                    Field::Title => known.title = text.unwrap_or_default(),
+                    Field::Description => known.body = text.unwrap_or_default(),
+                    Field::Labels => known.labels = list(),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Who is whose, after a call about it was done.
+    pub fn note_call(&mut self, call: &Call) {
+        match call {
+            Call::AddChild { parent, child } => {
+                self.issues.entry(child.clone()).and_modify(|issue| issue.parent = Some(parent.clone()));
+            }
+            Call::RemoveChild { child, .. } => {
+                self.issues.entry(child.clone()).and_modify(|issue| issue.parent = None);
+            }
+            Call::AddBlocker { issue, blocker } => {
+                self.issues.entry(issue.clone()).and_modify(|issue| issue.blocked_by.push(blocker.clone()));
+            }
+            Call::RemoveBlocker { issue, blocker } => {
+                self.issues.entry(issue.clone()).and_modify(|issue| issue.blocked_by.retain(|other| other != blocker));
+            }
+            Call::EditComment { comment, body } => {
+                let comments = self.issues.values_mut().flat_map(|issue| &mut issue.comments);
+                comments.filter(|other| other.id == *comment).for_each(|other| other.body.clone_from(body));
+            }
+            _ => {}
+        }
+    }
+
+    /// A comment that was just posted.
+    pub fn note_comment(&mut self, issue: &Node, comment: RemoteComment) {
+        self.issues.entry(issue.clone()).and_modify(|issue| issue.comments.push(comment));
     }
 
     pub fn item_of(&self, issue: &Node) -> Option<&Item> {

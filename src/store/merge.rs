@@ -68,6 +68,8 @@ fn decide(base: &Leaves, ours: &Leaves, theirs: &Leaves) -> (Leaves, Vec<Key>) {
             t.cloned()
         } else if let Some(both) = both(key, b, o, t) {
             both
+        } else if key.as_str().starts_with("github.") {
+            noted(key, o)
         } else {
             conflicts.push(key.clone());
             o.cloned()
@@ -75,6 +77,12 @@ fn decide(base: &Leaves, ours: &Leaves, theirs: &Leaves) -> (Leaves, Vec<Key>) {
         agreed.extend(value.map(|value| (key.clone(), value)));
     }
     (agreed, conflicts)
+}
+
+/// What two clones have noted of one issue is no person's work, and no reason to stop. What they agreed on with GitHub is then
+/// not known any more: sync finds out anew, and asks a person where it must.
+fn noted(key: &Key, ours: Option<&Value>) -> Option<Value> {
+    ours.filter(|_| !key.as_str().starts_with("github.base.")).cloned()
 }
 
 /// Sets take both sides' additions and removals; the description merges by lines.

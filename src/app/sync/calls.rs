@@ -8,7 +8,7 @@ use super::push::texts;
 use crate::board::Place;
 use crate::github::{
     Call, Decision, Field, FieldNames, Label, Marker, Names, Node, NoteLink, OptionField, Project, Representation,
-    canonical, comment_body, hash, issue_body,
+    canonical, comment_body, hash, issue_body, read_comment,
 };
 use crate::task::{StateName, TaskId, Value};
 use crate::workflow::Workflow;
@@ -120,8 +120,10 @@ fn edit(pair: &Pair<'_>, note: &NoteMove<'_>) -> Option<Planned> {
     let NoteMove::Edit { file, comment } = note else { return None };
     let note = pair.local.notes.iter().find(|note| note.file == *file)?;
     let name = super::local::stem(file);
-    let call =
-        Call::EditComment { comment: comment.id.clone(), body: comment_body(&note.text, note.by.as_deref(), &name) };
+    // What was written there stays as it was written there.
+    let signed = read_comment(&comment.body).2.is_some();
+    let body = if signed { comment_body(&note.text, note.by.as_deref(), &name) } else { note.text.clone() };
+    let call = Call::EditComment { comment: comment.id.clone(), body };
     let link = NoteLink { comment: comment.id.clone(), hash: hash(&canonical(&note.text)) };
     Some(Planned { note: Some(link), ..planned(pair, Settles::Note((*file).to_owned()), call) })
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::local::{Local, Locals, stem};
 use crate::github::{
     Decision, Features, Field, Item, Knowledge, LONGEST_BODY, LONGEST_TITLE, Marker, Names, Node, NoteLink,
-    RemoteComment, RemoteIssue, Shown, Values, decide, hash, read_comment, read_issue_body, remote_values,
+    RemoteComment, RemoteIssue, Shown, Values, canonical, decide, hash, read_comment, read_issue_body, remote_values,
 };
 use crate::task::{StateName, TaskId, Value};
 use crate::workflow::Workflow;
@@ -110,6 +110,7 @@ pub fn compare<'a>(locals: &'a Locals, known: &'a Knowledge, names: &Names, lens
             }
         }
     }
+    linked.extend(&locals.kept_out);
     for item in known.items.iter().filter(|item| !linked.contains(&item.issue) && item.repo == lens.repo) {
         unlinked(item, locals, known, lens, &mut all);
     }
@@ -225,7 +226,10 @@ fn notes<'a>(local: &'a Local, issue: &'a RemoteIssue) -> Vec<NoteMove<'a>> {
             (None, None) if note.text.chars().count() < LONGEST_BODY - 400 && !note.text.trim().is_empty() => {
                 moves.push(NoteMove::Post { file: &note.file });
             }
-            // Deleted there: the note stays here.
+            // Deleted there: the note stays here, and goes there again once it says something else.
+            (Some(link), None) if link.hash != hash(&canonical(&note.text)) => {
+                moves.push(NoteMove::Post { file: &note.file })
+            }
             (_, None) => {}
             (link, Some(comment)) => moves.extend(edited(&note.file, &note.text, link, comment)),
         }
@@ -238,7 +242,7 @@ fn notes<'a>(local: &'a Local, issue: &'a RemoteIssue) -> Vec<NoteMove<'a>> {
 }
 
 fn edited<'a>(file: &'a str, text: &str, link: Option<&NoteLink>, comment: &'a RemoteComment) -> Option<NoteMove<'a>> {
-    let (here, there) = (hash(&crate::github::canonical(text)), hash(&read_comment(&comment.body).0));
+    let (here, there) = (hash(&canonical(text)), hash(&read_comment(&comment.body).0));
     let tie = || NoteMove::Tie { file, link: NoteLink { comment: comment.id.clone(), hash: there.clone() } };
     let Some(link) = link else { return Some(tie()) };
     if here == there {

@@ -103,7 +103,7 @@ fn asked(ws: &Workspace, ask: &InitAsk) -> Result<Target, Failure> {
         (None, Some(slug)) => Target::named(ws, slug),
         (None, None) => {
             return Err(Failure::refused("no-repo", "no git remote of this repository is a GitHub")
-                .advice("say which with `--repo OWNER/NAME`"));
+                .advice("say which with `--repo OWNER/NAME`; for a GitHub Enterprise server, set GH_HOST too"));
         }
     };
     if let Some(slug) = slug {

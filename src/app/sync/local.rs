@@ -35,6 +35,10 @@ pub struct Locals {
     pub twins: Vec<(TaskId, TaskId)>,
     /// Tasks that stay here: steps, those whose files say so, and what cannot be read.
     pub unmirrored: BTreeSet<TaskId>,
+    /// Their issues, where they have one: nobody may take these for new.
+    pub kept_out: BTreeSet<Node>,
+    /// Tasks whose files cannot be read.
+    pub broken: Vec<TaskId>,
 }
 
 impl Locals {
@@ -42,7 +46,10 @@ impl Locals {
         let board = ws.board()?;
         let mut locals = Self::default();
         let mut seen: BTreeMap<Node, TaskId> = BTreeMap::new();
-        locals.unmirrored.extend(board.broken().iter().map(|broken| broken.id.clone()));
+        for broken in board.broken() {
+            locals.leave_out(ws, &broken.id, &Place::Task);
+            locals.broken.push(broken.id.clone());
+        }
         let mut put = |locals: &mut Self, local: Local| {
             let node = local.link.node.clone();
             match node.as_ref().and_then(|node| seen.get(node)).cloned() {
@@ -59,17 +66,30 @@ impl Locals {
         for task in board.tasks() {
             match Local::load(ws, &task.id, Place::Task)? {
                 Some(local) => put(&mut locals, local),
-                None => drop(locals.unmirrored.insert(task.id.clone())),
+                None => locals.leave_out(ws, &task.id, &Place::Task),
             }
         }
         for id in ws.store.archived_ids()? {
             // What was put away before it was mirrored stays away.
-            let local = Local::load(ws, &id, Place::Archive)?.filter(|local| local.link.node.is_some());
+            let Some(local) = Local::load(ws, &id, Place::Archive)? else {
+                locals.leave_out(ws, &id, &Place::Archive);
+                continue;
+            };
+            let local = Some(local).filter(|local| local.link.node.is_some());
             if let Some(local) = local.filter(|local| !locals.tasks.contains_key(&local.id)) {
                 put(&mut locals, local);
             }
         }
         Ok(locals)
+    }
+
+    /// A file that is broken still says which issue it is, on a line of its own.
+    fn leave_out(&mut self, ws: &Workspace, id: &TaskId, place: &Place) {
+        self.unmirrored.insert(id.clone());
+        let bytes = crate::fs::read(&ws.store.path(id, place)).ok().flatten().unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let nodes = text.lines().filter_map(|line| line.trim().strip_prefix("node")?.trim_start().strip_prefix('='));
+        self.kept_out.extend(nodes.map(|node| Node::new(node.trim().trim_matches(['"', '\'']))));
     }
 
     pub fn names(&self) -> Names {

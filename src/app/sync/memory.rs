@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::local::Local;
 use crate::app::{Failure, Workspace};
 use crate::fs;
-use crate::github::{Field, canonical, hash};
+use crate::github::{Field, Node, canonical, hash};
 use crate::store::codec::Doc;
 use crate::task::{Key, TaskId, Value};
 
@@ -30,6 +30,12 @@ impl Intent {
     /// What is not listed by now was never made.
     pub fn is_over(&self, server_now: Timestamp) -> bool {
         server_now.duration_since(self.at) >= LAG
+    }
+
+    /// Until then it is waited for.
+    pub fn seconds_left(&self, server_now: Option<Timestamp>) -> u64 {
+        let waited = server_now.map_or(SignedDuration::ZERO, |now| now.duration_since(self.at));
+        u64::try_from((LAG - waited).as_secs()).unwrap_or(0)
     }
 
     fn file(&self) -> String {
@@ -67,6 +73,24 @@ pub fn intents(ws: &Workspace) -> Result<Vec<Intent>, Failure> {
         found.extend(serde_json::from_str::<Intent>(&text).ok());
     }
     Ok(found)
+}
+
+fn retired_dir(ws: &Workspace) -> PathBuf {
+    ws.store.sync_dir().join("retired")
+}
+
+/// Issues that were closed there because their task was deleted here.
+pub fn retired(ws: &Workspace) -> Vec<Node> {
+    fs::names(&retired_dir(ws)).unwrap_or_default().into_iter().map(Node::new).collect()
+}
+
+pub fn note_retired(ws: &Workspace, issue: &Node) -> Result<(), Failure> {
+    fs::make_dir(&retired_dir(ws))?;
+    Ok(fs::replace(&retired_dir(ws).join(issue.as_str()), b"", false)?)
+}
+
+pub fn drop_retired(ws: &Workspace, issue: &Node) -> Result<(), Failure> {
+    Ok(fs::remove(&retired_dir(ws).join(issue.as_str()))?)
 }
 
 /// Keeps a text under its hash, so that a later merge has its ancestor.

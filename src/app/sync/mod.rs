@@ -26,10 +26,12 @@ mod status;
 pub(super) mod target;
 mod waiter;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::Workspace;
+use crate::board::Place;
 use crate::github::Wait;
 use crate::task::TaskId;
 
@@ -41,6 +43,12 @@ pub use resolve::{Resolved, TakeSide, sync_resolve};
 pub use run::sync;
 pub use status::{SyncStatus, sync_status};
 pub use waiter::BoardWaiter;
+
+/// What a task and its issue say differently, and a person has to settle.
+pub(super) fn conflicts_of(ws: &Workspace, id: &TaskId) -> Vec<String> {
+    let local = local::Local::load(ws, id, Place::Task).ok().flatten();
+    local.map(|local| local.link.conflicts.into_keys().collect()).unwrap_or_default()
+}
 
 /// What is asked of a run.
 #[derive(Debug, Clone, Default)]
@@ -88,12 +96,16 @@ pub struct Synced {
     pub pushed: usize,
     pub comments_in: usize,
     pub comments_out: usize,
+    /// Issues that did not look like their state (their column, or GitHub's own Status), put right.
+    pub tidied: usize,
     /// Issues of tasks that were deleted here, closed there.
     pub retired: Vec<u64>,
     pub conflicts: Vec<PlanRow>,
     pub failed: Vec<Failed>,
-    /// Whether their issue or comment was made is not known yet.
-    pub unknown: BTreeSet<TaskId>,
+    /// Tasks whose files cannot be read.
+    pub left_out: Vec<TaskId>,
+    /// Whether their issue or comment was made is not known yet: the seconds after which it is taken for not made.
+    pub unknown: BTreeMap<TaskId, u64>,
     pub requests: usize,
 }
 
@@ -114,11 +126,12 @@ impl Synced {
             self.pushed,
             self.comments_in,
             self.comments_out,
+            self.tidied,
         ];
         counts.iter().any(|count| *count > 0) || !self.retired.is_empty()
     }
 
     pub fn is_clean(&self) -> bool {
-        self.conflicts.is_empty() && self.failed.is_empty() && self.unknown.is_empty()
+        self.conflicts.is_empty() && self.failed.is_empty() && self.unknown.is_empty() && self.left_out.is_empty()
     }
 }

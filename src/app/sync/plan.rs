@@ -24,6 +24,8 @@ pub struct PlanRow {
 #[serde(rename_all = "lowercase")]
 pub enum Way {
     Create,
+    /// Made by an earlier run or another clone.
+    Found,
     Adopt,
     Pull,
     Push,
@@ -52,11 +54,16 @@ pub fn rows(all: &Comparison<'_>, retire: &[u64]) -> Vec<PlanRow> {
         number,
         what: what.to_owned(),
         way,
-        local: (way == Way::Create || way == Way::Lost).then(|| Value::text(title)),
+        local: matches!(way, Way::Create | Way::Lost | Way::Found).then(|| Value::text(title)),
         remote: (way == Way::Adopt).then(|| Value::text(title)),
     };
     let mut rows = Vec::new();
     rows.extend(all.creates.iter().map(|local| plain(Some(&local.id), None, "issue", Way::Create, &local.title)));
+    rows.extend(
+        all.found
+            .iter()
+            .map(|(local, item)| plain(Some(&local.id), Some(item.number), "issue", Way::Found, &local.title)),
+    );
     rows.extend(all.adopts.iter().map(|(item, _)| plain(None, Some(item.number), "task", Way::Adopt, &item.title)));
     rows.extend(all.pairs.iter().flat_map(pair_rows));
     rows.extend(retire.iter().map(|number| plain(None, Some(*number), "close", Way::Retire, "")));
@@ -111,13 +118,19 @@ fn pair_rows(pair: &Pair<'_>) -> Vec<PlanRow> {
 }
 
 /// How many requests, and how long they take at this pace.
-pub fn estimate(all: &Comparison<'_>, calls: &[Planned], pace: jiff::SignedDuration) -> (usize, u64) {
+pub fn estimate(all: &Comparison<'_>, calls: &[Planned], retired: usize, pace: jiff::SignedDuration) -> (usize, u64) {
     let posts =
         all.pairs.iter().flat_map(|pair| &pair.notes).filter(|note| matches!(note, NoteMove::Post { .. })).count();
     let new_notes: usize = all.creates.iter().map(|local| local.notes.len()).sum();
     let creates = all.creates.len() + posts + new_notes;
     // A new issue wants a state, a Status and a few more.
-    let batches = (calls.len() + all.creates.len() * 3).div_ceil(BATCH);
+    let merged = all
+        .pairs
+        .iter()
+        .flat_map(|pair| &pair.decisions)
+        .filter(|(_, decision)| matches!(decision, Decision::Both(_)))
+        .count();
+    let batches = (calls.len() + merged + retired * 2 + all.creates.len() * 3).div_ceil(BATCH);
     let pace = pace.as_secs().unsigned_abs();
     (creates + batches, creates as u64 * pace + batches as u64 * pace.div_ceil(3))
 }

@@ -124,7 +124,7 @@ impl Step<'_> {
         let remote = self.pair.remote.get(&field).cloned();
         let still = self.now.value(field) == self.pair.local.value(field);
         let take = match decision {
-            Decision::Settled | Decision::Push => return self.edit.set(field.conflict_key(), None),
+            Decision::Settled | Decision::Push => return self.no_conflict(field),
             Decision::Conflict => return self.conflict(field, remote.as_ref()),
             Decision::Agreed => None,
             Decision::Pull | Decision::Both(_) if intake == Intake::Closed || !still => return Ok(()),
@@ -139,7 +139,7 @@ impl Step<'_> {
             }
             self.taken.fields.push(field);
         }
-        self.edit.set(field.conflict_key(), None)?;
+        self.no_conflict(field)?;
         if field == Field::State {
             self.edit.set(Link::shown_key(), self.pair.shown.as_ref().map(Value::text))?;
         }
@@ -211,7 +211,17 @@ impl Step<'_> {
         (!all.is_empty()).then(|| Value::texts(all))
     }
 
+    fn no_conflict(&mut self, field: Field) -> Result<(), Failure> {
+        if field == Field::State {
+            self.edit.set(Link::conflict_shown_key(), None)?;
+        }
+        self.edit.set(field.conflict_key(), None)
+    }
+
     fn conflict(&mut self, field: Field, remote: Option<&Value>) -> Result<(), Failure> {
+        if field == Field::State {
+            self.edit.set(Link::conflict_shown_key(), self.pair.shown.as_ref().map(Value::text))?;
+        }
         let nothing = Value::Table(std::collections::BTreeMap::new());
         self.edit.set(field.conflict_key(), Some(remote.cloned().unwrap_or(nothing)))
     }

@@ -15,8 +15,8 @@ use super::pull::{base_value, link_keys};
 use crate::app::{Failure, Workspace};
 use crate::github::{
     BATCH, Call, Client, Features, Field, FieldNames, GithubError, Item, Knowledge, LONGEST_TITLE, Link, Marker, Names,
-    Node, NoteLink, Outcome, Project, RemoteIssue, Repo, canonical, comment_body, hash, issue_body, read_issue_body,
-    title_of,
+    Node, NoteLink, Outcome, Project, RemoteComment, RemoteIssue, Repo, canonical, comment_body, hash, issue_body,
+    read_issue_body, title_of,
 };
 use crate::task::{Key, TaskId, Value};
 
@@ -36,9 +36,9 @@ pub struct Pushed {
     pub created: Vec<(TaskId, u64)>,
     pub fields: usize,
     pub comments: usize,
+    /// Issues that did not look like their state, put right.
+    pub tidied: usize,
     pub failed: Vec<Failed>,
-    /// Whether they were made is not known; they are looked for again.
-    pub unknown: BTreeSet<TaskId>,
 }
 
 pub struct Pusher<'a> {
@@ -140,7 +140,8 @@ impl<'a> Pusher<'a> {
             drop_intent(self.ws, intent)?;
         }
         match error {
-            GithubError::Ambiguous(_) => drop(self.pushed.unknown.insert(intent.task.clone())),
+            // Its intent stays, and the next run looks for it.
+            GithubError::Ambiguous(_) => {}
             GithubError::Refused(message) => self.fail(Some(&intent.task), what, message),
             other => return Err(other.into()),
         }
@@ -210,7 +211,7 @@ impl<'a> Pusher<'a> {
     pub fn change(
         &mut self,
         planned: Vec<Planned>,
-        known: &Knowledge,
+        known: &mut Knowledge,
         tell: &mut dyn FnMut(SyncStep<'_>),
     ) -> Result<(), Failure> {
         let total = planned.len();
@@ -243,9 +244,14 @@ impl<'a> Pusher<'a> {
                 let key = (task.clone(), step.settles.clone());
                 let left = open.entry(key.clone()).or_default();
                 *left = left.saturating_sub(1);
+                if done.is_some() {
+                    known.note_call(&step.call);
+                }
                 match done {
                     None => drop(spoiled.insert(key)),
-                    Some(kept) if *left == 0 && !spoiled.contains(&key) => agreed.extend(self.settled(step, kept)?),
+                    Some(kept) if *left == 0 && !spoiled.contains(&key) => {
+                        agreed.extend(self.settled(step, kept, known)?)
+                    }
                     Some(_) => {}
                 }
             }
@@ -255,10 +261,18 @@ impl<'a> Pusher<'a> {
     }
 
     /// What both sides now agree on: what was sent, or what GitHub made of it.
-    fn settled(&mut self, step: &Planned, kept: Option<String>) -> Result<Option<Agreed>, Failure> {
+    fn settled(
+        &mut self,
+        step: &Planned,
+        kept: Option<String>,
+        known: &mut Knowledge,
+    ) -> Result<Option<Agreed>, Failure> {
         let Some(task) = step.task.clone() else { return Ok(None) };
         let keys = match &step.settles {
-            Settles::Nothing => return Ok(None),
+            Settles::Nothing => {
+                self.pushed.tidied += 1;
+                return Ok(None);
+            }
             Settles::Note(file) => {
                 let Some(link) = &step.note else { return Ok(None) };
                 self.pushed.comments += 1;
@@ -268,10 +282,13 @@ impl<'a> Pusher<'a> {
                 self.pushed.fields += 1;
                 let sent = step.value.clone();
                 let there = kept.and_then(|text| as_kept(*field, &text)).or_else(|| sent.clone());
+                if let Some(issue) = &step.issue {
+                    known.note(issue, *field, there.as_ref(), self.ws.flow());
+                }
                 let mut keys = vec![(field.base_key(), base_value(self.ws, *field, there.as_ref())?)];
                 keys.push((field.conflict_key(), None));
                 if *field == Field::State {
-                    keys.push((Link::shown_key(), None));
+                    keys.extend([(Link::shown_key(), None), (Link::conflict_shown_key(), None)]);
                 }
                 // GitHub cannot hold what was sent: what it holds is what there is, here too.
                 if there != sent && matches!(field, Field::Title | Field::Description) {
@@ -317,6 +334,7 @@ impl<'a> Pusher<'a> {
         &mut self,
         all: &Comparison<'_>,
         waiting: &BTreeSet<(TaskId, Option<String>)>,
+        known: &mut Knowledge,
         tell: &mut dyn FnMut(SyncStep<'_>),
     ) -> Result<(), Failure> {
         let posts = all.pairs.iter().flat_map(|pair| {
@@ -334,7 +352,11 @@ impl<'a> Pusher<'a> {
             let body = comment_body(&note.text, note.by.as_deref(), &stem(file));
             let intent = self.begin(&local.id, Some(file))?;
             match self.client.add_comment(&pair.issue.node, &body) {
-                Ok((comment, _)) => {
+                Ok((comment, body)) => {
+                    let author = Some(self.repo.viewer.clone());
+                    let posted =
+                        RemoteComment { id: comment.clone(), body, author, created: String::new(), mine: true };
+                    known.note_comment(&pair.issue.node, posted);
                     let link = NoteLink { comment, hash: hash(&canonical(&note.text)) };
                     let keys = vec![(Link::note_key(&stem(file)), Some(link.value()))];
                     agree(self.ws, vec![Agreed { task: local.id.clone(), place: local.place.clone(), keys }])?;

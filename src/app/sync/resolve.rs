@@ -57,6 +57,10 @@ pub fn sync_resolve(ws: &Workspace, id: &TaskId, field: Option<&str>, side: Take
             if side == TakeSide::Remote {
                 dropped |= take_remote(ws, &mut edit, &local, field, remote.clone(), &mut extra)?;
             }
+            if field == Field::State {
+                edit.set(Link::shown_key(), local.link.conflict_shown.as_ref().map(Value::text))?;
+                edit.set(Link::conflict_shown_key(), None)?;
+            }
             // Once it counts as agreed that the remote says so, only the other side has changed.
             edit.set(field.base_key(), base_value(ws, field, remote.as_ref())?)?;
         }
@@ -118,6 +122,7 @@ fn relink(edit: &mut FileEdit, local: &Local, loss: Option<&Value>, side: TakeSi
     }
     edit.set(Key::new("github.item"), None)?;
     edit.set(Link::shown_key(), None)?;
+    edit.set(Link::conflict_shown_key(), None)?;
     let removed = loss.is_some_and(|loss| loss.to_string() == "removed");
     for field in if removed { &Field::OF_ROW[..] } else { &Field::ALL[..] } {
         edit.set(field.base_key(), None)?;

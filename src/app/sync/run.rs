@@ -6,8 +6,9 @@ use std::time::Instant;
 use super::adopt::{adopt, parents_follow};
 use super::calls::{self, Planned, Settles, calls};
 use super::compare::{Comparison, Lens, NoteMove, compare};
+use super::edits::{Agreed, agree};
 use super::local::{Local, Locals, stem};
-use super::memory::{Intent, ancestor, drop_intent, intents, knowledge_path};
+use super::memory::{Intent, ancestor, drop_intent, drop_retired, intents, knowledge_path, note_retired, retired};
 use super::plan::{Plan, Way, estimate, rows};
 use super::pull::{Intake, note_losses, take, tie_found};
 use super::push::{Failed, Pushed, Pusher, texts};
@@ -16,10 +17,10 @@ use super::{Directions, Mirrored, SyncAsk, SyncStep, Synced};
 use crate::app::{Failure, Workspace};
 use crate::board::{Change, Place};
 use crate::github::{
-    Call, Client, Decision, Features, Field, Item, Knowledge, Label, Names, Node, Project, Repo, Wanted,
-    read_issue_body,
+    Call, Client, Decision, Features, Field, Item, Knowledge, Label, Link, Names, Node, Project, Repo, Wanted,
+    read_issue_body, remote_values,
 };
-use crate::task::{Kind, StateName, TaskId};
+use crate::task::{Kind, StateName, TaskId, Value};
 
 pub fn sync(ws: &Workspace, ask: &SyncAsk, tell: &mut dyn FnMut(SyncStep<'_>)) -> Result<Synced, Failure> {
     let (target, number) = Target::ready(ws)?;
@@ -217,6 +218,9 @@ impl<'a> Run<'a> {
                 "{second} says that it is the same issue as {first}: it is left out; `ralph sync doctor` tells more"
             ));
         }
+        if !self.ask.dry_run && self.bring_back(&locals)? {
+            return self.bring_together(tell);
+        }
         let mut names = locals.names();
         let all = self.compare(&locals, &self.known, &names);
         let retire = self.retired(&all)?;
@@ -227,7 +231,7 @@ impl<'a> Run<'a> {
             let calls =
                 all.pairs.iter().flat_map(|pair| calls(pair, &self.lens(&names, &BTreeMap::new()))).collect::<Vec<_>>();
             let pace = self.ws.settings.duration("github.pace");
-            (synced.plan.requests, synced.plan.seconds) = estimate(&all, &calls, pace);
+            (synced.plan.requests, synced.plan.seconds) = estimate(&all, &calls, numbers.len(), pace);
             synced.conflicts = synced.plan.rows.iter().filter(|row| row.way == Way::Conflict).cloned().collect();
             return Ok(synced);
         }
@@ -308,8 +312,8 @@ impl<'a> Run<'a> {
         synced.created = pushed.created.into_iter().map(|(task, number)| Mirrored { task, number }).collect();
         synced.pushed = pushed.fields;
         synced.comments_out = pushed.comments;
+        synced.tidied = pushed.tidied;
         synced.failed = pushed.failed;
-        synced.unknown.extend(pushed.unknown);
         done
     }
 
@@ -321,7 +325,19 @@ impl<'a> Run<'a> {
         tell: &mut dyn FnMut(SyncStep<'_>),
     ) -> Result<(), Failure> {
         let waiting = self.still_waiting()?;
-        pushed.unknown.extend(waiting.iter().map(|(task, _)| task.clone()));
+        let mut pusher = Pusher {
+            ws: self.ws,
+            client: self.client,
+            project: self.project(),
+            fields: &self.target.names,
+            repo: Repo::unread(&self.target.slug),
+            features: self.features,
+            scanned: self.scanned,
+            pushed,
+            stale: BTreeSet::new(),
+        };
+        // Rows for issues that are back, before anything is compared with them.
+        pusher.add_items(&rowless(&Locals::read(self.ws)?, known), known)?;
         let locals = Locals::read(self.ws)?;
         let all = self.compare(&locals, known, &locals.names());
         let new: Vec<&Local> = {
@@ -329,23 +345,11 @@ impl<'a> Run<'a> {
             wanted.filter_map(|local| locals.tasks.get(&local.id)).collect()
         };
         let labels = wanted_labels(&all, &new);
-        let repo = match new.is_empty() && labels.is_empty() {
-            true => None,
-            false => Some(self.client.repository(&self.target.slug)?),
-        };
         drop(all);
-        repo.as_ref().map_or(Ok(()), refuse_unwritable)?;
-        let mut pusher = Pusher {
-            ws: self.ws,
-            client: self.client,
-            project: self.project(),
-            fields: &self.target.names,
-            repo: repo.unwrap_or_else(|| Repo::unread(&self.target.slug)),
-            features: self.features,
-            scanned: self.scanned,
-            pushed,
-            stale: BTreeSet::new(),
-        };
+        if !new.is_empty() || !labels.is_empty() {
+            pusher.repo = self.client.repository(&self.target.slug)?;
+            refuse_unwritable(&pusher.repo)?;
+        }
         pusher.ensure_labels(&labels)?;
         pusher.create(&new, known, tell)?;
         pusher.add_items(&rowless(&Locals::read(self.ws)?, known), known)?;
@@ -353,7 +357,10 @@ impl<'a> Run<'a> {
         let names = locals.names();
         let all = self.compare(&locals, known, &names);
         let mut planned = pusher.plan_calls(&all, &names);
-        planned.extend(retire.iter().flat_map(|item| self.retiring(item)));
+        for item in retire {
+            planned.extend(self.retiring(item));
+            note_retired(self.ws, &item.issue)?;
+        }
         let touched: BTreeSet<Node> = planned.iter().filter_map(|step| step.issue.clone()).collect();
         let comments =
             all.pairs.iter().filter(|pair| pair.notes.iter().any(|note| matches!(note, NoteMove::Post { .. })));
@@ -362,10 +369,35 @@ impl<'a> Run<'a> {
         let mut later = known.clone();
         later.issues.iter_mut().filter(|(node, _)| touched.contains(node)).for_each(|(_, issue)| issue.unsettle());
         later.save(&knowledge_path(self.ws))?;
-        pusher.change(planned, known, tell)?;
-        pusher.comment(&all, &waiting, tell)?;
+        let done =
+            pusher.change(planned, &mut later, tell).and_then(|()| pusher.comment(&all, &waiting, &mut later, tell));
         *known = later;
-        Ok(())
+        done
+    }
+
+    /// A task that was deleted, closed there, and is here again: what was done to its issue was our doing, not news.
+    fn bring_back(&self, locals: &Locals) -> Result<bool, Failure> {
+        let mut agreed = Vec::new();
+        for node in retired(self.ws) {
+            let Some(local) = locals.tasks.values().find(|local| local.link.node.as_ref() == Some(&node)) else {
+                continue;
+            };
+            let Some((item, issue)) = self.known.item_of(&node).zip(self.known.issues.get(&node)) else { continue };
+            let there = remote_values(item, issue, &Names::default(), None, self.ws.flow());
+            let state = there.get(&Field::State).cloned();
+            let shown =
+                state.as_ref().and_then(|state| item.unlike(self.ws.flow(), &StateName::new(state.to_string())));
+            let keys = vec![
+                (Field::State.base_key(), state),
+                (Field::Archived.base_key(), there.get(&Field::Archived).cloned()),
+                (Link::shown_key(), shown.map(Value::text)),
+            ];
+            agreed.push(Agreed { task: local.id.clone(), place: local.place.clone(), keys });
+            drop_retired(self.ws, &node)?;
+        }
+        let any = !agreed.is_empty();
+        agree(self.ws, agreed)?;
+        Ok(any)
     }
 
     /// Closing and putting away what was deleted here.
@@ -434,8 +466,9 @@ impl<'a> Run<'a> {
     /// Lost access, a wrong project or a script gone wild look like this: then a person decides.
     fn brake(&self, all: &Comparison<'_>, locals: &Locals, retired: usize) -> Result<(), Failure> {
         let linked = locals.tasks.values().filter(|local| local.link.node.is_some()).count();
+        let linked = linked + retired;
         let limit = (linked / 5).max(5);
-        let ends = |value: Option<&crate::task::Value>| {
+        let ends = |value: Option<&Value>| {
             value.is_some_and(|state| self.ws.flow().is_terminal(Kind::Issue, &StateName::new(state.to_string())))
         };
         let closes = |way: Decision| {
@@ -472,6 +505,10 @@ impl<'a> Run<'a> {
         let all = self.compare(&locals, &self.known, &locals.names());
         let open = rows(&all, &[]).into_iter().filter(|row| matches!(row.way, Way::Conflict | Way::Lost));
         synced.conflicts = open.collect();
+        synced.left_out = locals.broken.clone();
+        let now = self.client.server_now();
+        synced.unknown =
+            intents(self.ws)?.into_iter().map(|intent| (intent.task.clone(), intent.seconds_left(now))).collect();
         for (local, field) in &all.too_long {
             synced.failed.push(Failed {
                 task: Some(local.id.clone()),

@@ -22,12 +22,11 @@ impl Target {
     /// As set, else as the git remote has it; `None` where neither names a GitHub.
     pub fn of(ws: &Workspace) -> Result<Option<Self>, Failure> {
         let set = |key: &'static str| Some(ws.settings.text(key)).filter(|text| !text.is_empty());
-        let remote = ws.repository.remote_urls().iter().find_map(|url| Host::of_remote(url));
         let slug = match set("github.repo") {
             Some(text) => Some(Slug::parse(text).ok_or_else(|| {
                 Failure::usage("bad-repo", format!("{text:?} is no repository")).advice("set github.repo to owner/name")
             })?),
-            None => remote.as_ref().map(|(_, slug)| slug.clone()),
+            None => remote(ws).map(|(_, slug)| slug),
         };
         let Some(slug) = slug else { return Ok(None) };
         let target = Self::named(ws, &slug);
@@ -78,6 +77,13 @@ impl Target {
         let pace = ws.settings.duration("github.pace");
         Ok(Client::new(url, token, Pace { create: pace.unsigned_abs() }, patience))
     }
+}
+
+/// The first git remote that is a GitHub: by its name, or because the settings say so.
+fn remote(ws: &Workspace) -> Option<(Host, Slug)> {
+    let named = [Some(ws.settings.text("github.host").to_owned()), environment()];
+    let is_it = |host: &Host| host.is_github() || named.iter().flatten().any(|name| *name == host.0);
+    ws.repository.remote_urls().iter().filter_map(|url| Host::of_remote(url)).find(|(host, _)| is_it(host))
 }
 
 fn environment() -> Option<String> {

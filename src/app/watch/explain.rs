@@ -233,7 +233,7 @@ fn differences(id: &TaskId, old: &Leaves, new: &Leaves) -> Vec<Change> {
 /// One event for each task that a verb changed.
 pub(super) fn events_of(line: &Line, changes: Vec<Change>) -> Vec<Event> {
     let mut tasks: Vec<(TaskId, Vec<Change>)> = Vec::new();
-    for change in changes {
+    for change in changes.into_iter().filter(|change| !change.is_bookkeeping()) {
         match tasks.iter_mut().find(|(id, _)| id == change.task()) {
             Some((_, list)) => list.push(change),
             None => tasks.push((change.task().clone(), vec![change])),

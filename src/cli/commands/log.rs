@@ -16,6 +16,7 @@ pub fn log(session: &Session<'_>, args: &Log) -> Answer {
             verb: args.verb.clone(),
             since: args.since.map(|age| ws.now().checked_sub(age).unwrap_or(Timestamp::MIN)),
             limit: Some(args.limit),
+            bookkeeping: session.out.json,
         };
         app::log(ws, &query)
     })?;

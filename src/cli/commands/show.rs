@@ -54,6 +54,7 @@ fn page(shown: &Shown, now: Timestamp) -> String {
         "github",
         github.map(|g| format!("#{} {}", g.number, g.url.as_deref().unwrap_or_default())).unwrap_or_default(),
     );
+    row("conflict", shown.conflicts.join(", "));
     row("created", when(task.created, now));
     row("updated", when(task.updated, now));
     row("file", format!("{}{}", shown.file, if shown.archived { " (archived)" } else { "" }));

@@ -39,9 +39,7 @@ fn sync(session: &Session<'_>, args: &SyncRun) -> Answer {
         return watch(session, &ask, args);
     }
     let progress = Progress::new(session);
-    let synced = session.with(|ws| app::sync(ws, &ask, &mut |step| progress.tell(&step)));
-    progress.end();
-    let synced = synced?;
+    let synced = session.with(|ws| progress.over(app::sync(ws, &ask, &mut |step| progress.tell(&step))))?;
     tell(session, &synced);
     Ok(if synced.is_clean() || synced.dry_run { Outcome::Done } else { Outcome::Negative })
 }
@@ -53,8 +51,7 @@ fn watch(session: &Session<'_>, ask: &SyncAsk, args: &SyncRun) -> Answer {
     loop {
         let began = Instant::now();
         let progress = Progress::new(session);
-        let synced = session.with(|ws| app::sync(ws, ask, &mut |step| progress.tell(&step)));
-        progress.end();
+        let synced = session.with(|ws| progress.over(app::sync(ws, ask, &mut |step| progress.tell(&step))));
         match synced {
             Ok(synced) => {
                 if synced.did_something() || !synced.is_clean() {
@@ -98,7 +95,7 @@ impl<'a> Progress<'a> {
             SyncStep::Creating { done, of, task } => {
                 ("create", format!("creating issues: {} of {of}  {task}", done + 1))
             }
-            SyncStep::Changing { done, of } => ("change", format!("changing issues: {done} of {of}")),
+            SyncStep::Changing { done, of } => ("change", format!("changing what issues say: {done} of {of}")),
             SyncStep::Commenting { done, of, task } => {
                 ("comment", format!("posting comments: {} of {of}  {task}", done + 1))
             }
@@ -113,10 +110,12 @@ impl<'a> Progress<'a> {
         }
     }
 
-    fn end(&self) {
+    /// Takes the line away before anything else is told.
+    fn over<T>(&self, result: T) -> T {
         if self.terminal {
             self.session.out.status(None);
         }
+        result
     }
 }
 
@@ -146,13 +145,16 @@ fn planned(synced: &Synced, width: Option<usize>) -> String {
         0..=90 => format!("{} s", synced.plan.seconds),
         more => format!("{} min", more.div_ceil(60)),
     };
-    text.push_str(&format!("about {} requests, {time}\n", synced.plan.requests));
+    let requests =
+        if synced.plan.requests == 1 { "1 request".to_owned() } else { format!("{} requests", synced.plan.requests) };
+    text.push_str(&format!("about {requests}, {time}\n"));
     text
 }
 
 fn heading(way: Way) -> &'static str {
     match way {
         Way::Create => "create on GitHub",
+        Way::Found => "made already, to be linked",
         Way::Adopt => "new from GitHub",
         Way::Pull => "from GitHub",
         Way::Push => "to GitHub",
@@ -164,32 +166,58 @@ fn heading(way: Way) -> &'static str {
     }
 }
 
-/// `  t-x7kq #44  priority  P2 → P1`: in the direction in which it goes.
+/// `  t-x7kq #44  priority  P2 → P1`: in the direction in which it goes. A conflict has a line for each side.
 fn line(row: &PlanRow, width: Option<usize>) -> String {
     let value = |value: &Option<Value>| {
-        value.as_ref().map_or_else(|| "nothing".into(), |value| clean(&value.to_string().replace('\n', " ")))
+        value.as_ref().map_or_else(|| "nothing".into(), |value| clean(&value.to_string().trim_end().replace('\n', " ")))
     };
     let (here, there) = (value(&row.local), value(&row.remote));
+    let task = row.task.as_ref().map(|task| format!("{} ", paint(style::ID, task))).unwrap_or_default();
+    let number = row.number.map(|number| format!("#{number} ")).unwrap_or_default();
+    let used = 2 + row.task.as_ref().map_or(0, |task| task.as_str().len() + 1) + number.len() + row.what.len() + 2;
+    let fit = |text: &str, used: usize| {
+        width.map_or_else(|| text.to_owned(), |width| cut(text, width.saturating_sub(used).max(20)))
+    };
     let said = match row.way {
-        Way::Create => here,
-        Way::Adopt => there,
+        Way::Create | Way::Found => here,
+        Way::Adopt | Way::Lost => there,
         Way::Pull => format!("{here} → {there}"),
         Way::Push => format!("{there} → {here}"),
         Way::Merge => format!("{here} and {there}"),
         Way::Comment if row.local.is_some() => format!("to GitHub: {here}"),
         Way::Comment => format!("from GitHub: {there}"),
         Way::Retire => String::new(),
-        Way::Lost => there,
-        Way::Conflict => format!("here: {here} · there: {there}"),
+        Way::Conflict => {
+            let sides = [("here", here), ("there", there)];
+            let lines: String =
+                sides.iter().map(|(side, text)| format!("    {side:<5}  {}\n", fit(text, 11))).collect();
+            return format!("  {task}{number}{}\n{lines}", paint(style::DIM, &row.what));
+        }
     };
-    let task = row.task.as_ref().map(|task| format!("{} ", paint(style::ID, task))).unwrap_or_default();
-    let number = row.number.map(|number| format!("#{number} ")).unwrap_or_default();
-    let used = 2 + row.task.as_ref().map_or(0, |task| task.as_str().len() + 1) + number.len() + row.what.len() + 2;
-    let said = width.map_or_else(|| said.clone(), |width| cut(&said, width.saturating_sub(used).max(20)));
-    format!("  {task}{number}{}  {said}\n", paint(style::DIM, &row.what))
+    format!("  {task}{number}{}  {}\n", paint(style::DIM, &row.what), fit(&said, used))
 }
 
+/// Only so many lines; the rest is in `ralph log`.
+const MOST: usize = 20;
+
 fn summary(synced: &Synced, width: Option<usize>) -> String {
+    let mut text = counts(synced);
+    let done = synced.plan.rows.iter().filter(|row| matches!(row.way, Way::Pull | Way::Push | Way::Merge));
+    let done: Vec<&PlanRow> = done.collect();
+    done.iter().take(MOST).for_each(|row| text.push_str(&line(row, width)));
+    if done.len() > MOST {
+        text.push_str(&format!("  and {} more: `ralph log` has them all\n", done.len() - MOST));
+    }
+    for (made, what) in [(&synced.created, "created"), (&synced.adopted, "taken in")] {
+        for one in made.iter().take(MOST) {
+            text.push_str(&format!("  {} #{} {}\n", paint(style::ID, &one.task), one.number, paint(style::DIM, what)));
+        }
+    }
+    text.push_str(&left(synced, width));
+    text
+}
+
+fn counts(synced: &Synced) -> String {
     let mut parts = Vec::new();
     let mut count = |n: usize, one: &str, many: &str| {
         if n > 0 {
@@ -202,30 +230,39 @@ fn summary(synced: &Synced, width: Option<usize>) -> String {
     count(synced.pulled, "change from GitHub", "changes from GitHub");
     count(synced.pushed, "change to GitHub", "changes to GitHub");
     count(synced.comments_in, "comment taken in", "comments taken in");
-    count(synced.comments_out, "comment posted", "comments posted");
+    count(synced.comments_out, "comment posted or edited", "comments posted or edited");
+    count(synced.tidied, "column or Status put right", "columns or Statuses put right");
     count(synced.retired.len(), "issue closed", "issues closed");
-    let mut text = if parts.is_empty() { "both sides say the same".to_owned() } else { parts.join(", ") };
-    text.push_str(&format!("  {}\n", paint(style::DIM, &format!("({} requests)", synced.requests))));
+    let idle = if synced.is_clean() { "both sides say the same" } else { "nothing was changed" };
+    let text = if parts.is_empty() { idle.to_owned() } else { parts.join(", ") };
+    let requests = if synced.requests == 1 { "1 request".to_owned() } else { format!("{} requests", synced.requests) };
+    format!("{text}  {}\n", paint(style::DIM, &format!("({requests})")))
+}
+
+/// What is left for a person, or for later.
+fn left(synced: &Synced, width: Option<usize>) -> String {
+    let mut text = String::new();
     if !synced.conflicts.is_empty() {
         text.push_str(&format!("{}\n", paint(style::WARN, "left for you:")));
         synced.conflicts.iter().for_each(|row| text.push_str(&line(row, width)));
         text.push_str("`ralph sync resolve TASK --take local|remote` settles them\n");
+        if synced.conflicts.iter().any(|row| row.way == Way::Lost) {
+            text.push_str("  of a lost issue: local puts it back or makes it anew, remote stops mirroring the task\n");
+        }
     }
     for failed in &synced.failed {
         let task = failed.task.as_ref().map(|task| format!("{} ", paint(style::ID, task))).unwrap_or_default();
-        text.push_str(&format!(
-            "{} {task}{}: {}\n",
-            paint(style::ERROR, "not done:"),
-            failed.what,
-            clean(&failed.message)
-        ));
+        let message = clean(&failed.message);
+        text.push_str(&format!("{} {task}{}: {message}\n", paint(style::ERROR, "not done:"), failed.what));
     }
-    for task in &synced.unknown {
-        text.push_str(&format!(
-            "{} {}: GitHub is asked again by the next run\n",
-            paint(style::WARN, "outcome unknown:"),
-            paint(style::ID, task)
-        ));
+    for task in &synced.left_out {
+        let why = "its file cannot be read";
+        text.push_str(&format!("{} {}: {why}\n", paint(style::WARN, "left out:"), paint(style::ID, task)));
+    }
+    for (task, seconds) in &synced.unknown {
+        let minutes = seconds.div_ceil(60);
+        let then = format!("whether it was made is looked for again; if it is not there in {minutes} min, it is made");
+        text.push_str(&format!("{} {}: {then}\n", paint(style::WARN, "outcome unknown:"), paint(style::ID, task)));
     }
     text
 }
@@ -268,9 +305,7 @@ fn init(session: &Session<'_>, args: args::SyncInit) -> Answer {
 
 fn status(session: &Session<'_>, remote: bool) -> Answer {
     let progress = Progress::new(session);
-    let status = session.with(|ws| app::sync_status(ws, remote, &mut |step| progress.tell(&step)));
-    progress.end();
-    let status = status?;
+    let status = session.with(|ws| progress.over(app::sync_status(ws, remote, &mut |step| progress.tell(&step))))?;
     if session.out.json {
         session.out.json(&status);
         return Ok(Outcome::Done);
@@ -327,9 +362,8 @@ fn resolve(session: &Session<'_>, args: &args::SyncResolve) -> Answer {
 
 fn doctor(session: &Session<'_>) -> Answer {
     let progress = Progress::new(session);
-    let found = session.with(|ws| app::sync_doctor(ws, &mut |step| progress.tell(&step)));
-    progress.end();
-    let found: Vec<SyncFinding> = found?;
+    let found: Vec<SyncFinding> =
+        session.with(|ws| progress.over(app::sync_doctor(ws, &mut |step| progress.tell(&step))))?;
     if session.out.json {
         session.out.json(&found);
     } else if found.is_empty() {

@@ -147,7 +147,7 @@ fn files(ws: &Workspace) -> Result<Vec<DoctorFinding>, Failure> {
 }
 
 /// Artifacts that are linked and not there.
-fn links(ws: &Workspace, board: &crate::board::Board) -> Vec<DoctorFinding> {
+fn links(ws: &Workspace, board: &Board) -> Vec<DoctorFinding> {
     let all = board.tasks().iter().flat_map(|task| task.artifacts.iter().map(move |(kind, path)| (task, kind, path)));
     let gone = all.filter(|(_, _, path)| !path.contains("://") && !ws.store.root().join(path).exists());
     gone.map(|(task, kind, path)| DoctorFinding {

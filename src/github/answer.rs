@@ -159,7 +159,8 @@ pub struct Content {
 
 #[derive(Debug, Deserialize)]
 pub struct Details {
-    pub nodes: Vec<Option<Maybe<DetailedIssue>>>,
+    /// Read one by one: what is no issue is none, and an issue that cannot be read is no reason to take it for gone.
+    pub nodes: Vec<Option<serde_json::Value>>,
 }
 
 #[derive(Debug, Deserialize)]

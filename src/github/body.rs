@@ -63,6 +63,25 @@ pub fn read_issue_body(body: &str) -> (String, Option<Marker>) {
     }
 }
 
+/// The same for an issue whose task is known: its own marker is taken out wherever somebody's text has come to stand behind it.
+pub fn read_body_of(body: &str, task: Option<&TaskId>) -> String {
+    let (text, marker) = read_issue_body(body);
+    match task {
+        Some(task) if marker.is_none() => without_line(&text, &format!("{MARK}{task} uid=")).0,
+        _ => text,
+    }
+}
+
+/// A text without the last line that begins so and ends a comment, and that line.
+fn without_line<'a>(text: &'a str, start: &str) -> (String, Option<&'a str>) {
+    let is_it = |line: &&str| line.starts_with(start) && line.trim_end().ends_with("-->");
+    let Some(line) = text.lines().rfind(is_it) else { return (text.to_owned(), None) };
+    let at = line.as_ptr() as usize - text.as_ptr() as usize;
+    let (before, after) = (text[..at].trim_end(), text[at + line.len()..].trim());
+    let gap = if before.is_empty() || after.is_empty() { "" } else { "\n\n" };
+    (format!("{before}{gap}{after}"), Some(line.trim_end()))
+}
+
 /// A note as a comment: whoever posts it, its writer is named.
 pub fn comment_body(text: &str, by: Option<&str>, note: &str) -> String {
     let text = canonical(text);
@@ -75,11 +94,9 @@ pub fn comment_body(text: &str, by: Option<&str>, note: &str) -> String {
 /// A comment's text, its writer if ralph named one, and the note that it is.
 pub fn read_comment(body: &str) -> (String, Option<String>, Option<String>) {
     let text = canonical(body);
-    let Some(at) = text.rfind(NOTE_MARK) else { return (text, None, None) };
-    let Some(note) = text[at + NOTE_MARK.len()..].strip_suffix("-->").map(|note| note.trim().to_owned()) else {
-        return (text, None, None);
-    };
-    let rest = text[..at].trim_end();
+    let (rest, line) = without_line(&text, NOTE_MARK);
+    let name = line.and_then(|line| line.strip_prefix(NOTE_MARK)?.strip_suffix("-->"));
+    let Some(note) = name.map(|name| name.trim().to_owned()) else { return (text, None, None) };
     let Some(note) = note.strip_suffix(" signed").map(str::to_owned) else {
         return (rest.to_owned(), None, Some(note));
     };
@@ -87,7 +104,7 @@ pub fn read_comment(body: &str) -> (String, Option<String>, Option<String>) {
     let named = rest.strip_prefix("**").and_then(|rest| rest.split_once("**:"));
     match named.filter(|(by, _)| !by.contains('\n')) {
         Some((by, text)) => (text.strip_prefix("\n\n").unwrap_or(text).to_owned(), Some(by.to_owned()), Some(note)),
-        None => (rest.to_owned(), None, Some(note)),
+        None => (rest, None, Some(note)),
     }
 }
 
@@ -120,6 +137,14 @@ mod tests {
         assert_eq!(read_issue_body(&quoted), (quoted.clone(), None));
         let (text, found) = read_issue_body(&issue_body(&quoted, &marker()));
         assert_eq!((text, found), (quoted, Some(marker())));
+    }
+
+    #[test]
+    fn what_is_typed_behind_a_marker_is_text_and_the_marker_is_not() {
+        let body = format!("{}\n\nPS: one more.", issue_body("First.", &marker()));
+        assert_eq!(read_body_of(&body, Some(&marker().task)), "First.\n\nPS: one more.");
+        let note = format!("{}\nPS", comment_body("Hm.", Some("ada"), "n1"));
+        assert_eq!(read_comment(&note), ("Hm.\n\nPS".into(), Some("ada".into()), Some("n1".into())));
     }
 
     #[test]

@@ -134,6 +134,22 @@ impl<'a> Client<'a> {
         answer.data.ok_or_else(|| GithubError::Odd(format!("{name} has no data")))
     }
 
+    /// An answer to something that was to be made. An error beside it does not unmake it; only an error without it is a refusal.
+    pub fn create<T: DeserializeOwned>(
+        &self,
+        document: &str,
+        name: &str,
+        variables: Value,
+        made: impl FnOnce(Value) -> Option<T>,
+    ) -> Result<T, GithubError> {
+        let answer: Answer<Option<Value>> = self.ask_partly(document, name, variables, Effect::Create)?;
+        match (answer.data.and_then(made), answer.errors.first()) {
+            (Some(made), _) => Ok(made),
+            (None, Some(error)) => Err(error.into()),
+            (None, None) => Err(GithubError::Ambiguous(format!("what {name} made is not in the answer"))),
+        }
+    }
+
     /// An answer as far as there is one, with what is wrong with the rest.
     pub fn ask_partly<T: DeserializeOwned>(
         &self,
@@ -188,7 +204,7 @@ impl<'a> Client<'a> {
         let text = reply.body_mut().with_config().limit(64 << 20).read_to_string();
         let text =
             text.map_err(|error| GithubError::Outage(self.token.redact(&format!("its answer broke off: {error}"))))?;
-        head.judge(&self.token.redact(&text))
+        head.judge(&self.token.redact(&text), effect)
     }
 
     /// Nothing reached GitHub only where no connection was made.
@@ -284,7 +300,7 @@ impl Head {
         }
     }
 
-    fn judge(&self, text: &str) -> Result<Answer<Option<Value>>, GithubError> {
+    fn judge(&self, text: &str, effect: Effect) -> Result<Answer<Option<Value>>, GithubError> {
         let body: Option<Value> = serde_json::from_str(text).ok();
         let said = body.as_ref().and_then(|body| body["message"].as_str()).unwrap_or_default().to_owned();
         let told = |what: &str| format!("{}{}", if said.is_empty() { what } else { &said }, self.request);
@@ -306,6 +322,11 @@ impl Head {
         };
         let errors = body.remove("errors").map_or(Ok(Vec::new()), serde_json::from_value::<Vec<ApiError>>);
         let errors = errors.map_err(|error| GithubError::Odd(format!("its errors cannot be read: {error}")))?;
+        // What a mutation has done is done, whatever stands beside it: to ask again would be to do it twice.
+        let fields = body.get("data").and_then(Value::as_object);
+        if effect != Effect::Read && fields.is_some_and(|fields| fields.values().any(|field| !field.is_null())) {
+            return Ok(Answer { data: body.remove("data"), errors });
+        }
         if errors.iter().any(ApiError::is_rate_limit) {
             return Err(self.limited("the hourly rate limit"));
         }
@@ -352,8 +373,9 @@ mod tests {
 
     #[test]
     fn each_way_to_say_no_is_told_apart() {
-        let says =
-            |head: Head, text: &str| head.judge(text).map(|_| ()).map_err(|error| error.to_string()).unwrap_err();
+        let says = |head: Head, text: &str| {
+            head.judge(text, Effect::Read).map(|_| ()).map_err(|error| error.to_string()).unwrap_err()
+        };
         assert!(says(head(401), r#"{"message":"Bad credentials"}"#).contains("does not take the token"));
         assert!(says(head(502), "<html>").contains("it answers 502"));
         assert!(says(head(403), r#"{"message":"You have exceeded a secondary rate limit."}"#).contains("secondary"));
@@ -363,6 +385,14 @@ mod tests {
             let text = format!(r#"{{"errors":[{{"type":"{kind}","message":"API rate limit exceeded"}}]}}"#);
             assert!(says(head(200), &text).contains("hourly"), "{kind}");
         }
+    }
+
+    #[test]
+    fn what_was_made_is_not_asked_for_again_because_of_an_error_beside_it() {
+        let text = r#"{"data":{"createIssue":{"issue":{"id":"I"}}},"errors":[{"type":"RATE_LIMITED","message":"x"}]}"#;
+        assert!(head(200).judge(text, Effect::Create).is_ok());
+        let nothing = r#"{"data":{"createIssue":null},"errors":[{"type":"RATE_LIMITED","message":"x"}]}"#;
+        assert!(matches!(head(200).judge(nothing, Effect::Create), Err(GithubError::Limited { .. })));
     }
 
     #[test]

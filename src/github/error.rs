@@ -44,8 +44,6 @@ pub struct ApiError {
     pub message: String,
     #[serde(default)]
     pub path: Vec<serde_json::Value>,
-    #[serde(default)]
-    pub extensions: serde_json::Value,
 }
 
 impl ApiError {

@@ -52,6 +52,15 @@ impl Host {
         self.is_dotcom() || self.0.split('.').any(|part| part.contains("github") || part == "ghe")
     }
 
+    /// Only letters, digits, dashes and dots, and perhaps a port: anything else could lead elsewhere.
+    pub fn is_valid(&self) -> bool {
+        let (name, port) = self.0.split_once(':').unwrap_or((&self.0, "0"));
+        let fits = |part: &str| {
+            !part.is_empty() && !part.starts_with('-') && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+        };
+        name.split('.').all(fits) && port.parse::<u16>().is_ok()
+    }
+
     /// github.com and its customers' own domains, which share its tokens.
     pub fn is_dotcom(&self) -> bool {
         self.0 == "github.com" || self.0.ends_with(".ghe.com")
@@ -60,6 +69,9 @@ impl Host {
 
 /// What answers GraphQL for a host; another one may be named, which must be encrypted unless it is this machine.
 pub fn endpoint(host: &Host, named: &str) -> Result<String, GithubError> {
+    if !host.is_valid() {
+        return Err(GithubError::Unsafe(host.0.clone()));
+    }
     if !named.is_empty() {
         return match is_safe(named) {
             true => Ok(named.to_owned()),
@@ -126,6 +138,9 @@ mod tests {
         assert_eq!(at("github.com", "").as_deref(), Some("https://api.github.com/graphql"));
         assert_eq!(at("firm.ghe.com", "").as_deref(), Some("https://api.firm.ghe.com/graphql"));
         assert_eq!(at("git.firm.example", "").as_deref(), Some("https://git.firm.example/api/graphql"));
+        for bad in ["evil.example/.ghe.com", "evil.example#.ghe.com", "a@b.ghe.com", "", "x..ghe.com", "h:99999999"] {
+            assert_eq!(at(bad, ""), None, "{bad}");
+        }
         assert!(at("github.com", "http://127.0.0.1:99/graphql").is_some());
         for bad in [
             "http://example.com/graphql",

@@ -145,19 +145,19 @@ impl Item {
     }
 
     /// How it looks, where that is not how the state should look.
-    pub fn unlike(&self, flow: &crate::workflow::Workflow, state: &crate::task::StateName) -> Option<super::Shown> {
+    pub fn unlike(&self, flow: &Workflow, state: &StateName) -> Option<super::Shown> {
         super::Shown::unlike(flow, state, self.seen())
     }
 
-    /// A row whose fields nobody has read: it was just made, or the server does not list it.
-    pub fn unread(id: Node, issue: &RemoteIssue, archived: bool) -> Self {
+    /// A row that was just made: its fields say nothing yet.
+    pub fn new(id: Node, issue: &RemoteIssue) -> Self {
         Self {
             id,
             issue: issue.node.clone(),
             number: issue.number,
             repo: issue.repo.clone(),
             title: issue.title.clone(),
-            archived,
+            archived: false,
             state: None,
             status: None,
             priority: None,
@@ -167,8 +167,13 @@ impl Item {
             chosen: None,
             closed_at: None,
             head: issue.head.clone(),
-            partial: archived,
+            partial: false,
         }
+    }
+
+    /// A row that the issue names and the scan does not show: what its fields say is not known.
+    pub fn unlisted(id: Node, issue: &RemoteIssue, archived: bool) -> Self {
+        Self { archived, partial: true, ..Self::new(id, issue) }
     }
 
     /// Whether its fields are not known.
@@ -178,6 +183,13 @@ impl Item {
 }
 
 impl Head {
+    /// A scan of an older server does not count blockers.
+    fn is_like(&self, other: &Self) -> bool {
+        let blockers = self.blockers.zip(other.blockers).is_none_or(|(one, two)| one == two);
+        let of = |head: &Self| (head.updated.clone(), head.parent.clone(), head.children, head.comments);
+        blockers && of(self) == of(other)
+    }
+
     fn of(content: &Content) -> Self {
         Self {
             updated: content.updated_at.clone().unwrap_or_default(),
@@ -265,7 +277,7 @@ impl RemoteIssue {
 
     /// Whether what was read still holds, by the row that was just scanned.
     pub fn is_current(&self, item: &Item) -> bool {
-        self.settled && self.head == item.head && self.closed == item.closed && self.title == item.title
+        self.settled && self.head.is_like(&item.head) && self.closed == item.closed && self.title == item.title
     }
 }
 

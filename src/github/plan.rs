@@ -2,18 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
-
 use super::{Field, canonical, hash};
 use crate::task::Value;
-
-/// One of the two.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Side {
-    Local,
-    Remote,
-}
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Decision {

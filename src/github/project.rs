@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::answer::{Label, Login, Maybe, Nodes, OfNode};
+use super::answer::{Label, Login, NameWithOwner, Nodes};
 use super::writing::Ignored;
 use super::{Client, Effect, Features, GithubError, Node, Slug, documents};
 
@@ -53,8 +53,8 @@ pub struct Wanted {
 #[derive(Debug)]
 pub struct Lookup {
     pub viewer: String,
-    pub owner: Node,
-    pub is_organization: bool,
+    /// The repository's name, if it is there.
+    pub repo: Option<String>,
     pub project: Option<Project>,
 }
 
@@ -109,8 +109,9 @@ impl OptionField {
 }
 
 impl Client<'_> {
-    pub fn project(&self, owner: &str, number: u64) -> Result<Lookup, GithubError> {
-        let variables = json!({ "login": owner, "number": number });
+    /// `slug` is the repository with the issues: GitHub says what it is called now.
+    pub fn project(&self, owner: &str, number: u64, slug: &Slug) -> Result<Lookup, GithubError> {
+        let variables = json!({ "login": owner, "number": number, "owner": slug.owner, "name": slug.name });
         let answer = self.ask_partly::<OfOwner>(documents::PROJECT, "ProjectLookup", variables, Effect::Read)?;
         // That a project does not exist is an answer; anything else wrong with it is not.
         if let Some(error) = answer.errors.iter().find(|error| !error.is("NOT_FOUND")) {
@@ -121,17 +122,9 @@ impl Client<'_> {
             data.repository_owner.ok_or_else(|| GithubError::NotFound(format!("there is no {owner} on GitHub")))?;
         Ok(Lookup {
             viewer: data.viewer.map(|viewer| viewer.login).unwrap_or_default(),
-            owner: owner.id,
-            is_organization: owner.kind == "Organization",
+            repo: data.repository.map(|repository| repository.name_with_owner),
             project: owner.project_v2.map(Project::of),
         })
-    }
-
-    pub fn project_again(&self, id: &Node) -> Result<Project, GithubError> {
-        let answer: OfNode<RawProject> =
-            self.ask(documents::PROJECT, "ProjectById", json!({ "id": id }), Effect::Read)?;
-        let project = answer.node.and_then(Maybe::it);
-        project.map(Project::of).ok_or_else(|| GithubError::NotFound("the project is gone".into()))
     }
 
     /// The owner's projects of exactly this title, and the owner.
@@ -147,9 +140,8 @@ impl Client<'_> {
 
     pub fn create_project(&self, owner: &Node, repository: &Node, title: &str) -> Result<u64, GithubError> {
         let input = json!({ "input": { "ownerId": owner, "repositoryId": repository, "title": title } });
-        let answer: Value = self.ask(documents::SETUP, "CreateProject", input, Effect::Create)?;
-        let number = answer["createProjectV2"]["projectV2"]["number"].as_u64();
-        number.ok_or_else(|| GithubError::Ambiguous("the new project is not in the answer".into()))
+        let made = |data: Value| data["createProjectV2"]["projectV2"]["number"].as_u64();
+        self.create(documents::SETUP, "CreateProject", input, made)
     }
 
     pub fn link_repository(&self, project: &Node, repository: &Node) -> Result<(), GithubError> {
@@ -217,15 +209,13 @@ fn option(name: &str, color: &str) -> Value {
 #[serde(rename_all = "camelCase")]
 struct OfOwner {
     viewer: Option<Login>,
+    repository: Option<NameWithOwner>,
     repository_owner: Option<Owner>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Owner {
-    #[serde(rename = "__typename")]
-    kind: String,
-    id: Node,
     project_v2: Option<RawProject>,
 }
 

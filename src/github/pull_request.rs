@@ -115,9 +115,8 @@ impl Client<'_> {
     }
 
     pub fn create_pull(&self, input: Value) -> Result<PullRequest, GithubError> {
-        let answer: Value = self.ask(documents::PULL, "PullCreate", json!({ "input": input }), Effect::Create)?;
-        let pull = serde_json::from_value(answer["createPullRequest"]["pullRequest"].clone());
-        pull.map_err(|_| GithubError::Ambiguous("the new pull request is not in the answer".into()))
+        let made = |data: Value| serde_json::from_value(data["createPullRequest"]["pullRequest"].clone()).ok();
+        self.create(documents::PULL, "PullCreate", json!({ "input": input }), made)
     }
 
     pub fn pull_state(&self, slug: &Slug, number: u64) -> Result<PullState, GithubError> {

@@ -13,7 +13,7 @@ use super::knowledge::RemoteComment;
 use super::state::read as read_state;
 use super::{
     Client, Effect, Features, Field, GithubError, Item, Knowledge, Link, Node, RemoteIssue, Slug, Values, documents,
-    read_issue_body, title_of,
+    read_body_of, title_of,
 };
 use crate::task::{Estimate, Priority, StateName, TaskId, Value};
 use crate::workflow::Workflow;
@@ -168,7 +168,12 @@ impl Client<'_> {
         }
         let mut found = Vec::new();
         for (id, node) in ids.iter().zip(nodes) {
-            let issue = node.and_then(Maybe::it).map(|issue| self.whole(issue)).transpose()?;
+            let issue = node.filter(|node| node["__typename"] == "Issue").map(|node| {
+                let issue =
+                    serde_json::from_value(node).map_err(|error| GithubError::Odd(format!("an issue: {error}")))?;
+                self.whole(issue)
+            });
+            let issue = issue.transpose()?;
             found.push((id.clone(), issue));
         }
         Ok(found)
@@ -250,7 +255,7 @@ pub fn remote_values(item: &Item, issue: &RemoteIssue, names: &Names, link: Opti
     let base = link.and_then(|link| link.base.as_ref());
     let mut values = Values::new();
     values.insert(Field::Title, Value::Text(title_of(&issue.title)));
-    let (text, _) = read_issue_body(&issue.body);
+    let text = read_body_of(&issue.body, names.task(&issue.node));
     if !text.is_empty() {
         values.insert(Field::Description, Value::Text(text));
     }

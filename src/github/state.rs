@@ -99,8 +99,21 @@ pub fn read(flow: &Workflow, seen: Seen<'_>, base: Option<&StateName>, shown: Op
     }
     match (option.filter(|_| moved), before) {
         (Some(option), _) => option.name.clone(),
+        // Closed again for another reason.
+        (None, Some(before)) if seen.closed && before.terminal && closes_otherwise(flow, seen.reason, &before.name) => {
+            closing(flow, seen.reason)
+        }
         (None, Some(before)) => before.name.clone(),
         (None, None) => flow.initial(Kind::Issue).clone(),
+    }
+}
+
+/// Whether the reason speaks of the other of the two ends.
+fn closes_otherwise(flow: &Workflow, reason: Option<&str>, end: &StateName) -> bool {
+    match reason {
+        Some("COMPLETED") => Some(end) == flow.canceling(),
+        Some("NOT_PLANNED" | "DUPLICATE") => Some(end) == flow.closing() && flow.canceling().is_some(),
+        _ => false,
     }
 }
 
@@ -162,6 +175,8 @@ mod tests {
         assert_eq!(state("In Progress", Some("COMPLETED"), "In Progress"), "Done");
         assert_eq!(state("In Progress", Some("NOT_PLANNED"), "In Progress"), "Canceled");
         assert_eq!(state("In Progress", Some("DUPLICATE"), "In Progress"), "Canceled");
+        assert_eq!(state("Done", Some("NOT_PLANNED"), "Done"), "Canceled");
+        assert_eq!(state("Canceled", Some("DUPLICATE"), "Canceled"), "Canceled");
         assert_eq!(state("Done", None, "Done"), "Backlog");
         assert_eq!(state("In Review", None, "Done"), "In Review");
     }

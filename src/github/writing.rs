@@ -41,10 +41,8 @@ impl Client<'_> {
         if features.create_in_project {
             input["projectV2Ids"] = json!([project]);
         }
-        let answer: CreateIssue =
-            self.ask(documents::CREATE, "CreateIssue", json!({ "input": input }), Effect::Create)?;
-        let issue = answer.create_issue.and_then(|created| created.issue);
-        let issue = issue.ok_or_else(|| GithubError::Ambiguous("the new issue is not in the answer".into()))?;
+        let made = |data: Value| serde_json::from_value::<CreateIssue>(data).ok()?.create_issue?.issue;
+        let issue = self.create(documents::CREATE, "CreateIssue", json!({ "input": input }), made)?;
         let item =
             issue.project_items.and_then(|items| items.into_vec().into_iter().find(|item| item.project.id == *project));
         Ok(Created {
@@ -59,11 +57,9 @@ impl Client<'_> {
 
     pub fn add_comment(&self, issue: &Node, body: &str) -> Result<(Node, String), GithubError> {
         let input = json!({ "input": { "subjectId": issue, "body": body } });
-        let answer: AddComment = self.ask(documents::CREATE, "AddComment", input, Effect::Create)?;
-        let comment = answer.add_comment.and_then(|added| added.comment_edge).and_then(|edge| edge.node);
-        comment
-            .map(|comment| (comment.id, comment.body))
-            .ok_or_else(|| GithubError::Ambiguous("the new comment is not in the answer".into()))
+        let made = |data: Value| serde_json::from_value::<AddComment>(data).ok()?.add_comment?.comment_edge?.node;
+        let comment = self.create(documents::CREATE, "AddComment", input, made)?;
+        Ok((comment.id, comment.body))
     }
 
     /// A name can be taken only once, so a second try does no harm.

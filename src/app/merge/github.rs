@@ -3,7 +3,7 @@
 use super::{Begun, MergeStep, Merged, call_a_person};
 use crate::app::pr::remote_of;
 use crate::app::sync::target::{Calm, Target};
-use crate::app::worktree::Place;
+use crate::app::worktree::{Place, main_branch};
 use crate::app::{Failure, FailureKind, Hint, Workspace};
 use crate::board::Board;
 use crate::git::Landing;
@@ -13,15 +13,19 @@ use crate::task::TaskId;
 /// How often GitHub is asked whether it has made up its mind.
 const POLLS: u64 = 6;
 const RETRIES: usize = 3;
+/// How often the merge queue is looked at: a quarter of an hour at the usual pace.
+const QUEUE_POLLS: usize = 90;
 
-/// The number of a task's pull request, if it has one on this GitHub.
+/// The number of a task's pull request, if it has one on this GitHub. One that is elsewhere is not merged here behind its back.
 pub fn linked(ws: &Workspace, board: &Board, place: &Place) -> Result<Option<(Target, u64)>, Failure> {
     let Some(url) = board.get(&place.task).and_then(|task| task.artifacts.get("pr")) else { return Ok(None) };
     let Some(target) = Target::of(ws)? else { return Ok(None) };
-    let number = url.rsplit_once("/pull/").and_then(|(start, number)| {
-        start.ends_with(&target.slug.to_string()).then(|| number.trim_matches('/').parse().ok()).flatten()
-    });
-    Ok(number.map(|number| (target, number)))
+    let start = format!("https://{}/{}/pull/", target.host.0, target.slug);
+    let number = url.strip_prefix(&start).and_then(|number| number.trim_matches('/').parse().ok());
+    let message = format!("the pull request of {}, {url}, is not one of {}", place.task, target.slug);
+    let elsewhere =
+        || Failure::refused("other-pull-request", message).advice("correct `artifacts.pr`, or set github.repo");
+    number.map(|number| Some((target, number))).ok_or_else(elsewhere)
 }
 
 /// Where it ended up: the landing, and the style that GitHub used.
@@ -47,11 +51,11 @@ pub fn land(
     let style = ws.settings.text("merge.style").to_owned();
     let mut pull = decided(&client, &target, number)?;
     let mut checks = 0;
-    for attempt in 0.. {
+    for attempt in 0..RETRIES {
+        refuse_other_work(ws, &pull, place)?;
         if pull.merged {
             break;
         }
-        refuse_other_work(ws, &pull, place)?;
         checks = refuse_unready(ws, &client, board, id, &pull, force)?;
         let method = method(&pull, &style)?;
         (tell.borrow_mut())(MergeStep::Landing(&place.branch));
@@ -66,13 +70,18 @@ pub fn land(
             Err(error @ (GithubError::Ambiguous(_) | GithubError::Refused(_))) => {
                 client.pause(attempt as u64 + 1)?;
                 let again = decided(&client, &target, number)?;
-                if !again.merged && (attempt + 1 >= RETRIES || !is_passing(&error)) {
+                if !again.merged && (attempt + 1 == RETRIES || !is_passing(&error)) {
                     return Err(Failure::from(error).advice(format!("nothing was merged: look at {}", again.url)));
                 }
                 again
             }
             Err(error) => return Err(error.into()),
         };
+    }
+    if !pull.merged {
+        return Err(
+            Failure::new(FailureKind::Raced, "undecided", format!("#{number} is not merged yet")).hint(Hint::Retry)
+        );
     }
     let into = pull.base_ref_name.clone();
     let commit = pull.merge_commit().unwrap_or(&pull.head_ref_oid).to_owned();
@@ -105,8 +114,21 @@ fn decided(client: &Client<'_>, target: &Target, number: u64) -> Result<PullStat
 
 /// What is merged is what is here: neither more nor less.
 fn refuse_other_work(ws: &Workspace, pull: &PullState, place: &Place) -> Result<(), Failure> {
+    let main = main_branch(ws);
+    if pull.base_ref_name != main {
+        return Err(Failure::refused(
+            "other-base",
+            format!("#{} goes into {}, not into {main}", pull.number, pull.base_ref_name),
+        )
+        .advice(format!("change its base at {}", pull.url)));
+    }
+    // Its branch may be gone after a merge that was killed; what it had is merged.
+    if pull.merged && !ws.repository.has_branch(&place.branch) {
+        return Ok(());
+    }
     let here = ws.repository.tip_of(&place.branch)?;
-    if pull.head_ref_name == place.branch && pull.head_ref_oid == here {
+    let same = pull.head_ref_oid == here || (pull.merged && ws.repository.contains(&pull.head_ref_oid, &here));
+    if pull.head_ref_name == place.branch && same {
         return Ok(());
     }
     Err(Failure::refused("other-work", format!("{} is not what #{} has", place.branch, pull.number)).advice(format!(
@@ -156,7 +178,7 @@ fn refuse_unready(
                 if who.is_empty() { String::new() } else { format!(" by {who}") }
             );
             return Err(Failure::refused("changes-requested", message)
-                .advice(format!("`ralph move {id} \"In Progress\" --for merge` sends it back to be worked on")));
+                .advice(format!("`ralph move {id} STATE --for merge` sends it back to be worked on")));
         }
         Some(_) => return refused("review-required", format!("{at} waits for a review")),
     }
@@ -246,7 +268,7 @@ fn queued(client: &Client<'_>, target: &Target, pull: &PullState) -> Result<(), 
     if !pull.is_in_merge_queue {
         client.enqueue_pull(pull)?;
     }
-    loop {
+    for _ in 0..QUEUE_POLLS {
         client.pause(5)?;
         let now = client.pull_state(&target.slug, pull.number)?;
         if now.merged {
@@ -259,6 +281,7 @@ fn queued(client: &Client<'_>, target: &Target, pull: &PullState) -> Result<(), 
             )));
         }
     }
+    Err(GithubError::Refused(format!("#{} is still in the merge queue: run it again later", pull.number)))
 }
 
 /// The branch there, and what git knows of main; none of it is a reason to fail.

@@ -304,7 +304,13 @@ fn settle(
         false
     });
     let board = ws.family(id)?;
-    let verdict = closing(ws, &board, id, force).map_err(|failure| {
+    let task = board.get(id).ok_or_else(|| missing(ws, &board, id))?;
+    let verdict = match ws.flow().is_terminal(task.kind, &task.state) {
+        // Somebody was quicker: GitHub closes the issue with the merge, and a sync may have brought that in.
+        true => Ok(Verdict::staying(task.state.clone())),
+        false => closing(ws, &board, id, force),
+    };
+    let verdict = verdict.map_err(|failure| {
         failure.advice(format!("{branch} is in {}; `ralph merge {id}` only has to close the task", landing.into))
     })?;
     let moved = carry_out(ws, lock, &board, id, "merge", verdict)?;

@@ -67,9 +67,11 @@ pub fn calls(pair: &Pair<'_>, lens: &Lens<'_>) -> Vec<Planned> {
     }
     for (field, decision) in &pair.decisions {
         let calls = match (field, decision) {
-            (Field::State, Decision::Push | Decision::Settled | Decision::Agreed) if !asleep => {
-                let settles = if *decision == Decision::Push { Settles::Field(Field::State) } else { Settles::Nothing };
-                found.extend(state(pair, lens).into_iter().map(|call| (settles.clone(), call)));
+            (Field::State, Decision::Push | Decision::Settled | Decision::Agreed) => {
+                // Of what is put away only the issue can be changed: that is not yet how its state should look.
+                let whole = *decision == Decision::Push && !asleep;
+                let settles = if whole { Settles::Field(Field::State) } else { Settles::Nothing };
+                found.extend(state(pair, lens, asleep).into_iter().map(|call| (settles.clone(), call)));
                 continue;
             }
             (Field::Archived | Field::State, _) => continue,
@@ -129,7 +131,7 @@ fn edit(pair: &Pair<'_>, note: &NoteMove<'_>) -> Option<Planned> {
 }
 
 /// The option, the issue open or closed, and GitHub's own Status: whatever does not show the state yet.
-fn state(pair: &Pair<'_>, lens: &Lens<'_>) -> Vec<Call> {
+fn state(pair: &Pair<'_>, lens: &Lens<'_>, asleep: bool) -> Vec<Call> {
     let Some(state) = pair.local.value(Field::State).map(|value| StateName::new(value.to_string())) else {
         return Vec::new();
     };
@@ -137,16 +139,17 @@ fn state(pair: &Pair<'_>, lens: &Lens<'_>) -> Vec<Call> {
     let (issue, item) = (&pair.issue.node, pair.item);
     let dropped = matches!(item.reason.as_deref(), Some("NOT_PLANNED" | "DUPLICATE"));
     let mut calls = Vec::new();
+    // The card first: killed in between, a card that fits says where to.
+    if !asleep && item.state.as_deref() != Some(&shown.option) {
+        calls.extend(choose(lens, &lens.fields.state, item, Some(&shown.option)));
+    }
     if shown.closed.is_none() && item.closed {
         calls.push(Call::Reopen { issue: issue.clone() });
-    }
-    if item.state.as_deref() != Some(&shown.option) {
-        calls.extend(choose(lens, &lens.fields.state, item, Some(&shown.option)));
     }
     if let Some(reason) = shown.closed.filter(|reason| !item.closed || dropped != (*reason == "NOT_PLANNED")) {
         calls.push(Call::Close { issue: issue.clone(), reason });
     }
-    if shown.status.is_some() && item.status != shown.status {
+    if !asleep && shown.status.is_some() && item.status != shown.status {
         calls.extend(choose(lens, "Status", item, shown.status.as_deref()));
     }
     calls

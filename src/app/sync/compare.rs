@@ -39,7 +39,7 @@ pub enum NoteMove<'a> {
     Rewrite { file: &'a str, comment: &'a RemoteComment },
     /// They belong together and say the same.
     Tie { file: &'a str, link: NoteLink },
-    /// Both were edited, or the comment is not ours to edit.
+    /// Both were edited.
     Conflict { file: &'a str, comment: &'a RemoteComment },
 }
 
@@ -65,6 +65,8 @@ pub struct Comparison<'a> {
     pub adopts: Vec<(&'a Item, &'a RemoteIssue)>,
     /// Issues that name a task which is not here.
     pub orphans: Vec<(&'a Item, TaskId)>,
+    /// Issues of tasks that were deleted here, to be closed.
+    pub retire: Vec<&'a Item>,
     pub lost: Vec<(&'a Local, Loss)>,
     pub too_long: Vec<(&'a Local, Field)>,
 }
@@ -76,6 +78,10 @@ pub struct Lens<'a> {
     pub repo: &'a str,
     /// The text behind the hash in a base, where it is still known.
     pub ancestor: &'a dyn Fn(&Local) -> Option<String>,
+    /// Whether the task that an issue names, or that was linked to it, was deleted here.
+    pub deleted: &'a dyn Fn(Option<&TaskId>, &Node) -> bool,
+    /// Issues that were closed for that before: what people do to them since is their affair.
+    pub retired: &'a BTreeSet<Node>,
     /// Only these, if any.
     pub only: &'a BTreeSet<TaskId>,
 }
@@ -124,6 +130,14 @@ pub fn compare<'a>(locals: &'a Locals, known: &'a Knowledge, names: &Names, lens
 fn unlinked<'a>(item: &'a Item, locals: &'a Locals, known: &'a Knowledge, lens: &Lens<'_>, all: &mut Comparison<'a>) {
     let Some(issue) = known.issues.get(&item.issue) else { return };
     let (_, marker) = read_issue_body(&issue.body);
+    let named = marker.as_ref().map(|marker| &marker.task).filter(|task| !locals.tasks.contains_key(task));
+    if (named.is_some() || marker.is_none())
+        && (lens.retired.contains(&item.issue) || (lens.deleted)(named, &item.issue))
+    {
+        let open = (!item.closed || !item.archived) && !lens.retired.contains(&item.issue) && lens.only.is_empty();
+        all.retire.extend(open.then_some(item));
+        return;
+    }
     match marker {
         Some(marker) => match locals.tasks.get(&marker.task) {
             Some(local) if local.link.node.is_none() && Marker::of(&local.id, local.created) == marker => {
@@ -219,7 +233,11 @@ fn notes<'a>(local: &'a Local, issue: &'a RemoteIssue) -> Vec<NoteMove<'a>> {
     for note in &local.notes {
         let name = stem(&note.file);
         let (link, comment) = match local.link.notes.get(&name) {
-            Some(link) => (Some(link), by_id(&link.comment)),
+            // Posted once more after it was deleted, it has another id.
+            Some(link) => match by_id(&link.comment) {
+                Some(comment) => (Some(link), Some(comment)),
+                None => marked(&name).map_or((Some(link), None), |comment| (None, Some(comment))),
+            },
             None => (None, marked(&name)),
         };
         match (link, comment) {
@@ -244,13 +262,18 @@ fn notes<'a>(local: &'a Local, issue: &'a RemoteIssue) -> Vec<NoteMove<'a>> {
 fn edited<'a>(file: &'a str, text: &str, link: Option<&NoteLink>, comment: &'a RemoteComment) -> Option<NoteMove<'a>> {
     let (here, there) = (hash(&canonical(text)), hash(&read_comment(&comment.body).0));
     let tie = || NoteMove::Tie { file, link: NoteLink { comment: comment.id.clone(), hash: there.clone() } };
-    let Some(link) = link else { return Some(tie()) };
+    // Found by its marker alone: nobody knows what was agreed.
+    let Some(link) = link else {
+        return Some(if here == there { tie() } else { NoteMove::Conflict { file, comment } });
+    };
     if here == there {
         return (link.hash != here).then(tie);
     }
-    Some(match (link.hash == here, link.hash == there) {
-        (true, _) => NoteMove::Rewrite { file, comment },
-        (_, true) if comment.mine => NoteMove::Edit { file, comment },
-        _ => NoteMove::Conflict { file, comment },
-    })
+    match (link.hash == here, link.hash == there) {
+        (true, _) => Some(NoteMove::Rewrite { file, comment }),
+        (_, true) if comment.mine => Some(NoteMove::Edit { file, comment }),
+        // What somebody else has said there is theirs to change; what is noted here is ours.
+        (_, true) => None,
+        _ => Some(NoteMove::Conflict { file, comment }),
+    }
 }

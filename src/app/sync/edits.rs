@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::local::Local;
 use crate::app::{Failure, Workspace};
 use crate::board::{Actor, Change, Op, Place};
 use crate::store::codec::Doc;
@@ -77,25 +78,61 @@ pub struct Agreed {
     pub task: TaskId,
     pub place: Place,
     pub keys: Vec<(Key, Option<Value>)>,
+    /// A key that is set only if it still says what was sent.
+    pub kept: Option<Kept>,
 }
 
-/// Writes what both sides now agree on, for several tasks at once. A task that has gone meanwhile is left out.
-pub fn agree(ws: &Workspace, agreed: Vec<Agreed>) -> Result<(), Failure> {
-    if agreed.iter().all(|agreed| agreed.keys.is_empty()) {
-        return Ok(());
+pub struct Kept {
+    pub key: Key,
+    pub sent: Option<Value>,
+    pub new: Option<Value>,
+}
+
+impl Agreed {
+    pub fn new(local: &Local, keys: Vec<(Key, Option<Value>)>) -> Self {
+        Self { task: local.id.clone(), place: local.place.clone(), keys, kept: None }
     }
-    let mut by_file: BTreeMap<(TaskId, Place), Vec<(Key, Option<Value>)>> = BTreeMap::new();
-    for Agreed { task, place, keys } in agreed {
-        by_file.entry((task, place)).or_default().extend(keys);
+}
+
+/// Writes what both sides now agree on, for several tasks at once. Says which of them could not be written: one that has gone
+/// is not among them.
+pub fn agree(ws: &Workspace, agreed: Vec<Agreed>) -> Result<Vec<TaskId>, Failure> {
+    let mut unwritten = Vec::new();
+    if agreed.iter().all(|agreed| agreed.keys.is_empty()) {
+        return Ok(unwritten);
+    }
+    let mut by_file: BTreeMap<(TaskId, Place), Vec<Agreed>> = BTreeMap::new();
+    for agreed in agreed {
+        by_file.entry((agreed.task.clone(), agreed.place.clone())).or_default().push(agreed);
     }
     let lock = ws.lock()?;
     let mut changes = Vec::new();
-    for ((task, place), keys) in by_file {
-        let Ok(mut edit) = FileEdit::open(ws, &task, &place) else { continue };
-        for (key, value) in keys {
-            edit.set(key, value)?;
+    for ((task, place), all) in by_file {
+        let mut edit = match FileEdit::open(ws, &task, &place) {
+            Ok(edit) => edit,
+            Err(_) if !ws.store.path(&task, &place).exists() => continue,
+            // A person is in the middle of it: what is agreed is found out again.
+            Err(_) => {
+                unwritten.push(task);
+                continue;
+            }
+        };
+        for Agreed { keys, kept, .. } in all {
+            for (key, value) in keys {
+                edit.set(key, value)?;
+            }
+            if let Some(kept) =
+                kept.filter(|kept| canonical_text(edit.get(&kept.key)) == canonical_text(kept.sent.clone()))
+            {
+                edit.set(kept.key, kept.new)?;
+            }
         }
         changes.extend(edit.changes());
     }
-    commit(ws, &lock, changes)
+    commit(ws, &lock, changes)?;
+    Ok(unwritten)
+}
+
+fn canonical_text(value: Option<Value>) -> Option<String> {
+    value.map(|value| crate::github::canonical(&value.to_string()))
 }

@@ -100,7 +100,7 @@ fn asked(ws: &Workspace, ask: &InitAsk) -> Result<Target, Failure> {
     let slug = named.transpose()?;
     let mut target = match (set, &slug) {
         (Some(target), _) => target,
-        (None, Some(slug)) => Target::named(ws, slug),
+        (None, Some(slug)) => Target::named(ws, slug)?,
         (None, None) => {
             return Err(Failure::refused("no-repo", "no git remote of this repository is a GitHub")
                 .advice("say which with `--repo OWNER/NAME`; for a GitHub Enterprise server, set GH_HOST too"));
@@ -160,7 +160,7 @@ fn found(
     tell: &mut dyn FnMut(&str),
 ) -> Result<(Project, bool), Failure> {
     if let Some(number) = target.number {
-        let found = client.project(&target.owner, number)?.project;
+        let found = client.project(&target.owner, number, &target.slug)?.project;
         return found.map(|project| (project, false)).ok_or_else(|| {
             Failure::refused(
                 "no-project",
@@ -186,7 +186,7 @@ fn found(
             .advice("say which with `--project N`"));
         }
     };
-    let project = client.project(&target.owner, number)?.project;
+    let project = client.project(&target.owner, number, &target.slug)?.project;
     project.map(|project| (project, created)).ok_or_else(|| {
         Failure::broken("no-project", format!("project {number} is not there yet")).hint(crate::app::Hint::Retry)
     })

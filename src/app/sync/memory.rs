@@ -21,6 +21,33 @@ pub struct Intent {
     pub note: Option<String>,
     /// GitHub's clock just before.
     pub at: Timestamp,
+    /// What an issue is made with: what is changed on either side afterwards is a change from there.
+    pub sent: Option<Sent>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sent {
+    title: String,
+    /// Its hash.
+    description: Option<String>,
+    labels: Vec<String>,
+}
+
+impl Sent {
+    pub fn of(local: &Local, title: &str, labels: &[String]) -> Self {
+        let text = canonical(&local.description);
+        let description = (!text.is_empty()).then(|| hash(&text));
+        Self { title: title.to_owned(), description, labels: labels.to_vec() }
+    }
+
+    /// As the base that it is.
+    pub fn keys(&self) -> Vec<(Key, Option<Value>)> {
+        vec![
+            (Field::Title.base_key(), Some(Value::text(&self.title))),
+            (Field::Description.base_key(), self.description.as_ref().map(Value::text)),
+            (Field::Labels.base_key(), (!self.labels.is_empty()).then(|| Value::texts(&self.labels))),
+        ]
+    }
 }
 
 /// How long GitHub's lists may take to show what was made.

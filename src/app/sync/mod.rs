@@ -6,17 +6,21 @@
 //! compare   both sides side by side (pure)             calls    from decisions to mutations (pure)
 //! pull      GitHub's changes onto the board            adopt    issues that were made there
 //! push      the board's changes to GitHub              plan     what a run would do, for people
+//! run       one run, in look and outgoing               deleted  tasks that were deleted here
 //! init · status · resolve · doctor                     the other commands
 //! ```
 
 mod adopt;
 mod calls;
 mod compare;
+mod deleted;
 mod doctor;
 mod edits;
 mod init;
 mod local;
+mod look;
 mod memory;
+mod outgoing;
 mod plan;
 mod pull;
 mod push;

@@ -4,8 +4,9 @@ use serde::Serialize;
 
 use super::calls::Planned;
 use super::compare::{Comparison, Loss, NoteMove, Pair};
+use super::local::Locals;
 use super::pull::note_conflict;
-use crate::github::{BATCH, Decision};
+use crate::github::{BATCH, Decision, Field};
 use crate::task::{TaskId, Value};
 
 /// One field of one task.
@@ -47,15 +48,15 @@ pub struct Plan {
     pub seconds: u64,
 }
 
-/// The rows of a comparison, grouped by what becomes of them. `retire` are issues of tasks that were deleted here.
-pub fn rows(all: &Comparison<'_>, retire: &[u64]) -> Vec<PlanRow> {
+/// The rows of a comparison, grouped by what becomes of them.
+pub fn rows(all: &Comparison<'_>) -> Vec<PlanRow> {
     let plain = |task: Option<&TaskId>, number: Option<u64>, what: &str, way: Way, title: &str| PlanRow {
         task: task.cloned(),
         number,
         what: what.to_owned(),
         way,
         local: matches!(way, Way::Create | Way::Lost | Way::Found).then(|| Value::text(title)),
-        remote: (way == Way::Adopt).then(|| Value::text(title)),
+        remote: matches!(way, Way::Adopt | Way::Retire).then(|| Value::text(title)),
     };
     let mut rows = Vec::new();
     rows.extend(all.creates.iter().map(|local| plain(Some(&local.id), None, "issue", Way::Create, &local.title)));
@@ -66,7 +67,7 @@ pub fn rows(all: &Comparison<'_>, retire: &[u64]) -> Vec<PlanRow> {
     );
     rows.extend(all.adopts.iter().map(|(item, _)| plain(None, Some(item.number), "task", Way::Adopt, &item.title)));
     rows.extend(all.pairs.iter().flat_map(pair_rows));
-    rows.extend(retire.iter().map(|number| plain(None, Some(*number), "close", Way::Retire, "")));
+    rows.extend(all.retire.iter().map(|item| plain(None, Some(item.number), "close", Way::Retire, &item.title)));
     rows.extend(all.lost.iter().map(|(local, loss)| PlanRow {
         remote: Some(Value::text(if *loss == Loss::Gone {
             "gone, or not for this token"
@@ -118,7 +119,7 @@ fn pair_rows(pair: &Pair<'_>) -> Vec<PlanRow> {
 }
 
 /// How many requests, and how long they take at this pace.
-pub fn estimate(all: &Comparison<'_>, calls: &[Planned], retired: usize, pace: jiff::SignedDuration) -> (usize, u64) {
+pub fn estimate(all: &Comparison<'_>, calls: &[Planned], pace: jiff::SignedDuration) -> (usize, u64) {
     let posts =
         all.pairs.iter().flat_map(|pair| &pair.notes).filter(|note| matches!(note, NoteMove::Post { .. })).count();
     let new_notes: usize = all.creates.iter().map(|local| local.notes.len()).sum();
@@ -130,7 +131,29 @@ pub fn estimate(all: &Comparison<'_>, calls: &[Planned], retired: usize, pace: j
         .flat_map(|pair| &pair.decisions)
         .filter(|(_, decision)| matches!(decision, Decision::Both(_)))
         .count();
-    let batches = (calls.len() + merged + retired * 2 + all.creates.len() * 3).div_ceil(BATCH);
+    let batches = (calls.len() + merged + all.retire.len() * 2 + all.creates.len() * 3).div_ceil(BATCH);
     let pace = pace.as_secs().unsigned_abs();
     (creates + batches, creates as u64 * pace + batches as u64 * pace.div_ceil(3))
+}
+
+/// What a person has to settle: what the comparison finds, and what GitHub has and could not be so here.
+pub fn conflict_rows(all: &Comparison<'_>, locals: &Locals) -> Vec<PlanRow> {
+    let mut open: Vec<PlanRow> =
+        rows(all).into_iter().filter(|row| matches!(row.way, Way::Conflict | Way::Lost)).collect();
+    for local in locals.tasks.values() {
+        for (name, remote) in local.link.conflicts.iter().filter(|(name, _)| *name != "link") {
+            let told = open.iter().any(|row| row.task.as_ref() == Some(&local.id) && row.what == *name);
+            if !told {
+                open.push(PlanRow {
+                    task: Some(local.id.clone()),
+                    number: local.link.number,
+                    what: name.clone(),
+                    way: Way::Conflict,
+                    local: Field::parse(name).and_then(|field| local.value(field)).cloned(),
+                    remote: remote.clone(),
+                });
+            }
+        }
+    }
+    open
 }

@@ -1,15 +1,20 @@
 //! Bringing GitHub's changes onto the board: fields, comments, issues that were made there, and what is put away there.
 
 use super::compare::{Comparison, Loss, NoteMove, Pair, task_id};
-use super::edits::{FileEdit, commit, github};
-use super::local::{Local, stem};
-use super::memory::keep_text;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::edits::{Agreed, FileEdit, agree, commit, github};
+use super::local::{Local, Locals, stem};
+use super::memory::{Intent, Sent, keep_text};
 use crate::app::moves::missing;
 use crate::app::{Failure, Workspace};
 use crate::board::{Change, Move, Place, Target, Verdict};
-use crate::github::{Decision, Field, Link, NoteLink, canonical, hash, read_comment, remote_values};
+use crate::github::{
+    Decision, Field, Knowledge, Link, Marker, Node, NoteLink, RemoteIssue, canonical, hash, read_comment,
+    read_issue_body,
+};
 use crate::store::{BoardLock, rewritten_note, tagged_note};
-use crate::task::{Key, StateName, Value, Worker};
+use crate::task::{Key, StateName, TaskId, Value, Worker};
 
 /// Whether what GitHub has changed may come in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,7 +114,12 @@ impl Step<'_> {
         for (key, value) in link_keys(issue.number, &issue.url, &issue.node, Some(&self.pair.item.id)) {
             self.edit.set(key, value)?;
         }
-        if self.pair.shown.is_none() {
+        let row = self.now.link.item.as_ref();
+        if row.is_some_and(|row| *row != self.pair.item.id) {
+            // Of a new row nothing is agreed.
+            Field::OF_ROW.into_iter().try_for_each(|field| self.edit.set(field.base_key(), None))?;
+        }
+        if self.pair.shown.is_none() || row.is_none() {
             self.edit.set(Link::shown_key(), None)?;
         }
         if self.now.pull.is_none()
@@ -199,16 +209,7 @@ impl Step<'_> {
     }
 
     fn with_unmirrored(&self, value: Option<Value>) -> Option<Value> {
-        let ids = |value: Option<&Value>| match value {
-            Some(Value::List(list)) => list.iter().filter_map(task_id).collect::<Vec<_>>(),
-            _ => Vec::new(),
-        };
-        let hidden = |id: &crate::task::TaskId| !matches!(Local::load(self.ws, id, Place::Task), Ok(Some(_)));
-        let mut all = ids(value.as_ref());
-        all.extend(ids(self.now.value(Field::BlockedBy)).into_iter().filter(hidden));
-        all.sort();
-        all.dedup();
-        (!all.is_empty()).then(|| Value::texts(all))
+        with_unmirrored(self.ws, self.now.value(Field::BlockedBy), value.as_ref())
     }
 
     fn no_conflict(&mut self, field: Field) -> Result<(), Failure> {
@@ -222,7 +223,7 @@ impl Step<'_> {
         if field == Field::State {
             self.edit.set(Link::conflict_shown_key(), self.pair.shown.as_ref().map(Value::text))?;
         }
-        let nothing = Value::Table(std::collections::BTreeMap::new());
+        let nothing = Value::Table(BTreeMap::new());
         self.edit.set(field.conflict_key(), Some(remote.cloned().unwrap_or(nothing)))
     }
 
@@ -290,6 +291,22 @@ impl Step<'_> {
     }
 }
 
+/// GitHub's blockers, with those of ours that it cannot see.
+pub fn with_unmirrored(ws: &Workspace, here: Option<&Value>, there: Option<&Value>) -> Option<Value> {
+    let ids = |value: Option<&Value>| match value {
+        Some(Value::List(list)) => list.iter().filter_map(task_id).collect::<Vec<_>>(),
+        _ => Vec::new(),
+    };
+    let linked =
+        |id: &TaskId, place: Place| matches!(Local::load(ws, id, place), Ok(Some(local)) if local.link.node.is_some());
+    let hidden = |id: &TaskId| !linked(id, Place::Task) && !linked(id, Place::Archive);
+    let mut all = ids(there);
+    all.extend(ids(here).into_iter().filter(hidden));
+    all.sort();
+    all.dedup();
+    (!all.is_empty()).then(|| Value::texts(all))
+}
+
 /// A row that was archived, or brought back, there. Only what is finished is put away here.
 fn put_away(ws: &Workspace, lock: &BoardLock, pair: &Pair<'_>, taken: &mut Taken) -> Result<(), Failure> {
     let Local { id, place, .. } = pair.local;
@@ -331,12 +348,7 @@ pub fn base_value(ws: &Workspace, field: Field, value: Option<&Value>) -> Result
     }
 }
 
-pub fn link_keys(
-    number: u64,
-    url: &str,
-    node: &crate::github::Node,
-    item: Option<&crate::github::Node>,
-) -> Vec<(Key, Option<Value>)> {
+pub fn link_keys(number: u64, url: &str, node: &Node, item: Option<&Node>) -> Vec<(Key, Option<Value>)> {
     let mut keys = vec![
         (Key::new("github.number"), Some(Value::Integer(number as i64))),
         (Key::new("github.url"), Some(Value::text(url))),
@@ -351,29 +363,50 @@ pub fn note_losses(ws: &Workspace, all: &Comparison<'_>) -> Result<(), Failure> 
     let agreed = all.lost.iter().map(|(local, loss)| {
         let what = if *loss == Loss::Gone { "gone" } else { "removed" };
         let keys = vec![(Key::new("github.conflict.link"), Some(Value::text(what)))];
-        super::edits::Agreed { task: local.id.clone(), place: local.place.clone(), keys }
+        Agreed::new(local, keys)
     });
-    super::edits::agree(ws, agreed.collect())
+    agree(ws, agreed.collect()).map(|_| ())
 }
 
-/// Ties tasks to issues that a run which died, or another clone, has made for them.
+/// Ties tasks to issues that a run which died, or another clone, has made for them. Only what this machine itself has sent is
+/// known to be agreed on; the rest is compared without a base.
 pub fn tie_found(
     ws: &Workspace,
     all: &Comparison<'_>,
-    known: &crate::github::Knowledge,
-    names: &crate::github::Names,
+    known: &Knowledge,
+    waiting: &[Intent],
 ) -> Result<usize, Failure> {
-    let mut agreed = Vec::new();
-    for (local, item) in &all.found {
-        let Some(issue) = known.issues.get(&item.issue) else { continue };
-        let mut keys = link_keys(issue.number, &issue.url, &issue.node, Some(&item.id));
-        let remote = remote_values(item, issue, names, None, ws.flow());
-        // What it was made with: whatever this side has changed since is still to go there.
-        for field in [Field::Title, Field::Description, Field::Labels] {
-            keys.push((field.base_key(), base_value(ws, field, remote.get(&field))?));
-        }
-        agreed.push(super::edits::Agreed { task: local.id.clone(), place: local.place.clone(), keys });
-    }
-    super::edits::agree(ws, agreed)?;
+    let tied = all.found.iter().filter_map(|(local, item)| {
+        let issue = known.issues.get(&item.issue)?;
+        Some(Agreed::new(local, tie_keys(local, issue, Some(&item.id), waiting)))
+    });
+    agree(ws, tied.collect())?;
     Ok(all.found.len())
+}
+
+/// The same for those that are not in the project: their rows are made later.
+pub fn tie_recovered(
+    ws: &Workspace,
+    locals: &Locals,
+    known: &Knowledge,
+    recovered: &BTreeSet<Node>,
+    waiting: &[Intent],
+) -> Result<usize, Failure> {
+    let mut tied: BTreeMap<TaskId, Agreed> = BTreeMap::new();
+    for issue in recovered.iter().filter_map(|node| known.issues.get(node)) {
+        let Some(marker) = read_issue_body(&issue.body).1 else { continue };
+        let local = locals.tasks.get(&marker.task).filter(|local| local.link.node.is_none());
+        let Some(local) = local.filter(|local| Marker::of(&local.id, local.created) == marker) else { continue };
+        tied.entry(local.id.clone()).or_insert_with(|| Agreed::new(local, tie_keys(local, issue, None, waiting)));
+    }
+    let count = tied.len();
+    agree(ws, tied.into_values().collect())?;
+    Ok(count)
+}
+
+fn tie_keys(local: &Local, issue: &RemoteIssue, item: Option<&Node>, waiting: &[Intent]) -> Vec<(Key, Option<Value>)> {
+    let mut keys = link_keys(issue.number, &issue.url, &issue.node, item);
+    let sent = waiting.iter().find(|intent| intent.task == local.id && intent.note.is_none());
+    keys.extend(sent.and_then(|intent| intent.sent.as_ref()).into_iter().flat_map(Sent::keys));
+    keys
 }

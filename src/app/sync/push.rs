@@ -8,11 +8,11 @@ use serde::Serialize;
 use super::SyncStep;
 use super::calls::{Planned, Settles};
 use super::compare::{Comparison, NoteMove, task_id};
-use super::edits::{Agreed, agree};
+use super::edits::{Agreed, Kept, agree};
 use super::local::{Local, stem};
-use super::memory::{Intent, drop_intent, write_intent};
+use super::memory::{Intent, Sent, drop_intent, write_intent};
 use super::pull::{base_value, link_keys};
-use crate::app::{Failure, Workspace};
+use crate::app::{Failure, FailureKind, Hint, Workspace};
 use crate::github::{
     BATCH, Call, Client, Features, Field, FieldNames, GithubError, Item, Knowledge, LONGEST_TITLE, Link, Marker, Names,
     Node, NoteLink, Outcome, Project, RemoteComment, RemoteIssue, Repo, canonical, comment_body, hash, issue_body,
@@ -49,7 +49,10 @@ pub struct Pusher<'a> {
     pub repo: Repo,
     pub features: Features,
     pub scanned: Instant,
+    pub branch: Option<String>,
     pub pushed: &'a mut Pushed,
+    /// Issues that this run has written to itself.
+    pub written: BTreeSet<Node>,
     /// Changed on GitHub since they were read: left for the next run.
     pub stale: BTreeSet<Node>,
 }
@@ -64,7 +67,9 @@ impl<'a> Pusher<'a> {
             match self.client.create_label(&self.repo.id, name) {
                 Ok(Some(label)) => drop(self.repo.labels.insert(name.to_lowercase(), label)),
                 Ok(None) => self.repo = self.client.repository(&self.repo.slug)?,
-                Err(GithubError::Refused(message)) => self.fail(None, &format!("label {name}"), message),
+                Err(GithubError::Refused(message) | GithubError::Forbidden(message)) => {
+                    self.fail(None, &format!("label {name}"), message);
+                }
                 Err(error) => return Err(error.into()),
             }
         }
@@ -103,8 +108,10 @@ impl<'a> Pusher<'a> {
                 self.fail(Some(&local.id), "description", "it is longer than GitHub takes".into());
                 continue;
             }
-            let labels = texts(local.values.get(&Field::Labels));
-            let intent = self.begin(&local.id, None)?;
+            // Those that could not be made are not agreed on.
+            let mut labels = texts(local.values.get(&Field::Labels));
+            labels.retain(|name| self.repo.labels.contains_key(&name.to_lowercase()));
+            let intent = self.begin(local, None, Some(Sent::of(local, &title, &labels)))?;
             match self.client.create_issue(
                 &self.repo.id,
                 &self.project.id,
@@ -114,10 +121,12 @@ impl<'a> Pusher<'a> {
                 self.features,
             ) {
                 Ok(created) => {
-                    self.link(local, &created, &labels)?;
-                    drop_intent(self.ws, &intent)?;
+                    // Where the link cannot be written now, the next run finds the issue by its marker.
+                    if self.link(local, &created, &labels)?.is_empty() {
+                        drop_intent(self.ws, &intent)?;
+                    }
                     let issue = RemoteIssue::fresh(&created, &self.repo.slug.to_string(), labels);
-                    known.items.extend(created.item.clone().map(|item| Item::unread(item, &issue, false)));
+                    known.items.extend(created.item.clone().map(|item| Item::new(item, &issue)));
                     known.issues.insert(created.node.clone(), issue);
                     self.pushed.created.push((local.id.clone(), created.number));
                 }
@@ -127,9 +136,9 @@ impl<'a> Pusher<'a> {
         Ok(())
     }
 
-    fn begin(&self, task: &TaskId, note: Option<&str>) -> Result<Intent, Failure> {
+    fn begin(&self, local: &Local, note: Option<&str>, sent: Option<Sent>) -> Result<Intent, Failure> {
         let at = self.client.server_now().unwrap_or_else(|| self.ws.now());
-        let intent = Intent { task: task.clone(), note: note.map(str::to_owned), at };
+        let intent = Intent { task: local.id.clone(), note: note.map(str::to_owned), at, sent };
         write_intent(self.ws, &intent)?;
         Ok(intent)
     }
@@ -152,14 +161,27 @@ impl<'a> Pusher<'a> {
         self.pushed.failed.push(Failed { task: task.cloned(), what: what.to_owned(), message });
     }
 
-    fn link(&self, local: &Local, created: &crate::github::Created, labels: &[String]) -> Result<(), Failure> {
+    fn link(&self, local: &Local, created: &crate::github::Created, labels: &[String]) -> Result<Vec<TaskId>, Failure> {
         let mut keys = link_keys(created.number, &created.url, &created.node, created.item.as_ref());
         keys.push((Field::Title.base_key(), Some(Value::Text(title_of(&created.title)))));
         let (text, _) = read_issue_body(&created.body);
         let text = (!text.is_empty()).then_some(Value::Text(text));
         keys.push((Field::Description.base_key(), base_value(self.ws, Field::Description, text.as_ref())?));
         keys.push((Field::Labels.base_key(), (!labels.is_empty()).then(|| Value::texts(labels))));
-        agree(self.ws, vec![Agreed { task: local.id.clone(), place: local.place.clone(), keys }])
+        self.agree(vec![Agreed::new(local, keys)])
+    }
+
+    /// Not into the files of another branch than the one that was compared.
+    fn agree(&self, agreed: Vec<Agreed>) -> Result<Vec<TaskId>, Failure> {
+        if self.ws.repository.current_branch()? != self.branch {
+            return Err(Failure::new(
+                FailureKind::Raced,
+                "switched",
+                "another branch was checked out while the sync ran",
+            )
+            .hint(Hint::Retry));
+        }
+        agree(self.ws, agreed)
     }
 
     /// Rows for issues that have none yet: GitHub may need a moment for a new issue.
@@ -200,11 +222,11 @@ impl<'a> Pusher<'a> {
 
     fn added(&self, task: &TaskId, issue: &Node, item: Node, known: &mut Knowledge) -> Result<(), Failure> {
         if let Some(issue) = known.issues.get(issue) {
-            known.items.push(Item::unread(item.clone(), issue, false));
+            known.items.push(Item::new(item.clone(), issue));
         }
         let keys = vec![(Key::new("github.item"), Some(Value::text(item)))];
-        let place = crate::board::Place::Task;
-        agree(self.ws, vec![Agreed { task: task.clone(), place, keys }])
+        let agreed = Agreed { task: task.clone(), place: crate::board::Place::Task, keys, kept: None };
+        self.agree(vec![agreed]).map(|_| ())
     }
 
     /// Everything that may be done twice.
@@ -231,6 +253,7 @@ impl<'a> Pusher<'a> {
             }
             let calls: Vec<Call> = chunk.iter().map(|step| step.call.clone()).collect();
             let outcomes = self.client.call(&calls)?;
+            self.written.extend(chunk.iter().filter_map(|step| step.issue.clone()));
             let mut agreed = Vec::new();
             for (step, outcome) in chunk.into_iter().zip(outcomes) {
                 let done = match outcome {
@@ -255,7 +278,7 @@ impl<'a> Pusher<'a> {
                     Some(_) => {}
                 }
             }
-            agree(self.ws, agreed)?;
+            self.agree(agreed)?;
         }
         Ok(())
     }
@@ -268,6 +291,7 @@ impl<'a> Pusher<'a> {
         known: &mut Knowledge,
     ) -> Result<Option<Agreed>, Failure> {
         let Some(task) = step.task.clone() else { return Ok(None) };
+        let mut kept_text = None;
         let keys = match &step.settles {
             Settles::Nothing => {
                 self.pushed.tidied += 1;
@@ -292,12 +316,12 @@ impl<'a> Pusher<'a> {
                 }
                 // GitHub cannot hold what was sent: what it holds is what there is, here too.
                 if there != sent && matches!(field, Field::Title | Field::Description) {
-                    keys.push((field.key(), there));
+                    kept_text = Some(Kept { key: field.key(), sent, new: there });
                 }
                 keys
             }
         };
-        Ok(Some(Agreed { task, place: step.place.clone(), keys }))
+        Ok(Some(Agreed { task, place: step.place.clone(), keys, kept: kept_text }))
     }
 
     fn is_stale(&self, step: &Planned) -> bool {
@@ -312,6 +336,8 @@ impl<'a> Pusher<'a> {
         let texts = chunk.iter().filter(|step| matches!(step.call, Call::Title { .. } | Call::Body { .. }));
         let new: BTreeSet<&TaskId> = self.pushed.created.iter().map(|(task, _)| task).collect();
         let texts = texts.filter(|step| step.task.as_ref().is_none_or(|task| !new.contains(task)));
+        // What this run itself has changed looks changed.
+        let texts = texts.filter(|step| step.issue.as_ref().is_none_or(|issue| !self.written.contains(issue)));
         let ids: BTreeSet<Node> = texts.filter_map(|step| step.issue.clone()).collect();
         if ids.is_empty() {
             return Ok(());
@@ -350,7 +376,7 @@ impl<'a> Pusher<'a> {
             tell(SyncStep::Commenting { done, of: posts.len(), task: &local.id });
             let Some(note) = local.notes.iter().find(|note| note.file == *file) else { continue };
             let body = comment_body(&note.text, note.by.as_deref(), &stem(file));
-            let intent = self.begin(&local.id, Some(file))?;
+            let intent = self.begin(local, Some(file), None)?;
             match self.client.add_comment(&pair.issue.node, &body) {
                 Ok((comment, body)) => {
                     let author = Some(self.repo.viewer.clone());
@@ -359,8 +385,9 @@ impl<'a> Pusher<'a> {
                     known.note_comment(&pair.issue.node, posted);
                     let link = NoteLink { comment, hash: hash(&canonical(&note.text)) };
                     let keys = vec![(Link::note_key(&stem(file)), Some(link.value()))];
-                    agree(self.ws, vec![Agreed { task: local.id.clone(), place: local.place.clone(), keys }])?;
-                    drop_intent(self.ws, &intent)?;
+                    if self.agree(vec![Agreed::new(local, keys)])?.is_empty() {
+                        drop_intent(self.ws, &intent)?;
+                    }
                     self.pushed.comments += 1;
                 }
                 Err(error) => self.unmade(&intent, "comment", error)?,

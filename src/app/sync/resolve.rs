@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::edits::{FileEdit, github};
 use super::local::{Local, stem};
-use super::pull::base_value;
+use super::pull::{base_value, with_unmirrored};
 use crate::app::{Failure, Workspace};
 use crate::board::{Change, Move, Op, Place, Target};
 use crate::github::{Field, Link, NoteLink, canonical, hash};
@@ -99,6 +99,10 @@ fn take_remote(
             edit.set(field.key(), text.map(|text| Value::Text(format!("{}\n", canonical(&text.to_string())))))?;
         }
         (Field::Parent | Field::BlockedBy, value) => {
+            let value = match field {
+                Field::BlockedBy => with_unmirrored(ws, local.value(field), value.as_ref()),
+                _ => value,
+            };
             let change = Change::Set {
                 task: local.id.clone(),
                 key: field.key(),

@@ -6,8 +6,9 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::compare::{Lens, compare};
+use super::deleted::Deleted;
 use super::local::Locals;
-use super::memory::{ancestor, intents, knowledge_path};
+use super::memory::{ancestor, intents, knowledge_path, retired};
 use super::plan::{PlanRow, Way, rows};
 use super::run::Run;
 use super::target::{Calm, Target};
@@ -44,9 +45,17 @@ pub fn sync_status(ws: &Workspace, remote: bool, tell: &mut dyn FnMut(SyncStep<'
     };
     let locals = Locals::read(ws)?;
     let ancestor = |local: &super::local::Local| ancestor(ws, local);
-    let only = BTreeSet::new();
+    let (only, deleted) = (BTreeSet::new(), Deleted::read(ws)?);
     let features = known.features.unwrap_or_default();
-    let lens = Lens { flow: ws.flow(), features, repo: &slug, ancestor: &ancestor, only: &only };
+    let lens = Lens {
+        flow: ws.flow(),
+        features,
+        repo: &slug,
+        ancestor: &ancestor,
+        deleted: &|task, issue| deleted.has(task, issue),
+        retired: &retired(ws).into_iter().collect(),
+        only: &only,
+    };
     let mut all = compare(&locals, &known, &locals.names(), &lens);
     // What was never looked at is not lost.
     let unseen: Vec<_> = all
@@ -54,7 +63,7 @@ pub fn sync_status(ws: &Workspace, remote: bool, tell: &mut dyn FnMut(SyncStep<'
         .extract_if(.., |(local, _)| !local.link.conflicts.contains_key("link"))
         .map(|(local, _)| local)
         .collect();
-    let mut all_rows = rows(&all, &[]);
+    let mut all_rows = rows(&all);
     if known.project.is_none() {
         all_rows.extend(unseen.iter().flat_map(|local| changed_here(local)));
     }

@@ -29,20 +29,20 @@ impl Target {
             None => remote(ws).map(|(_, slug)| slug),
         };
         let Some(slug) = slug else { return Ok(None) };
-        let target = Self::named(ws, &slug);
-        refuse_strange_host(ws, &target.host)?;
-        Ok(Some(target))
+        Ok(Some(Self::named(ws, &slug)?))
     }
 
     /// A repository, with all else as it is set.
-    pub fn named(ws: &Workspace, slug: &Slug) -> Self {
+    pub fn named(ws: &Workspace, slug: &Slug) -> Result<Self, Failure> {
         let set = |key: &'static str| Some(ws.settings.text(key)).filter(|text| !text.is_empty());
         let remote = ws.repository.remote_urls().iter().find_map(|url| Host::of_remote(url)).map(|(host, _)| host);
         let host =
             set("github.host").map(|host| Host(host.to_lowercase())).or_else(|| environment().map(Host)).or(remote);
         let field = |key: &'static str| ws.settings.text(key).to_owned();
-        Self {
-            host: host.unwrap_or_else(|| Host("github.com".into())),
+        let host = host.unwrap_or_else(|| Host("github.com".into()));
+        refuse_strange_host(ws, &host)?;
+        Ok(Self {
+            host,
             slug: slug.clone(),
             owner: set("github.owner").map_or_else(|| slug.owner.clone(), str::to_owned),
             number: ws.settings.number("github.project").map(u64::from),
@@ -51,7 +51,7 @@ impl Target {
                 priority: field("github.priority_field"),
                 estimate: field("github.estimate_field"),
             },
-        }
+        })
     }
 
     /// The one that `sync init` has set up.
@@ -92,6 +92,11 @@ fn environment() -> Option<String> {
 
 /// A board that came with a clone must not choose who gets the token of a company's server.
 fn refuse_strange_host(ws: &Workspace, host: &Host) -> Result<(), Failure> {
+    if !host.is_valid() {
+        return Err(
+            Failure::usage("bad-host", format!("{:?} is no host", host.0)).advice("set github.host to a plain name")
+        );
+    }
     let from_board = ws.settings.get("github.host").is_ok_and(|setting| matches!(setting.source, Source::Board(_)));
     let urls = ws.repository.remote_urls();
     let known = |host: &Host| urls.iter().filter_map(|url| Host::of_remote(url)).any(|(there, _)| there == *host);

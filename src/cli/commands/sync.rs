@@ -62,7 +62,8 @@ fn watch(session: &Session<'_>, ask: &SyncAsk, args: &SyncRun) -> Answer {
             Err(failure) if failure.kind == app::FailureKind::Offline && failure.code != "bad-token" => {
                 session.out.failure(&failure)
             }
-            Err(failure) if failure.code == "busy" => {}
+            Err(failure) if failure.kind == app::FailureKind::Raced && failure.code != "stopped" => {}
+            Err(failure) if failure.code == "stopped" => return Ok(Outcome::Done),
             Err(failure) => return Err(failure),
         }
         if !waiter.wait(every.saturating_sub(began.elapsed())) {

@@ -157,8 +157,7 @@ fn every_answer_that_the_schema_permits_can_be_read() {
             ask("create", &|client| client.create_issue(&node("R"), &node("P"), "t", "b", &[], features).map(|_| ()));
         }
         ask("features", &|client| client.features(&mut Knowledge::default()).map(|_| ()));
-        ask("project", &|client| client.project("acme", 1).map(|_| ()));
-        ask("project again", &|client| client.project_again(&node("P")).map(|_| ()));
+        ask("project", &|client| client.project("acme", 1, &slug).map(|_| ()));
         ask("projects", &|client| client.projects_titled("acme", "x").map(|_| ()));
         ask("repository", &|client| client.repository(&slug).map(|_| ()));
         ask("recent", &|client| client.created_since(&slug, "me", jiff::Timestamp::UNIX_EPOCH).map(|_| ()));

@@ -147,7 +147,7 @@ impl Model {
 
     /// What a person or a worker does to a task.
     fn edit_here(&mut self) {
-        let (Some((task, _)), Some((other, _))) = (self.pick(), self.pick()) else { return };
+        let (Some((task, number)), Some((other, older))) = (self.pick(), self.pick()) else { return };
         let choice = self.rng.u8(..9);
         let word = format!("{} {}", ["Here", "text here", "note", "New here"][self.rng.usize(..4)], self.turn);
         self.turn += 1;
@@ -234,7 +234,6 @@ impl Model {
             }
             6 => {
                 let removes = self.rng.bool();
-                // Rings are for another test: a blocker is always older.
                 self.mirror.world(|world| match (other, removes) {
                     (Some(other), false) if other < number && !world.blocked_by(number).contains(&other) => {
                         world.add_blocked_by(number, other)

@@ -1,0 +1,121 @@
+//! Looking at GitHub: the project, what has changed in it, and what an earlier run may have left there. Nothing is written there.
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use super::SyncStep;
+use super::local::Locals;
+use super::memory::{Intent, intents, knowledge_path};
+use super::run::Run;
+use crate::app::Failure;
+use crate::github::{Item, Knowledge, Node, Project, Slug, Wanted, read_issue_body};
+
+impl Run<'_> {
+    /// The project as it is now, and every issue that has changed since it was last seen.
+    pub fn look(&mut self, number: u64, tell: &mut dyn FnMut(SyncStep<'_>)) -> Result<(), Failure> {
+        let lookup = self.client.project(&self.target.owner, number, &self.target.slug)?;
+        let owner = &self.target.owner;
+        let project = lookup.project.ok_or_else(|| {
+            Failure::refused("no-project", format!("there is no project {number} of {owner}, or not for this token"))
+                .advice(
+                    "nothing was changed: `ralph sync init` finds or makes one; `ralph sync doctor` looks at the token",
+                )
+        })?;
+        if project.closed {
+            return Err(Failure::refused("closed-project", format!("the project {:?} is closed", project.title))
+                .advice(format!("reopen it at {}, or set up another with `ralph sync init`", project.url)));
+        }
+        self.refuse_unfit(&project)?;
+        if self.known.project.as_ref() != Some(&project.id) {
+            self.known = Knowledge { project: Some(project.id.clone()), ..Knowledge::default() };
+        }
+        // Renamed or moved: GitHub says what its issues are under now.
+        if let Some(slug) = lookup.repo.as_deref().and_then(Slug::parse) {
+            self.target.slug = slug;
+        }
+        self.viewer = lookup.viewer;
+        self.features = self.client.features(&mut self.known)?;
+        let mut told = |done, of| tell(SyncStep::Scanning { done, of });
+        self.scanned = Instant::now();
+        self.known.items = self.client.scan(&project.id, &self.target.names, self.features, &mut told)?;
+        self.known.scanned_at = self.client.server_now();
+        self.project = Some(project);
+        let mut told = |done, of| tell(SyncStep::Reading { done, of });
+        self.read(&mut told)?;
+        self.recover()?;
+        Ok(self.known.save(&knowledge_path(self.ws))?)
+    }
+
+    /// Every state must have its option: without, a state could not be told apart from none.
+    fn refuse_unfit(&self, project: &Project) -> Result<(), Failure> {
+        let all = super::init::wanted(self.ws.flow(), &self.target.names);
+        for Wanted { name, .. } in &all {
+            if project.field(name).is_none() {
+                return Err(Failure::refused(
+                    "no-field",
+                    format!("the project {:?} has no field {name:?}", project.title),
+                )
+                .advice("nothing was changed: `ralph sync init` makes it"));
+            }
+        }
+        let lacking = all.iter().filter_map(|wanted| Some((wanted, project.field(&wanted.name)?)));
+        let Some((wanted, field)) = lacking.into_iter().find(|(wanted, field)| !field.lacks(wanted).is_empty()) else {
+            return Ok(());
+        };
+        let known: Vec<&str> = wanted.options.iter().map(|(name, _)| name.as_str()).collect();
+        let strange = field.options.iter().map(|option| option.name.as_str()).filter(|name| !known.contains(name));
+        let strange: Vec<&str> = strange.collect();
+        let renamed = if strange.is_empty() { String::new() } else { format!("; it has {}", strange.join(", ")) };
+        let message = format!("the field {} has no option {}{renamed}", wanted.name, field.lacks(wanted).join(", "));
+        Err(Failure::refused("no-option", message)
+            .advice(format!("nothing was changed: if it was renamed, rename it back at {}", project.url))
+            .advice("`ralph sync init` adds what is missing and keeps what is there"))
+    }
+
+    /// Reads what has changed, what tasks are linked to and the scan does not show, and what a run that died was about.
+    fn read(&mut self, tell: &mut dyn FnMut(usize, usize)) -> Result<(), Failure> {
+        let locals = Locals::read(self.ws)?;
+        let rows: BTreeSet<&Node> = self.known.items.iter().map(|item| &item.id).collect();
+        let shown: BTreeSet<&Node> = self.known.items.iter().map(|item| &item.issue).collect();
+        let hidden =
+            locals.tasks.values().filter(|local| !local.link.item.as_ref().is_some_and(|item| rows.contains(item)));
+        let mut wanted: BTreeSet<Node> =
+            hidden.filter_map(|local| local.link.node.clone()).filter(|node| !shown.contains(node)).collect();
+        self.waiting = intents(self.ws)?;
+        let noted = self.waiting.iter().filter(|intent| intent.note.is_some());
+        wanted.extend(noted.filter_map(|intent| locals.tasks.get(&intent.task)?.link.node.clone()));
+        self.client.refresh(&mut self.known, self.features, &wanted, self.ask.full, tell)?;
+        let keep: BTreeSet<Node> =
+            self.known.items.iter().map(|item| item.issue.clone()).chain(wanted.iter().cloned()).collect();
+        self.known.issues.retain(|node, _| keep.contains(node));
+        // What the scan does not show, because it is archived or was moved while it went on, the issue itself still names.
+        let project = self.project().id.clone();
+        for node in &wanted {
+            let Some(issue) = self.known.issues.get(node) else { continue };
+            let row = issue.items.iter().find(|(_, of, _)| *of == project).cloned();
+            if let Some((item, _, archived)) = row.filter(|_| self.known.item_of(node).is_none()) {
+                self.known.items.push(Item::unlisted(item, issue, archived));
+            }
+        }
+        Ok(())
+    }
+
+    /// Issues that a run which died may have made: listed, and read in full.
+    fn recover(&mut self) -> Result<(), Failure> {
+        let issues: Vec<&Intent> = self.waiting.iter().filter(|intent| intent.note.is_none()).collect();
+        let Some(oldest) = issues.iter().map(|intent| intent.at).min() else { return Ok(()) };
+        let since = oldest.checked_sub(jiff::SignedDuration::from_hours(1)).unwrap_or(oldest);
+        let listed = self.client.created_since(&self.target.slug, &self.viewer, since)?;
+        let ours = |body: &str| {
+            let marker = read_issue_body(body).1;
+            marker.is_some_and(|marker| issues.iter().any(|intent| intent.task == marker.task))
+        };
+        let rowless = listed.into_iter().filter(|(node, _, body)| ours(body) && self.known.item_of(node).is_none());
+        self.recovered = rowless.map(|(node, _, _)| node).collect();
+        if !self.recovered.is_empty() {
+            let wanted = self.recovered.clone();
+            self.client.refresh(&mut self.known, self.features, &wanted, false, &mut |_, _| {})?;
+        }
+        Ok(())
+    }
+}

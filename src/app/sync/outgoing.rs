@@ -1,0 +1,233 @@
+//! The second half of a run: what the board has changed, in the order in which GitHub can take it.
+
+use std::collections::BTreeSet;
+
+use super::calls::{Planned, Settles};
+use super::compare::{Comparison, NoteMove};
+use super::edits::{Agreed, agree};
+use super::local::{Local, Locals, stem};
+use super::memory::{drop_intent, drop_retired, knowledge_path, note_retired, retired};
+use super::push::{Pushed, Pusher, texts};
+use super::run::Run;
+use super::{Mirrored, SyncStep, Synced};
+use crate::app::Failure;
+use crate::board::Place;
+use crate::github::{Call, Decision, Field, Item, Knowledge, Link, Names, Node, Repo, remote_values};
+use crate::task::{StateName, TaskId, Value};
+
+/// A create of an earlier run that is not settled: of a task's issue, or of a note's comment.
+type Waiting = BTreeSet<(TaskId, Option<String>)>;
+
+impl Run<'_> {
+    pub(super) fn hand_out(
+        &mut self,
+        retire: &[Item],
+        synced: &mut Synced,
+        tell: &mut dyn FnMut(SyncStep<'_>),
+    ) -> Result<(), Failure> {
+        let mut known = std::mem::take(&mut self.known);
+        let mut pushed = Pushed::default();
+        let done = self.push_all(&mut known, retire, &mut pushed, tell);
+        self.known = known;
+        synced.created = pushed.created.into_iter().map(|(task, number)| Mirrored { task, number }).collect();
+        synced.pushed = pushed.fields;
+        synced.comments_out = pushed.comments;
+        synced.tidied = pushed.tidied;
+        synced.failed = pushed.failed;
+        done
+    }
+
+    /// What exists is changed first, while the look at it is fresh; then what is new is made, one by one.
+    fn push_all(
+        &self,
+        known: &mut Knowledge,
+        retire: &[Item],
+        pushed: &mut Pushed,
+        tell: &mut dyn FnMut(SyncStep<'_>),
+    ) -> Result<(), Failure> {
+        let waiting = self.still_waiting(known)?;
+        let mut pusher = Pusher {
+            ws: self.ws,
+            client: self.client,
+            project: self.project(),
+            fields: &self.target.names,
+            repo: Repo::unread(&self.target.slug),
+            features: self.features,
+            scanned: self.scanned,
+            branch: self.branch.clone(),
+            pushed,
+            written: BTreeSet::new(),
+            stale: BTreeSet::new(),
+        };
+        // Rows for issues that are back, before anything is compared with them.
+        pusher.add_items(&self.rowless(known)?, known)?;
+        self.reread_comments(known)?;
+        let locals = Locals::read(self.ws)?;
+        let all = self.compare(&locals, known, &locals.names());
+        let new: Vec<&Local> = {
+            let wanted = all.creates.iter().filter(|local| !waiting.contains(&(local.id.clone(), None)));
+            wanted.filter_map(|local| locals.tasks.get(&local.id)).collect()
+        };
+        let labels = wanted_labels(&all, &new);
+        drop(all);
+        if !new.is_empty() || !labels.is_empty() {
+            pusher.repo = self.client.repository(&self.target.slug)?;
+            refuse_unwritable(&pusher.repo)?;
+        }
+        pusher.ensure_labels(&labels)?;
+        for item in retire {
+            note_retired(self.ws, &item.issue)?;
+        }
+        let closing = retire.iter().flat_map(|item| self.retiring(item)).collect();
+        self.change_all(&mut pusher, known, closing, &waiting, tell)?;
+        if new.is_empty() {
+            return Ok(());
+        }
+        pusher.create(&new, known, tell)?;
+        pusher.add_items(&self.rowless(known)?, known)?;
+        self.change_all(&mut pusher, known, Vec::new(), &waiting, tell)
+    }
+
+    /// Everything that differs, then every note that has no comment yet.
+    fn change_all(
+        &self,
+        pusher: &mut Pusher<'_>,
+        known: &mut Knowledge,
+        more: Vec<Planned>,
+        waiting: &Waiting,
+        tell: &mut dyn FnMut(SyncStep<'_>),
+    ) -> Result<(), Failure> {
+        let locals = Locals::read(self.ws)?;
+        let names = locals.names();
+        let before = known.clone();
+        let all = self.compare(&locals, &before, &names);
+        let mut planned = pusher.plan_calls(&all, &names);
+        planned.extend(more);
+        let posts = all.pairs.iter().filter(|pair| pair.notes.iter().any(|note| matches!(note, NoteMove::Post { .. })));
+        let touched: BTreeSet<&Node> =
+            posts.map(|pair| &pair.issue.node).chain(planned.iter().filter_map(|step| step.issue.as_ref())).collect();
+        // What is about to change has to be read again, even if this run dies.
+        known.issues.iter_mut().filter(|(node, _)| touched.contains(node)).for_each(|(_, issue)| issue.unsettle());
+        known.save(&knowledge_path(self.ws))?;
+        pusher.change(planned, known, tell)?;
+        pusher.comment(&all, waiting, known, tell)
+    }
+
+    /// That a comment was edited shows in no stamp: before one is written over, it is read again.
+    fn reread_comments(&self, known: &mut Knowledge) -> Result<(), Failure> {
+        let locals = Locals::read(self.ws)?;
+        let all = self.compare(&locals, known, &locals.names());
+        let edits = all.pairs.iter().filter(|pair| pair.notes.iter().any(|note| matches!(note, NoteMove::Edit { .. })));
+        let nodes: BTreeSet<Node> = edits.map(|pair| pair.issue.node.clone()).collect();
+        drop(all);
+        if !nodes.is_empty() {
+            let ids: Vec<Node> = nodes.into_iter().collect();
+            for (node, issue) in self.client.details(&ids, self.features)? {
+                known.issues.extend(issue.map(|issue| (node, issue)));
+            }
+        }
+        Ok(())
+    }
+
+    /// A task that was deleted, closed there, and is here again: what was done to its issue was our doing, not news.
+    pub(super) fn bring_back(&self, locals: &Locals) -> Result<bool, Failure> {
+        let mut agreed = Vec::new();
+        for node in retired(self.ws) {
+            let local = locals.tasks.values().find(|local| local.link.node.as_ref() == Some(&node));
+            let Some(local) = local else { continue };
+            let Some((item, issue)) = self.known.item_of(&node).zip(self.known.issues.get(&node)) else { continue };
+            let there = remote_values(item, issue, &Names::default(), None, self.ws.flow());
+            let state = there.get(&Field::State).cloned();
+            let shown =
+                state.as_ref().and_then(|state| item.unlike(self.ws.flow(), &StateName::new(state.to_string())));
+            let keys = vec![
+                (Field::State.base_key(), state),
+                (Field::Archived.base_key(), there.get(&Field::Archived).cloned()),
+                (Link::shown_key(), shown.map(Value::text)),
+            ];
+            agreed.push(Agreed::new(local, keys));
+            drop_retired(self.ws, &node)?;
+        }
+        let any = !agreed.is_empty();
+        agree(self.ws, agreed)?;
+        Ok(any)
+    }
+
+    /// Closing and putting away what was deleted here.
+    fn retiring(&self, item: &Item) -> Vec<Planned> {
+        let step = |call: Call| Planned {
+            task: None,
+            place: Place::Task,
+            issue: Some(item.issue.clone()),
+            settles: Settles::Nothing,
+            call,
+            value: None,
+            note: None,
+        };
+        let mut steps = Vec::new();
+        if !item.closed {
+            steps.push(step(Call::Close { issue: item.issue.clone(), reason: "NOT_PLANNED" }));
+        }
+        if !item.archived {
+            steps.push(step(Call::Archive { project: self.project().id.clone(), item: item.id.clone() }));
+        }
+        steps
+    }
+
+    /// Creates of earlier runs that are neither found nor certainly not made. A task that cannot be read now is waited for.
+    fn still_waiting(&self, known: &Knowledge) -> Result<Waiting, Failure> {
+        let mut waiting = Waiting::new();
+        let now = self.client.server_now();
+        for intent in &self.waiting {
+            let place = if self.ws.store.exists(&intent.task) { Place::Task } else { Place::Archive };
+            let settled = match (Local::load(self.ws, &intent.task, place)?, &intent.note) {
+                (None, _) => false,
+                (Some(local), None) => local.link.node.is_some(),
+                (Some(local), Some(note)) => is_listed(known, &local, note),
+            };
+            if settled || now.is_some_and(|now| intent.is_over(now)) {
+                drop_intent(self.ws, intent)?;
+            } else {
+                waiting.insert((intent.task.clone(), intent.note.clone()));
+            }
+        }
+        Ok(waiting)
+    }
+
+    /// Tasks whose issue has no row in the project yet.
+    fn rowless(&self, known: &Knowledge) -> Result<Vec<(TaskId, Node)>, Failure> {
+        let locals = Locals::read(self.ws)?;
+        let wanted = |local: &&Local| self.ask.only.is_empty() || self.ask.only.contains(&local.id);
+        let new = locals.tasks.values().filter(|local| local.link.item.is_none() && local.place == Place::Task);
+        let linked = new.filter(wanted).filter_map(|local| Some((local.id.clone(), local.link.node.clone()?)));
+        Ok(linked.filter(|(_, node)| known.issues.contains_key(node) && known.item_of(node).is_none()).collect())
+    }
+}
+
+/// Whether the comment that a note is linked to is really there.
+fn is_listed(known: &Knowledge, local: &Local, note: &str) -> bool {
+    let link = local.link.notes.get(&stem(note));
+    let issue = local.link.node.as_ref().and_then(|node| known.issues.get(node));
+    link.zip(issue).is_some_and(|(link, issue)| issue.comments.iter().any(|comment| comment.id == link.comment))
+}
+
+fn refuse_unwritable(repo: &Repo) -> Result<(), Failure> {
+    let why = match repo {
+        repo if repo.archived => "is archived",
+        repo if !repo.issues => "has its issues switched off",
+        repo if !repo.may_write() => "may not be written to with this token",
+        _ => return Ok(()),
+    };
+    Err(Failure::refused("unwritable", format!("{} {why}", repo.slug)).advice("nothing was created there"))
+}
+
+/// Labels that are to be shown and may have to be made.
+fn wanted_labels(all: &Comparison<'_>, new: &[&Local]) -> BTreeSet<String> {
+    let mut wanted: BTreeSet<String> = new.iter().flat_map(|local| texts(local.values.get(&Field::Labels))).collect();
+    let moved = all.pairs.iter().filter(|pair| pair.decisions.contains(&(Field::Labels, Decision::Push)));
+    wanted.extend(moved.flat_map(|pair| {
+        // Those that go need their ids too.
+        texts(pair.here.get(&Field::Labels)).into_iter().chain(pair.issue.labels.iter().cloned())
+    }));
+    wanted
+}

@@ -176,7 +176,9 @@ impl Model {
                 &format!("labels{}=label-{}", ['+', '-'][self.rng.usize(..2)], self.rng.u8(..5)),
             ]),
             6 => match self.rng.bool() {
-                true => run(&["block", &task, "--on", &other]),
+                // Rings are for another test: a blocker is always older.
+                true if older < number => run(&["block", &task, "--on", &other]),
+                true => {}
                 false => run(&["unblock", &task, "--from", &other]),
             },
             7 => {

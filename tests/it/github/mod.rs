@@ -5,6 +5,7 @@ mod faults;
 mod kills;
 mod mirroring;
 mod model;
+mod pulls;
 mod quiet;
 mod setup;
 mod volume;

@@ -98,7 +98,7 @@ pub fn read_comment(body: &str) -> (String, Option<String>, Option<String>) {
     let name = line.and_then(|line| line.strip_prefix(NOTE_MARK)?.strip_suffix("-->"));
     let Some(note) = name.map(|name| name.trim().to_owned()) else { return (text, None, None) };
     let Some(note) = note.strip_suffix(" signed").map(str::to_owned) else {
-        return (rest.to_owned(), None, Some(note));
+        return (rest, None, Some(note));
     };
     // A note without a text has nothing after the name.
     let named = rest.strip_prefix("**").and_then(|rest| rest.split_once("**:"));

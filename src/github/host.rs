@@ -35,7 +35,7 @@ pub struct Host(pub String);
 impl Host {
     /// The host and the repository that a remote's address names: `https://…`, `ssh://…` or `git@host:owner/name`.
     pub fn of_remote(url: &str) -> Option<(Self, Slug)> {
-        let rest = url.split_once("://").map(|(scheme, rest)| (scheme, rest));
+        let rest = url.split_once("://");
         let (place, path) = match rest {
             Some(("https" | "http" | "ssh" | "git", rest)) => rest.split_once('/')?,
             Some(_) => return None,

@@ -26,6 +26,13 @@ pub struct Pair<'a> {
     pub notes: Vec<NoteMove<'a>>,
 }
 
+impl Pair<'_> {
+    pub fn has_conflict(&self) -> bool {
+        self.decisions.iter().any(|(_, decision)| *decision == Decision::Conflict)
+            || self.notes.iter().any(|note| matches!(note, NoteMove::Conflict { .. }))
+    }
+}
+
 /// What becomes of a note or a comment.
 #[derive(Debug, Clone)]
 pub enum NoteMove<'a> {
@@ -246,7 +253,7 @@ fn notes<'a>(local: &'a Local, issue: &'a RemoteIssue) -> Vec<NoteMove<'a>> {
             }
             // Deleted there: the note stays here, and goes there again once it says something else.
             (Some(link), None) if link.hash != hash(&canonical(&note.text)) => {
-                moves.push(NoteMove::Post { file: &note.file })
+                moves.push(NoteMove::Post { file: &note.file });
             }
             (_, None) => {}
             (link, Some(comment)) => moves.extend(edited(&note.file, &note.text, link, comment)),

@@ -99,7 +99,7 @@ fn markers(locals: &Locals, known: &Knowledge, repo: &str) -> Vec<SyncFinding> {
             (Some(local), _) if local.id != marker.task => found.push(mismatch(item, &local.id, &marker.task)),
             (None, Some(local)) if local.link.node.is_some() => found.push(duplicate(item, local)),
             (None, None) if !item.closed && !locals.unmirrored.contains(&marker.task) => {
-                found.push(orphan(item, &marker.task))
+                found.push(orphan(item, &marker.task));
             }
             _ => {}
         }

@@ -133,7 +133,8 @@ fn refuse_lacking(client: &Client<'_>, repo: &Repo) -> Result<(), Failure> {
         if !has("project") {
             missing.push("project");
         }
-        if !has("repo") && !(repo.public && has("public_repo")) {
+        let enough = has("repo") || (repo.public && has("public_repo"));
+        if !enough {
             missing.push("repo");
         }
         if !missing.is_empty() {

@@ -204,7 +204,7 @@ impl Step<'_> {
             self.taken.refused.push(format!("{refusal}, as GitHub has it"));
             return Ok(false);
         }
-        self.extra.extend(board.after(&[change]).parents_over(&[id.clone()], self.ws.rules()));
+        self.extra.extend(board.after(&[change]).parents_over(&[id], self.ws.rules()));
         self.edit.set(key, new).map(|()| true)
     }
 

@@ -202,7 +202,7 @@ impl<'a> Pusher<'a> {
                     match outcome {
                         Outcome::Done(Some(item)) => self.added(task, issue, Node::new(item), known)?,
                         Outcome::Failed(error) if !error.is("NOT_FOUND") => {
-                            self.fail(Some(task), "project item", error.message)
+                            self.fail(Some(task), "project item", error.message);
                         }
                         _ => again.push((task.clone(), issue.clone())),
                     }
@@ -273,7 +273,7 @@ impl<'a> Pusher<'a> {
                 match done {
                     None => drop(spoiled.insert(key)),
                     Some(kept) if *left == 0 && !spoiled.contains(&key) => {
-                        agreed.extend(self.settled(step, kept, known)?)
+                        agreed.extend(self.settled(step, kept, known)?);
                     }
                     Some(_) => {}
                 }

@@ -230,12 +230,12 @@ impl<'a> Run<'a> {
     fn conclude(&self, synced: &mut Synced) -> Result<(), Failure> {
         let locals = Locals::read(self.ws)?;
         let all = self.compare(&locals, &self.known, &locals.names());
-        for pair in all.pairs.iter().filter(|pair| pair.decisions.iter().any(|(_, way)| *way == Decision::Conflict)) {
+        for pair in all.pairs.iter().filter(|pair| pair.has_conflict()) {
             take(self.ws, pair, Intake::Closed)?;
         }
         let locals = Locals::read(self.ws)?;
         synced.conflicts = conflict_rows(&all, &locals);
-        synced.left_out = locals.broken.clone();
+        synced.left_out = locals.broken;
         let now = self.client.server_now();
         let left = |intent: Intent| (intent.task.clone(), intent.seconds_left(now));
         synced.unknown = intents(self.ws)?.into_iter().map(left).collect();

@@ -38,7 +38,7 @@ pub struct SyncStatus {
 
 pub fn sync_status(ws: &Workspace, remote: bool, tell: &mut dyn FnMut(SyncStep<'_>)) -> Result<SyncStatus, Failure> {
     let (target, number) = Target::ready(ws)?;
-    let (slug, host) = (target.slug.to_string(), target.clone());
+    let (slug, host) = (target.slug.to_string(), target);
     let known = match remote {
         true => look(ws, host, number, tell)?,
         false => Knowledge::load(&knowledge_path(ws)),

@@ -60,7 +60,7 @@ fn watch(session: &Session<'_>, ask: &SyncAsk, args: &SyncRun) -> Answer {
             }
             // A network that is away comes back; a refusal stays.
             Err(failure) if failure.kind == app::FailureKind::Offline && failure.code != "bad-token" => {
-                session.out.failure(&failure)
+                session.out.failure(&failure);
             }
             Err(failure) if failure.kind == app::FailureKind::Raced && failure.code != "stopped" => {}
             Err(failure) if failure.code == "stopped" => return Ok(Outcome::Done),
@@ -237,7 +237,7 @@ fn counts(synced: &Synced) -> String {
     let idle = if synced.is_clean() { "both sides say the same" } else { "nothing was changed" };
     let text = if parts.is_empty() { idle.to_owned() } else { parts.join(", ") };
     let requests = if synced.requests == 1 { "1 request".to_owned() } else { format!("{} requests", synced.requests) };
-    format!("{text}  {}\n", paint(style::DIM, &format!("({requests})")))
+    format!("{text}  {}\n", paint(style::DIM, format!("({requests})")))
 }
 
 /// What is left for a person, or for later.

@@ -55,10 +55,10 @@ fn a_project_that_is_closed() {
 #[test]
 fn an_option_that_was_renamed() {
     let breaks = |mirror: &Mirror, _: u32| {
-        mirror.world(|world| world.rename_option(1, "Workflow State", "In Review", "Reviewing"))
+        mirror.world(|world| world.rename_option(1, "Workflow State", "In Review", "Reviewing"));
     };
     let mends = |mirror: &Mirror, _: u32| {
-        mirror.world(|world| world.rename_option(1, "Workflow State", "Reviewing", "In Review"))
+        mirror.world(|world| world.rename_option(1, "Workflow State", "Reviewing", "In Review"));
     };
     survives(1, &["has no option In Review; it has Reviewing", "rename it back", "ralph sync init"], breaks, mends);
 }
@@ -144,7 +144,7 @@ fn an_issue_that_is_gone_is_never_deleted_here() {
     assert_ne!(mirror.number(&task), number, "made anew");
     let number = mirror.number(&task);
     mirror.world(|world| world.remove_from_project(number));
-    mirror.ralph(&["sync"]);
+    let _ = mirror.ralph(&["sync"]);
     mirror.ralph(&["sync", "resolve", &task, "--take", "remote"]).ok();
     assert_eq!(mirror.sync()["plan"]["rows"], serde_json::json!([]), "no longer mirrored");
     assert!(mirror.sandbox.read_task(&task).contains("mirror = false"));
@@ -181,11 +181,11 @@ fn no_clock_of_this_machine_decides_anything() {
         let lost = mirror.add(&["Lost"]);
         let requests = 5;
         mirror.fake.plan((0..requests).map(|index| (index + 3, Fault::DropAfter)));
-        mirror.ralph(&["sync"]);
+        let _ = mirror.ralph(&["sync"]);
         mirror.fake.plan([]);
-        mirror.ralph(&["sync"]);
+        let _ = mirror.ralph(&["sync"]);
         mirror.world(|world| world.advance(700));
-        mirror.ralph(&["sync"]);
+        let _ = mirror.ralph(&["sync"]);
         mirror.sync();
         let titles =
             mirror.world(|world| world.issues_in("acme/app").iter().filter(|issue| issue.title == "Lost").count());
@@ -224,7 +224,7 @@ fn what_github_cannot_make_whole_is_asked_for_in_parts() {
         }
     });
     mirror.fake.plan((3..20).map(|index| (index, Fault::ResourceLimits)));
-    mirror.ralph(&["sync"]);
+    let _ = mirror.ralph(&["sync"]);
     mirror.fake.plan([]);
     mirror.sync();
     assert_eq!(mirror.sandbox.ids().len(), 30);
@@ -275,7 +275,7 @@ fn an_index_that_lags_and_a_new_issue_that_is_not_addable_yet_are_waited_for() {
 fn a_limit_on_creating_is_met_with_patience() {
     let mirror = Mirror::new();
     mirror.world(|world| {
-        world.limits = Some(Limits { per_minute: 3, per_hour: 500, issues_per_minute: 3, issues_per_hour: 500 })
+        world.limits = Some(Limits { per_minute: 3, per_hour: 500, issues_per_minute: 3, issues_per_hour: 500 });
     });
     for n in 0..3 {
         mirror.add(&[&format!("Task {n}")]);
@@ -336,7 +336,7 @@ fn duplicates_orphans_and_twins_are_found_by_the_doctor() {
     let kinds: Vec<&str> = found.as_array().unwrap().iter().map(|one| one["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["twin", "duplicate", "orphan"], "{found}");
     // No run makes it worse.
-    mirror.ralph(&["sync"]);
+    let _ = mirror.ralph(&["sync"]);
     assert_eq!(mirror.world(|world| world.issues_in("acme/app").len()), 3);
     assert_eq!(mirror.sandbox.ids().len(), 2);
 }

@@ -25,9 +25,9 @@ fn filled() -> Mirror {
 
 fn settle(mirror: &Mirror) {
     // What may still turn up is waited for by GitHub's clock.
-    mirror.ralph(&["sync"]);
+    let _ = mirror.ralph(&["sync"]);
     mirror.world(|world| world.advance(700));
-    mirror.ralph(&["sync"]);
+    let _ = mirror.ralph(&["sync"]);
     let last = mirror.ralph(&["sync", "--json"]);
     assert_eq!(last.code, 0, "{last}");
 }
@@ -85,7 +85,7 @@ fn an_answer_that_is_lost_doubles_nothing() {
         for fault in [Fault::DropAfter, Fault::Truncate, Fault::BadGatewayAfter, Fault::DropBefore, Fault::BadGateway] {
             let mirror = filled();
             mirror.fake.plan([(index, fault)]);
-            mirror.ralph(&["sync"]);
+            let _ = mirror.ralph(&["sync"]);
             mirror.fake.plan([]);
             settle(&mirror);
             check(&mirror, &format!("{fault:?} at request {index}"));

@@ -208,7 +208,7 @@ fn links_go_both_ways_and_a_ring_is_left_to_a_person() {
         world.set_parent(nc, Some(number));
         number
     });
-    mirror.ralph(&["sync"]);
+    let _ = mirror.ralph(&["sync"]);
     assert_eq!(mirror.world(|world| world.parent(nc)), Some(foreign));
 }
 
@@ -398,4 +398,157 @@ fn a_branch_that_goes_back_does_not_take_github_back() {
         (mirror.field(&task, "title").as_str(), mirror.world(|world| world.issue(number).title.clone()).as_str()),
         ("Newer", "Newer")
     );
+}
+
+#[test]
+fn an_issue_that_another_clone_made_is_not_written_over() {
+    let mirror = Mirror::new();
+    let task = mirror.add(&["First", "--body", "text"]);
+    mirror.sandbox.git(&["add", "-A"]);
+    mirror.sandbox.git(&["commit", "-qm", "board"]);
+    let clone = mirror.sandbox.outside("clone");
+    mirror.sandbox.git(&["clone", "-q", ".", clone.to_str().unwrap()]);
+    mirror.sync();
+    let number = mirror.number(&task);
+    mirror.world(|world| {
+        world.edit_title(number, "Better");
+        world.add_label(number, "bug");
+    });
+    let other = crate::sandbox::finish(mirror.command(&clone).args(["sync"]));
+    assert!(other.code == 1 && other.stdout.contains("1 issue found again"), "{other}");
+    assert_eq!(
+        mirror.world(|world| (world.issue(number).title.clone(), world.labels(number))),
+        ("Better".into(), vec!["bug".to_owned()])
+    );
+    assert_eq!(mirror.world(|world| world.issues_in("acme/app").len()), 1);
+}
+
+#[test]
+fn a_card_that_was_taken_out_and_put_in_again_takes_nothing_away_here() {
+    let mirror = Mirror::new();
+    let (task, number) = one(&mirror, &["First", "--priority", "P1", "--estimate", "S"]);
+    mirror.world(|world| {
+        world.remove_from_project(number);
+        world.add_to_project(1, number);
+    });
+    mirror.sync();
+    mirror.sync();
+    assert_eq!((mirror.field(&task, "priority").as_str(), mirror.field(&task, "estimate").as_str()), ("P1", "S"));
+    assert_eq!(mirror.world(|world| world.value(number, "Priority")).as_deref(), Some("P1"));
+}
+
+#[test]
+fn an_adopted_task_that_is_deleted_is_closed_there_and_comes_back_with_undo() {
+    let mirror = Mirror::new();
+    let number = mirror.world(|world| {
+        let number = world.add_issue("acme/app", "Theirs", "");
+        world.add_to_project(1, number);
+        number
+    });
+    mirror.sync();
+    let task = mirror.sandbox.ids().remove(0);
+    mirror.ralph(&["task", "rm", &task]).ok();
+    mirror.sync();
+    assert_eq!(mirror.sandbox.ids().len(), 0, "not adopted again");
+    assert!(mirror.world(|world| world.issue(number).closed && world.item(number).archived));
+    mirror.ralph(&["undo"]).ok();
+    mirror.sync();
+    assert_eq!(mirror.field(&task, "state"), "Backlog");
+    assert!(mirror.world(|world| !world.issue(number).closed && !world.item(number).archived));
+    // Once it is closed, what people do to it is their affair.
+    mirror.ralph(&["task", "rm", &task]).ok();
+    mirror.sync();
+    mirror.world(|world| {
+        world.unarchive_item(number);
+        world.reopen_issue(number);
+    });
+    mirror.sync();
+    assert!(mirror.world(|world| !world.issue(number).closed));
+}
+
+#[test]
+fn a_file_that_is_broken_is_left_out_and_its_issue_not_taken_for_new() {
+    let mirror = Mirror::new();
+    mirror.world(|world| {
+        let number = world.add_issue("acme/app", "Theirs", "");
+        world.add_to_project(1, number);
+    });
+    mirror.sync();
+    let task = mirror.sandbox.ids().remove(0);
+    let text = mirror.sandbox.read_task(&task);
+    mirror.sandbox.write_task(&task, format!("{text}x = =\n"));
+    let said = mirror.ralph(&["sync"]);
+    assert!(
+        said.code == 1 && said.stdout.contains(&format!("left out: {task}")) && !said.stdout.contains("taken in"),
+        "{said}"
+    );
+    mirror.sandbox.write_task(&task, &text);
+    assert_eq!(mirror.sync()["plan"]["rows"], serde_json::json!([]));
+    // So is one that a person does not want mirrored any more.
+    mirror.sandbox.write_task(&task, text.replace("[github]\n", "[github]\nmirror = false\n"));
+    assert_eq!(mirror.sync()["adopted"], serde_json::json!([]));
+}
+
+#[test]
+fn a_conflict_over_a_closed_issue_is_settled_either_way() {
+    for (side, ends) in [("local", "Canceled"), ("remote", "Done")] {
+        let mirror = Mirror::new();
+        let (task, number) = one(&mirror, &["First"]);
+        mirror.ralph(&["cancel", &task]).ok();
+        mirror.world(|world| world.close_issue(number, "COMPLETED"));
+        assert_eq!(mirror.ralph(&["sync"]).code, 1);
+        assert!(mirror.ralph(&["task", "show", &task]).ok().contains("conflict    state"));
+        mirror.ralph(&["sync", "resolve", &task, "--take", side]).ok();
+        mirror.sync();
+        assert_eq!(mirror.field(&task, "state"), ends);
+        assert!(mirror.world(|world| world.issue(number).closed));
+        assert_eq!(mirror.world(|world| world.value(number, "Workflow State")).as_deref(), Some(ends));
+        assert_eq!(mirror.sync()["plan"]["rows"], serde_json::json!([]), "{side}");
+    }
+}
+
+#[test]
+fn a_comment_that_was_edited_on_both_sides_is_not_written_over() {
+    let mirror = Mirror::new();
+    let (task, number) = one(&mirror, &["First"]);
+    mirror.ralph(&["note", &task, "said"]).ok();
+    mirror.sync();
+    mirror.world(|world| world.advance(60));
+    mirror.sync();
+    let (id, body) =
+        mirror.world(|world| (world.comments(number)[0].id.clone(), world.comments(number)[0].body.clone()));
+    mirror.world(|world| world.edit_comment(&id, &body.replace("said", "said there")));
+    let folder = mirror.sandbox.root().join(format!(".ralph/notes/{task}"));
+    let note = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    std::fs::write(&note, std::fs::read_to_string(&note).unwrap().replace("said", "said here")).unwrap();
+    let said = mirror.ralph(&["sync"]);
+    assert_eq!(said.code, 1, "{said}");
+    assert!(mirror.world(|world| world.comments(number)[0].body.contains("said there")));
+    mirror.ralph(&["sync", "resolve", &task, "--take", "local"]).ok();
+    mirror.sync();
+    assert!(mirror.world(|world| world.comments(number)[0].body.contains("said here")));
+}
+
+#[test]
+fn after_a_push_nothing_has_changed_there_and_undo_is_about_what_a_person_did() {
+    let mirror = Mirror::new();
+    let (task, _) = one(&mirror, &["First", "--priority", "P2"]);
+    mirror.ralph(&["task", "set", &task, "priority=P1", "title=Second"]).ok();
+    mirror.ralph(&["done", &task, "--force"]).ok();
+    mirror.sync();
+    let status = mirror.ralph(&["sync", "status", "--json"]).json();
+    assert_eq!((&status["changed_there"], &status["changed_here"]), (&serde_json::json!([]), &serde_json::json!([])));
+    let log = mirror.ralph(&["log"]).ok();
+    assert!(!log.contains("github.base"), "{log}");
+    let undone = mirror.ralph(&["undo"]).ok();
+    assert!(undone.contains("Done → Backlog") || undone.contains("state"), "{undone}");
+    assert_eq!(mirror.field(&task, "state"), "Backlog");
+}
+
+#[test]
+fn another_forge_is_not_taken_for_github() {
+    let mirror = Mirror::unset(crate::fake::Level::Dotcom);
+    mirror.sandbox.git(&["remote", "set-url", "origin", "git@gitlab.com:acme/app.git"]);
+    let said = mirror.ralph(&["sync", "init"]).fails(1);
+    assert!(said.contains("no git remote of this repository is a GitHub"), "{said}");
 }

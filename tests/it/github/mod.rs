@@ -19,6 +19,7 @@ use crate::sandbox::{Output, RALPH, Sandbox, finish};
 /// For trying ralph by hand: prints where it listens, and stays until it is ended.
 #[test]
 #[ignore = "a server, not a check"]
+#[allow(clippy::print_stderr)]
 fn serve() {
     let fake = Fake::start();
     eprintln!("export RALPH_GITHUB_API={} GH_TOKEN={}", fake.url(), fake.token());

@@ -218,35 +218,8 @@ impl Model {
                 let option = [Some("XS"), Some("S"), None][self.rng.usize(..3)];
                 self.mirror.world(|world| world.set_field(number, "Estimate", option));
             }
-            5 => {
-                let (label, adds) = (format!("label-{}", self.rng.u8(..5)), self.rng.bool());
-                self.mirror.world(|world| {
-                    let has = world.labels(number).contains(&label);
-                    match adds {
-                        true if !has => {
-                            if !world.labels.values().any(|other| other.name == label) {
-                                world.add_repo_label("acme/app", &label, "ededed");
-                            }
-                            world.add_label(number, &label);
-                        }
-                        false if has => world.remove_label(number, &label),
-                        _ => {}
-                    }
-                });
-            }
-            6 => {
-                let removes = self.rng.bool();
-                self.mirror.world(|world| match (other, removes) {
-                    (Some(other), false) if other < number && !world.blocked_by(number).contains(&other) => {
-                        world.add_blocked_by(number, other)
-                    }
-                    (Some(other), true) if world.blocked_by(number).contains(&other) => {
-                        world.remove_blocked_by(number, other)
-                    }
-                    _ => {}
-                });
-                self.hidden = true;
-            }
+            5 => self.label_there(number),
+            6 => self.block_there(number, other),
             7 => {
                 let text = self.fresh("comment");
                 self.mirror.world(|world| world.comment(number, "hubot", &text));
@@ -262,6 +235,37 @@ impl Model {
             _ => {}
         }
         self.mirror.world(|world| world.advance(3));
+    }
+
+    fn label_there(&mut self, number: u32) {
+        let (label, adds) = (format!("label-{}", self.rng.u8(..5)), self.rng.bool());
+        self.mirror.world(|world| {
+            let has = world.labels(number).contains(&label);
+            match adds {
+                true if !has => {
+                    if !world.labels.values().any(|other| other.name == label) {
+                        world.add_repo_label("acme/app", &label, "ededed");
+                    }
+                    world.add_label(number, &label);
+                }
+                false if has => world.remove_label(number, &label),
+                _ => {}
+            }
+        });
+    }
+
+    fn block_there(&mut self, number: u32, other: Option<u32>) {
+        let removes = self.rng.bool();
+        self.mirror.world(|world| match (other, removes) {
+            (Some(other), false) if other < number && !world.blocked_by(number).contains(&other) => {
+                world.add_blocked_by(number, other);
+            }
+            (Some(other), true) if world.blocked_by(number).contains(&other) => {
+                world.remove_blocked_by(number, other);
+            }
+            _ => {}
+        });
+        self.hidden = true;
     }
 
     /// Closed, reopened, or its card moved: once, until the board has taken it in.
@@ -373,7 +377,7 @@ impl Model {
         }
     }
 
-    fn round(&mut self) {
+    fn round(&mut self, name: &str) {
         for _ in 0..self.rng.u8(..4) {
             self.edit_here();
         }
@@ -388,17 +392,17 @@ impl Model {
         }
         let (local, remote) = (self.local(), self.remote());
         let whole = self.sync();
-        self.compare(&local, &remote, whole);
+        self.compare(&local, &remote, whole, name);
     }
 
-    fn compare(&mut self, local: &Sheet, remote: &Sheet, whole: bool) {
+    fn compare(&mut self, local: &Sheet, remote: &Sheet, whole: bool, round: &str) {
         let here = self.local();
         let there = self.remote();
         for (cell, now) in &here {
             let (id, field) = cell;
             let context = || {
                 format!(
-                    "{id} {field}: here {:?} → {now:?}, there {:?} → {:?}, base {:?}, whole {whole}\n{}",
+                    "{round}: {id} {field}: here {:?} → {now:?}, there {:?} → {:?}, base {:?}, whole {whole}\n{}",
                     local.get(cell),
                     remote.get(cell),
                     there.get(cell),
@@ -417,7 +421,7 @@ impl Model {
                 None => assert!(l2 == l && r2 == r, "a conflict changes nothing: {}", context()),
                 Some(e) if whole => assert!(*l2 == e && *r2 == e, "both should say {e:?}: {}", context()),
                 Some(e) => {
-                    assert!((l2 == l || *l2 == e) && (r2 == r || *r2 == e), "only {e:?} may come: {}", context())
+                    assert!((l2 == l || *l2 == e) && (r2 == r || *r2 == e), "only {e:?} may come: {}", context());
                 }
             }
             if l2 == r2 {
@@ -494,8 +498,7 @@ fn random_edits_faults_and_kills_lose_and_double_nothing() {
     for part in 0..(rounds / 50).max(1) {
         let mut model = Model::new(seed + part as u64);
         for round in 0..rounds.min(50) {
-            eprintln!("board {part}, round {round}");
-            model.round();
+            model.round(&format!("board {part}, round {round}"));
         }
         model.finish();
     }

@@ -76,7 +76,7 @@ impl Work {
         let said = self.mirror.ralph(&["merge", &self.task]).fails(code);
         assert!(said.contains(words), "no {words:?} in {said}");
         assert!(self.worktree().exists());
-        assert_eq!(self.mirror.world(|world| world.issue(self.number).closed), false);
+        assert!(!self.mirror.world(|world| world.issue(self.number).closed));
     }
 
     #[track_caller]
@@ -176,7 +176,7 @@ fn nothing_is_merged_that_is_not_certainly_ready() {
     let work = Work::new();
     let number = work.pr();
     let change = |change: &dyn Fn(&mut crate::fake::Pull)| {
-        work.mirror.world(|world| world.change_pr(number, |pull| change(pull)))
+        work.mirror.world(|world| world.change_pr(number, |pull| change(pull)));
     };
     change(&|pull| pull.draft = true);
     work.refuses(1, "is a draft");

@@ -25,6 +25,57 @@ fn doorbell() -> (String, Arc<AtomicUsize>) {
     (address, knocks)
 }
 
+/// Every command that must do without the network.
+fn offline<'a>(task: &'a str, other: &'a str, pages: &'a str) -> Vec<Vec<&'a str>> {
+    vec![
+        vec!["init"],
+        vec!["task", "ls"],
+        vec!["task", "show", task],
+        vec!["task", "set", task, "priority=P1"],
+        vec!["task", "tree"],
+        vec!["task", "graph"],
+        vec!["task", "search", "First"],
+        vec!["task", "diff"],
+        vec!["task", "add", "Third"],
+        vec!["task", "archive"],
+        vec!["block", other, "--on", task],
+        vec!["unblock", other],
+        vec!["note", task, "x"],
+        vec!["claim", task, "--as", "analyst", "--for", "research"],
+        vec!["renew", task, "--as", "analyst"],
+        vec!["claims", "ls"],
+        vec!["release", task, "--as", "analyst"],
+        vec!["reap"],
+        vec!["next", "--role", "analyst"],
+        vec!["run", task, "--", "true"],
+        vec!["why", task],
+        vec!["status"],
+        vec!["position", task],
+        vec!["group", task],
+        vec!["advance", task, "Backlog"],
+        vec!["workflow"],
+        vec!["worktree", "add", task],
+        vec!["worktree", "ls"],
+        vec!["worktree", "rm", task],
+        vec!["commit"],
+        vec!["log"],
+        vec!["undo"],
+        vec!["doctor"],
+        vec!["config", "list"],
+        vec!["trust"],
+        vec!["completions", "bash"],
+        vec!["man", "--dir", pages],
+        vec!["wait", task, "--state", "Done", "--timeout", "1s"],
+        vec!["move", task, "Done", "--force"],
+        vec!["done", other, "--force"],
+        vec!["cancel", other, "--force"],
+        vec!["escalate", other],
+        vec!["sync", "status"],
+        vec!["sync", "resolve", task, "--take", "local"],
+        vec!["task", "rm", other],
+    ]
+}
+
 #[test]
 fn no_other_command_makes_a_request() {
     let mirror = Mirror::new();
@@ -41,54 +92,8 @@ fn no_other_command_makes_a_request() {
         finish(command.args(args))
     };
     let file = mirror.sandbox.outside("pages");
-    let commands: &[&[&str]] = &[
-        &["init"],
-        &["task", "ls"],
-        &["task", "show", &task],
-        &["task", "set", &task, "priority=P1"],
-        &["task", "tree"],
-        &["task", "graph"],
-        &["task", "search", "First"],
-        &["task", "diff"],
-        &["task", "add", "Third"],
-        &["task", "archive"],
-        &["block", &other, "--on", &task],
-        &["unblock", &other],
-        &["note", &task, "x"],
-        &["claim", &task, "--as", "analyst", "--for", "research"],
-        &["renew", &task, "--as", "analyst"],
-        &["claims", "ls"],
-        &["release", &task, "--as", "analyst"],
-        &["reap"],
-        &["next", "--role", "analyst"],
-        &["run", &task, "--", "true"],
-        &["why", &task],
-        &["status"],
-        &["position", &task],
-        &["group", &task],
-        &["advance", &task, "Backlog"],
-        &["workflow"],
-        &["worktree", "add", &task],
-        &["worktree", "ls"],
-        &["worktree", "rm", &task],
-        &["commit"],
-        &["log"],
-        &["undo"],
-        &["doctor"],
-        &["config", "list"],
-        &["trust"],
-        &["completions", "bash"],
-        &["man", "--dir", file.to_str().unwrap()],
-        &["wait", &task, "--state", "Done", "--timeout", "1s"],
-        &["move", &task, "Done", "--force"],
-        &["done", &other, "--force"],
-        &["cancel", &other, "--force"],
-        &["escalate", &other],
-        &["sync", "status"],
-        &["sync", "resolve", &task, "--take", "local"],
-        &["task", "rm", &other],
-    ];
-    for args in commands {
+    let (one, two, pages) = (task.as_str(), other.as_str(), file.to_str().unwrap());
+    for args in &offline(one, two, pages) {
         let said = run(args);
         assert_eq!(knocks.load(Ordering::SeqCst), 0, "{args:?} made a request: {said}");
         assert_ne!(said.code, 6, "{args:?}: {said}");

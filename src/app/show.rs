@@ -17,6 +17,7 @@ pub struct Shown {
     pub file: String,
     pub archived: bool,
     /// Fields that its issue says differently, for a person to settle.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<String>,
     /// Titles and states of the tasks that it is linked to, for people.
     #[serde(skip)]

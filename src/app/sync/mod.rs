@@ -5,7 +5,8 @@
 //! local     the board's side                           edits    how sync writes task files
 //! compare   both sides side by side (pure)             calls    from decisions to mutations (pure)
 //! pull      GitHub's changes onto the board            adopt    issues that were made there
-//! push      the board's changes to GitHub              plan     what a run would do, for people
+//! push      the board's changes to GitHub              creating what can be made only once
+//! ties      links found again, and lost                plan     what a run would do, for people
 //! run       one run, in look and outgoing               deleted  tasks that were deleted here
 //! init · status · resolve · doctor                     the other commands
 //! ```
@@ -13,6 +14,7 @@
 mod adopt;
 mod calls;
 mod compare;
+mod creating;
 mod deleted;
 mod doctor;
 mod edits;
@@ -28,6 +30,7 @@ mod resolve;
 mod run;
 mod status;
 pub(super) mod target;
+mod ties;
 mod waiter;
 
 use std::collections::{BTreeMap, BTreeSet};

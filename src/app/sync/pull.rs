@@ -1,18 +1,15 @@
 //! Bringing GitHub's changes onto the board: fields, comments, issues that were made there, and what is put away there.
 
-use super::compare::{Comparison, Loss, NoteMove, Pair, task_id};
-use std::collections::{BTreeMap, BTreeSet};
+use super::compare::{NoteMove, Pair, task_id};
+use std::collections::BTreeMap;
 
-use super::edits::{Agreed, FileEdit, agree, commit, github};
-use super::local::{Local, Locals, stem};
-use super::memory::{Intent, Sent, keep_text};
+use super::edits::{FileEdit, commit, github};
+use super::local::{Local, stem};
+use super::memory::keep_text;
 use crate::app::moves::missing;
 use crate::app::{Failure, Workspace};
 use crate::board::{Change, Move, Place, Target, Verdict};
-use crate::github::{
-    Decision, Field, Knowledge, Link, Marker, Node, NoteLink, RemoteIssue, canonical, hash, read_comment,
-    read_issue_body,
-};
+use crate::github::{Decision, Field, Link, Node, NoteLink, canonical, hash, read_comment};
 use crate::store::{BoardLock, rewritten_note, tagged_note};
 use crate::task::{Key, StateName, TaskId, Value, Worker};
 
@@ -355,58 +352,5 @@ pub fn link_keys(number: u64, url: &str, node: &Node, item: Option<&Node>) -> Ve
         (Key::new("github.node"), Some(Value::text(node))),
     ];
     keys.extend(item.map(|item| (Key::new("github.item"), Some(Value::text(item)))));
-    keys
-}
-
-/// Tasks whose issue has gone say so, and are left alone until a person decides; those that are back do not.
-pub fn note_losses(ws: &Workspace, all: &Comparison<'_>) -> Result<(), Failure> {
-    let agreed = all.lost.iter().map(|(local, loss)| {
-        let what = if *loss == Loss::Gone { "gone" } else { "removed" };
-        let keys = vec![(Key::new("github.conflict.link"), Some(Value::text(what)))];
-        Agreed::new(local, keys)
-    });
-    agree(ws, agreed.collect()).map(|_| ())
-}
-
-/// Ties tasks to issues that a run which died, or another clone, has made for them. Only what this machine itself has sent is
-/// known to be agreed on; the rest is compared without a base.
-pub fn tie_found(
-    ws: &Workspace,
-    all: &Comparison<'_>,
-    known: &Knowledge,
-    waiting: &[Intent],
-) -> Result<usize, Failure> {
-    let tied = all.found.iter().filter_map(|(local, item)| {
-        let issue = known.issues.get(&item.issue)?;
-        Some(Agreed::new(local, tie_keys(local, issue, Some(&item.id), waiting)))
-    });
-    agree(ws, tied.collect())?;
-    Ok(all.found.len())
-}
-
-/// The same for those that are not in the project: their rows are made later.
-pub fn tie_recovered(
-    ws: &Workspace,
-    locals: &Locals,
-    known: &Knowledge,
-    recovered: &BTreeSet<Node>,
-    waiting: &[Intent],
-) -> Result<usize, Failure> {
-    let mut tied: BTreeMap<TaskId, Agreed> = BTreeMap::new();
-    for issue in recovered.iter().filter_map(|node| known.issues.get(node)) {
-        let Some(marker) = read_issue_body(&issue.body).1 else { continue };
-        let local = locals.tasks.get(&marker.task).filter(|local| local.link.node.is_none());
-        let Some(local) = local.filter(|local| Marker::of(&local.id, local.created) == marker) else { continue };
-        tied.entry(local.id.clone()).or_insert_with(|| Agreed::new(local, tie_keys(local, issue, None, waiting)));
-    }
-    let count = tied.len();
-    agree(ws, tied.into_values().collect())?;
-    Ok(count)
-}
-
-fn tie_keys(local: &Local, issue: &RemoteIssue, item: Option<&Node>, waiting: &[Intent]) -> Vec<(Key, Option<Value>)> {
-    let mut keys = link_keys(issue.number, &issue.url, &issue.node, item);
-    let sent = waiting.iter().find(|intent| intent.task == local.id && intent.note.is_none());
-    keys.extend(sent.and_then(|intent| intent.sent.as_ref()).into_iter().flat_map(Sent::keys));
     keys
 }

@@ -3,6 +3,7 @@
 mod documents;
 mod faults;
 mod kills;
+mod live;
 mod mirroring;
 mod model;
 mod pulls;

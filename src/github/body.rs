@@ -15,7 +15,7 @@ impl Marker {
     /// The same on every clone, and another one for a task of another board that happens to have the same id.
     pub fn of(task: &TaskId, created: Option<jiff::Timestamp>) -> Self {
         let born = created.map(|at| at.as_second()).unwrap_or_default();
-        let uid = hash(&format!("{task} {born}")).trim_start_matches("sha256:")[..16].to_owned();
+        let uid = hash(&format!("{task} {born}"));
         Self { task: task.clone(), uid }
     }
 }
@@ -37,10 +37,10 @@ pub fn title_of(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Enough of a text to tell it from another.
 pub fn hash(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
-    let hex: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{hex}")
+    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 pub fn issue_body(description: &str, marker: &Marker) -> String {

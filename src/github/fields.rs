@@ -74,7 +74,7 @@ impl Field {
     }
 }
 
-/// The mirrored values of one side; what is absent is not set. A base has the hash of a description in its place.
+/// The mirrored values of one side; what is absent is not set. A base has fingerprints in their place.
 pub type Values = BTreeMap<Field, Value>;
 
 /// `[github]` of a task's file.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::answer::{Content, DetailedComment, DetailedIssue, ScannedItem};
 use super::{Call, Field, Node, Representation};
 use crate::fs::{self, FsError};
-use crate::task::{StateName, Value};
+use crate::task::{Estimate, Priority, StateName, Value};
 use crate::workflow::Workflow;
 
 /// What a server can do.
@@ -174,6 +174,15 @@ impl Item {
     /// A row that the issue names and the scan does not show: what its fields say is not known.
     pub fn unlisted(id: Node, issue: &RemoteIssue, archived: bool) -> Self {
         Self { archived, partial: true, ..Self::new(id, issue) }
+    }
+
+    /// Whether it says something under a field that is no value of ours: that is somebody's own, and means nothing here.
+    pub fn is_foreign(&self, field: Field) -> bool {
+        match field {
+            Field::Priority => self.priority.as_ref().is_some_and(|name| name.parse::<Priority>().is_err()),
+            Field::Estimate => self.estimate.as_ref().is_some_and(|name| name.parse::<Estimate>().is_err()),
+            _ => false,
+        }
     }
 
     /// Whether its fields are not known.

@@ -28,7 +28,7 @@ pub use error::{ApiError, GithubError};
 pub use fields::{Field, Link, NoteLink, Values};
 pub use host::{Host, Slug, endpoint};
 pub use knowledge::{Features, Item, Knowledge, RemoteComment, RemoteIssue};
-pub use plan::{Decision, decide};
+pub use plan::{Decision, decide, fingerprint};
 pub use project::{Lookup, OptionField, Project, Repo, Wanted};
 pub use pull_request::{Check, CheckResult, Checks, Head, PullRequest, PullState};
 pub use reading::{FieldNames, Names, remote_values};

@@ -20,7 +20,28 @@ pub enum Decision {
     Conflict,
 }
 
-/// `base` is `None` where nothing is known of what was agreed; `ancestor` is the text behind a description's hash.
+/// What of a value counts, in a form that nobody takes for the value: a base lies in the task's file, and whoever edits that
+/// with `sed` must not change what was agreed on along with what is.
+pub fn fingerprint(field: Field, value: &Value) -> Value {
+    match (field, value) {
+        (_, Value::List(_)) => {
+            Value::texts(items(Some(value)).iter().map(|item| mark(field, item)).collect::<BTreeSet<_>>())
+        }
+        (_, Value::Text(text)) => Value::Text(mark(field, text)),
+        _ => value.clone(),
+    }
+}
+
+fn mark(field: Field, text: &str) -> String {
+    match field {
+        // GitHub tells labels apart by nothing but their letters.
+        Field::Labels => hash(&text.to_lowercase()),
+        _ => hash(&canonical(text)),
+    }
+}
+
+/// `base` is the fingerprint of what was agreed on, `None` where nothing is known of that; `ancestor` is the text behind that
+/// of a description.
 pub fn decide(
     field: Field,
     local: Option<&Value>,
@@ -28,7 +49,7 @@ pub fn decide(
     base: Option<Option<&Value>>,
     ancestor: Option<&str>,
 ) -> Decision {
-    let known = base.map(|base| base.map(|value| fingerprint(field, value)));
+    let known = base.map(Option::<&Value>::cloned);
     let (here, there) = (local.map(|v| fingerprint(field, v)), remote.map(|v| fingerprint(field, v)));
     if here == there {
         return if known == Some(here) { Decision::Settled } else { Decision::Agreed };
@@ -36,20 +57,7 @@ pub fn decide(
     match known {
         Some(known) if known == here => Decision::Pull,
         Some(known) if known == there => Decision::Push,
-        _ => merged(field, local, remote, base.flatten(), base.is_some(), ancestor),
-    }
-}
-
-/// What of a value counts.
-fn fingerprint(field: Field, value: &Value) -> Value {
-    match (field, value) {
-        (Field::Description, Value::Text(text)) if text.starts_with("sha256:") && text.len() == 39 => value.clone(),
-        (Field::Description, Value::Text(text)) => Value::Text(hash(&canonical(text))),
-        (Field::Labels, Value::List(_)) => {
-            Value::texts(items(Some(value)).iter().map(|label| label.to_lowercase()).collect::<BTreeSet<_>>())
-        }
-        (Field::BlockedBy, Value::List(_)) => Value::texts(items(Some(value))),
-        _ => value.clone(),
+        _ => merged(field, local, remote, base, ancestor),
     }
 }
 
@@ -57,17 +65,16 @@ fn merged(
     field: Field,
     local: Option<&Value>,
     remote: Option<&Value>,
-    base: Option<&Value>,
-    known: bool,
+    base: Option<Option<&Value>>,
     ancestor: Option<&str>,
 ) -> Decision {
     if field.is_set() {
-        return Decision::Both(union(field, local, remote, base));
+        return Decision::Both(union(field, local, remote, base.flatten()));
     }
     match (local, remote) {
         // Without a base, what one side has and the other has not is news.
-        (Some(_), None) if !known => Decision::Push,
-        (None, Some(_)) if !known => Decision::Pull,
+        (Some(_), None) if base.is_none() => Decision::Push,
+        (None, Some(_)) if base.is_none() => Decision::Pull,
         (Some(Value::Text(here)), Some(Value::Text(there))) if field == Field::Description => {
             let lines = |text: &str| format!("{}\n", canonical(text));
             let merged = ancestor.and_then(|base| diffy::merge(&lines(base), &lines(here), &lines(there)).ok());
@@ -79,13 +86,15 @@ fn merged(
 
 /// What was added on either side is there, what was removed on either is not.
 fn union(field: Field, local: Option<&Value>, remote: Option<&Value>, base: Option<&Value>) -> Option<Value> {
-    let same = |text: &str| if field == Field::Labels { text.to_lowercase() } else { text.to_owned() };
-    let keys = |value: Option<&Value>| items(value).iter().map(|item| same(item)).collect::<BTreeSet<_>>();
-    let (here, there, before) = (keys(local), keys(remote), keys(base));
-    let stays = |key: &String| !before.contains(key) || (here.contains(key) && there.contains(key));
+    let marks = |value: Option<&Value>| items(value).iter().map(|item| mark(field, item)).collect::<BTreeSet<_>>();
+    let (here, there, before) = (marks(local), marks(remote), items(base));
+    let stays = |item: &str| {
+        let mark = mark(field, item);
+        !before.contains(&mark) || (here.contains(&mark) && there.contains(&mark))
+    };
     let mut seen = BTreeSet::new();
     let all = items(local).into_iter().chain(items(remote));
-    let mut kept: Vec<String> = all.filter(|item| stays(&same(item)) && seen.insert(same(item))).collect();
+    let mut kept: Vec<String> = all.filter(|item| stays(item) && seen.insert(mark(field, item))).collect();
     kept.sort();
     (!kept.is_empty()).then(|| Value::texts(kept))
 }
@@ -107,7 +116,7 @@ mod tests {
     }
 
     fn three(field: Field, local: &str, remote: &str, base: Option<&str>) -> Decision {
-        let base = base.map(text);
+        let base = base.map(|base| text(base).map(|base| fingerprint(field, &base)));
         decide(field, text(local).as_ref(), text(remote).as_ref(), base.as_ref().map(Option::as_ref), None)
     }
 
@@ -131,7 +140,8 @@ mod tests {
     #[test]
     fn sets_take_what_either_side_did() {
         let decided = |local: &[&str], remote: &[&str], base: &[&str]| {
-            decide(Field::Labels, set(local).as_ref(), set(remote).as_ref(), Some(set(base).as_ref()), None)
+            let base = set(base).map(|base| fingerprint(Field::Labels, &base));
+            decide(Field::Labels, set(local).as_ref(), set(remote).as_ref(), Some(base.as_ref()), None)
         };
         assert_eq!(decided(&["a", "x"], &["b", "x"], &["a", "b", "x"]), Decision::Both(set(&["x"])));
         assert_eq!(decided(&["a", "n"], &["a", "m"], &["a"]), Decision::Both(set(&["a", "m", "n"])));

@@ -13,10 +13,10 @@ use super::knowledge::RemoteComment;
 use super::state::read as read_state;
 use super::{
     Client, Effect, Features, Field, GithubError, Item, Knowledge, Link, Node, RemoteIssue, Slug, Values, documents,
-    read_body_of, title_of,
+    fingerprint, read_body_of, title_of,
 };
-use crate::task::{Estimate, Priority, StateName, TaskId, Value};
-use crate::workflow::Workflow;
+use crate::task::{Estimate, Priority, TaskId, Value};
+use crate::workflow::{State, Workflow};
 
 /// The names of the fields that are ours.
 #[derive(Debug, Clone)]
@@ -259,7 +259,9 @@ pub fn remote_values(item: &Item, issue: &RemoteIssue, names: &Names, link: Opti
     if !text.is_empty() {
         values.insert(Field::Description, Value::Text(text));
     }
-    let before = base.and_then(|base| base.get(&Field::State)).map(|state| StateName::new(state.to_string()));
+    let agreed = base.and_then(|base| base.get(&Field::State));
+    let is_it = |state: &&State| Some(&fingerprint(Field::State, &Value::text(&state.name))) == agreed;
+    let before = flow.states().iter().find(is_it).map(|state| state.name.clone());
     // A row that nobody has put anywhere yet says nothing.
     let says = before.is_some() || item.closed || item.state.is_some();
     values.extend(says.then(|| {
@@ -268,15 +270,8 @@ pub fn remote_values(item: &Item, issue: &RemoteIssue, names: &Names, link: Opti
             Value::text(read_state(flow, item.seen(), before.as_ref(), link.and_then(|link| link.shown.as_ref()))),
         )
     }));
-    // An option that is no priority of ours says nothing: what was agreed stands.
-    let chosen = |field: Field, option: Option<&str>, known: fn(&str) -> Option<String>| match option {
-        None => None,
-        Some(option) => known(option).map(Value::Text).or_else(|| base.and_then(|base| base.get(&field)).cloned()),
-    };
-    let priority =
-        chosen(Field::Priority, item.priority.as_deref(), |name| name.parse::<Priority>().ok().map(|p| p.to_string()));
-    let estimate =
-        chosen(Field::Estimate, item.estimate.as_deref(), |name| name.parse::<Estimate>().ok().map(|e| e.to_string()));
+    let priority = item.priority.as_deref().and_then(|name| name.parse::<Priority>().ok()).map(Value::text);
+    let estimate = item.estimate.as_deref().and_then(|name| name.parse::<Estimate>().ok()).map(Value::text);
     let mut blockers: Vec<&TaskId> = issue.blocked_by.iter().filter_map(|node| names.task(node)).collect();
     blockers.sort();
     let parent = issue.parent.as_ref().and_then(|node| names.task(node)).map(Value::text);

@@ -203,7 +203,7 @@ fn pair<'a>(
 fn applies(field: Field, local: &Local, item: &Item, locals: &Locals, lens: &Lens<'_>) -> bool {
     match field {
         Field::BlockedBy => lens.features.dependencies,
-        Field::State | Field::Priority | Field::Estimate => !item.is_partial(),
+        Field::State | Field::Priority | Field::Estimate => !item.is_partial() && !item.is_foreign(field),
         // A parent that stays here cannot be shown there, and nothing there may take its place.
         Field::Parent => !local.value(field).and_then(task_id).is_some_and(|id| locals.unmirrored.contains(&id)),
         _ => true,

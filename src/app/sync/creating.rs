@@ -119,11 +119,16 @@ impl Pusher<'_> {
 
     fn link(&self, local: &Local, created: &crate::github::Created, labels: &[String]) -> Result<Vec<TaskId>, Failure> {
         let mut keys = link_keys(created.number, &created.url, &created.node, created.item.as_ref());
-        keys.push((Field::Title.base_key(), Some(Value::Text(title_of(&created.title)))));
         let (text, _) = read_issue_body(&created.body);
-        let text = (!text.is_empty()).then_some(Value::Text(text));
-        keys.push((Field::Description.base_key(), base_value(self.ws, Field::Description, text.as_ref())?));
-        keys.push((Field::Labels.base_key(), (!labels.is_empty()).then(|| Value::texts(labels))));
+        let labels = (!labels.is_empty()).then(|| Value::texts(labels));
+        let made = [
+            (Field::Title, Some(Value::Text(title_of(&created.title)))),
+            (Field::Description, (!text.is_empty()).then_some(Value::Text(text))),
+            (Field::Labels, labels),
+        ];
+        for (field, value) in made {
+            keys.push((field.base_key(), base_value(self.ws, field, value.as_ref())?));
+        }
         self.agree(vec![Agreed::new(local, keys)])
     }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::local::Local;
 use crate::app::{Failure, Workspace};
 use crate::fs;
-use crate::github::{Field, Node, canonical, hash};
+use crate::github::{Field, Node, canonical, fingerprint, hash};
 use crate::store::codec::Doc;
 use crate::task::{Key, TaskId, Value};
 
@@ -28,25 +28,24 @@ pub struct Intent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sent {
     title: String,
-    /// Its hash.
-    description: Option<String>,
+    description: String,
     labels: Vec<String>,
 }
 
 impl Sent {
     pub fn of(local: &Local, title: &str, labels: &[String]) -> Self {
-        let text = canonical(&local.description);
-        let description = (!text.is_empty()).then(|| hash(&text));
-        Self { title: title.to_owned(), description, labels: labels.to_vec() }
+        Self { title: title.to_owned(), description: canonical(&local.description), labels: labels.to_vec() }
     }
 
     /// As the base that it is.
     pub fn keys(&self) -> Vec<(Key, Option<Value>)> {
-        vec![
-            (Field::Title.base_key(), Some(Value::text(&self.title))),
-            (Field::Description.base_key(), self.description.as_ref().map(Value::text)),
-            (Field::Labels.base_key(), (!self.labels.is_empty()).then(|| Value::texts(&self.labels))),
-        ]
+        let text = |text: &str| (!text.is_empty()).then(|| Value::text(text));
+        let labels = (!self.labels.is_empty()).then(|| Value::texts(&self.labels));
+        let sent =
+            [(Field::Title, text(&self.title)), (Field::Description, text(&self.description)), (Field::Labels, labels)];
+        sent.into_iter()
+            .map(|(field, value)| (field.base_key(), value.map(|value| fingerprint(field, &value))))
+            .collect()
     }
 }
 
@@ -124,7 +123,7 @@ pub fn drop_retired(ws: &Workspace, issue: &Node) -> Result<(), Failure> {
 pub fn keep_text(ws: &Workspace, text: &str) -> Result<(), Failure> {
     let text = canonical(text);
     let folder = ws.store.sync_dir().join("texts");
-    let path = folder.join(hash(&text).replace(':', "-"));
+    let path = folder.join(hash(&text));
     if text.is_empty() || path.exists() {
         return Ok(());
     }
@@ -140,7 +139,7 @@ pub fn ancestor(ws: &Workspace, local: &Local) -> Option<String> {
     if hash(&canonical(&local.description)) == wanted {
         return Some(canonical(&local.description));
     }
-    let kept = ws.store.sync_dir().join("texts").join(wanted.replace(':', "-"));
+    let kept = ws.store.sync_dir().join("texts").join(&wanted);
     let kept = fs::read_text(&kept).ok().flatten().filter(|text| hash(text) == wanted);
     kept.or_else(|| committed(ws, &local.id, &wanted)).or_else(|| journaled(ws, &local.id, &wanted))
 }

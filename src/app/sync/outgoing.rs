@@ -12,7 +12,7 @@ use super::run::Run;
 use super::{Mirrored, SyncStep, Synced};
 use crate::app::Failure;
 use crate::board::Place;
-use crate::github::{Call, Decision, Field, Item, Knowledge, Link, Names, Node, Repo, remote_values};
+use crate::github::{Call, Decision, Field, Item, Knowledge, Link, Names, Node, Repo, fingerprint, remote_values};
 use crate::task::{StateName, TaskId, Value};
 
 /// A create of an earlier run that is not settled: of a task's issue, or of a note's comment.
@@ -141,7 +141,7 @@ impl Run<'_> {
             let shown =
                 state.as_ref().and_then(|state| item.unlike(self.ws.flow(), &StateName::new(state.to_string())));
             let keys = vec![
-                (Field::State.base_key(), state),
+                (Field::State.base_key(), state.map(|state| fingerprint(Field::State, &state))),
                 (Field::Archived.base_key(), there.get(&Field::Archived).cloned()),
                 (Link::shown_key(), shown.map(Value::text)),
             ];

@@ -9,7 +9,7 @@ use super::memory::keep_text;
 use crate::app::moves::missing;
 use crate::app::{Failure, Workspace};
 use crate::board::{Change, Move, Place, Target, Verdict};
-use crate::github::{Decision, Field, Link, Node, NoteLink, canonical, hash, read_comment};
+use crate::github::{Decision, Field, Link, Node, NoteLink, canonical, fingerprint, hash, read_comment};
 use crate::store::{BoardLock, rewritten_note, tagged_note};
 use crate::task::{Key, StateName, TaskId, Value, Worker};
 
@@ -248,7 +248,7 @@ impl Step<'_> {
         let by = Worker::new(comment.author.as_deref().unwrap_or("ghost"))?;
         let at = comment.created.parse().unwrap_or_else(|_| self.ws.now());
         let text = read_comment(&comment.body).0;
-        let tag = &hash(comment.id.as_str())["sha256:".len()..][..6];
+        let tag = &hash(comment.id.as_str())[..6];
         let change = tagged_note(&self.now.id, &by, at, tag, &text);
         let Change::File { file: Place::Note(name), .. } = &change else { unreachable!("a note is a file") };
         let link = NoteLink { comment: comment.id.clone(), hash: hash(&canonical(&text)) };
@@ -334,15 +334,12 @@ pub fn note_conflict(file: &str) -> String {
     format!("note {}", stem(file))
 }
 
-/// A base has the hash of a description in its place; the text is kept for a merge.
+/// What is agreed on, as a base has it; the text of a description is kept for a merge.
 pub fn base_value(ws: &Workspace, field: Field, value: Option<&Value>) -> Result<Option<Value>, Failure> {
-    match value {
-        Some(Value::Text(text)) if field == Field::Description => {
-            keep_text(ws, text)?;
-            Ok(Some(Value::text(hash(&canonical(text)))))
-        }
-        other => Ok(other.cloned()),
+    if let (Field::Description, Some(Value::Text(text))) = (field, value) {
+        keep_text(ws, text)?;
     }
+    Ok(value.map(|value| fingerprint(field, value)))
 }
 
 pub fn link_keys(number: u64, url: &str, node: &Node, item: Option<&Node>) -> Vec<(Key, Option<Value>)> {

@@ -14,7 +14,7 @@ use super::run::Run;
 use super::target::{Calm, Target};
 use super::{SyncAsk, SyncStep};
 use crate::app::{Failure, Workspace};
-use crate::github::{Decision, Field, Knowledge, decide};
+use crate::github::{Field, Knowledge, fingerprint};
 use crate::task::TaskId;
 
 #[derive(Debug, Serialize)]
@@ -98,17 +98,15 @@ fn look(ws: &Workspace, target: Target, number: u64, tell: &mut dyn FnMut(SyncSt
 /// A clone that has never looked still knows what it has changed.
 fn changed_here(local: &super::local::Local) -> Vec<PlanRow> {
     let Some(base) = &local.link.base else { return Vec::new() };
-    let changed = Field::ALL.into_iter().filter(|field| {
-        let there = base.get(field);
-        decide(*field, local.value(*field), there, Some(there), None) == Decision::Push
-    });
+    let now = |field: Field| local.value(field).map(|value| fingerprint(field, value));
+    let changed = Field::ALL.into_iter().filter(|field| now(*field).as_ref() != base.get(field));
     let row = |field: Field| PlanRow {
         task: Some(local.id.clone()),
         number: local.link.number,
         what: field.name().to_owned(),
         way: Way::Push,
         local: local.value(field).cloned(),
-        remote: base.get(&field).cloned().filter(|_| field != Field::Description),
+        remote: None,
     };
     changed.map(row).collect()
 }

@@ -336,7 +336,16 @@ fn status(session: &Session<'_>, remote: bool) -> Answer {
         (lost.len(), "gone from there"),
         (unknown.len(), "outcome unknown"),
     ] {
-        text.push_str(&format!("{count:>6}  {what}\n"));
+        // What is not there is not worth a line.
+        if count > 0 || what == "mirrored" {
+            text.push_str(&format!("{count:>6}  {what}\n"));
+        }
+    }
+    if [*new_here, *new_there, changed_here.len(), changed_there.len(), conflicts.len(), lost.len()]
+        .iter()
+        .all(|n| *n == 0)
+    {
+        text.push_str("  as far as is known, both sides say the same\n");
     }
     for row in [changed_here, changed_there, conflicts, lost].into_iter().flatten() {
         text.push_str(&line(row, session.out.width()));

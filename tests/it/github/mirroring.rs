@@ -552,3 +552,24 @@ fn another_forge_is_not_taken_for_github() {
     let said = mirror.ralph(&["sync", "init"]).fails(1);
     assert!(said.contains("no git remote of this repository is a GitHub"), "{said}");
 }
+
+#[test]
+fn an_edit_by_sed_of_every_line_that_fits_is_an_edit() {
+    let mirror = Mirror::new();
+    let (task, number) = one(&mirror, &["First", "--label", "bug", "--priority", "P1"]);
+    let text = mirror.sandbox.read_task(&task);
+    let edited = text
+        .replace("First", "Second")
+        .replace("\"bug\"", "\"feature\"")
+        .replace("P1", "P2")
+        .replace("Backlog", "In Review");
+    mirror.sandbox.write_task(&task, edited);
+    mirror.sync();
+    mirror.world(|world| {
+        assert_eq!((world.issue(number).title.as_str(), world.labels(number)), ("Second", vec!["feature".to_owned()]));
+        assert_eq!(
+            (world.value(number, "Priority").as_deref(), world.value(number, "Workflow State").as_deref()),
+            (Some("P2"), Some("In Review"))
+        );
+    });
+}

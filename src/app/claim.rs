@@ -45,7 +45,7 @@ pub fn claim(
     let published = publish_for(ws, &asked, reach)?;
     let lock = ws.lock()?;
     let board = ws.family(id)?;
-    grant(ws, &lock, &board, &asked, Kind::Leased, published)
+    grant(ws, &lock, &board, &asked, Kind::Leased, published.as_ref())
 }
 
 /// The claim of one task on the remote, if there is one to agree through.
@@ -115,11 +115,11 @@ pub(super) fn grant(
     board: &Board,
     asked: &ClaimAsk<'_>,
     kind: Kind,
-    published: Option<Published>,
+    published: Option<&Published>,
 ) -> Result<Claimed, Failure> {
     let id = asked.task;
     let (Grant { changes, command, state, renewed }, mut claim) = draft(ws, board, asked, kind)?;
-    if let Some(published) = &published {
+    if let Some(published) = published {
         published.mark(&mut claim);
     }
     let before = board.claim(id).filter(|claim| claim.live);
@@ -129,7 +129,7 @@ pub(super) fn grant(
         ws.commit_as(lock, Op::new(if asked.force { "claim --force" } else { "claim" }, changes), &actor)?;
     }
     ws.store.write_claim(id, &claim)?;
-    if let Some(published) = &published {
+    if let Some(published) = published {
         published.settle(ws, id)?;
     }
     Ok(Claimed {
@@ -164,7 +164,7 @@ pub fn renew(ws: &Workspace, id: &TaskId) -> Result<Claimed, Failure> {
     let lock = ws.lock()?;
     let board = ws.family(id)?;
     own(ws, &board, id)?;
-    grant(ws, &lock, &board, &asked, Kind::Leased, published)
+    grant(ws, &lock, &board, &asked, Kind::Leased, published.as_ref())
 }
 
 /// One's own claim, or with `force` another's: the task goes back to where the workflow says.

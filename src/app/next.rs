@@ -102,7 +102,7 @@ fn claim_next(ws: &Workspace, role: Option<&str>, reach: Reach) -> Result<Chosen
         None => None,
     };
     let asked = ClaimAsk { task: &choice.task, command: choice.command.as_deref(), force: false };
-    let claimed = grant(ws, &lock, &board, &asked, Kind::Leased, published)?;
+    let claimed = grant(ws, &lock, &board, &asked, Kind::Leased, published.as_ref())?;
     let state = claimed.state.clone();
     Ok(Chosen { state, ..chosen(&board, choice, role, Some(claimed), reaped) })
 }

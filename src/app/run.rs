@@ -37,7 +37,8 @@ pub fn start_run(
     let lock = ws.lock()?;
     let board = unless_dead(ws, &lock, ws.family(id)?, id)?;
     refuse_running(ws, &board, id)?;
-    let claimed = grant(ws, &lock, &board, &asked, Kind::Held, published)?;
+    // Nobody else may publish for it until the program holds its lock: a claim without one looks dead.
+    let claimed = grant(ws, &lock, &board, &asked, Kind::Held, published.as_ref())?;
     let started = spawn(ws, &claimed, guard, program).and_then(|child| once_held(ws, id, child));
     match started {
         Ok(child) => Ok(Running { claimed, child }),

@@ -397,6 +397,7 @@ impl Model {
 
     fn compare(&mut self, local: &Sheet, remote: &Sheet, whole: bool, round: &str) {
         let here = self.local();
+        self.forget_moves();
         let there = self.remote();
         for (cell, now) in &here {
             let (id, field) = cell;
@@ -433,6 +434,19 @@ impl Model {
         if whole {
             self.check_counts();
         }
+    }
+
+    /// A card that fits its issue again has nothing to do with what was done before.
+    fn forget_moves(&mut self) {
+        let numbers: BTreeMap<String, u32> =
+            self.tasks().into_iter().filter_map(|(id, (_, number))| Some((id, number?))).collect();
+        let world = self.mirror.fake.world();
+        self.moved.retain(|task, _| {
+            numbers.get(task).is_some_and(|number| {
+                let shown = world.value(*number, "Workflow State").unwrap_or_default();
+                ["Done", "Canceled"].contains(&shown.as_str()) != world.issue(*number).closed
+            })
+        });
     }
 
     fn check_counts(&self) {

@@ -207,6 +207,8 @@ impl From<GithubError> for Failure {
             GithubError::Forbidden(_) => offline("forbidden", message).advice(
                 "a fine-grained token needs Issues, Pull requests and the organization's Projects with read and write",
             ),
+            GithubError::Unreachable(why) if why.contains("certificate") => offline("untrusted", message)
+                .advice("put your company's root certificate among the system's, or name it with SSL_CERT_FILE"),
             GithubError::Unreachable(_) => offline("offline", message).hint(Hint::Retry).advice(saved),
             GithubError::Outage(_) => offline("outage", message).hint(Hint::Retry).advice(saved),
             GithubError::Limited { seconds, .. } => {

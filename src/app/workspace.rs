@@ -283,6 +283,23 @@ impl Workspace {
     }
 
     pub(super) fn commit_as(&self, lock: &BoardLock, op: Op, actor: &Actor) -> Result<Committed, Failure> {
+        let committed = self.commit_part(lock, op, actor)?;
+        self.commit_to_git(lock);
+        Ok(committed)
+    }
+
+    /// After each verb, if that is set.
+    pub(super) fn commit_to_git(&self, lock: &BoardLock) {
+        if self.settings.text("git.commit") == "each" {
+            // The verb is done; that git does not have it yet is no reason to fail.
+            if let Err(failure) = super::commit::commit_board(self, lock, None) {
+                self.notice(format!("the board is not committed: {}", failure.message));
+            }
+        }
+    }
+
+    /// One of many writes that are one verb to a person: git has them all at the end, with `commit_to_git`.
+    pub(super) fn commit_part(&self, lock: &BoardLock, op: Op, actor: &Actor) -> Result<Committed, Failure> {
         let touched: std::collections::BTreeSet<TaskId> =
             op.changes.iter().map(|change| change.task().clone()).collect();
         let claims = self.claims()?;
@@ -299,12 +316,6 @@ impl Workspace {
             }
             let until = self.now().checked_add(self.lease()).unwrap_or(claim.until);
             self.store.write_claim(&id, &Claim { until, ..claim })?;
-        }
-        if self.settings.text("git.commit") == "each" {
-            // The verb is done; that git does not have it yet is no reason to fail.
-            if let Err(failure) = super::commit::commit_board(self, lock, None) {
-                self.notice(format!("the board is not committed: {}", failure.message));
-            }
         }
         Ok(committed)
     }

@@ -35,7 +35,7 @@ pub fn adopt(ws: &Workspace, all: &Comparison<'_>, names: &mut Names) -> Result<
             }
         }
         if !changes.is_empty() {
-            ws.commit_as(&lock, Op::new(VERB, changes), &github())?;
+            ws.commit_part(&lock, Op::new(VERB, changes), &github())?;
         }
     }
     Ok(made)

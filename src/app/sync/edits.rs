@@ -70,7 +70,7 @@ pub fn commit(ws: &Workspace, lock: &BoardLock, changes: Vec<Change>) -> Result<
     if changes.is_empty() {
         return Ok(());
     }
-    ws.commit_as(lock, Op::new(VERB, changes), &github()).map(|_| ())
+    ws.commit_part(lock, Op::new(VERB, changes), &github()).map(|_| ())
 }
 
 /// Keys of one task.

@@ -35,6 +35,10 @@ pub fn sync(ws: &Workspace, ask: &SyncAsk, tell: &mut dyn FnMut(SyncStep<'_>)) -
     let result = run.bring_together(told);
     // Whatever became of it, what was seen is worth keeping.
     let saved = run.known.save(&knowledge_path(ws));
+    // Whatever was taken in is on the board, also when the run ended early.
+    if !ask.dry_run {
+        ws.commit_to_git(&ws.lock()?);
+    }
     let mut synced = result?;
     saved?;
     synced.requests = client.requests();

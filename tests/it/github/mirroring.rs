@@ -573,3 +573,20 @@ fn an_edit_by_sed_of_every_line_that_fits_is_an_edit() {
         );
     });
 }
+
+#[test]
+fn a_board_that_is_committed_after_each_verb_has_one_commit_of_a_run() {
+    let mirror = Mirror::new();
+    mirror.add(&["First"]);
+    mirror.add(&["Second"]);
+    mirror.ralph(&["commit"]).ok();
+    mirror.ralph(&["config", "set", "git.commit", "each"]).ok();
+    mirror.ralph(&["commit"]).ok();
+    let count = || mirror.sandbox.git(&["rev-list", "--count", "HEAD"]).trim().parse::<u32>().unwrap();
+    let before = count();
+    mirror.sync();
+    assert_eq!(count(), before + 1);
+    assert_eq!(mirror.sandbox.git(&["status", "--porcelain", ".ralph"]), "");
+    mirror.sync();
+    assert_eq!(count(), before + 1);
+}

@@ -133,3 +133,47 @@ fn a_board_that_came_with_a_clone_does_not_choose_who_gets_the_token() {
     let said = mirror.ralph(&["sync"]).fails(1);
     assert!(said.contains("no git remote does"), "{said}");
 }
+
+#[test]
+fn a_token_is_asked_of_gh_where_the_environment_has_none() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mirror = Mirror::unset(Level::Dotcom);
+    let gh = mirror.sandbox.outside("gh");
+    std::fs::write(
+        &gh,
+        format!("#!/bin/sh\n[ \"$*\" = 'auth token --hostname github.com' ] && echo {}\n", mirror.fake.token()),
+    )
+    .unwrap();
+    std::fs::set_permissions(&gh, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", gh.parent().unwrap().display(), std::env::var("PATH").unwrap());
+    let mut command = mirror.command(&mirror.sandbox.root());
+    let said = crate::sandbox::finish(command.env_remove("GH_TOKEN").env("PATH", path).args(["sync", "init"])).ok();
+    assert!(said.starts_with("made project 1"), "{said}");
+}
+
+#[test]
+fn a_proxy_of_the_environment_is_used_and_never_sees_the_token() {
+    use std::io::{Read as _, Write as _};
+    let mirror = Mirror::unset(Level::Dotcom);
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let proxy = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut seen = String::new();
+        let mut buffer = [0; 4_096];
+        while !seen.ends_with("\r\n\r\n") {
+            let read = stream.read(&mut buffer).unwrap();
+            seen.push_str(&String::from_utf8_lossy(&buffer[..read]));
+        }
+        let _ = stream.write_all(b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n");
+        seen
+    });
+    let mut command = mirror.command(&mirror.sandbox.root());
+    let said = crate::sandbox::finish(
+        command.env_remove("RALPH_GITHUB_API").env("HTTPS_PROXY", address).args(["sync", "init"]),
+    )
+    .fails(6);
+    let seen = proxy.join().unwrap();
+    assert!(seen.starts_with("CONNECT api.github.com:443"), "{seen}\n{said}");
+    assert!(!seen.contains(&mirror.fake.token()) && said.contains("cannot be reached"), "{said}");
+}

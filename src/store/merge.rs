@@ -280,4 +280,21 @@ mod tests {
     fn what_is_no_toml_is_left_to_git() {
         assert!(merge("a = 1\n", "a = \n", "a = 2\n").is_none());
     }
+
+    #[test]
+    fn what_two_clones_noted_of_an_issue_is_no_conflict() {
+        let file = |title: &str, mark: &str| {
+            format!(
+                "title = \"{title}\"\n\n[github]\nnode = \"I\"\n\n[github.base]\ntitle = \"{mark}\"\nstate = \"s\"\n"
+            )
+        };
+        let merged = merge(&file("A", "a"), &file("B", "b"), &file("B", "c")).unwrap();
+        assert_eq!((merged.conflicts.len(), merged.text.contains("title = \"B\"")), (0, true), "{}", merged.text);
+        // Nobody knows any more what was agreed on; the rest is known.
+        assert!(
+            !merged.text.contains("\"b\"") && !merged.text.contains("\"c\"") && merged.text.contains("state = \"s\"")
+        );
+        let merged = merge(&file("A", "a"), &file("B", "b"), &file("C", "c")).unwrap();
+        assert_eq!(merged.conflicts, [Key::new("title")]);
+    }
 }

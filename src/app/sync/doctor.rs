@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::local::{Local, Locals};
 use super::memory::intents;
-use super::run::Run;
+use super::run::{Run, one_at_a_time};
 use super::target::{Calm, Target};
 use super::{SyncAsk, SyncStep};
 use crate::app::{Failure, Workspace};
@@ -24,6 +24,7 @@ pub struct SyncFinding {
 
 pub fn sync_doctor(ws: &Workspace, tell: &mut dyn FnMut(SyncStep<'_>)) -> Result<Vec<SyncFinding>, Failure> {
     let (target, number) = Target::ready(ws)?;
+    let _one_at_a_time = one_at_a_time(ws)?;
     let mut waits = |_: &Wait| {};
     let calm = Calm::new(&mut waits);
     let client = target.client(ws, &calm)?;

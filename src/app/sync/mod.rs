@@ -1,17 +1,20 @@
 //! `sync`: the board and a GitHub project mirror each other, field by field.
 //!
 //! ```text
-//! target    which GitHub, and how it is reached        memory   intents and texts of this machine
-//! local     the board's side                           edits    how sync writes task files
-//! compare   both sides side by side (pure)             calls    from decisions to mutations (pure)
-//! pull      GitHub's changes onto the board            adopt    issues that were made there
-//! push      the board's changes to GitHub              creating what can be made only once
-//! ties      links found again, and lost                plan     what a run would do, for people
-//! run       one run, in look and outgoing               deleted  tasks that were deleted here
-//! init · status · resolve · doctor                     the other commands
+//! run        one run: look (what GitHub has), take in, hand out (outgoing)
+//! target     which GitHub, and how it is reached
+//! local      the board's side                        compare   both sides side by side              pure
+//! pull       GitHub's changes onto the board         calls     from decisions to mutations           pure
+//! adopt      issues that were made there             plan      what a run would do, for people       pure
+//! ties       links found again, and lost             deleted   tasks that were deleted here
+//! bring      one value, with what follows from it    edits     how sync writes task files
+//! push       what may be done twice                  creating  what can be made only once
+//! memory     intents and texts of this machine       waiter    `--watch`
+//! init · status · resolve · doctor                   the other commands
 //! ```
 
 mod adopt;
+mod bring;
 mod calls;
 mod compare;
 mod creating;

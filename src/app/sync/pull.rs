@@ -1,17 +1,17 @@
 //! Bringing GitHub's changes onto the board: fields, comments, issues that were made there, and what is put away there.
 
-use super::compare::{NoteMove, Pair, task_id};
+use super::bring::{Effects, bring};
+use super::compare::{NoteMove, Pair};
 use std::collections::BTreeMap;
 
-use super::edits::{FileEdit, commit, github};
+use super::edits::{FileEdit, commit};
 use super::local::{Local, stem};
 use super::memory::keep_text;
-use crate::app::moves::missing;
-use crate::app::{Failure, Workspace};
-use crate::board::{Change, Move, Place, Target, Verdict};
+use crate::app::{Failure, FailureKind, Workspace};
+use crate::board::{Change, Place};
 use crate::github::{Decision, Field, Link, Node, NoteLink, canonical, fingerprint, hash, read_comment};
 use crate::store::{BoardLock, rewritten_note, tagged_note};
-use crate::task::{Key, StateName, TaskId, Value, Worker};
+use crate::task::{Key, StateName, Value, Worker};
 
 /// Whether what GitHub has changed may come in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,8 +48,7 @@ pub fn take(ws: &Workspace, pair: &Pair<'_>, intake: Intake) -> Result<Taken, Fa
         now,
         taken,
         edit: FileEdit::open(ws, &pair.local.id, &pair.local.place)?,
-        extra: Vec::new(),
-        dropped: false,
+        effects: Effects::default(),
     };
     step.link()?;
     for (field, decision) in &pair.decisions {
@@ -99,10 +98,7 @@ struct Step<'a> {
     now: Local,
     taken: Taken,
     edit: FileEdit,
-    /// Changes of other files, and of the state, which the judge makes.
-    extra: Vec<Change>,
-    /// The move takes the task from whoever holds it.
-    dropped: bool,
+    effects: Effects,
 }
 
 impl Step<'_> {
@@ -155,58 +151,14 @@ impl Step<'_> {
 
     /// `false` where it cannot be so here; why is told.
     fn bring(&mut self, field: Field, value: Option<Value>) -> Result<bool, Failure> {
-        match field {
-            Field::State => self.state(value.as_ref()),
-            Field::Parent | Field::BlockedBy => self.relink(field, value),
-            Field::Description => {
-                let text = value.map(|text| Value::Text(format!("{}\n", canonical(&text.to_string()))));
-                self.edit.set(field.key(), text).map(|()| true)
-            }
-            _ => self.edit.set(field.key(), value).map(|()| true),
-        }
-    }
-
-    /// What a person does on GitHub, a person may do; what follows from it follows here too.
-    fn state(&mut self, value: Option<&Value>) -> Result<bool, Failure> {
-        let Some(state) = value.map(|value| StateName::new(value.to_string())) else { return Ok(false) };
-        let id = &self.now.id;
-        if self.now.place != Place::Task {
-            self.taken.refused.push(format!("{id} is archived, and {state} on GitHub: bring it back there and here"));
-            return Ok(false);
-        }
-        let board = self.ws.family(id)?;
-        board.get(id).ok_or_else(|| missing(self.ws, &board, id))?;
-        let asked = Move { task: id, to: Target::State(state.clone()), command: None, force: true };
-        match board.judge(self.ws.rules(), &github(), &asked) {
-            Ok(Verdict { changes, hands_off, .. }) => {
-                self.extra.extend(changes);
-                self.dropped |= hands_off && board.claim(id).is_some();
-                Ok(true)
-            }
-            Err(refusal) => {
-                self.taken.refused.push(format!("{id} cannot be {state} as on GitHub: {refusal}"));
+        match bring(self.ws, &mut self.edit, &self.now, field, value, &mut self.effects) {
+            Ok(()) => Ok(true),
+            Err(failure) if failure.kind == FailureKind::Broken => Err(failure),
+            Err(failure) => {
+                self.taken.refused.push(failure.message);
                 Ok(false)
             }
         }
-    }
-
-    /// Links that only this side knows stay.
-    fn relink(&mut self, field: Field, value: Option<Value>) -> Result<bool, Failure> {
-        let id = self.now.id.clone();
-        let (key, old) = (field.key(), self.edit.get(&field.key()));
-        let new = if field == Field::BlockedBy { self.with_unmirrored(value) } else { value };
-        let change = Change::Set { task: id.clone(), key: key.clone(), old, new: new.clone() };
-        let board = self.ws.board()?;
-        if let Err(refusal) = board.refuse_cycles(std::slice::from_ref(&change)) {
-            self.taken.refused.push(format!("{refusal}, as GitHub has it"));
-            return Ok(false);
-        }
-        self.extra.extend(board.after(&[change]).parents_over(&[id], self.ws.rules()));
-        self.edit.set(key, new).map(|()| true)
-    }
-
-    fn with_unmirrored(&self, value: Option<Value>) -> Option<Value> {
-        with_unmirrored(self.ws, self.now.value(Field::BlockedBy), value.as_ref())
     }
 
     fn no_conflict(&mut self, field: Field) -> Result<(), Failure> {
@@ -255,7 +207,7 @@ impl Step<'_> {
         self.edit.set(Link::note_key(&stem(name)), Some(link.value()))?;
         // It is there already where another clone has brought it in.
         if !self.ws.store.path(&self.now.id, &Place::Note(name.clone())).exists() {
-            self.extra.push(change);
+            self.effects.changes.push(change);
         }
         self.taken.notes += 1;
         Ok(())
@@ -271,7 +223,12 @@ impl Step<'_> {
         }
         let text = read_comment(&comment.body).0;
         let new = rewritten_note(&raw, &text);
-        self.extra.push(Change::File { task: self.now.id.clone(), file: place, old: Some(raw), new: Some(new) });
+        self.effects.changes.push(Change::File {
+            task: self.now.id.clone(),
+            file: place,
+            old: Some(raw),
+            new: Some(new),
+        });
         let link = NoteLink { comment: comment.id.clone(), hash: hash(&text) };
         self.taken.notes += 1;
         self.edit.set(Link::note_key(&stem(file)), Some(link.value()))
@@ -279,29 +236,13 @@ impl Step<'_> {
 
     fn finish(self, lock: &BoardLock) -> Result<Taken, Failure> {
         let mut changes = self.edit.changes();
-        changes.extend(self.extra);
+        changes.extend(self.effects.changes);
         commit(self.ws, lock, changes)?;
-        if self.dropped {
+        if self.effects.dropped {
             self.ws.drop_claim(&self.now.id)?;
         }
         Ok(self.taken)
     }
-}
-
-/// GitHub's blockers, with those of ours that it cannot see.
-pub fn with_unmirrored(ws: &Workspace, here: Option<&Value>, there: Option<&Value>) -> Option<Value> {
-    let ids = |value: Option<&Value>| match value {
-        Some(Value::List(list)) => list.iter().filter_map(task_id).collect::<Vec<_>>(),
-        _ => Vec::new(),
-    };
-    let linked =
-        |id: &TaskId, place: Place| matches!(Local::load(ws, id, place), Ok(Some(local)) if local.link.node.is_some());
-    let hidden = |id: &TaskId| !linked(id, Place::Task) && !linked(id, Place::Archive);
-    let mut all = ids(there);
-    all.extend(ids(here).into_iter().filter(hidden));
-    all.sort();
-    all.dedup();
-    (!all.is_empty()).then(|| Value::texts(all))
 }
 
 /// A row that was archived, or brought back, there. Only what is finished is put away here.

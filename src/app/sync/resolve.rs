@@ -2,14 +2,15 @@
 
 use serde::Serialize;
 
-use super::edits::{FileEdit, github};
+use super::bring::{Effects, bring};
+use super::edits::FileEdit;
 use super::local::{Local, stem};
-use super::pull::{base_value, with_unmirrored};
+use super::pull::base_value;
 use crate::app::{Failure, Workspace};
-use crate::board::{Change, Move, Op, Place, Target};
+use crate::board::{Change, Op, Place};
 use crate::github::{Field, Link, NoteLink, canonical, hash};
 use crate::store::rewritten_note;
-use crate::task::{Key, StateName, TaskId, Value};
+use crate::task::{Key, TaskId, Value};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -45,17 +46,17 @@ pub fn sync_resolve(ws: &Workspace, id: &TaskId, field: Option<&str>, side: Take
         });
     }
     let mut edit = FileEdit::open(ws, id, &place)?;
-    let (mut extra, mut dropped) = (Vec::new(), false);
+    let mut effects = Effects::default();
     for name in &names {
         let remote = local.link.conflicts.get(name).cloned().flatten();
         edit.set(Key::new(format!("github.conflict.{name}")), None)?;
         if name == "link" {
             relink(&mut edit, &local, remote.as_ref(), side)?;
         } else if let Some(note) = name.strip_prefix("note ") {
-            extra.extend(settle_note(ws, &mut edit, &local, note, remote.as_ref(), side)?);
+            effects.changes.extend(settle_note(ws, &mut edit, &local, note, remote.as_ref(), side)?);
         } else if let Some(field) = Field::parse(name) {
             if side == TakeSide::Remote {
-                dropped |= take_remote(ws, &mut edit, &local, field, remote.clone(), &mut extra)?;
+                bring(ws, &mut edit, &local, field, remote.clone(), &mut effects)?;
             }
             if field == Field::State {
                 edit.set(Link::shown_key(), local.link.conflict_shown.as_ref().map(Value::text))?;
@@ -66,57 +67,14 @@ pub fn sync_resolve(ws: &Workspace, id: &TaskId, field: Option<&str>, side: Take
         }
     }
     let mut changes = edit.changes();
-    changes.extend(extra);
+    changes.extend(effects.changes);
     if !changes.is_empty() {
         ws.commit(&lock, Op::new("sync resolve", changes))?;
     }
-    if dropped {
+    if effects.dropped {
         ws.drop_claim(id)?;
     }
     Ok(Resolved { task: id.clone(), fields: names, take: side })
-}
-
-/// `true` where the move takes the task from its holder.
-fn take_remote(
-    ws: &Workspace,
-    edit: &mut FileEdit,
-    local: &Local,
-    field: Field,
-    value: Option<Value>,
-    extra: &mut Vec<Change>,
-) -> Result<bool, Failure> {
-    match (field, value) {
-        (Field::State, Some(state)) => {
-            let board = ws.family(&local.id)?;
-            let to = Target::State(StateName::new(state.to_string()));
-            let asked = Move { task: &local.id, to, command: None, force: true };
-            let verdict = board.judge(ws.rules(), &github(), &asked)?;
-            extra.extend(verdict.changes);
-            return Ok(verdict.hands_off && board.claim(&local.id).is_some());
-        }
-        (Field::State, None) => {}
-        (Field::Description, text) => {
-            edit.set(field.key(), text.map(|text| Value::Text(format!("{}\n", canonical(&text.to_string())))))?;
-        }
-        (Field::Parent | Field::BlockedBy, value) => {
-            let value = match field {
-                Field::BlockedBy => with_unmirrored(ws, local.value(field), value.as_ref()),
-                _ => value,
-            };
-            let change = Change::Set {
-                task: local.id.clone(),
-                key: field.key(),
-                old: edit.get(&field.key()),
-                new: value.clone(),
-            };
-            let board = ws.board()?;
-            board.refuse_cycles(std::slice::from_ref(&change))?;
-            extra.extend(board.after(&[change]).parents_over(std::slice::from_ref(&local.id), ws.rules()));
-            edit.set(field.key(), value)?;
-        }
-        (_, value) => edit.set(field.key(), value)?,
-    }
-    Ok(false)
 }
 
 /// Ours: it is added to the project again, or made anew. Theirs: this task is no longer mirrored.

@@ -18,13 +18,12 @@ use super::ties::{note_losses, tie_found, tie_recovered};
 use super::{Directions, Mirrored, SyncAsk, SyncStep, Synced};
 use crate::app::{Failure, FailureKind, Hint, Workspace};
 use crate::github::{Client, Decision, Features, Field, Item, Knowledge, Label, Names, Node, Project, Wait};
+use crate::store::BoardLock;
 use crate::task::{Kind, StateName, TaskId, Value};
 
 pub fn sync(ws: &Workspace, ask: &SyncAsk, tell: &mut dyn FnMut(SyncStep<'_>)) -> Result<Synced, Failure> {
     let (target, number) = Target::ready(ws)?;
-    let Some(_one_at_a_time) = ws.store.try_sync_lock()? else {
-        return Err(Failure::new(FailureKind::Raced, "busy", "another sync is running").hint(Hint::Retry));
-    };
+    let _one_at_a_time = one_at_a_time(ws)?;
     let tell = std::cell::RefCell::new(tell);
     let mut waits = |wait: &Wait| (tell.borrow_mut())(SyncStep::Waiting(wait));
     let calm = Calm::new(&mut waits);
@@ -43,6 +42,12 @@ pub fn sync(ws: &Workspace, ask: &SyncAsk, tell: &mut dyn FnMut(SyncStep<'_>)) -
     saved?;
     synced.requests = client.requests();
     Ok(synced)
+}
+
+/// Whoever looks at GitHub writes down what was seen: two at once would each forget what the other has.
+pub(super) fn one_at_a_time(ws: &Workspace) -> Result<BoardLock, Failure> {
+    let busy = || Failure::new(FailureKind::Raced, "busy", "another sync is running").hint(Hint::Retry);
+    ws.store.try_sync_lock()?.ok_or_else(busy)
 }
 
 pub(super) struct Run<'a> {

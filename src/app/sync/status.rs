@@ -10,7 +10,7 @@ use super::deleted::Deleted;
 use super::local::Locals;
 use super::memory::{ancestor, intents, knowledge_path, retired};
 use super::plan::{PlanRow, Way, rows};
-use super::run::Run;
+use super::run::{Run, one_at_a_time};
 use super::target::{Calm, Target};
 use super::{SyncAsk, SyncStep};
 use crate::app::{Failure, Workspace};
@@ -86,6 +86,7 @@ pub fn sync_status(ws: &Workspace, remote: bool, tell: &mut dyn FnMut(SyncStep<'
 }
 
 fn look(ws: &Workspace, target: Target, number: u64, tell: &mut dyn FnMut(SyncStep<'_>)) -> Result<Knowledge, Failure> {
+    let _one_at_a_time = one_at_a_time(ws)?;
     let mut waits = |_: &crate::github::Wait| {};
     let calm = Calm::new(&mut waits);
     let client = target.client(ws, &calm)?;

@@ -1,0 +1,97 @@
+//! One value of GitHub's into a task's file, with all that follows from it on the board.
+
+use super::compare::task_id;
+use super::edits::{FileEdit, github};
+use super::local::Local;
+use crate::app::moves::missing;
+use crate::app::{Failure, Workspace};
+use crate::board::{Change, Move, Place, Target};
+use crate::github::{Field, canonical};
+use crate::task::{StateName, TaskId, Value};
+
+/// What a value changes beside its own key.
+#[derive(Debug, Default)]
+pub struct Effects {
+    /// Of other files, and of the state, which the judge makes.
+    pub changes: Vec<Change>,
+    /// The move takes the task from whoever holds it.
+    pub dropped: bool,
+}
+
+/// Refused where a rule of the board stands against it.
+pub fn bring(
+    ws: &Workspace,
+    edit: &mut FileEdit,
+    local: &Local,
+    field: Field,
+    value: Option<Value>,
+    effects: &mut Effects,
+) -> Result<(), Failure> {
+    match (field, value) {
+        (Field::State, Some(state)) => move_to(ws, local, &StateName::new(state.to_string()), effects),
+        (Field::State, None) => Ok(()),
+        (Field::Description, text) => {
+            edit.set(field.key(), text.map(|text| Value::Text(format!("{}\n", canonical(&text.to_string())))))
+        }
+        (Field::Parent, value) => relink(ws, edit, local, field, value, effects),
+        (Field::BlockedBy, value) => {
+            let value = with_unmirrored(ws, local.value(field), value.as_ref());
+            relink(ws, edit, local, field, value, effects)
+        }
+        (_, value) => edit.set(field.key(), value),
+    }
+}
+
+/// What a person does on GitHub, a person may do; what follows from it follows here too.
+fn move_to(ws: &Workspace, local: &Local, state: &StateName, effects: &mut Effects) -> Result<(), Failure> {
+    let id = &local.id;
+    if local.place != Place::Task {
+        let message = format!("{id} is archived, and {state} on GitHub: bring it back there and here");
+        return Err(Failure::refused("archived", message));
+    }
+    let board = ws.family(id)?;
+    board.get(id).ok_or_else(|| missing(ws, &board, id))?;
+    let asked = Move { task: id, to: Target::State(state.clone()), command: None, force: true };
+    let verdict = board.judge(ws.rules(), &github(), &asked).map_err(|refusal| {
+        let message = format!("{id} cannot be {state} as on GitHub: {refusal}");
+        Failure { message, ..Failure::from(refusal) }
+    })?;
+    effects.changes.extend(verdict.changes);
+    effects.dropped |= verdict.hands_off && board.claim(id).is_some();
+    Ok(())
+}
+
+fn relink(
+    ws: &Workspace,
+    edit: &mut FileEdit,
+    local: &Local,
+    field: Field,
+    new: Option<Value>,
+    effects: &mut Effects,
+) -> Result<(), Failure> {
+    let (id, key) = (&local.id, field.key());
+    let change = Change::Set { task: id.clone(), key: key.clone(), old: edit.get(&key), new: new.clone() };
+    let board = ws.board()?;
+    board.refuse_cycles(std::slice::from_ref(&change)).map_err(|refusal| {
+        let message = format!("{refusal}, as GitHub has it");
+        Failure { message, ..Failure::from(refusal) }
+    })?;
+    effects.changes.extend(board.after(&[change]).parents_over(std::slice::from_ref(id), ws.rules()));
+    edit.set(key, new)
+}
+
+/// GitHub's blockers, with those of ours that it cannot see.
+fn with_unmirrored(ws: &Workspace, here: Option<&Value>, there: Option<&Value>) -> Option<Value> {
+    let ids = |value: Option<&Value>| match value {
+        Some(Value::List(list)) => list.iter().filter_map(task_id).collect::<Vec<_>>(),
+        _ => Vec::new(),
+    };
+    let linked =
+        |id: &TaskId, place: Place| matches!(Local::load(ws, id, place), Ok(Some(local)) if local.link.node.is_some());
+    let hidden = |id: &TaskId| !linked(id, Place::Task) && !linked(id, Place::Archive);
+    let mut all = ids(there);
+    all.extend(ids(here).into_iter().filter(hidden));
+    all.sort();
+    all.dedup();
+    (!all.is_empty()).then(|| Value::texts(all))
+}

@@ -84,7 +84,7 @@ fn conflicts(ws: &Workspace, board: &Board) -> Vec<DoctorFinding> {
     let found = mirrored.filter_map(|task| {
         let over = super::sync::conflicts_of(ws, &task.id);
         let message = format!("{} and its issue differ in {}", task.id, over.join(", "));
-        let advice = format!("`ralph sync resolve {}` decides whose counts", task.id);
+        let advice = format!("`ralph sync resolve {} --take local`, or remote, decides whose counts", task.id);
         let finding = DoctorFinding::new("sync-conflict", message, advice, None);
         (!over.is_empty()).then(|| DoctorFinding { task: Some(task.id.clone()), ..finding })
     });

@@ -36,7 +36,7 @@ pub fn log(ws: &Workspace, query: &LogQuery) -> Result<Vec<LogLine>, Failure> {
     let (lines, _) = ws.store.journal()?;
     let undone = undone(&lines);
     let wanted = |line: &Line| {
-        (query.bookkeeping || line.changes.is_empty() || !line.changes.iter().all(Change::is_bookkeeping))
+        (query.bookkeeping || !is_noted(line))
             && query.task.as_ref().is_none_or(|task| line.touches(task))
             && query.by.as_ref().is_none_or(|by| line.by == *by)
             && query.verb.as_ref().is_none_or(|verb| line.verb == *verb)
@@ -44,6 +44,21 @@ pub fn log(ws: &Workspace, query: &LogQuery) -> Result<Vec<LogLine>, Failure> {
     };
     let chosen = lines.into_iter().rev().filter(wanted).take(query.limit.unwrap_or(usize::MAX));
     Ok(chosen.map(|line| LogLine { undone: undone.contains(&line.id), fields: fields(&line), line }).collect())
+}
+
+/// What sync writes of its own accord.
+const SYNC: &str = "sync";
+
+/// Whether sync has only noted something of issues: nobody decided that, so nobody takes it back.
+fn is_noted(line: &Line) -> bool {
+    let only_notes = |change: &Change| match change {
+        Change::File { task, file: Place::Archive, old: Some(old), new: Some(new) } => {
+            let differ = super::edit::differences(task, old, new);
+            differ.iter().all(|change| change.key.as_str().starts_with("github."))
+        }
+        other => other.is_bookkeeping(),
+    };
+    line.verb == SYNC && line.changes.iter().all(only_notes)
 }
 
 /// Verbs that do not stand: taken back by one that does.
@@ -75,7 +90,8 @@ fn fields(line: &Line) -> Vec<FieldChange> {
             vec![FieldChange { task, key: Key::new(name), old: text(old), new: text(new) }]
         }
     };
-    line.changes.iter().filter(|change| !change.is_bookkeeping()).flat_map(of).collect()
+    let told = |change: &FieldChange| line.verb != SYNC || !change.key.as_str().starts_with("github.");
+    line.changes.iter().flat_map(of).filter(told).collect()
 }
 
 /// The title of a task file, the first line of a note.
@@ -151,9 +167,7 @@ fn chosen(lines: &[Line], id: Option<&str>) -> Result<Line, Failure> {
     let undone = undone(lines);
     let line = match id {
         Some(id) => lines.iter().rev().find(|line| !id.is_empty() && line.id.starts_with(id)),
-        None => lines.iter().rev().find(|line| {
-            line.undoes.is_none() && !undone.contains(&line.id) && !line.changes.iter().all(Change::is_bookkeeping)
-        }),
+        None => lines.iter().rev().find(|line| line.undoes.is_none() && !undone.contains(&line.id) && !is_noted(line)),
     };
     let Some(line) = line else {
         let message =

@@ -130,7 +130,8 @@ impl Link {
             node: text("node").map(Node::new),
             item: text("item").map(Node::new),
             conflict_shown: text("conflict_shown").map(|text| Shown::parse(&text)),
-            off: table.get("mirror") == Some(&Value::Bool(false)),
+            // Whatever somebody wrote there but yes, they did not mean yes.
+            off: table.get("mirror").is_some_and(|mirror| *mirror != Value::Bool(true)),
             shown: inner("base").and_then(|base| base.get("shown")).map(|shown| Shown::parse(&shown.to_string())),
             base,
             notes: notes.collect(),

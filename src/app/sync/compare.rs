@@ -72,6 +72,8 @@ pub struct Comparison<'a> {
     pub adopts: Vec<(&'a Item, &'a RemoteIssue)>,
     /// Issues that name a task which is not here.
     pub orphans: Vec<(&'a Item, TaskId)>,
+    /// Second issues of tasks that have one: two clones made them at once, or somebody copied one.
+    pub copies: Vec<(&'a Item, &'a Local)>,
     /// Issues of tasks that were deleted here, to be closed.
     pub retire: Vec<&'a Item>,
     pub lost: Vec<(&'a Local, Loss)>,
@@ -143,6 +145,9 @@ fn unlinked<'a>(item: &'a Item, locals: &'a Locals, known: &'a Knowledge, lens: 
     {
         let open = (!item.closed || !item.archived) && !lens.retired.contains(&item.issue) && lens.only.is_empty();
         all.retire.extend(open.then_some(item));
+        // Somebody has opened it again.
+        let back = lens.retired.contains(&item.issue) && !item.closed;
+        all.orphans.extend(named.filter(|_| back).map(|task| (item, task.clone())));
         return;
     }
     match marker {
@@ -152,7 +157,8 @@ fn unlinked<'a>(item: &'a Item, locals: &'a Locals, known: &'a Knowledge, lens: 
                     all.found.push((local, item));
                 }
             }
-            // Its task has another issue: this one is a copy.
+            Some(local) if local.link.node.is_some() => all.copies.push((item, local)),
+            // It names a task of another board that happens to have the same id.
             Some(_) => {}
             None if locals.unmirrored.contains(&marker.task) => {}
             None => all.orphans.push((item, marker.task)),
@@ -203,11 +209,18 @@ fn pair<'a>(
 fn applies(field: Field, local: &Local, item: &Item, locals: &Locals, lens: &Lens<'_>) -> bool {
     match field {
         Field::BlockedBy => lens.features.dependencies,
+        Field::State if !is_state(local, lens) => false,
         Field::State | Field::Priority | Field::Estimate => !item.is_partial() && !item.is_foreign(field),
         // A parent that stays here cannot be shown there, and nothing there may take its place.
         Field::Parent => !local.value(field).and_then(task_id).is_some_and(|id| locals.unmirrored.contains(&id)),
         _ => true,
     }
+}
+
+/// A state that there is not has no column; the file has a problem, which is told anyway.
+fn is_state(local: &Local, lens: &Lens<'_>) -> bool {
+    let state = local.value(Field::State).map(|state| StateName::new(state.to_string()));
+    state.is_some_and(|state| lens.flow.state(local.kind, &state).is_some())
 }
 
 /// Blockers that are not mirrored cannot be seen there.

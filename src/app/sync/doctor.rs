@@ -98,7 +98,7 @@ fn markers(locals: &Locals, known: &Knowledge, repo: &str) -> Vec<SyncFinding> {
         let Some(marker) = read_issue_body(&issue.body).1 else { continue };
         match (linked.get(&item.issue), locals.tasks.get(&marker.task)) {
             (Some(local), _) if local.id != marker.task => found.push(mismatch(item, &local.id, &marker.task)),
-            (None, Some(local)) if local.link.node.is_some() => found.push(duplicate(item, local)),
+            (None, Some(local)) if local.link.node.is_some() && !item.closed => found.push(duplicate(item, local)),
             (None, None) if !item.closed && !locals.unmirrored.contains(&marker.task) => {
                 found.push(orphan(item, &marker.task));
             }
@@ -122,7 +122,15 @@ fn mismatch(item: &Item, linked: &TaskId, named: &TaskId) -> SyncFinding {
 fn duplicate(item: &Item, local: &Local) -> SyncFinding {
     let first = local.link.number.unwrap_or_default();
     let message = format!("#{} is a second issue of {}, which is #{first}", item.number, local.id);
-    let advice = format!("close it on GitHub as a duplicate of #{first}");
+    // Every clone says the same: the first one stays.
+    let advice = match item.number > first {
+        true => {
+            format!("close #{} on GitHub as a duplicate of #{first}, once no other clone is linked to it", item.number)
+        }
+        false => {
+            format!("take [github] out of {} with `ralph task edit`: sync then finds #{} again", local.id, item.number)
+        }
+    };
     finding("duplicate", Some(local.id.clone()), Some(item.number), message, advice)
 }
 

@@ -81,6 +81,21 @@ pub enum Directions {
     Push,
 }
 
+impl Directions {
+    /// The rows that a run in these directions is about.
+    fn of(self, mut rows: Vec<PlanRow>) -> Vec<PlanRow> {
+        rows.retain(|row| match (self, row.way) {
+            (Self::Pull, Way::Push | Way::Create | Way::Retire) | (Self::Push, Way::Pull | Way::Adopt | Way::Merge) => {
+                false
+            }
+            (Self::Pull, Way::Comment) => row.local.is_none(),
+            (Self::Push, Way::Comment) => row.local.is_some(),
+            _ => true,
+        });
+        rows
+    }
+}
+
 /// What is going on, for whoever waits.
 #[derive(Debug)]
 pub enum SyncStep<'a> {
@@ -117,6 +132,9 @@ pub struct Synced {
     /// Whether their issue or comment was made is not known yet: the seconds after which it is taken for not made.
     pub unknown: BTreeMap<TaskId, u64>,
     pub requests: usize,
+    /// Fields that were brought together.
+    #[serde(skip)]
+    pub done: BTreeSet<(TaskId, &'static str)>,
 }
 
 /// A task and its issue.

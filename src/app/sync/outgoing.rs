@@ -33,6 +33,7 @@ impl Run<'_> {
         synced.pushed = pushed.fields;
         synced.comments_out = pushed.comments;
         synced.tidied = pushed.tidied;
+        synced.done.extend(pushed.done);
         synced.failed = pushed.failed;
         done
     }

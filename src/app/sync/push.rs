@@ -34,6 +34,7 @@ pub struct Pushed {
     pub created: Vec<(TaskId, u64)>,
     pub fields: usize,
     pub comments: usize,
+    pub done: BTreeSet<(TaskId, &'static str)>,
     /// Issues that did not look like their state, put right.
     pub tidied: usize,
     pub failed: Vec<Failed>,
@@ -148,6 +149,7 @@ impl<'a> Pusher<'a> {
             }
             Settles::Field(field) => {
                 self.pushed.fields += 1;
+                self.pushed.done.insert((task.clone(), field.name()));
                 let sent = step.value.clone();
                 let there = kept.and_then(|text| as_kept(*field, &text)).or_else(|| sent.clone());
                 if let Some(issue) = &step.issue {

@@ -128,7 +128,7 @@ impl<'a> Run<'a> {
         let all = self.compare(&locals, &self.known, &names);
         self.brake(&all, &locals)?;
         let numbers: Vec<u64> = all.retire.iter().map(|item| item.number).collect();
-        synced.plan = Plan { rows: rows(&all), ..Plan::default() };
+        synced.plan = Plan { rows: self.ask.directions.of(rows(&all)), ..Plan::default() };
         if self.ask.dry_run {
             let (labels, pace) = (BTreeMap::new(), self.ws.settings.duration("github.pace"));
             let calls: Vec<_> = all.pairs.iter().flat_map(|pair| calls(pair, &self.lens(&names, &labels))).collect();
@@ -163,6 +163,7 @@ impl<'a> Run<'a> {
             }
             let taken = take(self.ws, pair, intake)?;
             synced.pulled += taken.fields.len();
+            synced.done.extend(taken.fields.iter().map(|field| (pair.local.id.clone(), field.name())));
             synced.comments_in += taken.notes;
             taken.refused.into_iter().for_each(|why| self.ws.notice(why));
         }
@@ -171,6 +172,13 @@ impl<'a> Run<'a> {
             parents_follow(self.ws, &made)?;
             self.take_comments(&made, synced)?;
             synced.adopted = made.into_iter().map(|(task, number)| Mirrored { task, number }).collect();
+        }
+        for (item, local) in all.copies.iter().filter(|(item, _)| !item.closed) {
+            let first = local.link.number.unwrap_or_default();
+            self.ws.notice(format!(
+                "#{} is a second issue of {}, which is #{first}: `ralph sync doctor` tells more",
+                item.number, local.id
+            ));
         }
         for (item, task) in &all.orphans {
             if !item.closed {

@@ -181,13 +181,12 @@ fn line(row: &PlanRow, width: Option<usize>) -> String {
     };
     let said = match row.way {
         Way::Create | Way::Found => here,
-        Way::Adopt | Way::Lost => there,
+        Way::Adopt | Way::Lost | Way::Retire => there,
         Way::Pull => format!("{here} → {there}"),
         Way::Push => format!("{there} → {here}"),
         Way::Merge => format!("{here} and {there}"),
         Way::Comment if row.local.is_some() => format!("to GitHub: {here}"),
         Way::Comment => format!("from GitHub: {there}"),
-        Way::Retire => String::new(),
         Way::Conflict => {
             let sides = [("here", here), ("there", there)];
             let lines: String =
@@ -203,8 +202,12 @@ const MOST: usize = 20;
 
 fn summary(synced: &Synced, width: Option<usize>) -> String {
     let mut text = counts(synced);
+    let is_done = |row: &&PlanRow| {
+        let task = row.task.as_ref();
+        task.is_some_and(|task| synced.done.iter().any(|(other, field)| other == task && *field == row.what))
+    };
     let done = synced.plan.rows.iter().filter(|row| matches!(row.way, Way::Pull | Way::Push | Way::Merge));
-    let done: Vec<&PlanRow> = done.collect();
+    let done: Vec<&PlanRow> = done.filter(is_done).collect();
     done.iter().take(MOST).for_each(|row| text.push_str(&line(row, width)));
     if done.len() > MOST {
         text.push_str(&format!("  and {} more: `ralph log` has them all\n", done.len() - MOST));
@@ -360,12 +363,8 @@ fn resolve(session: &Session<'_>, args: &args::SyncResolve) -> Answer {
     if session.out.json {
         session.out.json(&done);
     } else {
-        let whose = if side == TakeSide::Local { "yours" } else { "GitHub's" };
-        session.out.text(&format!(
-            "{}: {} as {whose}; the next `ralph sync` carries it out\n",
-            paint(style::ID, &done.task),
-            done.fields.join(", ")
-        ));
+        let whose = if side == TakeSide::Local { "yours; the next `ralph sync` brings it there" } else { "GitHub's" };
+        session.out.text(&format!("{}: {} as {whose}\n", paint(style::ID, &done.task), done.fields.join(", ")));
     }
     Ok(Outcome::Done)
 }

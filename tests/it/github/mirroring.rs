@@ -590,3 +590,44 @@ fn a_board_that_is_committed_after_each_verb_has_one_commit_of_a_run() {
     mirror.sync();
     assert_eq!(count(), before + 1);
 }
+
+#[test]
+fn undo_of_a_decision_brings_the_conflict_back() {
+    let mirror = Mirror::new();
+    let (task, number) = one(&mirror, &["First"]);
+    mirror.ralph(&["task", "set", &task, "title=Here"]).ok();
+    mirror.world(|world| world.edit_title(number, "There"));
+    assert_eq!(mirror.ralph(&["sync"]).code, 1);
+    mirror.ralph(&["sync", "resolve", &task, "--take", "local"]).ok();
+    mirror.ralph(&["undo"]).ok();
+    assert_eq!(mirror.field(&task, "title"), "Here");
+    assert_eq!(mirror.ralph(&["sync"]).code, 1);
+    assert_eq!(mirror.world(|world| world.issue(number).title.clone()), "There");
+}
+
+#[test]
+fn a_run_in_one_direction_tells_only_of_that() {
+    let mirror = Mirror::new();
+    let (task, number) = one(&mirror, &["First"]);
+    mirror.ralph(&["task", "set", &task, "priority=P1"]).ok();
+    mirror.world(|world| world.edit_title(number, "There"));
+    let push = mirror.ralph(&["sync", "--push", "--dry-run"]).ok();
+    assert!(push.contains("priority") && !push.contains("title"), "{push}");
+    let pull = mirror.ralph(&["sync", "--pull"]).ok();
+    assert!(!pull.contains("priority") && pull.contains("title  First → There"), "{pull}");
+}
+
+#[test]
+fn a_second_issue_of_a_task_is_told_by_every_run_and_the_first_one_stays() {
+    let mirror = Mirror::new();
+    let (_, number) = one(&mirror, &["First"]);
+    mirror.world(|world| {
+        let body = world.issue(number).body.clone();
+        let copy = world.add_issue("acme/app", "Copy", &body);
+        world.add_to_project(1, copy);
+    });
+    let said = mirror.ralph(&["sync"]);
+    assert!(said.stderr.contains("is a second issue of"), "{said}");
+    let found = mirror.ralph(&["sync", "doctor"]);
+    assert!(found.stdout.contains(&format!("as a duplicate of #{number}")), "{found}");
+}

@@ -228,6 +228,7 @@ fn what_git_does_is_told_as_gits_and_not_journaled() {
     let edited = |line: &&Value| line["verb"] == "hand-edit" && !line.to_string().contains("t-probe");
     let edits = |sandbox: &Sandbox| journal(sandbox).iter().filter(edited).count();
     assert_eq!(edits(&sandbox), 1, "only the save by hand");
+    watcher.settle();
     sandbox.git(&["stash", "-q"]);
     watcher.until(|event| {
         event["task"] == "t-0001" && event["via"] == "git" && event["changes"].to_string().contains("P2")

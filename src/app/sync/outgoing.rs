@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::calls::{Planned, Settles};
+use super::calls::{Planned, Settles, calls};
 use super::compare::{Comparison, NoteMove};
 use super::edits::{Agreed, agree};
 use super::local::{Local, Locals, stem};
@@ -51,7 +51,6 @@ impl Run<'_> {
             ws: self.ws,
             client: self.client,
             project: self.project(),
-            fields: &self.target.names,
             repo: Repo::unread(&self.target.slug),
             features: self.features,
             scanned: self.scanned,
@@ -102,7 +101,8 @@ impl Run<'_> {
         let names = locals.names();
         let before = known.clone();
         let all = self.compare(&locals, &before, &names);
-        let mut planned = pusher.plan_calls(&all, &names);
+        let lens = self.lens(&names, &pusher.repo.labels);
+        let mut planned: Vec<Planned> = all.pairs.iter().flat_map(|pair| calls(pair, &lens)).collect();
         planned.extend(more);
         let posts = all.pairs.iter().filter(|pair| pair.notes.iter().any(|note| matches!(note, NoteMove::Post { .. })));
         let touched: BTreeSet<&Node> =

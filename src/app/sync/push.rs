@@ -7,14 +7,12 @@ use serde::Serialize;
 
 use super::SyncStep;
 use super::calls::{Planned, Settles};
-use super::compare::Comparison;
 use super::edits::{Agreed, Kept, agree};
 use super::local::stem;
 use super::pull::base_value;
 use crate::app::{Failure, FailureKind, Hint, Workspace};
 use crate::github::{
-    BATCH, Call, Client, Features, Field, FieldNames, Knowledge, Link, Names, Node, Outcome, Project, Repo,
-    read_issue_body, title_of,
+    BATCH, Call, Client, Features, Field, Knowledge, Link, Node, Outcome, Project, Repo, read_issue_body, title_of,
 };
 use crate::task::{TaskId, Value};
 
@@ -44,7 +42,6 @@ pub struct Pusher<'a> {
     pub ws: &'a Workspace,
     pub client: &'a Client<'a>,
     pub project: &'a Project,
-    pub fields: &'a FieldNames,
     pub repo: Repo,
     pub features: Features,
     pub scanned: Instant,
@@ -199,17 +196,6 @@ impl<'a> Pusher<'a> {
             }
         }
         Ok(())
-    }
-
-    pub fn plan_calls(&self, all: &Comparison<'_>, names: &Names) -> Vec<Planned> {
-        let lens = super::calls::Lens {
-            project: self.project,
-            fields: self.fields,
-            flow: self.ws.flow(),
-            names,
-            labels: &self.repo.labels,
-        };
-        all.pairs.iter().flat_map(|pair| super::calls::calls(pair, &lens)).collect()
     }
 }
 

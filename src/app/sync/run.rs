@@ -204,7 +204,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn lens<'b>(&'b self, names: &'b Names, labels: &'b BTreeMap<String, Label>) -> calls::Lens<'b> {
+    pub(super) fn lens<'b>(&'b self, names: &'b Names, labels: &'b BTreeMap<String, Label>) -> calls::Lens<'b> {
         calls::Lens { project: self.project(), fields: &self.target.names, flow: self.ws.flow(), names, labels }
     }
 

@@ -345,15 +345,7 @@ fn duplicates_orphans_and_twins_are_found_by_the_doctor() {
 fn two_runs_at_once_do_not_meet() {
     let mirror = Mirror::new();
     mirror.add(&["First"]);
-    mirror.fake.plan([(0, Fault::HoldBefore)]);
-    let mut child = mirror
-        .command(&mirror.sandbox.root())
-        .arg("sync")
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    assert!(mirror.fake.wait_held(std::time::Duration::from_secs(30)));
+    let mut child = mirror.held();
     let said = mirror.ralph(&["sync"]).fails(3);
     assert!(said.contains("another sync is running"), "{said}");
     child.kill().unwrap();

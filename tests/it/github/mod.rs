@@ -12,9 +12,10 @@ mod setup;
 mod volume;
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
-use crate::fake::{Fake, Level, World};
+use crate::fake::{Fake, Fault, Level, World};
 use crate::sandbox::{Output, RALPH, Sandbox, finish};
 
 /// For trying ralph by hand: prints where it listens, and stays until it is ended.
@@ -92,6 +93,15 @@ impl Mirror {
 
     pub fn world<T>(&self, look: impl FnOnce(&mut World) -> T) -> T {
         look(&mut self.fake.world())
+    }
+
+    /// A sync that is held at its first request, for whoever ends it.
+    pub fn held(&self) -> Child {
+        self.fake.plan([(0, Fault::HoldBefore)]);
+        let mut command = self.command(&self.sandbox.root());
+        let child = command.arg("sync").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        assert!(self.fake.wait_held(Duration::from_secs(30)));
+        child
     }
 
     /// The names of the requests since the last time, in order.

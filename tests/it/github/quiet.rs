@@ -4,10 +4,9 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use super::Mirror;
-use crate::fake::{Fault, Level};
+use crate::fake::Level;
 use crate::sandbox::finish;
 
 /// Counts whoever knocks.
@@ -172,15 +171,7 @@ fn the_token_is_in_no_file_no_message_and_no_process_list() {
         assert_ne!(said.code, 0, "{said}");
         assert!(!said.to_string().contains(&token), "{said}");
     }
-    mirror.fake.plan([(0, Fault::HoldBefore)]);
-    let mut child = mirror
-        .command(&mirror.sandbox.root())
-        .arg("sync")
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    assert!(mirror.fake.wait_held(Duration::from_secs(30)));
+    let mut child = mirror.held();
     let seen = std::fs::read_to_string(format!("/proc/{}/cmdline", child.id())).unwrap();
     child.kill().unwrap();
     child.wait().unwrap();

@@ -41,7 +41,7 @@ pub fn claim(
     force: bool,
     reach: Reach,
 ) -> Result<Claimed, Failure> {
-    let asked = ClaimAsk { task: id, command, force };
+    let asked = ClaimAsk { task: id, command, step: None, force };
     let published = publish_for(ws, &asked, reach)?;
     let lock = ws.lock()?;
     let board = ws.family(id)?;
@@ -156,7 +156,7 @@ pub(super) fn host() -> String {
 
 /// One's own claim, for another lease.
 pub fn renew(ws: &Workspace, id: &TaskId) -> Result<Claimed, Failure> {
-    let asked = ClaimAsk { task: id, command: None, force: false };
+    let asked = ClaimAsk { task: id, command: None, step: None, force: false };
     let board = ws.family(id)?;
     own(ws, &board, id)?;
     let on_remote = board.claim(id).is_some_and(|claim| claim.remote.is_some());

@@ -28,7 +28,7 @@ pub fn start_run(
     guard: Command,
     program: &[String],
 ) -> Result<Running, Failure> {
-    let asked = ClaimAsk { task: id, command, force: false };
+    let asked = ClaimAsk { task: id, command, step: None, force: false };
     let draft = |board: &Board| {
         refuse_running(ws, board, id)?;
         drafted(ws, board, &asked)

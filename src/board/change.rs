@@ -12,8 +12,19 @@ pub enum Assignment {
     Drop(Key, Vec<String>),
 }
 
-const KEYS: [&str; 10] =
-    ["title", "description", "kind", "priority", "estimate", "labels", "owner", "parent", "blocked_by", "atomic"];
+const KEYS: [&str; 11] = [
+    "title",
+    "description",
+    "kind",
+    "priority",
+    "estimate",
+    "labels",
+    "owner",
+    "parent",
+    "blocked_by",
+    "atomic",
+    "result",
+];
 const SETS: [&str; 2] = ["labels", "blocked_by"];
 const FIXED: [&str; 4] = ["id", "created", "github", "state"];
 
@@ -101,6 +112,7 @@ fn single(
         "priority" => Value::text(trimmed.parse::<Priority>()?),
         "estimate" => Value::text(trimmed.parse::<Estimate>()?),
         "owner" => Value::text(Worker::new(trimmed)?),
+        "result" => Value::text(trimmed),
         "parent" => Value::text(find(trimmed).map_err(Refusal::Id)?),
         "atomic" => Value::Bool(trimmed.parse().map_err(|_| Refusal::Value(not_a_bool(trimmed)))?),
         _ if custom && !is_plain_key(name) => return Err(Refusal::BadKey(name.to_owned())),

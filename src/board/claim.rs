@@ -1,7 +1,7 @@
 //! Who may have a task: granting a claim, and what becomes of a task whose holder is gone.
 
 use super::{Actor, Board, Change, Claim, Links, Move, Refusal, Rules, Target};
-use crate::task::{Key, Kind, StateName, Task, TaskId, Value, Worker};
+use crate::task::{Key, Kind, StateName, Step, Task, TaskId, Value, Worker};
 use crate::workflow::{Command, Intent, Sizes};
 
 /// A claim as it is asked for.
@@ -9,6 +9,8 @@ use crate::workflow::{Command, Intent, Sizes};
 pub struct ClaimAsk<'a> {
     pub task: &'a TaskId,
     pub command: Option<&'a str>,
+    /// The step of a team that it serves.
+    pub step: Option<&'a TaskId>,
     /// Take it over from its holder.
     pub force: bool,
 }
@@ -65,6 +67,7 @@ impl Board {
         if old != new {
             changes.push(Change::Set { task: task.id.clone(), key: owner, old, new });
         }
+        changes.extend(asked.step.and_then(|step| self.get(step)).into_iter().flat_map(|step| taken_up(step, actor, rules)));
         let state = new_state(&changes, task);
         Ok(Grant { changes, command: command.map(|command| command.name.clone()), state, renewed: mine })
     }
@@ -214,6 +217,9 @@ impl Board {
     /// Whose claim binds a task: its own, or that of another member of its group with which it was locked.
     pub fn binding_claim(&self, at: usize) -> Option<(&TaskId, &Claim)> {
         let task = &self.tasks()[at];
+        if let Some(step) = &task.step {
+            return self.claim_behind(step, task.owner.as_ref());
+        }
         let own = self.claims.get_key_value(&task.id).filter(|(_, claim)| claim.live);
         own.or_else(|| {
             let parent = self.parent_of(at).filter(|&parent| self.tasks()[parent].atomic)?;
@@ -223,6 +229,20 @@ impl Board {
                 other.is_some_and(|other| self.tasks()[other].state == task.state)
             })
         })
+    }
+
+    /// A step is held by whoever holds one of its tasks for it.
+    fn claim_behind(&self, step: &Step, owner: Option<&Worker>) -> Option<(&TaskId, &Claim)> {
+        let group = step.of.iter().flat_map(|id| {
+            let at = self.index_of(id);
+            let parent = at.and_then(|at| self.parent_of(at)).filter(|&parent| self.tasks()[parent].atomic);
+            let claims = self.claims.iter().filter(move |(other, _)| {
+                *other == id || parent.is_some_and(|parent| self.index_of(other).and_then(|at| self.parent_of(at)) == Some(parent))
+            });
+            claims.filter(|(_, claim)| claim.live)
+        });
+        let mut live = group;
+        live.find(|(_, claim)| owner.is_some_and(|owner| claim.is_of(owner)))
     }
 
     /// Every task whose holder is gone: a dead claim, or a worker's lock without any. A person's lock is theirs.
@@ -269,6 +289,21 @@ impl Board {
         let owner = self.tasks()[at].owner.as_ref();
         self.binding_claim(at).is_some() || owner.is_some_and(|owner| rules.role_of(owner).is_none())
     }
+}
+
+/// The step in hand, with its worker.
+fn taken_up(step: &Task, actor: &Actor, rules: &Rules) -> Vec<Change> {
+    let lock = rules.flow.states_of(step.kind).iter().find(|state| state.lock);
+    let mut changes: Vec<Change> = lock
+        .filter(|lock| lock.name != step.state)
+        .map(|lock| Change::set(&step.id, "state", Some(Value::text(&step.state)), Some(Value::text(&lock.name))))
+        .into_iter()
+        .collect();
+    let (old, new) = (step.value(&Key::new("owner")), Some(Value::text(&actor.worker)));
+    if old != new {
+        changes.push(Change::set(&step.id, "owner", old, new));
+    }
+    changes
 }
 
 fn new_state(changes: &[Change], task: &Task) -> StateName {

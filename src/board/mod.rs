@@ -20,6 +20,8 @@ mod refs;
 mod refusal;
 mod rules;
 mod search;
+mod step_choice;
+mod steps;
 mod verdict;
 mod why;
 
@@ -46,6 +48,8 @@ pub use refer::{Candidate, Named, RefError, resolve};
 pub use refusal::Refusal;
 pub use rules::{Actor, Claim, Rules};
 pub use search::{Searched, score};
+pub use step_choice::{Ended, StepChoice};
+pub use steps::{NewStep, StepPlan, StepRef, TeamAsk, Unit};
 pub use why::Cause;
 
 /// Tasks in the order of their ids. What could not be read is here too, so that nothing mistakes it for missing.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::task::{TaskId, Worker};
+use crate::task::{Task, TaskId, Worker};
 use crate::workflow::{ReviewMode, Workflow};
 
 #[derive(Debug, Clone)]
@@ -24,6 +24,11 @@ impl Rules {
     pub fn of(flow: Workflow) -> Self {
         let limits = flow.roles().iter().map(|role| (role.name.clone(), role.limit)).collect();
         Self { flow, mode: ReviewMode::Skip, max_rejections: 3, limits, per_worker: 1 }
+    }
+
+    /// Whether a command has looked at a task and left it where it was.
+    pub fn is_left(&self, task: &Task, command: &str) -> bool {
+        command == "triage" && task.labels.iter().any(|label| label == "ralph-triage")
     }
 
     /// The role of a worker; a person has none.

@@ -12,6 +12,8 @@ use crate::fs::{self, FsError};
 use crate::task::{Problem, Task, TaskId};
 
 /// Fewer changed files than this are read again each time rather than written to a new index.
+/// How a task is laid out in the index; another number for another layout.
+const LAYOUT: u32 = 2;
 const WORTH_WRITING: usize = 32;
 const WORTH_THREADS: usize = 64;
 const UNREAD_JOURNAL: u64 = 256 * 1024;
@@ -37,7 +39,7 @@ impl Store {
 
     /// Another ralph, or another workflow, may read the same file as something else.
     pub(super) fn reader(&self) -> u32 {
-        crc32fast::hash(format!("{} {:?}", env!("CARGO_PKG_VERSION"), self.flow).as_bytes())
+        crc32fast::hash(format!("{} {LAYOUT} {:?}", env!("CARGO_PKG_VERSION"), self.flow).as_bytes())
     }
 
     /// The whole board, as it was at one instant: never half of a verb.

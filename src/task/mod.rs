@@ -3,6 +3,7 @@
 mod fields;
 mod id;
 mod problem;
+mod step;
 mod value;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 pub use fields::{Estimate, Kind, ParseError, Priority, StateName, Worker};
 pub use id::{InvalidId, TaskId, id_length, mint};
 pub use problem::Problem;
+pub use step::Step;
 pub use value::{Key, Value};
 
 /// What lists, rules and the index know of a task; its description stays in the file until it is shown.
@@ -35,6 +37,8 @@ pub struct Task {
     pub artifacts: BTreeMap<String, String>,
     pub rejections: u32,
     pub github: Option<GithubLink>,
+    /// Of a step, what it does for its team.
+    pub step: Option<Box<Step>>,
     /// When a verb last changed it, by the journal; else what the file system says.
     #[serde(skip)]
     pub updated: Option<Timestamp>,
@@ -66,6 +70,7 @@ impl Task {
             artifacts: BTreeMap::new(),
             rejections: 0,
             github: None,
+            step: None,
             updated: None,
             problems: Vec::new(),
         }
@@ -86,6 +91,7 @@ impl Task {
             "parent" => self.parent.as_ref().map(Value::text),
             "blocked_by" => ids(&self.blocked_by),
             "atomic" => self.atomic.then_some(Value::Bool(true)),
+            "result" => self.step.as_ref()?.result.as_ref().map(Value::text),
             _ => None,
         }
     }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::task::{GithubLink, Kind, Problem, StateName, Task, TaskId, Worker};
+use crate::task::{GithubLink, Kind, Problem, StateName, Step, Task, TaskId, Worker};
 use crate::workflow::Workflow;
 
 /// Larger files are not task files; refusing them keeps one stray file from filling memory.
@@ -81,7 +81,7 @@ impl Reader<'_> {
                 "labels" => task.labels = self.texts("labels", value),
                 "owner" => task.owner = self.owner(value),
                 "parent" => task.parent = self.parsed("parent", value),
-                "blocked_by" => task.blocked_by = self.ids(value),
+                "blocked_by" => task.blocked_by = self.ids("blocked_by", value),
                 "atomic" => task.atomic = self.boolean("atomic", value),
                 "created" => task.created = self.time(value),
                 "description" => description = self.description(value),
@@ -97,6 +97,9 @@ impl Reader<'_> {
                 }
                 _ => {}
             }
+        }
+        if task.kind == Kind::Step {
+            task.step = self.step(table).map(Box::new);
         }
         if task.title.is_empty() {
             self.problems.push(Problem::whole(self.file, "the task has no title").hint("add a line `title = \"…\"`"));
@@ -166,9 +169,9 @@ impl Reader<'_> {
         array.iter().filter_map(|item| self.text_of(key, item).map(str::to_owned)).collect()
     }
 
-    fn ids(&mut self, value: &Field<'_>) -> Vec<TaskId> {
+    fn ids(&mut self, key: &str, value: &Field<'_>) -> Vec<TaskId> {
         let mut ids = Vec::new();
-        for text in self.texts("blocked_by", value) {
+        for text in self.texts(key, value) {
             match TaskId::new(text) {
                 Ok(id) if ids.contains(&id) => {}
                 Ok(id) => ids.push(id),
@@ -219,6 +222,21 @@ impl Reader<'_> {
             return BTreeMap::new();
         };
         table.iter().filter_map(|(k, v)| Some((k.get_ref().to_string(), v.get_ref().as_str()?.to_owned()))).collect()
+    }
+
+    /// Without a team, a command and the tasks that it serves, a step is only a note to somebody.
+    fn step(&mut self, table: &DeTable<'_>) -> Option<Step> {
+        let field = |name: &str| table.get(name);
+        let text = |name: &str| field(name).and_then(|value| value.get_ref().as_str()).map(str::to_owned);
+        let round = field("round").and_then(|value| value.get_ref().as_integer()?.as_str().parse().ok());
+        Some(Step {
+            team: TaskId::new(text("team")?).ok()?,
+            command: text("command")?,
+            of: field("of").map(|value| self.ids("of", value)).filter(|of| !of.is_empty())?,
+            active_form: text("active_form").unwrap_or_default(),
+            round: round.unwrap_or(0),
+            result: text("result").filter(|result| !result.trim().is_empty()),
+        })
     }
 
     fn github(&mut self, value: &Field<'_>) -> Option<GithubLink> {

@@ -5,7 +5,7 @@ use toml_writer::{ToTomlValue, TomlStringBuilder};
 use crate::task::{Key, Value};
 
 /// Keys of a task in the order in which a new file has them.
-pub(super) const ORDER: [&str; 13] = [
+pub(super) const ORDER: [&str; 19] = [
     "id",
     "title",
     "kind",
@@ -16,6 +16,12 @@ pub(super) const ORDER: [&str; 13] = [
     "owner",
     "parent",
     "blocked_by",
+    "team",
+    "command",
+    "of",
+    "active_form",
+    "round",
+    "result",
     "atomic",
     "created",
     "description",

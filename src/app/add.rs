@@ -87,7 +87,7 @@ impl Minted<'_> {
     }
 
     fn is_taken(&self, id: &TaskId) -> bool {
-        self.ids.contains(id) || self.ws.store.exists(id) || self.ws.store.is_archived(id)
+        is_taken(self.ws, &self.ids, id)
     }
 
     fn own_id(&self, text: &str) -> Result<TaskId, Failure> {
@@ -100,14 +100,7 @@ impl Minted<'_> {
     }
 
     fn fresh_id(&self) -> TaskId {
-        let prefix = self.ws.settings.text("board.prefix");
-        let length = id_length(self.ws.store.rough_count() + self.ids.len());
-        loop {
-            let id = mint(prefix, length, &mut self.ws.rng());
-            if !self.is_taken(&id) {
-                return id;
-            }
-        }
+        fresh_id(self.ws, &self.ids)
     }
 
     /// A person may put a task anywhere; a worker's begin where the workflow does.
@@ -155,7 +148,23 @@ impl Minted<'_> {
     }
 }
 
-fn file(task: &Task, description: &str) -> String {
+fn is_taken(ws: &Workspace, given: &[TaskId], id: &TaskId) -> bool {
+    given.contains(id) || ws.store.exists(id) || ws.store.is_archived(id)
+}
+
+/// One that neither the board has nor these are.
+pub(super) fn fresh_id(ws: &Workspace, given: &[TaskId]) -> TaskId {
+    let prefix = ws.settings.text("board.prefix");
+    let length = id_length(ws.store.rough_count() + given.len());
+    loop {
+        let id = mint(prefix, length, &mut ws.rng());
+        if !is_taken(ws, given, &id) {
+            return id;
+        }
+    }
+}
+
+pub(super) fn file(task: &Task, description: &str) -> String {
     let mut fields = vec![(Key::new("id"), Value::text(&task.id))];
     for key in ["title", "state", "priority", "estimate", "labels", "owner", "parent", "blocked_by", "atomic"] {
         let key = Key::new(key);
@@ -163,6 +172,13 @@ fn file(task: &Task, description: &str) -> String {
     }
     if task.kind != Kind::Issue {
         fields.push((Key::new("kind"), Value::text(task.kind)));
+    }
+    if let Some(step) = &task.step {
+        fields.push((Key::new("team"), Value::text(&step.team)));
+        fields.push((Key::new("command"), Value::text(&step.command)));
+        fields.push((Key::new("of"), Value::texts(&step.of)));
+        fields.push((Key::new("active_form"), Value::text(&step.active_form)));
+        fields.push((Key::new("round"), Value::Integer(step.round.into())));
     }
     fields.extend(task.created.map(|at| (Key::new("created"), Value::time(at))));
     if !description.trim().is_empty() {

@@ -31,6 +31,7 @@ mod reap;
 mod remote_claims;
 mod remove;
 mod run;
+mod runs;
 mod search;
 mod set;
 mod settings;
@@ -38,11 +39,13 @@ mod share;
 mod show;
 mod status;
 mod sync;
+mod team;
 mod trust;
 mod view;
 mod wait;
 mod watch;
 mod why;
+mod worker;
 mod workspace;
 mod worktree;
 
@@ -73,6 +76,7 @@ pub use reap::{Reaped, reap};
 pub use remote_claims::{ClaimLine, ClaimList, Reach, list_claims};
 pub use remove::{Removed, remove};
 pub use run::{Running, hold_lock, living_processes, start_run};
+pub use runs::{Outcome, Run, RunShown, find_run, follow_run, list_runs, show_run};
 pub use search::{Hit, search};
 pub use set::{FieldChange, SetDone, set};
 pub use settings::{SettingView, get_setting, list_settings, set_setting};
@@ -83,11 +87,13 @@ pub use sync::{
     BoardWaiter, Directions, Failed, InitAsk, InitStep, Mirrored, Plan, PlanRow, Resolved, SyncAsk, SyncFinding,
     SyncInit, SyncStatus, SyncStep, Synced, TakeSide, Way, sync, sync_doctor, sync_init, sync_resolve, sync_status,
 };
+pub use team::{CrewView, Doing, Left, StepView, TeamDone, TeamNews, TeamView, TeamWanted, hero, team};
 pub use trust::{Trust, look_at_trust, trust};
 pub use view::{ClaimView, GithubView, TaskView};
 pub use wait::{WaitFor, Waited, wait, wait_for, wait_is_over};
 pub use watch::{Watch, WatchOptions};
 pub use why::{Reason, Why, why};
+pub use worker::{Launch, Stop, Worked, WorkerAsk, WorkerEvent, work};
 pub use workspace::{Options, Workspace};
 pub use worktree::{
     Start, WorktreeAdded, WorktreeRemoved, WorktreeView, add_worktree, list_worktrees, lock_worktree, prune_worktrees,

@@ -6,7 +6,7 @@ use super::claim::{Kind, drawn};
 use super::remote_claims::{Published, Reach, publish};
 use super::{Failure, Workspace};
 use crate::board::{Actor, Board, Change, Move, Op, Target, Verdict};
-use crate::store::BoardLock;
+use crate::store::{BoardLock, new_note};
 use crate::task::{Key, StateName, Task, TaskId, Value};
 use crate::workflow::Intent;
 
@@ -138,6 +138,20 @@ pub(super) fn missing(ws: &Workspace, board: &Board, id: &TaskId) -> Failure {
         Some(problem) => problem.clone().into(),
         None => ws.store.absent(id).into(),
     }
+}
+
+/// A move with the reason for it as a note, in one verb.
+pub(super) fn move_with_note(
+    ws: &Workspace,
+    lock: &BoardLock,
+    board: &Board,
+    asked: &Move<'_>,
+    verb: &str,
+    why: &str,
+) -> Result<Moved, Failure> {
+    let mut verdict = board.judge(ws.rules(), &ws.actor()?, asked)?;
+    verdict.changes.push(new_note(asked.task, &ws.me()?, ws.now(), &mut ws.rng(), why));
+    carry_out(ws, lock, board, asked.task, verb, verdict)
 }
 
 /// The claim goes last: a verb that dies in between leaves one on a task that has moved on, where its holder, whose verb it

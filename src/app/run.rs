@@ -22,23 +22,22 @@ pub struct Running {
 /// that it has started and lets go of the lock, so that nobody works on unguarded.
 pub fn start_run(
     ws: &Workspace,
-    id: &TaskId,
-    command: Option<&str>,
+    asked: &ClaimAsk<'_>,
     reach: Reach,
     guard: Command,
     program: &[String],
 ) -> Result<Running, Failure> {
-    let asked = ClaimAsk { task: id, command, step: None, force: false };
+    let id = asked.task;
     let draft = |board: &Board| {
         refuse_running(ws, board, id)?;
-        drafted(ws, board, &asked)
+        drafted(ws, board, asked)
     };
-    let published = publish(ws, reach, draft, || Ok(as_reaped(ws, ws.family(id)?)))?.map(|(_, published)| published);
+    let published = publish(ws, reach, draft, || Ok(as_reaped(ws, seen(ws, asked)?)))?.map(|(_, published)| published);
     let lock = ws.lock()?;
-    let board = unless_dead(ws, &lock, ws.family(id)?, id)?;
+    let board = unless_dead(ws, &lock, seen(ws, asked)?, asked)?;
     refuse_running(ws, &board, id)?;
     // Nobody else may publish for it until the program holds its lock: a claim without one looks dead.
-    let claimed = grant(ws, &lock, &board, &asked, Kind::Held, published.as_ref())?;
+    let claimed = grant(ws, &lock, &board, asked, Kind::Held, published.as_ref())?;
     let started = spawn(ws, &claimed, guard, program).and_then(|child| once_held(ws, id, child));
     match started {
         Ok(child) => Ok(Running { claimed, child }),
@@ -46,6 +45,41 @@ pub fn start_run(
             give_up(ws, &lock, &ws.family(id)?, id, &claimed.worker, "release")?;
             Err(failure)
         }
+    }
+}
+
+/// What bears on a claim; a step is linked to its tasks by nothing else.
+fn seen(ws: &Workspace, asked: &ClaimAsk<'_>) -> Result<Board, Failure> {
+    if asked.step.is_some() { ws.board() } else { ws.family(asked.task) }
+}
+
+/// A claim that lives as long as this process holds its lock, for what ralph does itself.
+pub(super) struct HeldHere {
+    pub claimed: Claimed,
+    hold: Hold,
+}
+
+pub(super) fn hold_here(ws: &Workspace, asked: &ClaimAsk<'_>, reach: Reach) -> Result<HeldHere, Failure> {
+    let draft = |board: &Board| {
+        refuse_running(ws, board, asked.task)?;
+        drafted(ws, board, asked)
+    };
+    let published = publish(ws, reach, draft, || Ok(as_reaped(ws, seen(ws, asked)?)))?.map(|(_, published)| published);
+    let lock = ws.lock()?;
+    let board = unless_dead(ws, &lock, seen(ws, asked)?, asked)?;
+    refuse_running(ws, &board, asked.task)?;
+    // Before the claim is there, so that nobody sees it without a holder.
+    let hold = Hold::take(&ws.store.claim_lock(asked.task))?;
+    let claimed = grant(ws, &lock, &board, asked, Kind::Held, published.as_ref())?;
+    Ok(HeldHere { claimed, hold })
+}
+
+impl HeldHere {
+    /// The work is over: the claim goes, unless its task has handed it on already.
+    pub fn finish(self, ws: &Workspace) -> Result<Option<Released>, Failure> {
+        let released = hand_back(ws, &self.claimed);
+        drop(self.hold);
+        released
     }
 }
 
@@ -62,12 +96,13 @@ fn refuse_running(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), Fail
 }
 
 /// A dead claim goes first, and the task with it to where the workflow says.
-fn unless_dead(ws: &Workspace, lock: &BoardLock, board: Board, id: &TaskId) -> Result<Board, Failure> {
+fn unless_dead(ws: &Workspace, lock: &BoardLock, board: Board, asked: &ClaimAsk<'_>) -> Result<Board, Failure> {
+    let id = asked.task;
     let Some(worker) = board.claim(id).filter(|claim| !claim.live).map(|claim| claim.worker.clone()) else {
         return Ok(board);
     };
     give_up(ws, lock, &board, id, &worker, "reap")?;
-    ws.family(id)
+    seen(ws, asked)
 }
 
 fn spawn(ws: &Workspace, claimed: &Claimed, mut guard: Command, program: &[String]) -> Result<Child, Failure> {
@@ -147,17 +182,21 @@ impl Running {
 
     /// The program has ended: the claim goes, and a task that it left in its lock returns to where the workflow says.
     pub fn finish(self, ws: &Workspace) -> Result<Option<Released>, Failure> {
-        let id = self.claimed.task.clone();
-        let lock = ws.lock()?;
-        let board = ws.family(&id)?;
-        let mine = board.claim(&id).is_some_and(|claim| claim.proof(&id) == self.claimed.claim);
-        if !mine {
-            return Ok(None);
-        }
-        if board.get(&id).is_none() {
-            ws.drop_claim(&id)?;
-            return Err(super::moves::missing(ws, &board, &id));
-        }
-        give_up(ws, &lock, &board, &id, &self.claimed.worker, "release").map(Some)
+        hand_back(ws, &self.claimed)
     }
+}
+
+fn hand_back(ws: &Workspace, claimed: &Claimed) -> Result<Option<Released>, Failure> {
+    let id = &claimed.task;
+    let lock = ws.lock()?;
+    let board = ws.family(id)?;
+    let mine = board.claim(id).is_some_and(|claim| claim.proof(id) == claimed.claim);
+    if !mine {
+        return Ok(None);
+    }
+    if board.get(id).is_none() {
+        ws.drop_claim(id)?;
+        return Err(super::moves::missing(ws, &board, id));
+    }
+    give_up(ws, &lock, &board, id, &claimed.worker, "release").map(Some)
 }

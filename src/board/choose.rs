@@ -43,10 +43,21 @@ fn unopened<'a, 'r>(task: &Task, found: &'a [&'r Command]) -> Option<&'a &'r Com
 impl Board {
     /// The best task for a role: what the worker holds, then by priority, then the further along, then the oldest.
     pub fn choose(&self, role: Option<&str>, worker: Option<&Worker>, rules: &Rules) -> Option<Choice> {
+        self.choose_but(role, worker, &|_| false, rules)
+    }
+
+    /// The same without some.
+    pub fn choose_but(
+        &self,
+        role: Option<&str>,
+        worker: Option<&Worker>,
+        is_left_out: &dyn Fn(&TaskId) -> bool,
+        rules: &Rules,
+    ) -> Option<Choice> {
         let links = Links::new(self);
         let standings = Standings::new(self, rules);
         let mut best: Option<(Order<'_>, Choice)> = None;
-        for (at, task) in self.tasks().iter().enumerate() {
+        for (at, task) in self.tasks().iter().enumerate().filter(|(_, task)| !is_left_out(&task.id)) {
             let own = worker
                 .is_some_and(|worker| self.claim(&task.id).is_some_and(|claim| claim.live && claim.is_of(worker)));
             let Some(choice) = self.candidate(at, role, own, &links, &standings, rules) else { continue };

@@ -112,12 +112,7 @@ impl Board {
         }
         let to_read =
             tasks.iter().filter(|task| phase_of(task, rules).is_some_and(|phase| phase <= Phase::Research)).count();
-        let analyst = match to_read {
-            0 => 0,
-            1 => 1,
-            2..=5 => 2,
-            _ => 3,
-        };
+        let analyst = analysts_for(to_read);
         let open: Vec<&&Task> = tasks.iter().filter(|task| !self.is_over(task, rules)).collect();
         let grouped = open
             .first()
@@ -143,6 +138,16 @@ impl Board {
             validator: most("validator", validator),
             integrator: most("integrator", 1),
         }
+    }
+}
+
+/// How many analysts help with so many tasks that are still to be triaged or researched.
+pub(super) fn analysts_for(tasks: usize) -> usize {
+    match tasks {
+        0 => 0,
+        1 => 1,
+        2..=5 => 2,
+        _ => 3,
     }
 }
 

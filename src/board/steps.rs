@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Board, Change, Links, Refusal, Rules};
+use super::position::analysts_for;
+use super::{Board, Change, Links, Refusal, Roster, Rules};
 use crate::task::{Kind, StateName, Step, Task, TaskId, Value, Worker};
 use crate::workflow::{Phase, ReviewMode};
 
@@ -98,6 +99,28 @@ impl Board {
         self.tasks().iter().enumerate().filter_map(|(at, task)| {
             let step = task.step.as_deref().filter(|step| teams.contains(&step.team))?;
             (!rules.flow.is_terminal(task.kind, &task.state)).then_some((at, step))
+        })
+    }
+
+    /// How many workers of each role would help these teams, within the limits.
+    pub fn crew_for(&self, teams: &[TaskId], rules: &Rules) -> Result<Roster, Refusal> {
+        let links = Links::new(self);
+        let (mut to_read, mut streams, mut reviews, mut open) = (0, 0, 0, 0);
+        for unit in teams.iter().map(|team| self.units(team, &links, rules)).collect::<Result<Vec<_>, _>>()?.concat() {
+            let phases = unit.members.iter().filter_map(|&at| self.phase_at(at, rules));
+            let phases: Vec<Phase> = phases.collect();
+            let Some(least) = phases.iter().min() else { continue };
+            to_read += phases.iter().filter(|phase| **phase <= Phase::Research).count();
+            streams += usize::from(*least <= Phase::Implement);
+            reviews += usize::from(rules.mode == ReviewMode::Interactive && *least <= Phase::Review);
+            open += 1;
+        }
+        let most = |role: &str, wanted: usize| wanted.min(rules.limits.get(role).copied().unwrap_or(0));
+        Ok(Roster {
+            analyst: most("analyst", analysts_for(to_read)),
+            builder: most("builder", streams.min(3)),
+            validator: most("validator", reviews.min(1)),
+            integrator: most("integrator", open.min(1)),
         })
     }
 

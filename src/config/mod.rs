@@ -37,11 +37,17 @@ enum Shape {
     Prefix,
     Choice(&'static [&'static str]),
     Count,
+    /// A count that may be none.
+    Number,
     /// A count, or nothing: then the workflow's own number counts.
     Limit,
     Duration,
+    /// A length of time, or nothing: then a more general setting counts.
+    Lasting,
     /// Programs with their arguments, as an array of arrays: they run only once they are trusted.
     Programs,
+    /// One program with its arguments, as an array; it needs the same trust.
+    Program,
 }
 
 /// One setting that ralph knows.
@@ -95,7 +101,8 @@ impl Spec {
         use crate::task::Value;
         match (self.shape, programs(text)) {
             (Shape::Programs, Some(programs)) => Value::List(programs.into_iter().map(Value::texts).collect()),
-            (Shape::Count | Shape::Limit, _) => text.parse().map_or_else(|_| Value::text(text), Value::Integer),
+            (Shape::Program, _) => program(text).map_or_else(|| Value::text(text), Value::texts),
+            (Shape::Count | Shape::Number | Shape::Limit, _) => text.parse().map_or_else(|_| Value::text(text), Value::Integer),
             _ => Value::text(text),
         }
     }
@@ -177,10 +184,16 @@ impl Settings {
         programs(self.text(key)).unwrap_or_default()
     }
 
+    /// A setting that names one program; none if it is empty. For keys that are put together.
+    pub fn program(&self, key: &str) -> Option<Vec<String>> {
+        program(&self.get(key).ok()?.value).filter(|program| !program.is_empty())
+    }
+
     /// What the board's own file wants to run, as text to agree to. What people set for themselves needs no consent.
     pub fn untrusted(&self) -> String {
         let asks = |(spec, setting): &(&'static Spec, &Setting)| {
-            spec.shape == Shape::Programs && matches!(setting.source, Source::Board(_)) && !setting.value.is_empty()
+            let runs = matches!(spec.shape, Shape::Programs | Shape::Program) || spec.key == "agent.profile";
+            runs && matches!(setting.source, Source::Board(_)) && !setting.value.is_empty()
         };
         let settings = self.all().filter(asks).map(|(spec, setting)| format!("{} = {}\n", spec.key, setting.value));
         let rules = self.rules.iter().filter(|rule| matches!(rule.source, Source::Board(_)));
@@ -220,6 +233,19 @@ fn programs(text: &str) -> Option<Vec<Vec<String>>> {
     only.value.iter().all(|program| program.first().is_some_and(|name| !name.is_empty())).then_some(only.value)
 }
 
+/// `["claude", "-p"]`: a program and its arguments.
+fn program(text: &str) -> Option<Vec<String>> {
+    #[derive(serde::Deserialize)]
+    struct Only {
+        value: Vec<String>,
+    }
+    if text.is_empty() {
+        return Some(Vec::new());
+    }
+    let only: Only = toml::from_str(&format!("value = {text}")).ok()?;
+    only.value.first().is_some_and(|name| !name.is_empty()).then_some(only.value)
+}
+
 /// Refuses a key that there is not, or a value that it cannot have.
 pub fn check_assignment(key: &str, value: &str) -> Result<&'static Spec, ConfigError> {
     let spec = known(key)?;
@@ -257,10 +283,15 @@ fn check(spec: &Spec, value: &str, source: &Source) -> Result<(), ConfigError> {
         Shape::Limit if value.is_empty() => return Ok(()),
         Shape::Count | Shape::Limit if value.parse::<u32>().is_ok_and(|n| n > 0) => return Ok(()),
         Shape::Count | Shape::Limit => "use a number from 1".into(),
+        Shape::Number if value.parse::<u32>().is_ok() => return Ok(()),
+        Shape::Number => "use a number from 0".into(),
         Shape::Duration if duration(value).is_some() => return Ok(()),
+        Shape::Lasting if value.is_empty() || duration(value).is_some() => return Ok(()),
         Shape::Programs if programs(value).is_some() => return Ok(()),
         Shape::Programs => "use an array of programs with their arguments, such as [[\"cargo\", \"test\"]]".into(),
-        Shape::Duration => "use 90s, 60m, 12h or 30d".into(),
+        Shape::Program if program(value).is_some() => return Ok(()),
+        Shape::Program => "use a program with its arguments, such as [\"claude\", \"-p\", \"{prompt}\"]".into(),
+        Shape::Duration | Shape::Lasting => "use 90s, 60m, 12h or 30d".into(),
         Shape::Prefix => "use up to 50 letters, digits and dashes, such as t-".into(),
     };
     Err(ConfigError::BadValue {

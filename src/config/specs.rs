@@ -4,6 +4,55 @@ use super::{Shape, Spec};
 
 pub const SPECS: &[Spec] = &[
     Spec {
+        key: "agent.backoff",
+        shape: Shape::Duration,
+        default: "10s",
+        about: "how long a task rests after a run that failed; twice as long each time",
+    },
+    Spec {
+        key: "agent.command",
+        shape: Shape::Program,
+        default: "",
+        about: "the agent program of the workers, such as [\"claude\", \"-p\", \"{prompt}\"]",
+    },
+    Spec {
+        key: "agent.profile",
+        shape: Shape::Choice(&["", "claude", "codex", "gemini"]),
+        default: "",
+        about: "a ready agent.command; agent.command beats it",
+    },
+    Spec {
+        key: "agent.retries",
+        shape: Shape::Number,
+        default: "2",
+        about: "how often a run that failed is tried again before a person is called",
+    },
+    Spec {
+        key: "agent.strays",
+        shape: Shape::Choice(&["escalate", "tell"]),
+        default: "escalate",
+        about: "what files that change in the main worktree while a task is implemented lead to",
+    },
+    Spec { key: "agent.timeout", shape: Shape::Duration, default: "30m", about: "how long one run may take" },
+    agent("agent.triage.command"),
+    limit_of("agent.triage.timeout"),
+    agent("agent.split.command"),
+    limit_of("agent.split.timeout"),
+    agent("agent.research.command"),
+    limit_of("agent.research.timeout"),
+    agent("agent.plan.command"),
+    limit_of("agent.plan.timeout"),
+    agent("agent.review.command"),
+    limit_of("agent.review.timeout"),
+    agent("agent.implement.command"),
+    limit_of("agent.implement.timeout"),
+    agent("agent.analyst.command"),
+    limit_of("agent.analyst.timeout"),
+    agent("agent.builder.command"),
+    limit_of("agent.builder.timeout"),
+    agent("agent.validator.command"),
+    limit_of("agent.validator.timeout"),
+    Spec {
         key: "board.name",
         shape: Shape::Text,
         default: "",
@@ -125,6 +174,14 @@ pub const SPECS: &[Spec] = &[
         about: "colour: on a terminal, always, or never",
     },
 ];
+
+const fn agent(key: &'static str) -> Spec {
+    Spec { key, shape: Shape::Program, default: "", about: "another agent program for this command or role" }
+}
+
+const fn limit_of(key: &'static str) -> Spec {
+    Spec { key, shape: Shape::Lasting, default: "", about: "another agent.timeout for this command or role" }
+}
 
 const fn limit(key: &'static str) -> Spec {
     Spec {

@@ -8,13 +8,13 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::board_files::BoardFiles;
-use super::moves::{Along, carry_out, missing};
+use super::moves::{Along, carry_out, missing, move_with_note};
 use super::worktree::{Place, main_branch, place};
 use super::{Failure, FailureKind, Hint, Workspace};
 use crate::board::{Board, Move, Target, Verdict};
 use crate::fs;
 use crate::git::{Landing, Prepared, Style};
-use crate::store::{BoardLock, new_note};
+use crate::store::BoardLock;
 use crate::task::{StateName, Task, TaskId};
 use crate::workflow::Intent;
 use checks::checked;
@@ -261,6 +261,7 @@ fn squash_message(ws: &Workspace, task: &Task, place: &Place, into: &str) -> Res
     Ok(format!("{} ({})\n\n{body}", task.title, task.id))
 }
 
+/// For a person to decide, with the reason as a note.
 fn call_a_person(
     ws: &Workspace,
     lock: &BoardLock,
@@ -270,11 +271,7 @@ fn call_a_person(
 ) -> Result<StateName, Failure> {
     let command = ws.flow().command(COMMAND).ok().map(|command| command.name.as_str());
     let asked = Move { task: id, to: Target::Intent(Intent::Escalate), command, force: false };
-    let mut verdict = board.judge(ws.rules(), &ws.actor()?, &asked)?;
-    verdict.changes.push(new_note(id, &ws.me()?, ws.now(), &mut ws.rng(), why));
-    let to = verdict.to.clone();
-    carry_out(ws, lock, board, id, "merge", verdict)?;
-    Ok(to)
+    Ok(move_with_note(ws, lock, board, &asked, "merge", why)?.to)
 }
 
 /// What is left to do once main has it, whoever began it.

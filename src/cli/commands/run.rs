@@ -14,6 +14,7 @@ use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::Signals;
 
 use crate::app::{self, Failure};
+use crate::board::ClaimAsk;
 use crate::cli::args::{Become, Guarded, Run};
 use crate::cli::{Answer, Outcome, Session};
 
@@ -24,8 +25,8 @@ pub fn run(session: &Session<'_>, args: &Run) -> Answer {
         let signals = watched(&[])?;
         let mut guard = itself()?;
         guard.arg("guarded").arg(std::process::id().to_string());
-        let mut running =
-            app::start_run(ws, &id, args.acting.command.as_deref(), args.reach.reach(), guard, &args.program)?;
+        let asked = ClaimAsk { task: &id, command: args.acting.command.as_deref(), step: None, force: false };
+        let mut running = app::start_run(ws, &asked, args.reach.reach(), guard, &args.program)?;
         pass_on(signals, running.child.id());
         let status = running.wait(ws)?;
         match running.finish(ws) {
@@ -40,13 +41,13 @@ pub fn run(session: &Session<'_>, args: &Run) -> Answer {
     })
 }
 
-fn watched(more: &[i32]) -> Result<Signals, Failure> {
+pub(super) fn watched(more: &[i32]) -> Result<Signals, Failure> {
     let signals = Signals::new([&[SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2], more].concat());
     signals.map_err(|error| Failure::broken("signals", format!("cannot watch for signals: {error}")))
 }
 
 /// This program once more.
-fn itself() -> Result<Command, Failure> {
+pub(super) fn itself() -> Result<Command, Failure> {
     let exe = std::env::current_exe()
         .map_err(|error| Failure::broken("no-exe", format!("cannot find this program: {error}")))?;
     Ok(Command::new(exe))

@@ -1,0 +1,150 @@
+//! The workers of a team as processes: started, heard, and started again when they die, so many times.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::app::worker::{Launch, WorkerEvent, is_at_work};
+use crate::app::{Failure, Workspace};
+use crate::fs;
+use crate::task::{TaskId, Worker};
+
+/// So often in a row a worker may die before it has done anything.
+const MOST_DEATHS: u32 = 3;
+
+/// What a worker process said, or that it is gone.
+pub(super) enum Heard {
+    Said(usize, WorkerEvent),
+    Gone(usize),
+}
+
+/// A place in the crew, and the process that fills it.
+pub(super) struct Slot {
+    pub role: String,
+    pub worker: Worker,
+    child: Option<Child>,
+    /// Since it last did something.
+    deaths: u32,
+    /// Why nobody is started in its place any more.
+    pub given_up: Option<String>,
+}
+
+pub(super) struct Crew<'a> {
+    ws: &'a Workspace,
+    launch: &'a Launch<'a>,
+    teams: &'a [TaskId],
+    pub slots: Vec<Slot>,
+    sender: Sender<Heard>,
+    heard: Receiver<Heard>,
+}
+
+impl<'a> Crew<'a> {
+    pub fn new(ws: &'a Workspace, launch: &'a Launch<'a>, teams: &'a [TaskId]) -> Self {
+        let (sender, heard) = channel();
+        Self { ws, launch, teams, slots: Vec::new(), sender, heard }
+    }
+
+    /// A name for one more of a role; it starts with `start`.
+    pub fn add(&mut self, role: &str) -> Result<(), Failure> {
+        let worker = self.free_name(role)?;
+        self.slots.push(Slot { role: role.to_owned(), worker, child: None, deaths: 0, given_up: None });
+        Ok(())
+    }
+
+    fn free_name(&self, role: &str) -> Result<Worker, Failure> {
+        for number in 1.. {
+            let text = if number == 1 { role.to_owned() } else { format!("{role}-{number}") };
+            let worker = Worker::new(text)?;
+            let ours = self.slots.iter().any(|slot| slot.worker == worker);
+            if !ours && !is_at_work(self.ws, &worker) {
+                return Ok(worker);
+            }
+        }
+        unreachable!("there are names without end")
+    }
+
+    pub fn start(&mut self, number: usize) -> Result<(), Failure> {
+        let slot = &self.slots[number];
+        let mut command = (self.launch.worker)(&slot.role, &slot.worker, self.teams)?;
+        let log = self.ws.store.local().join(format!("logs/worker-{}.log", slot.worker));
+        fs::make_dir(&self.ws.store.local().join("logs"))?;
+        fs::write_new(&log, b"", false)?;
+        let errors = std::fs::File::options().append(true).open(&log);
+        let broken = |error| Failure::broken("cannot-start", format!("cannot start {}: {error}", slot.worker));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(errors.map_err(broken)?);
+        let mut child = command.spawn().map_err(broken)?;
+        let (sender, out) = (self.sender.clone(), child.stdout.take());
+        std::thread::spawn(move || {
+            let lines = out.into_iter().flat_map(|out| BufReader::new(out).lines()).map_while(Result::ok);
+            for event in lines.filter_map(|line| serde_json::from_str(&line).ok()) {
+                let _ = sender.send(Heard::Said(number, event));
+            }
+            let _ = sender.send(Heard::Gone(number));
+        });
+        self.slots[number].child = Some(child);
+        Ok(())
+    }
+
+    pub fn listen(&self, patience: Duration) -> Option<Heard> {
+        match self.heard.recv_timeout(patience) {
+            Ok(heard) => Some(heard),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
+        }
+    }
+
+    /// It has done something: earlier deaths are forgiven.
+    pub fn forgive(&mut self, number: usize) {
+        self.slots[number].deaths = 0;
+    }
+
+    /// Buries a worker that is gone, and says how it ended if that was not well.
+    pub fn bury(&mut self, number: usize) -> Option<String> {
+        let slot = &mut self.slots[number];
+        let status: ExitStatus = slot.child.take()?.wait().ok()?;
+        if status.success() {
+            return None;
+        }
+        slot.deaths += 1;
+        let log = self.ws.store.local().join(format!("logs/worker-{}.log", slot.worker));
+        let said = crate::app::runs::tail(&log, 3).unwrap_or_default();
+        let message = format!("{} ended ({status}) {}", slot.worker, said.trim()).trim_end().to_owned();
+        // Another team was quicker with the name.
+        if said.contains("is at work already") {
+            slot.deaths -= 1;
+        } else if slot.deaths > MOST_DEATHS {
+            slot.given_up = Some(message.clone());
+        }
+        Some(message)
+    }
+
+    /// Starts those whose place is empty.
+    pub fn fill(&mut self) -> Result<(), Failure> {
+        for number in 0..self.slots.len() {
+            let slot = &self.slots[number];
+            if slot.child.is_some() || slot.given_up.is_some() {
+                continue;
+            }
+            if is_at_work(self.ws, &slot.worker) {
+                self.slots[number].worker = self.free_name(&self.slots[number].role.clone())?;
+            }
+            self.start(number)?;
+        }
+        Ok(())
+    }
+
+    pub fn living(&self) -> usize {
+        self.slots.iter().filter(|slot| slot.child.is_some()).count()
+    }
+
+    /// Asks all of them to end: after what is in hand, or at once.
+    pub fn signal(&self, signal: Signal) {
+        for child in self.slots.iter().filter_map(|slot| slot.child.as_ref()) {
+            if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+                let _ = kill_process(pid, signal);
+            }
+        }
+    }
+}

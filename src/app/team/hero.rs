@@ -1,0 +1,101 @@
+//! `hero`: the pipeline of a task in one process, one thing at a time.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::{CrewView, Team, TeamDone, TeamNews, TeamView, TeamWanted, restep};
+use crate::app::worker::{Launch, Name, Shift, Stop, WorkerAsk, take_name};
+use crate::app::{Failure, Options, Workspace};
+
+/// Goes on until nothing is left that it could do.
+pub fn hero(
+    options: &Options,
+    wanted: &TeamWanted,
+    program: &[String],
+    launch: &Launch<'_>,
+    stop: &Stop,
+    tell: &mut dyn FnMut(&TeamNews, &TeamView),
+) -> Result<TeamDone, Failure> {
+    let ws = Workspace::open(&Options { worker: options.worker.clone(), ..options.clone() })?;
+    let mut team = Team::assemble(&ws, wanted)?;
+    let names = names(&ws)?;
+    for (role, name) in &names {
+        team.asked.crew.insert(role.clone(), vec![name.worker.clone()]);
+        team.view.workers.push(CrewView { worker: name.worker.clone(), role: role.clone(), doing: None, turns: 0, gone: None });
+    }
+    let new = restep(&ws, &team.asked)?.new;
+    team.view.steps = team.steps(&ws.board()?);
+    tell(&TeamNews::Steps { new }, &team.view);
+    if wanted.dry_run {
+        return team.done(false, false);
+    }
+    let spaces = workspaces(options, &names)?;
+    let asked = WorkerAsk { teams: team.asked.teams.clone(), bough: wanted.bough, program: program.to_vec(), ..WorkerAsk::default() };
+    let mut shifts: Vec<Shift<'_>> = spaces
+        .iter()
+        .zip(&names)
+        .map(|(ws, (role, name))| Shift {
+            ws,
+            role: role.clone(),
+            worker: name.worker.clone(),
+            asked: &asked,
+            launch,
+            stop,
+            left: BTreeSet::new(),
+        })
+        .collect();
+    while !stop.soon() {
+        if !team.one_thing(&mut shifts, tell)? {
+            break;
+        }
+    }
+    team.done(stop.soon(), true)
+}
+
+/// A name of each role, so that nobody else acts under it meanwhile.
+fn names(ws: &Workspace) -> Result<Vec<(String, Name)>, Failure> {
+    ws.flow().roles().iter().map(|role| Ok((role.name.clone(), take_name(ws, &role.name, None)?))).collect()
+}
+
+fn workspaces(options: &Options, names: &[(String, Name)]) -> Result<Vec<Workspace>, Failure> {
+    let as_worker = |(_, name): &(String, Name)| {
+        Workspace::open(&Options { worker: Some(name.worker.to_string()), ..options.clone() })
+    };
+    names.iter().map(as_worker).collect()
+}
+
+impl Team<'_> {
+    /// The first thing that somebody could do; `false` where there is none.
+    fn one_thing(
+        &mut self,
+        shifts: &mut [Shift<'_>],
+        tell: &mut dyn FnMut(&TeamNews, &TeamView),
+    ) -> Result<bool, Failure> {
+        restep(self.ws, &self.asked)?;
+        let mut resting = false;
+        // Whoever is further along the pipeline goes first: what is begun is brought to its end.
+        for shift in shifts.iter_mut().rev() {
+            let board = shift.ws.board()?;
+            let Some(job) = shift.job_of(&board)? else {
+                resting = resting || shift.is_resting(&board)?;
+                continue;
+            };
+            let worker = shift.worker.clone();
+            let done = shift.turn(&job, &mut |event| {
+                self.note(&worker, event);
+                tell(&TeamNews::Worker { worker: worker.clone(), event: event.clone() }, &self.view);
+            })?;
+            self.view.steps = self.steps(&self.ws.board()?);
+            if let Some(run) = done {
+                self.runs.push(run);
+            }
+            tell(&TeamNews::Tick, &self.view);
+            return Ok(true);
+        }
+        if resting {
+            std::thread::sleep(Duration::from_millis(100));
+            tell(&TeamNews::Tick, &self.view);
+        }
+        Ok(resting)
+    }
+}

@@ -1,0 +1,412 @@
+//! `team`: the remaining pipeline of some tasks as steps, workers that carry them out, and a report when it is over.
+//!
+//! ```text
+//! steps.rs    the steps on disk, brought up to date
+//! streams.rs  whose plans touch the same files
+//! crew.rs     the workers as processes
+//! report.rs   what is written down at the end
+//! hero.rs     the same in one process, one thing at a time
+//! ```
+
+mod crew;
+mod hero;
+mod report;
+mod steps;
+mod streams;
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use rustix::process::Signal;
+use serde::Serialize;
+
+use super::runs::Run;
+use super::worker::{Launch, Stop, WorkerEvent};
+use super::{Failure, FailureKind, Options, Workspace};
+use crate::board::{Board, Query, Standings, TeamAsk};
+use crate::fs;
+use crate::store::BoardLock;
+use crate::task::{Kind, StateName, TaskId, Worker};
+use crew::{Crew, Heard};
+
+pub use hero::hero;
+pub use steps::restep;
+
+/// How often the board is looked at when nobody says anything.
+const LOOK: Duration = Duration::from_millis(500);
+
+#[derive(Debug, Clone, Default)]
+pub struct TeamWanted {
+    pub tasks: Vec<String>,
+    /// Everything that can be worked on now.
+    pub ready: bool,
+    pub bough: bool,
+    pub dry_run: bool,
+}
+
+/// What a team is at, for whoever looks on.
+#[derive(Debug, Clone, Serialize)]
+pub struct TeamView {
+    pub teams: Vec<TaskId>,
+    pub started: Timestamp,
+    pub workers: Vec<CrewView>,
+    pub steps: Vec<StepView>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct CrewView {
+    pub worker: Worker,
+    pub role: String,
+    pub doing: Option<Doing>,
+    pub turns: usize,
+    /// Why nobody is there any more.
+    pub gone: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Doing {
+    pub task: TaskId,
+    pub title: String,
+    pub command: String,
+    pub run: String,
+    pub since: Timestamp,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct StepView {
+    pub id: TaskId,
+    pub team: TaskId,
+    pub title: String,
+    pub command: String,
+    pub of: Vec<TaskId>,
+    pub state: StateName,
+    pub owner: Option<Worker>,
+    pub blocked: bool,
+    pub completed: bool,
+    pub result: Option<String>,
+    /// The task needs a person.
+    pub human: bool,
+}
+
+/// What happened just now.
+#[derive(Debug)]
+pub enum TeamNews {
+    Steps { new: usize },
+    Worker { worker: Worker, event: WorkerEvent },
+    Died { message: String },
+    /// Nothing: time goes by.
+    Tick,
+}
+
+#[derive(Debug, Serialize)]
+pub struct TeamDone {
+    pub teams: Vec<TaskId>,
+    pub report: Option<String>,
+    pub finished: bool,
+    /// Asked to stop before it was over.
+    pub stopped: bool,
+    pub steps: Vec<StepView>,
+    pub runs: Vec<Run>,
+    pub left: Vec<Left>,
+    pub started: Timestamp,
+    pub ended: Timestamp,
+}
+
+/// A task that the team could not finish, and why.
+#[derive(Debug, Clone, Serialize)]
+pub struct Left {
+    pub task: TaskId,
+    pub title: String,
+    pub state: StateName,
+    pub why: String,
+}
+
+/// A team at work: what it works on, since when, and what was run.
+pub(super) struct Team<'a> {
+    ws: &'a Workspace,
+    asked: TeamAsk,
+    view: TeamView,
+    runs: Vec<Run>,
+    /// Other teams keep away from its tasks while these are held.
+    _locks: Vec<BoardLock>,
+}
+
+pub fn team(
+    options: &Options,
+    wanted: &TeamWanted,
+    launch: &Launch<'_>,
+    stop: &Stop,
+    tell: &mut dyn FnMut(&TeamNews, &TeamView),
+) -> Result<TeamDone, Failure> {
+    let ws = Workspace::open(options)?;
+    let mut team = Team::assemble(&ws, wanted)?;
+    let teams = team.asked.teams.clone();
+    let mut crew = Crew::new(&ws, launch, &teams);
+    let board = ws.board()?;
+    let roster = board.crew_for(&teams, ws.rules())?;
+    let counts =
+        [("analyst", roster.analyst), ("builder", roster.builder), ("validator", roster.validator), ("integrator", roster.integrator)];
+    for (role, count) in counts {
+        for _ in 0..count {
+            crew.add(role)?;
+        }
+    }
+    for slot in &crew.slots {
+        team.asked.crew.entry(slot.role.clone()).or_default().push(slot.worker.clone());
+    }
+    let new = restep(&ws, &team.asked)?.new;
+    team.look(&crew)?;
+    tell(&TeamNews::Steps { new }, &team.view);
+    if wanted.dry_run {
+        return team.done(false, false);
+    }
+    let stopped = team.run(&mut crew, stop, tell)?;
+    team.done(stopped, true)
+}
+
+impl<'a> Team<'a> {
+    fn assemble(ws: &'a Workspace, wanted: &TeamWanted) -> Result<Self, Failure> {
+        let board = ws.board()?;
+        let teams = if wanted.ready { ready(ws, &board)? } else { named(ws, &board, &wanted.tasks)? };
+        if let Some(missing) = ["plan", "implement", "merge"].iter().find(|name| ws.flow().command(name).is_err()) {
+            return Err(Failure::refused("no-pipeline", format!("this board's workflow has no command {missing:?}"))
+                .advice("a team needs the built-in workflow, or one with its commands"));
+        }
+        let locks = if wanted.dry_run { Vec::new() } else { locks(ws, &teams)? };
+        let view = TeamView { teams: teams.clone(), started: Timestamp::now(), workers: Vec::new(), steps: Vec::new() };
+        let asked = TeamAsk { teams, bough: wanted.bough, ..TeamAsk::default() };
+        Ok(Self { ws, asked, view, runs: Vec::new(), _locks: locks })
+    }
+
+    /// The loop of the lead: it hears its workers, keeps the steps true, and fills empty places. Whether it was stopped.
+    fn run(
+        &mut self,
+        crew: &mut Crew<'_>,
+        stop: &Stop,
+        tell: &mut dyn FnMut(&TeamNews, &TeamView),
+    ) -> Result<bool, Failure> {
+        crew.fill()?;
+        let (mut looked, mut asked_soon, mut asked_now, mut over) = (Instant::now(), false, false, false);
+        loop {
+            let heard = crew.listen(Duration::from_millis(100));
+            let quiet = heard.is_none();
+            let news = heard.map_or(TeamNews::Tick, |heard| self.hear(crew, heard));
+            let due = looked.elapsed() > LOOK || matches!(&news, TeamNews::Worker { event: WorkerEvent::Ended { .. }, .. } | TeamNews::Died { .. });
+            if due {
+                looked = Instant::now();
+                restep(self.ws, &self.asked)?;
+                self.look(crew)?;
+            }
+            tell(&news, &self.view);
+            if stop.soon() && !std::mem::replace(&mut asked_soon, true) {
+                crew.signal(Signal::INT);
+            }
+            if stop.at_once() && !std::mem::replace(&mut asked_now, true) {
+                crew.signal(Signal::TERM);
+            }
+            over = over || (quiet && self.is_over(crew)?);
+            if over && !asked_soon {
+                asked_soon = true;
+                crew.signal(Signal::INT);
+            }
+            if !asked_soon {
+                self.hire(crew)?;
+                crew.fill()?;
+            }
+            if crew.living() == 0 && (asked_soon || quiet) {
+                return Ok(stop.soon() && !over);
+            }
+        }
+    }
+
+    fn hear(&mut self, crew: &mut Crew<'_>, heard: Heard) -> TeamNews {
+        match heard {
+            Heard::Gone(number) => {
+                self.view.workers.iter_mut().filter(|seen| seen.worker == crew.slots[number].worker).for_each(|seen| seen.doing = None);
+                match crew.bury(number) {
+                    Some(message) => TeamNews::Died { message },
+                    None => TeamNews::Tick,
+                }
+            }
+            Heard::Said(number, event) => {
+                let worker = crew.slots[number].worker.clone();
+                if let WorkerEvent::Ended { run, .. } = &event {
+                    crew.forgive(number);
+                    self.runs.push((**run).clone());
+                }
+                self.note(&worker, &event);
+                TeamNews::Worker { worker, event }
+            }
+        }
+    }
+
+    /// Who does what, as they tell it.
+    fn note(&mut self, worker: &Worker, event: &WorkerEvent) {
+        let Some(seen) = self.view.workers.iter_mut().find(|seen| seen.worker == *worker) else { return };
+        match event {
+            WorkerEvent::Began { run, title } => {
+                seen.doing = Some(Doing {
+                    task: run.task.clone(),
+                    title: title.clone(),
+                    command: run.command.clone(),
+                    run: run.id.clone(),
+                    since: run.started,
+                });
+            }
+            WorkerEvent::Ended { .. } => (seen.doing, seen.turns) = (None, seen.turns + 1),
+            _ => {}
+        }
+    }
+
+    /// Somebody for each role that has an open step and nobody: a merge may send work back to a builder.
+    fn hire(&mut self, crew: &mut Crew<'_>) -> Result<(), Failure> {
+        let rules = self.ws.rules();
+        for role in self.ws.flow().roles() {
+            let for_it = |step: &StepView| {
+                let command = self.ws.flow().command(&step.command);
+                !step.completed && command.is_ok_and(|command| command.is_for(&role.name, rules.mode))
+            };
+            let nobody = !crew.slots.iter().any(|slot| slot.role == role.name);
+            if nobody && rules.limits.get(&role.name).is_some_and(|limit| *limit > 0) && self.view.steps.iter().any(for_it) {
+                crew.add(&role.name)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Nobody has anything in hand, and no step can be taken up, now or after a rest.
+    fn is_over(&self, crew: &Crew<'_>) -> Result<bool, Failure> {
+        if self.view.workers.iter().any(|seen| seen.doing.is_some()) {
+            return Ok(false);
+        }
+        let board = self.ws.board()?;
+        if board.open_steps(&self.asked.teams, self.ws.rules()).next().is_none() {
+            return Ok(true);
+        }
+        let live = |slot: &&crew::Slot| slot.given_up.is_none();
+        let roles: Vec<&str> = crew.slots.iter().filter(live).map(|slot| slot.role.as_str()).collect();
+        let waiting: Vec<TaskId> = self.waiting();
+        Ok(!roles.iter().any(|role| self.could_take(&board, role, &waiting)))
+    }
+
+    fn could_take(&self, board: &Board, role: &str, waiting: &[TaskId]) -> bool {
+        let Ok(somebody) = Worker::new(format!("{role}-0")) else { return false };
+        let left_out = |id: &TaskId| waiting.contains(id);
+        board.choose_step(&self.asked.teams, role, &somebody, &|_| false, &left_out, self.ws.rules()).is_some()
+    }
+
+    /// Tasks whose last run waits for something outside.
+    fn waiting(&self) -> Vec<TaskId> {
+        let mut last: BTreeMap<&TaskId, &Run> = BTreeMap::new();
+        for run in &self.runs {
+            last.insert(&run.task, run);
+        }
+        let waits = last.into_iter().filter(|(_, run)| run.outcome == super::runs::Outcome::Waiting);
+        waits.map(|(task, _)| task.clone()).collect()
+    }
+
+    /// The view, from the board as it is now.
+    fn look(&mut self, crew: &Crew<'_>) -> Result<(), Failure> {
+        for slot in &crew.slots {
+            match self.view.workers.iter_mut().find(|seen| seen.worker == slot.worker) {
+                Some(seen) => seen.gone.clone_from(&slot.given_up),
+                None => self.view.workers.push(CrewView {
+                    worker: slot.worker.clone(),
+                    role: slot.role.clone(),
+                    doing: None,
+                    turns: 0,
+                    gone: slot.given_up.clone(),
+                }),
+            }
+        }
+        self.view.steps = self.steps(&self.ws.board()?);
+        Ok(())
+    }
+
+    fn steps(&self, board: &Board) -> Vec<StepView> {
+        let standings = Standings::new(board, self.ws.rules());
+        let mut views = Vec::new();
+        for (team, steps) in steps::by_team(self.ws, board, &self.asked.teams) {
+            for task in steps {
+                let (Some(step), Some(at)) = (&task.step, board.index_of(&task.id)) else { continue };
+                let needs_person = |id: &TaskId| board.get(id).is_some_and(|task| Some(&task.state) == self.ws.flow().escalation());
+                views.push(StepView {
+                    id: task.id.clone(),
+                    team: team.clone(),
+                    title: task.title.clone(),
+                    command: step.command.clone(),
+                    of: step.of.clone(),
+                    state: task.state.clone(),
+                    owner: task.owner.clone(),
+                    blocked: standings.is_blocked(at),
+                    completed: self.ws.flow().is_terminal(Kind::Step, &task.state),
+                    result: step.result.clone(),
+                    human: step.of.iter().any(needs_person),
+                });
+            }
+        }
+        views
+    }
+
+    /// What is to be told at the end, with the report unless it was stopped.
+    fn done(mut self, stopped: bool, reports: bool) -> Result<TeamDone, Failure> {
+        let board = self.ws.board()?;
+        self.view.steps = self.steps(&board);
+        let mut done = TeamDone {
+            teams: self.asked.teams.clone(),
+            report: None,
+            finished: self.view.steps.iter().all(|step| step.completed),
+            stopped,
+            left: report::left(self.ws, &board, &self.asked.teams, &self.runs)?,
+            steps: self.view.steps,
+            runs: self.runs,
+            started: self.view.started,
+            ended: Timestamp::now(),
+        };
+        if reports && !stopped {
+            done.report = report::write(self.ws, &board, &done)?;
+        }
+        Ok(done)
+    }
+}
+
+/// What was typed, each an open task or the parent of some.
+fn named(ws: &Workspace, board: &Board, typed: &[String]) -> Result<Vec<TaskId>, Failure> {
+    let ids = ws.find_all(typed)?;
+    for id in &ids {
+        let task = board.get(id).ok_or_else(|| super::moves::missing(ws, board, id))?;
+        if task.kind == Kind::Step {
+            return Err(Failure::usage("is-step", format!("{id} is a step of a team, not a task to work on"))
+                .advice("name the task that its `team` says"));
+        }
+    }
+    Ok(ids)
+}
+
+/// Every task that somebody could take up now, each a team of its own.
+fn ready(ws: &Workspace, board: &Board) -> Result<Vec<TaskId>, Failure> {
+    let query = Query { ready: true, kinds: vec![Kind::Issue], ..Query::default() };
+    let standings = Standings::new(board, ws.rules());
+    let places = query.run(board, &standings, ws.rules());
+    let ids: Vec<TaskId> = places.iter().map(|&at| board.tasks()[at].id.clone()).collect();
+    if ids.is_empty() {
+        return Err(Failure::new(FailureKind::Nothing, "nothing-ready", "there is no work now").hint(super::Hint::Ready));
+    }
+    Ok(ids)
+}
+
+/// Held while the team lives: two teams on one task would be in each other's way.
+fn locks(ws: &Workspace, teams: &[TaskId]) -> Result<Vec<BoardLock>, Failure> {
+    let folder = ws.store.local().join("teams");
+    fs::make_dir(&folder)?;
+    let mut locks = Vec::new();
+    for id in teams {
+        let lock = BoardLock::try_take(&folder.join(format!("{id}.lock")))?;
+        locks.push(lock.ok_or_else(|| {
+            Failure::new(FailureKind::Raced, "team-there", format!("another team works on {id}"))
+                .advice("watch it with `ralph runs ls`, or wait for its end")
+        })?);
+    }
+    Ok(locks)
+}

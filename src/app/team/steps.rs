@@ -1,0 +1,92 @@
+//! The steps of a team on disk: brought up to date with the board in one commit.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::streams::touches;
+use crate::app::add::{file, fresh_id};
+use crate::app::{Failure, Workspace};
+use crate::board::{Board, Change, NewStep, Op, Place, StepPlan, StepRef, TeamAsk};
+use crate::task::{Key, Kind, Task, TaskId, Value};
+
+/// What was done to the steps.
+#[derive(Debug, Default)]
+pub struct Restepped {
+    pub new: usize,
+    pub changed: usize,
+}
+
+pub fn restep(ws: &Workspace, asked: &TeamAsk) -> Result<Restepped, Failure> {
+    // Most of the time there is nothing to do, and nobody has to wait for us to see that.
+    if planned(ws, asked, &ws.board()?)?.is_empty() {
+        return Ok(Restepped::default());
+    }
+    let lock = ws.lock()?;
+    let board = ws.board()?;
+    let plan = planned(ws, asked, &board)?;
+    if plan.is_empty() {
+        return Ok(Restepped::default());
+    }
+    let done = Restepped { new: plan.new.len(), changed: plan.changes.len() };
+    let changes = written(ws, &board, plan);
+    ws.commit(&lock, Op::new("steps", changes))?;
+    Ok(done)
+}
+
+fn planned(ws: &Workspace, asked: &TeamAsk, board: &Board) -> Result<StepPlan, Failure> {
+    let teams: Vec<TaskId> = asked.teams.iter().filter(|team| board.get(team).is_some()).cloned().collect();
+    let asked = TeamAsk { touches: touches(ws, board)?, teams, ..asked.clone() };
+    Ok(board.plan_steps(&asked, ws.rules())?)
+}
+
+/// The plan as changes of files, with ids for what is new.
+fn written(ws: &Workspace, board: &Board, plan: StepPlan) -> Vec<Change> {
+    let mut ids: Vec<TaskId> = Vec::new();
+    for _ in &plan.new {
+        ids.push(fresh_id(ws, &ids));
+    }
+    let id = |step: &StepRef| match step {
+        StepRef::There(id) => id.clone(),
+        StepRef::New(number) => ids[*number].clone(),
+    };
+    let mut changes = plan.changes;
+    for (step, after) in &plan.rewired {
+        let old = board.get(step).and_then(|task| task.value(&Key::new("blocked_by")));
+        let after: BTreeSet<TaskId> = after.iter().map(id).collect();
+        let new = (!after.is_empty()).then(|| Value::texts(&after));
+        changes.push(Change::set(step, "blocked_by", old, new));
+    }
+    for (new, own) in plan.new.iter().zip(&ids) {
+        let task = task_of(ws, new, own, new.after.iter().map(id).collect());
+        changes.push(Change::File { task: own.clone(), file: Place::Task, old: None, new: Some(file(&task, "")) });
+    }
+    changes
+}
+
+fn task_of(ws: &Workspace, new: &NewStep, id: &TaskId, after: BTreeSet<TaskId>) -> Task {
+    let mut task = Task::new(id.clone(), &new.title, ws.flow().initial(Kind::Step).clone());
+    task.kind = Kind::Step;
+    task.owner.clone_from(&new.owner);
+    task.blocked_by = after.into_iter().collect();
+    task.step = Some(Box::new(new.step.clone()));
+    let now = ws.now();
+    task.created = Some(jiff::Timestamp::from_second(now.as_second()).unwrap_or(now));
+    task
+}
+
+/// The steps of some teams, by team, in the order of the pipeline.
+pub(super) fn by_team<'b>(ws: &Workspace, board: &'b Board, teams: &[TaskId]) -> BTreeMap<TaskId, Vec<&'b Task>> {
+    let mut all: BTreeMap<TaskId, Vec<&Task>> = BTreeMap::new();
+    for task in board.tasks() {
+        if let Some(step) = task.step.as_ref().filter(|step| teams.contains(&step.team)) {
+            all.entry(step.team.clone()).or_default().push(task);
+        }
+    }
+    let order = |task: &Task| {
+        let command = task.step.as_ref().map(|step| step.command.as_str()).unwrap_or_default();
+        ws.flow().commands().iter().position(|known| known.name == command)
+    };
+    for steps in all.values_mut() {
+        steps.sort_by_key(|task| (task.created, order(task), task.step.as_ref().map(|step| step.of.clone())));
+    }
+    all
+}

@@ -1,0 +1,86 @@
+//! What the integrator does without any agent: the pull request, and the merge.
+
+use super::{Job, attempts, settle};
+use crate::app::remote_claims::Reach;
+use crate::app::run::hold_here;
+use crate::app::runs::{Outcome, Run};
+use crate::app::{Failure, FailureKind, Workspace, merge, pull_request};
+use crate::board::ClaimAsk;
+
+/// The commands that ralph does itself.
+pub(super) const OWN: [&str; 2] = ["pr", "merge"];
+
+/// Somebody has to do something elsewhere first.
+const WAITING: [&str; 6] = ["review-required", "draft", "blocked", "checks-pending", "closed-pull-request", "not-trusted"];
+/// The work itself is to be mended.
+const TO_MEND: [&str; 4] = ["check-failed", "changes-requested", "checks-failed", "behind"];
+
+pub(super) fn integrate(ws: &Workspace, job: &Job, began: &mut dyn FnMut(&Run)) -> Result<Run, Failure> {
+    let asked = ClaimAsk { task: &job.task, command: Some(&job.command), step: job.step.as_ref(), force: false };
+    let board = ws.family(&job.task)?;
+    let from = board.get(&job.task).map(|task| task.state.clone());
+    let held = hold_here(ws, &asked, Reach::Remote)?;
+    let run = Run {
+        id: Run::new_id(ws, &job.task, &job.command),
+        task: job.task.clone(),
+        command: job.command.clone(),
+        worker: job.worker.clone(),
+        team: job.team.clone(),
+        step: job.step.clone(),
+        attempt: attempts::read(ws, &job.task, &job.command).failures + 1,
+        program: vec!["ralph".into(), job.command.clone(), job.task.to_string()],
+        dir: ws.store.root().to_owned(),
+        started: jiff::Timestamp::now(),
+        ended: None,
+        outcome: Outcome::Running,
+        code: None,
+        from: from.unwrap_or_else(|| held.claimed.state.clone()),
+        to: None,
+        message: None,
+        dirty: Vec::new(),
+    };
+    let mut run = Run::begin(ws, run, "")?;
+    began(&run);
+    let done = match job.command.as_str() {
+        "pr" => pull_request(ws, &job.task, false, false, &mut |_| {})
+            .map(|pull| pull.url.unwrap_or_else(|| "no GitHub: nothing to do".into())),
+        _ => merge(ws, &job.task, false, &mut |_| {}).map(|merged| format!("{} in {}", merged.commit, merged.into)),
+    };
+    held.finish(ws)?;
+    judge(ws, job, &mut run, done)?;
+    settle::follow_up(ws, job, &mut run)?;
+    settle::close(ws, run)
+}
+
+fn judge(ws: &Workspace, job: &Job, run: &mut Run, done: Result<String, Failure>) -> Result<(), Failure> {
+    let failure = match done {
+        Ok(what) => {
+            (run.outcome, run.message) = (Outcome::Done, Some(what));
+            return Ok(());
+        }
+        Err(failure) => failure,
+    };
+    let said: String = failure.causes.iter().map(|cause| format!("{cause}\n")).collect();
+    crate::fs::append(&run.path(ws, "output.log"), &format!("{}\n{said}", failure.message))?;
+    run.message = Some(failure.message.clone());
+    let escalated = ws.family(&job.task)?.get(&job.task).is_some_and(|task| Some(&task.state) == ws.flow().escalation());
+    run.outcome = match failure.code {
+        _ if escalated => Outcome::Escalated,
+        code if WAITING.contains(&code) || failure.kind == FailureKind::Offline => Outcome::Waiting,
+        code if TO_MEND.contains(&code) => mend(ws, job, &failure, &said)?,
+        _ => Outcome::Failed,
+    };
+    Ok(())
+}
+
+/// Back to the builder, so many times; then a person decides.
+fn mend(ws: &Workspace, job: &Job, failure: &Failure, said: &str) -> Result<Outcome, Failure> {
+    let retries = ws.settings.number("agent.retries").unwrap_or(0);
+    if attempts::read(ws, &job.task, &job.command).failures >= retries {
+        return Ok(Outcome::Failed);
+    }
+    let said: String = said.lines().map(|line| format!("    {line}\n")).collect();
+    settle::send_back(ws, job, &format!("{}\n\n{said}", failure.message))?;
+    attempts::fail(ws, &job.task, &job.command, &failure.message)?;
+    Ok(Outcome::Returned)
+}

@@ -1,0 +1,51 @@
+//! Who is at work on this machine: a worker has its name to itself for as long as its process lives.
+
+use std::path::PathBuf;
+
+use crate::app::{Failure, FailureKind, Workspace};
+use crate::fs;
+use crate::store::BoardLock;
+use crate::task::Worker;
+
+/// A name in use.
+pub struct Name {
+    pub worker: Worker,
+    _lock: BoardLock,
+}
+
+fn path(ws: &Workspace, worker: &Worker) -> PathBuf {
+    ws.store.local().join("workers").join(format!("{worker}.lock"))
+}
+
+fn take(ws: &Workspace, worker: Worker) -> Result<Option<Name>, Failure> {
+    fs::make_dir(&ws.store.local().join("workers"))?;
+    let lock = BoardLock::try_take(&path(ws, &worker))?;
+    Ok(lock.map(|lock| Name { worker, _lock: lock }))
+}
+
+/// The name that was asked for, or the first of a role that nobody has: builder, builder-2, builder-3 …
+pub fn take_name(ws: &Workspace, role: &str, asked: Option<&str>) -> Result<Name, Failure> {
+    if let Some(asked) = asked {
+        let worker = Worker::new(asked)?;
+        if worker.as_str().contains('/') {
+            return Err(Failure::usage("bad-name", format!("{worker:?} cannot be a worker's name")));
+        }
+        return take(ws, worker.clone())?.ok_or_else(|| {
+            Failure::new(FailureKind::Raced, "name-taken", format!("{worker} is at work already"))
+                .advice("leave `--as` out to get a free name")
+        });
+    }
+    for number in 1.. {
+        let text = if number == 1 { role.to_owned() } else { format!("{role}-{number}") };
+        if let Some(name) = take(ws, Worker::new(text)?)? {
+            return Ok(name);
+        }
+    }
+    unreachable!("there are names without end")
+}
+
+/// Whether a process of that name lives.
+pub fn is_at_work(ws: &Workspace, worker: &Worker) -> bool {
+    let path = path(ws, worker);
+    path.exists() && matches!(BoardLock::try_take(&path), Ok(None))
+}

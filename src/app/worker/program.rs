@@ -1,0 +1,112 @@
+//! The agent program of a command: what is run, with what in its arguments, and for how long at most.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::app::trust::require_trust;
+use crate::app::{Failure, Workspace};
+use crate::config::duration;
+
+/// Ready commands for programs that many have.
+const PROFILES: [(&str, &[&str]); 3] = [
+    ("claude", &["claude", "-p", "{prompt}"]),
+    ("codex", &["codex", "exec", "{prompt}"]),
+    ("gemini", &["gemini", "-p", "{prompt}"]),
+];
+
+/// More than this cannot be one argument of a program.
+const LONGEST: usize = 120 * 1024;
+
+/// A program and how long one run of it may take.
+#[derive(Debug, Clone)]
+pub(super) struct Agent {
+    pub words: Vec<String>,
+    pub limit: Duration,
+}
+
+/// What was typed, else what the settings say for the command, for the role, for all. Programs of the board's own file
+/// need trust.
+pub(super) fn agent_for(ws: &Workspace, command: &str, role: &str, typed: &[String]) -> Result<Agent, Failure> {
+    let limit = limit(ws, command, role);
+    if !typed.is_empty() {
+        return Ok(Agent { words: typed.to_vec(), limit });
+    }
+    let places = [format!("agent.{command}.command"), format!("agent.{role}.command"), "agent.command".into()];
+    let set = places.iter().find_map(|key| ws.settings.program(key));
+    let profile = || {
+        let name = ws.settings.text("agent.profile");
+        let found = PROFILES.iter().find(|(profile, _)| *profile == name)?;
+        Some(found.1.iter().map(|word| (*word).to_owned()).collect())
+    };
+    let words: Vec<String> = set.or_else(profile).ok_or_else(|| {
+        Failure::refused("no-agent", format!("there is no program that could {command} a task")).advice(
+            "set one, such as `ralph config set agent.profile claude`, or say it at the end: `… -- PROGRAM ARGUMENTS`",
+        )
+    })?;
+    require_trust(ws)?;
+    Ok(Agent { words, limit })
+}
+
+fn limit(ws: &Workspace, command: &str, role: &str) -> Duration {
+    let places = [format!("agent.{command}.timeout"), format!("agent.{role}.timeout"), "agent.timeout".into()];
+    let set = places.iter().filter_map(|key| duration(&ws.settings.get(key).ok()?.value)).next();
+    Duration::from_secs(set.unwrap_or_default().as_secs().unsigned_abs())
+}
+
+/// What the places in its arguments stand for.
+pub(super) struct Filling<'a> {
+    pub prompt: &'a str,
+    pub prompt_file: &'a Path,
+    pub task: &'a str,
+    pub command: &'a str,
+    pub worker: &'a str,
+    pub role: &'a str,
+    pub dir: &'a Path,
+}
+
+/// The words with their places filled, and whether the prompt is given otherwise than on standard input.
+pub(super) fn filled(words: &[String], with: &Filling<'_>) -> Result<(Vec<String>, bool), Failure> {
+    let (file, dir) = (with.prompt_file.display().to_string(), with.dir.display().to_string());
+    let places = [
+        ("{prompt}", with.prompt),
+        ("{prompt_file}", &file),
+        ("{task}", with.task),
+        ("{command}", with.command),
+        ("{worker}", with.worker),
+        ("{role}", with.role),
+        ("{dir}", &dir),
+    ];
+    let gives = |word: &String| word.contains("{prompt}") || word.contains("{prompt_file}");
+    if with.prompt.len() > LONGEST && words.iter().any(|word| word.contains("{prompt}")) {
+        let message = format!("the prompt has {} bytes, too many for an argument", with.prompt.len());
+        return Err(Failure::refused("long-prompt", message)
+            .advice("use {prompt_file} in agent.command, or neither: then it comes on standard input"));
+    }
+    Ok((words.iter().map(|word| fill(word, &places)).collect(), words.iter().any(gives)))
+}
+
+/// In one pass: what is put in is not looked at again.
+fn fill(word: &str, places: &[(&str, &str)]) -> String {
+    let mut text = String::new();
+    let mut rest = word;
+    while let Some(at) = rest.find('{') {
+        text.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let (place, value) =
+            places.iter().find(|(place, _)| rest.starts_with(place)).copied().unwrap_or(("{", "{"));
+        text.push_str(value);
+        rest = &rest[place.len()..];
+    }
+    text + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_filled_once_and_stays_one_argument() {
+        let places = [("{task}", "{prompt} x"), ("{prompt}", "p")];
+        assert_eq!(fill("a {task} {other} {", &places), "a {prompt} x {other} {");
+    }
+}

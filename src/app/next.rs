@@ -85,7 +85,11 @@ fn claim_next(ws: &Workspace, role: Option<&str>, reach: Reach) -> Result<Chosen
     // Where machines agree through a remote, it hears of the choice first.
     let draft = |board: &Board| {
         let choice = choose(board)?;
-        drafted(ws, board, &ClaimAsk { task: &choice.task, command: choice.command.as_deref(), step: None, force: false })
+        drafted(
+            ws,
+            board,
+            &ClaimAsk { task: &choice.task, command: choice.command.as_deref(), step: None, force: false },
+        )
     };
     let published = publish(ws, reach, draft, || Ok(as_reaped(ws, ws.board()?)))?;
     let lock = ws.lock()?;

@@ -157,7 +157,8 @@ pub fn find_run(ws: &Workspace, typed: &str) -> Result<Run, Failure> {
     let exact = names.iter().find(|name| *name == typed);
     let fits: Vec<&String> = names.iter().filter(|name| name.contains(typed)).collect();
     let name = match (exact, fits.as_slice()) {
-        (Some(name), _) | (None, [name]) => Some((*name).clone()),
+        (Some(name), _) => Some(name.clone()),
+        (None, [name]) => Some((*name).clone()),
         _ => None,
     };
     if let Some(run) = name.and_then(|name| read(ws, &name)) {

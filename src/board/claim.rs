@@ -67,7 +67,9 @@ impl Board {
         if old != new {
             changes.push(Change::Set { task: task.id.clone(), key: owner, old, new });
         }
-        changes.extend(asked.step.and_then(|step| self.get(step)).into_iter().flat_map(|step| taken_up(step, actor, rules)));
+        changes.extend(
+            asked.step.and_then(|step| self.get(step)).into_iter().flat_map(|step| taken_up(step, actor, rules)),
+        );
         let state = new_state(&changes, task);
         Ok(Grant { changes, command: command.map(|command| command.name.clone()), state, renewed: mine })
     }
@@ -237,7 +239,9 @@ impl Board {
             let at = self.index_of(id);
             let parent = at.and_then(|at| self.parent_of(at)).filter(|&parent| self.tasks()[parent].atomic);
             let claims = self.claims.iter().filter(move |(other, _)| {
-                *other == id || parent.is_some_and(|parent| self.index_of(other).and_then(|at| self.parent_of(at)) == Some(parent))
+                *other == id
+                    || parent
+                        .is_some_and(|parent| self.index_of(other).and_then(|at| self.parent_of(at)) == Some(parent))
             });
             claims.filter(|(_, claim)| claim.live)
         });
@@ -252,7 +256,9 @@ impl Board {
             dead.filter_map(|(id, claim)| self.give_back(id, Some(&claim.worker), rules)).collect();
         for (at, task) in self.tasks().iter().enumerate() {
             let lock = rules.flow.state(task.kind, &task.state).is_some_and(|state| state.lock);
-            if !lock || self.claim(&task.id).is_some() || self.binding_claim(at).is_some() {
+            // What is over needs nobody: its team completes it.
+            let over = lock && self.is_step_over(task, rules);
+            if !lock || over || self.claim(&task.id).is_some() || self.binding_claim(at).is_some() {
                 continue;
             }
             let returned = |back: &Return| back.changes.iter().any(|change| *change.task() == task.id);

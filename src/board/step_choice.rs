@@ -66,7 +66,13 @@ impl Board {
     }
 
     /// The task that a step is done on, and the command that it needs now, if a role can take it up.
-    fn work_of<'r>(&self, step: &Step, role: &str, links: &Links<'_>, rules: &'r Rules) -> Option<(usize, &'r Command)> {
+    fn work_of<'r>(
+        &self,
+        step: &Step,
+        role: &str,
+        links: &Links<'_>,
+        rules: &'r Rules,
+    ) -> Option<(usize, &'r Command)> {
         let open = |id: &TaskId| {
             let at = self.index_of(id)?;
             let task = &self.tasks()[at];
@@ -100,7 +106,8 @@ impl Board {
         if task.rejections > before.rejections && iterate == Some(&task.state) {
             return Ended::Iterated;
         }
-        let reviewed = command == "plan" && self.is_at_least(task, rules.flow.command("plan").ok().and_then(|c| c.complete.as_ref()), rules);
+        let reviewed = command == "plan"
+            && self.is_at_least(task, rules.flow.command("plan").ok().and_then(|c| c.complete.as_ref()), rules);
         match reviewed || self.is_past(at, command, &Links::new(self), rules) {
             true => Ended::Done,
             false => Ended::Unmoved,

@@ -127,8 +127,15 @@ impl Board {
     /// Everything that has come to be true of the tasks, and is not yet of their steps.
     pub fn plan_steps(&self, asked: &TeamAsk, rules: &Rules) -> Result<StepPlan, Refusal> {
         let links = Links::new(self);
-        let mut builder =
-            Builder { board: self, links: &links, rules, asked, plan: StepPlan::default(), open: Vec::new(), turns: BTreeMap::new() };
+        let mut builder = Builder {
+            board: self,
+            links: &links,
+            rules,
+            asked,
+            plan: StepPlan::default(),
+            open: Vec::new(),
+            turns: BTreeMap::new(),
+        };
         builder.settle_open();
         let mut units = Vec::new();
         for team in &asked.teams {
@@ -181,7 +188,9 @@ impl Builder<'_> {
                 continue;
             }
             let lock = states.iter().find(|state| state.name == task.state && state.lock);
-            if let Some(back) = lock.and_then(|state| state.release.as_ref()).filter(|_| self.board.binding_claim(at).is_none()) {
+            if let Some(back) =
+                lock.and_then(|state| state.release.as_ref()).filter(|_| self.board.binding_claim(at).is_none())
+            {
                 self.plan.changes.push(to(back));
                 let owner = task.owner.as_ref().map(Value::text);
                 self.plan.changes.extend(owner.map(|owner| Change::set(&task.id, "owner", Some(owner), None)));
@@ -318,9 +327,9 @@ impl Builder<'_> {
             let free = left.iter().position(|&unit| {
                 let blockers: BTreeSet<TaskId> =
                     units[unit].members.iter().flat_map(|&at| self.board.open_blockers(at, self.rules)).collect();
-                !left.iter().any(|&other| {
-                    other != unit && units[other].members.iter().any(|&at| self.is_under(at, &blockers))
-                })
+                !left
+                    .iter()
+                    .any(|&other| other != unit && units[other].members.iter().any(|&at| self.is_under(at, &blockers)))
             });
             order.push(left.remove(free.unwrap_or(0)));
         }
@@ -422,11 +431,16 @@ impl Board {
         let there: Vec<usize> = step.of.iter().filter_map(|id| self.index_of(id)).collect();
         let Some(&first) = there.first() else { return Some("its task is gone".into()) };
         let task = &self.tasks()[first];
-        let decides = matches!(step.command.as_str(), "review") || (step.command == "plan" && rules.mode == ReviewMode::Auto);
+        let decides =
+            matches!(step.command.as_str(), "review") || (step.command == "plan" && rules.mode == ReviewMode::Auto);
         if decides && task.rejections > step.round {
             return Some(format!("needs-iteration: rejection {} of {}", task.rejections, rules.max_rejections));
         }
         there.iter().all(|&at| self.is_past(at, &step.command, links, rules)).then(|| self.came_of(first, step, rules))
+    }
+
+    pub(super) fn is_step_over(&self, task: &Task, rules: &Rules) -> bool {
+        task.step.as_ref().is_some_and(|step| self.step_result(step, &Links::new(self), rules).is_some())
     }
 
     /// Whether a task has got to where a command of the pipeline brings it, or beyond.
@@ -463,7 +477,8 @@ impl Board {
             "review" => document("review").map_or_else(|| "approved".into(), |path| format!("approved: {path}")),
             "split" => {
                 let children = self.tasks().iter().filter(|child| child.parent.as_ref() == Some(&task.id));
-                let ids: Vec<&str> = children.filter(|child| child.kind != Kind::Step).map(|child| child.id.as_str()).collect();
+                let ids: Vec<&str> =
+                    children.filter(|child| child.kind != Kind::Step).map(|child| child.id.as_str()).collect();
                 if ids.is_empty() { state() } else { ids.join(", ") }
             }
             _ => state(),

@@ -5,6 +5,7 @@ mod commands;
 mod complete;
 mod editor;
 mod input;
+mod live;
 mod out;
 mod style;
 mod table;

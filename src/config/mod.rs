@@ -102,7 +102,9 @@ impl Spec {
         match (self.shape, programs(text)) {
             (Shape::Programs, Some(programs)) => Value::List(programs.into_iter().map(Value::texts).collect()),
             (Shape::Program, _) => program(text).map_or_else(|| Value::text(text), Value::texts),
-            (Shape::Count | Shape::Number | Shape::Limit, _) => text.parse().map_or_else(|_| Value::text(text), Value::Integer),
+            (Shape::Count | Shape::Number | Shape::Limit, _) => {
+                text.parse().map_or_else(|_| Value::text(text), Value::Integer)
+            }
             _ => Value::text(text),
         }
     }

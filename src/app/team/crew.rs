@@ -120,11 +120,11 @@ impl<'a> Crew<'a> {
         Some(message)
     }
 
-    /// Starts those whose place is empty.
-    pub fn fill(&mut self) -> Result<(), Failure> {
+    /// Starts those whose place is empty, if their role is needed.
+    pub fn fill(&mut self, is_needed: &dyn Fn(&str) -> bool) -> Result<(), Failure> {
         for number in 0..self.slots.len() {
             let slot = &self.slots[number];
-            if slot.child.is_some() || slot.given_up.is_some() {
+            if slot.child.is_some() || slot.given_up.is_some() || !is_needed(&slot.role) {
                 continue;
             }
             if is_at_work(self.ws, &slot.worker) {

@@ -21,16 +21,27 @@ pub fn hero(
     let names = names(&ws)?;
     for (role, name) in &names {
         team.asked.crew.insert(role.clone(), vec![name.worker.clone()]);
-        team.view.workers.push(CrewView { worker: name.worker.clone(), role: role.clone(), doing: None, turns: 0, gone: None });
+        team.view.workers.push(CrewView {
+            worker: name.worker.clone(),
+            role: role.clone(),
+            doing: None,
+            turns: 0,
+            gone: None,
+        });
     }
-    let new = restep(&ws, &team.asked)?.new;
+    let new = restep(&ws, &team.asked)?;
     team.view.steps = team.steps(&ws.board()?);
     tell(&TeamNews::Steps { new }, &team.view);
     if wanted.dry_run {
         return team.done(false, false);
     }
     let spaces = workspaces(options, &names)?;
-    let asked = WorkerAsk { teams: team.asked.teams.clone(), bough: wanted.bough, program: program.to_vec(), ..WorkerAsk::default() };
+    let asked = WorkerAsk {
+        teams: team.asked.teams.clone(),
+        bough: wanted.bough,
+        program: program.to_vec(),
+        ..WorkerAsk::default()
+    };
     let mut shifts: Vec<Shift<'_>> = spaces
         .iter()
         .zip(&names)

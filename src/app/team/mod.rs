@@ -92,9 +92,16 @@ pub struct StepView {
 /// What happened just now.
 #[derive(Debug)]
 pub enum TeamNews {
-    Steps { new: usize },
-    Worker { worker: Worker, event: WorkerEvent },
-    Died { message: String },
+    Steps {
+        new: usize,
+    },
+    Worker {
+        worker: Worker,
+        event: WorkerEvent,
+    },
+    Died {
+        message: String,
+    },
     /// Nothing: time goes by.
     Tick,
 }
@@ -145,8 +152,12 @@ pub fn team(
     let mut crew = Crew::new(&ws, launch, &teams);
     let board = ws.board()?;
     let roster = board.crew_for(&teams, ws.rules())?;
-    let counts =
-        [("analyst", roster.analyst), ("builder", roster.builder), ("validator", roster.validator), ("integrator", roster.integrator)];
+    let counts = [
+        ("analyst", roster.analyst),
+        ("builder", roster.builder),
+        ("validator", roster.validator),
+        ("integrator", roster.integrator),
+    ];
     for (role, count) in counts {
         for _ in 0..count {
             crew.add(role)?;
@@ -155,7 +166,7 @@ pub fn team(
     for slot in &crew.slots {
         team.asked.crew.entry(slot.role.clone()).or_default().push(slot.worker.clone());
     }
-    let new = restep(&ws, &team.asked)?.new;
+    let new = restep(&ws, &team.asked)?;
     team.look(&crew)?;
     tell(&TeamNews::Steps { new }, &team.view);
     if wanted.dry_run {
@@ -186,13 +197,14 @@ impl<'a> Team<'a> {
         stop: &Stop,
         tell: &mut dyn FnMut(&TeamNews, &TeamView),
     ) -> Result<bool, Failure> {
-        crew.fill()?;
+        crew.fill(&|_| true)?;
         let (mut looked, mut asked_soon, mut asked_now, mut over) = (Instant::now(), false, false, false);
         loop {
             let heard = crew.listen(Duration::from_millis(100));
             let quiet = heard.is_none();
             let news = heard.map_or(TeamNews::Tick, |heard| self.hear(crew, heard));
-            let due = looked.elapsed() > LOOK || matches!(&news, TeamNews::Worker { event: WorkerEvent::Ended { .. }, .. } | TeamNews::Died { .. });
+            let due = looked.elapsed() > LOOK
+                || matches!(&news, TeamNews::Worker { event: WorkerEvent::Ended { .. }, .. } | TeamNews::Died { .. });
             if due {
                 looked = Instant::now();
                 restep(self.ws, &self.asked)?;
@@ -205,16 +217,15 @@ impl<'a> Team<'a> {
             if stop.at_once() && !std::mem::replace(&mut asked_now, true) {
                 crew.signal(Signal::TERM);
             }
-            over = over || (quiet && self.is_over(crew)?);
-            if over && !asked_soon {
-                asked_soon = true;
+            over = over || ((due || quiet) && self.is_over(crew)?);
+            if over && !std::mem::replace(&mut asked_soon, true) {
                 crew.signal(Signal::INT);
             }
             if !asked_soon {
                 self.hire(crew)?;
-                crew.fill()?;
+                crew.fill(&|role| self.has_open_step(role))?;
             }
-            if crew.living() == 0 && (asked_soon || quiet) {
+            if crew.living() == 0 && asked_soon {
                 return Ok(stop.soon() && !over);
             }
         }
@@ -223,7 +234,11 @@ impl<'a> Team<'a> {
     fn hear(&mut self, crew: &mut Crew<'_>, heard: Heard) -> TeamNews {
         match heard {
             Heard::Gone(number) => {
-                self.view.workers.iter_mut().filter(|seen| seen.worker == crew.slots[number].worker).for_each(|seen| seen.doing = None);
+                self.view
+                    .workers
+                    .iter_mut()
+                    .filter(|seen| seen.worker == crew.slots[number].worker)
+                    .for_each(|seen| seen.doing = None);
                 match crew.bury(number) {
                     Some(message) => TeamNews::Died { message },
                     None => TeamNews::Tick,
@@ -259,16 +274,20 @@ impl<'a> Team<'a> {
         }
     }
 
+    fn has_open_step(&self, role: &str) -> bool {
+        let for_it = |step: &StepView| {
+            let command = self.ws.flow().command(&step.command);
+            !step.completed && command.is_ok_and(|command| command.is_for(role, self.ws.rules().mode))
+        };
+        self.view.steps.iter().any(for_it)
+    }
+
     /// Somebody for each role that has an open step and nobody: a merge may send work back to a builder.
     fn hire(&mut self, crew: &mut Crew<'_>) -> Result<(), Failure> {
-        let rules = self.ws.rules();
         for role in self.ws.flow().roles() {
-            let for_it = |step: &StepView| {
-                let command = self.ws.flow().command(&step.command);
-                !step.completed && command.is_ok_and(|command| command.is_for(&role.name, rules.mode))
-            };
             let nobody = !crew.slots.iter().any(|slot| slot.role == role.name);
-            if nobody && rules.limits.get(&role.name).is_some_and(|limit| *limit > 0) && self.view.steps.iter().any(for_it) {
+            let allowed = self.ws.rules().limits.get(&role.name).is_some_and(|limit| *limit > 0);
+            if nobody && allowed && self.has_open_step(&role.name) {
                 crew.add(&role.name)?;
             }
         }
@@ -330,7 +349,8 @@ impl<'a> Team<'a> {
         for (team, steps) in steps::by_team(self.ws, board, &self.asked.teams) {
             for task in steps {
                 let (Some(step), Some(at)) = (&task.step, board.index_of(&task.id)) else { continue };
-                let needs_person = |id: &TaskId| board.get(id).is_some_and(|task| Some(&task.state) == self.ws.flow().escalation());
+                let needs_person =
+                    |id: &TaskId| board.get(id).is_some_and(|task| Some(&task.state) == self.ws.flow().escalation());
                 views.push(StepView {
                     id: task.id.clone(),
                     team: team.clone(),
@@ -388,10 +408,12 @@ fn named(ws: &Workspace, board: &Board, typed: &[String]) -> Result<Vec<TaskId>,
 fn ready(ws: &Workspace, board: &Board) -> Result<Vec<TaskId>, Failure> {
     let query = Query { ready: true, kinds: vec![Kind::Issue], ..Query::default() };
     let standings = Standings::new(board, ws.rules());
-    let places = query.run(board, &standings, ws.rules());
+    let (places, _) = query.run(board, ws.rules(), &standings);
     let ids: Vec<TaskId> = places.iter().map(|&at| board.tasks()[at].id.clone()).collect();
     if ids.is_empty() {
-        return Err(Failure::new(FailureKind::Nothing, "nothing-ready", "there is no work now").hint(super::Hint::Ready));
+        return Err(
+            Failure::new(FailureKind::Nothing, "nothing-ready", "there is no work now").hint(super::Hint::Ready)
+        );
     }
     Ok(ids)
 }

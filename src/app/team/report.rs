@@ -121,12 +121,13 @@ fn text(ws: &Workspace, board: &Board, done: &TeamDone) -> String {
 fn head(ws: &Workspace, board: &Board, done: &TeamDone) -> String {
     let status = if done.left.is_empty() { "complete" } else { "incomplete" };
     let names: Vec<String> = done.teams.iter().filter_map(|team| board.get(team)).map(name).collect();
-    let issues: Vec<String> = done
-        .teams
-        .iter()
-        .filter_map(|team| Some(board.get(team)?.github.as_ref()?.number.to_string()))
-        .collect();
-    let mut text = format!("---\ndate: {}\ntype: report\nstatus: {status}\nteam_name: {}\n", ws.now().strftime("%Y-%m-%d"), names.join(", "));
+    let issues: Vec<String> =
+        done.teams.iter().filter_map(|team| Some(board.get(team)?.github.as_ref()?.number.to_string())).collect();
+    let mut text = format!(
+        "---\ndate: {}\ntype: report\nstatus: {status}\nteam_name: {}\n",
+        ws.now().strftime("%Y-%m-%d"),
+        names.join(", ")
+    );
     if let [only] = issues.as_slice() {
         let _ = writeln!(text, "github_issue: {only}");
     } else if !issues.is_empty() {
@@ -180,9 +181,20 @@ fn workers(text: &mut String, done: &TeamDone) {
 fn impediments(text: &mut String, done: &TeamDone) {
     let _ = writeln!(text, "\n## Impediments\n");
     let mut any = false;
-    for run in done.runs.iter().filter(|run| run.outcome.is_failure() || run.outcome == crate::app::runs::Outcome::Strayed) {
+    for run in
+        done.runs.iter().filter(|run| run.outcome.is_failure() || run.outcome == crate::app::runs::Outcome::Strayed)
+    {
         let said = run.message.as_deref().unwrap_or_default();
-        let _ = writeln!(text, "- {} of {}, attempt {}: {} ({}; {})", run.command, run.task, run.attempt, said, run.outcome.name(), run.id);
+        let _ = writeln!(
+            text,
+            "- {} of {}, attempt {}: {} ({}; {})",
+            run.command,
+            run.task,
+            run.attempt,
+            said,
+            run.outcome.name(),
+            run.id
+        );
         any = true;
     }
     if !any {

@@ -8,28 +8,22 @@ use crate::app::{Failure, Workspace};
 use crate::board::{Board, Change, NewStep, Op, Place, StepPlan, StepRef, TeamAsk};
 use crate::task::{Key, Kind, Task, TaskId, Value};
 
-/// What was done to the steps.
-#[derive(Debug, Default)]
-pub struct Restepped {
-    pub new: usize,
-    pub changed: usize,
-}
-
-pub fn restep(ws: &Workspace, asked: &TeamAsk) -> Result<Restepped, Failure> {
+/// How many steps are new.
+pub fn restep(ws: &Workspace, asked: &TeamAsk) -> Result<usize, Failure> {
     // Most of the time there is nothing to do, and nobody has to wait for us to see that.
     if planned(ws, asked, &ws.board()?)?.is_empty() {
-        return Ok(Restepped::default());
+        return Ok(0);
     }
     let lock = ws.lock()?;
     let board = ws.board()?;
     let plan = planned(ws, asked, &board)?;
     if plan.is_empty() {
-        return Ok(Restepped::default());
+        return Ok(0);
     }
-    let done = Restepped { new: plan.new.len(), changed: plan.changes.len() };
+    let new = plan.new.len();
     let changes = written(ws, &board, plan);
     ws.commit(&lock, Op::new("steps", changes))?;
-    Ok(done)
+    Ok(new)
 }
 
 fn planned(ws: &Workspace, asked: &TeamAsk, board: &Board) -> Result<StepPlan, Failure> {

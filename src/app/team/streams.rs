@@ -13,7 +13,7 @@ pub(super) fn touches(ws: &Workspace, board: &Board) -> Result<BTreeMap<TaskId, 
     for task in board.tasks().iter().filter(|task| !ws.flow().is_terminal(task.kind, &task.state)) {
         let Some(plan) = task.artifacts.get("plan").filter(|plan| !plan.contains("://")) else { continue };
         let Some(text) = fs::read_text(&ws.store.root().join(plan))? else { continue };
-        all.insert(task.id.clone(), crate::agent::files_modified(&text).into_iter().collect());
+        all.insert(task.id.clone(), crate::agent::document::files_modified(&text).into_iter().collect());
     }
     Ok(all)
 }

@@ -11,7 +11,8 @@ use crate::board::ClaimAsk;
 pub(super) const OWN: [&str; 2] = ["pr", "merge"];
 
 /// Somebody has to do something elsewhere first.
-const WAITING: [&str; 6] = ["review-required", "draft", "blocked", "checks-pending", "closed-pull-request", "not-trusted"];
+const WAITING: [&str; 6] =
+    ["review-required", "draft", "blocked", "checks-pending", "closed-pull-request", "not-trusted"];
 /// The work itself is to be mended.
 const TO_MEND: [&str; 4] = ["check-failed", "changes-requested", "checks-failed", "behind"];
 
@@ -63,7 +64,8 @@ fn judge(ws: &Workspace, job: &Job, run: &mut Run, done: Result<String, Failure>
     let said: String = failure.causes.iter().map(|cause| format!("{cause}\n")).collect();
     crate::fs::append(&run.path(ws, "output.log"), &format!("{}\n{said}", failure.message))?;
     run.message = Some(failure.message.clone());
-    let escalated = ws.family(&job.task)?.get(&job.task).is_some_and(|task| Some(&task.state) == ws.flow().escalation());
+    let escalated =
+        ws.family(&job.task)?.get(&job.task).is_some_and(|task| Some(&task.state) == ws.flow().escalation());
     run.outcome = match failure.code {
         _ if escalated => Outcome::Escalated,
         code if WAITING.contains(&code) || failure.kind == FailureKind::Offline => Outcome::Waiting,

@@ -104,11 +104,19 @@ pub(super) struct Job {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum WorkerEvent {
-    Began { run: Box<Run>, title: String },
-    Ended { run: Box<Run>, title: String },
+    Began {
+        run: Box<Run>,
+        title: String,
+    },
+    Ended {
+        run: Box<Run>,
+        title: String,
+    },
     /// There is nothing to do now.
     Idle,
-    Note { text: String },
+    Note {
+        text: String,
+    },
 }
 
 #[derive(Debug, Serialize)]
@@ -255,7 +263,9 @@ impl Shift<'_> {
         let resting = attempts::resting(self.ws)?;
         let board = self.ws.board()?;
         let now = jiff::Timestamp::now();
-        let ours = resting.iter().filter(|(id, _)| board.get(id).is_some_and(|task| !self.ws.flow().is_terminal(task.kind, &task.state)));
+        let ours = resting
+            .iter()
+            .filter(|(id, _)| board.get(id).is_some_and(|task| !self.ws.flow().is_terminal(task.kind, &task.state)));
         Ok(ours.map(|(_, until)| until.duration_since(now).unsigned_abs()).min())
     }
 
@@ -296,7 +306,13 @@ impl Shift<'_> {
         let choice = board.choose_step(&self.asked.teams, &self.role, &self.worker, &taken, left_out, rules);
         Ok(choice.map(|choice| {
             let team = board.get(&choice.step).and_then(|task| task.step.as_ref()).map(|step| step.team.clone());
-            Job { task: choice.task, command: choice.command, worker: self.worker.clone(), team, step: Some(choice.step) }
+            Job {
+                task: choice.task,
+                command: choice.command,
+                worker: self.worker.clone(),
+                team,
+                step: Some(choice.step),
+            }
         }))
     }
 
@@ -317,8 +333,7 @@ impl Shift<'_> {
     /// `None` where somebody else was quicker.
     pub(super) fn turn(&mut self, job: &Job, tell: &mut dyn FnMut(&WorkerEvent)) -> Result<Option<Run>, Failure> {
         let title = self.title(&job.task);
-        let mut began =
-            |run: &Run| tell(&WorkerEvent::Began { run: Box::new(run.clone()), title: title.clone() });
+        let mut began = |run: &Run| tell(&WorkerEvent::Began { run: Box::new(run.clone()), title: title.clone() });
         let done = if integrate::OWN.contains(&job.command.as_str()) {
             integrate::integrate(self.ws, job, &mut began)
         } else {
@@ -335,7 +350,10 @@ impl Shift<'_> {
             self.left.insert(job.task.clone());
         }
         if !self.asked.teams.is_empty() {
-            restep(self.ws, &TeamAsk { teams: self.asked.teams.clone(), bough: self.asked.bough, ..TeamAsk::default() })?;
+            restep(
+                self.ws,
+                &TeamAsk { teams: self.asked.teams.clone(), bough: self.asked.bough, ..TeamAsk::default() },
+            )?;
         }
         tell(&WorkerEvent::Ended { run: Box::new(run.clone()), title });
         Ok(Some(run))
@@ -345,8 +363,18 @@ impl Shift<'_> {
 /// Refused by what has happened since it was chosen.
 fn is_overtaken(failure: &Failure) -> bool {
     const CODES: [&str; 12] = [
-        "held", "role-full", "worker-full", "not-start", "finished", "blocked", "not-converged", "not-primary", "oversized",
-        "not-allowed", "missing", "needs-person",
+        "held",
+        "role-full",
+        "worker-full",
+        "not-start",
+        "finished",
+        "blocked",
+        "not-converged",
+        "not-primary",
+        "oversized",
+        "not-allowed",
+        "missing",
+        "needs-person",
     ];
     CODES.contains(&failure.code)
 }

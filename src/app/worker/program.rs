@@ -92,8 +92,7 @@ fn fill(word: &str, places: &[(&str, &str)]) -> String {
     while let Some(at) = rest.find('{') {
         text.push_str(&rest[..at]);
         rest = &rest[at..];
-        let (place, value) =
-            places.iter().find(|(place, _)| rest.starts_with(place)).copied().unwrap_or(("{", "{"));
+        let (place, value) = places.iter().find(|(place, _)| rest.starts_with(place)).copied().unwrap_or(("{", "{"));
         text.push_str(value);
         rest = &rest[place.len()..];
     }

@@ -74,7 +74,12 @@ pub(super) fn follow_up(ws: &Workspace, job: &Job, run: &mut Run) -> Result<(), 
             if attempts.advances < MOST_PARTS {
                 return Ok(());
             }
-            call_a_person(ws, job, run, &[format!("{MOST_PARTS} runs committed something, and none of them completed it")])
+            call_a_person(
+                ws,
+                job,
+                run,
+                &[format!("{MOST_PARTS} runs committed something, and none of them completed it")],
+            )
         }
         outcome if outcome.is_failure() => {
             let attempts = attempts::fail(ws, &job.task, &job.command, &why)?;
@@ -92,8 +97,10 @@ pub(super) fn follow_up(ws: &Workspace, job: &Job, run: &mut Run) -> Result<(), 
 fn call_a_person(ws: &Workspace, job: &Job, run: &mut Run, reasons: &[String]) -> Result<(), Failure> {
     let said = tail(&run.path(ws, "output.log"), 12)?;
     let listed: String = reasons.iter().map(|reason| format!("- {reason}\n")).collect();
-    let said = if said.trim().is_empty() { String::new() } else { format!("\nThe last it said:\n\n{}", indented(&said)) };
-    let note = format!("`{}` needs a person:\n\n{listed}{said}\nAll of it: `ralph runs show {}`\n", job.command, run.id);
+    let said =
+        if said.trim().is_empty() { String::new() } else { format!("\nThe last it said:\n\n{}", indented(&said)) };
+    let note =
+        format!("`{}` needs a person:\n\n{listed}{said}\nAll of it: `ralph runs show {}`\n", job.command, run.id);
     let lock = ws.lock()?;
     let board = ws.family(&job.task)?;
     let asked =

@@ -24,7 +24,9 @@ pub(super) fn dirty(ws: &Workspace) -> Result<Vec<Dirty>, Failure> {
     let exempt = |path: &String| EXEMPT.iter().any(|folder| path.starts_with(folder));
     let stamp = |path: &String| {
         let meta = fs::itself(&ws.store.root().join(path)).ok().flatten();
-        meta.map_or((0, 0), |meta| (meta.size(), i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec())))
+        meta.map_or((0, 0), |meta| {
+            (meta.size(), i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec()))
+        })
     };
     let dirty = paths.into_iter().filter(|path| !exempt(path));
     Ok(dirty.map(|path| Dirty { stamp: stamp(&path), path }).collect())
@@ -84,7 +86,8 @@ pub(in crate::app) fn refuse_strays(ws: &Workspace, id: &TaskId) -> Result<(), F
     if found.is_empty() {
         return Ok(());
     }
-    let message = format!("{id} is implemented in its worktree alone, and this changed in the main one: {}", found.join(", "));
+    let message =
+        format!("{id} is implemented in its worktree alone, and this changed in the main one: {}", found.join(", "));
     Err(Failure::refused("strayed", message)
         .advice("bring it into the worktree and put the main one back as it was, or call a person")
         .advice("who edits there while workers run sets agent.strays = tell"))

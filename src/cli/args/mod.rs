@@ -4,6 +4,7 @@ mod agent;
 mod share;
 mod sync;
 mod task;
+mod team;
 mod watch;
 mod work;
 
@@ -18,6 +19,7 @@ pub use agent::Artifact;
 pub use share::{Claims, Commit, Merge, Share, Take, Trust};
 pub use sync::{Pr, Sync, SyncCommand, SyncInit, SyncResolve, SyncRun, TakeSide};
 pub use task::{Add, Archive, Diff, Graph, Ls, Rm, Search, Set, Task, Tree};
+pub use team::{Hero, Runs, Team, Worker};
 pub use watch::Watch;
 pub use work::{Advance, Become, Claim, Close, Guarded, Move, Next, Release, Run, Status, Wait, Workflow, Worktree};
 
@@ -121,6 +123,15 @@ pub enum Command {
     Advance(Advance),
     /// The states, commands and roles of this board
     Workflow(Workflow),
+    /// Work as one role: take a task, have an agent do it, go on
+    Worker(Worker),
+    /// Carry tasks through the pipeline, with as many workers as help
+    Team(Team),
+    /// Carry a task through the pipeline alone, one thing at a time
+    Hero(Hero),
+    /// What workers ran here, and what was said
+    #[command(subcommand)]
+    Runs(Runs),
     /// A task's code in a place of its own
     #[command(subcommand, visible_alias = "wt")]
     Worktree(Worktree),

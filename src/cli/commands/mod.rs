@@ -23,6 +23,7 @@ mod place;
 mod pr;
 mod rm;
 mod run;
+mod runs;
 mod search;
 mod set;
 mod share;
@@ -30,11 +31,13 @@ mod shell;
 mod show;
 mod status;
 mod sync;
+mod team;
 mod tree;
 mod trust;
 mod wait;
 mod watch;
 mod why;
+mod worker;
 mod workflow;
 mod worktree;
 
@@ -58,6 +61,10 @@ pub fn run(session: &Session<'_>, command: Command) -> Answer {
         Command::Reap => claim::reap(session),
         Command::Next(args) => next::run(session, &args),
         Command::Run(args) => run::run(session, &args),
+        Command::Worker(args) => worker::run(session, &args),
+        Command::Team(args) => team::team(session, &args),
+        Command::Hero(args) => team::hero(session, &args),
+        Command::Runs(args) => runs::run(session, &args),
         Command::Guarded(args) => run::guarded(&args),
         Command::Become(args) => run::become_program(&args),
         Command::Wait(args) => wait::run(session, &args),

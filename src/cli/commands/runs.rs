@@ -1,0 +1,107 @@
+//! `ralph runs`: what workers ran here.
+
+use std::io::Write as _;
+use std::time::Duration;
+
+use super::worker::outcome;
+use crate::app::{self, Run};
+use crate::cli::args::Runs as Args;
+use crate::cli::style::{self, paint};
+use crate::cli::table::{cell, clean, render};
+use crate::cli::{Answer, Outcome, Session, words};
+
+pub fn run(session: &Session<'_>, args: &Args) -> Answer {
+    match args {
+        Args::Ls { task, limit } => list(session, task.as_deref(), *limit),
+        Args::Show { run } => show(session, run),
+        Args::Tail { run, follow } => tail(session, run, *follow),
+    }
+}
+
+fn list(session: &Session<'_>, task: Option<&str>, limit: usize) -> Answer {
+    let runs = session.with(|ws| {
+        let task = task.map(|task| ws.find(task)).transpose()?;
+        app::list_runs(ws, task.as_ref(), limit)
+    })?;
+    let out = session.out;
+    if out.json {
+        out.json(&runs);
+    } else if runs.is_empty() {
+        out.say("nothing was run here yet");
+    } else {
+        let now = jiff::Timestamp::now();
+        let rows: Vec<_> = runs.iter().map(|run| row(run, now)).collect();
+        let heads = ["RUN", "TASK", "COMMAND", "WORKER", "OUTCOME", "TOOK", "AGO", "WHY"];
+        out.text(&render(&heads, 7, &[0, 6], &rows, out.width()));
+    }
+    Ok(Outcome::Done)
+}
+
+fn row(run: &Run, now: jiff::Timestamp) -> Vec<crate::cli::table::Cell> {
+    let took = run.ended.unwrap_or(now).duration_since(run.started);
+    vec![
+        cell(&run.id, style::DIM),
+        cell(run.task.as_str(), style::ID),
+        cell(&run.command, style::PLAIN),
+        cell(run.worker.as_str(), style::OWNER),
+        cell(run.outcome.name(), outcome(run.outcome)),
+        cell(words::span(took), style::PLAIN),
+        cell(words::ago(run.started, now), style::DIM),
+        cell(run.message.clone().unwrap_or_default(), style::DIM),
+    ]
+}
+
+fn show(session: &Session<'_>, typed: &str) -> Answer {
+    let shown = session.with(|ws| app::show_run(ws, app::find_run(ws, typed)?))?;
+    let out = session.out;
+    if out.json {
+        out.json(&shown);
+        return Ok(Outcome::Done);
+    }
+    let run = &shown.run;
+    let mut text = format!("{}\n", paint(style::HEAD, &run.id));
+    let states = format!("{} → {}", run.from, run.to.as_ref().map_or("…", |to| to.as_str()));
+    let rows = [
+        ("task", run.task.to_string()),
+        ("command", run.command.clone()),
+        ("worker", run.worker.to_string()),
+        ("attempt", run.attempt.to_string()),
+        ("outcome", paint(outcome(run.outcome), run.outcome.name())),
+        ("why", run.message.as_deref().map(clean).unwrap_or_default()),
+        ("state", states),
+        ("started", run.started.strftime("%Y-%m-%d %H:%M:%SZ").to_string()),
+        ("took", run.ended.map(|end| words::span(end.duration_since(run.started))).unwrap_or_default()),
+        ("exit", run.code.map(|code| code.to_string()).unwrap_or_default()),
+        ("program", clean(&run.program.join(" "))),
+        ("in", run.dir.display().to_string()),
+        ("prompt", shown.prompt.display().to_string()),
+        ("log", shown.log.display().to_string()),
+    ];
+    for (name, value) in rows.iter().filter(|(_, value)| !value.is_empty()) {
+        text.push_str(&format!("  {} {value}\n", paint(style::DIM, format!("{name:<8}"))));
+    }
+    if !shown.tail.trim().is_empty() {
+        text.push_str(&format!("\n{}\n", paint(style::HEAD, "The last it said")));
+        text.extend(shown.tail.lines().map(|line| format!("  {}\n", clean(line))));
+    }
+    out.text(&text);
+    Ok(Outcome::Done)
+}
+
+fn tail(session: &Session<'_>, typed: &str, follow: bool) -> Answer {
+    session.with(|ws| {
+        let run = app::find_run(ws, typed)?;
+        let mut at = 0;
+        loop {
+            let (bytes, runs) = app::follow_run(ws, &run, at)?;
+            at += bytes.len() as u64;
+            let mut out = std::io::stdout().lock();
+            let gone = out.write_all(&bytes).and_then(|()| out.flush()).is_err();
+            if gone || !follow || !runs {
+                return Ok(Outcome::Done);
+            }
+            drop(out);
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    })
+}

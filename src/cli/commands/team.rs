@@ -1,0 +1,105 @@
+//! `ralph team` and `ralph hero`: who does what, as it happens, and what came of it.
+
+use std::io::IsTerminal as _;
+
+use super::worker::{guard, line, stop_on_signals, worker};
+use crate::app::{self, Launch, TeamDone, TeamNews, TeamView, TeamWanted};
+use crate::cli::args::{Hero, Team};
+use crate::cli::live::Live;
+use crate::cli::style::{self, paint};
+use crate::cli::table::clean;
+use crate::cli::{Answer, Outcome, Session, words};
+
+pub fn team(session: &Session<'_>, args: &Team) -> Answer {
+    let wanted = TeamWanted { tasks: args.tasks.clone(), ready: args.ready, bough: args.bough, dry_run: args.dry_run };
+    let stop = stop_on_signals()?;
+    let start = |role: &str, name: &crate::task::Worker, teams: &[crate::task::TaskId]| {
+        worker(session, role, name, teams, args.bough, &args.program)
+    };
+    let launch = Launch { guard: &guard, worker: &start };
+    let mut screen = Screen::new(session);
+    let done = app::team(&session.options, &wanted, &launch, &stop, &mut |news, view| screen.show(news, view))?;
+    screen.end(&done, args.dry_run)
+}
+
+pub fn hero(session: &Session<'_>, args: &Hero) -> Answer {
+    let wanted = TeamWanted { tasks: vec![args.task.clone()], ready: false, bough: args.bough, dry_run: args.dry_run };
+    let stop = stop_on_signals()?;
+    let launch = Launch { guard: &guard, worker: &|_, _, _| Err(app::Failure::broken("no-crew", "a hero is alone")) };
+    let mut screen = Screen::new(session);
+    let mut show = |news: &TeamNews, view: &TeamView| screen.show(news, view);
+    let done = app::hero(&session.options, &wanted, &args.program, &launch, &stop, &mut show)?;
+    screen.end(&done, args.dry_run)
+}
+
+/// A picture that is drawn again on a terminal; a line for each turn elsewhere.
+struct Screen<'a> {
+    session: &'a Session<'a>,
+    live: Option<Live>,
+}
+
+impl<'a> Screen<'a> {
+    fn new(session: &'a Session<'a>) -> Self {
+        let terminal = session.out.terminal && std::io::stderr().is_terminal() && !session.out.json;
+        Self { session, live: terminal.then(Live::default) }
+    }
+
+    fn show(&mut self, news: &TeamNews, view: &TeamView) {
+        let out = self.session.out;
+        if out.json {
+            return;
+        }
+        let text = match news {
+            TeamNews::Worker { event, .. } => line(event),
+            TeamNews::Died { message } => Some(format!("{} {}", paint(style::WARN, "note:"), clean(message))),
+            TeamNews::Steps { new } if self.live.is_none() => Some(opening(view, *new)),
+            TeamNews::Steps { .. } | TeamNews::Tick => None,
+        };
+        match &mut self.live {
+            Some(live) => live.draw(out, view, text.as_deref()),
+            None => text.into_iter().for_each(|text| _ = out.line(&text)),
+        }
+    }
+
+    fn end(&mut self, done: &TeamDone, dry_run: bool) -> Answer {
+        let out = self.session.out;
+        if let Some(live) = &mut self.live {
+            live.clear(out);
+        }
+        if out.json {
+            out.json(done);
+        } else if dry_run {
+            out.text(&crate::cli::live::plan(&done.steps, out.width()));
+        } else {
+            out.text(&summary(done));
+        }
+        Ok(if dry_run || (done.left.is_empty() && !done.stopped) { Outcome::Done } else { Outcome::Negative })
+    }
+}
+
+fn opening(view: &TeamView, new: usize) -> String {
+    let teams: Vec<String> = view.teams.iter().take(5).map(ToString::to_string).collect();
+    let more = view.teams.len().saturating_sub(5);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let open = view.steps.iter().filter(|step| !step.completed).count();
+    let workers: Vec<&str> = view.workers.iter().map(|seen| seen.worker.as_str()).collect();
+    format!("team on {}{more}: {open} steps to do, {new} of them new; {}", teams.join(", "), workers.join(", "))
+}
+
+fn summary(done: &TeamDone) -> String {
+    let finished = done.steps.iter().filter(|step| step.completed).count();
+    let took = words::span(done.ended.duration_since(done.started));
+    let mut text = format!("{finished} of {} steps completed in {took}, {} runs\n", done.steps.len(), done.runs.len());
+    for left in &done.left {
+        let mark =
+            if left.state.as_str().contains("Human") { paint(style::WARN, "!") } else { paint(style::DIM, "○") };
+        text.push_str(&format!("{mark} {} {}: {}\n", paint(style::ID, &left.task), left.state, clean(&left.why)));
+    }
+    if done.stopped {
+        text.push_str("stopped; the same command goes on from here\n");
+    }
+    if let Some(report) = &done.report {
+        text.push_str(&format!("report: {report}\n"));
+    }
+    text
+}

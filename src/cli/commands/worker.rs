@@ -1,0 +1,160 @@
+//! `ralph worker`: one role at work, a line for each turn.
+
+use std::io::Write as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use super::run::itself;
+use crate::app::{self, Failure, Launch, Outcome, Run, Stop, WorkerAsk, WorkerEvent};
+use crate::cli::args::Worker as Args;
+use crate::cli::style::{self, paint};
+use crate::cli::table::{clean, cut};
+use crate::cli::{Answer, Outcome as Exit, Session, words};
+use crate::task::{TaskId, Worker};
+
+pub fn run(session: &Session<'_>, args: &Args) -> Answer {
+    let teams = args.team.iter().map(|id| Ok(TaskId::new(id)?)).collect::<Result<Vec<_>, Failure>>()?;
+    let asked = WorkerAsk {
+        role: args.role.clone(),
+        teams,
+        bough: args.bough,
+        program: args.program.clone(),
+        most: if args.once { Some(1) } else { args.max },
+        wait: args.wait,
+        dry_run: args.dry_run,
+    };
+    let stop = stop_on_signals()?;
+    let out = session.out;
+    let mut tell = |event: &WorkerEvent| {
+        if args.events {
+            let line = serde_json::to_string(event).unwrap_or_default();
+            let _ = writeln!(std::io::stdout().lock(), "{line}");
+        } else if !out.json {
+            line(event).into_iter().for_each(|text| _ = out.line(&text));
+        }
+    };
+    let guard = || guard();
+    let launch =
+        Launch { guard: &guard, worker: &|_, _, _| Err(Failure::broken("no-crew", "a worker has no workers")) };
+    let worked = app::work(&session.options, &asked, &launch, &stop, &mut tell)?;
+    if out.json && !args.events {
+        out.json(&worked);
+    } else if !args.events {
+        match &worked.next {
+            Some(next) => out.line(&format!(
+                "{} would {} {} {} with {}",
+                worked.worker,
+                paint(style::HEAD, &next.command),
+                paint(style::ID, &next.task),
+                clean(&next.title),
+                next.program.join(" ")
+            )),
+            None => out.line(&format!("{}: {} turns; {}", worked.worker, worked.runs.len(), worked.stopped)),
+        };
+    }
+    Ok(Exit::Done)
+}
+
+/// What holds a claim's lock while a program runs.
+pub(super) fn guard() -> Result<Command, Failure> {
+    let mut guard = itself()?;
+    guard.arg("guarded").arg(std::process::id().to_string());
+    Ok(guard)
+}
+
+/// What a worker of a team is started with. It ends with the team, and Ctrl-C at the terminal is the team's alone.
+pub(super) fn worker(
+    session: &Session<'_>,
+    role: &str,
+    worker: &Worker,
+    teams: &[TaskId],
+    bough: bool,
+    program: &[String],
+) -> Result<Command, Failure> {
+    let mut command = itself()?;
+    command.arg("become").arg(std::process::id().to_string()).arg("--").arg(itself()?.get_program());
+    if let Some(board) = &session.options.board {
+        command.arg("--board").arg(board);
+    }
+    for setting in &session.options.settings {
+        command.arg("--config").arg(setting);
+    }
+    command.args(["worker", role, "--as", worker.as_str(), "--events"]);
+    if bough {
+        command.arg("--bough");
+    }
+    command.arg("--team").args(teams.iter().map(TaskId::as_str));
+    if !program.is_empty() {
+        command.arg("--").args(program);
+    }
+    for name in ["RALPH_WORKER", "RALPH_CLAIM", "RALPH_TASK", "RALPH_COMMAND", "RALPH_ROLE", "RALPH_STEP", "RALPH_TEAM"]
+    {
+        command.env_remove(name);
+    }
+    command.process_group(0);
+    Ok(command)
+}
+
+/// The first Ctrl-C lets what is in hand come to its end; the second, or any other wish to end, is at once.
+pub(super) fn stop_on_signals() -> Result<Stop, Failure> {
+    let stop = Stop::default();
+    let signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]);
+    let mut signals =
+        signals.map_err(|error| Failure::broken("signals", format!("cannot watch for signals: {error}")))?;
+    let heard = stop.clone();
+    std::thread::spawn(move || {
+        for signal in signals.forever() {
+            if signal == SIGINT { heard.ask() } else { heard.insist() }
+        }
+    });
+    Ok(stop)
+}
+
+/// A turn's beginning or end as a line.
+pub(super) fn line(event: &WorkerEvent) -> Option<String> {
+    let at =
+        |time: jiff::Timestamp| paint(style::DIM, time.to_zoned(jiff::tz::TimeZone::system()).strftime("%H:%M:%S"));
+    match event {
+        WorkerEvent::Began { run, title } => {
+            let attempt = if run.attempt > 1 { format!(" (attempt {})", run.attempt) } else { String::new() };
+            Some(format!(
+                "{} {} {:<9} {} {}{attempt}",
+                at(run.started),
+                paint(style::OWNER, format!("{:<10}", run.worker)),
+                run.command,
+                paint(style::ID, &run.task),
+                cut(&clean(title), 60)
+            ))
+        }
+        WorkerEvent::Ended { run, .. } => Some(format!(
+            "{} {} {:<9} {} {}",
+            at(run.ended.unwrap_or(run.started)),
+            paint(style::OWNER, format!("{:<10}", run.worker)),
+            run.command,
+            paint(style::ID, &run.task),
+            ended(run)
+        )),
+        WorkerEvent::Note { text } => Some(format!("{} {}", paint(style::WARN, "note:"), clean(text))),
+        WorkerEvent::Idle => None,
+    }
+}
+
+fn ended(run: &Run) -> String {
+    let took = run.ended.map(|ended| words::span(ended.duration_since(run.started))).unwrap_or_default();
+    let to = run.to.as_ref().map(|to| format!(" → {to}")).unwrap_or_default();
+    let why = run.message.as_ref().filter(|_| run.outcome != Outcome::Done);
+    let why = why.map(|why| format!(": {}", clean(why))).unwrap_or_default();
+    format!("{} in {took}{to}{why}", paint(outcome(run.outcome), run.outcome.name()))
+}
+
+pub(super) fn outcome(outcome: Outcome) -> anstyle::Style {
+    match outcome {
+        Outcome::Done => style::READY,
+        Outcome::Running | Outcome::Advanced => style::OWNER,
+        Outcome::Escalated | Outcome::Strayed | Outcome::Iterated | Outcome::Returned => style::WARN,
+        Outcome::Failed | Outcome::TimedOut | Outcome::Unmoved | Outcome::Lost => style::BLOCKED,
+        Outcome::Waiting | Outcome::Interrupted => style::DIM,
+    }
+}

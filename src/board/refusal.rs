@@ -51,6 +51,8 @@ pub enum Refusal {
     Blocked { task: TaskId, by: Vec<TaskId> },
     #[error("{task} is of size {size}, too large for {command}")]
     Oversized { task: TaskId, size: &'static str, command: String },
+    #[error("{task} is small enough: {command} is for tasks of size M and above")]
+    SmallEnough { task: TaskId, command: String },
     #[error("{task} belongs to a group, whose {command} runs on {primary}")]
     NotPrimary { task: TaskId, primary: TaskId, command: String },
     #[error("{task} waits for the rest of its group: {}", ids(waiting_for))]
@@ -66,6 +68,8 @@ pub enum Refusal {
     Held { task: TaskId, holder: Worker, elsewhere: Option<String>, until: Timestamp, held: bool },
     #[error("{task} has no {kind}")]
     Lacks { task: TaskId, kind: String },
+    #[error("the {kind} of {task} is of an earlier round, and this is round {round}")]
+    Stale { task: TaskId, kind: String, round: u32 },
     #[error("your claim on {task} is lost: it ended, or somebody took it over")]
     Lost { task: TaskId },
     #[error("{task} is {state}: there is nothing to claim")]

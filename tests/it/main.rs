@@ -23,6 +23,7 @@ mod past;
 mod race;
 mod sandbox;
 mod sharing;
+mod splitting;
 mod watching;
 mod workflow;
 mod worktree;

@@ -10,16 +10,18 @@
 //! store/      .ralph/ on disk: codec, guarded files, lock, journal, index, merge
 //! git/        gix: worktrees, other revisions, commits, merges, remotes; git itself only for what gix cannot
 //! github/     the client, what both sides say field by field, and the pure plan that brings them together
+//! agent/      what hosts of agents send and read: hooks and their commands, files that set them up
 //! watch/      file events: which paths may have changed
 //! app/        the verbs, one file each: add, set, block, note, undo, doctor …
 //! cli/        the command line: parse → one verb → show
 //!
-//! cli → app → store git github watch → board → workflow → task          (config and fs are leaves beside task)
+//! cli → app → store git github agent watch → board → workflow → task          (config and fs are leaves beside task)
 //! ```
 //!
 //! A verb takes the board's lock, reads what it needs, decides (in `board`, without touching disk), commits once through
 //! the store, and returns a struct that every face shows in its own way. `tests/it/architecture.rs` keeps the arrows.
 
+mod agent;
 pub mod app;
 pub mod board;
 pub mod cli;

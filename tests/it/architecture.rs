@@ -12,8 +12,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("store", &["task", "workflow", "board", "fs"]),
     ("git", &["fs"]),
     ("github", &["task", "workflow", "fs"]),
+    ("agent", &[]),
     ("watch", &[]),
-    ("app", &["task", "workflow", "board", "store", "git", "github", "watch", "config", "fs"]),
+    ("app", &["task", "workflow", "board", "store", "git", "github", "agent", "watch", "config", "fs"]),
     ("cli", &["app", "task", "workflow", "board", "config", "fs"]),
 ];
 

@@ -10,7 +10,7 @@
 //! store/      .ralph/ on disk: codec, guarded files, lock, journal, index, merge
 //! git/        gix: worktrees, other revisions, commits, merges, remotes; git itself only for what gix cannot
 //! github/     the client, what both sides say field by field, and the pure plan that brings them together
-//! agent/      what hosts of agents send and read: hooks and their commands, files that set them up
+//! agent/      prompts, documents and hosts' hooks: what agents are told and what they hand in
 //! watch/      file events: which paths may have changed
 //! app/        the verbs, one file each: add, set, block, note, undo, doctor …
 //! cli/        the command line: parse → one verb → show

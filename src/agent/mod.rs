@@ -1,4 +1,6 @@
-//! What hosts of coding agents send and read: hooks, the commands in them, and the files that set them up.
+//! Prompts, documents and hosts' hooks: what agents are told and what they hand in.
+
+pub mod document;
 
 mod ask;
 mod gate;

@@ -4,6 +4,7 @@
 mod add;
 mod advance;
 mod archive;
+mod artifact;
 mod batch;
 mod block;
 mod board_files;
@@ -50,6 +51,7 @@ pub use crate::store::merge::Side;
 pub use add::{Added, NewTask, add};
 pub use advance::{Advanced, advance};
 pub use archive::{Archived, archive};
+pub use artifact::{Artifact, check_artifact, link_artifact, new_artifact};
 pub use batch::parse as parse_batch;
 pub use block::{Linked, block, unblock};
 pub use claim::{Claimed, Released, claim, release, renew};

@@ -40,6 +40,10 @@ pub fn commands() -> Vec<CompletionCandidate> {
     ws.flow().commands().iter().map(|command| CompletionCandidate::new(&command.name)).collect()
 }
 
+pub fn documents() -> Vec<CompletionCandidate> {
+    ["research", "plan", "review", "report"].map(CompletionCandidate::new).into()
+}
+
 pub fn labels() -> Vec<CompletionCandidate> {
     let Some((_, board)) = board() else { return Vec::new() };
     let mut labels: Vec<&String> = board.tasks().iter().flat_map(|task| &task.labels).collect();

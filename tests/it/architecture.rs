@@ -12,7 +12,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("store", &["task", "workflow", "board", "fs"]),
     ("git", &["fs"]),
     ("github", &["task", "workflow", "fs"]),
-    ("agent", &[]),
+    ("agent", &["task", "workflow", "board", "config", "fs"]),
     ("watch", &[]),
     ("app", &["task", "workflow", "board", "store", "git", "github", "agent", "watch", "config", "fs"]),
     ("cli", &["app", "task", "workflow", "board", "config", "fs"]),

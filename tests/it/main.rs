@@ -4,6 +4,7 @@
 
 mod anywhere;
 mod architecture;
+mod artifacts;
 mod broken;
 mod claims;
 mod commands;

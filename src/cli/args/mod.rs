@@ -1,5 +1,6 @@
 //! Every command and option, as typed.
 
+mod agent;
 mod share;
 mod sync;
 mod task;
@@ -13,6 +14,7 @@ use clap_complete::engine::ArgValueCandidates;
 
 use super::complete;
 
+pub use agent::Artifact;
 pub use share::{Claims, Commit, Merge, Share, Take, Trust};
 pub use sync::{Pr, Sync, SyncCommand, SyncInit, SyncResolve, SyncRun, TakeSide};
 pub use task::{Add, Archive, Diff, Graph, Ls, Rm, Search, Set, Task, Tree};
@@ -126,6 +128,9 @@ pub enum Command {
     Pr(Pr),
     /// Merge a task's branch into main, and close the task
     Merge(Merge),
+    /// The documents of a task: research, plan, review, report
+    #[command(subcommand)]
+    Artifact(Artifact),
     /// Commit the board and its documents, and nothing else
     Commit(Commit),
     /// Bring in the board of others, and nothing else

@@ -2,6 +2,7 @@
 
 mod add;
 mod archive;
+mod artifact;
 mod block;
 mod claim;
 mod commit;
@@ -68,6 +69,7 @@ pub fn run(session: &Session<'_>, command: Command) -> Answer {
         Command::Advance(args) => place::advance(session, &args),
         Command::Workflow(args) => workflow::run(session, &args),
         Command::Worktree(command) => worktree::run(session, &command),
+        Command::Artifact(command) => artifact::run(session, &command),
         Command::Commit(args) => commit::run(session, &args),
         Command::Pr(args) => pr::run(session, &args),
         Command::Merge(args) => merge::run(session, &args),

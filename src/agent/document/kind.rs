@@ -1,0 +1,95 @@
+//! The kinds of document, and what a review can come to.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Serialize;
+
+use crate::task::ParseError;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DocumentKind {
+    Research,
+    Plan,
+    Review,
+    Report,
+}
+
+impl DocumentKind {
+    pub const ALL: [Self; 4] = [Self::Research, Self::Plan, Self::Review, Self::Report];
+
+    /// As `type` in front matter, and as the key under `[artifacts]`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Research => "research",
+            Self::Plan => "plan",
+            Self::Review => "review",
+            Self::Report => "report",
+        }
+    }
+
+    /// Where its files lie, from the root of the repository.
+    pub fn folder(self) -> &'static str {
+        match self {
+            Self::Research => "thoughts/shared/research",
+            Self::Plan => "thoughts/shared/plans",
+            Self::Review => "thoughts/shared/reviews",
+            Self::Report => "thoughts/shared/reports",
+        }
+    }
+
+    /// One for a whole group, on its first member.
+    pub fn is_of_group(self) -> bool {
+        matches!(self, Self::Plan | Self::Review)
+    }
+}
+
+impl fmt::Display for DocumentKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for DocumentKind {
+    type Err = ParseError;
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        Self::ALL.into_iter().find(|kind| kind.as_str().eq_ignore_ascii_case(text.trim())).ok_or_else(|| ParseError {
+            what: "a kind of document",
+            text: text.to_owned(),
+            allowed: Self::ALL.map(Self::as_str).join(", "),
+        })
+    }
+}
+
+/// What a review says of a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    Approved,
+    NeedsIteration,
+}
+
+impl Status {
+    /// As in front matter.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Approved => "approved",
+            Self::NeedsIteration => "needs-iteration",
+        }
+    }
+
+    /// As in the line that gives the verdict.
+    pub fn verdict(self) -> &'static str {
+        match self {
+            Self::Approved => "APPROVED",
+            Self::NeedsIteration => "NEEDS_ITERATION",
+        }
+    }
+
+    /// In either spelling.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        [Self::Approved, Self::NeedsIteration].into_iter().find(|it| it.as_str() == text || it.verdict() == text)
+    }
+}

@@ -1,0 +1,18 @@
+//! The documents that agents hand in: kinds, names, front matter, skeletons, and what makes one complete.
+
+mod check;
+mod front;
+mod kind;
+mod markdown;
+mod name;
+mod plan;
+mod skeleton;
+mod subject;
+
+pub use check::{Finding, check};
+pub use front::FrontMatter;
+pub use kind::{DocumentKind, Status};
+pub use name::{DocumentName, file_name, slug};
+pub use plan::{Phase, files_modified, phases};
+pub use skeleton::{MARKER, skeleton};
+pub use subject::{Member, Subject};

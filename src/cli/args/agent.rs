@@ -1,0 +1,42 @@
+//! The options of the commands that agents report with.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use clap_complete::engine::ArgValueCandidates;
+
+use crate::cli::complete;
+
+#[derive(Debug, Subcommand)]
+pub enum Artifact {
+    /// Make the document to fill in, or find the one that is there
+    New {
+        #[command(flatten)]
+        of: Document,
+        /// Words for its file name [default: the title]
+        #[arg(long, value_name = "WORDS")]
+        slug: Option<String>,
+    },
+    /// Link a document to its task, once it is complete
+    Link {
+        #[command(flatten)]
+        of: Document,
+        /// [default: the one that `new` gives]
+        #[arg(value_name = "PATH", value_hint = clap::ValueHint::FilePath)]
+        path: Option<PathBuf>,
+    },
+    /// What a document still lacks
+    Check {
+        #[command(flatten)]
+        of: Document,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct Document {
+    /// research, plan, review or report
+    #[arg(value_name = "KIND", add = ArgValueCandidates::new(complete::documents))]
+    pub kind: String,
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: String,
+}

@@ -1,0 +1,45 @@
+//! `ralph artifact`.
+
+use crate::app;
+use crate::cli::args::Artifact;
+use crate::cli::style::{self, paint};
+use crate::cli::{Answer, Outcome, Session, words};
+
+pub fn run(session: &Session<'_>, command: &Artifact) -> Answer {
+    match command {
+        Artifact::New { of, slug } => {
+            let made = session.with(|ws| app::new_artifact(ws, &of.kind, &ws.find(&of.task)?, slug.as_deref()))?;
+            if !session.out.json && !made.created {
+                session.out.say(&format!("nothing to do: {} has a {} already", made.task, made.kind));
+            }
+            tell(session, &made, &format!("{}\n", made.path))
+        }
+        Artifact::Link { of, path } => {
+            let here = session.options.dir.clone();
+            let linked =
+                session.with(|ws| app::link_artifact(ws, &of.kind, &ws.find(&of.task)?, path.as_deref(), &here))?;
+            let text = format!("{} {} {}\n", paint(style::ID, &linked.task), linked.kind, linked.path);
+            tell(session, &linked, &text)
+        }
+        Artifact::Check { of } => {
+            let checked = session.with(|ws| app::check_artifact(ws, &of.kind, &ws.find(&of.task)?))?;
+            let mut text: String =
+                checked.findings.iter().map(|finding| format!("{}:{finding}\n", checked.path)).collect();
+            text.push_str(&match checked.findings.len() {
+                0 => format!("{} {}\n", checked.path, paint(style::READY, "is complete")),
+                many => format!("{}\n", words::count(many, "finding")),
+            });
+            tell(session, &checked, &text)?;
+            Ok(if checked.findings.is_empty() { Outcome::Done } else { Outcome::Negative })
+        }
+    }
+}
+
+fn tell(session: &Session<'_>, artifact: &app::Artifact, text: &str) -> Answer {
+    if session.out.json {
+        session.out.json(artifact);
+    } else {
+        session.out.text(text);
+    }
+    Ok(Outcome::Done)
+}

@@ -9,5 +9,5 @@ mod shell;
 
 pub use ask::{Ask, Wish, asks};
 pub use gate::{GATES, GateSpec, Phase as GatePhase};
-pub use hook::{HookInput, NotAHook};
+pub use hook::HookInput;
 pub use shell::{Call, GitCall, calls};

@@ -3,8 +3,10 @@
 pub mod document;
 
 mod ask;
+pub mod claude;
 mod gate;
 mod hook;
+pub mod json;
 mod shell;
 
 pub use ask::{Ask, Wish, asks};

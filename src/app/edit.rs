@@ -88,7 +88,10 @@ fn judged_move(ws: &Workspace, id: &TaskId, text: &str) -> Result<Option<Verdict
         return Err(Failure::refused("not-claimed", message).advice(format!("`ralph claim {id}` takes it")));
     }
     let asked = Move { task: id, to: Target::State(read.state), command: None, force: false };
-    Ok(Some(board.judge(ws.rules(), &ws.actor()?, &asked)?))
+    let (actor, rules) = (ws.actor()?, ws.rules());
+    let verdict = board.judge(rules, &actor, &asked)?;
+    super::proof::refuse_unproven(ws, &board, &actor, id, &verdict)?;
+    Ok(Some(verdict))
 }
 
 /// What differs between two versions of a file, key by key.

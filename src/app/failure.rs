@@ -282,7 +282,11 @@ impl Failure {
         match refusal {
             Refusal::Held { task, .. } => raced("held", message).hint(Hint::Wait { task: task.clone() }),
             Refusal::Lacks { task, kind } => Self::refused("no-artifact", message).advice(format!(
-                "link it with `ralph task set {task} artifacts.{kind}=PATH`; a person may insist with `--force`"
+                "`ralph artifact new {kind} {task}` makes it, `ralph artifact link {kind} {task}` hands it in; \
+                 a person may insist with `--force`"
+            )),
+            Refusal::Stale { task, kind, .. } => Self::refused("no-artifact", message).advice(format!(
+                "`ralph artifact new {kind} {task}` makes the next one, `ralph artifact link {kind} {task}` hands it in"
             )),
             Refusal::Lost { .. } => raced("claim-lost", message).advice("stop working on it, and take the next task"),
             Refusal::RoleFull { .. } => raced("role-full", message).advice("wait until one of them is done"),

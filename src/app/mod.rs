@@ -29,6 +29,7 @@ mod on;
 mod past;
 mod place;
 mod pr;
+mod proof;
 mod reap;
 mod remote_claims;
 mod remove;

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::claim::{Kind, drawn};
+use super::proof::refuse_unproven;
 use super::remote_claims::{Published, Reach, publish};
 use super::{Failure, Workspace};
 use crate::board::{Actor, Board, Change, Move, Op, Target, Verdict};
@@ -59,6 +60,11 @@ pub fn move_task(
         }
         _ => None,
     };
+    if ws.rules().role_of(&actor.worker).is_some() {
+        // Before the lock: to look at a worktree takes its time.
+        let board = ws.family(id)?;
+        refuse_unproven(ws, &board, &actor, id, &judge(&board)?.0)?;
+    }
     let lock = ws.lock()?;
     let board = ws.family(id)?;
     let (mut verdict, takes) = judge(&board)?;

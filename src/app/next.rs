@@ -7,7 +7,7 @@ use super::claim::{Kind, grant};
 use super::reap::{Orphans, Reaped, reap_from};
 use super::remote_claims::{Reach, drafted, publish};
 use super::{Claimed, Failure, FailureKind, Hint, Workspace};
-use crate::board::{Board, Choice, ClaimAsk};
+use crate::board::{Board, Choice, ClaimAsk, left_by};
 use crate::task::{StateName, TaskId};
 
 /// What `next` is asked for.
@@ -64,7 +64,7 @@ fn role(ws: &Workspace, asked: &NextAsk) -> Result<Option<String>, Failure> {
 fn look(ws: &Workspace, role: Option<&str>) -> Result<Chosen, Failure> {
     let board = as_reaped(ws, ws.board()?);
     let worker = ws.me().ok();
-    let choice = board.choose(role, worker.as_ref(), ws.rules()).ok_or_else(|| nothing(role))?;
+    let choice = board.choose(role, worker.as_ref(), ws.rules()).ok_or_else(|| nothing(ws, &board, role))?;
     Ok(chosen(&board, choice, role, None, Vec::new()))
 }
 
@@ -81,7 +81,7 @@ fn claim_next(ws: &Workspace, role: Option<&str>, reach: Reach) -> Result<Chosen
     {
         return Err(Failure::usage("not-your-role", format!("{me} has the role {own}, not {role}")));
     }
-    let choose = |board: &Board| board.choose(role, Some(&me), ws.rules()).ok_or_else(|| nothing(role));
+    let choose = |board: &Board| board.choose(role, Some(&me), ws.rules()).ok_or_else(|| nothing(ws, board, role));
     // Where machines agree through a remote, it hears of the choice first.
     let draft = |board: &Board| {
         let choice = choose(board)?;
@@ -122,9 +122,21 @@ fn chosen(board: &Board, choice: Choice, role: Option<&str>, claim: Option<Claim
     }
 }
 
-fn nothing(role: Option<&str>) -> Failure {
+fn nothing(ws: &Workspace, board: &Board, role: Option<&str>) -> Failure {
     let whom = role.map(|role| format!(" for {role}")).unwrap_or_default();
-    Failure::new(FailureKind::Nothing, "nothing-ready", format!("there is no work{whom} now")).hint(Hint::Ready)
+    let failure = Failure::new(FailureKind::Nothing, "nothing-ready", format!("there is no work{whom} now"));
+    let failure = failure.hint(Hint::Ready);
+    let (rules, role) = (ws.rules(), role.unwrap_or_default());
+    let left = board.tasks().iter().filter_map(|task| left_by(task, rules));
+    let mine: Vec<_> = left.filter(|(command, _)| command.is_for(role, rules.mode)).collect();
+    match mine.first() {
+        Some((command, label)) => failure.advice(format!(
+            "{} left {} where they are: a person decides on those with the label {label}",
+            command.name,
+            mine.len()
+        )),
+        None => failure,
+    }
 }
 
 /// Waits until there is work, or a place for this worker, by watching the board; gives up after `limit`.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::view::{ClaimView, TaskView, views};
 use super::{Failure, Workspace};
-use crate::board::{Board, Cause, Refusal, Standings};
+use crate::board::{Board, Cause, Refusal, Standings, left_by};
 use crate::task::TaskId;
 
 #[derive(Debug, Serialize)]
@@ -91,6 +91,12 @@ fn verdict(ws: &Workspace, board: &Board, at: usize, standings: &Standings, reas
     }
     if let Some(turn) = board.not_its_turn(at, ws.rules()) {
         return turn.to_string();
+    }
+    if let Some((command, label)) = left_by(task, ws.rules()) {
+        return format!(
+            "{} left it where it is, with the label {label}: it is looked at again when that is taken off",
+            command.name
+        );
     }
     if standings.is_ready(at) {
         let mode = ws.rules().mode;

@@ -22,6 +22,7 @@ pub fn command_for<'r>(task: &Task, has_children: bool, role: &str, rules: &'r R
     let oversized = !has_children && task.estimate.is_some_and(|estimate| estimate.is_oversized());
     let fits = |command: &&Command| {
         command.takes(state, rules.mode)
+            && !has_left(command, task)
             && match command.sizes {
                 Sizes::Oversized => oversized,
                 Sizes::Small => !oversized,
@@ -31,6 +32,20 @@ pub fn command_for<'r>(task: &Task, has_children: bool, role: &str, rules: &'r R
     let found: Vec<&Command> = rules.flow.commands_of(role, rules.mode).filter(fits).collect();
     let splits = found.iter().find(|command| command.sizes == Sizes::Oversized);
     splits.or_else(|| unopened(task, &found)).or(found.last()).copied()
+}
+
+/// Whether the command looked at the task before, and left it where it was.
+fn has_left(command: &Command, task: &Task) -> bool {
+    command.stay.as_ref().is_some_and(|mark| task.labels.contains(mark))
+}
+
+/// The command that left a task where it is, where no other takes it from there; and the label that says so.
+pub fn left_by<'r>(task: &Task, rules: &'r Rules) -> Option<(&'r Command, &'r str)> {
+    let state = rules.flow.state(task.kind, &task.state)?;
+    let left = |command: &&Command| command.takes(state, rules.mode) && has_left(command, task);
+    let command = rules.flow.commands().iter().find(left)?;
+    let taken = rules.flow.roles().iter().any(|role| command_for(task, false, &role.name, rules).is_some());
+    command.stay.as_deref().filter(|_| !taken).map(|mark| (command, mark))
 }
 
 /// A mirrored task without a pull request gets one before it is merged: of two commands that start at the same place, the
@@ -113,5 +128,63 @@ impl<'a> Order<'a> {
             created: (task.created.is_none(), task.created),
             id: &task.id,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::{Actor, Change, Move, Target};
+    use crate::task::{Estimate, StateName, Value};
+    use crate::workflow::Workflow;
+
+    fn board(labels: &[&str], estimate: Estimate) -> Board {
+        let mut task = Task::new(TaskId::new("a").unwrap(), "A", StateName::new("Backlog"));
+        task.labels = labels.iter().map(ToString::to_string).collect();
+        task.estimate = Some(estimate);
+        Board::new(vec![task], Vec::new(), Vec::new())
+    }
+
+    fn chosen(board: &Board) -> Option<String> {
+        board.choose(Some("analyst"), None, &Rules::of(Workflow::builtin())).and_then(|choice| choice.command)
+    }
+
+    fn triaged(board: &Board, who: &str, to: &str, command: Option<&str>) -> (Vec<Change>, bool) {
+        let actor = Actor { worker: Worker::new(who).unwrap(), proof: None };
+        let asked =
+            Move { task: &TaskId::new("a").unwrap(), to: Target::State(StateName::new(to)), command, force: false };
+        let verdict = board.judge(&Rules::of(Workflow::builtin()), &actor, &asked).unwrap();
+        (verdict.changes, verdict.hands_off)
+    }
+
+    fn labels(old: &[&str], new: &[&str]) -> Change {
+        let value = |all: &[&str]| (!all.is_empty()).then(|| Value::texts(all));
+        Change::set(&TaskId::new("a").unwrap(), "labels", value(old), value(new))
+    }
+
+    #[test]
+    fn what_triage_leaves_is_marked_and_not_taken_up_for_ever() {
+        let fresh = board(&["bug"], Estimate::S);
+        assert_eq!(chosen(&fresh).as_deref(), Some("triage"));
+        let (changes, hands_off) = triaged(&fresh, "analyst", "Backlog", Some("triage"));
+        assert_eq!((changes, hands_off), (vec![labels(&["bug"], &["bug", "ralph-triage"])], true));
+        let left = board(&["bug", "ralph-triage"], Estimate::S);
+        assert_eq!(chosen(&left), None);
+        assert!(!Standings::new(&left, &Rules::of(Workflow::builtin())).is_ready(0));
+        assert_eq!(chosen(&board(&["ralph-triage"], Estimate::L)).as_deref(), Some("split"), "too large is too large");
+    }
+
+    #[test]
+    fn the_mark_goes_with_the_first_move() {
+        let left = board(&["ralph-triage"], Estimate::S);
+        for who in ["analyst", "anna"] {
+            let (changes, _) = triaged(&left, who, "Research Needed", None);
+            assert!(changes.contains(&labels(&["ralph-triage"], &[])), "{changes:?}");
+        }
+    }
+
+    #[test]
+    fn a_person_who_moves_a_task_to_where_it_is_marks_nothing() {
+        assert_eq!(triaged(&board(&[], Estimate::S), "anna", "Backlog", None), (Vec::new(), false));
     }
 }

@@ -1,6 +1,6 @@
 //! Where each task stands: what blocks it, and whether somebody could take it now.
 
-use super::{Board, Links, Rules};
+use super::{Board, Links, Rules, left_by};
 use crate::task::{Kind, Task, TaskId};
 use crate::workflow::State;
 
@@ -99,7 +99,7 @@ fn is_taken_up(task: &Task, state: &State, rules: &Rules) -> bool {
     let intake = match task.kind {
         Kind::Step => !state.terminal && !state.lock,
         Kind::Epic => false,
-        Kind::Issue => rules.flow.is_intake(state, rules.mode),
+        Kind::Issue => rules.flow.is_intake(state, rules.mode) && left_by(task, rules).is_none(),
     };
     intake && task.problems.is_empty()
 }

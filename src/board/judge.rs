@@ -36,6 +36,13 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// Whether it counts as a rejection, wherever it leads.
+    pub fn is_rejection(&self) -> bool {
+        self.changes
+            .iter()
+            .any(|change| matches!(change, Change::Set { key, .. } if key.as_str() == "review.rejections"))
+    }
+
     /// Nothing moves.
     pub fn staying(state: StateName) -> Self {
         Self {
@@ -92,7 +99,7 @@ pub(super) struct Court<'a> {
 }
 
 impl<'a> Court<'a> {
-    fn role(&self) -> Option<&str> {
+    pub(super) fn role(&self) -> Option<&str> {
         self.rules.role_of(&self.actor.worker)
     }
 
@@ -127,7 +134,9 @@ impl<'a> Court<'a> {
                 _ => Ok(Some(command)),
             };
         }
-        if self.is_free() {
+        // A person who moves a task to where it is does nothing; a worker says that it stays.
+        let idle = self.role().is_none() && asked.to == Target::State(self.task.state.clone());
+        if self.is_free() || idle {
             return Ok(None);
         }
         let oversized = self.task.estimate.is_some_and(|estimate| estimate.is_oversized());
@@ -329,7 +338,8 @@ impl<'a> Court<'a> {
         }
     }
 
-    /// What the command needs of the task: unblocked, small enough, the group's turn, and the lock in one's own hand.
+    /// What the command needs of the task: unblocked, small enough, the group's turn, the lock in one's own hand, and what
+    /// it yields.
     fn ready_for(&self, command: &Command, to: &StateName) -> Option<Refusal> {
         let escalates = self.rules.flow.escalation() == Some(to);
         if escalates {
@@ -349,7 +359,9 @@ impl<'a> Court<'a> {
         let locked = command.lock.as_ref() == Some(&self.task.state);
         let mine = self.board.claim(id).is_some_and(|claim| claim.live && claim.is_of(&self.actor.worker));
         let worker = self.role().is_some();
-        (worker && locked && !mine).then(|| Refusal::NotClaimed { task: id.clone(), command: command.name.clone() })
+        (worker && locked && !mine)
+            .then(|| Refusal::NotClaimed { task: id.clone(), command: command.name.clone() })
+            .or_else(|| self.unproven(command, to))
     }
 
     /// A task with children follows them.
@@ -403,9 +415,17 @@ mod tests {
 
     /// One task in a state, claimed by that worker where that is a lock.
     fn board(state: &str, holder: Option<&str>) -> Board {
-        let task = Task::new(id("a"), "A", StateName::new(state));
+        let task = documented(Task::new(id("a"), "A", StateName::new(state)));
         let claims = holder.map(|holder| (id("a"), claim(holder))).into_iter().collect::<BTreeMap<_, _>>();
         Board::new(vec![task], Vec::new(), Vec::new()).with_claims(claims)
+    }
+
+    /// With all that workers have to show.
+    fn documented(mut task: Task) -> Task {
+        let round = if task.rejections > 0 { format!("-{}", task.rejections + 1) } else { String::new() };
+        let paths = [("research", "r.md".into()), ("plan", "p.md".into()), ("review", format!("d-critique{round}.md"))];
+        task.artifacts = paths.into_iter().map(|(kind, path)| (kind.to_owned(), path)).collect();
+        task
     }
 
     fn rules(mode: ReviewMode) -> Rules {
@@ -668,7 +688,7 @@ mod tests {
         let reject = |rejections: u32| {
             let mut task = Task::new(id("a"), "A", StateName::new("Plan in Review"));
             task.rejections = rejections;
-            let board = Board::new(vec![task], Vec::new(), Vec::new());
+            let board = Board::new(vec![documented(task)], Vec::new(), Vec::new());
             judge(&board, ReviewMode::Auto, "builder", "Ready for Plan", Some("review"), false).unwrap()
         };
         let first = reject(0);
@@ -724,7 +744,7 @@ mod tests {
         let mut top = Task::new(id("p"), "P", StateName::new(parent));
         (top.kind, top.atomic) = (Kind::Epic, atomic);
         let child = |(name, state): &(&str, &str)| {
-            let mut task = Task::new(id(name), *name, StateName::new(*state));
+            let mut task = documented(Task::new(id(name), *name, StateName::new(*state)));
             task.parent = Some(id("p"));
             task
         };

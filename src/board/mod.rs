@@ -14,6 +14,7 @@ mod links;
 mod op;
 mod parents;
 mod position;
+mod proof;
 mod query;
 mod refer;
 mod refs;
@@ -30,7 +31,7 @@ use refs::Refs;
 
 pub use change::{Assignment, parse_assignment, set_keys};
 pub use check::{Finding, inspect};
-pub use choose::{Choice, command_for};
+pub use choose::{Choice, command_for, left_by};
 pub use claim::{ClaimAsk, Grant, Return};
 pub use event::{Event, EventKind, Facts, Via, changed as changed_event};
 pub use flow_times::{FlowTimes, Step};

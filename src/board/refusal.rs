@@ -66,6 +66,8 @@ pub enum Refusal {
     Held { task: TaskId, holder: Worker, elsewhere: Option<String>, until: Timestamp, held: bool },
     #[error("{task} has no {kind}")]
     Lacks { task: TaskId, kind: String },
+    #[error("the {kind} of {task} is of an earlier round, and this is round {round}")]
+    Stale { task: TaskId, kind: String, round: u32 },
     #[error("your claim on {task} is lost: it ended, or somebody took it over")]
     Lost { task: TaskId },
     #[error("{task} is {state}: there is nothing to claim")]

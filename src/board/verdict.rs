@@ -15,10 +15,12 @@ impl Court<'_> {
         let to = if too_often { self.rules.flow.escalation().cloned().unwrap_or(to) } else { to };
         let lock = command.and_then(|command| command.lock.as_ref()) == Some(&to);
         let free_lock = self.is_free() && self.rules.flow.state(self.task.kind, &to).is_some_and(|state| state.lock);
-        let hands_off = !lock && !free_lock && self.task.state != to;
+        // To leave a task where it is, is an end too, where the command has a mark for it.
+        let stays = self.task.state == to && command.is_some_and(|command| command.stay.is_some());
+        let hands_off = !lock && !free_lock && (self.task.state != to || stays);
         let moved = self.moved_along(command, &to)?;
         let mut changes = Vec::new();
-        for (at, state) in &moved {
+        for (at, state) in moved.iter().filter(|_| !stays) {
             let task = &self.board.tasks()[*at];
             changes.push(Change::set(&task.id, "state", Some(Value::text(&task.state)), Some(Value::text(state))));
         }
@@ -26,7 +28,7 @@ impl Court<'_> {
             let old = (self.task.rejections > 0).then_some(Value::Integer(self.task.rejections.into()));
             changes.push(Change::set(&self.task.id, "review.rejections", old, Some(Value::Integer(rejections.into()))));
         }
-        changes.extend(self.iteration_label(rejected, command, &to));
+        changes.extend(self.labels(rejected, stays, command, &to));
         if hands_off && self.task.owner.is_some() {
             changes.push(Change::set(&self.task.id, "owner", self.task.value(&Key::new("owner")), None));
         }
@@ -37,7 +39,7 @@ impl Court<'_> {
         }
         let others = moved.iter().chain(&parents).filter(|(at, _)| *at != self.at);
         let along = others.map(|(at, state)| (self.board.tasks()[*at].id.clone(), state.clone())).collect();
-        let changes = if self.task.state == to { Vec::new() } else { changes };
+        let changes = if self.task.state == to && !stays { Vec::new() } else { changes };
         Ok(Verdict {
             from: self.task.state.clone(),
             to,
@@ -68,20 +70,24 @@ impl Court<'_> {
         Ok(moved)
     }
 
-    /// A rejected plan is marked; the mark goes when a new plan is there.
-    fn iteration_label(&self, rejected: bool, command: Option<&Command>, to: &StateName) -> Option<Change> {
-        let marked = self.task.labels.iter().any(|label| label == ITERATION);
+    /// A rejected plan is marked, until a new one is there; so is what a command left where it was, until it moves.
+    fn labels(&self, rejected: bool, stays: bool, command: Option<&Command>, to: &StateName) -> Option<Change> {
         let planned = command.is_some_and(|c| c.lock.is_some() && c.complete.as_ref() == Some(to));
         let mut labels = self.task.labels.clone();
-        match (rejected, marked) {
-            (true, false) => {
-                labels.push(ITERATION.into());
-                labels.sort();
-            }
-            (false, true) if planned => labels.retain(|label| label != ITERATION),
-            _ => return None,
+        if planned {
+            labels.retain(|label| label != ITERATION);
         }
+        if self.task.state != *to {
+            let marks: Vec<&String> = self.rules.flow.commands().iter().filter_map(|c| c.stay.as_ref()).collect();
+            labels.retain(|label| !marks.contains(&label));
+        }
+        let left = command.and_then(|command| command.stay.clone()).filter(|_| stays);
+        labels.extend(left.into_iter().chain(rejected.then(|| ITERATION.to_owned())));
+        labels.sort();
+        labels.dedup();
+        let same =
+            labels.iter().all(|label| self.task.labels.contains(label)) && labels.len() >= self.task.labels.len();
         let new = (!labels.is_empty()).then(|| Value::texts(labels));
-        Some(Change::set(&self.task.id, "labels", self.task.value(&Key::new("labels")), new))
+        (!same).then(|| Change::set(&self.task.id, "labels", self.task.value(&Key::new("labels")), new))
     }
 }

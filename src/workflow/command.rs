@@ -20,6 +20,12 @@ pub struct Command {
     pub small_ends: Vec<StateName>,
     /// Kinds of documents that a task must have linked before.
     pub needs: Vec<String>,
+    /// Kinds of documents that a worker must have linked when it completes the command, or rejects.
+    pub yields: Vec<String>,
+    /// The review modes in which it must.
+    pub yields_in: Vec<ReviewMode>,
+    /// The label of a task that the command left where it was: it is not taken up for it again.
+    pub stay: Option<String>,
     /// The end that counts as a rejection.
     pub iterate: Option<StateName>,
     pub on_blocked: bool,

@@ -65,6 +65,10 @@ struct CommandRow {
     small_ends: Vec<String>,
     #[serde(default)]
     needs: Vec<String>,
+    #[serde(default)]
+    yields: Vec<String>,
+    yields_in: Option<Vec<String>>,
+    stay: Option<String>,
     iterate: Option<String>,
     #[serde(default)]
     blocked: bool,
@@ -182,26 +186,33 @@ impl TryFrom<CommandRow> for Command {
     type Error = WorkflowError;
     fn try_from(row: CommandRow) -> Result<Self, WorkflowError> {
         let states = |names: Vec<String>| names.into_iter().map(StateName::new).collect();
-        let modes: Option<Result<Vec<ReviewMode>, _>> =
-            row.modes.map(|modes| modes.iter().map(|mode| mode.parse()).collect());
-        let modes = modes.transpose().map_err(|error| WorkflowError::Inconsistent(error.to_string()))?;
         Ok(Self {
             name: row.name,
             roles: row.roles,
             interactive: row.interactive,
-            modes: modes.unwrap_or_else(|| ReviewMode::ALL.to_vec()),
+            modes: modes(row.modes)?,
             from: states(row.from),
             lock: row.lock.map(StateName::new),
             complete: row.complete.map(StateName::new),
             ends: states(row.ends),
             small_ends: states(row.small_ends),
             needs: row.needs,
+            yields: row.yields,
+            yields_in: modes(row.yields_in)?,
+            stay: row.stay,
             iterate: row.iterate.map(StateName::new),
             on_blocked: row.blocked,
             sizes: row.sizes,
             group: row.group,
         })
     }
+}
+
+/// All of them, where none are named.
+fn modes(named: Option<Vec<String>>) -> Result<Vec<ReviewMode>, WorkflowError> {
+    let Some(named) = named else { return Ok(ReviewMode::ALL.to_vec()) };
+    let parsed: Result<Vec<ReviewMode>, _> = named.iter().map(|mode| mode.parse()).collect();
+    parsed.map_err(|error| WorkflowError::Inconsistent(error.to_string()))
 }
 
 impl From<RoleRow> for Role {

@@ -2,21 +2,7 @@
 
 use std::fs;
 
-use super::sandbox::Sandbox;
-
-/// Fills a skeleton in, as an agent would.
-pub fn fill(sandbox: &Sandbox, path: &str) {
-    let file = sandbox.root().join(path);
-    let text = fs::read_to_string(&file).unwrap();
-    let lines = text.lines().map(|line| match line.split_once("TO BE WRITTEN") {
-        Some((front, _)) if front.contains('`') => "- `src/a.rs`: it".to_owned(),
-        Some((front, _)) if front.starts_with("VERDICT") => "VERDICT: APPROVED".to_owned(),
-        Some((front, _)) if front.starts_with("status") => "status: approved".to_owned(),
-        Some((front, _)) => format!("{front}done"),
-        None => line.to_owned(),
-    });
-    fs::write(file, lines.collect::<Vec<_>>().join("\n") + "\n").unwrap();
-}
+use crate::sandbox::Sandbox;
 
 fn new(sandbox: &Sandbox, kind: &str, task: &str) -> String {
     sandbox.ralph(&["artifact", "new", kind, task, "--json"]).json()["path"].as_str().unwrap().to_owned()
@@ -37,7 +23,7 @@ fn a_document_is_made_once_checked_and_linked() {
     let checked = sandbox.ralph(&["artifact", "check", "research", &id]);
     assert_eq!(checked.code, 1, "{checked}");
 
-    fill(&sandbox, &path);
+    sandbox.fill(&path);
     let text = fs::read_to_string(sandbox.root().join(&path)).unwrap();
     let again = sandbox.ralph(&["artifact", "new", "research", &id, "--slug", "other", "--json"]).json();
     assert_eq!((again["path"].as_str(), again["created"].as_bool()), (Some(path.as_str()), Some(false)));
@@ -71,8 +57,8 @@ fn a_mirrored_task_is_named_by_its_issue_and_not_by_one_that_begins_alike() {
     assert_eq!(long, "thoughts/shared/plans/2026-11-16-GH-0147-a.md");
     let short = new(&sandbox, "plan", "t-aa");
     assert_eq!(short, "thoughts/shared/plans/2026-11-16-GH-0014-a.md");
-    fill(&sandbox, &long);
-    fill(&sandbox, &short);
+    sandbox.fill(&long);
+    sandbox.fill(&short);
     let said = sandbox.ralph(&["artifact", "link", "plan", "t-aa", &long]).fails(1);
     assert!(said.contains("is the plan of t-bb"), "{said}");
     // A free name does not hide whose it is.
@@ -90,7 +76,7 @@ fn a_path_that_leads_out_of_the_repository_is_refused() {
     let sandbox = Sandbox::new();
     let id = sandbox.add(&["A"]);
     let path = new(&sandbox, "research", &id);
-    fill(&sandbox, &path);
+    sandbox.fill(&path);
     fs::copy(sandbox.root().join(&path), sandbox.outside("r.md")).unwrap();
     for typed in ["../r.md", sandbox.outside("r.md").to_str().unwrap()] {
         assert!(
@@ -121,7 +107,7 @@ fn a_group_has_one_plan_and_every_member_links_it() {
     assert_eq!(new(&sandbox, "plan", &first), path);
     let text = fs::read_to_string(sandbox.root().join(&path)).unwrap();
     assert!(text.contains(&format!("## Phase 2: Two ({second})\n\n- **depends_on**: [phase-1]\n")), "{text}");
-    fill(&sandbox, &path);
+    sandbox.fill(&path);
     sandbox.ralph(&["artifact", "link", "plan", &second]).ok();
     for id in [&first, &second] {
         assert!(sandbox.read_task(id).contains(&format!("plan = \"{path}\"")), "{id}");
@@ -134,11 +120,11 @@ fn each_round_of_review_has_its_own_critique() {
     let sandbox = Sandbox::new();
     let id = sandbox.add(&["A", "--state", "plan-in-review"]);
     let plan = new(&sandbox, "plan", &id);
-    fill(&sandbox, &plan);
+    sandbox.fill(&plan);
     sandbox.ralph(&["artifact", "link", "plan", &id]).ok();
     let first = new(&sandbox, "review", &id);
     assert_eq!(first, format!("thoughts/shared/reviews/2026-11-16-{id}-critique.md"));
-    fill(&sandbox, &first);
+    sandbox.fill(&first);
     sandbox.ralph(&["artifact", "link", "review", &id]).ok();
     sandbox.ralph(&["move", &id, "ready-for-plan", "--for", "review"]).ok();
     let second = new(&sandbox, "review", &id);
@@ -152,8 +138,93 @@ fn a_worker_does_not_link_to_what_another_holds() {
     let sandbox = Sandbox::new();
     let id = sandbox.add(&["A", "--state", "research-needed"]);
     let path = new(&sandbox, "research", &id);
-    fill(&sandbox, &path);
+    sandbox.fill(&path);
     sandbox.ralph(&["claim", &id, "--as", "analyst"]).ok();
     sandbox.ralph(&["artifact", "link", "research", &id, "--as", "analyst-2"]).fails(3);
     sandbox.ralph(&["artifact", "link", "research", &id, "--as", "analyst"]).ok();
+}
+
+#[test]
+fn a_worker_is_not_believed_without_its_document() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["A", "--state", "research-needed"]);
+    sandbox.ralph(&["claim", &id, "--as", "analyst"]).ok();
+    let complete = ["move", &id, "__COMPLETE__", "--for", "research", "--as", "analyst"];
+    let said = sandbox.ralph(&complete).fails(1);
+    assert!(
+        said.contains("has no research") && said.contains(&format!("`ralph artifact new research {id}`")),
+        "{said}"
+    );
+    let path = sandbox.hand_in("research", &id);
+    let text = fs::read_to_string(sandbox.root().join(&path)).unwrap();
+    // What was complete when it was linked may have been spoiled since.
+    fs::write(sandbox.root().join(&path), text.replace("## Risks", "## Hopes")).unwrap();
+    assert!(sandbox.ralph(&complete).fails(1).contains("no section `## Risks`"));
+    fs::remove_file(sandbox.root().join(&path)).unwrap();
+    assert!(sandbox.ralph(&complete).fails(1).contains("does not exist"));
+    fs::write(sandbox.root().join(&path), text).unwrap();
+    sandbox.ralph(&complete).ok();
+}
+
+#[test]
+fn a_verdict_and_the_move_must_agree() {
+    let sandbox = Sandbox::new();
+    sandbox.ralph(&["config", "set", "review.mode", "auto"]).ok();
+    let id = sandbox.add(&["A", "--state", "plan-in-review"]);
+    sandbox.hand_in("plan", &id);
+    let path = sandbox.hand_in("review", &id);
+    let reject = ["move", &id, "ready-for-plan", "--for", "review", "--as", "builder"];
+    assert!(sandbox.ralph(&reject).fails(1).contains("says approved, which is not where this move leads"));
+    let file = sandbox.root().join(&path);
+    let text = fs::read_to_string(&file).unwrap();
+    let rejecting =
+        text.replace("status: approved", "status: needs-iteration").replace(": APPROVED", ": NEEDS_ITERATION");
+    fs::write(&file, rejecting).unwrap();
+    let approve = ["move", &id, "__COMPLETE__", "--for", "review", "--as", "builder"];
+    assert!(sandbox.ralph(&approve).fails(1).contains("says needs-iteration"));
+    sandbox.ralph(&reject).ok();
+    // The critique of the first round is no proof in the second.
+    sandbox.ralph(&["move", &id, "plan-in-review", "--force"]).ok();
+    assert!(sandbox.ralph(&reject).fails(1).contains("this is round 2"));
+    sandbox.hand_in("review", &id);
+    sandbox.ralph(&approve).ok();
+}
+
+#[test]
+fn an_implementation_is_committed_in_the_tasks_own_worktree() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["A", "--state", "plan-in-review"]);
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-qm", "board"]);
+    sandbox.ralph(&["claim", &id, "--for", "implement", "--as", "builder"]).ok();
+    let complete = ["move", &id, "__COMPLETE__", "--for", "implement", "--as", "builder"];
+    assert!(sandbox.ralph(&complete).fails(1).contains("has no worktree"));
+    sandbox.ralph(&["worktree", "add", &id]).ok();
+    assert!(sandbox.ralph(&complete).fails(1).contains("has nothing that main has not"));
+    let place = sandbox.root().join(format!("worktrees/{id}"));
+    fs::write(place.join("a.txt"), "a").unwrap();
+    let git = |args: &[&str]| sandbox.git_in(&place, args).ok();
+    git(&["add", "a.txt"]);
+    git(&["commit", "-qm", "a"]);
+    fs::write(place.join("b.txt"), "b").unwrap();
+    assert!(sandbox.ralph(&complete).fails(1).contains("not committed"));
+    fs::remove_file(place.join("b.txt")).unwrap();
+    git(&["checkout", "-q", "-b", "other"]);
+    assert!(sandbox.ralph(&complete).fails(1).contains("is on branch other"));
+    git(&["checkout", "-q", &format!("feature/{id}")]);
+    sandbox.ralph(&complete).ok();
+}
+
+#[test]
+fn a_task_that_triage_leaves_is_not_offered_again_and_says_why() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["A"]);
+    sandbox.ralph(&["next", "--claim", "--as", "analyst"]).ok();
+    sandbox.ralph(&["move", &id, "backlog", "--for", "triage", "--as", "analyst"]).ok();
+    assert_eq!(sandbox.ralph(&["task", "show", &id, "--json"]).json()["claim"], serde_json::Value::Null);
+    let none = sandbox.ralph(&["next", "--claim", "--as", "analyst"]).fails(5);
+    assert!(none.contains("triage left 1 where they are"), "{none}");
+    assert!(sandbox.ralph(&["why", &id]).ok().contains("label ralph-triage"));
+    sandbox.ralph(&["task", "set", &id, "labels-=ralph-triage"]).ok();
+    assert_eq!(sandbox.ralph(&["next", "--role", "analyst", "--json"]).json()["task"], id.as_str());
 }

@@ -34,6 +34,7 @@ fn a_claim_is_exclusive_and_says_who_has_it() {
     assert!(lost.contains("claimed by analyst, until 2026-") && lost.contains("ralph wait"), "{lost}");
     assert_eq!(sandbox.ralph(&["claim", &id, "--as", "analyst", "--json"]).json()["renewed"], true);
     sandbox.ralph(&["move", &id, "__COMPLETE__", "--for", "research", "--as", "analyst-2"]).fails(3);
+    sandbox.hand_in("research", &id);
     sandbox.ralph(&["move", &id, "__COMPLETE__", "--as", "analyst"]).ok();
     let task = sandbox.ralph(&["task", "show", &id, "--json"]).json();
     assert_eq!(
@@ -82,6 +83,7 @@ fn a_released_task_goes_back_and_a_forced_takeover_is_journaled() {
         with(&format!("{id}:stale"), &["note", &id, "mine", "--as", "builder-2"]).fails(3).contains("claim on"),
         "every verb notices"
     );
+    sandbox.hand_in("plan", &id);
     with(token, &["move", &id, "__COMPLETE__", "--as", "builder-2"]).ok();
 }
 
@@ -363,6 +365,7 @@ fn run_passes_code_signals_and_environment() {
     assert_eq!(output.code, 7, "{output}");
     assert!(output.stderr.contains("Research in Progress → Research Needed"), "{output}");
     let complete = format!("{RALPH} move $RALPH_TASK __COMPLETE__");
+    sandbox.hand_in("research", &id);
     sandbox.ralph(&["run", &id, "--as", "analyst", "--", "sh", "-c", &complete]).ok();
     assert_eq!(state(&sandbox, &id), ("Ready for Plan".into(), None));
     let missing = sandbox.ralph(&["run", &id, "--as", "builder", "--", "no-such-program"]);
@@ -423,6 +426,7 @@ fn a_claimed_task_is_removed_only_by_force_and_its_claim_with_it() {
 fn a_program_takes_one_step_after_the_other() {
     let sandbox = Sandbox::new();
     let id = sandbox.add(&["x", "--state", "ready-for-plan"]);
+    sandbox.hand_in("plan", &id);
     let script = format!(
         "{RALPH} move $RALPH_TASK __COMPLETE__ && {RALPH} claim $RALPH_TASK --for implement && {RALPH} next --claim --json"
     );

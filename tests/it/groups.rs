@@ -25,6 +25,7 @@ fn a_held_group_is_not_pulled_apart_by_reaping() {
     states(&sandbox, ["Plan in Progress", "Plan in Progress"]);
     assert!(sandbox.ralph(&["reap"]).stderr.contains("nothing to do"));
     assert_eq!(sandbox.ralph(&["next", "--claim", "--as", "builder-2"]).code, 5);
+    sandbox.hand_in("plan", "a");
     sandbox.ralph(&["move", "a", "__COMPLETE__", "--as", "builder-1"]).ok();
     states(&sandbox, ["Plan in Review", "Plan in Review"]);
 }

@@ -135,6 +135,30 @@ impl Sandbox {
         self.ralph(&all).json()["tasks"][0]["id"].as_str().unwrap().to_owned()
     }
 
+    /// Makes a document of a task, writes it, and links it, as a person; returns its path.
+    #[track_caller]
+    pub fn hand_in(&self, kind: &str, task: &str) -> String {
+        let made = self.ralph(&["artifact", "new", kind, task, "--json"]).json();
+        let path = made["path"].as_str().unwrap().to_owned();
+        self.fill(&path);
+        self.ralph(&["artifact", "link", kind, task]).ok();
+        path
+    }
+
+    /// Fills a skeleton in; a review approves.
+    pub fn fill(&self, path: &str) {
+        let file = self.root().join(path);
+        let text = std::fs::read_to_string(&file).unwrap();
+        let lines = text.lines().map(|line| match line.split_once("TO BE WRITTEN") {
+            Some((front, _)) if front.contains('`') => "- `src/a.rs`: it".to_owned(),
+            Some((front, _)) if front.starts_with("VERDICT") => "VERDICT: APPROVED".to_owned(),
+            Some((front, _)) if front.starts_with("status") => "status: approved".to_owned(),
+            Some((front, _)) => format!("{front}done"),
+            None => line.to_owned(),
+        });
+        std::fs::write(file, lines.collect::<Vec<_>>().join("\n") + "\n").unwrap();
+    }
+
     pub fn write_task(&self, id: &str, content: impl AsRef<[u8]>) {
         std::fs::write(self.task_file(id), content).unwrap();
     }

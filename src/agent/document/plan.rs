@@ -10,7 +10,7 @@ pub struct Phase {
     pub line: u32,
     pub number: u32,
     pub title: String,
-    /// The tasks that it names in parentheses, as written.
+    /// The tasks that it names in parentheses, as written; it may be a plain word too, which is no task.
     pub ids: Vec<String>,
     /// `phase-1`, ids and issues, as written.
     pub depends_on: Vec<String>,
@@ -56,11 +56,16 @@ fn named_tasks(title: &str) -> (&str, Vec<String>) {
         return (title, Vec::new());
     };
     let words: Vec<String> = items(inner);
-    let is_name = |word: &String| word.contains(['-', '#']) && !word.contains(char::is_whitespace);
-    if words.is_empty() || !words.iter().all(is_name) {
+    if words.is_empty() || words.iter().any(|word| word.contains(char::is_whitespace)) {
         return (title, Vec::new());
     }
-    (front.trim_end(), words)
+    let sure = words.iter().all(|word| is_surely_name(word));
+    (if sure { front.trim_end() } else { title }, words)
+}
+
+/// Whether a word is meant as a task's name, and not as a plain word.
+pub fn is_surely_name(word: &str) -> bool {
+    word.contains(['-', '#'])
 }
 
 /// The value of `- **name**: value`, with or without the bullet and the stars.
@@ -131,8 +136,9 @@ type: plan
     }
 
     #[test]
-    fn words_in_parentheses_are_no_tasks() {
-        assert_eq!(named_tasks("Tidy up (optional)"), ("Tidy up (optional)", Vec::new()));
+    fn words_in_parentheses_stay_in_the_title() {
+        assert_eq!(named_tasks("Tidy up (optional)"), ("Tidy up (optional)", vec!["optional".into()]));
+        assert!(!is_surely_name("optional"));
         assert_eq!(named_tasks("Tidy (a-b and c)"), ("Tidy (a-b and c)", Vec::new()));
     }
 

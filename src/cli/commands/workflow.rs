@@ -96,7 +96,8 @@ fn document(flow: &Workflow) -> Value {
         json!({
             "name": command.name, "roles": command.roles, "interactive": command.interactive, "from": command.from,
             "lock": command.lock, "complete": command.complete, "ends": command.ends, "intents": command.intents(flow),
-            "on_blocked": command.on_blocked, "needs": command.needs, "group": command.group,
+            "on_blocked": command.on_blocked, "needs": command.needs, "yields": command.yields,
+            "stay": command.stay, "group": command.group,
         })
     });
     let roles =

@@ -93,6 +93,28 @@ pub fn followed(path: PathBuf) -> PathBuf {
     if path.is_symlink() { path.canonicalize().unwrap_or(path) } else { path }
 }
 
+/// The path that would be written: links and `..` resolved as the system does it, also where the end of it is not there yet.
+pub fn settled(path: &Path) -> PathBuf {
+    fn walk(path: &Path, links: usize) -> PathBuf {
+        let mut done = PathBuf::new();
+        for part in path.components() {
+            if part == std::path::Component::ParentDir {
+                done.pop();
+                continue;
+            }
+            done.push(part);
+            if let Ok(to) = std::fs::read_link(&done)
+                && links > 0
+            {
+                done.pop();
+                done = walk(&done.join(to), links - 1);
+            }
+        }
+        done
+    }
+    walk(path, 40)
+}
+
 pub fn rename(from: &Path, to: &Path) -> Result<(), FsError> {
     named("rename", from, std::fs::rename(from, to))
 }

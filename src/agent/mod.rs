@@ -1,3 +1,15 @@
 //! Prompts, documents and hosts' hooks: what agents are told and what they hand in.
 
 pub mod document;
+
+mod ask;
+pub mod claude;
+mod gate;
+mod hook;
+pub mod json;
+mod shell;
+
+pub use ask::{Ask, Wish, asks};
+pub use gate::{GATES, GateSpec, Phase as GatePhase};
+pub use hook::HookInput;
+pub use shell::{Call, GitCall, calls};

@@ -17,6 +17,7 @@ mod edit;
 mod failure;
 mod graph;
 mod history;
+mod hook;
 mod init;
 mod list;
 mod merge;
@@ -39,6 +40,7 @@ mod runs;
 mod search;
 mod set;
 mod settings;
+mod setup;
 mod share;
 mod show;
 mod split;
@@ -54,6 +56,7 @@ mod worker;
 mod workspace;
 mod worktree;
 
+pub use crate::agent::{GATES, GateSpec, HookInput};
 pub use crate::store::merge::Side;
 pub use add::{Added, NewTask, add};
 pub use advance::{Advanced, advance};
@@ -69,6 +72,7 @@ pub use edit::{Edited, Editing, begin_edit, check as check_edit, finish_edit};
 pub use failure::{Failure, FailureKind, Hint};
 pub use graph::{GraphNode, Graphed, TreeNode, graph, tree};
 pub use history::{LogLine, LogQuery, Undone, log, undo};
+pub use hook::{Answered, Gate, Left, answer_hook, find_gate, hook, left_for};
 pub use init::{InitOptions, Initialised, init};
 pub use list::{Listed, list, list_archived};
 pub use merge::{MergeStep, Merged, merge};
@@ -87,6 +91,7 @@ pub use runs::{Outcome, Run, RunShown, find_run, follow_run, list_runs, show_run
 pub use search::{Hit, search};
 pub use set::{FieldChange, SetDone, set};
 pub use settings::{SettingView, get_setting, list_settings, set_setting};
+pub use setup::{Done, GENERIC, SetUp, SetUpFile, SetUpHow, setup_claude};
 pub use share::{Shared, pull, push};
 pub use show::{Shown, show};
 pub use split::{SplitChild, SplitDone, split};
@@ -95,7 +100,7 @@ pub use sync::{
     BoardWaiter, Directions, Failed, InitAsk, InitStep, Mirrored, Plan, PlanRow, Resolved, SyncAsk, SyncFinding,
     SyncInit, SyncStatus, SyncStep, Synced, TakeSide, Way, sync, sync_doctor, sync_init, sync_resolve, sync_status,
 };
-pub use team::{CrewView, Doing, Left, StepView, TeamDone, TeamNews, TeamView, TeamWanted, hero, team};
+pub use team::{CrewView, Doing, StepView, TeamDone, TeamNews, TeamView, TeamWanted, hero, team};
 pub use trust::{Trust, look_at_trust, trust};
 pub use view::{ClaimView, GithubView, TaskView};
 pub use wait::{WaitFor, Waited, wait, wait_for, wait_is_over};

@@ -75,7 +75,8 @@ pub fn move_task(
     carry_out(ws, &lock, &board, id, "move", verdict)
 }
 
-fn judged(
+/// What the judge says of a move, as it was typed.
+pub(super) fn judged(
     ws: &Workspace,
     board: &Board,
     actor: &Actor,

@@ -3,6 +3,7 @@
 use super::artifact::{linked, subject};
 use super::merge::refuse_unmergeable;
 use super::moves::missing;
+use super::worker::refuse_strays;
 use super::worktree::{main_branch, place};
 use super::{Failure, Workspace};
 use crate::agent::document::{DocumentKind, FrontMatter, Status, check};
@@ -29,6 +30,7 @@ pub(super) fn refuse_unproven(
     let Some(end) = End::of(command, verdict) else { return Ok(()) };
     if command.name == IMPLEMENT {
         refuse_unbuilt(ws, board, id)?;
+        refuse_strays(ws, id)?;
     }
     if command.yields_in.contains(&ws.rules().mode) {
         for kind in command.yields.iter().filter_map(|kind| kind.parse().ok()) {

@@ -147,10 +147,14 @@ impl Workspace {
         self.rng.borrow_mut()
     }
 
+    /// Who somebody said that we are: `--as`, else `RALPH_WORKER`.
+    pub(super) fn named(&self) -> Option<String> {
+        self.worker.clone().or_else(|| std::env::var("RALPH_WORKER").ok().filter(|name| !name.is_empty()))
+    }
+
     /// Who acts: `--as`, else `RALPH_WORKER`, else git's user.
     pub fn me(&self) -> Result<Worker, Failure> {
-        let named = self.worker.clone().or_else(|| std::env::var("RALPH_WORKER").ok().filter(|name| !name.is_empty()));
-        let name = named.or_else(|| self.repository.user_name());
+        let name = self.named().or_else(|| self.repository.user_name());
         let name = name.ok_or_else(|| {
             Failure::usage("nobody", "who are you?").advice("say `--as NAME`, set RALPH_WORKER, or set git's user.name")
         })?;

@@ -201,7 +201,7 @@ pub fn list_worktrees(ws: &Workspace) -> Result<Vec<WorktreeView>, Failure> {
     Ok(views)
 }
 
-fn task_of<'b>(board: &'b Board, worktree: &Worktree) -> Option<&'b Task> {
+pub(super) fn task_of<'b>(board: &'b Board, worktree: &Worktree) -> Option<&'b Task> {
     let branch = worktree.branch.as_deref()?.strip_prefix("feature/")?;
     let mirrored = |task: &&Task| task.github.as_ref().is_some_and(|link| branch == format!("GH-{}", link.number));
     board.tasks().iter().find(|task| task.id.as_str() == branch || mirrored(task))

@@ -22,7 +22,7 @@ pub fn command_for<'r>(task: &Task, has_children: bool, role: &str, rules: &'r R
     let oversized = !has_children && task.estimate.is_some_and(|estimate| estimate.is_oversized());
     let fits = |command: &&Command| {
         command.takes(state, rules.mode)
-            && !has_left(command, task)
+            && !rules.is_left(task, &command.name)
             && match command.sizes {
                 Sizes::Oversized => oversized,
                 Sizes::Small => !oversized,
@@ -34,15 +34,10 @@ pub fn command_for<'r>(task: &Task, has_children: bool, role: &str, rules: &'r R
     splits.or_else(|| unopened(task, &found)).or(found.last()).copied()
 }
 
-/// Whether the command looked at the task before, and left it where it was.
-fn has_left(command: &Command, task: &Task) -> bool {
-    command.stay.as_ref().is_some_and(|mark| task.labels.contains(mark))
-}
-
 /// The command that left a task where it is, where no other takes it from there; and the label that says so.
 pub fn left_by<'r>(task: &Task, rules: &'r Rules) -> Option<(&'r Command, &'r str)> {
     let state = rules.flow.state(task.kind, &task.state)?;
-    let left = |command: &&Command| command.takes(state, rules.mode) && has_left(command, task);
+    let left = |command: &&Command| command.takes(state, rules.mode) && rules.is_left(task, &command.name);
     let command = rules.flow.commands().iter().find(left)?;
     let taken = rules.flow.roles().iter().any(|role| command_for(task, false, &role.name, rules).is_some());
     command.stay.as_deref().filter(|_| !taken).map(|mark| (command, mark))

@@ -220,7 +220,8 @@ impl Board {
     pub fn binding_claim(&self, at: usize) -> Option<(&TaskId, &Claim)> {
         let task = &self.tasks()[at];
         if let Some(step) = &task.step {
-            return self.claim_behind(step, task.owner.as_ref());
+            let own = self.claims.get_key_value(&task.id).filter(|(_, claim)| claim.live);
+            return own.or_else(|| self.claim_behind(step, task.owner.as_ref()));
         }
         let own = self.claims.get_key_value(&task.id).filter(|(_, claim)| claim.live);
         own.or_else(|| {

@@ -28,7 +28,8 @@ impl Rules {
 
     /// Whether a command has looked at a task and left it where it was.
     pub fn is_left(&self, task: &Task, command: &str) -> bool {
-        command == "triage" && task.labels.iter().any(|label| label == "ralph-triage")
+        let mark = self.flow.command(command).ok().and_then(|command| command.stay.as_ref());
+        mark.is_some_and(|mark| task.labels.contains(mark))
     }
 
     /// The role of a worker; a person has none.

@@ -124,6 +124,13 @@ impl Board {
         })
     }
 
+    /// The tasks that have open steps.
+    pub fn teams(&self, rules: &Rules) -> Vec<TaskId> {
+        let open = self.tasks().iter().filter(|task| !rules.flow.is_terminal(task.kind, &task.state));
+        let teams: BTreeSet<&TaskId> = open.filter_map(|task| Some(&task.step.as_ref()?.team)).collect();
+        teams.into_iter().cloned().collect()
+    }
+
     /// Everything that has come to be true of the tasks, and is not yet of their steps.
     pub fn plan_steps(&self, asked: &TeamAsk, rules: &Rules) -> Result<StepPlan, Refusal> {
         let links = Links::new(self);

@@ -71,6 +71,13 @@ impl Repository {
         Ok(found)
     }
 
+    /// The worktree that this repository was found from, and its branch; none where HEAD is detached.
+    pub fn place_found(&self) -> Option<(PathBuf, Option<String>)> {
+        let folder = self.here.workdir()?;
+        let branch = self.here.head_name().ok().flatten().map(|name| name.shorten().to_string());
+        Some((real(folder), branch))
+    }
+
     pub fn worktree_at(&self, path: &Path) -> Result<Option<Worktree>, GitError> {
         let path = real(path);
         Ok(self.worktrees()?.into_iter().find(|worktree| worktree.path == path))

@@ -12,6 +12,7 @@ mod committing;
 mod crash;
 mod fake;
 mod fidelity;
+mod gates;
 mod github;
 mod groups;
 mod history;

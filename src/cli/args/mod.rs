@@ -1,6 +1,7 @@
 //! Every command and option, as typed.
 
 mod agent;
+mod host;
 mod share;
 mod sync;
 mod task;
@@ -16,6 +17,7 @@ use clap_complete::engine::ArgValueCandidates;
 use super::complete;
 
 pub use agent::{Artifact, Plan, Split};
+pub use host::{Hook, Setup};
 pub use share::{Claims, Commit, Merge, Share, Take, Trust};
 pub use sync::{Pr, Sync, SyncCommand, SyncInit, SyncResolve, SyncRun, TakeSide};
 pub use task::{Add, Archive, Diff, Graph, Ls, Rm, Search, Set, Task, Tree};
@@ -166,6 +168,11 @@ pub enum Command {
     Config(Config),
     /// Look at the programs that this board's settings run, and agree to them or not
     Trust(Trust),
+    /// Ask a gate, with what a host of agents writes to its hooks on standard input
+    Hook(Hook),
+    /// Set a host of agents up to work with this board
+    #[command(subcommand)]
+    Setup(Setup),
     /// Print the completion script of a shell, with live ids, states and labels
     Completions(Completions),
     /// Print the manual page, or write all of them

@@ -11,6 +11,7 @@ mod diff;
 mod doctor;
 mod edit;
 mod graph;
+mod hook;
 mod init;
 mod log;
 mod ls;
@@ -26,6 +27,7 @@ mod run;
 mod runs;
 mod search;
 mod set;
+mod setup;
 mod share;
 mod shell;
 mod show;
@@ -92,6 +94,8 @@ pub fn run(session: &Session<'_>, command: Command) -> Answer {
         Command::Doctor(args) => doctor::run(session, &args),
         Command::Config(command) => config::run(session, &command),
         Command::Trust(args) => trust::run(session, &args),
+        Command::Hook(args) => hook::run(session, &args),
+        Command::Setup(command) => setup::run(session, &command),
         Command::Completions(args) => shell::completions(session, &args),
         Command::Man(args) => shell::man(session, &args),
         Command::MergeDriver(args) => merge_driver::run(session, &args),

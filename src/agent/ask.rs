@@ -1,0 +1,133 @@
+//! What a tool call asks of the board: claims and moves, through the shell or through a server of tools.
+
+use std::path::Path;
+
+use super::hook::HookInput;
+use super::shell::{Call, calls};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wish {
+    Claim,
+    /// A state in any spelling, or an intent.
+    Move(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ask {
+    pub wish: Wish,
+    /// As it was typed.
+    pub task: String,
+    pub command: Option<String>,
+    pub worker: Option<String>,
+    pub force: bool,
+    /// Another program than this one would do it: nobody else judges it.
+    pub foreign: bool,
+}
+
+pub fn asks(input: &HookInput, cwd: &Path) -> Vec<Ask> {
+    match input.command() {
+        Some(line) => calls(&line, cwd).iter().filter_map(typed).collect(),
+        None => through_tool(input).into_iter().collect(),
+    }
+}
+
+/// Options of ours that take a value.
+const VALUED: &[&str] = &["--for", "--as", "--board", "--config", "--color"];
+
+/// `ralph move TASK STATE`, `ralph claim TASK` and their like.
+fn typed(call: &Call) -> Option<Ask> {
+    if call.program() != "ralph" {
+        return None;
+    }
+    let (mut plain, mut command, mut worker, mut force) = (Vec::new(), None, None, false);
+    let mut words = call.words[1..].iter().take_while(|word| *word != "--");
+    while let Some(word) = words.next() {
+        let (name, joined) = word.split_once('=').map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
+        if VALUED.contains(&name) {
+            let value = joined.map(str::to_owned).or_else(|| words.next().cloned());
+            match name {
+                "--for" => command = value,
+                "--as" => worker = value,
+                _ => {}
+            }
+        } else if !word.starts_with('-') {
+            plain.push(word.as_str());
+        } else if word == "--force" {
+            force = true;
+        }
+    }
+    let wish = match *plain.first()? {
+        "move" | "mv" => Wish::Move((*plain.get(2)?).to_owned()),
+        "done" => Wish::Move("__CLOSE__".into()),
+        "cancel" => Wish::Move("__CANCEL__".into()),
+        "escalate" => Wish::Move("__ESCALATE__".into()),
+        "claim" | "run" => Wish::Claim,
+        _ => return None,
+    };
+    let task = (*plain.get(1)?).to_owned();
+    Some(Ask { wish, task, command: command.map(|name| plain_command(&name)), worker, force, foreign: false })
+}
+
+/// A tool of a server that moves tasks: ours, or the one that hero's skills call.
+fn through_tool(input: &HookInput) -> Option<Ask> {
+    if !input.tool.starts_with("mcp__") || !input.tool.contains("ralph") {
+        return None;
+    }
+    let command = input.argument(&["command", "for"]).map(|name| plain_command(&name));
+    let state = input.argument(&["state", "workflowState", "to"]);
+    let verb = input.tool.rsplit("__").next().unwrap_or_default();
+    let wish = match state {
+        Some(state) => Wish::Move(state),
+        None if verb == "claim" || verb.starts_with("claim_") => Wish::Claim,
+        None => return None,
+    };
+    Some(Ask {
+        wish,
+        task: input.argument(&["task", "id", "number", "issueNumber", "issue_number"])?,
+        command,
+        worker: input.argument(&["worker", "as"]),
+        force: input.tool_input.get("force").and_then(serde_json::Value::as_bool).unwrap_or_default(),
+        foreign: !input.tool.starts_with("mcp__ralph__"),
+    })
+}
+
+/// `ralph_impl` and `impl` are the command `implement`.
+fn plain_command(name: &str) -> String {
+    let name = name.trim().to_ascii_lowercase();
+    let bare = name.strip_prefix("ralph_").or_else(|| name.strip_prefix("ralph-")).unwrap_or(&name);
+    if bare == "impl" { "implement".into() } else { bare.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(json: &str) -> Vec<Ask> {
+        asks(&HookInput::parse(json).unwrap(), Path::new("/r"))
+    }
+
+    #[test]
+    fn a_move_is_found_wherever_it_stands() {
+        let line = r#"{"tool_name":"Bash","tool_input":{"command":"cd x && A=1 ralph --as builder mv t-1 'Plan in Review' --for=plan && ralph claim t-2"}}"#;
+        let found = asked(line);
+        assert_eq!(found[0].wish, Wish::Move("Plan in Review".into()));
+        assert_eq!((found[0].task.as_str(), found[0].command.as_deref()), ("t-1", Some("plan")));
+        assert_eq!((found[0].worker.as_deref(), &found[1].wish), (Some("builder"), &Wish::Claim));
+        assert_eq!(asked(r#"{"tool_name":"Bash","tool_input":{"command":"ralph task show t-1"}}"#), []);
+    }
+
+    #[test]
+    fn the_tools_of_hero_and_ours_ask_the_same() {
+        let hero = asked(
+            r#"{"tool_name":"mcp__plugin_ralph-hero_ralph-github__ralph_hero__update_workflow_state",
+                "tool_input":{"number":14,"state":"__COMPLETE__","command":"ralph_impl"}}"#,
+        );
+        assert_eq!(
+            (hero[0].task.as_str(), hero[0].command.as_deref(), hero[0].foreign),
+            ("14", Some("implement"), true)
+        );
+        let save = asked(r#"{"tool_name":"mcp__ralph__save","tool_input":{"task":"t-1","state":"done"}}"#);
+        assert_eq!((&save[0].wish, save[0].foreign), (&Wish::Move("done".into()), false));
+        assert_eq!(asked(r#"{"tool_name":"mcp__other__save","tool_input":{"task":"t-1","state":"done"}}"#), []);
+    }
+}

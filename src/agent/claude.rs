@@ -1,0 +1,216 @@
+//! What Claude Code is given: hooks, four agents, eight skills, and the entry of the MCP server.
+
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::gate::{GATES, GateSpec};
+
+pub const SETTINGS: &str = ".claude/settings.json";
+pub const SERVERS: &str = ".mcp.json";
+pub const SERVER: &str = "ralph";
+/// Seconds: a gate that hangs is an error that blocks nothing.
+const TIMEOUT: u32 = 30;
+const MARK: &str = "<!-- written by `ralph setup claude` ";
+
+/// The command of a gate's hook.
+pub fn command(gate: &str) -> String {
+    format!("ralph hook {gate}")
+}
+
+/// The gate that a hook's command asks, if it is one of ours.
+pub fn gate_of(command: &str) -> Option<&str> {
+    command.trim().strip_prefix("ralph hook ").filter(|name| !name.is_empty() && !name.contains(char::is_whitespace))
+}
+
+/// One hook, as the settings have it.
+pub fn handler(gate: &str) -> Value {
+    json!({ "type": "command", "command": command(gate), "timeout": TIMEOUT })
+}
+
+/// Events in the order in which they are written, each with its tools and the gates that are asked then.
+pub fn hooks() -> Vec<(&'static str, Option<&'static str>, Vec<&'static GateSpec>)> {
+    let mut found: Vec<(&str, Option<&str>, Vec<&GateSpec>)> = Vec::new();
+    for gate in GATES {
+        for event in gate.events {
+            match found.iter_mut().find(|(name, matcher, _)| name == event && *matcher == gate.matcher) {
+                Some((_, _, gates)) => gates.push(gate),
+                None => found.push((event, gate.matcher, vec![gate])),
+            }
+        }
+    }
+    found
+}
+
+pub fn server() -> Value {
+    json!({ "command": "ralph", "args": ["mcp"] })
+}
+
+/// The files that are ours alone: path and text.
+pub fn files() -> Vec<(String, String)> {
+    let agents = AGENTS.iter().map(|agent| (format!(".claude/agents/ralph-{}.md", agent.role), agent.text()));
+    let skills = SKILLS.iter().map(|skill| (format!(".claude/skills/ralph-{}/SKILL.md", skill.command), skill.text()));
+    agents.chain(skills).map(|(path, text)| (path, sealed(&text))).collect()
+}
+
+/// With a line at the end that says what was written: an edited file is known by it, in every clone and every version.
+fn sealed(text: &str) -> String {
+    format!("{text}\n{MARK}{}; as long as nobody edits it, it is kept up to date -->\n", seal(text))
+}
+
+fn seal(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Whether a file is as some version of ralph wrote it.
+pub fn is_untouched(file: &str) -> bool {
+    let Some((text, mark)) = file.rsplit_once(&format!("\n{MARK}")) else { return false };
+    mark.split_once(';').is_some_and(|(was, rest)| was == seal(text) && rest.lines().count() == 1)
+}
+
+struct AgentSpec {
+    role: &'static str,
+    color: &'static str,
+    skills: &'static [&'static str],
+    about: &'static str,
+    work: &'static str,
+}
+
+const AGENTS: &[AgentSpec] = &[
+    AgentSpec {
+        role: "analyst",
+        color: "green",
+        skills: &["triage", "split", "research"],
+        about: "Triages, splits and researches tasks of the ralph board. Use for work in Backlog or Research Needed.",
+        work: "You work on the main branch and change no code: you decide what a task is, cut large ones into small ones, \
+               and find out what a plan has to know.",
+    },
+    AgentSpec {
+        role: "builder",
+        color: "cyan",
+        skills: &["plan", "review", "implement"],
+        about: "Plans and implements tasks of the ralph board. Use for work in Ready for Plan, Plan in Review or In Progress.",
+        work: "You plan on the main branch, and write code only in the worktree of the task that you hold.",
+    },
+    AgentSpec {
+        role: "validator",
+        color: "blue",
+        skills: &["review"],
+        about: "Reviews plans of the ralph board together with a person. Use for Plan in Review where review.mode is interactive.",
+        work: "You judge plans against the code as it is. You change neither the plan nor the code.",
+    },
+    AgentSpec {
+        role: "integrator",
+        color: "orange",
+        skills: &["pr", "merge"],
+        about: "Opens pull requests and merges finished tasks of the ralph board. Use for work in In Review.",
+        work: "You work on the main branch, one task at a time, with ralph's own commands: they push, open, check and merge.",
+    },
+];
+
+impl AgentSpec {
+    fn text(&self) -> String {
+        let Self { role, color, about, work, .. } = self;
+        let skills: String = self.skills.iter().map(|skill| format!("  - ralph-{skill}\n")).collect();
+        format!(
+            "---\nname: ralph-{role}\ndescription: {about}\nmodel: inherit\ncolor: {color}\nskills:\n{skills}---\n\n\
+             You are a worker of the ralph board with the role {role}. Your name is `{role}`, or the name you were given, \
+             such as `{role}-2`: put it after `--as` in every command.\n\n{work}\n\n\
+             1. `ralph next --claim --as {role}` chooses a task and makes it yours. Exit code 5: there is no work, so stop.\n\
+             2. Its answer names the task and the command. `ralph prompt COMMAND TASK` says what to do and what must be true \
+             at the end: follow it.\n\
+             3. Say how it ended with the `ralph move` that the prompt names. The move is the handoff: send no messages.\n\
+             4. Begin again at 1.\n\n\
+             If you cannot go on, say why with `ralph note TASK TEXT` and call for a person with \
+             `ralph escalate TASK --as {role}`. If you only have to leave it, `ralph release TASK --as {role}`. Exit code 3 \
+             means that somebody else was first: take the next task. A hook that blocks you says what to do instead: do that.\n",
+        )
+    }
+}
+
+struct SkillSpec {
+    command: &'static str,
+    role: &'static str,
+    about: &'static str,
+}
+
+const SKILLS: &[SkillSpec] = &[
+    SkillSpec {
+        command: "triage",
+        role: "analyst",
+        about: "Decides what becomes of a task in Backlog on the ralph board: research, plan, split, close or cancel.",
+    },
+    SkillSpec {
+        command: "split",
+        role: "analyst",
+        about: "Splits a large task of the ralph board (size M, L or XL) into small ones with their dependencies.",
+    },
+    SkillSpec {
+        command: "research",
+        role: "analyst",
+        about: "Researches a task of the ralph board in Research Needed and hands in the research document.",
+    },
+    SkillSpec {
+        command: "plan",
+        role: "builder",
+        about: "Plans a task or group of the ralph board in Ready for Plan and hands in the plan document.",
+    },
+    SkillSpec {
+        command: "review",
+        role: "builder",
+        about: "Reviews the plan of a task of the ralph board in Plan in Review and passes it or sends it back.",
+    },
+    SkillSpec {
+        command: "implement",
+        role: "builder",
+        about: "Implements a planned task of the ralph board in its own worktree, phase by phase, with commits.",
+    },
+    SkillSpec {
+        command: "pr",
+        role: "integrator",
+        about: "Opens or finds the pull request of a task of the ralph board in In Review and links it.",
+    },
+    SkillSpec {
+        command: "merge",
+        role: "integrator",
+        about: "Merges the branch of a task of the ralph board in In Review into main and closes the task.",
+    },
+];
+
+impl SkillSpec {
+    fn text(&self) -> String {
+        let Self { command, role, about } = self;
+        format!(
+            "---\nname: ralph-{command}\ndescription: {about} Use when asked to {command} a task, or when ralph names the command \
+             {command}.\n---\n\n\
+             The task is the one that was named, else the one that you hold for {command}. If you hold none, \
+             `ralph claim TASK --for {command} --as {role}` takes the one that was named, and \
+             `ralph next --role {role} --claim --as {role}` chooses one. As a worker with a name of its own, put that after \
+             `--as`.\n\n\
+             Then run `ralph prompt {command} TASK` and follow what it prints: the task, what it rests on, what must be true at \
+             the end, and the commands to report with. Nothing else in this file says how the work is done.\n\n\
+             Exit codes of ralph: 0 done, 1 refused by a rule (read why), 3 somebody else was first (take another task), 5 no \
+             work.\n",
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edit_anywhere_in_a_file_is_seen() {
+        for (path, text) in files() {
+            assert!(is_untouched(&text), "{path}");
+            assert!(!is_untouched(&text.replacen("ralph", "Ralph", 1)), "{path}");
+            assert!(!is_untouched(&format!("{text}mine\n")), "{path}");
+        }
+        assert!(!is_untouched("mine\n"));
+    }
+
+    #[test]
+    fn every_gate_is_asked() {
+        let asked: Vec<&str> = hooks().iter().flat_map(|(_, _, gates)| gates.iter().map(|gate| gate.name)).collect();
+        assert!(GATES.iter().all(|gate| asked.contains(&gate.name)));
+    }
+}

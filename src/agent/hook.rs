@@ -1,0 +1,122 @@
+//! What a host tells a hook on standard input, as far as the gates look at it.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+/// Fields that are missing, null or of another type than documented are as if they were not there: hosts differ, and grow.
+#[derive(Debug, Clone, Default)]
+pub struct HookInput {
+    pub event: String,
+    pub cwd: Option<PathBuf>,
+    pub tool: String,
+    pub tool_input: Map<String, Value>,
+    pub response: Value,
+    /// Why a tool failed, where the host tells that as an event of its own.
+    pub error: Option<String>,
+    /// The agent goes on already because of a stop hook: it is not to be kept a second time.
+    pub stop_hook_active: bool,
+    pub agent_type: Option<String>,
+    pub teammate: Option<String>,
+    pub team: Option<String>,
+    pub task_id: Option<String>,
+    pub task_subject: Option<String>,
+    pub task_description: Option<String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("standard input is not the JSON of a hook: {0}")]
+pub struct NotAHook(String);
+
+impl HookInput {
+    pub fn parse(text: &str) -> Result<Self, NotAHook> {
+        let value: Value = serde_json::from_str(text).map_err(|error| NotAHook(error.to_string()))?;
+        let Value::Object(fields) = value else { return Err(NotAHook("it is no object".into())) };
+        let text = |names: &[&str]| names.iter().find_map(|name| word(fields.get(*name)?));
+        Ok(Self {
+            event: text(&["hook_event_name"]).unwrap_or_default(),
+            cwd: text(&["cwd"]).map(PathBuf::from).filter(|path| path.is_absolute()),
+            tool: text(&["tool_name"]).unwrap_or_default(),
+            tool_input: fields.get("tool_input").and_then(Value::as_object).cloned().unwrap_or_default(),
+            response: fields.get("tool_response").or_else(|| fields.get("tool_output")).cloned().unwrap_or_default(),
+            error: text(&["error"]),
+            stop_hook_active: fields.get("stop_hook_active").is_some_and(is_true),
+            agent_type: text(&["agent_type", "subagent_type"]),
+            teammate: text(&["teammate_name", "agent_name"]),
+            team: text(&["team_name"]),
+            task_id: text(&["task_id"]),
+            task_subject: text(&["task_subject"]),
+            task_description: text(&["task_description"]),
+        })
+    }
+
+    /// One of the tool's arguments, by whichever of these names it has.
+    pub fn argument(&self, names: &[&str]) -> Option<String> {
+        names.iter().find_map(|name| word(self.tool_input.get(*name)?))
+    }
+
+    /// The file that a tool is about to write, as it was typed.
+    pub fn file(&self) -> Option<PathBuf> {
+        self.argument(&["file_path", "notebook_path", "filePath", "path"]).map(PathBuf::from)
+    }
+
+    /// The line for the shell.
+    pub fn command(&self) -> Option<String> {
+        self.argument(&["command"]).filter(|_| self.tool == "Bash")
+    }
+
+    /// Everything that the tool said.
+    pub fn answer(&self) -> String {
+        let mut said = String::new();
+        collect(&self.response, &mut said);
+        said.push_str(self.error.as_deref().unwrap_or_default());
+        said
+    }
+}
+
+fn word(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) if !text.is_empty() => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+fn is_true(value: &Value) -> bool {
+    value.as_bool().unwrap_or_else(|| value.as_str() == Some("true"))
+}
+
+fn collect(value: &Value, said: &mut String) {
+    match value {
+        Value::String(text) => {
+            said.push_str(text);
+            said.push('\n');
+        }
+        Value::Array(list) => list.iter().for_each(|item| collect(item, said)),
+        Value::Object(map) => map.values().for_each(|item| collect(item, said)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_null_or_new_is_no_error() {
+        let input = HookInput::parse(
+            r#"{"hook_event_name":"Stop","cwd":null,"stop_hook_active":true,"agent_type":7,"effort":{"level":"high"}}"#,
+        )
+        .unwrap();
+        assert!(input.stop_hook_active && input.cwd.is_none() && input.command().is_none());
+        assert!(HookInput::parse("").is_err() && HookInput::parse("[]").is_err() && HookInput::parse("{").is_err());
+    }
+
+    #[test]
+    fn the_answer_of_a_tool_is_all_its_text() {
+        let input = HookInput::parse(
+            r#"{"tool_response":{"stdout":"a","stderr":"! [rejected]","interrupted":false},"error":"code 1"}"#,
+        );
+        assert_eq!(input.unwrap().answer(), "a\n! [rejected]\ncode 1");
+    }
+}

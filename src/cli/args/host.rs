@@ -1,0 +1,31 @@
+//! The options of the commands for hosts of agents.
+
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Args)]
+pub struct Hook {
+    /// The gate; it exits with 2 and says why and what to do instead where it blocks
+    #[arg(value_name = "NAME", required_unless_present = "list")]
+    pub name: Option<String>,
+    /// All gates
+    #[arg(long, conflicts_with = "name")]
+    pub list: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Setup {
+    /// Claude Code: hooks, agents, skills and the MCP server, beside what is there
+    Claude(SetupClaude),
+    /// Print what any other agent needs in its file of instructions, such as AGENTS.md
+    Generic,
+}
+
+#[derive(Debug, Args)]
+pub struct SetupClaude {
+    /// Take away what it wrote, and nothing else
+    #[arg(long)]
+    pub remove: bool,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}

@@ -1,0 +1,63 @@
+//! `ralph hook`.
+
+use std::io::{IsTerminal as _, Read as _};
+
+use serde::Serialize;
+
+use crate::app::{self, GATES, Gate};
+use crate::cli::args::Hook;
+use crate::cli::{Answer, Outcome, Session};
+
+/// What a host takes as a no; any other failure is only told to the person.
+const BLOCKED: u8 = 2;
+
+pub fn run(session: &Session<'_>, args: &Hook) -> Answer {
+    let Some(name) = &args.name else { return list(session) };
+    app::find_gate(name)?;
+    let answered = match app::answer_hook(&session.options, name, &input()) {
+        Ok(answered) => answered,
+        Err(failure) => {
+            session.out.failure(&failure);
+            return Ok(Outcome::Negative);
+        }
+    };
+    if let Some(note) = &answered.note {
+        session.out.notices(std::slice::from_ref(note));
+    }
+    if session.out.json {
+        session.out.json(&answered);
+    } else if let Gate::Block { why, instead } = &answered.gate {
+        session.out.say(&format!("{why}\n{instead}"));
+    }
+    Ok(if answered.gate.is_block() { Outcome::Code(BLOCKED) } else { Outcome::Done })
+}
+
+/// What cannot be read is what is not there: the gate says so.
+fn input() -> String {
+    let mut bytes = Vec::new();
+    let mut stdin = std::io::stdin();
+    if !stdin.is_terminal() {
+        let _ = stdin.read_to_end(&mut bytes);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[derive(Serialize)]
+struct Row {
+    name: &'static str,
+    events: &'static [&'static str],
+    tools: Option<&'static str>,
+    about: &'static str,
+}
+
+fn list(session: &Session<'_>) -> Answer {
+    if session.out.json {
+        let row =
+            |gate: &app::GateSpec| Row { name: gate.name, events: gate.events, tools: gate.matcher, about: gate.about };
+        session.out.json(&GATES.iter().map(row).collect::<Vec<_>>());
+    } else {
+        let lines: String = GATES.iter().map(|gate| format!("{:<23} {}\n", gate.name, gate.about)).collect();
+        session.out.text(&lines);
+    }
+    Ok(Outcome::Done)
+}

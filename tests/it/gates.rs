@@ -1,0 +1,772 @@
+//! The twenty gates: each blocks the wrong and lets the right through, on what the host really writes.
+//!
+//! The shapes of the input and the meaning of the exit codes are those of Claude Code's hooks reference,
+//! <https://code.claude.com/docs/en/hooks>: `hook-input` (session_id, transcript_path, cwd, permission_mode,
+//! hook_event_name), PreToolUse and PostToolUse (tool_name, tool_input, tool_use_id, tool_response), PostToolUseFailure
+//! (error, is_interrupt), Stop and SubagentStop (stop_hook_active, agent_id, agent_type, last_assistant_message),
+//! TaskCompleted (task_id, task_subject, task_description, teammate_name, team_name), TeammateIdle (teammate_name,
+//! team_name); exit 0 lets it be, 2 blocks and gives stderr to the agent, any other is an error that blocks nothing.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::artifacts::fill;
+use crate::sandbox::{Output, RALPH, Sandbox};
+
+/// A repository with a commit, and tasks as they are written by hand.
+struct Stage(Sandbox);
+
+impl Stage {
+    fn new(tasks: &[(&str, &str)]) -> Self {
+        let sandbox = Sandbox::new();
+        for (id, text) in tasks {
+            sandbox.write_task(id, format!("title = 'Work {id}'\n{text}\n"));
+        }
+        std::fs::write(sandbox.root().join("code.txt"), "one\n").unwrap();
+        sandbox.git(&["add", "-A"]);
+        sandbox.git(&["commit", "-q", "-m", "base"]);
+        Self(sandbox)
+    }
+
+    /// A task in progress, claimed by a builder, with its worktree.
+    fn implementing(id: &str) -> Self {
+        let stage = Self::new(&[(id, "state = 'Plan in Review'")]);
+        stage.claim(id, "builder", "implement");
+        stage.0.ralph(&["worktree", "add", id]).ok();
+        stage
+    }
+
+    fn root(&self) -> PathBuf {
+        self.0.root().canonicalize().unwrap()
+    }
+
+    fn worktree(&self, id: &str) -> PathBuf {
+        self.root().join("worktrees").join(id)
+    }
+
+    fn claim(&self, id: &str, worker: &str, command: &str) {
+        self.0.ralph(&["claim", id, "--as", worker, "--for", command]).ok();
+    }
+
+    /// A whole document, linked.
+    fn document(&self, kind: &str, id: &str) -> String {
+        let made = self.0.ralph(&["artifact", "new", kind, id, "--json"]).json();
+        let path = made["path"].as_str().unwrap().to_owned();
+        fill(&self.0, &path);
+        self.0.ralph(&["artifact", "link", kind, id]).ok();
+        path
+    }
+
+    fn ask(&self, gate: &str, worker: Option<&str>, input: &Value) -> Output {
+        let mut command = self.0.command(RALPH, &self.0.root());
+        command.args(["hook", gate]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if let Some(worker) = worker {
+            command.env("RALPH_WORKER", worker);
+        }
+        let mut child = command.spawn().unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), input.to_string().as_bytes()).unwrap();
+        let raw = child.wait_with_output().unwrap();
+        Output {
+            stdout: String::from_utf8(raw.stdout).unwrap(),
+            stderr: String::from_utf8(raw.stderr).unwrap(),
+            code: raw.status.code().unwrap(),
+        }
+    }
+
+    /// It blocks, with one line why and one line what to do instead.
+    #[track_caller]
+    fn blocks(&self, gate: &str, worker: Option<&str>, input: &Value) -> String {
+        let said = self.ask(gate, worker, input).fails(2);
+        assert_eq!(said.trim_end().lines().count(), 2, "{said}");
+        said
+    }
+
+    #[track_caller]
+    fn allows(&self, gate: &str, worker: Option<&str>, input: &Value) {
+        let out = self.ask(gate, worker, input);
+        assert_eq!((out.code, out.stdout.as_str(), out.stderr.as_str()), (0, "", ""), "{gate} {input}");
+    }
+
+    fn common(&self, event: &str, cwd: &Path, more: Value) -> Value {
+        let mut input = json!({
+            "session_id": "00893aaf-19fa-41d2-8238-13269b9b3ca0",
+            "transcript_path": "/home/ada/.claude/projects/repo/00893aaf.jsonl",
+            "cwd": cwd,
+            "permission_mode": "default",
+            "hook_event_name": event,
+        });
+        input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        input
+    }
+
+    fn bash_in(&self, cwd: &Path, line: &str) -> Value {
+        let tool = json!({ "command": line, "description": "Do it", "timeout": 120_000 });
+        self.common("PreToolUse", cwd, json!({ "tool_name": "Bash", "tool_input": tool, "tool_use_id": "toolu_01ABC" }))
+    }
+
+    fn bash(&self, line: &str) -> Value {
+        self.bash_in(&self.root(), line)
+    }
+
+    fn bashed(&self, cwd: &Path, line: &str, stderr: &str) -> Value {
+        let tool = json!({ "command": line });
+        let response = json!({ "stdout": "", "stderr": stderr, "interrupted": false, "isImage": false });
+        let more =
+            json!({ "tool_name": "Bash", "tool_input": tool, "tool_response": response, "tool_use_id": "toolu_1" });
+        self.common("PostToolUse", cwd, more)
+    }
+
+    fn write_in(&self, cwd: &Path, file: impl AsRef<Path>) -> Value {
+        let tool = json!({ "file_path": file.as_ref(), "content": "x" });
+        self.common(
+            "PreToolUse",
+            cwd,
+            json!({ "tool_name": "Write", "tool_input": tool, "tool_use_id": "toolu_01ABC" }),
+        )
+    }
+
+    fn write(&self, file: impl AsRef<Path>) -> Value {
+        self.write_in(&self.root(), file)
+    }
+
+    fn stop(&self) -> Value {
+        self.common("Stop", &self.root(), json!({ "stop_hook_active": false, "last_assistant_message": "Done." }))
+    }
+
+    fn commit_in(&self, folder: &Path) {
+        std::fs::write(folder.join("new.txt"), "x").unwrap();
+        self.0.git_in(folder, &["add", "-A"]).ok();
+        self.0.git_in(folder, &["commit", "-q", "-m", "work"]).ok();
+    }
+}
+
+const BUILDER: Option<&str> = Some("builder");
+
+#[test]
+fn branch_gate_keeps_who_does_not_implement_on_main() {
+    let stage = Stage::new(&[("t-ab", "state = 'Research Needed'")]);
+    stage.claim("t-ab", "analyst-2", "research");
+    let analyst = Some("analyst-2");
+    stage.allows("branch-gate", analyst, &stage.bash("ls"));
+    stage.0.git(&["switch", "-q", "-c", "elsewhere"]);
+    let said = stage.blocks("branch-gate", analyst, &stage.bash("git commit -am x"));
+    assert!(said.contains("on elsewhere") && said.contains("switch main`"), "{said}");
+    stage.blocks("branch-gate", analyst, &stage.bash("git commit -am x; git switch main"));
+    stage.allows("branch-gate", analyst, &stage.bash("git switch main && ls"));
+    stage.allows("branch-gate", analyst, &stage.bash("git status"));
+    stage.allows("branch-gate", analyst, &stage.bash("ralph escalate t-ab"));
+    stage.allows("branch-gate", None, &stage.bash("git commit -am x"));
+    stage.0.git(&["switch", "-q", "--detach"]);
+    assert!(stage.blocks("branch-gate", analyst, &stage.bash("make")).contains("detached"));
+}
+
+#[test]
+fn branch_gate_leaves_an_implementer_alone() {
+    let stage = Stage::implementing("t-ab");
+    stage.0.git(&["switch", "-q", "-c", "elsewhere"]);
+    stage.allows("branch-gate", BUILDER, &stage.bash("make"));
+}
+
+#[test]
+fn impl_branch_gate_sees_through_every_way_to_call_git_on_main() {
+    let stage = Stage::implementing("t-ab");
+    let (root, worktree) = (stage.root(), stage.worktree("t-ab"));
+    let root_text = root.display();
+    for line in [
+        "git commit -m x".to_owned(),
+        "git add -A && git status".to_owned(),
+        "VAR=1 git push".to_owned(),
+        "sh -c 'git commit -m x'".to_owned(),
+        format!("cd {root_text} && git reset --hard"),
+        format!("git -C {root_text} merge feature/t-ab"),
+        format!("cd worktrees/t-ab && git commit -m x && git -C {root_text} rebase x"),
+        "git commit -m \"$(cat <<'EOF'\ndon't\nEOF\n)\"".to_owned(),
+    ] {
+        let said = stage.blocks("impl-branch-gate", BUILDER, &stage.bash(&line));
+        assert!(said.contains("t-ab") && said.contains("worktrees/t-ab"), "{line}: {said}");
+    }
+    for line in ["git push origin HEAD:main", "git push origin main", "git branch -f main HEAD", "git switch main"] {
+        stage.blocks("impl-branch-gate", BUILDER, &stage.bash_in(&worktree, line));
+    }
+    let said = stage.blocks("impl-branch-gate", BUILDER, &stage.bash("cd $SOMEWHERE && git commit -m x"));
+    assert!(said.contains("in which folder"), "{said}");
+    for line in [
+        "git status",
+        "git log --oneline",
+        "cd worktrees/t-ab && git commit -m x",
+        "git -C worktrees/t-ab add .",
+        "echo git commit",
+        "git branch -a",
+        "git stash list",
+    ] {
+        stage.allows("impl-branch-gate", BUILDER, &stage.bash(line));
+    }
+    for line in [
+        "git add -A && git commit -m x",
+        "git push -u origin feature/t-ab",
+        "git rebase main",
+        "git checkout main -- code.txt",
+    ] {
+        stage.allows("impl-branch-gate", BUILDER, &stage.bash_in(&worktree, line));
+    }
+    stage.allows("impl-branch-gate", None, &stage.bash("git commit -m x"));
+    // Another repository is none of its business.
+    let other = stage.0.outside("other");
+    std::fs::create_dir(&other).unwrap();
+    stage.0.git_in(&other, &["init", "-q", "-b", "main"]).ok();
+    stage.allows("impl-branch-gate", BUILDER, &stage.bash(&format!("git -C {} commit -m x", other.display())));
+    // Who stands in the worktree is known by it, whoever it is.
+    stage.blocks("impl-branch-gate", None, &stage.bash_in(&worktree, &format!("git -C {root_text} commit -m x")));
+}
+
+#[test]
+fn impl_worktree_gate_takes_this_tasks_worktree_and_no_other() {
+    let stage = Stage::new(&[("t-ab", "state = 'Plan in Review'"), ("t-abc", "state = 'Plan in Review'")]);
+    stage.claim("t-ab", "builder", "implement");
+    stage.claim("t-abc", "builder-2", "implement");
+    let none = stage.blocks("impl-worktree-gate", BUILDER, &stage.write("src/a.rs"));
+    assert!(none.contains("`ralph worktree add t-ab`"), "{none}");
+    stage.0.ralph(&["worktree", "add", "t-ab"]).ok();
+    stage.0.ralph(&["worktree", "add", "t-abc"]).ok();
+    let (own, other) = (stage.worktree("t-ab"), stage.worktree("t-abc"));
+    for file in [
+        "code.txt",
+        "worktrees/t-abc/code.txt",
+        "worktrees/t-ab/../t-abc/code.txt",
+        "worktrees/t-ab/../../code.txt",
+        "/etc/hosts",
+        ".ralph/tasks/t-ab.toml",
+    ] {
+        let said = stage.blocks("impl-worktree-gate", BUILDER, &stage.write(file));
+        assert!(
+            said.contains("is not in the worktree of t-ab\n") && said.contains("worktrees/t-ab\n"),
+            "{file}: {said}"
+        );
+    }
+    // Standing in one's own does not open the others.
+    stage.blocks("impl-worktree-gate", BUILDER, &stage.write_in(&own, other.join("code.txt")));
+    stage.blocks("impl-worktree-gate", BUILDER, &stage.write_in(&own, "../t-abc/code.txt"));
+    std::os::unix::fs::symlink(stage.root(), own.join("out")).unwrap();
+    stage.blocks("impl-worktree-gate", BUILDER, &stage.write_in(&own, "out/code.txt"));
+    std::os::unix::fs::symlink(stage.root().join("gone.txt"), own.join("dangling")).unwrap();
+    stage.blocks("impl-worktree-gate", BUILDER, &stage.write_in(&own, "dangling"));
+    for file in ["worktrees/t-ab/code.txt", "worktrees/t-ab/new/deep/a.rs", "thoughts/shared/plans/x.md", "/tmp/x/y"] {
+        stage.allows("impl-worktree-gate", BUILDER, &stage.write(file));
+    }
+    stage.allows("impl-worktree-gate", BUILDER, &stage.write_in(&own, "code.txt"));
+    stage.allows("impl-worktree-gate", Some("builder-2"), &stage.write_in(&other, "code.txt"));
+    stage.allows("impl-worktree-gate", Some("analyst"), &stage.write("code.txt"));
+    stage.allows("impl-worktree-gate", None, &stage.write("code.txt"));
+    let tool = json!({ "notebook_path": other.join("n.ipynb"), "new_source": "x" });
+    let notebook = json!({ "tool_name": "NotebookEdit", "tool_input": tool });
+    stage.blocks("impl-worktree-gate", BUILDER, &stage.common("PreToolUse", &own, notebook));
+    // A sub-agent and a teammate are known by what the host calls them.
+    let mut as_agent = stage.write("code.txt");
+    as_agent["agent_id"] = "a1b2".into();
+    as_agent["agent_type"] = "ralph-builder".into();
+    stage.blocks("impl-worktree-gate", None, &as_agent);
+    let mut as_mate = stage.write(own.join("code.txt"));
+    as_mate["teammate_name"] = "builder-2".into();
+    stage.blocks("impl-worktree-gate", None, &as_mate);
+}
+
+#[test]
+fn convergence_gate_waits_for_the_whole_group() {
+    let group = |state: &str| {
+        Stage::new(&[
+            ("e-1", "kind = 'epic'\natomic = true\nstate = 'Backlog'"),
+            ("t-ab", "state = 'Ready for Plan'\nparent = 'e-1'"),
+            ("t-abc", &format!("state = '{state}'\nparent = 'e-1'")),
+        ])
+    };
+    let tool = |stage: &Stage, name: &str, input: Value| {
+        stage.common("PreToolUse", &stage.root(), json!({ "tool_name": name, "tool_input": input }))
+    };
+    let behind = group("Research in Progress");
+    for line in [
+        "ralph claim t-ab --for plan",
+        "ralph move t-ab __LOCK__ --for plan",
+        "ralph mv t-ab plan-in-progress",
+        "cd . && ralph claim t-ab --as builder",
+    ] {
+        let said = behind.blocks("convergence-gate", BUILDER, &behind.bash(line));
+        assert!(said.contains("waits for t-abc\n"), "{line}: {said}");
+    }
+    let hero = tool(&behind, "mcp__ralph__claim", json!({ "task": "t-ab", "command": "plan" }));
+    behind.blocks("convergence-gate", BUILDER, &hero);
+    for line in ["ralph claim t-abc --for research", "ralph move t-ab __ESCALATE__ --for plan", "ralph task show t-ab"]
+    {
+        behind.allows("convergence-gate", BUILDER, &behind.bash(line));
+    }
+    let there = group("Ready for Plan");
+    there.allows("convergence-gate", BUILDER, &there.bash("ralph claim t-ab --for plan"));
+}
+
+#[test]
+fn plan_research_required_wants_the_research_of_exactly_this_task() {
+    let issue =
+        |n: u64| format!("state = 'Ready for Plan'\n[github]\nnumber = {n}\nurl = 'https://github.com/o/r/issues/{n}'");
+    let stage = Stage::new(&[
+        ("t-x", &issue(14)),
+        ("t-y", &issue(147)),
+        ("t-ab", "state = 'Ready for Plan'"),
+        ("t-abc", "state = 'Ready for Plan'"),
+    ]);
+    stage.document("research", "t-y");
+    stage.document("research", "t-abc");
+    let plan = |name: &str| stage.write(format!("thoughts/shared/plans/2026-11-16-{name}.md"));
+    for (name, id) in [("GH-0014-x", "t-x"), ("GH-14-x", "t-x"), ("t-ab-x", "t-ab"), ("group-t-ab-x", "t-ab")] {
+        let said = stage.blocks("plan-research-required", None, &plan(name));
+        assert!(said.starts_with(&format!("{id} has no research")), "{name}: {said}");
+    }
+    for name in ["GH-0147-x", "t-abc-x", "t-unknown-x"] {
+        stage.allows("plan-research-required", None, &plan(name));
+    }
+    stage.allows("plan-research-required", None, &stage.write("code.txt"));
+    let path = stage.document("research", "t-x");
+    stage.allows("plan-research-required", None, &plan("GH-0014-x"));
+    std::fs::remove_file(stage.root().join(path)).unwrap();
+    assert!(stage.blocks("plan-research-required", None, &plan("GH-0014-x")).contains("is not there"));
+}
+
+#[test]
+fn plan_research_required_lets_pass_what_triage_sent_straight_to_planning() {
+    let stage =
+        Stage::new(&[("t-ab", "state = 'Backlog'\nestimate = 'S'"), ("t-abc", "state = 'Backlog'\nestimate = 'S'")]);
+    stage.0.ralph(&["move", "t-ab", "Ready for Plan", "--for", "triage", "--as", "analyst"]).ok();
+    stage.0.ralph(&["move", "t-abc", "Research Needed", "--for", "triage", "--as", "analyst"]).ok();
+    stage.claim("t-abc", "analyst", "research");
+    stage.0.ralph(&["move", "t-abc", "__COMPLETE__", "--for", "research", "--as", "analyst"]).ok();
+    stage.allows("plan-research-required", None, &stage.write("thoughts/shared/plans/2026-11-16-t-ab-x.md"));
+    stage.blocks("plan-research-required", None, &stage.write("thoughts/shared/plans/2026-11-16-t-abc-x.md"));
+}
+
+fn issue(state: &str, number: u64) -> String {
+    format!("state = '{state}'\n[github]\nnumber = {number}\nurl = 'https://github.com/o/r/issues/{number}'")
+}
+
+/// A gate, who asks, the lines that it blocks and those that it lets through.
+const STATE_GATES: [(&str, &str, &[&str], &[&str]); 3] = [
+    (
+        "plan-state-gate",
+        "builder",
+        &[
+            "ralph move t-x done --for plan",
+            "ralph move t-x 'In Review'",
+            "ralph done t-x",
+            "ralph mv 14 __CLOSE__ --for plan",
+            "ralph move t-x __COMPLETE__ --for implement",
+            "ralph move GH-147 plan-in-review --for plan",
+        ],
+        &[
+            "ralph move t-x __COMPLETE__ --for plan",
+            "ralph move #14 plan_in_review",
+            "ralph move t-x 'PLAN IN REVIEW'",
+            "ralph escalate t-x",
+            "ralph task ls",
+        ],
+    ),
+    (
+        "review-state-gate",
+        "builder-2",
+        &["ralph move t-r done --for review", "ralph move t-r __LOCK__ --for review", "ralph move t-r backlog"],
+        &[
+            "ralph move t-r __COMPLETE__ --for review",
+            "ralph move t-r in-progress",
+            "ralph move t-r ready --for review",
+            "ralph escalate t-r --for review",
+        ],
+    ),
+    (
+        "impl-state-gate",
+        "builder-3",
+        &[
+            "ralph move t-i done",
+            "ralph move t-i 'Ready for Plan' --for implement",
+            "ralph move t-i __COMPLETE__ --for plan",
+        ],
+        &["ralph move t-i __COMPLETE__ --for implement", "ralph move t-i in-review", "ralph move t-i __ESCALATE__"],
+    ),
+];
+
+#[test]
+fn state_gates_judge_intents_and_states_in_any_spelling() {
+    let stage = Stage::new(&[
+        ("t-x", &issue("Ready for Plan", 14)),
+        ("t-y", &issue("Done", 147)),
+        ("t-r", "state = 'Plan in Review'"),
+        ("t-i", "state = 'Plan in Review'"),
+    ]);
+    stage.0.ralph(&["config", "set", "review.mode", "auto"]).ok();
+    stage.claim("t-x", "builder", "plan");
+    stage.claim("t-r", "builder-2", "review");
+    stage.0.ralph(&["move", "t-i", "In Progress", "--for", "review"]).ok();
+    stage.claim("t-i", "builder-3", "implement");
+    for (gate, worker, wrong, right) in STATE_GATES {
+        for line in wrong {
+            stage.blocks(gate, Some(worker), &stage.bash(line));
+        }
+        for line in right {
+            stage.allows(gate, Some(worker), &stage.bash(line));
+        }
+    }
+}
+
+#[test]
+fn state_gates_judge_what_the_tools_of_a_server_ask() {
+    let stage = Stage::new(&[("t-x", &issue("Ready for Plan", 14)), ("t-y", &issue("Done", 147))]);
+    stage.claim("t-x", "builder", "plan");
+    let tool = |name: &str, input: Value| {
+        stage.common("PreToolUse", &stage.root(), json!({ "tool_name": name, "tool_input": input }))
+    };
+    let hero = |number: u64, state: &str| {
+        let input = json!({ "number": number, "state": state, "command": "ralph_plan" });
+        tool("mcp__plugin_ralph-hero_ralph-github__ralph_hero__update_workflow_state", input)
+    };
+    stage.allows("plan-state-gate", BUILDER, &hero(14, "__COMPLETE__"));
+    stage.blocks("plan-state-gate", BUILDER, &hero(14, "Done"));
+    stage.blocks("plan-state-gate", BUILDER, &hero(147, "__COMPLETE__"));
+    stage.allows("plan-state-gate", BUILDER, &hero(1, "Done"));
+    let save = json!({ "number": 14, "workflowState": "In Review", "command": "ralph_plan" });
+    stage.blocks("plan-state-gate", BUILDER, &tool("mcp__ralph-github__ralph_hero__save_issue", save));
+    let ours = |state: &str| tool("mcp__ralph__save", json!({ "task": "t-x", "state": state, "for": "plan" }));
+    stage.blocks("plan-state-gate", BUILDER, &ours("done"));
+    stage.allows("plan-state-gate", BUILDER, &ours("plan-in-review"));
+}
+
+#[test]
+fn plan_postcondition_wants_the_plan_linked_whole_and_handed_on() {
+    let stage = Stage::new(&[("t-ab", "state = 'Ready for Plan'"), ("t-abc", "state = 'Ready for Plan'")]);
+    stage.document("plan", "t-abc");
+    stage.claim("t-ab", "builder", "plan");
+    let said = stage.blocks("plan-postcondition", BUILDER, &stage.stop());
+    assert!(said.contains("no plan of t-ab") && said.contains("`ralph artifact new plan t-ab`"), "{said}");
+    let path =
+        stage.0.ralph(&["artifact", "new", "plan", "t-ab", "--json"]).json()["path"].as_str().unwrap().to_owned();
+    assert!(stage.blocks("plan-postcondition", BUILDER, &stage.stop()).contains("ralph artifact check plan t-ab"));
+    fill(&stage.0, &path);
+    assert!(stage.blocks("plan-postcondition", BUILDER, &stage.stop()).contains("is not linked"));
+    stage.0.ralph(&["artifact", "link", "plan", "t-ab", "--as", "builder"]).ok();
+    let said = stage.blocks("plan-postcondition", BUILDER, &stage.stop());
+    assert!(
+        said.contains("still Plan in Progress") && said.contains("`ralph move t-ab __COMPLETE__ --for plan`"),
+        "{said}"
+    );
+    let mut again = stage.stop();
+    again["stop_hook_active"] = true.into();
+    stage.allows("plan-postcondition", BUILDER, &again);
+    stage.allows("plan-postcondition", None, &stage.stop());
+    stage.allows("plan-postcondition", Some("analyst"), &stage.stop());
+    stage.0.ralph(&["move", "t-ab", "__COMPLETE__", "--for", "plan", "--as", "builder"]).ok();
+    stage.allows("plan-postcondition", BUILDER, &stage.stop());
+    // Handed on without what it is about.
+    std::fs::remove_file(stage.root().join(path)).unwrap();
+    stage.blocks("plan-postcondition", BUILDER, &stage.stop());
+}
+
+#[test]
+fn plan_postcondition_lets_go_who_called_for_a_person() {
+    let stage = Stage::new(&[("t-ab", "state = 'Ready for Plan'")]);
+    stage.claim("t-ab", "builder", "plan");
+    stage.0.ralph(&["escalate", "t-ab", "--as", "builder", "--for", "plan"]).ok();
+    stage.allows("plan-postcondition", BUILDER, &stage.stop());
+}
+
+#[test]
+fn review_no_dup_has_one_critique_a_round() {
+    let stage = Stage::new(&[("t-ab", "state = 'Plan in Review'"), ("t-abc", "state = 'Plan in Review'")]);
+    stage.0.ralph(&["config", "set", "review.mode", "auto"]).ok();
+    let write = |name: &str| stage.write(format!("thoughts/shared/reviews/2026-11-17-{name}.md"));
+    stage.document("plan", "t-ab");
+    stage.document("plan", "t-abc");
+    stage.document("review", "t-abc");
+    // Another's critique is not this one's, and a skeleton is none yet.
+    stage.allows("review-no-dup", BUILDER, &write("t-ab-critique"));
+    let made = stage.0.ralph(&["artifact", "new", "review", "t-ab", "--json"]).json();
+    let first = made["path"].as_str().unwrap().to_owned();
+    stage.allows("review-no-dup", BUILDER, &stage.write(&first));
+    fill(&stage.0, &first);
+    for name in ["t-ab-critique", "t-ab-critique-2"] {
+        let said = stage.blocks("review-no-dup", BUILDER, &write(name));
+        assert!(said.contains("round 1 of t-ab") && said.contains(&first), "{said}");
+    }
+    stage.0.ralph(&["artifact", "link", "review", "t-ab"]).ok();
+    stage.0.ralph(&["move", "t-ab", "Ready for Plan", "--for", "review", "--as", "builder"]).ok();
+    stage.claim("t-ab", "builder", "plan");
+    stage.0.ralph(&["move", "t-ab", "__COMPLETE__", "--for", "plan", "--as", "builder"]).ok();
+    assert!(stage.blocks("review-no-dup", BUILDER, &write("t-ab-critique")).contains("in round 2"));
+    stage.allows("review-no-dup", BUILDER, &write("t-ab-critique-2"));
+}
+
+#[test]
+fn review_verify_doc_reads_what_was_written() {
+    let stage = Stage::new(&[("t-ab", "state = 'Plan in Review'")]);
+    stage.document("plan", "t-ab");
+    let made = stage.0.ralph(&["artifact", "new", "review", "t-ab", "--json"]).json();
+    let path = made["path"].as_str().unwrap().to_owned();
+    let mut written = stage.write(stage.root().join(&path));
+    written["hook_event_name"] = "PostToolUse".into();
+    written["tool_response"] = json!({ "filePath": stage.root().join(&path), "success": true });
+    let said = stage.blocks("review-verify-doc", BUILDER, &written);
+    assert!(said.contains("is not whole") && said.contains("`ralph artifact check review t-ab`"), "{said}");
+    fill(&stage.0, &path);
+    stage.allows("review-verify-doc", BUILDER, &written);
+    stage.allows("review-verify-doc", BUILDER, &stage.write("code.txt"));
+    stage.claim("t-ab", "builder", "review");
+    stage.blocks("review-verify-doc", BUILDER, &stage.write("thoughts/shared/reviews/notes.md"));
+}
+
+#[test]
+fn review_postcondition_wants_a_verdict_and_its_critique() {
+    let stage = Stage::new(&[("t-ab", "state = 'Plan in Review'")]);
+    stage.0.ralph(&["config", "set", "review.mode", "auto"]).ok();
+    stage.document("plan", "t-ab");
+    stage.claim("t-ab", "builder", "review");
+    assert!(stage.blocks("review-postcondition", BUILDER, &stage.stop()).contains("`ralph artifact new review t-ab`"));
+    let made = stage.0.ralph(&["artifact", "new", "review", "t-ab", "--json"]).json();
+    let path = made["path"].as_str().unwrap().to_owned();
+    fill(&stage.0, &path);
+    stage.0.ralph(&["artifact", "link", "review", "t-ab", "--as", "builder"]).ok();
+    let said = stage.blocks("review-postcondition", BUILDER, &stage.stop());
+    assert!(said.contains("`ralph move t-ab \"Ready for Plan\" --for review` sends it back"), "{said}");
+    stage.0.ralph(&["move", "t-ab", "Ready for Plan", "--for", "review", "--as", "builder"]).ok();
+    stage.allows("review-postcondition", BUILDER, &stage.stop());
+}
+
+#[test]
+fn impl_plan_required_wants_the_plan_of_exactly_this_task() {
+    let stage = Stage::new(&[("t-ab", "state = 'In Progress'"), ("t-abc", "state = 'In Progress'")]);
+    stage.document("plan", "t-abc");
+    stage.0.ralph(&["worktree", "add", "t-ab"]).ok();
+    stage.0.ralph(&["worktree", "add", "t-abc"]).ok();
+    let said = stage.blocks("impl-plan-required", BUILDER, &stage.write("worktrees/t-ab/code.txt"));
+    assert!(said.contains("t-ab has no plan\n") && said.contains("`ralph artifact new plan t-ab`"), "{said}");
+    stage.allows("impl-plan-required", BUILDER, &stage.write("worktrees/t-abc/code.txt"));
+    stage.allows("impl-plan-required", BUILDER, &stage.write("worktrees/t-ab/thoughts/x.md"));
+    stage.allows("impl-plan-required", BUILDER, &stage.write("code.txt"));
+    let path = stage.document("plan", "t-ab");
+    stage.allows("impl-plan-required", BUILDER, &stage.write("worktrees/t-ab/code.txt"));
+    std::fs::remove_file(stage.root().join(path)).unwrap();
+    assert!(stage.blocks("impl-plan-required", BUILDER, &stage.write("worktrees/t-ab/code.txt")).contains("not there"));
+}
+
+#[test]
+fn worktrees_of_issues_are_told_apart_by_their_whole_number() {
+    let issue =
+        |n: u64| format!("state = 'In Progress'\n[github]\nnumber = {n}\nurl = 'https://github.com/o/r/issues/{n}'");
+    let stage = Stage::new(&[("t-x", &issue(14)), ("t-y", &issue(147))]);
+    stage.document("plan", "t-y");
+    stage.0.ralph(&["worktree", "add", "#14"]).ok();
+    stage.0.ralph(&["worktree", "add", "#147"]).ok();
+    stage.allows("impl-plan-required", None, &stage.write("worktrees/GH-147/code.txt"));
+    stage.blocks("impl-plan-required", None, &stage.write("worktrees/GH-14/code.txt"));
+    stage.claim("t-x", "builder", "implement");
+    stage.allows("impl-worktree-gate", BUILDER, &stage.write("worktrees/GH-14/code.txt"));
+    stage.blocks("impl-worktree-gate", BUILDER, &stage.write("worktrees/GH-147/code.txt"));
+}
+
+#[test]
+fn impl_verify_commit_notices_what_did_not_come_about() {
+    let stage = Stage::implementing("t-ab");
+    let worktree = stage.worktree("t-ab");
+    for (line, said) in [
+        ("git push", " ! [rejected]        feature/t-ab -> feature/t-ab (non-fast-forward)"),
+        ("git push -u origin x", "error: failed to push some refs to 'origin'"),
+        ("git add . && git commit -m x", "pre-commit hook failed (add --no-verify to bypass)"),
+        ("cd . && git commit -m x", "no changes added to commit (use \"git add\" and/or \"git commit -a\")"),
+    ] {
+        let blocked = stage.blocks("impl-verify-commit", BUILDER, &stage.bashed(&worktree, line, said));
+        assert!(blocked.contains(said.trim()), "{blocked}");
+    }
+    let more = json!({ "tool_name": "Bash", "tool_input": { "command": "git commit -m x" }, "error": "Exit code 128\nfatal: unable to write new index file", "is_interrupt": false });
+    stage.blocks("impl-verify-commit", BUILDER, &stage.common("PostToolUseFailure", &worktree, more));
+    for (line, said) in [
+        ("git commit -m x", "[feature/t-ab 1a2b3c4] x\n 1 file changed"),
+        ("git push", "Everything up-to-date"),
+        ("cargo test", "error: failed to run"),
+        ("git log", "fatal: rejected"),
+    ] {
+        stage.allows("impl-verify-commit", BUILDER, &stage.bashed(&worktree, line, said));
+    }
+    stage.allows("impl-verify-commit", None, &stage.bashed(&stage.root(), "git push", "! [rejected]"));
+}
+
+#[test]
+fn impl_verify_pr_wants_the_pull_request_on_the_board() {
+    let stage = Stage::implementing("t-ab");
+    let worktree = stage.worktree("t-ab");
+    let gh = stage.bashed(&worktree, "gh pr create --fill", "https://github.com/o/r/pull/7");
+    assert!(stage.blocks("impl-verify-pr", None, &gh).contains("`ralph task set t-ab artifacts.pr=URL`"));
+    // Without a GitHub `ralph pr` has nothing to do.
+    stage.allows("impl-verify-pr", None, &stage.bashed(&worktree, "ralph pr t-ab", ""));
+    stage.0.git(&["remote", "add", "origin", "https://github.com/o/r.git"]);
+    assert!(stage.blocks("impl-verify-pr", None, &gh).contains("`ralph pr t-ab`"));
+    stage.blocks("impl-verify-pr", None, &stage.bashed(&stage.root(), "ralph pr t-ab", ""));
+    stage.allows("impl-verify-pr", None, &stage.bashed(&worktree, "gh pr view", ""));
+    stage.0.ralph(&["task", "set", "t-ab", "artifacts.pr=https://github.com/o/r/pull/7"]).ok();
+    stage.allows("impl-verify-pr", None, &gh);
+}
+
+#[test]
+fn impl_postcondition_wants_a_clean_worktree_that_is_ahead_and_the_task_handed_on() {
+    let stage = Stage::new(&[("t-ab", "state = 'Plan in Review'")]);
+    stage.claim("t-ab", "builder", "implement");
+    assert!(stage.blocks("impl-postcondition", BUILDER, &stage.stop()).contains("`ralph worktree add t-ab`"));
+    stage.0.ralph(&["worktree", "add", "t-ab"]).ok();
+    let worktree = stage.worktree("t-ab");
+    assert!(stage.blocks("impl-postcondition", BUILDER, &stage.stop()).contains("nothing that main has not"));
+    std::fs::write(worktree.join("code.txt"), "two\n").unwrap();
+    assert!(stage.blocks("impl-postcondition", BUILDER, &stage.stop()).contains("not committed"));
+    stage.commit_in(&worktree);
+    let said = stage.blocks("impl-postcondition", BUILDER, &stage.stop());
+    assert!(said.contains("still In Progress") && said.contains("`ralph release t-ab`"), "{said}");
+    stage.0.ralph(&["move", "t-ab", "__COMPLETE__", "--for", "implement", "--as", "builder"]).ok();
+    stage.allows("impl-postcondition", BUILDER, &stage.stop());
+    std::fs::write(worktree.join("late.txt"), "x").unwrap();
+    stage.blocks("impl-postcondition", BUILDER, &stage.stop());
+}
+
+#[test]
+fn worker_stop_gate_really_reads_the_board() {
+    let stage = Stage::new(&[
+        ("t-ab", "state = 'Ready for Plan'\npriority = 'P1'"),
+        ("t-abc", "state = 'Research Needed'"),
+        ("t-b", "state = 'Ready for Plan'\npriority = 'P0'\nblocked_by = ['t-abc']"),
+    ]);
+    let said = stage.blocks("worker-stop-gate", Some("builder-2"), &stage.stop());
+    assert!(said.contains("`ralph claim t-ab --for plan --as builder-2`"), "{said}");
+    assert!(stage.blocks("worker-stop-gate", Some("analyst"), &stage.stop()).contains("claim t-abc --for research"));
+    stage.allows("worker-stop-gate", Some("integrator"), &stage.stop());
+    stage.allows("worker-stop-gate", None, &stage.stop());
+    let mut subagent = stage.common("SubagentStop", &stage.root(), json!({ "agent_id": "d4", "agent_type": "ralph-builder", "stop_hook_active": false, "agent_transcript_path": "~/x.jsonl" }));
+    assert!(stage.blocks("worker-stop-gate", None, &subagent).contains("--as builder`"));
+    subagent["stop_hook_active"] = true.into();
+    stage.allows("worker-stop-gate", None, &subagent);
+    stage.claim("t-ab", "builder-2", "plan");
+    let own = stage.blocks("worker-stop-gate", Some("builder-2"), &stage.stop());
+    assert!(own.contains("builder-2 still has t-ab") && own.contains("`ralph prompt plan t-ab`"), "{own}");
+    stage.allows("worker-stop-gate", BUILDER, &stage.stop());
+}
+
+#[test]
+fn worker_stop_gate_lets_go_where_the_role_has_no_room() {
+    let stage = Stage::new(&[("t-ab", "state = 'In Review'"), ("t-abc", "state = 'In Review'")]);
+    stage.blocks("worker-stop-gate", Some("integrator-2"), &stage.stop());
+    stage.claim("t-ab", "integrator", "pr");
+    stage.allows("worker-stop-gate", Some("integrator-2"), &stage.stop());
+}
+
+#[test]
+fn steps_of_a_team_come_before_other_work() {
+    let step = |command: &str, more: &str| {
+        format!("kind = 'step'\nstate = 'Pending'\nteam = 't-ab'\ncommand = '{command}'\nof = ['t-ab']\n{more}")
+    };
+    let stage = Stage::new(&[
+        ("t-ab", "state = 'Research Needed'"),
+        ("s-1", &step("research", "")),
+        ("s-2", &step("plan", "blocked_by = ['s-1']")),
+        ("s-3", &step("merge", "owner = 'integrator'")),
+    ]);
+    assert!(
+        stage.blocks("worker-stop-gate", Some("analyst"), &stage.stop()).contains("`ralph claim s-1 --as analyst`")
+    );
+    stage.allows("worker-stop-gate", BUILDER, &stage.stop());
+    assert!(stage.blocks("worker-stop-gate", Some("integrator"), &stage.stop()).contains("s-3"));
+    stage.allows("worker-stop-gate", Some("integrator-2"), &stage.stop());
+    // The lead is held by steps that nobody does, and named who could.
+    let said = stage.blocks("team-stop-gate", None, &stage.stop());
+    assert!(said.contains("s-1") && said.contains("give it to analyst"), "{said}");
+}
+
+#[test]
+fn team_stop_gate_holds_a_lead_and_not_a_person_who_chats() {
+    let stage = Stage::new(&[("t-ab", "state = 'Ready for Plan'")]);
+    let mut lead = stage.stop();
+    lead["team_name"] = "ralph".into();
+    let said = stage.blocks("team-stop-gate", None, &lead);
+    assert!(said.contains("`ralph claim t-ab --for plan --as builder`"), "{said}");
+    stage.allows("team-stop-gate", None, &stage.stop());
+    stage.allows("team-stop-gate", BUILDER, &lead);
+    stage.claim("t-ab", "builder", "plan");
+    stage.allows("team-stop-gate", None, &lead);
+    lead["stop_hook_active"] = true.into();
+    stage.0.ralph(&["release", "t-ab", "--as", "builder"]).ok();
+    stage.allows("team-stop-gate", None, &lead);
+}
+
+#[test]
+fn team_task_completed_wants_a_result() {
+    let issue =
+        |n: u64| format!("state = 'Ready for Plan'\n[github]\nnumber = {n}\nurl = 'https://github.com/o/r/issues/{n}'");
+    let step = "kind = 'step'\nstate = 'In Progress'\nteam = 't-x'\ncommand = 'plan'\nof = ['t-x']";
+    let stage = Stage::new(&[("t-x", &issue(14)), ("t-y", &issue(147)), ("s-1", step)]);
+    let done = |subject: &str| {
+        let more = json!({ "task_id": "task-001", "task_subject": subject, "task_description": "…", "teammate_name": "builder", "team_name": "ralph" });
+        stage.common("TaskCompleted", &stage.root(), more)
+    };
+    for subject in ["Work s-1", "Plan the thing (s-1)"] {
+        assert!(stage.blocks("team-task-completed", None, &done(subject)).contains("step s-1"), "{subject}");
+    }
+    stage.0.write_task("s-1", format!("title = 'Work s-1'\n{step}\nresult = 'thoughts/x.md'\n"));
+    stage.allows("team-task-completed", None, &done("Work s-1"));
+    stage.document("research", "t-y");
+    assert!(stage.blocks("team-task-completed", None, &done("Research GH-14")).contains("no research of t-x"));
+    stage.allows("team-task-completed", None, &done("Research GH-147"));
+    stage.allows("team-task-completed", None, &done("Make coffee"));
+}
+
+#[test]
+fn team_teammate_idle_finds_work_for_the_idle() {
+    let stage = Stage::new(&[("t-ab", "state = 'Ready for Plan'")]);
+    let idle = |name: &str| {
+        stage.common("TeammateIdle", &stage.root(), json!({ "teammate_name": name, "team_name": "ralph" }))
+    };
+    let said = stage.blocks("team-teammate-idle", None, &idle("builder-2"));
+    assert!(said.contains("`ralph claim t-ab --for plan --as builder-2`"), "{said}");
+    stage.allows("team-teammate-idle", None, &idle("analyst"));
+    stage.allows("team-teammate-idle", None, &idle("researcher"));
+    stage.claim("t-ab", "builder", "plan");
+    stage.allows("team-teammate-idle", None, &idle("builder-2"));
+}
+
+#[test]
+fn what_cannot_be_read_lets_a_worker_stop_and_blocks_no_tool() {
+    let stage = Stage::new(&[("t-ab", "state = 'Ready for Plan'")]);
+    for input in ["", "{", "[]", "nonsense"] {
+        let out = stage.0.ralph_with(&["--as", "builder", "hook", "worker-stop-gate"], input);
+        assert_eq!(out.code, 0, "{out}");
+        assert!(out.stderr.contains("not the JSON of a hook"), "{out}");
+        let said = stage.0.ralph_with(&["--as", "builder", "hook", "branch-gate"], input).fails(1);
+        assert!(said.contains("not the JSON of a hook"), "{said}");
+    }
+    std::fs::write(stage.root().join(".ralph/workflow.toml"), "this is no workflow").unwrap();
+    let out = stage.ask("worker-stop-gate", BUILDER, &stage.stop());
+    assert!(out.code == 0 && out.stderr.contains("workflow.toml"), "{out}");
+    stage.ask("impl-worktree-gate", BUILDER, &stage.write("x")).fails(1);
+    // Where there is no board there is nothing to guard.
+    let bare = Sandbox::bare();
+    assert_eq!(bare.ralph_with(&["hook", "branch-gate"], "{}").ok(), "");
+}
+
+#[test]
+fn a_gate_that_is_none_says_which_there_are() {
+    let sandbox = Sandbox::new();
+    let listed = sandbox.ralph(&["hook", "--list", "--json"]).json();
+    let names: Vec<&str> = listed.as_array().unwrap().iter().map(|gate| gate["name"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), 20);
+    let said = sandbox.ralph_with(&["hook", "brunch-gate"], "{}").fails(2);
+    assert!(names.iter().all(|name| said.contains(name)), "{said}");
+    assert_eq!(sandbox.ralph(&["hook", "--list"]).ok().lines().count(), 20);
+    sandbox.ralph(&["hook"]).fails(2);
+}
+
+#[test]
+fn as_json_a_gate_says_the_same() {
+    let stage = Stage::new(&[("t-ab", "state = 'Ready for Plan'")]);
+    let out = stage.0.ralph_with(&["--as", "builder", "hook", "worker-stop-gate", "--json"], &stage.stop().to_string());
+    let said: Value = serde_json::from_str(&out.stdout).unwrap();
+    assert_eq!((out.code, said["answer"].as_str()), (2, Some("block")));
+    assert!(said["instead"].as_str().unwrap().contains("ralph claim t-ab"));
+}

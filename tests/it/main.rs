@@ -25,6 +25,7 @@ mod race;
 mod sandbox;
 mod sharing;
 mod splitting;
+mod team;
 mod watching;
 mod workflow;
 mod worktree;

@@ -246,7 +246,7 @@ impl Model {
         match act {
             Act::Claim { who, task, command: at, force } => {
                 let (id, actor, name) = (self.tasks[*task].id.clone(), Self::actor(*who), command(*at));
-                let ask = ClaimAsk { task: &id, command: Some(&name), force: *force };
+                let ask = ClaimAsk { task: &id, command: Some(&name), step: None, force: *force };
                 if let Ok(grant) = board.grant(&self.rules, &actor, &ask) {
                     self.apply(&grant.changes);
                     let now = jiff::Timestamp::UNIX_EPOCH;

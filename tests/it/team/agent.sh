@@ -1,0 +1,70 @@
+#!/bin/sh
+# An agent as the workers start it: it does what its command asks for, and reports with ralph.
+# $CTL/<title>.<command>, where it is there, says how to misbehave; it is read once unless it says "always".
+set -eu
+T=$RALPH_TASK
+C=$RALPH_COMMAND
+title=$(sed -n 's/^title = "\(.*\)"$/\1/p' "$RALPH_BOARD/.ralph/tasks/$T.toml")
+echo "$C $title ($T) by $RALPH_WORKER in $(pwd)"
+how=
+if [ -f "$CTL/$title.$C" ]; then
+    how=$(cat "$CTL/$title.$C")
+    case $how in always*) how=${how#always } ;; *) rm "$CTL/$title.$C" ;; esac
+fi
+[ -z "${PACE:-}" ] || sleep "$PACE"
+
+document() {
+    path=$("$RALPH" artifact new "$1" "$T" --json | sed 's/.*"path":"\([^"]*\)".*/\1/')
+    file=${touches:-src/$title.txt}
+    verdict=${verdict:-APPROVED}
+    status=$(echo "$verdict" | tr A-Z_ a-z-)
+    sed -i -e "s|^- \`TO BE WRITTEN.*|- \`$file\`: it|" -e "s|\`TO BE WRITTEN.*|\`$file\`|" \
+        -e "s|^VERDICT: TO BE.*|VERDICT: $verdict|" -e "s|^status: TO BE.*|status: $status|" \
+        -e 's|TO BE WRITTEN.*|done|' "$RALPH_BOARD/$path"
+    "$RALPH" artifact link "$1" "$T"
+}
+
+case $how in
+crash) kill -9 $$ ;;
+fail) echo "I give up" >&2; exit 7 ;;
+hang) sleep 600 ;;
+idle) exit 0 ;;
+lie) "$RALPH" move "$T" __COMPLETE__ --for "$C" || true; exit 0 ;;
+stray) echo mine > "$RALPH_BOARD/stray.txt" ;;
+commit-main) cd "$RALPH_BOARD"; echo x > x.txt; git add x.txt; git commit -qm "on main"; cd "$RALPH_WORKTREE" ;;
+kill-worker)
+    guard=$PPID
+    kill -9 "$(sed 's/.*) [A-Z] \([0-9]*\).*/\1/' "/proc/$guard/stat")"
+    sleep 600
+    ;;
+touches*) touches=${how#touches } ;;
+reject) verdict=NEEDS_ITERATION ;;
+escalate) "$RALPH" escalate "$T" --for "$C"; exit 0 ;;
+keep) "$RALPH" move "$T" Backlog --for triage; exit 0 ;;
+esac
+
+case $C in
+triage) "$RALPH" move "$T" "Research Needed" --for triage ;;
+split)
+    printf '[[task]]\ntitle = "%s-%s"\nref = "%s"\nestimate = "S"\nblocked_by = %s\n' \
+        "$title" one a '[]' "$title" two b '["a"]' | "$RALPH" split "$T" --into -
+    ;;
+research | plan)
+    document "$C"
+    "$RALPH" move "$T" __COMPLETE__ --for "$C"
+    ;;
+review)
+    document review
+    if [ "${verdict:-}" = NEEDS_ITERATION ]; then to="Ready for Plan"; else to=__COMPLETE__; fi
+    "$RALPH" move "$T" "$to" --for review
+    ;;
+implement)
+    mkdir -p src
+    for member in $("$RALPH" group "$T" --json | tr '{,' '\n\n' | sed -n 's/^"task":"\([^"]*\)".*/\1/p'); do
+        [ -e "src/$member.txt" ] || echo "$title" > "src/$member.txt"
+    done
+    git add src
+    git diff --cached --quiet || git commit -qm "feat: $title"
+    "$RALPH" move "$T" __COMPLETE__ --for implement
+    ;;
+esac

@@ -1,0 +1,164 @@
+//! Agents that misbehave: each ends where the workflow says, nothing is lost, and the team finishes the rest.
+
+use super::{Squad, eventually};
+
+/// A team of one task whose agent misbehaves, and of one that is well.
+fn team(squad: &Squad, settings: &[&str]) -> (String, String, String) {
+    let (bad, good) = (squad.add("bad", &[]), squad.add("good", &[]));
+    let mut args: Vec<String> =
+        settings.iter().flat_map(|setting| ["--config".to_owned(), (*setting).to_owned()]).collect();
+    args.extend(["team".to_owned(), bad.clone(), good.clone()]);
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let said = squad.ralph(&args);
+    assert_eq!(squad.state(&good), "Done", "the team finishes the rest: {said}");
+    assert_eq!(squad.main()[&format!("src/{good}.txt")], "good\n");
+    (bad, good, said.to_string())
+}
+
+#[test]
+fn one_that_always_fails_is_tried_so_often_and_then_a_person_is_called() {
+    for (how, outcome) in [("fail", "failed"), ("crash", "failed"), ("idle", "unmoved"), ("lie", "unmoved")] {
+        let squad = Squad::new();
+        squad.behave("bad", "research", &format!("always {how}"));
+        let (bad, _, said) = team(&squad, &[]);
+        assert_eq!(squad.state(&bad), "Human Needed", "{how}: {said}");
+        let research = format!("research {outcome}");
+        assert_eq!(squad.outcomes(&bad), ["triage done", &research, &research, &research], "{how}");
+        assert!(squad.notes(&bad).contains("`research` needs a person"), "{}", squad.notes(&bad));
+        assert!(said.contains("a person is needed"), "{said}");
+        assert!(squad.task(&bad)["owner"].is_null() && squad.task(&bad)["claim"].is_null());
+    }
+}
+
+#[test]
+fn one_that_fails_once_is_tried_again_and_done() {
+    let squad = Squad::new();
+    squad.behave("bad", "plan", "fail");
+    let (bad, _, said) = team(&squad, &[]);
+    assert_eq!(squad.state(&bad), "Done", "{said}");
+    let outcomes = squad.outcomes(&bad);
+    assert_eq!(outcomes[2..4], ["plan failed", "plan done"], "{outcomes:?}");
+    squad.is_clean();
+}
+
+#[test]
+fn one_that_hangs_is_ended_with_all_that_it_started() {
+    let squad = Squad::new();
+    squad.settings("timeout = \"1s\"\nretries = 0");
+    squad.behave("bad", "research", "always hang");
+    let (bad, _, said) = team(&squad, &[]);
+    assert_eq!(
+        (squad.state(&bad), squad.outcomes(&bad)[1].as_str()),
+        ("Human Needed".into(), "research timed-out"),
+        "{said}"
+    );
+    assert!(squad.notes(&bad).contains("longer than 1 s"), "{}", squad.notes(&bad));
+    assert!(!is_running("sleep 600", &squad), "its own children ended with it");
+}
+
+/// Whether a process with that command line runs in this squad's environment.
+fn is_running(line: &str, squad: &Squad) -> bool {
+    let home = squad.sandbox.home().display().to_string();
+    let pids = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok());
+    pids.into_iter().any(|entry| {
+        let read = |name: &str| std::fs::read(entry.path().join(name)).unwrap_or_default();
+        let words = String::from_utf8_lossy(&read("cmdline")).replace('\0', " ");
+        words.trim() == line && String::from_utf8_lossy(&read("environ")).contains(&home)
+    })
+}
+
+#[test]
+fn one_that_completes_without_its_document_is_refused_by_the_board() {
+    let squad = Squad::new();
+    squad.behave("bad", "plan", "lie");
+    let (bad, _, _) = team(&squad, &[]);
+    assert_eq!(squad.state(&bad), "Done");
+    let run = squad.runs().into_iter().find(|run| run["task"] == bad.as_str() && run["outcome"] == "unmoved").unwrap();
+    let log = squad.ralph(&["runs", "tail", run["id"].as_str().unwrap()]).ok();
+    assert!(log.contains("has no plan"), "{log}");
+}
+
+#[test]
+fn one_that_writes_outside_its_worktree_does_not_complete_and_nothing_is_lost() {
+    let squad = Squad::new();
+    squad.behave("bad", "implement", "always stray");
+    let (bad, _, said) = team(&squad, &[]);
+    assert_eq!(squad.state(&bad), "Human Needed", "{said}");
+    assert!(squad.notes(&bad).contains("stray.txt"), "{}", squad.notes(&bad));
+    assert_eq!(std::fs::read_to_string(squad.sandbox.root().join("stray.txt")).unwrap(), "mine\n");
+    let branch = squad.sandbox.git(&["show", &format!("feature/{bad}:src/{bad}.txt")]);
+    assert_eq!(branch, "bad\n", "what it committed where it should is kept");
+    assert!(!squad.main().contains_key(&format!("src/{bad}.txt")));
+}
+
+#[test]
+fn a_person_who_edits_the_main_worktree_can_have_that_only_told() {
+    let squad = Squad::new();
+    squad.behave("bad", "implement", "stray");
+    let (bad, _, _) = team(&squad, &["agent.strays=tell"]);
+    assert_eq!(squad.state(&bad), "Done");
+    assert!(squad.notes(&bad).contains("stray.txt"), "{}", squad.notes(&bad));
+}
+
+#[test]
+fn one_that_commits_to_main_is_handed_to_a_person_with_the_commit_kept() {
+    let squad = Squad::new();
+    squad.behave("bad", "implement", "commit-main");
+    let (bad, _, said) = team(&squad, &[]);
+    assert_eq!(squad.state(&bad), "Human Needed", "{said}");
+    assert!(squad.notes(&bad).contains("`git commit` on the main worktree's branch"), "{}", squad.notes(&bad));
+    assert_eq!(squad.main()["x.txt"], "x\n", "nothing is thrown away");
+}
+
+#[test]
+fn one_that_is_rejected_three_times_goes_to_a_person() {
+    let squad = Squad::new();
+    squad.behave("bad", "review", "always reject");
+    let (bad, _, said) = team(&squad, &["review.mode=auto"]);
+    assert_eq!(squad.state(&bad), "Human Needed", "{said}");
+    assert!(squad.sandbox.read_task(&bad).contains("rejections = 3"));
+    let reviews = squad.outcomes(&bad).iter().filter(|line| line.starts_with("review")).count();
+    assert_eq!(reviews, 3);
+}
+
+#[test]
+fn one_that_is_killed_with_its_worker_is_taken_up_by_the_next() {
+    let squad = Squad::new();
+    squad.behave("bad", "implement", "kill-worker");
+    let (bad, _, said) = team(&squad, &[]);
+    assert_eq!(squad.state(&bad), "Done", "{said}");
+    assert!(said.contains("SIGKILL") || said.contains("signal: 9"), "{said}");
+    assert!(squad.outcomes(&bad).contains(&"implement lost".to_owned()), "{:?}", squad.outcomes(&bad));
+    eventually("the end of its sleep", || !is_running("sleep 600", &squad));
+    squad.is_clean();
+}
+
+#[test]
+fn a_merge_whose_check_fails_goes_back_to_the_builder_and_then_to_a_person() {
+    let squad = Squad::new();
+    let id = squad.add("alpha", &[]);
+    squad.sandbox.ralph(&["config", "set", "merge.checks", "[[\"false\"]]"]).ok();
+    squad.sandbox.ralph(&["trust", "--yes"]).ok();
+    let said = squad.ralph(&["--config", "agent.retries=1", "team", &id]);
+    assert_eq!((said.code, squad.state(&id)), (1, "Human Needed".into()), "{said}");
+    let outcomes = squad.outcomes(&id);
+    assert_eq!(outcomes[4..], ["merge returned", "implement done", "merge failed"], "{outcomes:?}");
+    assert!(squad.notes(&id).contains("the check `false` failed"), "{}", squad.notes(&id));
+}
+
+#[test]
+fn an_agent_that_escalates_ends_its_task_there() {
+    let squad = Squad::new();
+    squad.behave("bad", "plan", "escalate");
+    let (bad, _, said) = team(&squad, &[]);
+    assert_eq!(
+        (squad.state(&bad), squad.outcomes(&bad).last().unwrap().as_str()),
+        ("Human Needed".into(), "plan escalated"),
+        "{said}"
+    );
+    // A person sends it on, and the same command finishes it.
+    squad.ralph(&["move", &bad, "Ready for Plan"]).ok();
+    squad.ralph(&["team", &bad]).ok();
+    assert_eq!(squad.state(&bad), "Done");
+    squad.is_clean();
+}

@@ -1,0 +1,211 @@
+//! The whole way from Backlog to Done, offline: one task, a group, an epic; in every review mode, by a team and by a hero.
+
+use super::Squad;
+
+const MODES: [&str; 3] = ["skip", "auto", "interactive"];
+
+/// Documents are there, linked and sound.
+#[track_caller]
+fn has_documents(squad: &Squad, id: &str, kinds: &[&str]) {
+    let task = squad.task(id);
+    for kind in kinds {
+        let path = task["artifacts"][kind].as_str().unwrap_or_else(|| panic!("{id} has no {kind}: {task}"));
+        assert!(squad.sandbox.root().join(path).is_file(), "{path}");
+        squad.ralph(&["artifact", "check", kind, id]).ok();
+    }
+}
+
+/// The states of a task's way, as the mode has it.
+fn way(mode: &str) -> Vec<&'static str> {
+    let mut way =
+        vec!["Research Needed", "Research in Progress", "Ready for Plan", "Plan in Progress", "Plan in Review"];
+    // In the other modes the review hands it on, and the builder takes it up from there.
+    let _ = mode;
+    way.extend(["In Progress", "In Review", "Done"]);
+    way
+}
+
+#[test]
+fn one_task_goes_from_backlog_to_done_in_every_review_mode() {
+    for mode in MODES {
+        let squad = Squad::new();
+        let id = squad.add("alpha", &[]);
+        let said = squad.ralph(&["--config", &format!("review.mode={mode}"), "team", &id]).ok();
+        assert!(said.contains("steps completed"), "{said}");
+        assert_eq!(squad.states(&id), way(mode), "{mode}");
+        let kinds: &[&str] = if mode == "skip" { &["research", "plan"] } else { &["research", "plan", "review"] };
+        has_documents(&squad, &id, kinds);
+        assert_eq!(squad.main()[&format!("src/{id}.txt")], "alpha\n");
+        squad.is_clean();
+        for step in squad.steps() {
+            assert_eq!(step["state"], "Completed", "{step}");
+        }
+        let commands: Vec<String> = squad.outcomes(&id);
+        let wanted: &[&str] = match mode {
+            "skip" => &["triage done", "research done", "plan done", "implement done", "merge done"],
+            _ => &["triage done", "research done", "plan done", "review done", "implement done", "merge done"],
+        };
+        assert_eq!(commands, wanted, "{mode}");
+        let report = squad.task(&id)["artifacts"]["report"].as_str().unwrap().to_owned();
+        let report = std::fs::read_to_string(squad.sandbox.root().join(report)).unwrap();
+        assert!(report.contains("status: complete") && report.contains("| Done | alpha |"), "{report}");
+    }
+}
+
+#[test]
+fn each_command_is_run_by_a_worker_of_its_role() {
+    let squad = Squad::new();
+    let id = squad.add("alpha", &[]);
+    squad.ralph(&["--config", "review.mode=interactive", "team", &id]).ok();
+    let runs = squad.runs();
+    let by = |command: &str| {
+        runs.iter().find(|run| run["command"] == command).unwrap()["worker"].as_str().unwrap().to_owned()
+    };
+    for (command, role) in [
+        ("triage", "analyst"),
+        ("research", "analyst"),
+        ("plan", "builder"),
+        ("review", "validator"),
+        ("implement", "builder"),
+        ("merge", "integrator"),
+    ] {
+        assert_eq!(by(command), role, "{command}");
+    }
+    let moved: Vec<String> = squad.moves(&id).into_iter().map(|(_, by, _)| by).collect();
+    assert_eq!(moved, ["analyst", "analyst", "analyst", "builder", "builder", "validator", "builder", "integrator"]);
+}
+
+#[test]
+fn the_steps_are_chained_and_carry_their_results() {
+    let squad = Squad::new();
+    let id = squad.add("alpha", &[]);
+    squad.ralph(&["team", &id, "--dry-run"]).ok();
+    let steps = squad.steps();
+    let of =
+        |command: &str| steps.iter().find(|step| step["title"].as_str().unwrap().starts_with(command)).unwrap().clone();
+    let order = ["Triage", "Research", "Plan", "Implement", "Create PR", "Merge PR"];
+    for pair in order.windows(2) {
+        assert_eq!(of(pair[1])["blocked_by"], serde_json::json!([of(pair[0])["id"]]), "{pair:?}");
+    }
+    assert_eq!(of("Triage")["owner"], "analyst");
+    assert!(of("Plan")["owner"].is_null(), "only what can be taken up at once has an owner");
+    squad.ralph(&["team", &id]).ok();
+    let text = squad.sandbox.read_task(of("Research")["id"].as_str().unwrap());
+    assert!(
+        text.contains("active_form = \"Researching ") && text.contains("result = \"thoughts/shared/research/"),
+        "{text}"
+    );
+    assert!(text.contains(&format!("team = \"{id}\"")) && text.contains("command = \"research\""), "{text}");
+    assert_eq!(squad.steps().len(), 6, "the second start makes no second steps");
+}
+
+#[test]
+fn a_group_of_three_is_planned_built_and_merged_once_in_every_review_mode() {
+    for mode in MODES {
+        let squad = Squad::new();
+        let epic = squad.add("group", &["--kind", "epic", "--atomic"]);
+        let first = squad.add("first", &["--parent", &epic]);
+        let second = squad.add("second", &["--parent", &epic, "--blocked-by", &first]);
+        let third = squad.add("third", &["--parent", &epic, "--blocked-by", &second]);
+        squad.ralph(&["--config", &format!("review.mode={mode}"), "team", &epic]).ok();
+        for id in [&epic, &first, &second, &third] {
+            assert_eq!(squad.state(id), "Done", "{mode}");
+        }
+        let runs = squad.runs();
+        let count = |command: &str| runs.iter().filter(|run| run["command"] == command).count();
+        assert_eq!((count("research"), count("plan"), count("implement"), count("merge")), (3, 1, 1, 1), "{mode}");
+        assert!(runs.iter().filter(|run| run["command"] == "plan").all(|run| run["task"] == first.as_str()));
+        let main = squad.main();
+        for id in [&first, &second, &third] {
+            assert_eq!(main[&format!("src/{id}.txt")], "first\n", "one worktree, one commit for all: {mode}");
+        }
+        has_documents(&squad, &first, &["plan"]);
+        squad.is_clean();
+    }
+}
+
+#[test]
+fn an_epic_is_split_first_and_its_parts_follow_in_every_review_mode() {
+    for mode in MODES {
+        let squad = Squad::new();
+        let epic = squad.add("big", &["--estimate", "L"]);
+        squad.ralph(&["--config", &format!("review.mode={mode}"), "team", &epic]).ok();
+        let (one, two) = (squad.by_title("big-one"), squad.by_title("big-two"));
+        for task in [&squad.task(&epic), &one, &two] {
+            assert_eq!(task["state"], "Done", "{mode}: {task}");
+        }
+        assert_eq!(squad.task(&epic)["kind"], "epic");
+        assert_eq!(two["blocked_by"], serde_json::json!([one["id"]]));
+        let runs = squad.runs();
+        let time = |task: &serde_json::Value, command: &str, key: &str| -> jiff::Timestamp {
+            let run = runs.iter().find(|run| run["task"] == task["id"] && run["command"] == command).unwrap();
+            run[key].as_str().unwrap().parse().unwrap()
+        };
+        assert!(time(&two, "research", "started") >= time(&one, "merge", "ended"), "it waited for what it stands on");
+        assert_eq!(squad.main().keys().filter(|name| name.starts_with("src/")).count(), 2);
+        squad.is_clean();
+    }
+}
+
+#[test]
+fn a_hero_does_the_same_alone() {
+    let squad = Squad::new();
+    let epic = squad.add("big", &["--estimate", "M"]);
+    let said = squad.ralph(&["hero", &epic]).ok();
+    assert!(said.contains("report: thoughts/shared/reports/"), "{said}");
+    assert_eq!(squad.state(&epic), "Done");
+    let runs = squad.runs();
+    let mut times: Vec<(String, String)> = runs
+        .iter()
+        .map(|run| (run["started"].as_str().unwrap().to_owned(), run["ended"].as_str().unwrap().to_owned()))
+        .collect();
+    times.sort();
+    for pair in times.windows(2) {
+        assert!(pair[0].1 <= pair[1].0, "one thing at a time: {pair:?}");
+    }
+    assert_eq!(runs.len(), 1 + 2 * 5);
+    squad.is_clean();
+}
+
+#[test]
+fn a_bough_has_only_the_steps_of_the_phase_that_is_on() {
+    let squad = Squad::new();
+    let id = squad.add("alpha", &[]);
+    squad.ralph(&["team", &id, "--bough", "--dry-run"]).ok();
+    assert_eq!(squad.steps().len(), 1);
+    squad.ralph(&["team", &id, "--bough"]).ok();
+    assert_eq!(squad.state(&id), "Done");
+    // Without an issue on GitHub there is no step for a pull request by then.
+    let titles: Vec<String> = squad.steps().iter().map(|step| step["title"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(titles.len(), 5, "{titles:?}");
+}
+
+#[test]
+fn a_rejected_plan_is_made_again_and_reviewed_again() {
+    for (mode, wanted) in [("interactive", 8), ("auto", 7)] {
+        let squad = Squad::new();
+        let id = squad.add("alpha", &[]);
+        squad.behave("alpha", "review", "reject");
+        squad.ralph(&["--config", &format!("review.mode={mode}"), "team", &id]).ok();
+        assert_eq!(squad.state(&id), "Done", "{mode}");
+        let outcomes = squad.outcomes(&id);
+        assert!(outcomes.contains(&"review iterated".to_owned()), "{outcomes:?}");
+        assert_eq!(outcomes.iter().filter(|line| line.starts_with("plan")).count(), 2, "{outcomes:?}");
+        assert_eq!(squad.steps().len(), wanted, "{mode}: a new plan, and in interactive mode a new review");
+        let folder = squad.sandbox.root().join("thoughts/shared/reviews");
+        assert_eq!(std::fs::read_dir(folder).unwrap().count(), 2, "both critiques are kept");
+        assert!(squad.task(&id)["labels"].as_array().unwrap().is_empty());
+        squad.is_clean();
+    }
+}
+
+#[test]
+fn what_triage_leaves_is_not_taken_up_again_and_again() {
+    let squad = Squad::new();
+    let id = squad.add("alpha", &[]);
+    squad.behave("alpha", "triage", "always keep");
+    let said = squad.ralph(&["team", &id]);
+    assert_eq!(said.code, 1, "{said}");
+    assert!(said.stdout.contains("triage left it where it is"), "{said}");
+    assert_eq!(squad.outcomes(&id), ["triage done"]);
+}

@@ -1,0 +1,135 @@
+//! `ralph worker` and `ralph runs`: one role at work, and what is kept of it.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::{Squad, eventually};
+
+#[test]
+fn a_worker_takes_what_its_role_takes_and_ends_when_there_is_no_more() {
+    let squad = Squad::new();
+    let (one, two) = (squad.add("one", &["--priority", "P2"]), squad.add("two", &["--priority", "P0"]));
+    let said = squad.ralph(&["worker", "analyst"]).ok();
+    assert!(said.ends_with("analyst: 4 turns; no work\n"), "{said}");
+    assert_eq!((squad.state(&one), squad.state(&two)), ("Ready for Plan".into(), "Ready for Plan".into()));
+    let order: Vec<String> = squad.runs().iter().rev().map(|run| run["task"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(order, [&*two, &two, &one, &one], "by priority, and what is begun is brought to its end");
+}
+
+#[test]
+fn once_and_max_end_it_earlier_and_a_dry_run_changes_nothing() {
+    let squad = Squad::new();
+    let id = squad.add("one", &[]);
+    let before = squad.sandbox.read_task(&id);
+    let said = squad.ralph(&["worker", "analyst", "--dry-run"]).ok();
+    assert!(said.contains(&format!("would triage {id}")) && said.contains("agent.sh"), "{said}");
+    assert_eq!((squad.sandbox.read_task(&id), squad.runs().len()), (before, 0));
+    squad.ralph(&["worker", "analyst", "--once"]).ok();
+    assert_eq!(squad.state(&id), "Research Needed");
+    squad.add("two", &[]);
+    let worked = squad.ralph(&["worker", "analyst", "--max", "2", "--json"]).json();
+    assert_eq!((worked["runs"].as_array().unwrap().len(), &worked["stopped"]), (2, &"as many as asked for".into()));
+}
+
+#[test]
+fn the_first_signal_lets_the_turn_end_and_the_second_ends_it_at_once() {
+    for (signals, state, outcome) in [(1, "Research Needed", "triage done"), (2, "Backlog", "triage interrupted")] {
+        let squad = Squad::new();
+        let id = squad.add("one", &[]);
+        let worker = squad.command(&["worker", "analyst"]).env("PACE", "1").stdout(Stdio::null()).spawn().unwrap();
+        eventually("the first run", || !squad.runs().is_empty());
+        let pid = Pid::from_raw(i32::try_from(worker.id()).unwrap()).unwrap();
+        let start = Instant::now();
+        for _ in 0..signals {
+            kill_process(pid, Signal::INT).unwrap();
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let output = worker.wait_with_output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!((squad.state(&id).as_str(), squad.outcomes(&id)), (state, vec![outcome.to_owned()]));
+        assert!(signals == 1 || start.elapsed() < Duration::from_secs(10));
+    }
+}
+
+#[test]
+fn a_name_is_one_workers_alone() {
+    let squad = Squad::new();
+    squad.add("one", &[]);
+    squad.behave("one", "triage", "hang");
+    let mut first = squad.start(&["worker", "analyst"]);
+    eventually("the first run", || !squad.runs().is_empty());
+    assert!(squad.ralph(&["worker", "analyst", "--as", "analyst"]).fails(3).contains("is at work already"));
+    let other = squad.ralph(&["worker", "analyst", "--json"]).json();
+    assert_eq!(other["worker"], "analyst-2");
+    assert!(squad.ralph(&["worker", "builder", "--as", "analyst-3"]).fails(2).contains("no name of a builder"));
+    assert!(squad.ralph(&["worker", "cook"]).fails(2).contains("use analyst, builder, validator, integrator"));
+    first.kill().unwrap();
+    first.wait().unwrap();
+}
+
+#[test]
+fn without_a_program_it_says_how_to_name_one_and_a_boards_own_needs_trust() {
+    let squad = Squad::new();
+    squad.add("one", &[]);
+    std::fs::write(squad.sandbox.home().join(".config/ralph/config.toml"), "").unwrap();
+    let said = squad.ralph(&["worker", "analyst"]).fails(1);
+    assert!(said.contains("there is no program that could triage") && said.contains("agent.profile"), "{said}");
+    let agent = squad.sandbox.outside("agent.sh").display().to_string();
+    squad.sandbox.ralph(&["config", "set", "agent.command", &format!("[{agent:?}]")]).ok();
+    assert!(squad.ralph(&["worker", "analyst"]).fails(1).contains("nobody here has agreed to"));
+    squad.sandbox.ralph(&["trust", "--yes"]).ok();
+    squad.ralph(&["worker", "analyst"]).ok();
+}
+
+#[test]
+fn the_program_gets_its_prompt_and_its_environment() {
+    let squad = Squad::new();
+    let id = squad.add("one", &[]);
+    let shown = squad.sandbox.outside("shown");
+    let script = format!(
+        "{{ echo \"$0|$RALPH_TASK|$RALPH_COMMAND|$RALPH_ROLE|$RALPH_WORKER|$RALPH_BOARD|$(pwd)\"; cat; }} > {}",
+        shown.display()
+    );
+    squad.ralph(&["worker", "analyst", "--once", "--", "sh", "-c", &script, "{task} {command} {other}"]).ok();
+    let text = std::fs::read_to_string(&shown).unwrap();
+    let root = squad.sandbox.root().canonicalize().unwrap().display().to_string();
+    let first = text.lines().next().unwrap().replace(&squad.sandbox.root().display().to_string(), &root);
+    assert_eq!(first, format!("{id} triage {{other}}|{id}|triage|analyst|analyst|{root}|{root}"));
+    let prompt = squad.ralph(&["prompt", "triage", &id, "--as", "analyst"]).ok();
+    assert_eq!(
+        text.split_once('\n').unwrap().1.trim(),
+        prompt.trim(),
+        "what is not an argument comes on standard input"
+    );
+}
+
+#[test]
+fn runs_are_listed_shown_and_read() {
+    let squad = Squad::new();
+    let id = squad.add("one", &[]);
+    squad.behave("one", "triage", "fail");
+    squad.ralph(&["--config", "agent.retries=0", "worker", "analyst", "--once"]).ok();
+    let listed = squad.ralph(&["runs", "ls"]).ok();
+    assert!(listed.contains("triage") && listed.contains("failed"), "{listed}");
+    let shown = squad.ralph(&["runs", "show", &id]).ok();
+    assert!(shown.contains("I give up") && shown.contains("it failed (exit status: 7)"), "{shown}");
+    assert!(squad.ralph(&["runs", "tail", &id]).ok().ends_with("I give up\n"));
+    assert!(squad.ralph(&["runs", "show", "nothing"]).fails(1).contains("ralph runs ls"));
+}
+
+#[test]
+fn work_in_parts_is_taken_up_again_until_it_is_complete() {
+    let squad = Squad::new();
+    let id = squad.add("one", &["--state", "Ready for Plan"]);
+    squad.ralph(&["worker", "builder", "--once"]).ok();
+    // Two runs commit a part each and leave the rest; the third completes it.
+    let agent = squad.sandbox.outside("agent.sh").display().to_string();
+    let script = format!(
+        "n=$(ls part* 2>/dev/null | wc -l); if [ $n -lt 2 ]; then echo $n > part$n; git add .; git commit -qm part$n; else exec {agent}; fi"
+    );
+    squad.ralph(&["worker", "builder", "--", "sh", "-c", &script]).ok();
+    assert_eq!(squad.outcomes(&id), ["plan done", "implement advanced", "implement advanced", "implement done"]);
+    assert_eq!(squad.state(&id), "In Review");
+}

@@ -83,6 +83,7 @@ pub use note::{Noted, note};
 pub use place::{GroupView, PositionView, group, position};
 pub use plan_sync::{Edge, PlanSynced, plan_sync};
 pub use pr::{PrStep, PullRequested, pull_request};
+pub use prompt::{Prompt, prompt};
 pub use reap::{Reaped, reap};
 pub use remote_claims::{ClaimLine, ClaimList, Reach, list_claims};
 pub use remove::{Removed, remove};

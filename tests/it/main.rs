@@ -21,6 +21,7 @@ mod integrating;
 mod laws;
 mod merging;
 mod past;
+mod prompts;
 mod race;
 mod sandbox;
 mod sharing;

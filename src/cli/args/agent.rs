@@ -33,6 +33,15 @@ pub enum Artifact {
 }
 
 #[derive(Debug, Args)]
+pub struct Prompt {
+    /// triage, split, research, plan, review, implement, pr or merge
+    #[arg(value_name = "COMMAND", add = ArgValueCandidates::new(complete::commands))]
+    pub command: String,
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: String,
+}
+
+#[derive(Debug, Args)]
 pub struct Split {
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,

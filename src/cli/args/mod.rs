@@ -16,7 +16,7 @@ use clap_complete::engine::ArgValueCandidates;
 
 use super::complete;
 
-pub use agent::{Artifact, Plan, Split};
+pub use agent::{Artifact, Plan, Prompt, Split};
 pub use host::{Hook, Setup};
 pub use share::{Claims, Commit, Merge, Share, Take, Trust};
 pub use sync::{Pr, Sync, SyncCommand, SyncInit, SyncResolve, SyncRun, TakeSide};
@@ -149,6 +149,8 @@ pub enum Command {
     /// Read a task's plan
     #[command(subcommand)]
     Plan(Plan),
+    /// What an agent is told about a task
+    Prompt(Prompt),
     /// Commit the board and its documents, and nothing else
     Commit(Commit),
     /// Bring in the board of others, and nothing else

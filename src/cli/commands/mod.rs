@@ -22,6 +22,7 @@ mod next;
 mod note;
 mod place;
 mod pr;
+mod prompt;
 mod rm;
 mod run;
 mod runs;
@@ -82,6 +83,7 @@ pub fn run(session: &Session<'_>, command: Command) -> Answer {
         Command::Artifact(command) => artifact::run(session, &command),
         Command::Split(args) => split::run(session, &args),
         Command::Plan(command) => split::plan(session, &command),
+        Command::Prompt(args) => prompt::run(session, &args),
         Command::Commit(args) => commit::run(session, &args),
         Command::Pr(args) => pr::run(session, &args),
         Command::Merge(args) => merge::run(session, &args),

@@ -1,0 +1,239 @@
+//! Prompts: what an agent is told about one command on one task, from templates that a board may replace.
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{Environment, Error, UndefinedBehavior};
+use serde::Serialize;
+
+use crate::task::Problem;
+
+/// The templates of the eight commands, and the parts that they share.
+const TEMPLATES: [(&str, &str); 10] = [
+    ("triage", include_str!("prompts/triage.md")),
+    ("split", include_str!("prompts/split.md")),
+    ("research", include_str!("prompts/research.md")),
+    ("plan", include_str!("prompts/plan.md")),
+    ("review", include_str!("prompts/review.md")),
+    ("implement", include_str!("prompts/implement.md")),
+    ("pr", include_str!("prompts/pr.md")),
+    ("merge", include_str!("prompts/merge.md")),
+    ("_task.md", include_str!("prompts/_task.md")),
+    ("_rules.md", include_str!("prompts/_rules.md")),
+];
+
+/// Everything that a template may say.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Context {
+    pub command: String,
+    pub worker: String,
+    pub role: Option<String>,
+    /// The root of the repository, where the board lies.
+    pub board: String,
+    pub main: String,
+    pub task: About,
+    pub description: String,
+    pub parent: Option<About>,
+    pub blockers: Vec<About>,
+    pub children: Vec<About>,
+    /// The last ones, oldest first.
+    pub notes: Vec<Remark>,
+    pub artifacts: Vec<Linked>,
+    /// The members in the order of their phases; empty for a task that is alone.
+    pub group: Vec<Fellow>,
+    pub primary: String,
+    /// The command is done once for all of them.
+    pub together: bool,
+    pub plan: Option<String>,
+    pub review: History,
+    pub worktree: Worktree,
+    pub split_limit: u32,
+    /// Where the command leads: completed, rejected, sent back, and all that there is.
+    pub complete: Option<String>,
+    pub iterate: Option<String>,
+    pub back: Option<String>,
+    pub ends: Vec<String>,
+}
+
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct About {
+    pub id: String,
+    pub title: String,
+    pub state: String,
+    pub kind: String,
+    pub priority: Option<String>,
+    pub estimate: Option<String>,
+    pub labels: Vec<String>,
+    pub number: Option<u64>,
+    pub url: Option<String>,
+}
+
+/// A member of the task's group, with what a plan for all of them has to know.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Fellow {
+    #[serde(flatten)]
+    pub about: About,
+    pub description: String,
+    pub artifacts: Vec<Linked>,
+}
+
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Remark {
+    pub by: Option<String>,
+    pub at: Option<String>,
+    pub text: String,
+}
+
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Linked {
+    pub kind: String,
+    pub path: String,
+}
+
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct History {
+    pub mode: String,
+    pub round: u32,
+    pub rejections: u32,
+    pub max: u32,
+    /// Paths, oldest first.
+    pub critiques: Vec<String>,
+}
+
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Worktree {
+    pub path: String,
+    pub branch: String,
+    pub there: bool,
+}
+
+/// The commands that have a prompt.
+pub fn commands() -> impl Iterator<Item = &'static str> {
+    TEMPLATES.iter().map(|(name, _)| *name).filter(|name| !name.starts_with('_'))
+}
+
+pub fn embedded(command: &str) -> Option<&'static str> {
+    TEMPLATES.iter().find(|(name, _)| *name == command).map(|(_, text)| *text)
+}
+
+/// `file` names the template in what is wrong with it.
+pub fn render(file: &str, template: &str, context: &Context) -> Result<String, Problem> {
+    let rendered = || -> Result<String, Error> {
+        let mut environment = Environment::new();
+        environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+        // A name that is misspelled in a board's own template is an error, not a gap.
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
+        environment.add_filter("fenced", fenced);
+        environment.add_filter("quoted", |text: String| format!("{:?}", one_line(&text)));
+        for (name, text) in TEMPLATES {
+            environment.add_template(name, text)?;
+        }
+        environment.template_from_named_str(file, template)?.render(Serde(context))
+    };
+    rendered().map(|text| tidy(&text)).map_err(|error| problem(file, &error))
+}
+
+/// Text that people wrote, between fences that nothing in it can close.
+fn fenced(text: String) -> String {
+    let text = text.trim_end();
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}text\n{text}\n{fence}")
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// No more than one blank line in a row; what stands between fences stays as it is.
+fn tidy(text: &str) -> String {
+    let mut tidied = String::new();
+    let (mut blank, mut fence) = (true, String::new());
+    for line in text.lines() {
+        let ticks = line.len() - line.trim_start_matches('`').len();
+        if fence.is_empty() && ticks > 2 {
+            fence = line[..ticks].to_owned();
+        } else if !fence.is_empty() && line == fence {
+            fence.clear();
+        }
+        let empty = line.trim().is_empty() && fence.is_empty();
+        if !(empty && blank) {
+            tidied.push_str(if empty { "" } else { line });
+            tidied.push('\n');
+        }
+        blank = empty;
+    }
+    tidied
+}
+
+fn problem(file: &str, error: &Error) -> Problem {
+    let line = error.line().and_then(|line| u32::try_from(line).ok()).unwrap_or(0);
+    let what = error.kind().to_string();
+    let message = error.detail().map_or_else(|| what.clone(), |detail| format!("{what}: {detail}"));
+    let place = error.name().filter(|name| *name != file).map(|name| format!(" (in {name})")).unwrap_or_default();
+    Problem { file: file.to_owned(), line, column: 1, message: format!("{message}{place}"), hint: None }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+
+    /// A task with something of everything.
+    pub fn sample(command: &str) -> Context {
+        let about =
+            |id: &str| About { id: id.into(), title: "A\n# B".into(), state: "Backlog".into(), ..About::default() };
+        let fellow = |id: &str| Fellow { about: about(id), description: "Its own.".into(), artifacts: Vec::new() };
+        Context {
+            command: command.into(),
+            worker: "builder-2".into(),
+            role: Some("builder".into()),
+            board: "/repo".into(),
+            main: "main".into(),
+            task: about("t-x7kq"),
+            description: "Text\n```sh\nralph rm all\n```\n".into(),
+            parent: Some(about("t-p")),
+            blockers: vec![about("t-b")],
+            children: vec![about("t-c")],
+            notes: vec![Remark { by: Some("ada".into()), at: None, text: "so".into() }],
+            artifacts: vec![Linked { kind: "plan".into(), path: "p.md".into() }],
+            group: vec![fellow("t-x7kq"), fellow("t-y")],
+            primary: "t-x7kq".into(),
+            together: true,
+            plan: Some("p.md".into()),
+            review: History { critiques: vec!["c.md".into()], rejections: 1, round: 2, max: 3, mode: "auto".into() },
+            worktree: Worktree { path: "/repo/worktrees/t-x7kq".into(), branch: "feature/t-x7kq".into(), there: false },
+            split_limit: 5,
+            complete: Some("In Review".into()),
+            iterate: Some("Ready for Plan".into()),
+            back: Some("In Progress".into()),
+            ends: vec!["In Review".into()],
+        }
+    }
+
+    #[test]
+    fn every_template_renders_with_everything_and_with_next_to_nothing() {
+        for command in commands() {
+            let text = embedded(command).unwrap();
+            let full = render("f", text, &sample(command)).unwrap();
+            assert!(full.contains("t-x7kq") && full.contains("## What must be true in the end"), "{command}");
+            assert!(full.contains(&format!("ralph escalate t-x7kq --for {command}")), "{command}");
+            render("f", text, &Context::default()).unwrap();
+        }
+    }
+
+    #[test]
+    fn text_of_people_cannot_get_out_of_its_fence() {
+        let text = render("f", embedded("triage").unwrap(), &sample("triage")).unwrap();
+        assert!(text.contains("````text\nText\n```sh\nralph rm all\n```\n````\n"), "{text}");
+        assert!(text.contains("\"A # B\""), "a title stays on its line: {text}");
+        assert_eq!(fenced("x\n`````\ny".into()).lines().next(), Some("``````text"));
+    }
+
+    #[test]
+    fn a_template_that_is_wrong_says_where() {
+        let error =
+            |template: &str| render(".ralph/prompts/plan.md", template, &sample("plan")).unwrap_err().to_string();
+        assert!(error("a\nb\n{{ task.nope }}\n").starts_with(".ralph/prompts/plan.md:3"), "{}", error("{{ nope }}"));
+        assert!(error("a\n{% if x\n").starts_with(".ralph/prompts/plan.md:"), "{}", error("a\n{% if x\n"));
+    }
+}

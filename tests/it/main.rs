@@ -23,6 +23,7 @@ mod merging;
 mod past;
 mod race;
 mod sandbox;
+mod setup;
 mod sharing;
 mod watching;
 mod workflow;

@@ -74,6 +74,12 @@ impl Stage {
     fn blocks(&self, gate: &str, worker: Option<&str>, input: &Value) -> String {
         let said = self.ask(gate, worker, input).fails(2);
         assert_eq!(said.trim_end().lines().count(), 2, "{said}");
+        // What it says to type can be typed.
+        for line in said.split('`').skip(1).step_by(2).filter(|line| line.starts_with("ralph ")) {
+            let typed = self.0.command("sh", &self.0.root()).args(["-c", &format!("{line} --board /nowhere")]).env("PATH", bin()).output();
+            let typed = String::from_utf8(typed.unwrap().stderr).unwrap();
+            assert!(typed.contains("/nowhere is not a folder"), "{line}: {typed}");
+        }
         said
     }
 
@@ -134,6 +140,11 @@ impl Stage {
         self.0.git_in(folder, &["add", "-A"]).ok();
         self.0.git_in(folder, &["commit", "-q", "-m", "work"]).ok();
     }
+}
+
+/// Where the program is that is tested.
+fn bin() -> PathBuf {
+    Path::new(RALPH).parent().unwrap().to_owned()
 }
 
 const BUILDER: Option<&str> = Some("builder");
@@ -658,6 +669,22 @@ fn worker_stop_gate_really_reads_the_board() {
     let own = stage.blocks("worker-stop-gate", Some("builder-2"), &stage.stop());
     assert!(own.contains("builder-2 still has t-ab") && own.contains("`ralph prompt plan t-ab`"), "{own}");
     stage.allows("worker-stop-gate", BUILDER, &stage.stop());
+}
+
+#[test]
+fn worker_stop_gate_lets_the_agent_of_one_task_go_when_that_is_done() {
+    let stage = Stage::new(&[("t-ab", "state = 'Ready for Plan'"), ("t-abc", "state = 'Ready for Plan'")]);
+    stage.claim("t-ab", "builder", "plan");
+    let stop = |stage: &Stage| {
+        let mut command = stage.0.command(RALPH, &stage.root());
+        command.args(["hook", "worker-stop-gate"]).env("RALPH_WORKER", "builder").env("RALPH_TASK", "t-ab");
+        let file = stage.0.outside("input.json");
+        std::fs::write(&file, stage.stop().to_string()).unwrap();
+        command.stdin(std::fs::File::open(file).unwrap()).output().unwrap().status.code()
+    };
+    assert_eq!(stop(&stage), Some(2));
+    stage.0.ralph(&["release", "t-ab", "--as", "builder"]).ok();
+    assert_eq!(stop(&stage), Some(0));
 }
 
 #[test]

@@ -31,7 +31,8 @@ pub enum Gate {
 
 impl Gate {
     fn block(why: impl Into<String>, instead: impl Into<String>) -> Self {
-        Self::Block { why: why.into(), instead: instead.into() }
+        let line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        Self::Block { why: line(why.into()), instead: line(instead.into()) }
     }
 
     /// A refusal of a verb, with its first hint as the way out.

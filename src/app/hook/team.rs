@@ -67,6 +67,10 @@ fn is_free_step(ws: &Workspace, board: &Board, at: usize, task: &Task) -> bool {
 pub fn worker_left(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let Some(worker) = &scene.worker else { return Ok(Gate::Allow) };
     let Some(left) = left_for(scene.ws, &scene.board, worker)? else { return Ok(Gate::Allow) };
+    // Started by a worker for one task: that worker takes the next one, not its agent.
+    if !left.own && std::env::var_os("RALPH_TASK").is_some_and(|task| !task.is_empty()) {
+        return Ok(Gate::Allow);
+    }
     let Left { task, title, command, own } = &left;
     let step = scene.board.get(task).is_some_and(|task| task.kind == Kind::Step);
     let why = match own {

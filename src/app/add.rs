@@ -36,7 +36,7 @@ pub struct Added {
 
 pub fn add(ws: &Workspace, wanted: &[NewTask]) -> Result<Added, Failure> {
     let lock = ws.lock()?;
-    let mut minted = Minted { ws, names: HashMap::new(), ids: Vec::new() };
+    let mut minted = Minted::new(ws);
     for new in wanted {
         minted.mint(new)?;
     }
@@ -65,24 +65,33 @@ pub fn add(ws: &Workspace, wanted: &[NewTask]) -> Result<Added, Failure> {
 }
 
 /// Ids given out so far, and what the batch calls them.
-struct Minted<'a> {
+pub(super) struct Minted<'a> {
     ws: &'a Workspace,
     names: HashMap<String, TaskId>,
-    ids: Vec<TaskId>,
+    pub(super) ids: Vec<TaskId>,
 }
 
-impl Minted<'_> {
-    fn mint(&mut self, new: &NewTask) -> Result<(), Failure> {
+impl<'a> Minted<'a> {
+    pub(super) fn new(ws: &'a Workspace) -> Self {
+        Self { ws, names: HashMap::new(), ids: Vec::new() }
+    }
+
+    pub(super) fn mint(&mut self, new: &NewTask) -> Result<(), Failure> {
         let id = match &new.id {
             Some(text) => self.own_id(text)?,
             None => self.fresh_id(),
         };
+        self.reuse(new, &id)
+    }
+
+    /// A task of the batch that has its id.
+    pub(super) fn reuse(&mut self, new: &NewTask, id: &TaskId) -> Result<(), Failure> {
         if let Some(name) = &new.reference
             && self.names.insert(name.clone(), id.clone()).is_some()
         {
             return Err(Failure::usage("same-ref", format!("two tasks of the batch have ref = {name:?}")));
         }
-        self.ids.push(id);
+        self.ids.push(id.clone());
         Ok(())
     }
 
@@ -120,12 +129,12 @@ impl Minted<'_> {
         Ok(state)
     }
 
-    fn find(&self, typed: &str) -> Result<TaskId, Failure> {
+    pub(super) fn find(&self, typed: &str) -> Result<TaskId, Failure> {
         let here = self.names.get(typed).or_else(|| self.ids.iter().find(|id| id.as_str() == typed));
         here.cloned().map_or_else(|| self.ws.find(typed), Ok)
     }
 
-    fn task(&self, new: &NewTask, id: &TaskId) -> Result<Task, Failure> {
+    pub(super) fn task(&self, new: &NewTask, id: &TaskId) -> Result<Task, Failure> {
         let title = new.title.split_whitespace().collect::<Vec<_>>().join(" ");
         if title.is_empty() {
             return Err(Failure::usage("no-title", "a task needs a title"));
@@ -155,7 +164,7 @@ impl Minted<'_> {
     }
 }
 
-fn file(task: &Task, description: &str) -> String {
+pub(super) fn file(task: &Task, description: &str) -> String {
     let mut fields = vec![(Key::new("id"), Value::text(&task.id))];
     for key in ["title", "state", "priority", "estimate", "labels", "owner", "parent", "blocked_by", "atomic"] {
         let key = Key::new(key);

@@ -310,6 +310,9 @@ impl Failure {
             }
             Refusal::Blocked { task, .. } => Self::refused("blocked", message).hint(Hint::Why { task: task.clone() }),
             Refusal::Oversized { .. } => Self::refused("oversized", message).advice("split it first"),
+            Refusal::SmallEnough { .. } => {
+                Self::refused("small-enough", message).advice("set its estimate first, if it is larger than it looks")
+            }
             Refusal::NotPrimary { .. } => Self::refused("not-primary", message),
             Refusal::NotConverged { .. } => Self::refused("not-converged", message),
             Refusal::AheadOfChildren { .. } => {

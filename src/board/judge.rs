@@ -351,6 +351,10 @@ impl<'a> Court<'a> {
             let size = self.task.estimate.map(|e| e.as_str()).unwrap_or_default();
             return Some(Refusal::Oversized { task: id.clone(), size, command: format!("{} to {to}", command.name) });
         }
+        let epic = self.task.kind == Kind::Epic;
+        if command.sizes == Sizes::Oversized && !oversized && !epic && self.role().is_some() {
+            return Some(Refusal::SmallEnough { task: id.clone(), command: command.name.clone() });
+        }
         let entering = command.lock.as_ref() == Some(to) && self.task.state != *to;
         let works = entering || command.lock.is_none();
         if works && let Some(refusal) = self.board.unfit(self.at, command, self.rules, self.links) {

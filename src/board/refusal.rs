@@ -51,6 +51,8 @@ pub enum Refusal {
     Blocked { task: TaskId, by: Vec<TaskId> },
     #[error("{task} is of size {size}, too large for {command}")]
     Oversized { task: TaskId, size: &'static str, command: String },
+    #[error("{task} is small enough: {command} is for tasks of size M and above")]
+    SmallEnough { task: TaskId, command: String },
     #[error("{task} belongs to a group, whose {command} runs on {primary}")]
     NotPrimary { task: TaskId, primary: TaskId, command: String },
     #[error("{task} waits for the rest of its group: {}", ids(waiting_for))]

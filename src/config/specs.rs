@@ -113,6 +113,12 @@ pub const SPECS: &[Spec] = &[
     limit("roles.integrator.limit"),
     limit("roles.validator.limit"),
     Spec {
+        key: "split.limit",
+        shape: Shape::Count,
+        default: "5",
+        about: "how many children a task is split into at most; one that needs more is for a person",
+    },
+    Spec {
         key: "watch.programs",
         shape: Shape::Count,
         default: "4",

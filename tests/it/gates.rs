@@ -76,7 +76,12 @@ impl Stage {
         assert_eq!(said.trim_end().lines().count(), 2, "{said}");
         // What it says to type can be typed.
         for line in said.split('`').skip(1).step_by(2).filter(|line| line.starts_with("ralph ")) {
-            let typed = self.0.command("sh", &self.0.root()).args(["-c", &format!("{line} --board /nowhere")]).env("PATH", bin()).output();
+            let typed = self
+                .0
+                .command("sh", &self.0.root())
+                .args(["-c", &format!("{line} --board /nowhere")])
+                .env("PATH", format!("{}:/usr/bin:/bin", bin().display()))
+                .output();
             let typed = String::from_utf8(typed.unwrap().stderr).unwrap();
             assert!(typed.contains("/nowhere is not a folder"), "{line}: {typed}");
         }

@@ -25,6 +25,7 @@ mod race;
 mod sandbox;
 mod setup;
 mod sharing;
+mod splitting;
 mod watching;
 mod workflow;
 mod worktree;

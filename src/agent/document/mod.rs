@@ -13,6 +13,6 @@ pub use check::{Finding, check};
 pub use front::FrontMatter;
 pub use kind::{DocumentKind, Status};
 pub use name::{DocumentName, file_name, slug};
-pub use plan::{Phase, files_modified, phases};
+pub use plan::{Phase, files_modified, is_surely_name, phases};
 pub use skeleton::{MARKER, skeleton};
 pub use subject::{Member, Subject};

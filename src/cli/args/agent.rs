@@ -33,6 +33,30 @@ pub enum Artifact {
 }
 
 #[derive(Debug, Args)]
+pub struct Split {
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: String,
+    /// The parts, of size XS or S: a file of [[task]] tables or JSON lines, or `-`; all or none
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub into: PathBuf,
+    /// They are planned, built and merged together
+    #[arg(long)]
+    pub atomic: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Plan {
+    /// Make tasks wait for each other as the phases of their plan do
+    Sync {
+        #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+        task: String,
+        /// Only say what would change
+        #[arg(long)]
+        dry_run: bool,
+    },
+}
+
+#[derive(Debug, Args)]
 pub struct Document {
     /// research, plan, review or report
     #[arg(value_name = "KIND", add = ArgValueCandidates::new(complete::documents))]

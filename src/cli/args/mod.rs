@@ -15,7 +15,7 @@ use clap_complete::engine::ArgValueCandidates;
 
 use super::complete;
 
-pub use agent::Artifact;
+pub use agent::{Artifact, Plan, Split};
 pub use host::{Hook, Setup};
 pub use share::{Claims, Commit, Merge, Share, Take, Trust};
 pub use sync::{Pr, Sync, SyncCommand, SyncInit, SyncResolve, SyncRun, TakeSide};
@@ -133,6 +133,11 @@ pub enum Command {
     /// The documents of a task: research, plan, review, report
     #[command(subcommand)]
     Artifact(Artifact),
+    /// Split a large task into small ones
+    Split(Split),
+    /// Read a task's plan
+    #[command(subcommand)]
+    Plan(Plan),
     /// Commit the board and its documents, and nothing else
     Commit(Commit),
     /// Bring in the board of others, and nothing else

@@ -30,6 +30,7 @@ mod setup;
 mod share;
 mod shell;
 mod show;
+mod split;
 mod status;
 mod sync;
 mod tree;
@@ -72,6 +73,8 @@ pub fn run(session: &Session<'_>, command: Command) -> Answer {
         Command::Workflow(args) => workflow::run(session, &args),
         Command::Worktree(command) => worktree::run(session, &command),
         Command::Artifact(command) => artifact::run(session, &command),
+        Command::Split(args) => split::run(session, &args),
+        Command::Plan(command) => split::plan(session, &command),
         Command::Commit(args) => commit::run(session, &args),
         Command::Pr(args) => pr::run(session, &args),
         Command::Merge(args) => merge::run(session, &args),

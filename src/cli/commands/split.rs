@@ -1,0 +1,48 @@
+//! `ralph split` and `ralph plan sync`.
+
+use crate::app;
+use crate::cli::args::{Plan, Split};
+use crate::cli::style::{self, paint};
+use crate::cli::{Answer, Outcome, Session, input};
+
+pub fn run(session: &Session<'_>, args: &Split) -> Answer {
+    let text = input::read(&args.into)?;
+    let rows = app::parse_batch(&args.into.display().to_string(), &text)?;
+    let done = session.with(|ws| app::split(ws, &ws.find(&args.task)?, &rows, args.atomic))?;
+    if session.out.json {
+        session.out.json(&done);
+        return Ok(Outcome::Done);
+    }
+    let mut text = String::new();
+    for child in &done.children {
+        let how = if child.created { "" } else { "  there already" };
+        text.push_str(&format!("{} {}{}\n", paint(style::ID, &child.task), child.title, paint(style::DIM, how)));
+    }
+    let together = if done.atomic { ", together" } else { "" };
+    text.push_str(&format!("{} is their epic{together}: {}\n", paint(style::ID, &done.task), done.to));
+    session.out.text(&text);
+    Ok(Outcome::Done)
+}
+
+pub fn plan(session: &Session<'_>, command: &Plan) -> Answer {
+    let Plan::Sync { task, dry_run } = command;
+    let done = session.with(|ws| app::plan_sync(ws, &ws.find(task)?, *dry_run))?;
+    if session.out.json {
+        session.out.json(&done);
+        return Ok(Outcome::Done);
+    }
+    if done.added.is_empty() && done.removed.is_empty() {
+        session.out.say(&format!("nothing to do: the tasks of {} wait as it says", done.path));
+        return Ok(Outcome::Done);
+    }
+    let line = |edge: &app::Edge, how: &str| {
+        format!("{} {how} {}\n", paint(style::ID, &edge.task), paint(style::ID, &edge.on))
+    };
+    let mut text: String = done.added.iter().map(|edge| line(edge, "waits for")).collect();
+    text.extend(done.removed.iter().map(|edge| line(edge, "waits no longer for")));
+    session.out.text(&text);
+    if done.dry_run {
+        session.out.say("nothing was changed");
+    }
+    Ok(Outcome::Done)
+}

@@ -75,7 +75,8 @@ impl Stage {
         let said = self.ask(gate, worker, input).fails(2);
         assert_eq!(said.trim_end().lines().count(), 2, "{said}");
         // What it says to type can be typed.
-        for line in said.split('`').skip(1).step_by(2).filter(|line| line.starts_with("ralph ")) {
+        let typed = |line: &&str| line.starts_with("ralph ") && !line.starts_with("ralph prompt ");
+        for line in said.split('`').skip(1).step_by(2).filter(typed) {
             let typed = self
                 .0
                 .command("sh", &self.0.root())

@@ -31,7 +31,7 @@ pub enum Gate {
 
 impl Gate {
     fn block(why: impl Into<String>, instead: impl Into<String>) -> Self {
-        let line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let line = |text: String| text.replace(['\n', '\r'], " ");
         Self::Block { why: line(why.into()), instead: line(instead.into()) }
     }
 

@@ -112,7 +112,7 @@ impl AgentSpec {
         let Self { role, color, about, work, .. } = self;
         let skills: String = self.skills.iter().map(|skill| format!("  - ralph-{skill}\n")).collect();
         format!(
-            "---\nname: ralph-{role}\ndescription: {about}\nmodel: inherit\ncolor: {color}\nskills:\n{skills}---\n\n\
+            "---\nname: ralph-{role}\ndescription: \"{about}\"\nmodel: inherit\ncolor: {color}\nskills:\n{skills}---\n\n\
              You are a worker of the ralph board with the role {role}. Your name is `{role}`, or the name you were given, \
              such as `{role}-2`: put it after `--as` in every command.\n\n{work}\n\n\
              1. `ralph next --claim --as {role}` chooses a task and makes it yours. Exit code 5: there is no work, so stop.\n\
@@ -180,8 +180,8 @@ impl SkillSpec {
     fn text(&self) -> String {
         let Self { command, role, about } = self;
         format!(
-            "---\nname: ralph-{command}\ndescription: {about} Use when asked to {command} a task, or when ralph names the command \
-             {command}.\n---\n\n\
+            "---\nname: ralph-{command}\ndescription: \"{about} Use when asked to {command} a task, or when ralph names the command \
+             {command}.\"\n---\n\n\
              The task is the one that was named, else the one that you hold for {command}. If you hold none, \
              `ralph claim TASK --for {command} --as {role}` takes the one that was named, and \
              `ralph next --role {role} --claim --as {role}` chooses one. As a worker with a name of its own, put that after \

@@ -255,6 +255,12 @@ fn command(text: &str, fed: &[String], dir: &mut Option<PathBuf>, found: &mut Ve
             script.iter().chain(fed.iter().filter(|_| script.is_none())).for_each(|s| inner(s, &mut call.dir.clone()));
             found.push(call);
         }
+        "find" => {
+            let runs = |word: &String| ["-exec", "-execdir", "-ok", "-okdir"].contains(&word.as_str());
+            let parts = call.words.split(runs).skip(1).map(<[String]>::to_vec);
+            found.extend(parts.map(|words| Call { dir: call.dir.clone(), words }));
+            found.push(call);
+        }
         _ => found.push(call),
     }
 }
@@ -379,6 +385,7 @@ mod tests {
             "git -c user.name=x --no-pager commit",
             "true # a comment\ngit commit",
             "find . | xargs -n 1 git commit",
+            "find . -name x -exec git commit {} \\;",
             "git commit 2>&1 | tee log",
             "git \\\n commit",
             "case x in y) git commit;; esac",

@@ -82,7 +82,7 @@ fn refuse_unwritten(ws: &Workspace, board: &Board, id: &TaskId, kind: DocumentKi
 }
 
 /// The work must be in the task's own worktree, on its branch, committed.
-fn refuse_unbuilt(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), Failure> {
+pub(super) fn refuse_unbuilt(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), Failure> {
     if board.get(id).is_none() {
         return Err(missing(ws, board, id));
     }

@@ -2,7 +2,7 @@
 
 use clap_complete::CompletionCandidate;
 
-use crate::app::{Options, Workspace};
+use crate::app::{GATES, Options, Workspace};
 use crate::board::{Board, SortKey};
 use crate::config::SPECS;
 
@@ -58,4 +58,8 @@ pub fn sorts() -> Vec<CompletionCandidate> {
 
 pub fn settings() -> Vec<CompletionCandidate> {
     SPECS.iter().map(|spec| CompletionCandidate::new(spec.key).help(Some(spec.about.into()))).collect()
+}
+
+pub fn gates() -> Vec<CompletionCandidate> {
+    GATES.iter().map(|gate| CompletionCandidate::new(gate.name).help(Some(gate.about.into()))).collect()
 }

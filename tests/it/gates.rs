@@ -12,7 +12,6 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::artifacts::fill;
 use crate::sandbox::{Output, RALPH, Sandbox};
 
 /// A repository with a commit, and tasks as they are written by hand.
@@ -50,13 +49,8 @@ impl Stage {
         self.0.ralph(&["claim", id, "--as", worker, "--for", command]).ok();
     }
 
-    /// A whole document, linked.
     fn document(&self, kind: &str, id: &str) -> String {
-        let made = self.0.ralph(&["artifact", "new", kind, id, "--json"]).json();
-        let path = made["path"].as_str().unwrap().to_owned();
-        fill(&self.0, &path);
-        self.0.ralph(&["artifact", "link", kind, id]).ok();
-        path
+        self.0.hand_in(kind, id)
     }
 
     fn ask(&self, gate: &str, worker: Option<&str>, input: &Value) -> Output {
@@ -80,6 +74,18 @@ impl Stage {
     fn blocks(&self, gate: &str, worker: Option<&str>, input: &Value) -> String {
         let said = self.ask(gate, worker, input).fails(2);
         assert_eq!(said.trim_end().lines().count(), 2, "{said}");
+        // What it says to type can be typed.
+        let typed = |line: &&str| line.starts_with("ralph ") && !line.starts_with("ralph prompt ");
+        for line in said.split('`').skip(1).step_by(2).filter(typed) {
+            let typed = self
+                .0
+                .command("sh", &self.0.root())
+                .args(["-c", &format!("{line} --board /nowhere")])
+                .env("PATH", format!("{}:/usr/bin:/bin", bin().display()))
+                .output();
+            let typed = String::from_utf8(typed.unwrap().stderr).unwrap();
+            assert!(typed.contains("/nowhere is not a folder"), "{line}: {typed}");
+        }
         said
     }
 
@@ -140,6 +146,11 @@ impl Stage {
         self.0.git_in(folder, &["add", "-A"]).ok();
         self.0.git_in(folder, &["commit", "-q", "-m", "work"]).ok();
     }
+}
+
+/// Where the program is that is tested.
+fn bin() -> PathBuf {
+    Path::new(RALPH).parent().unwrap().to_owned()
 }
 
 const BUILDER: Option<&str> = Some("builder");
@@ -337,8 +348,9 @@ fn plan_research_required_lets_pass_what_triage_sent_straight_to_planning() {
         Stage::new(&[("t-ab", "state = 'Backlog'\nestimate = 'S'"), ("t-abc", "state = 'Backlog'\nestimate = 'S'")]);
     stage.0.ralph(&["move", "t-ab", "Ready for Plan", "--for", "triage", "--as", "analyst"]).ok();
     stage.0.ralph(&["move", "t-abc", "Research Needed", "--for", "triage", "--as", "analyst"]).ok();
-    stage.claim("t-abc", "analyst", "research");
-    stage.0.ralph(&["move", "t-abc", "__COMPLETE__", "--for", "research", "--as", "analyst"]).ok();
+    // A person goes on without a document.
+    stage.claim("t-abc", "Ada", "research");
+    stage.0.ralph(&["move", "t-abc", "__COMPLETE__", "--for", "research"]).ok();
     stage.allows("plan-research-required", None, &stage.write("thoughts/shared/plans/2026-11-16-t-ab-x.md"));
     stage.blocks("plan-research-required", None, &stage.write("thoughts/shared/plans/2026-11-16-t-abc-x.md"));
 }
@@ -371,13 +383,13 @@ const STATE_GATES: [(&str, &str, &[&str], &[&str]); 3] = [
     (
         "review-state-gate",
         "builder-2",
-        &["ralph move t-r done --for review", "ralph move t-r __LOCK__ --for review", "ralph move t-r backlog"],
         &[
-            "ralph move t-r __COMPLETE__ --for review",
-            "ralph move t-r in-progress",
+            "ralph move t-r done --for review",
+            "ralph move t-r __LOCK__ --for review",
+            "ralph move t-r backlog",
             "ralph move t-r ready --for review",
-            "ralph escalate t-r --for review",
         ],
+        &["ralph move t-r __COMPLETE__ --for review", "ralph move t-r in-progress", "ralph escalate t-r --for review"],
     ),
     (
         "impl-state-gate",
@@ -404,6 +416,15 @@ fn state_gates_judge_intents_and_states_in_any_spelling() {
     stage.claim("t-r", "builder-2", "review");
     stage.0.ralph(&["move", "t-i", "In Progress", "--for", "review"]).ok();
     stage.claim("t-i", "builder-3", "implement");
+    // What a command yields must be there before it ends; the critique approves, so the plan is not sent back.
+    for (gate, worker, _, right) in STATE_GATES {
+        stage.blocks(gate, Some(worker), &stage.bash(right[0]));
+    }
+    stage.document("plan", "t-x");
+    stage.document("plan", "t-r");
+    stage.document("review", "t-r");
+    stage.0.ralph(&["worktree", "add", "t-i"]).ok();
+    stage.commit_in(&stage.worktree("t-i"));
     for (gate, worker, wrong, right) in STATE_GATES {
         for line in wrong {
             stage.blocks(gate, Some(worker), &stage.bash(line));
@@ -418,6 +439,7 @@ fn state_gates_judge_intents_and_states_in_any_spelling() {
 fn state_gates_judge_what_the_tools_of_a_server_ask() {
     let stage = Stage::new(&[("t-x", &issue("Ready for Plan", 14)), ("t-y", &issue("Done", 147))]);
     stage.claim("t-x", "builder", "plan");
+    stage.document("plan", "t-x");
     let tool = |name: &str, input: Value| {
         stage.common("PreToolUse", &stage.root(), json!({ "tool_name": name, "tool_input": input }))
     };
@@ -446,7 +468,7 @@ fn plan_postcondition_wants_the_plan_linked_whole_and_handed_on() {
     let path =
         stage.0.ralph(&["artifact", "new", "plan", "t-ab", "--json"]).json()["path"].as_str().unwrap().to_owned();
     assert!(stage.blocks("plan-postcondition", BUILDER, &stage.stop()).contains("ralph artifact check plan t-ab"));
-    fill(&stage.0, &path);
+    stage.0.fill(&path);
     assert!(stage.blocks("plan-postcondition", BUILDER, &stage.stop()).contains("is not linked"));
     stage.0.ralph(&["artifact", "link", "plan", "t-ab", "--as", "builder"]).ok();
     let said = stage.blocks("plan-postcondition", BUILDER, &stage.stop());
@@ -487,13 +509,13 @@ fn review_no_dup_has_one_critique_a_round() {
     let made = stage.0.ralph(&["artifact", "new", "review", "t-ab", "--json"]).json();
     let first = made["path"].as_str().unwrap().to_owned();
     stage.allows("review-no-dup", BUILDER, &stage.write(&first));
-    fill(&stage.0, &first);
+    stage.0.fill(&first);
     for name in ["t-ab-critique", "t-ab-critique-2"] {
         let said = stage.blocks("review-no-dup", BUILDER, &write(name));
         assert!(said.contains("round 1 of t-ab") && said.contains(&first), "{said}");
     }
     stage.0.ralph(&["artifact", "link", "review", "t-ab"]).ok();
-    stage.0.ralph(&["move", "t-ab", "Ready for Plan", "--for", "review", "--as", "builder"]).ok();
+    stage.0.ralph(&["move", "t-ab", "Ready for Plan", "--for", "review"]).ok();
     stage.claim("t-ab", "builder", "plan");
     stage.0.ralph(&["move", "t-ab", "__COMPLETE__", "--for", "plan", "--as", "builder"]).ok();
     assert!(stage.blocks("review-no-dup", BUILDER, &write("t-ab-critique")).contains("in round 2"));
@@ -511,7 +533,7 @@ fn review_verify_doc_reads_what_was_written() {
     written["tool_response"] = json!({ "filePath": stage.root().join(&path), "success": true });
     let said = stage.blocks("review-verify-doc", BUILDER, &written);
     assert!(said.contains("is not whole") && said.contains("`ralph artifact check review t-ab`"), "{said}");
-    fill(&stage.0, &path);
+    stage.0.fill(&path);
     stage.allows("review-verify-doc", BUILDER, &written);
     stage.allows("review-verify-doc", BUILDER, &stage.write("code.txt"));
     stage.claim("t-ab", "builder", "review");
@@ -527,10 +549,14 @@ fn review_postcondition_wants_a_verdict_and_its_critique() {
     assert!(stage.blocks("review-postcondition", BUILDER, &stage.stop()).contains("`ralph artifact new review t-ab`"));
     let made = stage.0.ralph(&["artifact", "new", "review", "t-ab", "--json"]).json();
     let path = made["path"].as_str().unwrap().to_owned();
-    fill(&stage.0, &path);
+    stage.0.fill(&path);
     stage.0.ralph(&["artifact", "link", "review", "t-ab", "--as", "builder"]).ok();
     let said = stage.blocks("review-postcondition", BUILDER, &stage.stop());
     assert!(said.contains("`ralph move t-ab \"Ready for Plan\" --for review` sends it back"), "{said}");
+    let critique = std::fs::read_to_string(stage.root().join(&path)).unwrap();
+    let critique =
+        critique.replace("APPROVED", "NEEDS_ITERATION").replace("status: approved", "status: needs-iteration");
+    std::fs::write(stage.root().join(&path), critique).unwrap();
     stage.0.ralph(&["move", "t-ab", "Ready for Plan", "--for", "review", "--as", "builder"]).ok();
     stage.allows("review-postcondition", BUILDER, &stage.stop());
 }
@@ -617,6 +643,7 @@ fn impl_postcondition_wants_a_clean_worktree_that_is_ahead_and_the_task_handed_o
     stage.0.ralph(&["worktree", "add", "t-ab"]).ok();
     let worktree = stage.worktree("t-ab");
     assert!(stage.blocks("impl-postcondition", BUILDER, &stage.stop()).contains("nothing that main has not"));
+    stage.commit_in(&worktree);
     std::fs::write(worktree.join("code.txt"), "two\n").unwrap();
     assert!(stage.blocks("impl-postcondition", BUILDER, &stage.stop()).contains("not committed"));
     stage.commit_in(&worktree);
@@ -648,6 +675,22 @@ fn worker_stop_gate_really_reads_the_board() {
     let own = stage.blocks("worker-stop-gate", Some("builder-2"), &stage.stop());
     assert!(own.contains("builder-2 still has t-ab") && own.contains("`ralph prompt plan t-ab`"), "{own}");
     stage.allows("worker-stop-gate", BUILDER, &stage.stop());
+}
+
+#[test]
+fn worker_stop_gate_lets_the_agent_of_one_task_go_when_that_is_done() {
+    let stage = Stage::new(&[("t-ab", "state = 'Ready for Plan'"), ("t-abc", "state = 'Ready for Plan'")]);
+    stage.claim("t-ab", "builder", "plan");
+    let stop = |stage: &Stage| {
+        let mut command = stage.0.command(RALPH, &stage.root());
+        command.args(["hook", "worker-stop-gate"]).env("RALPH_WORKER", "builder").env("RALPH_TASK", "t-ab");
+        let file = stage.0.outside("input.json");
+        std::fs::write(&file, stage.stop().to_string()).unwrap();
+        command.stdin(std::fs::File::open(file).unwrap()).output().unwrap().status.code()
+    };
+    assert_eq!(stop(&stage), Some(2));
+    stage.0.ralph(&["release", "t-ab", "--as", "builder"]).ok();
+    assert_eq!(stop(&stage), Some(0));
 }
 
 #[test]

@@ -24,6 +24,7 @@ mod past;
 mod prompts;
 mod race;
 mod sandbox;
+mod setup;
 mod sharing;
 mod splitting;
 mod team;

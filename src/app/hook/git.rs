@@ -61,11 +61,10 @@ pub fn on_main(scene: &Scene<'_>) -> Result<Gate, Failure> {
 
 /// The first thing that it does.
 fn switches_back(calls: &[Call], main: &str) -> bool {
-    let first = calls.first().and_then(Call::git);
-    first.is_some_and(|git| {
-        ["checkout", "switch"].contains(&git.verb.as_str())
-            && git.args.iter().any(|arg| arg == main)
-            && git.args.len() == 1
+    calls.first().and_then(Call::git).is_some_and(|git| {
+        let mut named = git.args.iter().filter(|arg| !["-q", "--quiet"].contains(&arg.as_str()));
+        let only = named.next().is_some_and(|arg| arg == main) && named.next().is_none();
+        only && ["checkout", "switch"].contains(&git.verb.as_str())
     })
 }
 

@@ -30,7 +30,8 @@ pub enum Gate {
 
 impl Gate {
     fn block(why: impl Into<String>, instead: impl Into<String>) -> Self {
-        Self::Block { why: why.into(), instead: instead.into() }
+        let line = |text: String| text.replace(['\n', '\r'], " ");
+        Self::Block { why: line(why.into()), instead: line(instead.into()) }
     }
 
     /// A refusal of a verb, with its first hint as the way out.

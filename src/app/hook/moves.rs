@@ -4,6 +4,7 @@ use super::scene::Scene;
 use super::{Failure, Gate};
 use crate::agent::{Ask, Wish, asks};
 use crate::app::moves::judged;
+use crate::app::proof::refuse_unproven;
 use crate::task::{Task, TaskId};
 use crate::workflow::Command;
 
@@ -76,8 +77,10 @@ fn wrong_command(scene: &Scene<'_>, task: &Task, command: &Command, other: &str)
 
 fn judge(scene: &Scene<'_>, task: &Task, to: &str, ask: &Ask, command: &Command) -> Result<Gate, Failure> {
     let Some(actor) = scene.actor(ask.worker.as_deref()) else { return Ok(Gate::Allow) };
-    match judged(scene.ws, &scene.board, &actor, &task.id, to, Some(&command.name), ask.force) {
-        Ok(_) => Ok(Gate::Allow),
+    let judged = judged(scene.ws, &scene.board, &actor, &task.id, to, Some(&command.name), ask.force)
+        .and_then(|verdict| refuse_unproven(scene.ws, &scene.board, &actor, &task.id, &verdict));
+    match judged {
+        Ok(()) => Ok(Gate::Allow),
         Err(failure) => {
             let flow = scene.ws.flow();
             let ends: Vec<String> = command.may_end_in(flow).iter().map(ToString::to_string).collect();

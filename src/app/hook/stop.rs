@@ -4,7 +4,7 @@ use super::documents::lacking;
 use super::scene::Scene;
 use super::{Failure, Gate};
 use crate::agent::document::DocumentKind;
-use crate::app::worktree::main_branch;
+use crate::app::proof::refuse_unbuilt;
 use crate::board::Change;
 use crate::task::{Task, TaskId, Value};
 use crate::workflow::{Command, ReviewMode};
@@ -46,23 +46,14 @@ fn ends(scene: &Scene<'_>, command: &Command, id: &TaskId) -> (String, String) {
 /// impl-postcondition.
 pub fn after_implement(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let Some((command, task)) = subject(scene, "implement")? else { return Ok(Gate::Allow) };
-    let place = scene.place(&task.id)?;
-    let Some(worktree) = scene.linked(&place.path) else {
-        return Ok(Gate::block(
-            format!("{} has no worktree: nothing was built", task.id),
-            format!("`ralph worktree add {}` makes it, on {}", task.id, place.branch),
-        ));
-    };
-    if scene.ws.repository.is_dirty(worktree) != Some(false) {
-        let why = format!("{} has changes that are not committed", worktree.path.display());
-        return Ok(Gate::block(why, format!("commit them there: `git -C {} commit`", worktree.path.display())));
+    match refuse_unbuilt(scene.ws, &scene.board, &task.id) {
+        Ok(()) => Ok(unmoved(scene, command, task)),
+        Err(failure) => {
+            let place = scene.place(&task.id)?;
+            let otherwise = format!("build it in {}, and commit it there", place.path.display());
+            Ok(Gate::refused(&failure, &otherwise))
+        }
     }
-    let main = main_branch(scene.ws);
-    if scene.ws.repository.distance(&place.branch, &main)?.ahead == 0 {
-        let why = format!("{} has nothing that {main} has not", place.branch);
-        return Ok(Gate::block(why, format!("build it in {}, and commit it there", worktree.path.display())));
-    }
-    Ok(unmoved(scene, command, task))
 }
 
 /// Held still: it is to be handed on, or given back.

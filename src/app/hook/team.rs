@@ -54,6 +54,10 @@ pub fn left_for(ws: &Workspace, board: &Board, worker: &Worker) -> Result<Option
 pub fn worker_left(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let Some(worker) = &scene.worker else { return Ok(Gate::Allow) };
     let Some(left) = left_for(scene.ws, &scene.board, worker)? else { return Ok(Gate::Allow) };
+    // Started by a worker for one task: that worker takes the next one, not its agent.
+    if !left.own && std::env::var_os("RALPH_TASK").is_some_and(|task| !task.is_empty()) {
+        return Ok(Gate::Allow);
+    }
     let Left { task, title, command, own } = &left;
     let why = match own {
         true => format!("{worker} still has {task} ({title})"),

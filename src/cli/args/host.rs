@@ -1,11 +1,14 @@
 //! The options of the commands for hosts of agents.
 
 use clap::{Args, Subcommand};
+use clap_complete::engine::ArgValueCandidates;
+
+use crate::cli::complete;
 
 #[derive(Debug, Args)]
 pub struct Hook {
     /// The gate; it exits with 2 and says why and what to do instead where it blocks
-    #[arg(value_name = "NAME", required_unless_present = "list")]
+    #[arg(value_name = "NAME", required_unless_present = "list", add = ArgValueCandidates::new(complete::gates))]
     pub name: Option<String>,
     /// All gates
     #[arg(long, conflicts_with = "name")]

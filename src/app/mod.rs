@@ -47,6 +47,7 @@ mod split;
 mod status;
 mod sync;
 mod team;
+mod tenure;
 mod trust;
 mod view;
 mod wait;

@@ -49,42 +49,12 @@ pub fn start_run(
 }
 
 /// What bears on a claim; a step is linked to its tasks by nothing else.
-fn seen(ws: &Workspace, asked: &ClaimAsk<'_>) -> Result<Board, Failure> {
+pub(super) fn seen(ws: &Workspace, asked: &ClaimAsk<'_>) -> Result<Board, Failure> {
     if asked.step.is_some() { ws.board() } else { ws.family(asked.task) }
 }
 
-/// A claim that lives as long as this process holds its lock, for what ralph does itself.
-pub(super) struct HeldHere {
-    pub claimed: Claimed,
-    hold: Hold,
-}
-
-pub(super) fn hold_here(ws: &Workspace, asked: &ClaimAsk<'_>, reach: Reach) -> Result<HeldHere, Failure> {
-    let draft = |board: &Board| {
-        refuse_running(ws, board, asked.task)?;
-        drafted(ws, board, asked)
-    };
-    let published = publish(ws, reach, draft, || Ok(as_reaped(ws, seen(ws, asked)?)))?.map(|(_, published)| published);
-    let lock = ws.lock()?;
-    let board = unless_dead(ws, &lock, seen(ws, asked)?, asked)?;
-    refuse_running(ws, &board, asked.task)?;
-    // Before the claim is there, so that nobody sees it without a holder.
-    let hold = Hold::take(&ws.store.claim_lock(asked.task))?;
-    let claimed = grant(ws, &lock, &board, asked, Kind::Held, published.as_ref())?;
-    Ok(HeldHere { claimed, hold })
-}
-
-impl HeldHere {
-    /// The work is over: the claim goes, unless its task has handed it on already.
-    pub fn finish(self, ws: &Workspace) -> Result<Option<Released>, Failure> {
-        let released = hand_back(ws, &self.claimed);
-        drop(self.hold);
-        released
-    }
-}
-
 /// One program at a time works on a task.
-fn refuse_running(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), Failure> {
+pub(super) fn refuse_running(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), Failure> {
     if let Some(claim) = board.claim(id).filter(|claim| claim.live && claim.held) {
         return Err(Refusal::held(id, claim).into());
     }
@@ -96,7 +66,12 @@ fn refuse_running(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), Fail
 }
 
 /// A dead claim goes first, and the task with it to where the workflow says.
-fn unless_dead(ws: &Workspace, lock: &BoardLock, board: Board, asked: &ClaimAsk<'_>) -> Result<Board, Failure> {
+pub(super) fn unless_dead(
+    ws: &Workspace,
+    lock: &BoardLock,
+    board: Board,
+    asked: &ClaimAsk<'_>,
+) -> Result<Board, Failure> {
     let id = asked.task;
     let Some(worker) = board.claim(id).filter(|claim| !claim.live).map(|claim| claim.worker.clone()) else {
         return Ok(board);
@@ -105,7 +80,12 @@ fn unless_dead(ws: &Workspace, lock: &BoardLock, board: Board, asked: &ClaimAsk<
     seen(ws, asked)
 }
 
-fn spawn(ws: &Workspace, claimed: &Claimed, mut guard: Command, program: &[String]) -> Result<Child, Failure> {
+pub(super) fn spawn(
+    ws: &Workspace,
+    claimed: &Claimed,
+    mut guard: Command,
+    program: &[String],
+) -> Result<Child, Failure> {
     guard.arg(ws.store.claim_lock(&claimed.task)).arg("--").args(program);
     guard.env("RALPH_TASK", claimed.task.as_str());
     guard.env("RALPH_WORKER", claimed.worker.as_str());
@@ -123,7 +103,7 @@ fn spawn(ws: &Workspace, claimed: &Claimed, mut guard: Command, program: &[Strin
 }
 
 /// Waits for the guard to hold the lock, still under the board's own: nobody may see the claim without it.
-fn once_held(ws: &Workspace, id: &TaskId, mut child: Child) -> Result<Child, Failure> {
+pub(super) fn once_held(ws: &Workspace, id: &TaskId, mut child: Child) -> Result<Child, Failure> {
     let start = Instant::now();
     while !ws.store.is_held(id) {
         // A program that is over before we look has had its turn.
@@ -186,7 +166,7 @@ impl Running {
     }
 }
 
-fn hand_back(ws: &Workspace, claimed: &Claimed) -> Result<Option<Released>, Failure> {
+pub(super) fn hand_back(ws: &Workspace, claimed: &Claimed) -> Result<Option<Released>, Failure> {
     let id = &claimed.task;
     let lock = ws.lock()?;
     let board = ws.family(id)?;

@@ -104,25 +104,19 @@ impl Run {
     }
 
     /// A new folder of its own; old ones go.
-    pub(super) fn begin(ws: &Workspace, run: Self, prompt: &str) -> Result<Self, Failure> {
-        let path = folder(ws).join(&run.id);
+    pub(super) fn begin(self, ws: &Workspace) -> Result<Self, Failure> {
+        let path = folder(ws).join(&self.id);
         fs::make_dir(&path)?;
-        fs::write_new(&path.join("prompt.md"), prompt.as_bytes(), false)?;
         fs::write_new(&path.join("output.log"), b"", false)?;
-        run.write(ws)?;
+        self.write(ws)?;
         prune(ws)?;
-        Ok(run)
+        Ok(self)
     }
 
     pub(super) fn new_id(ws: &Workspace, task: &TaskId, command: &str) -> String {
         let stamp = ws.now().strftime("%Y%m%d-%H%M%S%.3f").to_string().replace('.', "");
         let tail: String = (0..4).map(|_| ws.rng().lowercase()).collect();
         format!("{stamp}-{task}-{command}-{tail}")
-    }
-
-    /// It has begun in vain: somebody else has the task.
-    pub(super) fn forget(&self, ws: &Workspace) {
-        let _ = fs::remove_tree(&folder(ws).join(&self.id));
     }
 }
 

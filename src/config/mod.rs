@@ -96,6 +96,11 @@ pub struct Settings {
 }
 
 impl Spec {
+    /// The variable that sets it.
+    pub fn variable(&self) -> String {
+        format!("RALPH_{}", self.key.replace('.', "_").to_uppercase())
+    }
+
     /// What a file says for this value.
     pub fn value(&self, text: &str) -> crate::task::Value {
         use crate::task::Value;
@@ -143,7 +148,7 @@ impl Settings {
     /// `RALPH_BOARD_PREFIX` and the like.
     pub fn add_environment(&mut self, lookup: impl Fn(&str) -> Option<String>) -> Result<(), ConfigError> {
         for spec in SPECS {
-            let name = format!("RALPH_{}", spec.key.replace('.', "_").to_uppercase());
+            let name = spec.variable();
             if let Some(value) = lookup(&name).filter(|value| !value.is_empty()) {
                 self.put(spec, &value, Source::Environment(name))?;
             }

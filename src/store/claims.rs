@@ -125,4 +125,12 @@ impl Hold {
         }
         Ok(Self { _file: file })
     }
+
+    /// Waits for as long as somebody else has it.
+    pub fn inherit(path: &Path) -> Result<Self, StoreError> {
+        let file = fs::open_lock(path)?;
+        let locked = file.lock_exclusive();
+        locked.map_err(|source| fs::FsError { doing: "lock", path: path.to_owned(), source })?;
+        Ok(Self { _file: file })
+    }
 }

@@ -296,16 +296,24 @@ impl<'a> Team<'a> {
 
     /// Nobody has anything in hand, and no step can be taken up, now or after a rest.
     fn is_over(&self, crew: &Crew<'_>) -> Result<bool, Failure> {
-        if self.view.workers.iter().any(|seen| seen.doing.is_some()) {
+        // What has just come to be may open the way for somebody.
+        if restep(self.ws, &self.asked)? > 0 {
             return Ok(false);
         }
-        let board = self.ws.board()?;
-        if board.open_steps(&self.asked.teams, self.ws.rules()).next().is_none() {
+        // One look for all: claims are read after tasks, so that a task that seems free and cannot be had is seen as held.
+        let (board, rules) = (self.ws.board()?, self.ws.rules());
+        let held = |id: &TaskId| board.claim(id).is_some_and(|claim| claim.live);
+        let mut open = board.open_steps(&self.asked.teams, rules).peekable();
+        if open.peek().is_none() {
             return Ok(true);
+        }
+        let at_work = |at: usize| rules.flow.state(Kind::Step, &board.tasks()[at].state).is_none_or(|state| state.lock);
+        if open.any(|(at, step)| at_work(at) || step.of.iter().any(held)) {
+            return Ok(false);
         }
         let live = |slot: &&crew::Slot| slot.given_up.is_none();
         let roles: Vec<&str> = crew.slots.iter().filter(live).map(|slot| slot.role.as_str()).collect();
-        let waiting: Vec<TaskId> = self.waiting();
+        let waiting = self.waiting();
         Ok(!roles.iter().any(|role| self.could_take(&board, role, &waiting)))
     }
 

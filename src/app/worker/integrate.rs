@@ -2,10 +2,9 @@
 
 use super::{Job, attempts, settle};
 use crate::app::remote_claims::Reach;
-use crate::app::run::hold_here;
 use crate::app::runs::{Outcome, Run};
+use crate::app::tenure;
 use crate::app::{Failure, FailureKind, Workspace, merge, pull_request};
-use crate::board::ClaimAsk;
 
 /// The commands that ralph does itself.
 pub(super) const OWN: [&str; 2] = ["pr", "merge"];
@@ -17,39 +16,19 @@ const WAITING: [&str; 6] =
 const TO_MEND: [&str; 4] = ["check-failed", "changes-requested", "checks-failed", "behind"];
 
 pub(super) fn integrate(ws: &Workspace, job: &Job, began: &mut dyn FnMut(&Run)) -> Result<Run, Failure> {
-    let asked = ClaimAsk { task: &job.task, command: Some(&job.command), step: job.step.as_ref(), force: false };
     let board = ws.family(&job.task)?;
-    let from = board.get(&job.task).map(|task| task.state.clone());
-    let held = hold_here(ws, &asked, Reach::Remote)?;
-    let run = Run {
-        id: Run::new_id(ws, &job.task, &job.command),
-        task: job.task.clone(),
-        command: job.command.clone(),
-        worker: job.worker.clone(),
-        team: job.team.clone(),
-        step: job.step.clone(),
-        attempt: attempts::read(ws, &job.task, &job.command).failures + 1,
-        program: vec!["ralph".into(), job.command.clone(), job.task.to_string()],
-        dir: ws.store.root().to_owned(),
-        started: jiff::Timestamp::now(),
-        ended: None,
-        outcome: Outcome::Running,
-        code: None,
-        from: from.unwrap_or_else(|| held.claimed.state.clone()),
-        to: None,
-        message: None,
-        dirty: Vec::new(),
-    };
-    let mut run = Run::begin(ws, run, "")?;
+    let before = board.get(&job.task).cloned().ok_or_else(|| crate::app::moves::missing(ws, &board, &job.task))?;
+    let tenure = tenure::take(ws, &job.claim(), Reach::Remote)?;
+    let mut run = job.begin(ws, &before, vec!["ralph".into(), job.command.clone(), job.task.to_string()])?;
     began(&run);
     let done = match job.command.as_str() {
         "pr" => pull_request(ws, &job.task, false, false, &mut |_| {})
             .map(|pull| pull.url.unwrap_or_else(|| "no GitHub: nothing to do".into())),
         _ => merge(ws, &job.task, false, &mut |_| {}).map(|merged| format!("{} in {}", merged.commit, merged.into)),
     };
-    held.finish(ws)?;
-    judge(ws, job, &mut run, done)?;
-    settle::follow_up(ws, job, &mut run)?;
+    let judged = judge(ws, job, &mut run, done).and_then(|()| settle::follow_up(ws, job, &mut run));
+    tenure.finish(ws)?;
+    judged?;
     settle::close(ws, run)
 }
 

@@ -32,9 +32,9 @@ use super::reap::reap;
 use super::runs::{Outcome, Run};
 use super::team::restep;
 use super::{Failure, FailureKind, Options, Workspace};
-use crate::board::{Board, TeamAsk};
+use crate::board::{Board, ClaimAsk, TeamAsk};
 use crate::fs;
-use crate::task::{TaskId, Worker};
+use crate::task::{Task, TaskId, Worker};
 use crate::watch::{Changes, Dirt};
 
 pub use names::{Name, is_at_work, take_name};
@@ -43,7 +43,7 @@ pub(super) use strays::refuse_strays;
 /// Where nothing tells of a change, this is how long one may go unseen.
 const LOOK_AGAIN: Duration = Duration::from_secs(2);
 /// So often in a row a task may be taken from under one's hands.
-const MOST_IN_VAIN: usize = 20;
+const MOST_IN_VAIN: usize = 3;
 
 /// How ralph starts itself: the guard of a program, and a worker of a team.
 pub struct Launch<'a> {
@@ -98,6 +98,36 @@ pub(super) struct Job {
     pub worker: Worker,
     pub team: Option<TaskId>,
     pub step: Option<TaskId>,
+}
+
+impl Job {
+    fn claim(&self) -> ClaimAsk<'_> {
+        ClaimAsk { task: &self.task, command: Some(&self.command), step: self.step.as_ref(), force: false }
+    }
+
+    /// The record of a run that begins now.
+    fn begin(&self, ws: &Workspace, before: &Task, program: Vec<String>) -> Result<Run, Failure> {
+        let run = Run {
+            id: Run::new_id(ws, &self.task, &self.command),
+            task: self.task.clone(),
+            command: self.command.clone(),
+            worker: self.worker.clone(),
+            team: self.team.clone(),
+            step: self.step.clone(),
+            attempt: attempts::read(ws, &self.task, &self.command).failures + 1,
+            program,
+            dir: ws.store.root().to_owned(),
+            started: jiff::Timestamp::now(),
+            ended: None,
+            outcome: Outcome::Running,
+            code: None,
+            from: before.state.clone(),
+            to: None,
+            message: None,
+            dirty: Vec::new(),
+        };
+        run.begin(ws)
+    }
 }
 
 /// What a worker tells as it goes on, to a person or to the team that started it.
@@ -224,10 +254,10 @@ impl Shift<'_> {
                     (idle, in_vain) = (false, 0);
                     runs.push(run);
                 }
-                // Quicker ones are no reason to worry; always the same is.
+                // Quicker ones are no reason to wait, unless it is always the same.
                 None if in_vain < MOST_IN_VAIN => in_vain += 1,
                 None => {
-                    self.left.insert(job.task.clone());
+                    self.rest(&mut changes)?;
                     in_vain = 0;
                 }
             }

@@ -34,6 +34,7 @@ pub(super) fn settle(
         (Ended::Iterated, _) => (Outcome::Iterated, None),
         (Ended::Unmoved, _) if strayed => (Outcome::Strayed, Some(strayed_message(&found))),
         (Ended::Unmoved, Exit::Stopped) => (Outcome::Interrupted, None),
+        (Ended::Unmoved, Exit::NotStarted(failure)) => (Outcome::Failed, Some(failure.message.clone())),
         (Ended::Unmoved, Exit::TimedOut(limit)) => {
             (Outcome::TimedOut, Some(format!("it took longer than {} s, and was ended", limit.as_secs())))
         }
@@ -47,7 +48,7 @@ pub(super) fn settle(
         tell_of(ws, before, &found)?;
     }
     follow_up(ws, job, &mut run)?;
-    close(ws, run)
+    Ok(run)
 }
 
 fn strayed_message(found: &[String]) -> String {

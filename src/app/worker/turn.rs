@@ -2,21 +2,21 @@
 
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use super::program::{Agent, Filling, filled};
 use super::strays::{dirty, strays};
-use super::{Job, Launch, Stop, attempts, settle};
+use super::{Job, Launch, Stop, settle};
 use crate::app::prompt::prompt;
-use crate::app::remote_claims::Reach;
-use crate::app::run::{Running, start_run};
-use crate::app::runs::{Outcome, Run};
+use crate::app::remote_claims::{Reach, renew_remote};
+use crate::app::runs::Run;
+use crate::app::tenure::{self, Tenure};
 use crate::app::worktree::{Start, add_worktree, place};
 use crate::app::{Failure, Workspace};
-use crate::board::ClaimAsk;
+use crate::config::Source;
 use crate::task::{Task, TaskId};
 
 /// How a program's end is waited for.
@@ -30,9 +30,11 @@ pub(super) enum Exit {
     Ended(ExitStatus),
     TimedOut(Duration),
     Stopped,
+    /// It could not even begin.
+    NotStarted(Failure),
 }
 
-/// Runs an agent on a task. `Err` where it could not even begin; everything after is an outcome.
+/// Runs an agent on a task. `Err` where the task could not be had; everything after that is an outcome.
 pub(super) fn run_agent(
     ws: &Workspace,
     job: &Job,
@@ -43,48 +45,28 @@ pub(super) fn run_agent(
 ) -> Result<Run, Failure> {
     let board = ws.board()?;
     let before = board.get(&job.task).cloned().ok_or_else(|| crate::app::moves::missing(ws, &board, &job.task))?;
-    let dir = directory(ws, job)?;
-    let text = prompt(ws, &job.command, &job.task)?.text;
-    let run = Run {
-        id: Run::new_id(ws, &job.task, &job.command),
-        task: job.task.clone(),
-        command: job.command.clone(),
-        worker: job.worker.clone(),
-        team: job.team.clone(),
-        step: job.step.clone(),
-        attempt: attempts::read(ws, &job.task, &job.command).failures + 1,
-        program: agent.words.clone(),
-        started: jiff::Timestamp::now(),
-        ended: None,
-        outcome: Outcome::Running,
-        code: None,
-        from: before.state.clone(),
-        to: None,
-        message: None,
-        dirty: if job.command == "implement" { dirty(ws)? } else { Vec::new() },
-        dir,
-    };
-    let tip = tip(ws, &job.task);
-    let run = Run::begin(ws, run, &text)?;
-    let started = start(ws, job, &run, agent, &text, launch);
-    let mut running = match started {
-        Ok(running) => running,
-        Err(failure) => {
-            run.forget(ws);
-            return Err(failure);
-        }
-    };
+    let mut tenure = tenure::take(ws, &job.claim(), Reach::Remote)?;
+    let mut run = job.begin(ws, &before, agent.words.clone())?;
     began(&run);
-    let exit = wait(&mut running, agent.limit, stop)?;
-    running.finish(ws)?;
-    let advanced = job.command == "implement" && tip != self::tip(ws, &job.task);
-    settle::settle(ws, job, &before, run, &exit, advanced)
+    let tip = tip(ws, &job.task);
+    let exit = match start(ws, job, &mut run, agent, launch, &mut tenure) {
+        Ok(mut child) => wait(ws, &tenure, &mut child, agent.limit, stop)?,
+        Err(failure) => Exit::NotStarted(failure),
+    };
+    tenure.take_back();
+    let advanced = job.command == IMPLEMENT && tip.is_some() && tip != self::tip(ws, &job.task);
+    // While the claim is still ours: nobody takes the task up before it is known what came of this.
+    let run = settle::settle(ws, job, &before, run, &exit, advanced);
+    tenure.finish(ws)?;
+    settle::close(ws, run?)
 }
+
+const IMPLEMENT: &str = "implement";
 
 /// The main worktree, or the task's own where its code is written.
 fn directory(ws: &Workspace, job: &Job) -> Result<PathBuf, Failure> {
     match job.command.as_str() {
-        "implement" => Ok(add_worktree(ws, &job.task, &Start::Main)?.path),
+        IMPLEMENT => Ok(add_worktree(ws, &job.task, &Start::Main)?.path),
         _ => Ok(ws.store.root().to_owned()),
     }
 }
@@ -97,15 +79,22 @@ fn tip(ws: &Workspace, id: &TaskId) -> Option<String> {
 fn start(
     ws: &Workspace,
     job: &Job,
-    run: &Run,
+    run: &mut Run,
     agent: &Agent,
-    text: &str,
     launch: &Launch<'_>,
-) -> Result<Running, Failure> {
+    tenure: &mut Tenure,
+) -> Result<Child, Failure> {
+    run.dir = directory(ws, job)?;
+    if job.command == IMPLEMENT {
+        run.dirty = dirty(ws)?;
+    }
+    let text = prompt(ws, &job.command, &job.task)?.text;
     let prompt_file = run.path(ws, "prompt.md");
+    crate::fs::write_new(&prompt_file, text.as_bytes(), false)?;
+    run.write(ws)?;
     let role = ws.rules().role_of(&job.worker).unwrap_or_default().to_owned();
     let filling = Filling {
-        prompt: text,
+        prompt: &text,
         prompt_file: &prompt_file,
         task: job.task.as_str(),
         command: &job.command,
@@ -125,8 +114,7 @@ fn start(
     // A group of its own: Ctrl-C at the terminal is for the worker, which lets its agent finish.
     guard.current_dir(&run.dir).process_group(0).stdin(input).stdout(log).stderr(second);
     environment(&mut guard, ws, job, run);
-    let asked = ClaimAsk { task: &job.task, command: Some(&job.command), step: job.step.as_ref(), force: false };
-    start_run(ws, &asked, Reach::Remote, guard, &words)
+    tenure.lend(ws, guard, &words)
 }
 
 fn environment(guard: &mut Command, ws: &Workspace, job: &Job, run: &Run) {
@@ -137,51 +125,71 @@ fn environment(guard: &mut Command, ws: &Workspace, job: &Job, run: &Run) {
     if let (Some(step), Some(team)) = (&job.step, &job.team) {
         guard.env("RALPH_STEP", step.as_str()).env("RALPH_TEAM", team.as_str());
     }
-    if job.command == "implement" {
+    if job.command == IMPLEMENT {
         guard.env("RALPH_WORKTREE", &run.dir);
+    }
+    // What was set for this run alone holds for what its agents do, too.
+    for (spec, setting) in ws.settings.all().filter(|(_, setting)| setting.source == Source::Flag) {
+        guard.env(spec.variable(), &setting.value);
     }
 }
 
-/// Until the program ends, its time is over, or the worker is told to stop at once.
-fn wait(running: &mut Running, limit: Duration, stop: &Stop) -> Result<Exit, Failure> {
+/// Until the program ends, its time is over, or the worker is told to stop at once. What it has left behind ends with it.
+fn wait(ws: &Workspace, tenure: &Tenure, child: &mut Child, limit: Duration, stop: &Stop) -> Result<Exit, Failure> {
     let start = Instant::now();
-    let mut pause = LOOK;
-    loop {
-        if let Some(status) = ended(running)? {
-            return Ok(Exit::Ended(status));
+    let (mut pause, mut renewed) = (LOOK, Instant::now());
+    let lease = Duration::from_secs(ws.lease().as_secs().unsigned_abs() / 3).max(Duration::from_millis(500));
+    let exit = loop {
+        if let Some(status) = ended(child)? {
+            break Exit::Ended(status);
         }
         if start.elapsed() > limit {
-            end(running)?;
-            return Ok(Exit::TimedOut(limit));
+            end(child)?;
+            break Exit::TimedOut(limit);
         }
         if stop.at_once() {
-            end(running)?;
-            return Ok(Exit::Stopped);
+            end(child)?;
+            break Exit::Stopped;
         }
         std::thread::sleep(pause);
         pause = if start.elapsed() > Duration::from_secs(2) { LOOK_LONGEST } else { LOOK };
+        // Other machines cannot see the lock, so that its lease is renewed for them.
+        if tenure.claimed.remote && renewed.elapsed() > lease {
+            let _ = renew_remote(ws, &tenure.claimed.task);
+            renewed = Instant::now();
+        }
+    };
+    signal_all(child, Signal::KILL);
+    Ok(exit)
+}
+
+fn ended(child: &mut Child) -> Result<Option<ExitStatus>, Failure> {
+    child.try_wait().map_err(|error| Failure::broken("wait", format!("cannot wait for the program: {error}")))
+}
+
+/// To the guard and all that are in its group.
+fn signal_all(child: &Child, signal: Signal) {
+    if let Some(guard) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(guard, signal);
     }
 }
 
-fn ended(running: &mut Running) -> Result<Option<ExitStatus>, Failure> {
-    running.child.try_wait().map_err(|error| Failure::broken("wait", format!("cannot wait for the program: {error}")))
-}
-
 /// Asks the program to end, then has its guard end it with all that it has started.
-fn end(running: &mut Running) -> Result<(), Failure> {
-    let guard = i32::try_from(running.child.id()).ok().and_then(Pid::from_raw);
-    for (signal, patience) in [(Signal::TERM, GRACE), (Signal::ALARM, GRACE), (Signal::KILL, GRACE)] {
-        if let Some(guard) = guard {
-            let _ = kill_process(guard, signal);
-        }
+fn end(child: &mut Child) -> Result<(), Failure> {
+    signal_all(child, Signal::TERM);
+    for signal in [Signal::ALARM, Signal::KILL] {
         let start = Instant::now();
-        while start.elapsed() < patience {
-            if ended(running)?.is_some() {
+        while start.elapsed() < GRACE {
+            if ended(child)?.is_some() {
                 return Ok(());
             }
             std::thread::sleep(Duration::from_millis(5));
         }
+        if let Some(guard) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+            let _ = kill_process(guard, signal);
+        }
     }
+    child.wait().map_err(|error| Failure::broken("wait", format!("cannot wait for the program: {error}")))?;
     Ok(())
 }
 

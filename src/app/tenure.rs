@@ -1,0 +1,62 @@
+//! A claim in this process's own hands, lent to a program while it runs: there is no moment at which nobody holds it.
+
+use std::process::{Child, Command};
+use std::thread::JoinHandle;
+
+use super::claim::{Kind, grant};
+use super::next::as_reaped;
+use super::remote_claims::{Reach, drafted, publish};
+use super::run::{hand_back, once_held, refuse_running, seen, spawn, unless_dead};
+use super::{Claimed, Failure, Released, Workspace};
+use crate::board::{Board, ClaimAsk};
+use crate::store::Hold;
+
+pub(super) struct Tenure {
+    pub claimed: Claimed,
+    hold: Option<Hold>,
+    /// Waits for the program's end, to have the lock the moment that it is let go.
+    heir: Option<JoinHandle<Option<Hold>>>,
+}
+
+pub(super) fn take(ws: &Workspace, asked: &ClaimAsk<'_>, reach: Reach) -> Result<Tenure, Failure> {
+    let draft = |board: &Board| {
+        refuse_running(ws, board, asked.task)?;
+        drafted(ws, board, asked)
+    };
+    let published = publish(ws, reach, draft, || Ok(as_reaped(ws, seen(ws, asked)?)))?.map(|(_, published)| published);
+    let lock = ws.lock()?;
+    let board = unless_dead(ws, &lock, seen(ws, asked)?, asked)?;
+    refuse_running(ws, &board, asked.task)?;
+    // Before the claim is there, so that nobody sees it without a holder.
+    let hold = Hold::take(&ws.store.claim_lock(asked.task))?;
+    let claimed = grant(ws, &lock, &board, asked, Kind::Held, published.as_ref())?;
+    Ok(Tenure { claimed, hold: Some(hold), heir: None })
+}
+
+impl Tenure {
+    /// Starts a program behind a guard that holds the claim's lock from then on. Under the board's own lock: whoever would
+    /// free a claim that nobody holds has to wait.
+    pub fn lend(&mut self, ws: &Workspace, guard: Command, program: &[String]) -> Result<Child, Failure> {
+        let _lock = ws.lock()?;
+        let child = spawn(ws, &self.claimed, guard, program)?;
+        self.hold = None;
+        let child = once_held(ws, &self.claimed.task, child)?;
+        let path = ws.store.claim_lock(&self.claimed.task);
+        self.heir = Some(std::thread::spawn(move || Hold::inherit(&path).ok()));
+        Ok(child)
+    }
+
+    /// The program has ended: the claim is this process's own again, until what came of it is settled.
+    pub fn take_back(&mut self) {
+        if let Some(heir) = self.heir.take() {
+            self.hold = heir.join().ok().flatten();
+        }
+    }
+
+    /// The work is over: the claim goes, unless its task was handed on already.
+    pub fn finish(self, ws: &Workspace) -> Result<Option<Released>, Failure> {
+        let released = hand_back(ws, &self.claimed);
+        drop(self.hold);
+        released
+    }
+}

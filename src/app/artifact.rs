@@ -6,7 +6,9 @@ use serde::Serialize;
 
 use super::moves::missing;
 use super::{Failure, Workspace};
-use crate::agent::document::{DocumentKind, DocumentName, Finding, Subject, check, file_name, skeleton, slug};
+use crate::agent::document::{
+    DocumentKind, DocumentName, Finding, FrontMatter, Subject, check, file_name, skeleton, slug,
+};
 use crate::board::{Board, Change, Op, Refusal};
 use crate::fs;
 use crate::task::{TaskId, Value};
@@ -124,8 +126,12 @@ pub(super) fn linked(board: &Board, kind: DocumentKind, subject: &Subject) -> Op
 /// The document that is linked, else the newest that is named for the task and this round.
 fn existing(ws: &Workspace, board: &Board, kind: DocumentKind, subject: &Subject) -> Result<Option<String>, Failure> {
     let root = ws.store.root();
-    if let Some(path) = linked(board, kind, subject).filter(|path| root.join(path).is_file()) {
-        return Ok(Some(path));
+    if let Some(path) = linked(board, kind, subject) {
+        // A link that was made by hand may name some other file, which nobody should fill in.
+        let text = fs::read_text(&root.join(&path)).ok().flatten().unwrap_or_default();
+        if FrontMatter::read(&text).get("type") == Some(kind.as_str()) {
+            return Ok(Some(path));
+        }
     }
     let names = fs::names(&root.join(kind.folder()))?;
     let mut paths = names.iter().map(|name| format!("{}/{name}", kind.folder()));

@@ -1,12 +1,14 @@
 //! `artifact`: the documents of a task, made from a skeleton, checked, and linked.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde::Serialize;
 
 use super::moves::missing;
 use super::{Failure, Workspace};
-use crate::agent::document::{DocumentKind, DocumentName, Finding, Subject, check, file_name, skeleton, slug};
+use crate::agent::document::{
+    DocumentKind, DocumentName, Finding, FrontMatter, Subject, check, file_name, skeleton, slug,
+};
 use crate::board::{Board, Change, Op, Refusal};
 use crate::fs;
 use crate::task::{TaskId, Value};
@@ -116,14 +118,20 @@ pub(super) fn linked(board: &Board, kind: DocumentKind, subject: &Subject) -> Op
     let path = board.get(&subject.task)?.artifacts.get(kind.as_str())?;
     let stale =
         kind == DocumentKind::Review && DocumentName::parse(path).is_some_and(|name| name.round != subject.round);
-    (!stale).then(|| path.clone())
+    // Written by hand, it may lead anywhere.
+    let inside = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+    (!stale && inside).then(|| path.clone())
 }
 
 /// The document that is linked, else the newest that is named for the task and this round.
 fn existing(ws: &Workspace, board: &Board, kind: DocumentKind, subject: &Subject) -> Result<Option<String>, Failure> {
     let root = ws.store.root();
-    if let Some(path) = linked(board, kind, subject).filter(|path| root.join(path).is_file()) {
-        return Ok(Some(path));
+    if let Some(path) = linked(board, kind, subject) {
+        // A link that was made by hand may name some other file, which nobody should fill in.
+        let text = fs::read_text(&root.join(&path)).ok().flatten().unwrap_or_default();
+        if FrontMatter::read(&text).get("type") == Some(kind.as_str()) {
+            return Ok(Some(path));
+        }
     }
     let names = fs::names(&root.join(kind.folder()))?;
     let mut paths = names.iter().map(|name| format!("{}/{name}", kind.folder()));
@@ -186,17 +194,24 @@ fn none_yet(kind: DocumentKind, subject: &Subject) -> Failure {
 
 /// A name that says another task, or another round, is believed.
 fn refuse_foreign(board: &Board, kind: DocumentKind, subject: &Subject, path: &str) -> Result<(), Failure> {
-    let Some(name) = DocumentName::parse(path) else { return Ok(()) };
+    let right = format!("`ralph artifact new {kind} {}` gives the right one", subject.task);
+    let Some(name) = DocumentName::parse(path) else {
+        return match kind {
+            // Its name says of which round it is.
+            DocumentKind::Review => {
+                Err(Failure::refused("other-document", format!("{path} is not named like a review")).advice(right))
+            }
+            _ => Ok(()),
+        };
+    };
     let owner = name.owner(board.tasks()).map(|task| &task.id);
     if owner.is_some_and(|owner| !subject.members.iter().any(|member| member.id == *owner)) || name.kind != kind {
         let whose = owner.map_or_else(|| "of another task".to_owned(), |owner| format!("the {} of {owner}", name.kind));
-        return Err(Failure::refused("other-document", format!("{path} is {whose}"))
-            .advice(format!("`ralph artifact new {kind} {}` gives the right one", subject.task)));
+        return Err(Failure::refused("other-document", format!("{path} is {whose}")).advice(right));
     }
     if kind == DocumentKind::Review && name.round != subject.round {
         let message = format!("{path} is of round {}, and this is round {}", name.round, subject.round);
-        return Err(Failure::refused("other-round", message)
-            .advice(format!("`ralph artifact new {kind} {}` gives the right one", subject.task)));
+        return Err(Failure::refused("other-round", message).advice(right));
     }
     Ok(())
 }

@@ -29,8 +29,7 @@ pub fn plan_sync(ws: &Workspace, id: &TaskId, dry_run: bool) -> Result<PlanSynce
     let lock = ws.lock()?;
     let board = ws.board()?;
     let subject = subject(ws, &board, DocumentKind::Plan, id)?;
-    let path = linked(&board, DocumentKind::Plan, &subject)
-        .ok_or_else(|| Refusal::Lacks { task: subject.task.clone(), kind: "plan".into() })?;
+    let path = linked(&board, DocumentKind::Plan, &subject).ok_or_else(|| unlinked(&subject.task))?;
     let text = ws.store.text_of(&ws.store.root().join(&path))?;
     let text = text.ok_or_else(|| Failure::refused("missing-artifact", format!("{path} does not exist")))?;
     let plan = Plan::read(&board, &subject, &path, &text)?;
@@ -60,6 +59,11 @@ pub fn plan_sync(ws: &Workspace, id: &TaskId, dry_run: bool) -> Result<PlanSynce
         ws.commit(&lock, Op::new("plan sync", changes))?;
     }
     Ok(done)
+}
+
+fn unlinked(id: &TaskId) -> Failure {
+    Failure::refused("no-artifact", format!("{id} links no plan"))
+        .advice(format!("`ralph artifact new plan {id}` makes one, `ralph artifact link plan {id}` hands it in"))
 }
 
 struct Plan<'a> {

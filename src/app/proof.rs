@@ -7,7 +7,7 @@ use super::worker::refuse_strays;
 use super::worktree::{main_branch, place};
 use super::{Failure, Workspace};
 use crate::agent::document::{DocumentKind, FrontMatter, Status, check};
-use crate::board::{Actor, Board, Verdict};
+use crate::board::{Actor, Board, Refusal, Verdict};
 use crate::task::TaskId;
 use crate::workflow::Command;
 
@@ -59,7 +59,9 @@ impl End {
 
 fn refuse_unwritten(ws: &Workspace, board: &Board, id: &TaskId, kind: DocumentKind, end: End) -> Result<(), Failure> {
     let subject = subject(ws, board, kind, id)?;
-    let Some(path) = linked(board, kind, &subject) else { return Ok(()) };
+    let Some(path) = linked(board, kind, &subject) else {
+        return Err(Refusal::Lacks { task: subject.task, kind: kind.to_string() }.into());
+    };
     let Some(text) = ws.store.text_of(&ws.store.root().join(&path))? else {
         return Err(Failure::refused("missing-artifact", format!("the {kind} of {id}, {path}, does not exist"))
             .advice("restore the file, or correct the link"));

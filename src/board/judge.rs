@@ -532,7 +532,10 @@ mod tests {
                 let holder = from.lock.then_some(*role);
                 for to in flow.states() {
                     let (from, to) = (from.name.as_str(), to.name.as_str());
-                    let got = judge(&board(from, holder), ReviewMode::Skip, role, to, Some(command), false);
+                    let mut board = board(from, holder);
+                    let large = flow.command(command).is_ok_and(|command| command.sizes == Sizes::Oversized);
+                    board.tasks[0].estimate = large.then_some(Estimate::L);
+                    let got = judge(&board, ReviewMode::Skip, role, to, Some(command), false);
                     assert_eq!(got.is_ok(), pairs.contains(&(from, to)), "{command}: {from} → {to}: {got:?}");
                 }
             }

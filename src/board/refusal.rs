@@ -68,7 +68,7 @@ pub enum Refusal {
     Held { task: TaskId, holder: Worker, elsewhere: Option<String>, until: Timestamp, held: bool },
     #[error("{task} has no {kind}")]
     Lacks { task: TaskId, kind: String },
-    #[error("the {kind} of {task} is of an earlier round, and this is round {round}")]
+    #[error("the {kind} that {task} links is not that of this round, which is round {round}")]
     Stale { task: TaskId, kind: String, round: u32 },
     #[error("your claim on {task} is lost: it ended, or somebody took it over")]
     Lost { task: TaskId },

@@ -162,7 +162,17 @@ impl Repository {
         if half.is_none() {
             return Ok(false);
         }
-        self.remove_worktree(path, true)?;
+        // Killed while its `.git` was being written, it is not known as a worktree: nobody can have worked there.
+        if self.remove_worktree(path, true).is_err() {
+            let doing = "clear the worktree that was being made";
+            let proxies = self.inner.worktrees().map_err(|e| other(doing, &e))?;
+            let wanted = real(path);
+            let proxy = proxies.into_iter().find(|proxy| proxy.base().is_ok_and(|base| real(&base) == wanted));
+            crate::fs::remove_tree(path).map_err(|e| other(doing, &e))?;
+            if let Some(proxy) = proxy {
+                crate::fs::remove_tree(proxy.git_dir()).map_err(|e| other(doing, &e))?;
+            }
+        }
         Ok(true)
     }
 

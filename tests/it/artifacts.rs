@@ -129,6 +129,8 @@ fn each_round_of_review_has_its_own_critique() {
     sandbox.ralph(&["move", &id, "ready-for-plan", "--for", "review"]).ok();
     let second = new(&sandbox, "review", &id);
     assert_eq!(second, format!("thoughts/shared/reviews/2026-11-16-{id}-critique-2.md"));
+    fs::copy(sandbox.root().join(&first), sandbox.root().join("r.md")).unwrap();
+    assert!(sandbox.ralph(&["artifact", "link", "review", &id, "r.md"]).fails(1).contains("not named like a review"));
     let said = sandbox.ralph(&["artifact", "link", "review", &id, &first]).fails(1);
     assert!(said.contains("is of round 1, and this is round 2"), "{said}");
 }
@@ -155,6 +157,12 @@ fn a_worker_is_not_believed_without_its_document() {
         said.contains("has no research") && said.contains(&format!("`ralph artifact new research {id}`")),
         "{said}"
     );
+    // A link by hand is no way round it.
+    fs::write(sandbox.outside("r.md"), "anything").unwrap();
+    for typed in ["../r.md", sandbox.outside("r.md").to_str().unwrap(), ".ralph/config.toml"] {
+        sandbox.ralph(&["task", "set", &id, &format!("artifacts.research={typed}")]).ok();
+        sandbox.ralph(&complete).fails(1);
+    }
     let path = sandbox.hand_in("research", &id);
     let text = fs::read_to_string(sandbox.root().join(&path)).unwrap();
     // What was complete when it was linked may have been spoiled since.
@@ -185,7 +193,7 @@ fn a_verdict_and_the_move_must_agree() {
     sandbox.ralph(&reject).ok();
     // The critique of the first round is no proof in the second.
     sandbox.ralph(&["move", &id, "plan-in-review", "--force"]).ok();
-    assert!(sandbox.ralph(&reject).fails(1).contains("this is round 2"));
+    assert!(sandbox.ralph(&reject).fails(1).contains("which is round 2"));
     sandbox.hand_in("review", &id);
     sandbox.ralph(&approve).ok();
 }

@@ -71,7 +71,8 @@ fn named_tasks(front: &FrontMatter) -> Vec<&str> {
 
 fn unwritten(text: &str) -> impl Iterator<Item = Finding> {
     let marked = lines(text).into_iter().filter(|(_, line)| line.contains(MARKER));
-    marked.map(|(line, _)| Finding::new(line, format!("this is still to be written: replace the line with {MARKER}")))
+    marked
+        .map(|(line, _)| Finding::new(line, format!("this is still to be written: put your text in place of {MARKER}")))
 }
 
 fn about_research(text: &str) -> Vec<Finding> {

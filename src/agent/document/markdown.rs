@@ -18,16 +18,23 @@ pub fn lines(text: &str) -> Vec<Line<'_>> {
     let mut fence: Option<&str> = None;
     let mut found = Vec::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(number, _)| *number > skip) {
-        let start = line.trim_start();
-        let mark = ["```", "~~~"].into_iter().find(|mark| start.starts_with(mark));
-        match (fence, mark) {
+        match (fence, fence_of(line)) {
             (None, Some(mark)) => fence = Some(mark),
-            (Some(open), Some(mark)) if open == mark => fence = None,
+            // A shorter one, or one with words behind it, is part of the code.
+            (Some(open), Some(mark)) if mark.starts_with(open) && line.trim() == mark => fence = None,
             (None, None) => found.push((number, line)),
             _ => {}
         }
     }
     found
+}
+
+/// The run of back-ticks or tildes that a line begins with, if it is a fence.
+fn fence_of(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let mark = line.chars().next().filter(|c| ['`', '~'].contains(c))?;
+    let length = line.len() - line.trim_start_matches(mark).len();
+    (length > 2).then(|| &line[..length])
 }
 
 pub fn sections(text: &str) -> Vec<Section<'_>> {
@@ -96,9 +103,9 @@ mod tests {
 
     #[test]
     fn headings_in_fences_are_no_sections() {
-        let text = "# A\n```md\n## B\n```\n## C\ntext\n";
+        let text = "# A\n````md\n## B\n```\n## B\n````\n## C\ntext\n";
         let titles: Vec<_> = sections(text).iter().map(|section| (section.line, section.title.to_owned())).collect();
-        assert_eq!(titles, [(1, "A".into()), (5, "C".into())]);
+        assert_eq!(titles, [(1, "A".into()), (7, "C".into())]);
     }
 
     #[test]

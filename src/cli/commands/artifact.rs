@@ -10,7 +10,7 @@ pub fn run(session: &Session<'_>, command: &Artifact) -> Answer {
         Artifact::New { of, slug } => {
             let made = session.with(|ws| app::new_artifact(ws, &of.kind, &ws.find(&of.task)?, slug.as_deref()))?;
             if !session.out.json && !made.created {
-                session.out.say(&format!("nothing to do: {} has a {} already", made.task, made.kind));
+                session.out.say(&format!("nothing to do: the {} of {} is there already", made.kind, made.task));
             }
             tell(session, &made, &format!("{}\n", made.path))
         }

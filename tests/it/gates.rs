@@ -75,8 +75,7 @@ impl Stage {
         let said = self.ask(gate, worker, input).fails(2);
         assert_eq!(said.trim_end().lines().count(), 2, "{said}");
         // What it says to type can be typed.
-        let typed = |line: &&str| line.starts_with("ralph ") && !line.starts_with("ralph prompt ");
-        for line in said.split('`').skip(1).step_by(2).filter(typed) {
+        for line in said.split('`').skip(1).step_by(2).filter(|line| line.starts_with("ralph ")) {
             let typed = self
                 .0
                 .command("sh", &self.0.root())
@@ -707,20 +706,20 @@ fn steps_of_a_team_come_before_other_work() {
         format!("kind = 'step'\nstate = 'Pending'\nteam = 't-ab'\ncommand = '{command}'\nof = ['t-ab']\n{more}")
     };
     let stage = Stage::new(&[
+        ("t-0", "state = 'Research Needed'\npriority = 'P0'"),
         ("t-ab", "state = 'Research Needed'"),
         ("s-1", &step("research", "")),
         ("s-2", &step("plan", "blocked_by = ['s-1']")),
-        ("s-3", &step("merge", "owner = 'integrator'")),
     ]);
-    assert!(
-        stage.blocks("worker-stop-gate", Some("analyst"), &stage.stop()).contains("`ralph claim s-1 --as analyst`")
-    );
+    let said = stage.blocks("worker-stop-gate", Some("analyst"), &stage.stop());
+    assert!(said.contains("Work s-1") && said.contains("`ralph claim t-ab --for research --as analyst`"), "{said}");
     stage.allows("worker-stop-gate", BUILDER, &stage.stop());
-    assert!(stage.blocks("worker-stop-gate", Some("integrator"), &stage.stop()).contains("s-3"));
-    stage.allows("worker-stop-gate", Some("integrator-2"), &stage.stop());
-    // The lead is held by steps that nobody does, and named who could.
+    // The lead is held by steps that nobody does, and told who could.
     let said = stage.blocks("team-stop-gate", None, &stage.stop());
-    assert!(said.contains("s-1") && said.contains("give it to analyst"), "{said}");
+    assert!(said.contains("step s-1") && said.contains("give it to analyst"), "{said}");
+    stage.claim("t-ab", "analyst-2", "research");
+    stage.allows("team-stop-gate", None, &stage.stop());
+    assert!(stage.blocks("worker-stop-gate", Some("analyst"), &stage.stop()).contains("claim t-0"));
 }
 
 #[test]

@@ -9,6 +9,7 @@ use super::remote_claims::{Reach, drafted, publish};
 use super::run::{hand_back, once_held, refuse_running, seen, spawn, unless_dead};
 use super::{Claimed, Failure, Released, Workspace};
 use crate::board::{Board, ClaimAsk};
+use crate::fs;
 use crate::store::Hold;
 
 pub(super) struct Tenure {
@@ -27,6 +28,7 @@ pub(super) fn take(ws: &Workspace, asked: &ClaimAsk<'_>, reach: Reach) -> Result
     let lock = ws.lock()?;
     let board = unless_dead(ws, &lock, seen(ws, asked)?, asked)?;
     refuse_running(ws, &board, asked.task)?;
+    fs::make_dir(&ws.store.claims_dir())?;
     // Before the claim is there, so that nobody sees it without a holder.
     let hold = Hold::take(&ws.store.claim_lock(asked.task))?;
     let claimed = grant(ws, &lock, &board, asked, Kind::Held, published.as_ref())?;
@@ -38,8 +40,9 @@ impl Tenure {
     /// free a claim that nobody holds has to wait.
     pub fn lend(&mut self, ws: &Workspace, guard: Command, program: &[String]) -> Result<Child, Failure> {
         let _lock = ws.lock()?;
-        let child = spawn(ws, &self.claimed, guard, program)?;
+        // Before the guard is there: for an instant it would have our own hold, too, and be mistaken for having its own.
         self.hold = None;
+        let child = spawn(ws, &self.claimed, guard, program)?;
         let child = once_held(ws, &self.claimed.task, child)?;
         let path = ws.store.claim_lock(&self.claimed.task);
         self.heir = Some(std::thread::spawn(move || Hold::inherit(&path).ok()));

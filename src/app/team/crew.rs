@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -89,10 +89,7 @@ impl<'a> Crew<'a> {
     }
 
     pub fn listen(&self, patience: Duration) -> Option<Heard> {
-        match self.heard.recv_timeout(patience) {
-            Ok(heard) => Some(heard),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-        }
+        self.heard.recv_timeout(patience).ok()
     }
 
     /// It has done something: earlier deaths are forgiven.

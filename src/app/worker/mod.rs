@@ -45,10 +45,13 @@ const LOOK_AGAIN: Duration = Duration::from_secs(2);
 /// So often in a row a task may be taken from under one's hands.
 const MOST_IN_VAIN: usize = 3;
 
+/// For a role, under a name, on the steps of some teams.
+pub type StartWorker<'a> = dyn Fn(&str, &Worker, &[TaskId]) -> Result<Command, Failure> + 'a;
+
 /// How ralph starts itself: the guard of a program, and a worker of a team.
 pub struct Launch<'a> {
     pub guard: &'a dyn Fn() -> Result<Command, Failure>,
-    pub worker: &'a dyn Fn(&str, &Worker, &[TaskId]) -> Result<Command, Failure>,
+    pub worker: &'a StartWorker<'a>,
 }
 
 /// Whether somebody asked to stop: after what is in hand, or at once.
@@ -187,7 +190,7 @@ pub fn work(
     let ws = Workspace::open(&Options { worker: Some(name.worker.to_string()), ..options.clone() })?;
     let mut shift = Shift { ws: &ws, role, worker: name.worker.clone(), asked, launch, stop, left: BTreeSet::new() };
     let mut worked =
-        Worked { worker: name.worker.clone(), role: shift.role.clone(), runs: Vec::new(), next: None, stopped: "" };
+        Worked { worker: name.worker, role: shift.role.clone(), runs: Vec::new(), next: None, stopped: "" };
     worked.stopped = shift.go_on(&mut worked.runs, &mut worked.next, tell)?;
     for text in ws.notices() {
         tell(&WorkerEvent::Note { text });

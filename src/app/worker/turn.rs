@@ -48,13 +48,12 @@ pub(super) fn run_agent(
     let mut tenure = tenure::take(ws, &job.claim(), Reach::Remote)?;
     let mut run = job.begin(ws, &before, agent.words.clone())?;
     began(&run);
-    let tip = tip(ws, &job.task);
-    let exit = match start(ws, job, &mut run, agent, launch, &mut tenure) {
-        Ok(mut child) => wait(ws, &tenure, &mut child, agent.limit, stop)?,
-        Err(failure) => Exit::NotStarted(failure),
+    let (exit, tip) = match start(ws, job, &mut run, agent, launch, &mut tenure) {
+        Ok((mut child, tip)) => (wait(ws, &tenure, &mut child, agent.limit, stop)?, tip),
+        Err(failure) => (Exit::NotStarted(failure), None),
     };
     tenure.take_back();
-    let advanced = job.command == IMPLEMENT && tip.is_some() && tip != self::tip(ws, &job.task);
+    let advanced = tip.is_some() && tip != self::tip(ws, &job.task);
     // While the claim is still ours: nobody takes the task up before it is known what came of this.
     let run = settle::settle(ws, job, &before, run, &exit, advanced);
     tenure.finish(ws)?;
@@ -76,6 +75,7 @@ fn tip(ws: &Workspace, id: &TaskId) -> Option<String> {
     ws.repository.tip_of(&place.branch).ok()
 }
 
+/// The program with all that it needs, and where the task's branch was before.
 fn start(
     ws: &Workspace,
     job: &Job,
@@ -83,8 +83,9 @@ fn start(
     agent: &Agent,
     launch: &Launch<'_>,
     tenure: &mut Tenure,
-) -> Result<Child, Failure> {
+) -> Result<(Child, Option<String>), Failure> {
     run.dir = directory(ws, job)?;
+    let tip = tip(ws, &job.task).filter(|_| job.command == IMPLEMENT);
     if job.command == IMPLEMENT {
         run.dirty = dirty(ws)?;
     }
@@ -114,7 +115,7 @@ fn start(
     // A group of its own: Ctrl-C at the terminal is for the worker, which lets its agent finish.
     guard.current_dir(&run.dir).process_group(0).stdin(input).stdout(log).stderr(second);
     environment(&mut guard, ws, job, run);
-    tenure.lend(ws, guard, &words)
+    Ok((tenure.lend(ws, guard, &words)?, tip))
 }
 
 fn environment(guard: &mut Command, ws: &Workspace, job: &Job, run: &Run) {

@@ -182,7 +182,7 @@ fn a_bough_has_only_the_steps_of_the_phase_that_is_on() {
 
 #[test]
 fn a_rejected_plan_is_made_again_and_reviewed_again() {
-    for (mode, wanted) in [("interactive", 8), ("auto", 7)] {
+    for (mode, wanted) in [("interactive", 9), ("auto", 7)] {
         let squad = Squad::new();
         let id = squad.add("alpha", &[]);
         squad.behave("alpha", "review", "reject");

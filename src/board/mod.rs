@@ -13,6 +13,7 @@ mod judge;
 mod links;
 mod op;
 mod parents;
+mod pipeline;
 mod position;
 mod proof;
 mod query;
@@ -43,6 +44,7 @@ pub use judge::{Move, Target, Verdict};
 pub use links::{Cycle, Links};
 pub use op::{Change, Op, Place};
 pub use parents::Advance;
+pub use pipeline::Unit;
 pub use position::{Position, Roster};
 pub use query::{Query, SortKey, UnknownSort};
 pub use refer::{Candidate, Named, RefError, resolve};
@@ -50,7 +52,7 @@ pub use refusal::Refusal;
 pub use rules::{Actor, Claim, Rules};
 pub use search::{Searched, score};
 pub use step_choice::{Ended, StepChoice};
-pub use steps::{NewStep, StepPlan, StepRef, TeamAsk, Unit};
+pub use steps::{NewStep, StepPlan, StepRef, TeamAsk};
 pub use why::Cause;
 
 /// Tasks in the order of their ids. What could not be read is here too, so that nothing mistakes it for missing.

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::pipeline::{Unit, Want};
 use super::position::analysts_for;
 use super::{Board, Change, Links, Refusal, Roster, Rules};
-use crate::task::{Kind, StateName, Step, Task, TaskId, Value, Worker};
+use crate::task::{Kind, StateName, Step, TaskId, Value, Worker};
 use crate::workflow::{Phase, ReviewMode};
 
 /// For whom, and how, steps are built.
@@ -50,50 +51,7 @@ pub enum StepRef {
     New(usize),
 }
 
-/// Tasks that go through the pipeline together: one, or an atomic group in its order.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unit {
-    pub team: TaskId,
-    pub members: Vec<usize>,
-}
-
-/// One step that a unit still needs, and those of its own that come before it.
-struct Want {
-    command: &'static str,
-    of: Vec<usize>,
-    after: Vec<usize>,
-}
-
 impl Board {
-    /// The leaves of a task's tree, as they go through the pipeline; finished ones too, where they stand alone.
-    pub fn units(&self, team: &TaskId, links: &Links<'_>, rules: &Rules) -> Result<Vec<Unit>, Refusal> {
-        let root = self.index_of(team).ok_or_else(|| Refusal::Missing(team.clone()))?;
-        let mut units: Vec<Unit> = Vec::new();
-        let mut open = vec![root];
-        let mut seen = BTreeSet::new();
-        while let Some(at) = open.pop() {
-            let children = self.issues_under(at, links);
-            if !seen.insert(at) {
-                continue;
-            }
-            if !children.is_empty() && !self.tasks()[at].atomic {
-                open.extend(children.into_iter().rev());
-                continue;
-            }
-            let members = self.group_of(at, links, rules)?.members;
-            // Below an atomic parent, what is itself a parent goes its own way.
-            open.extend(children.into_iter().filter(|child| !self.issues_under(*child, links).is_empty()).rev());
-            if !units.iter().any(|unit| unit.members == members) {
-                units.push(Unit { team: team.clone(), members });
-            }
-        }
-        Ok(units)
-    }
-
-    fn issues_under(&self, at: usize, links: &Links<'_>) -> Vec<usize> {
-        links.children(at).iter().copied().filter(|&child| self.tasks()[child].kind != Kind::Step).collect()
-    }
-
     /// The steps of some teams that are not completed.
     pub fn open_steps<'b>(&'b self, teams: &'b [TaskId], rules: &'b Rules) -> impl Iterator<Item = (usize, &'b Step)> {
         self.tasks().iter().enumerate().filter_map(|(at, task)| {
@@ -363,154 +321,208 @@ impl Builder<'_> {
     }
 }
 
-impl Board {
-    /// The part of the pipeline that a task stands in; none for one that is over or needs a person.
-    fn phase_at(&self, at: usize, rules: &Rules) -> Option<Phase> {
-        let task = &self.tasks()[at];
-        rules.flow.state(task.kind, &task.state)?.phase
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::Task;
+    use crate::workflow::Workflow;
+
+    fn id(text: &str) -> TaskId {
+        TaskId::new(text).unwrap()
     }
 
-    fn is_oversized_leaf(&self, at: usize, links: &Links<'_>) -> bool {
-        let large = self.tasks()[at].estimate.is_some_and(|estimate| estimate.is_oversized());
-        large && self.issues_under(at, links).is_empty()
+    fn task(name: &str, state: &str) -> Task {
+        Task::new(id(name), name, StateName::new(state))
     }
 
-    /// What a unit still has to go through.
-    fn wants(&self, unit: &Unit, links: &Links<'_>, rules: &Rules) -> Vec<Want> {
-        let mut wants: Vec<Want> = Vec::new();
-        let mut whole = true;
-        let mut least = None;
-        for &at in &unit.members {
-            let task = &self.tasks()[at];
-            if rules.flow.is_terminal(task.kind, &task.state) {
-                continue;
-            }
-            let Some(phase) = self.phase_at(at, rules) else {
-                whole = false;
-                continue;
+    /// A board with its steps, which have ids in the order in which they are made.
+    struct Scene {
+        tasks: Vec<Task>,
+        rules: Rules,
+        asked: TeamAsk,
+    }
+
+    impl Scene {
+        fn new(tasks: Vec<Task>, teams: &[&str], mode: ReviewMode) -> Self {
+            let asked = TeamAsk { teams: teams.iter().map(|team| id(team)).collect(), ..TeamAsk::default() };
+            Self { tasks, rules: Rules { mode, ..Rules::of(Workflow::builtin()) }, asked }
+        }
+
+        fn go(&mut self, name: &str, state: &str) {
+            self.tasks.iter_mut().filter(|task| task.id == id(name)).for_each(|task| task.state = StateName::new(state));
+        }
+
+        /// Brings the steps up to date, as the store would.
+        fn restep(&mut self) {
+            let board = Board::new(self.tasks.clone(), Vec::new(), Vec::new());
+            let plan = board.plan_steps(&self.asked, &self.rules).unwrap();
+            let count = self.tasks.iter().filter(|task| task.step.is_some()).count();
+            let name = |step: &StepRef| match step {
+                StepRef::There(id) => id.clone(),
+                StepRef::New(number) => id(&format!("s{:02}", count + number)),
             };
-            least = Some(least.map_or(phase, |least: Phase| least.min(phase)));
-            if phase <= Phase::Research && self.is_oversized_leaf(at, links) {
-                wants.push(Want { command: "split", of: vec![at], after: Vec::new() });
-                whole = false;
-            } else if phase == Phase::Triage && rules.is_left(task, "triage") {
-                whole = false;
-            } else if phase <= Phase::Research {
-                let triage = (phase == Phase::Triage).then(|| {
-                    wants.push(Want { command: "triage", of: vec![at], after: Vec::new() });
-                    wants.len() - 1
-                });
-                wants.push(Want { command: "research", of: vec![at], after: triage.into_iter().collect() });
+            for change in &plan.changes {
+                let Change::Set { task: of, key, new, .. } = change else { continue };
+                let text = new.as_ref().map(ToString::to_string).unwrap_or_default();
+                let task = self.tasks.iter_mut().find(|task| task.id == *of).unwrap();
+                match key.as_str() {
+                    "state" => task.state = StateName::new(text),
+                    "result" => task.step.as_mut().unwrap().result = Some(text),
+                    _ => {}
+                }
             }
-        }
-        let Some(least) = least.filter(|_| whole) else { return wants };
-        let mut after: Vec<usize> = (0..wants.len()).filter(|&at| wants[at].command == "research").collect();
-        let opened = self.is_past(unit.members[0], "pr", links, rules);
-        for command in together(least, rules.mode).filter(|command| *command != "pr" || !opened) {
-            wants.push(Want { command, of: unit.members.clone(), after });
-            after = vec![wants.len() - 1];
-        }
-        wants
-    }
-
-    fn new_step(&self, unit: &Unit, want: &Want) -> NewStep {
-        let tasks: Vec<&Task> = want.of.iter().map(|&at| &self.tasks()[at]).collect();
-        let name = |task: &Task| match &task.github {
-            Some(link) => format!("GH-{}", link.number),
-            None => task.id.to_string(),
-        };
-        let first = name(tasks[0]);
-        let whom = if tasks.len() > 1 { format!("group {first}") } else { first };
-        let (does, doing) = wording(want.command);
-        let step = Step {
-            team: unit.team.clone(),
-            command: want.command.to_owned(),
-            of: tasks.iter().map(|task| task.id.clone()).collect(),
-            active_form: format!("{doing} {whom}"),
-            round: tasks[0].rejections,
-            result: None,
-        };
-        NewStep { title: format!("{does} {whom}: {}", tasks[0].title), step, owner: None, after: Vec::new() }
-    }
-
-    /// What came of a step, if it is over: each of its tasks has got past it, or its plan was rejected.
-    fn step_result(&self, step: &Step, links: &Links<'_>, rules: &Rules) -> Option<String> {
-        let there: Vec<usize> = step.of.iter().filter_map(|id| self.index_of(id)).collect();
-        let Some(&first) = there.first() else { return Some("its task is gone".into()) };
-        let task = &self.tasks()[first];
-        let decides =
-            matches!(step.command.as_str(), "review") || (step.command == "plan" && rules.mode == ReviewMode::Auto);
-        if decides && task.rejections > step.round {
-            return Some(format!("needs-iteration: rejection {} of {}", task.rejections, rules.max_rejections));
-        }
-        there.iter().all(|&at| self.is_past(at, &step.command, links, rules)).then(|| self.came_of(first, step, rules))
-    }
-
-    pub(super) fn is_step_over(&self, task: &Task, rules: &Rules) -> bool {
-        task.step.as_ref().is_some_and(|step| self.step_result(step, &Links::new(self), rules).is_some())
-    }
-
-    /// Whether a task has got to where a command of the pipeline brings it, or beyond.
-    pub fn is_past(&self, at: usize, command: &str, links: &Links<'_>, rules: &Rules) -> bool {
-        let task = &self.tasks()[at];
-        let flow = &rules.flow;
-        if flow.is_terminal(task.kind, &task.state) {
-            return true;
-        }
-        let Some(phase) = self.phase_at(at, rules) else { return false };
-        let rank = |state: &StateName| flow.position(task.kind, state);
-        match command {
-            "triage" => phase > Phase::Triage || rules.is_left(task, command),
-            "split" => !self.is_oversized_leaf(at, links),
-            // Without an issue on GitHub there is nothing to open.
-            "pr" => phase == Phase::Integrate && (task.github.is_none() || task.artifacts.contains_key("pr")),
-            "merge" => false,
-            // Its own review is part of it.
-            "plan" if rules.mode == ReviewMode::Auto => phase > Phase::Review,
-            other => flow
-                .command(other)
-                .is_ok_and(|command| command.complete.as_ref().is_some_and(|goal| rank(&task.state) >= rank(goal))),
-        }
-    }
-
-    fn came_of(&self, at: usize, step: &Step, rules: &Rules) -> String {
-        let task = &self.tasks()[at];
-        let document = |kind: &str| task.artifacts.get(kind).cloned();
-        let state = || task.state.to_string();
-        match step.command.as_str() {
-            "triage" if rules.is_left(task, "triage") => format!("left in {}", task.state),
-            "pr" => document("pr").unwrap_or_else(|| "nothing to do: no issue on GitHub".into()),
-            "research" | "plan" => document(&step.command).unwrap_or_else(state),
-            "review" => document("review").map_or_else(|| "approved".into(), |path| format!("approved: {path}")),
-            "split" => {
-                let children = self.tasks().iter().filter(|child| child.parent.as_ref() == Some(&task.id));
-                let ids: Vec<&str> =
-                    children.filter(|child| child.kind != Kind::Step).map(|child| child.id.as_str()).collect();
-                if ids.is_empty() { state() } else { ids.join(", ") }
+            for (of, after) in &plan.rewired {
+                let task = self.tasks.iter_mut().find(|task| task.id == *of).unwrap();
+                task.blocked_by = after.iter().map(name).collect();
             }
-            _ => state(),
+            for (number, new) in plan.new.iter().enumerate() {
+                let mut step = task(name(&StepRef::New(number)).as_str(), "Pending");
+                step.kind = Kind::Step;
+                step.blocked_by = new.after.iter().map(name).collect();
+                step.step = Some(Box::new(new.step.clone()));
+                self.tasks.push(step);
+            }
+            let board = Board::new(self.tasks.clone(), Vec::new(), Vec::new());
+            assert!(board.plan_steps(&self.asked, &self.rules).unwrap().is_empty(), "once is enough");
+        }
+
+        /// Open steps as `command of < what they wait for`.
+        fn open(&self) -> Vec<String> {
+            let called = |id: &TaskId| {
+                let step = self.tasks.iter().find(|task| task.id == *id).unwrap().step.as_ref().unwrap();
+                format!("{} {}", step.command, step.of[0])
+            };
+            let is_open = |id: &&TaskId| self.tasks.iter().any(|task| task.id == **id && task.state.as_str() != "Completed");
+            let steps = self.tasks.iter().filter(|task| task.step.is_some() && is_open(&&task.id));
+            let line = |task: &Task| {
+                let after: Vec<String> = task.blocked_by.iter().filter(is_open).map(called).collect();
+                if after.is_empty() { called(&task.id) } else { format!("{} < {}", called(&task.id), after.join(", ")) }
+            };
+            steps.map(line).collect()
+        }
+
+        fn result(&self, command: &str) -> Vec<String> {
+            let steps = self.tasks.iter().filter_map(|task| task.step.as_ref());
+            steps.filter(|step| step.command == command).filter_map(|step| step.result.clone()).collect()
         }
     }
-}
 
-/// What the members of a unit go through as one, from the part of the pipeline that the last of them stands in.
-fn together(least: Phase, mode: ReviewMode) -> impl Iterator<Item = &'static str> {
-    let plans = least <= Phase::Plan || (mode == ReviewMode::Auto && least <= Phase::Review);
-    let reviews = mode == ReviewMode::Interactive && least <= Phase::Review;
-    let implements = least <= Phase::Implement;
-    let all = [("plan", plans), ("review", reviews), ("implement", implements), ("pr", true), ("merge", true)];
-    all.into_iter().filter(|(_, wanted)| *wanted).map(|(command, _)| command)
-}
+    #[test]
+    fn a_task_has_the_rest_of_its_pipeline_and_nothing_twice() {
+        let mut scene = Scene::new(vec![task("a", "Backlog")], &["a"], ReviewMode::Skip);
+        scene.restep();
+        let whole = ["triage a", "research a < triage a", "plan a < research a", "implement a < plan a", "pr a < implement a", "merge a < pr a"];
+        assert_eq!(scene.open(), whole);
+        scene.go("a", "Plan in Review");
+        scene.restep();
+        assert_eq!(scene.open(), ["implement a", "pr a < implement a", "merge a < pr a"]);
+        scene.go("a", "Done");
+        scene.restep();
+        assert!(scene.open().is_empty() && scene.tasks.len() == 7);
+        assert_eq!((scene.result("pr"), scene.result("merge")), (vec!["Done".to_owned()], vec!["Done".to_owned()]));
+    }
 
-fn wording(command: &str) -> (&'static str, &'static str) {
-    match command {
-        "triage" => ("Triage", "Triaging"),
-        "split" => ("Split", "Splitting"),
-        "research" => ("Research", "Researching"),
-        "plan" => ("Plan", "Planning"),
-        "review" => ("Review plan of", "Reviewing the plan of"),
-        "implement" => ("Implement", "Implementing"),
-        "pr" => ("Create PR for", "Creating the PR of"),
-        _ => ("Merge PR for", "Merging the PR of"),
+    #[test]
+    fn a_rejection_ends_the_review_and_makes_a_new_plan_and_review_before_the_rest() {
+        let mut scene = Scene::new(vec![task("a", "Plan in Review")], &["a"], ReviewMode::Interactive);
+        scene.restep();
+        assert_eq!(scene.open()[..2], ["review a", "implement a < review a"]);
+        scene.go("a", "Ready for Plan");
+        scene.tasks[0].rejections = 1;
+        scene.restep();
+        assert_eq!(scene.result("review"), ["needs-iteration: rejection 1 of 3"]);
+        assert_eq!(
+            scene.open(),
+            ["implement a < review a", "pr a < implement a", "merge a < pr a", "plan a", "review a < plan a"]
+        );
+    }
+
+    #[test]
+    fn work_that_a_merge_sends_back_is_implemented_again_before_it_is_merged() {
+        let mut scene = Scene::new(vec![task("a", "In Review")], &["a"], ReviewMode::Skip);
+        scene.restep();
+        assert_eq!(scene.open(), ["merge a"]);
+        scene.go("a", "In Progress");
+        scene.restep();
+        assert_eq!(scene.open(), ["merge a < pr a", "implement a", "pr a < implement a"]);
+    }
+
+    #[test]
+    fn a_group_is_researched_by_member_and_planned_as_one() {
+        let mut parent = task("p", "Backlog");
+        parent.atomic = true;
+        let child = |name: &str, after: &[&str]| {
+            let mut child = task(name, "Research Needed");
+            (child.parent, child.blocked_by) = (Some(id("p")), after.iter().map(|after| id(after)).collect());
+            child
+        };
+        let mut scene = Scene::new(vec![parent, child("b", &[]), child("a", &["b"])], &["p"], ReviewMode::Skip);
+        scene.restep();
+        let wanted = ["research b", "research a", "plan b < research b, research a", "implement b < plan b", "pr b < implement b", "merge b < pr b"];
+        assert_eq!(scene.open(), wanted);
+    }
+
+    #[test]
+    fn a_task_that_waits_for_another_begins_after_its_merge() {
+        let mut second = task("b", "Backlog");
+        second.blocked_by = vec![id("a")];
+        let mut scene = Scene::new(vec![task("a", "In Review"), second], &["a", "b"], ReviewMode::Skip);
+        scene.restep();
+        assert_eq!(scene.open()[..3], ["merge a", "triage b", "research b < merge a, triage b"]);
+    }
+
+    #[test]
+    fn plans_that_touch_the_same_file_wait_for_each_other_unless_one_needs_a_person() {
+        let tasks = vec![task("a", "Plan in Review"), task("b", "Plan in Review"), task("c", "Plan in Review")];
+        let mut scene = Scene::new(tasks, &["a", "b", "c"], ReviewMode::Skip);
+        let file = |name: &str| BTreeSet::from([name.to_owned()]);
+        scene.asked.touches = BTreeMap::from([(id("a"), file("x")), (id("b"), file("x")), (id("c"), file("y"))]);
+        scene.restep();
+        let implement = |scene: &Scene| -> Vec<String> { scene.open().into_iter().filter(|line| line.starts_with("implement")).collect() };
+        assert_eq!(implement(&scene), ["implement a", "implement b < merge a", "implement c"]);
+        // Who has begun comes first.
+        scene.go("b", "In Progress");
+        scene.restep();
+        assert_eq!(implement(&scene), ["implement a < merge b", "implement b", "implement c"]);
+        scene.go("b", "Human Needed");
+        scene.restep();
+        assert_eq!(implement(&scene), ["implement a", "implement b", "implement c"]);
+    }
+
+    #[test]
+    fn a_step_whose_worker_is_gone_waits_for_another() {
+        let mut scene = Scene::new(vec![task("a", "Research Needed")], &["a"], ReviewMode::Skip);
+        scene.restep();
+        scene.go("s00", "In Progress");
+        scene.restep();
+        assert_eq!(scene.tasks.iter().find(|task| task.id == id("s00")).unwrap().state.as_str(), "Pending");
+    }
+
+    #[test]
+    fn a_bough_grows_one_phase_at_a_time() {
+        let mut scene = Scene::new(vec![task("a", "Research Needed")], &["a"], ReviewMode::Skip);
+        scene.asked.bough = true;
+        scene.restep();
+        assert_eq!(scene.open(), ["research a"]);
+        scene.go("a", "Ready for Plan");
+        scene.restep();
+        assert_eq!(scene.open(), ["plan a"]);
+    }
+
+    #[test]
+    fn an_epic_is_split_before_anything_else_and_a_canceled_task_needs_nothing() {
+        let mut epic = task("e", "Backlog");
+        epic.kind = Kind::Epic;
+        let mut scene = Scene::new(vec![epic], &["e"], ReviewMode::Skip);
+        scene.restep();
+        assert_eq!(scene.open(), ["split e"]);
+        let mut child = task("f", "Backlog");
+        child.parent = Some(id("e"));
+        scene.tasks.push(child);
+        scene.restep();
+        assert_eq!((scene.result("split"), scene.open()[0].as_str()), (vec!["f".to_owned()], "triage f"));
+        scene.go("f", "Canceled");
+        scene.restep();
+        assert!(scene.open().is_empty(), "{:?}", scene.open());
     }
 }

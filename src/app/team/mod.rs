@@ -4,6 +4,7 @@
 //! steps.rs    the steps on disk, brought up to date
 //! streams.rs  whose plans touch the same files
 //! crew.rs     the workers as processes
+//! view.rs     what it is at, for whoever looks on
 //! report.rs   what is written down at the end
 //! hero.rs     the same in one process, one thing at a time
 //! ```
@@ -13,6 +14,7 @@ mod hero;
 mod report;
 mod steps;
 mod streams;
+mod view;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -32,6 +34,7 @@ use crew::{Crew, Heard};
 
 pub use hero::hero;
 pub use steps::restep;
+pub use view::{CrewView, Doing, StepView, TeamView};
 
 /// How often the board is looked at when nobody says anything.
 const LOOK: Duration = Duration::from_millis(500);
@@ -43,50 +46,6 @@ pub struct TeamWanted {
     pub ready: bool,
     pub bough: bool,
     pub dry_run: bool,
-}
-
-/// What a team is at, for whoever looks on.
-#[derive(Debug, Clone, Serialize)]
-pub struct TeamView {
-    pub teams: Vec<TaskId>,
-    pub started: Timestamp,
-    pub workers: Vec<CrewView>,
-    pub steps: Vec<StepView>,
-}
-
-#[derive(Debug, Clone, Serialize)]
-pub struct CrewView {
-    pub worker: Worker,
-    pub role: String,
-    pub doing: Option<Doing>,
-    pub turns: usize,
-    /// Why nobody is there any more.
-    pub gone: Option<String>,
-}
-
-#[derive(Debug, Clone, Serialize)]
-pub struct Doing {
-    pub task: TaskId,
-    pub title: String,
-    pub command: String,
-    pub run: String,
-    pub since: Timestamp,
-}
-
-#[derive(Debug, Clone, Serialize)]
-pub struct StepView {
-    pub id: TaskId,
-    pub team: TaskId,
-    pub title: String,
-    pub command: String,
-    pub of: Vec<TaskId>,
-    pub state: StateName,
-    pub owner: Option<Worker>,
-    pub blocked: bool,
-    pub completed: bool,
-    pub result: Option<String>,
-    /// The task needs a person.
-    pub human: bool,
 }
 
 /// What happened just now.
@@ -256,24 +215,6 @@ impl<'a> Team<'a> {
         }
     }
 
-    /// Who does what, as they tell it.
-    fn note(&mut self, worker: &Worker, event: &WorkerEvent) {
-        let Some(seen) = self.view.workers.iter_mut().find(|seen| seen.worker == *worker) else { return };
-        match event {
-            WorkerEvent::Began { run, title } => {
-                seen.doing = Some(Doing {
-                    task: run.task.clone(),
-                    title: title.clone(),
-                    command: run.command.clone(),
-                    run: run.id.clone(),
-                    since: run.started,
-                });
-            }
-            WorkerEvent::Ended { .. } => (seen.doing, seen.turns) = (None, seen.turns + 1),
-            _ => {}
-        }
-    }
-
     fn has_open_step(&self, role: &str) -> bool {
         let for_it = |step: &StepView| {
             let command = self.ws.flow().command(&step.command);
@@ -331,50 +272,6 @@ impl<'a> Team<'a> {
         }
         let waits = last.into_iter().filter(|(_, run)| run.outcome == super::runs::Outcome::Waiting);
         waits.map(|(task, _)| task.clone()).collect()
-    }
-
-    /// The view, from the board as it is now.
-    fn look(&mut self, crew: &Crew<'_>) -> Result<(), Failure> {
-        for slot in &crew.slots {
-            match self.view.workers.iter_mut().find(|seen| seen.worker == slot.worker) {
-                Some(seen) => seen.gone.clone_from(&slot.given_up),
-                None => self.view.workers.push(CrewView {
-                    worker: slot.worker.clone(),
-                    role: slot.role.clone(),
-                    doing: None,
-                    turns: 0,
-                    gone: slot.given_up.clone(),
-                }),
-            }
-        }
-        self.view.steps = self.steps(&self.ws.board()?);
-        Ok(())
-    }
-
-    fn steps(&self, board: &Board) -> Vec<StepView> {
-        let standings = Standings::new(board, self.ws.rules());
-        let mut views = Vec::new();
-        for (team, steps) in steps::by_team(self.ws, board, &self.asked.teams) {
-            for task in steps {
-                let (Some(step), Some(at)) = (&task.step, board.index_of(&task.id)) else { continue };
-                let needs_person =
-                    |id: &TaskId| board.get(id).is_some_and(|task| Some(&task.state) == self.ws.flow().escalation());
-                views.push(StepView {
-                    id: task.id.clone(),
-                    team: team.clone(),
-                    title: task.title.clone(),
-                    command: step.command.clone(),
-                    of: step.of.clone(),
-                    state: task.state.clone(),
-                    owner: task.owner.clone(),
-                    blocked: standings.is_blocked(at),
-                    completed: self.ws.flow().is_terminal(Kind::Step, &task.state),
-                    result: step.result.clone(),
-                    human: step.of.iter().any(needs_person),
-                });
-            }
-        }
-        views
     }
 
     /// What is to be told at the end, with the report unless it was stopped.

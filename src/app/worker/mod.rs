@@ -3,6 +3,7 @@
 //! ```text
 //! names.rs      a worker has its name to itself
 //! program.rs    which program, with what in its arguments
+//! job.rs        one command on one task, for one worker
 //! turn.rs       one command on one task: claim, run, wait
 //! integrate.rs  the same for what needs no agent: pr and merge
 //! settle.rs     what becomes of the task
@@ -12,6 +13,7 @@
 
 mod attempts;
 mod integrate;
+mod job;
 mod names;
 mod program;
 mod settle;
@@ -32,11 +34,12 @@ use super::reap::reap;
 use super::runs::{Outcome, Run};
 use super::team::restep;
 use super::{Failure, FailureKind, Options, Workspace};
-use crate::board::{Board, ClaimAsk, TeamAsk};
+use crate::board::{Board, TeamAsk};
 use crate::fs;
-use crate::task::{Task, TaskId, Worker};
+use crate::task::{TaskId, Worker};
 use crate::watch::{Changes, Dirt};
 
+pub(super) use job::Job;
 pub use names::{Name, is_at_work, take_name};
 pub(super) use strays::refuse_strays;
 
@@ -91,46 +94,6 @@ pub struct WorkerAsk {
     /// How long to wait for work; without it, the worker ends when there is none.
     pub wait: Option<SignedDuration>,
     pub dry_run: bool,
-}
-
-/// One command on one task, for one worker.
-#[derive(Debug, Clone)]
-pub(super) struct Job {
-    pub task: TaskId,
-    pub command: String,
-    pub worker: Worker,
-    pub team: Option<TaskId>,
-    pub step: Option<TaskId>,
-}
-
-impl Job {
-    fn claim(&self) -> ClaimAsk<'_> {
-        ClaimAsk { task: &self.task, command: Some(&self.command), step: self.step.as_ref(), force: false }
-    }
-
-    /// The record of a run that begins now.
-    fn begin(&self, ws: &Workspace, before: &Task, program: Vec<String>) -> Result<Run, Failure> {
-        let run = Run {
-            id: Run::new_id(ws, &self.task, &self.command),
-            task: self.task.clone(),
-            command: self.command.clone(),
-            worker: self.worker.clone(),
-            team: self.team.clone(),
-            step: self.step.clone(),
-            attempt: attempts::read(ws, &self.task, &self.command).failures + 1,
-            program,
-            dir: ws.store.root().to_owned(),
-            started: jiff::Timestamp::now(),
-            ended: None,
-            outcome: Outcome::Running,
-            code: None,
-            from: before.state.clone(),
-            to: None,
-            message: None,
-            dirty: Vec::new(),
-        };
-        run.begin(ws)
-    }
 }
 
 /// What a worker tells as it goes on, to a person or to the team that started it.

@@ -84,6 +84,10 @@ fn start(
     launch: &Launch<'_>,
     tenure: &mut Tenure,
 ) -> Result<(Child, Option<String>), Failure> {
+    let (board, command) = (ws.family(&job.task)?, ws.flow().command(&job.command)?);
+    if let Some(task) = board.get(&job.task) {
+        ws.rules().refuse_lacking(task, command, &ws.actor()?, false)?;
+    }
     run.dir = directory(ws, job)?;
     let tip = tip(ws, &job.task).filter(|_| job.command == IMPLEMENT);
     if job.command == IMPLEMENT {

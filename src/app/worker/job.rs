@@ -1,0 +1,46 @@
+//! One command on one task, for one worker: what is claimed for it, and the record of its run.
+
+use super::attempts;
+use crate::app::runs::{Outcome, Run};
+use crate::app::{Failure, Workspace};
+use crate::board::ClaimAsk;
+use crate::task::{Task, TaskId, Worker};
+
+#[derive(Debug, Clone)]
+pub struct Job {
+    pub task: TaskId,
+    pub command: String,
+    pub worker: Worker,
+    pub team: Option<TaskId>,
+    pub step: Option<TaskId>,
+}
+
+impl Job {
+    pub(super) fn claim(&self) -> ClaimAsk<'_> {
+        ClaimAsk { task: &self.task, command: Some(&self.command), step: self.step.as_ref(), force: false }
+    }
+
+    /// The record of a run that begins now.
+    pub(super) fn begin(&self, ws: &Workspace, before: &Task, program: Vec<String>) -> Result<Run, Failure> {
+        let run = Run {
+            id: Run::new_id(ws, &self.task, &self.command),
+            task: self.task.clone(),
+            command: self.command.clone(),
+            worker: self.worker.clone(),
+            team: self.team.clone(),
+            step: self.step.clone(),
+            attempt: attempts::read(ws, &self.task, &self.command).failures + 1,
+            program,
+            dir: ws.store.root().to_owned(),
+            started: jiff::Timestamp::now(),
+            ended: None,
+            outcome: Outcome::Running,
+            code: None,
+            from: before.state.clone(),
+            to: None,
+            message: None,
+            dirty: Vec::new(),
+        };
+        run.begin(ws)
+    }
+}

@@ -26,6 +26,7 @@ case $RALPH_COMMAND in
 plan)
     file=$("$RALPH" artifact new plan "$T" --json | sed 's/.*"file":"\([^"]*\)".*/\1/')
     sed -i -e "s|\`TO BE WRITTEN.*|\`src/$T\`|" -e 's|TO BE WRITTEN.*|done|' "$file"
+    sed -i 's/^- \[ \]/- [x]/' "$file"
     "$RALPH" artifact link plan "$T"
     ;;
 implement) mkdir -p src; echo x > "src/$T"; git add src; git commit -qm "$T" ;;
@@ -43,11 +44,13 @@ fn main() {
     run(Command::new("git").args(["init", "-q", "-b", "main"]), &root);
     run(Command::new("git").args(["commit", "-q", "--allow-empty", "-m", "base"]), &root);
     run(Command::new(RALPH).arg("init"), &root);
-    let lines: String = (0..tasks).map(|n| format!("{{\"title\":\"task {n}\",\"state\":\"Ready for Plan\"}}\n")).collect();
+    let lines: String =
+        (0..tasks).map(|n| format!("{{\"title\":\"task {n}\",\"state\":\"Ready for Plan\"}}\n")).collect();
     std::fs::write(folder.path().join("tasks"), lines).unwrap();
     run(Command::new(RALPH).args(["task", "add", "--from"]).arg(folder.path().join("tasks")), &root);
     let done: Value =
-        serde_json::from_slice(&run(Command::new(RALPH).args(["team", "--ready", "--json", "--"]).arg(&agent), &root)).unwrap();
+        serde_json::from_slice(&run(Command::new(RALPH).args(["team", "--ready", "--json", "--"]).arg(&agent), &root))
+            .unwrap();
     assert_eq!(done["left"].as_array().unwrap().len(), 0, "{}", done["left"]);
     let runs = done["runs"].as_array().unwrap();
     let time = |run: &Value, key: &str| run[key].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
@@ -62,7 +65,12 @@ fn main() {
         let first = spans.iter().map(|(from, _)| *from).min().unwrap();
         let last = spans.iter().map(|(_, to)| *to).max().unwrap();
         let span = last.duration_since(first).as_secs_f64();
-        println!("  {worker:<12} {:>4} runs  busy {:>5.1} %  {:>6.0} ms a run", spans.len(), 100.0 * busy / span, 1e3 * busy / spans.len() as f64);
+        println!(
+            "  {worker:<12} {:>4} runs  busy {:>5.1} %  {:>6.0} ms a run",
+            spans.len(),
+            100.0 * busy / span,
+            1e3 * busy / spans.len() as f64
+        );
     }
     for role in ["builder", "integrator"] {
         let of = workers.iter().filter(|(name, _)| name.split('-').next() == Some(role)).flat_map(|(_, spans)| spans);

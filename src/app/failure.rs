@@ -88,6 +88,26 @@ impl Failure {
         self.hint(Hint::Advice { text: text.into() })
     }
 
+    /// The task that was chosen has changed since, or somebody else has it: there is other work.
+    pub fn is_overtaken(&self) -> bool {
+        const CODES: [&str; 13] = [
+            "unknown-task",
+            "archived",
+            "finished",
+            "blocked",
+            "not-converged",
+            "not-primary",
+            "oversized",
+            "small-enough",
+            "not-allowed",
+            "not-your-command",
+            "needs-person",
+            "worker-full",
+            "cycle",
+        ];
+        self.kind == FailureKind::Raced || CODES.contains(&self.code)
+    }
+
     fn caused_by(mut self, error: &dyn std::error::Error) -> Self {
         self.causes = causes(error);
         self
@@ -285,6 +305,8 @@ impl Failure {
                 "`ralph artifact new {kind} {task}` makes it, `ralph artifact link {kind} {task}` hands it in; \
                  a person may insist with `--force`"
             )),
+            Refusal::NoResult { task } => Self::refused("no-result", message)
+                .advice(format!("say what came of it: `ralph task set {task} result=TEXT`")),
             Refusal::Stale { task, kind, .. } => Self::refused("no-artifact", message).advice(format!(
                 "`ralph artifact new {kind} {task}` makes the next one, `ralph artifact link {kind} {task}` hands it in"
             )),

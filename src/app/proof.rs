@@ -6,13 +6,10 @@ use super::moves::missing;
 use super::worker::refuse_strays;
 use super::worktree::{main_branch, place};
 use super::{Failure, Workspace};
-use crate::agent::document::{DocumentKind, FrontMatter, Status, check};
+use crate::agent::document::{DocumentKind, FrontMatter, Status, check, phases};
 use crate::board::{Actor, Board, Refusal, Verdict};
 use crate::task::TaskId;
 use crate::workflow::Command;
-
-/// The command whose work lies in the task's own worktree.
-const IMPLEMENT: &str = "implement";
 
 /// Refuses a worker's end of a command that has nothing, or the wrong thing, to show. A person is believed.
 pub(super) fn refuse_unproven(
@@ -28,7 +25,7 @@ pub(super) fn refuse_unproven(
     let named = verdict.command.as_deref().and_then(|name| ws.flow().command(name).ok());
     let Some(command) = named else { return Ok(()) };
     let Some(end) = End::of(command, verdict) else { return Ok(()) };
-    if command.name == IMPLEMENT {
+    if command.worktree {
         refuse_unbuilt(ws, board, id)?;
         refuse_strays(ws, id)?;
     }
@@ -93,5 +90,17 @@ pub(super) fn refuse_unbuilt(ws: &Workspace, board: &Board, id: &TaskId) -> Resu
         return Err(Failure::refused("no-worktree", format!("{id} has no worktree {}", ws.store.shown(&place.path)))
             .advice(format!("`ralph worktree add {id}` makes it; work is committed there")));
     }
+    refuse_open_boxes(ws, board, id)?;
     refuse_unmergeable(ws, &place, &main_branch(ws))
+}
+
+/// A plan is carried out when every box of it is ticked.
+fn refuse_open_boxes(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), Failure> {
+    let kind = DocumentKind::Plan;
+    let subject = subject(ws, board, kind, id)?;
+    let Some(path) = linked(board, kind, &subject) else { return Ok(()) };
+    let text = ws.store.text_of(&ws.store.root().join(&path))?.unwrap_or_default();
+    let Some(open) = phases(&text).into_iter().find(|phase| phase.done < phase.total) else { return Ok(()) };
+    let message = format!("phase {} of the plan has boxes that are not ticked: {path}:{}", open.number, open.line);
+    Err(Failure::refused("open-boxes", message).advice("do what they say, and tick them: `- [x] …`"))
 }

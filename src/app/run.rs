@@ -111,7 +111,7 @@ pub(super) fn once_held(ws: &Workspace, id: &TaskId, mut child: Child) -> Result
             return Ok(child);
         }
         if start.elapsed() > Duration::from_secs(10) {
-            let _ = child.kill();
+            let _ = child.kill().and_then(|()| child.wait());
             return Err(Failure::broken("cannot-start", "the program's guard does not come up"));
         }
         std::thread::sleep(Duration::from_micros(200));

@@ -42,7 +42,7 @@ pub struct Run {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dirty {
     pub path: String,
-    pub stamp: (u64, i128),
+    pub stamp: (u64, i64),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +58,8 @@ pub enum Outcome {
     Escalated,
     /// It waits for somebody or something outside.
     Waiting,
+    /// Somebody else was at it at the same time.
+    Raced,
     /// Sent back to be worked on.
     Returned,
     Unmoved,

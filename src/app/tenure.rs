@@ -42,9 +42,16 @@ impl Tenure {
         let _lock = ws.lock()?;
         // Before the guard is there: for an instant it would have our own hold, too, and be mistaken for having its own.
         self.hold = None;
-        let child = spawn(ws, &self.claimed, guard, program)?;
-        let child = once_held(ws, &self.claimed.task, child)?;
         let path = ws.store.claim_lock(&self.claimed.task);
+        let started =
+            spawn(ws, &self.claimed, guard, program).and_then(|child| once_held(ws, &self.claimed.task, child));
+        let child = match started {
+            Ok(child) => child,
+            Err(failure) => {
+                self.hold = Hold::take(&path).ok();
+                return Err(failure);
+            }
+        };
         self.heir = Some(std::thread::spawn(move || Hold::inherit(&path).ok()));
         Ok(child)
     }

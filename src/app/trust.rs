@@ -1,8 +1,10 @@
-//! `trust`: the programs that a board's settings name run only after somebody has agreed to exactly these.
+//! `trust`: the programs that a board's settings name run, and its own prompts are used, only after somebody has agreed to
+//! exactly these.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use super::workspace::user_config;
 use super::{Failure, Workspace};
@@ -30,7 +32,7 @@ struct Agreement {
 }
 
 pub fn look_at_trust(ws: &Workspace) -> Result<Trust, Failure> {
-    let wanted = ws.settings.untrusted();
+    let wanted = wanted(ws)?;
     let trusted = wanted.is_empty() || read()?.board.iter().any(|there| is_for(ws, there) && there.programs == wanted);
     Ok(Trust { programs: wanted.lines().map(str::to_owned).collect(), trusted })
 }
@@ -45,12 +47,25 @@ pub fn trust(ws: &Workspace, agree: bool) -> Result<Trust, Failure> {
     let mut agreed = read()?;
     agreed.board.retain(|there| !is_for(ws, there));
     if agree {
-        let programs = ws.settings.untrusted();
+        let programs = wanted(ws)?;
         agreed.board.push(Agreement { repository: ws.repository.common.clone(), programs });
     }
     let text = toml::to_string(&agreed).expect("agreements are text");
     fs::replace(&path, text.as_bytes(), true)?;
     look_at_trust(ws)
+}
+
+/// The programs that the board's file names, and the words of its own that agents would be told.
+fn wanted(ws: &Workspace) -> Result<String, Failure> {
+    use std::fmt::Write as _;
+    let mut text = ws.settings.untrusted();
+    let folder = ws.store.board_dir().join("prompts");
+    for name in fs::names(&folder)?.into_iter().filter(|name| name.ends_with(".md")) {
+        let bytes = fs::read(&folder.join(&name))?.unwrap_or_default();
+        let digest: String = Sha256::digest(&bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        let _ = writeln!(text, "tell agents .ralph/prompts/{name} ({digest})");
+    }
+    Ok(text)
 }
 
 /// Refuses unless everything that the board wants to run has been agreed to.
@@ -59,7 +74,8 @@ pub(super) fn require_trust(ws: &Workspace) -> Result<(), Failure> {
     if trust.trusted {
         return Ok(());
     }
-    let message = "the board's settings want to run programs that nobody here has agreed to".to_owned();
+    let message =
+        "the board wants to run programs, or to tell agents things, that nobody here has agreed to".to_owned();
     let mut failure = Failure::refused("not-trusted", message);
     failure.causes = trust.programs;
     Err(failure.advice("a person looks at them with `ralph trust`, and agrees or not"))

@@ -276,6 +276,9 @@ impl<'a> Court<'a> {
         if (command.is_none() && from == to) || (person && here.is_none()) {
             return None;
         }
+        if self.lacks_result(to) {
+            return Some(Refusal::NoResult { task: id.clone() });
+        }
         if self.is_free() {
             return (from == to && here.is_some_and(|s| s.terminal)).then(|| self.not_allowed(to, "a person"));
         }
@@ -292,6 +295,12 @@ impl<'a> Court<'a> {
             Some(command) => Some(self.wrong_way(command, to)),
             None => Some(self.not_allowed(to, "a person")),
         }
+    }
+
+    /// A step that a worker completes says what came of it.
+    fn lacks_result(&self, to: &StateName) -> bool {
+        let done = self.rules.flow.is_terminal(self.task.kind, to);
+        done && self.role().is_some() && self.task.step.as_ref().is_some_and(|step| step.result.is_none())
     }
 
     fn not_allowed(&self, to: &StateName, actor: &str) -> Refusal {

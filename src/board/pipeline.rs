@@ -127,7 +127,16 @@ impl Board {
     /// What came of a step, if it is over: each of its tasks has got past it, or its plan was rejected.
     pub(super) fn step_result(&self, step: &Step, links: &Links<'_>, rules: &Rules) -> Option<String> {
         let there: Vec<usize> = step.of.iter().filter_map(|id| self.index_of(id)).collect();
+        // A file that cannot be read is a problem, not a missing task.
+        if step.of.iter().any(|id| self.broken_file(id).is_some()) {
+            return None;
+        }
         let Some(&first) = there.first() else { return Some("its task is gone".into()) };
+        let first = self.first_open(step, rules).unwrap_or(first);
+        // Who has left the group since goes its own way.
+        let group = self.group_of(first, links, rules).map(|group| group.members).unwrap_or_default();
+        let there = there.into_iter().filter(|at| *at == first || group.contains(at));
+        let there: Vec<usize> = there.collect();
         let task = &self.tasks()[first];
         let decides =
             matches!(step.command.as_str(), "review") || (step.command == "plan" && rules.mode == ReviewMode::Auto);
@@ -135,6 +144,12 @@ impl Board {
             return Some(format!("needs-iteration: rejection {} of {}", task.rejections, rules.max_rejections));
         }
         there.iter().all(|&at| self.is_past(at, &step.command, links, rules)).then(|| self.came_of(first, step, rules))
+    }
+
+    /// The first of a step's tasks that is not over.
+    pub(super) fn first_open(&self, step: &Step, rules: &Rules) -> Option<usize> {
+        let open = |at: &usize| !rules.flow.is_terminal(self.tasks()[*at].kind, &self.tasks()[*at].state);
+        step.of.iter().filter_map(|id| self.index_of(id)).find(open)
     }
 
     pub(super) fn is_step_over(&self, task: &Task, rules: &Rules) -> bool {

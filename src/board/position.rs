@@ -26,6 +26,13 @@ pub struct Roster {
     pub integrator: usize,
 }
 
+impl Roster {
+    pub fn by_role(&self) -> [(&'static str, usize); 4] {
+        let Self { analyst, builder, validator, integrator } = *self;
+        [("analyst", analyst), ("builder", builder), ("validator", validator), ("integrator", integrator)]
+    }
+}
+
 const PIPELINE: [Phase; 7] =
     [Phase::Split, Phase::Triage, Phase::Research, Phase::Plan, Phase::Review, Phase::Implement, Phase::Integrate];
 

@@ -66,6 +66,8 @@ pub enum Refusal {
 
     #[error("{task} is claimed by {holder}{}{}", elsewhere.as_ref().map(|host| format!(" of another clone, on {host}")).unwrap_or_default(), if *held { ", as long as its program runs".into() } else { format!(", until {}", at(*until)) })]
     Held { task: TaskId, holder: Worker, elsewhere: Option<String>, until: Timestamp, held: bool },
+    #[error("{task} is a step that has no result yet")]
+    NoResult { task: TaskId },
     #[error("{task} has no {kind}")]
     Lacks { task: TaskId, kind: String },
     #[error("the {kind} that {task} links is not that of this round, which is round {round}")]

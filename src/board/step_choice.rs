@@ -28,7 +28,7 @@ pub enum Ended {
 }
 
 impl Board {
-    /// The best step of these teams for a role: one's own first, then by priority, then the further along.
+    /// The best step of these teams for a role: by priority, then the further along, then one's own.
     pub fn choose_step(
         &self,
         teams: &[TaskId],
@@ -56,7 +56,7 @@ impl Board {
             }
             let priority = issue.priority.map_or(usize::MAX, |priority| priority as usize);
             let rank = rules.flow.position(issue.kind, &issue.state);
-            let order = (!own, priority, Reverse(rank), issue.created.is_none(), issue.created, issue.id.clone());
+            let order = (priority, Reverse(rank), !own, issue.created.is_none(), issue.created, issue.id.clone());
             let choice = StepChoice { step: task.id.clone(), task: issue.id.clone(), command: command.name.clone() };
             if best.as_ref().is_none_or(|(other, _)| order < *other) {
                 best = Some((order, choice));
@@ -73,12 +73,7 @@ impl Board {
         links: &Links<'_>,
         rules: &'r Rules,
     ) -> Option<(usize, &'r Command)> {
-        let open = |id: &TaskId| {
-            let at = self.index_of(id)?;
-            let task = &self.tasks()[at];
-            (!rules.flow.is_terminal(task.kind, &task.state)).then_some(at)
-        };
-        let first = step.of.iter().find_map(open)?;
+        let first = self.first_open(step, rules)?;
         let covers = |command: &&Command| {
             let reviews = step.command == "plan" && rules.mode == ReviewMode::Auto && command.name == "review";
             command.name == step.command || reviews

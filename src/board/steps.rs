@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::pipeline::{Unit, Want};
 use super::position::analysts_for;
 use super::{Board, Change, Links, Refusal, Roster, Rules};
-use crate::task::{Kind, StateName, Step, TaskId, Value, Worker};
+use crate::task::{Kind, StateName, Step, Task, TaskId, Value, Worker};
 use crate::workflow::{Phase, ReviewMode};
 
 /// For whom, and how, steps are built.
@@ -31,6 +31,28 @@ pub struct StepPlan {
 }
 
 impl StepPlan {
+    /// The board as it is once this is done, with these ids for what is new.
+    pub fn applied(&self, board: &Board, ids: &[TaskId], rules: &Rules) -> Board {
+        let mut tasks = board.tasks().to_vec();
+        let mut with = |id: &TaskId, change: &mut dyn FnMut(&mut Task)| {
+            tasks.iter_mut().filter(|task| task.id == *id).for_each(change);
+        };
+        for change in &self.changes {
+            let Change::Set { task, key, new, .. } = change else { continue };
+            let text = new.as_ref().map(ToString::to_string);
+            with(task, &mut |task| match key.as_str() {
+                "state" => task.state = StateName::new(text.clone().unwrap_or_default()),
+                "result" => task.step.iter_mut().for_each(|step| step.result.clone_from(&text)),
+                _ => task.owner = None,
+            });
+        }
+        for (id, after) in &self.rewired {
+            with(id, &mut |task| task.blocked_by = after.iter().map(|step| step.id(ids)).collect());
+        }
+        tasks.extend(self.new.iter().zip(ids).map(|(new, id)| new.task(id, ids, rules)));
+        Board::new(tasks, board.broken().to_vec(), Vec::new()).with_claims(board.claims().clone())
+    }
+
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty() && self.new.is_empty() && self.rewired.is_empty()
     }
@@ -49,6 +71,29 @@ pub struct NewStep {
 pub enum StepRef {
     There(TaskId),
     New(usize),
+}
+
+impl StepRef {
+    /// With these ids for what is new.
+    pub fn id(&self, ids: &[TaskId]) -> TaskId {
+        match self {
+            Self::There(id) => id.clone(),
+            Self::New(number) => ids[*number].clone(),
+        }
+    }
+}
+
+impl NewStep {
+    /// The task that it becomes.
+    pub fn task(&self, id: &TaskId, ids: &[TaskId], rules: &Rules) -> Task {
+        let mut task = Task::new(id.clone(), &self.title, rules.flow.initial(Kind::Step).clone());
+        task.kind = Kind::Step;
+        task.owner.clone_from(&self.owner);
+        task.blocked_by = self.after.iter().map(|step| step.id(ids)).collect();
+        task.blocked_by.sort();
+        task.step = Some(Box::new(self.step.clone()));
+        task
+    }
 }
 
 impl Board {
@@ -103,7 +148,8 @@ impl Board {
         };
         builder.settle_open();
         let mut units = Vec::new();
-        for team in &asked.teams {
+        // Steps of a task that is gone are still completed.
+        for team in asked.teams.iter().filter(|team| self.get(team).is_some()) {
             units.extend(self.units(team, &links, rules)?);
         }
         let placed: Vec<Placed> = units.iter().map(|unit| builder.place(unit)).collect();
@@ -119,8 +165,8 @@ struct Placed {
 }
 
 impl Placed {
-    fn step(&self, command: &str) -> Option<&StepRef> {
-        self.wants.iter().position(|want| want.command == command).and_then(|at| self.steps[at].as_ref())
+    fn last(&self) -> Option<&StepRef> {
+        self.steps.iter().rev().flatten().next()
     }
 }
 
@@ -139,9 +185,12 @@ struct Builder<'a> {
 impl Builder<'_> {
     /// What is over is completed with what came of it; what nobody is at any more waits again.
     fn settle_open(&mut self) {
-        let steps: Vec<(usize, &Step)> = self.board.open_steps(&self.asked.teams, self.rules).collect();
+        let everybodys = self.board.teams(self.rules);
+        let steps: Vec<(usize, &Step)> = self.board.open_steps(&everybodys, self.rules).collect();
         let states = self.rules.flow.states_of(Kind::Step);
         for (at, step) in steps {
+            // What is over is over for every team; the rest is its own business.
+            let ours = self.asked.teams.contains(&step.team);
             let task = &self.board.tasks()[at];
             let to = |name: &StateName| {
                 Change::set(&task.id, "state", Some(Value::text(&task.state)), Some(Value::text(name)))
@@ -152,6 +201,9 @@ impl Builder<'_> {
                 self.plan.changes.push(Change::set(&task.id, "result", old, Some(Value::text(result))));
                 continue;
             }
+            if !ours {
+                continue;
+            }
             let lock = states.iter().find(|state| state.name == task.state && state.lock);
             if let Some(back) =
                 lock.and_then(|state| state.release.as_ref()).filter(|_| self.board.binding_claim(at).is_none())
@@ -159,9 +211,19 @@ impl Builder<'_> {
                 self.plan.changes.push(to(back));
                 let owner = task.owner.as_ref().map(Value::text);
                 self.plan.changes.extend(owner.map(|owner| Change::set(&task.id, "owner", Some(owner), None)));
+            } else if lock.is_none() && self.is_strangers(task.owner.as_ref()) {
+                let owner = task.owner.as_ref().map(Value::text);
+                self.plan.changes.push(Change::set(&task.id, "owner", owner, None));
             }
             self.open.push(at);
         }
+    }
+
+    /// A worker that is none of the crew, whose name another team may have by now.
+    fn is_strangers(&self, owner: Option<&Worker>) -> bool {
+        let ours = |owner: &Worker| self.asked.crew.values().flatten().any(|worker| worker == owner);
+        let works = |owner: &Worker| self.rules.role_of(owner).is_some();
+        !self.asked.crew.is_empty() && owner.is_some_and(|owner| works(owner) && !ours(owner))
     }
 
     /// The steps of a unit: those that are there, and new ones for what has none.
@@ -185,8 +247,9 @@ impl Builder<'_> {
 
     fn stands_for(&self, at: usize, unit: &Unit, want: &Want) -> bool {
         let Some(step) = self.board.tasks()[at].step.as_deref() else { return false };
-        let serves = |place: &usize| step.of.contains(&self.board.tasks()[*place].id);
-        step.team == unit.team && step.command == want.command && want.of.iter().any(serves)
+        // A member may have left the group since: the step goes on with the first that is still there.
+        let first = self.board.first_open(step, self.rules);
+        step.team == unit.team && step.command == want.command && first.is_some_and(|first| want.of.contains(&first))
     }
 
     /// Who waits for whom: within a unit, for tasks that block it, and for units that touch the same files.
@@ -226,8 +289,13 @@ impl Builder<'_> {
             }
             StepRef::There(id) => {
                 let Some(at) = self.board.index_of(id) else { return };
-                let ours = |id: &TaskId| self.open.iter().any(|&open| self.board.tasks()[open].id == *id);
-                let kept = self.board.tasks()[at].blocked_by.iter().filter(|id| !ours(id)).cloned().map(StepRef::There);
+                // What a person made it wait for stays, and so does what is over; the rest is worked out anew.
+                let stays = |id: &&TaskId| {
+                    let blocker = self.board.get(id);
+                    blocker
+                        .is_none_or(|task| task.step.is_none() || self.rules.flow.is_terminal(task.kind, &task.state))
+                };
+                let kept = self.board.tasks()[at].blocked_by.iter().filter(stays).cloned().map(StepRef::There);
                 let mut wanted: Vec<StepRef> = kept.chain(after).collect();
                 wanted.sort();
                 wanted.dedup();
@@ -257,7 +325,7 @@ impl Builder<'_> {
             members.iter().flat_map(|&at| self.board.open_blockers(at, self.rules)).collect();
         let holds = |unit: &Unit| unit.members.iter().any(|&at| self.is_under(at, &blockers));
         let others = units.iter().enumerate().filter(|(other, unit)| *other != number && holds(unit));
-        others.filter_map(|(other, _)| placed[other].steps.iter().rev().flatten().next().cloned()).collect()
+        others.filter_map(|(other, _)| placed[other].last().cloned()).collect()
     }
 
     /// A task or one of its parents is among these.
@@ -301,19 +369,26 @@ impl Builder<'_> {
         order
     }
 
-    /// The last steps of the units before this one whose plans touch what its own touches. One that needs a person holds
+    /// The last steps of the units before this one whose plans touch what its own touches. One that cannot go on holds
     /// nobody up.
     fn shared(&self, units: &[Unit], placed: &[Placed], number: usize, order: &[usize]) -> Vec<StepRef> {
         let Some(own) = self.touched(&units[number]) else { return Vec::new() };
         let before = order.iter().take_while(|&&unit| unit != number);
         let meets = |unit: &usize| {
-            let stuck = units[*unit]
-                .members
-                .iter()
-                .any(|&at| Some(&self.board.tasks()[at].state) == self.rules.flow.escalation());
-            !stuck && self.touched(&units[*unit]).is_some_and(|other| !other.is_disjoint(own))
+            let goes_on = !units[*unit].members.iter().any(|&at| self.is_stuck(at, units));
+            goes_on && self.touched(&units[*unit]).is_some_and(|other| !other.is_disjoint(own))
         };
-        before.copied().filter(meets).filter_map(|unit| placed[unit].step("merge").cloned()).collect()
+        before.copied().filter(meets).filter_map(|unit| placed[unit].last().cloned()).collect()
+    }
+
+    /// A person is needed, or has it, or it waits for something that is none of the teams'.
+    fn is_stuck(&self, at: usize, units: &[Unit]) -> bool {
+        let task = &self.board.tasks()[at];
+        let persons = task.owner.as_ref().is_some_and(|owner| self.rules.role_of(owner).is_none());
+        let blockers: BTreeSet<TaskId> = self.board.open_blockers(at, self.rules).into_iter().collect();
+        let mut ours = units.iter().flat_map(|unit| &unit.members);
+        let outside = !blockers.is_empty() && !ours.any(|&at| self.is_under(at, &blockers));
+        Some(&task.state) == self.rules.flow.escalation() || persons || outside
     }
 
     fn touched(&self, unit: &Unit) -> Option<&BTreeSet<String>> {
@@ -324,7 +399,6 @@ impl Builder<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::task::Task;
     use crate::workflow::Workflow;
 
     fn id(text: &str) -> TaskId {
@@ -349,7 +423,10 @@ mod tests {
         }
 
         fn go(&mut self, name: &str, state: &str) {
-            self.tasks.iter_mut().filter(|task| task.id == id(name)).for_each(|task| task.state = StateName::new(state));
+            self.tasks
+                .iter_mut()
+                .filter(|task| task.id == id(name))
+                .for_each(|task| task.state = StateName::new(state));
         }
 
         /// Brings the steps up to date, as the store would.
@@ -357,31 +434,8 @@ mod tests {
             let board = Board::new(self.tasks.clone(), Vec::new(), Vec::new());
             let plan = board.plan_steps(&self.asked, &self.rules).unwrap();
             let count = self.tasks.iter().filter(|task| task.step.is_some()).count();
-            let name = |step: &StepRef| match step {
-                StepRef::There(id) => id.clone(),
-                StepRef::New(number) => id(&format!("s{:02}", count + number)),
-            };
-            for change in &plan.changes {
-                let Change::Set { task: of, key, new, .. } = change else { continue };
-                let text = new.as_ref().map(ToString::to_string).unwrap_or_default();
-                let task = self.tasks.iter_mut().find(|task| task.id == *of).unwrap();
-                match key.as_str() {
-                    "state" => task.state = StateName::new(text),
-                    "result" => task.step.as_mut().unwrap().result = Some(text),
-                    _ => {}
-                }
-            }
-            for (of, after) in &plan.rewired {
-                let task = self.tasks.iter_mut().find(|task| task.id == *of).unwrap();
-                task.blocked_by = after.iter().map(name).collect();
-            }
-            for (number, new) in plan.new.iter().enumerate() {
-                let mut step = task(name(&StepRef::New(number)).as_str(), "Pending");
-                step.kind = Kind::Step;
-                step.blocked_by = new.after.iter().map(name).collect();
-                step.step = Some(Box::new(new.step.clone()));
-                self.tasks.push(step);
-            }
+            let ids: Vec<TaskId> = (count..count + plan.new.len()).map(|number| id(&format!("s{number:02}"))).collect();
+            self.tasks = plan.applied(&board, &ids, &self.rules).into_tasks();
             let board = Board::new(self.tasks.clone(), Vec::new(), Vec::new());
             assert!(board.plan_steps(&self.asked, &self.rules).unwrap().is_empty(), "once is enough");
         }
@@ -392,7 +446,8 @@ mod tests {
                 let step = self.tasks.iter().find(|task| task.id == *id).unwrap().step.as_ref().unwrap();
                 format!("{} {}", step.command, step.of[0])
             };
-            let is_open = |id: &&TaskId| self.tasks.iter().any(|task| task.id == **id && task.state.as_str() != "Completed");
+            let is_open =
+                |id: &&TaskId| self.tasks.iter().any(|task| task.id == **id && task.state.as_str() != "Completed");
             let steps = self.tasks.iter().filter(|task| task.step.is_some() && is_open(&&task.id));
             let line = |task: &Task| {
                 let after: Vec<String> = task.blocked_by.iter().filter(is_open).map(called).collect();
@@ -411,7 +466,14 @@ mod tests {
     fn a_task_has_the_rest_of_its_pipeline_and_nothing_twice() {
         let mut scene = Scene::new(vec![task("a", "Backlog")], &["a"], ReviewMode::Skip);
         scene.restep();
-        let whole = ["triage a", "research a < triage a", "plan a < research a", "implement a < plan a", "pr a < implement a", "merge a < pr a"];
+        let whole = [
+            "triage a",
+            "research a < triage a",
+            "plan a < research a",
+            "implement a < plan a",
+            "pr a < implement a",
+            "merge a < pr a",
+        ];
         assert_eq!(scene.open(), whole);
         scene.go("a", "Plan in Review");
         scene.restep();
@@ -419,7 +481,10 @@ mod tests {
         scene.go("a", "Done");
         scene.restep();
         assert!(scene.open().is_empty() && scene.tasks.len() == 7);
-        assert_eq!((scene.result("pr"), scene.result("merge")), (vec!["Done".to_owned()], vec!["Done".to_owned()]));
+        assert_eq!(
+            (scene.result("pr"), scene.result("merge")),
+            (vec!["nothing to do: no issue on GitHub".to_owned()], vec!["Done".to_owned()])
+        );
     }
 
     #[test]
@@ -458,7 +523,14 @@ mod tests {
         };
         let mut scene = Scene::new(vec![parent, child("b", &[]), child("a", &["b"])], &["p"], ReviewMode::Skip);
         scene.restep();
-        let wanted = ["research b", "research a", "plan b < research b, research a", "implement b < plan b", "pr b < implement b", "merge b < pr b"];
+        let wanted = [
+            "research b",
+            "research a",
+            "plan b < research b, research a",
+            "implement b < plan b",
+            "pr b < implement b",
+            "merge b < pr b",
+        ];
         assert_eq!(scene.open(), wanted);
     }
 
@@ -478,7 +550,9 @@ mod tests {
         let file = |name: &str| BTreeSet::from([name.to_owned()]);
         scene.asked.touches = BTreeMap::from([(id("a"), file("x")), (id("b"), file("x")), (id("c"), file("y"))]);
         scene.restep();
-        let implement = |scene: &Scene| -> Vec<String> { scene.open().into_iter().filter(|line| line.starts_with("implement")).collect() };
+        let implement = |scene: &Scene| -> Vec<String> {
+            scene.open().into_iter().filter(|line| line.starts_with("implement")).collect()
+        };
         assert_eq!(implement(&scene), ["implement a", "implement b < merge a", "implement c"]);
         // Who has begun comes first.
         scene.go("b", "In Progress");
@@ -496,6 +570,37 @@ mod tests {
         scene.go("s00", "In Progress");
         scene.restep();
         assert_eq!(scene.tasks.iter().find(|task| task.id == id("s00")).unwrap().state.as_str(), "Pending");
+    }
+
+    #[test]
+    fn a_member_that_leaves_its_group_holds_nobody_up_and_goes_its_own_way() {
+        let mut parent = task("p", "Ready for Plan");
+        parent.atomic = true;
+        let child = |name: &str| {
+            let mut child = task(name, "Ready for Plan");
+            child.parent = Some(id("p"));
+            child
+        };
+        let mut scene = Scene::new(vec![parent, child("a"), child("b")], &["p"], ReviewMode::Skip);
+        scene.restep();
+        assert_eq!(scene.open()[0], "plan a");
+        // The group is no group any more: each goes alone, the steps that are there with the first.
+        scene.tasks.iter_mut().for_each(|task| task.atomic = false);
+        scene.restep();
+        assert_eq!(scene.open().iter().filter(|line| line.starts_with("plan")).count(), 2, "{:?}", scene.open());
+        scene.go("a", "Plan in Review");
+        scene.restep();
+        assert!(scene.open().contains(&"implement a".to_owned()), "{:?}", scene.open());
+    }
+
+    #[test]
+    fn the_steps_of_a_task_that_is_gone_are_completed() {
+        let mut scene = Scene::new(vec![task("a", "Backlog"), task("b", "Backlog")], &["a", "b"], ReviewMode::Skip);
+        scene.restep();
+        scene.tasks.retain(|task| task.id != id("a"));
+        scene.restep();
+        assert!(scene.open().iter().all(|line| line.contains(" b")), "{:?}", scene.open());
+        assert!(scene.result("triage").contains(&"its task is gone".to_owned()));
     }
 
     #[test]

@@ -28,6 +28,10 @@ pub struct Command {
     pub stay: Option<String>,
     /// The end that counts as a rejection.
     pub iterate: Option<StateName>,
+    /// The end that sends work back to be mended.
+    pub back: Option<StateName>,
+    /// It is done in the task's own worktree, and what it leaves are commits there.
+    pub worktree: bool,
     pub on_blocked: bool,
     pub sizes: Sizes,
     /// Runs once for a group, on its first member.
@@ -114,6 +118,7 @@ impl Command {
             .chain(&self.ends)
             .chain(&self.small_ends)
             .chain(&self.iterate)
+            .chain(&self.back)
     }
 
     pub fn is_for(&self, role: &str, mode: ReviewMode) -> bool {

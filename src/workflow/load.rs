@@ -70,6 +70,9 @@ struct CommandRow {
     yields_in: Option<Vec<String>>,
     stay: Option<String>,
     iterate: Option<String>,
+    back: Option<String>,
+    #[serde(default)]
+    worktree: bool,
     #[serde(default)]
     blocked: bool,
     #[serde(default)]
@@ -197,6 +200,8 @@ impl TryFrom<CommandRow> for Command {
             ends: states(row.ends),
             small_ends: states(row.small_ends),
             needs: row.needs,
+            worktree: row.worktree,
+            back: row.back.map(StateName::new),
             yields: row.yields,
             yields_in: modes(row.yields_in)?,
             stay: row.stay,

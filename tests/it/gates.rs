@@ -715,10 +715,14 @@ fn steps_of_a_team_come_before_other_work() {
     assert!(said.contains("Work s-1") && said.contains("`ralph claim t-ab --for research --as analyst`"), "{said}");
     stage.allows("worker-stop-gate", BUILDER, &stage.stop());
     // The lead is held by steps that nobody does, and told who could.
-    let said = stage.blocks("team-stop-gate", None, &stage.stop());
+    let mut lead = stage.stop();
+    lead["team_name"] = "ralph-team-t-ab".into();
+    let said = stage.blocks("team-stop-gate", None, &lead);
     assert!(said.contains("step s-1") && said.contains("give it to analyst"), "{said}");
-    stage.claim("t-ab", "analyst-2", "research");
+    // Somebody who leads nobody is let go.
     stage.allows("team-stop-gate", None, &stage.stop());
+    stage.claim("t-ab", "analyst-2", "research");
+    stage.allows("team-stop-gate", None, &lead);
     assert!(stage.blocks("worker-stop-gate", Some("analyst"), &stage.stop()).contains("claim t-0"));
 }
 

@@ -74,7 +74,9 @@ pub fn worker_left(scene: &Scene<'_>) -> Result<Gate, Failure> {
 
 /// team-stop-gate: the same over all open work. A session that leads nobody is let go: people use the host for other things.
 pub fn lead_left(scene: &Scene<'_>) -> Result<Gate, Failure> {
-    if scene.worker.is_some() {
+    let leads = scene.input.team.is_some()
+        || [&scene.input.agent_type, &scene.input.teammate].into_iter().flatten().any(|name| name.ends_with("lead"));
+    if scene.worker.is_some() || !leads {
         return Ok(Gate::Allow);
     }
     let ws = scene.ws;
@@ -84,17 +86,15 @@ pub fn lead_left(scene: &Scene<'_>) -> Result<Gate, Failure> {
         .filter(|&at| board.tasks()[at].kind == Kind::Step && !standings.is_finished(at))
         .collect();
     let nobody = Worker::new("lead")?;
-    let free =
-        |role: &str| board.choose_step(&board.teams(ws.rules()), role, &nobody, &|_| false, &|_| false, ws.rules());
+    let taken = |owner: &Worker| is_at_work(ws, owner);
+    let free = |role: &str| board.choose_step(&board.teams(ws.rules()), role, &nobody, &taken, &|_| false, ws.rules());
     if let Some((role, choice)) = ws.flow().roles().iter().find_map(|role| Some((&role.name, free(&role.name)?))) {
         let title = board.get(&choice.step).map_or("", |step| step.title.as_str());
         let why = format!("nobody works on step {} ({title}), and {} steps are open", choice.step, steps.len());
         let claim = format!("`ralph claim {} --for {} --as {role}`", choice.task, choice.command);
         return Ok(Gate::block(why, format!("give it to {role}: {claim}")));
     }
-    let leads = scene.input.team.is_some()
-        || [&scene.input.agent_type, &scene.input.teammate].into_iter().flatten().any(|name| name.ends_with("lead"));
-    if !steps.is_empty() || !leads {
+    if !steps.is_empty() {
         return Ok(Gate::Allow);
     }
     for role in ws.flow().roles() {

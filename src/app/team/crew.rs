@@ -1,5 +1,6 @@
 //! The workers of a team as processes: started, heard, and started again when they die, so many times.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -7,7 +8,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::app::worker::{Launch, WorkerEvent, is_at_work};
+use crate::app::worker::{Launch, WorkerEvent, free_name, is_at_work};
 use crate::app::{Failure, Workspace};
 use crate::fs;
 use crate::task::{TaskId, Worker};
@@ -55,15 +56,17 @@ impl<'a> Crew<'a> {
     }
 
     fn free_name(&self, role: &str) -> Result<Worker, Failure> {
-        for number in 1.. {
-            let text = if number == 1 { role.to_owned() } else { format!("{role}-{number}") };
-            let worker = Worker::new(text)?;
-            let ours = self.slots.iter().any(|slot| slot.worker == worker);
-            if !ours && !is_at_work(self.ws, &worker) {
-                return Ok(worker);
-            }
+        let ours: Vec<Worker> = self.slots.iter().map(|slot| slot.worker.clone()).collect();
+        free_name(self.ws, role, &ours)
+    }
+
+    /// The workers of each role.
+    pub fn by_role(&self) -> BTreeMap<String, Vec<Worker>> {
+        let mut all: BTreeMap<String, Vec<Worker>> = BTreeMap::new();
+        for slot in &self.slots {
+            all.entry(slot.role.clone()).or_default().push(slot.worker.clone());
         }
-        unreachable!("there are names without end")
+        all
     }
 
     pub fn start(&mut self, number: usize) -> Result<(), Failure> {

@@ -1,23 +1,26 @@
 //! `hero`: the pipeline of a task in one process, one thing at a time.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::{CrewView, Team, TeamDone, TeamNews, TeamView, TeamWanted, restep};
-use crate::app::worker::{Launch, Name, Shift, Stop, WorkerAsk, take_name};
+use crate::app::worker::{Launch, Name, Shift, Stop, WorkerAsk, check_agents, take_name};
 use crate::app::{Failure, Options, Workspace};
 
 /// Goes on until nothing is left that it could do.
 pub fn hero(
     options: &Options,
     wanted: &TeamWanted,
-    program: &[String],
     launch: &Launch<'_>,
     stop: &Stop,
     tell: &mut dyn FnMut(&TeamNews, &TeamView),
 ) -> Result<TeamDone, Failure> {
     let ws = Workspace::open(&Options { worker: options.worker.clone(), ..options.clone() })?;
     let mut team = Team::assemble(&ws, wanted)?;
+    if wanted.dry_run {
+        return team.foresee();
+    }
+    check_agents(&ws, &wanted.program)?;
     let names = names(&ws)?;
     for (role, name) in &names {
         team.asked.crew.insert(role.clone(), vec![name.worker.clone()]);
@@ -32,14 +35,11 @@ pub fn hero(
     let new = restep(&ws, &team.asked)?;
     team.view.steps = team.steps(&ws.board()?);
     tell(&TeamNews::Steps { new }, &team.view);
-    if wanted.dry_run {
-        return team.done(false, false);
-    }
     let spaces = workspaces(options, &names)?;
     let asked = WorkerAsk {
         teams: team.asked.teams.clone(),
         bough: wanted.bough,
-        program: program.to_vec(),
+        program: wanted.program.clone(),
         ..WorkerAsk::default()
     };
     let mut shifts: Vec<Shift<'_>> = spaces
@@ -52,7 +52,7 @@ pub fn hero(
             asked: &asked,
             launch,
             stop,
-            left: BTreeSet::new(),
+            left: BTreeMap::new(),
         })
         .collect();
     while !stop.soon() {
@@ -60,7 +60,8 @@ pub fn hero(
             break;
         }
     }
-    team.done(stop.soon(), true)
+    let stopped = stop.soon();
+    team.done(&ws.board()?, stopped, true)
 }
 
 /// A name of each role, so that nobody else acts under it meanwhile.
@@ -83,12 +84,11 @@ impl Team<'_> {
         tell: &mut dyn FnMut(&TeamNews, &TeamView),
     ) -> Result<bool, Failure> {
         restep(self.ws, &self.asked)?;
-        let mut resting = false;
+        let mut may_come = false;
         // Whoever is further along the pipeline goes first: what is begun is brought to its end.
         for shift in shifts.iter_mut().rev() {
-            let board = shift.ws.board()?;
-            let Some(job) = shift.job_of(&board)? else {
-                resting = resting || shift.is_resting(&board)?;
+            let Some(job) = shift.choose()? else {
+                may_come = may_come || shift.is_resting(&self.ws.board()?)?;
                 continue;
             };
             let worker = shift.worker.clone();
@@ -97,16 +97,20 @@ impl Team<'_> {
                 tell(&TeamNews::Worker { worker: worker.clone(), event: event.clone() }, &self.view);
             })?;
             self.view.steps = self.steps(&self.ws.board()?);
-            if let Some(run) = done {
-                self.runs.push(run);
-            }
             tell(&TeamNews::Tick, &self.view);
-            return Ok(true);
+            match done {
+                Some(run) => {
+                    self.runs.push(run);
+                    return Ok(true);
+                }
+                // Somebody else has it for now.
+                None => may_come = true,
+            }
         }
-        if resting {
+        if may_come {
             std::thread::sleep(Duration::from_millis(100));
             tell(&TeamNews::Tick, &self.view);
         }
-        Ok(resting)
+        Ok(may_come)
     }
 }

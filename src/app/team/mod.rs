@@ -23,10 +23,12 @@ use jiff::Timestamp;
 use rustix::process::Signal;
 use serde::Serialize;
 
+use super::next::as_reaped;
 use super::runs::Run;
-use super::worker::{Launch, Stop, WorkerEvent};
+use super::worker::{Launch, Stop, WorkerEvent, check_agents};
+use super::worktree::main_branch;
 use super::{Failure, FailureKind, Options, Workspace};
-use crate::board::{Board, Query, Standings, TeamAsk};
+use crate::board::{Board, Links, Query, Standings, TeamAsk};
 use crate::fs;
 use crate::store::BoardLock;
 use crate::task::{Kind, StateName, TaskId, Worker};
@@ -46,6 +48,8 @@ pub struct TeamWanted {
     pub ready: bool,
     pub bough: bool,
     pub dry_run: bool,
+    /// Another agent program than the settings name.
+    pub program: Vec<String>,
 }
 
 /// What happened just now.
@@ -107,43 +111,42 @@ pub fn team(
 ) -> Result<TeamDone, Failure> {
     let ws = Workspace::open(options)?;
     let mut team = Team::assemble(&ws, wanted)?;
+    if wanted.dry_run {
+        return team.foresee();
+    }
+    check_agents(&ws, &wanted.program)?;
     let teams = team.asked.teams.clone();
     let mut crew = Crew::new(&ws, launch, &teams);
-    let board = ws.board()?;
-    let roster = board.crew_for(&teams, ws.rules())?;
-    let counts = [
-        ("analyst", roster.analyst),
-        ("builder", roster.builder),
-        ("validator", roster.validator),
-        ("integrator", roster.integrator),
-    ];
-    for (role, count) in counts {
-        for _ in 0..count {
-            crew.add(role)?;
-        }
-    }
-    for slot in &crew.slots {
-        team.asked.crew.entry(slot.role.clone()).or_default().push(slot.worker.clone());
-    }
+    team.hire(&mut crew)?;
+    team.asked.crew = crew.by_role();
     let new = restep(&ws, &team.asked)?;
     team.look(&crew)?;
     tell(&TeamNews::Steps { new }, &team.view);
-    if wanted.dry_run {
-        return team.done(false, false);
-    }
     let stopped = team.run(&mut crew, stop, tell)?;
-    team.done(stopped, true)
+    team.done(&ws.board()?, stopped, true)
+}
+
+/// How a team comes to its end.
+#[derive(Default)]
+struct Ending {
+    /// Nothing is left that it could do.
+    over: bool,
+    /// Something is wrong that it cannot mend.
+    failed: Option<Failure>,
+    asked: bool,
+    insisted: bool,
 }
 
 impl<'a> Team<'a> {
     fn assemble(ws: &'a Workspace, wanted: &TeamWanted) -> Result<Self, Failure> {
         let board = ws.board()?;
-        let teams = if wanted.ready { ready(ws, &board)? } else { named(ws, &board, &wanted.tasks)? };
         if let Some(missing) = ["plan", "implement", "merge"].iter().find(|name| ws.flow().command(name).is_err()) {
             return Err(Failure::refused("no-pipeline", format!("this board's workflow has no command {missing:?}"))
                 .advice("a team needs the built-in workflow, or one with its commands"));
         }
-        let locks = if wanted.dry_run { Vec::new() } else { locks(ws, &teams)? };
+        let mut teams = if wanted.ready { ready(ws, &board)? } else { named(ws, &board, &wanted.tasks)? };
+        preflight(ws)?;
+        let locks = if wanted.dry_run { Vec::new() } else { locks(ws, &mut teams, wanted.ready)? };
         let view = TeamView { teams: teams.clone(), started: Timestamp::now(), workers: Vec::new(), steps: Vec::new() };
         let asked = TeamAsk { teams, bough: wanted.bough, ..TeamAsk::default() };
         Ok(Self { ws, asked, view, runs: Vec::new(), _locks: locks })
@@ -157,37 +160,47 @@ impl<'a> Team<'a> {
         tell: &mut dyn FnMut(&TeamNews, &TeamView),
     ) -> Result<bool, Failure> {
         crew.fill(&|_| true)?;
-        let (mut looked, mut asked_soon, mut asked_now, mut over) = (Instant::now(), false, false, false);
+        let (mut looked, mut end) = (Instant::now(), Ending::default());
         loop {
             let heard = crew.listen(Duration::from_millis(100));
             let quiet = heard.is_none();
             let news = heard.map_or(TeamNews::Tick, |heard| self.hear(crew, heard));
-            let due = looked.elapsed() > LOOK
-                || matches!(&news, TeamNews::Worker { event: WorkerEvent::Ended { .. }, .. } | TeamNews::Died { .. });
-            if due {
+            let ended = matches!(&news, TeamNews::Worker { event: WorkerEvent::Ended { .. }, .. });
+            let due = quiet || ended || matches!(news, TeamNews::Died { .. }) || looked.elapsed() > LOOK;
+            if due && !end.asked {
                 looked = Instant::now();
-                restep(self.ws, &self.asked)?;
-                self.look(crew)?;
+                match self.keep_up(crew) {
+                    Ok(over) => end.over = over,
+                    // Somebody saved a file at this moment; the next look sees it.
+                    Err(failure) if failure.kind == FailureKind::Raced => {}
+                    // Who is at work brings that to its end.
+                    Err(failure) => end.failed = Some(failure),
+                }
             }
             tell(&news, &self.view);
-            if stop.soon() && !std::mem::replace(&mut asked_soon, true) {
+            if (stop.soon() || end.over || end.failed.is_some()) && !std::mem::replace(&mut end.asked, true) {
                 crew.signal(Signal::INT);
             }
-            if stop.at_once() && !std::mem::replace(&mut asked_now, true) {
+            if stop.at_once() && !std::mem::replace(&mut end.insisted, true) {
                 crew.signal(Signal::TERM);
             }
-            over = over || ((due || quiet) && self.is_over(crew)?);
-            if over && !std::mem::replace(&mut asked_soon, true) {
-                crew.signal(Signal::INT);
-            }
-            if !asked_soon {
-                self.hire(crew)?;
-                crew.fill(&|role| self.has_open_step(role))?;
-            }
-            if crew.living() == 0 && asked_soon {
-                return Ok(stop.soon() && !over);
+            if crew.living() == 0 && end.asked {
+                return end.failed.map_or(Ok(!end.over), Err);
             }
         }
+    }
+
+    /// Steps, view and crew as the board now wants them; whether everything is over.
+    fn keep_up(&mut self, crew: &mut Crew<'_>) -> Result<bool, Failure> {
+        restep(self.ws, &self.asked)?;
+        self.look(crew)?;
+        if self.is_over(crew)? {
+            return Ok(true);
+        }
+        self.hire(crew)?;
+        crew.fill(&|role| self.has_open_step(role))?;
+        self.asked.crew = crew.by_role();
+        Ok(false)
     }
 
     fn hear(&mut self, crew: &mut Crew<'_>, heard: Heard) -> TeamNews {
@@ -223,13 +236,15 @@ impl<'a> Team<'a> {
         self.view.steps.iter().any(for_it)
     }
 
-    /// Somebody for each role that has an open step and nobody: a merge may send work back to a builder.
+    /// As many of each role as help now; and somebody for each that has an open step: a merge may send work back.
     fn hire(&mut self, crew: &mut Crew<'_>) -> Result<(), Failure> {
-        for role in self.ws.flow().roles() {
-            let nobody = !crew.slots.iter().any(|slot| slot.role == role.name);
-            let allowed = self.ws.rules().limits.get(&role.name).is_some_and(|limit| *limit > 0);
-            if nobody && allowed && self.has_open_step(&role.name) {
-                crew.add(&role.name)?;
+        let teams: Vec<TaskId> = self.asked.teams.clone();
+        let roster = self.ws.board()?.crew_for(&teams, self.ws.rules())?;
+        for (role, helpful) in roster.by_role() {
+            let allowed = self.ws.rules().limits.get(role).copied().unwrap_or(0);
+            let wanted = helpful.max(usize::from(self.has_open_step(role))).min(allowed);
+            while crew.slots.iter().filter(|slot| slot.role == role).count() < wanted {
+                crew.add(role)?;
             }
         }
         Ok(())
@@ -242,8 +257,10 @@ impl<'a> Team<'a> {
             return Ok(false);
         }
         // One look for all: claims are read after tasks, so that a task that seems free and cannot be had is seen as held.
-        let (board, rules) = (self.ws.board()?, self.ws.rules());
-        let held = |id: &TaskId| board.claim(id).is_some_and(|claim| claim.live);
+        let (board, rules) = (as_reaped(self.ws, self.ws.board()?), self.ws.rules());
+        // Who is none of ours may take an hour, or a day.
+        let ours = |worker: &Worker| crew.slots.iter().any(|slot| slot.worker == *worker);
+        let held = |id: &TaskId| board.claim(id).is_some_and(|claim| claim.live && ours(&claim.worker));
         let mut open = board.open_steps(&self.asked.teams, rules).peekable();
         if open.peek().is_none() {
             return Ok(true);
@@ -274,26 +291,41 @@ impl<'a> Team<'a> {
         waits.map(|(task, _)| task.clone()).collect()
     }
 
+    /// What there would be to do.
+    fn foresee(self) -> Result<TeamDone, Failure> {
+        let board = steps::foreseen(self.ws, &self.asked)?;
+        self.done(&board, false, false)
+    }
+
     /// What is to be told at the end, with the report unless it was stopped.
-    fn done(mut self, stopped: bool, reports: bool) -> Result<TeamDone, Failure> {
-        let board = self.ws.board()?;
-        self.view.steps = self.steps(&board);
+    fn done(mut self, board: &Board, stopped: bool, reports: bool) -> Result<TeamDone, Failure> {
+        self.view.steps = self.steps(board);
         let mut done = TeamDone {
             teams: self.asked.teams.clone(),
             report: None,
             finished: self.view.steps.iter().all(|step| step.completed),
             stopped,
-            left: report::left(self.ws, &board, &self.asked.teams, &self.runs)?,
+            left: report::left(self.ws, board, &self.asked.teams, &self.runs)?,
             steps: self.view.steps,
             runs: self.runs,
             started: self.view.started,
             ended: Timestamp::now(),
         };
         if reports && !stopped {
-            done.report = report::write(self.ws, &board, &done)?;
+            done.report = report::write(self.ws, board, &done)?;
         }
         Ok(done)
     }
+}
+
+/// What every team needs, before anything is written: a branch to start from.
+fn preflight(ws: &Workspace) -> Result<(), Failure> {
+    let main = main_branch(ws);
+    if ws.repository.has_branch(&main) {
+        return Ok(());
+    }
+    Err(Failure::refused("no-main", format!("there is no branch {main:?} with a commit to start from"))
+        .advice("commit something, or set `git.main`"))
 }
 
 /// What was typed, each an open task or the parent of some.
@@ -309,31 +341,47 @@ fn named(ws: &Workspace, board: &Board, typed: &[String]) -> Result<Vec<TaskId>,
     Ok(ids)
 }
 
-/// Every task that somebody could take up now, each a team of its own.
+/// Every task that somebody could take up now, each a team of its own; a group is one.
 fn ready(ws: &Workspace, board: &Board) -> Result<Vec<TaskId>, Failure> {
     let query = Query { ready: true, kinds: vec![Kind::Issue], ..Query::default() };
-    let standings = Standings::new(board, ws.rules());
+    let (standings, links) = (Standings::new(board, ws.rules()), Links::new(board));
     let (places, _) = query.run(board, ws.rules(), &standings);
-    let ids: Vec<TaskId> = places.iter().map(|&at| board.tasks()[at].id.clone()).collect();
+    let mut ids: Vec<TaskId> = Vec::new();
+    for at in places {
+        let group = board.group_of(at, &links, ws.rules())?;
+        let id = &board.tasks()[group.parent.unwrap_or(at)].id;
+        if !ids.contains(id) {
+            ids.push(id.clone());
+        }
+    }
     if ids.is_empty() {
-        return Err(
-            Failure::new(FailureKind::Nothing, "nothing-ready", "there is no work now").hint(super::Hint::Ready)
-        );
+        return Err(nothing_ready());
     }
     Ok(ids)
 }
 
-/// Held while the team lives: two teams on one task would be in each other's way.
-fn locks(ws: &Workspace, teams: &[TaskId]) -> Result<Vec<BoardLock>, Failure> {
+fn nothing_ready() -> Failure {
+    Failure::new(FailureKind::Nothing, "nothing-ready", "there is no work now").hint(super::Hint::Ready)
+}
+
+/// Held while the team lives: two teams on one task would be in each other's way. Where all that is ready was asked for,
+/// what another team has is left out.
+fn locks(ws: &Workspace, teams: &mut Vec<TaskId>, leaves_out: bool) -> Result<Vec<BoardLock>, Failure> {
     let folder = ws.store.local().join("teams");
     fs::make_dir(&folder)?;
     let mut locks = Vec::new();
-    for id in teams {
-        let lock = BoardLock::try_take(&folder.join(format!("{id}.lock")))?;
-        locks.push(lock.ok_or_else(|| {
-            Failure::new(FailureKind::Raced, "team-there", format!("another team works on {id}"))
-                .advice("watch it with `ralph runs ls`, or wait for its end")
-        })?);
+    for id in std::mem::take(teams) {
+        match BoardLock::try_take(&folder.join(format!("{id}.lock")))? {
+            Some(lock) => {
+                locks.push(lock);
+                teams.push(id);
+            }
+            None if leaves_out => {}
+            None => {
+                return Err(Failure::new(FailureKind::Raced, "team-there", format!("another team works on {id}"))
+                    .advice("watch it with `ralph runs ls`, or wait for its end"));
+            }
+        }
     }
-    Ok(locks)
+    if teams.is_empty() { Err(nothing_ready()) } else { Ok(locks) }
 }

@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use super::{Left, TeamDone};
 use crate::app::runs::Run;
 use crate::app::{Failure, Workspace};
-use crate::board::{Board, Change, Links, Op};
+use crate::board::{Board, Change, Links, Op, Refusal};
 use crate::fs;
-use crate::task::{Task, TaskId, Value, Worker};
+use crate::task::{StateName, Task, TaskId, Value, Worker};
 
 const FOLDER: &str = "thoughts/shared/reports";
 
@@ -16,6 +16,10 @@ const FOLDER: &str = "thoughts/shared/reports";
 pub(super) fn left(ws: &Workspace, board: &Board, teams: &[TaskId], runs: &[Run]) -> Result<Vec<Left>, Failure> {
     let links = Links::new(board);
     let mut found: Vec<Left> = Vec::new();
+    for (id, problem) in teams.iter().filter_map(|id| Some((id, board.broken_file(id)?))) {
+        let why = problem.to_string();
+        found.push(Left { task: id.clone(), title: String::new(), state: StateName::new("unreadable"), why });
+    }
     for team in teams.iter().filter(|team| board.get(team).is_some()) {
         for at in board.units(team, &links, ws.rules())?.into_iter().flat_map(|unit| unit.members) {
             let task = &board.tasks()[at];
@@ -42,6 +46,12 @@ fn why(ws: &Workspace, board: &Board, at: usize, runs: &[Run]) -> String {
         let ids: Vec<&str> = blockers.iter().map(TaskId::as_str).collect();
         return format!("it waits for {}", ids.join(", "));
     }
+    if let Some((held, claim)) = board.binding_claim(at) {
+        return Refusal::held(held, claim).to_string();
+    }
+    if let Some(owner) = task.owner.as_ref().filter(|owner| ws.rules().role_of(owner).is_none()) {
+        return format!("{owner} has it");
+    }
     if let Some(waiting) = board.not_its_turn(at, ws.rules()) {
         return waiting.to_string();
     }
@@ -66,7 +76,6 @@ pub(super) fn write(ws: &Workspace, board: &Board, done: &TeamDone) -> Result<Op
         let old = task.artifacts.get("report").map(Value::text);
         Change::set(&task.id, "artifacts.report", old, Some(Value::text(&path)))
     };
-    // One that was killed here finds its file again, since nothing links it.
     let changes = done.teams.iter().filter_map(|team| board.get(team)).map(link).collect();
     ws.commit(&lock, Op::new("report", changes))?;
     Ok(Some(path))
@@ -76,7 +85,7 @@ fn name(task: &Task) -> String {
     task.github.as_ref().map_or_else(|| task.id.to_string(), |link| format!("GH-{:04}", link.number))
 }
 
-/// The first name of the day that no task links yet.
+/// The first name of the day that nobody has used.
 fn free_path(ws: &Workspace, board: &Board, done: &TeamDone) -> String {
     let date = ws.now().strftime("%Y-%m-%d");
     let first = done.teams.first().and_then(|team| board.get(team)).map(name).unwrap_or_default();
@@ -88,8 +97,7 @@ fn free_path(ws: &Workspace, board: &Board, done: &TeamDone) -> String {
         let round = if number == 1 { String::new() } else { format!("-{number}") };
         format!("{FOLDER}/{date}-ralph-team-{first}{more}{round}.md")
     };
-    let linked = |path: &String| board.tasks().iter().any(|task| task.artifacts.get("report") == Some(path));
-    (1..).map(path).find(|path| !linked(path)).unwrap_or_default()
+    (1..).map(path).find(|path| !ws.store.root().join(path).exists()).unwrap_or_default()
 }
 
 fn text(ws: &Workspace, board: &Board, done: &TeamDone) -> String {

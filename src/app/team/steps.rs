@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::streams::touches;
 use crate::app::add::{file, fresh_id};
 use crate::app::{Failure, Workspace};
-use crate::board::{Board, Change, NewStep, Op, Place, StepPlan, StepRef, TeamAsk};
-use crate::task::{Key, Kind, Task, TaskId, Value};
+use crate::board::{Board, Change, Op, Place, StepPlan, TeamAsk};
+use crate::task::{Key, Task, TaskId, Value};
 
 /// How many steps are new.
 pub fn restep(ws: &Workspace, asked: &TeamAsk) -> Result<usize, Failure> {
@@ -26,45 +26,44 @@ pub fn restep(ws: &Workspace, asked: &TeamAsk) -> Result<usize, Failure> {
     Ok(new)
 }
 
+/// The board as it would be with its steps brought up to date; nothing is written.
+pub(super) fn foreseen(ws: &Workspace, asked: &TeamAsk) -> Result<Board, Failure> {
+    let board = ws.board()?;
+    let plan = planned(ws, asked, &board)?;
+    let ids = minted(ws, &plan);
+    Ok(plan.applied(&board, &ids, ws.rules()))
+}
+
 fn planned(ws: &Workspace, asked: &TeamAsk, board: &Board) -> Result<StepPlan, Failure> {
-    let teams: Vec<TaskId> = asked.teams.iter().filter(|team| board.get(team).is_some()).cloned().collect();
-    let asked = TeamAsk { touches: touches(ws, board)?, teams, ..asked.clone() };
+    let asked = TeamAsk { touches: touches(ws, board), ..asked.clone() };
     Ok(board.plan_steps(&asked, ws.rules())?)
 }
 
-/// The plan as changes of files, with ids for what is new.
-fn written(ws: &Workspace, board: &Board, plan: StepPlan) -> Vec<Change> {
+fn minted(ws: &Workspace, plan: &StepPlan) -> Vec<TaskId> {
     let mut ids: Vec<TaskId> = Vec::new();
     for _ in &plan.new {
         ids.push(fresh_id(ws, &ids));
     }
-    let id = |step: &StepRef| match step {
-        StepRef::There(id) => id.clone(),
-        StepRef::New(number) => ids[*number].clone(),
-    };
+    ids
+}
+
+/// The plan as changes of files, with ids for what is new.
+fn written(ws: &Workspace, board: &Board, plan: StepPlan) -> Vec<Change> {
+    let ids = minted(ws, &plan);
     let mut changes = plan.changes;
     for (step, after) in &plan.rewired {
         let old = board.get(step).and_then(|task| task.value(&Key::new("blocked_by")));
-        let after: BTreeSet<TaskId> = after.iter().map(id).collect();
+        let after: BTreeSet<TaskId> = after.iter().map(|step| step.id(&ids)).collect();
         let new = (!after.is_empty()).then(|| Value::texts(&after));
         changes.push(Change::set(step, "blocked_by", old, new));
     }
-    for (new, own) in plan.new.iter().zip(&ids) {
-        let task = task_of(ws, new, own, new.after.iter().map(id).collect());
-        changes.push(Change::File { task: own.clone(), file: Place::Task, old: None, new: Some(file(&task, "")) });
+    let now = ws.now();
+    for (new, id) in plan.new.iter().zip(&ids) {
+        let mut task = new.task(id, &ids, ws.rules());
+        task.created = Some(jiff::Timestamp::from_second(now.as_second()).unwrap_or(now));
+        changes.push(Change::File { task: id.clone(), file: Place::Task, old: None, new: Some(file(&task, "")) });
     }
     changes
-}
-
-fn task_of(ws: &Workspace, new: &NewStep, id: &TaskId, after: BTreeSet<TaskId>) -> Task {
-    let mut task = Task::new(id.clone(), &new.title, ws.flow().initial(Kind::Step).clone());
-    task.kind = Kind::Step;
-    task.owner.clone_from(&new.owner);
-    task.blocked_by = after.into_iter().collect();
-    task.step = Some(Box::new(new.step.clone()));
-    let now = ws.now();
-    task.created = Some(jiff::Timestamp::from_second(now.as_second()).unwrap_or(now));
-    task
 }
 
 /// The steps of some teams, by team, in the order of the pipeline.

@@ -1,19 +1,21 @@
 //! Which files a task's plan touches: those that touch the same are built one after the other.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path};
 
-use crate::app::{Failure, Workspace};
+use crate::agent::document::files_modified;
+use crate::app::Workspace;
 use crate::board::Board;
-use crate::fs;
 use crate::task::TaskId;
 
-/// By the plan where there is one, of tasks that are still open.
-pub(super) fn touches(ws: &Workspace, board: &Board) -> Result<BTreeMap<TaskId, BTreeSet<String>>, Failure> {
-    let mut all = BTreeMap::new();
-    for task in board.tasks().iter().filter(|task| !ws.flow().is_terminal(task.kind, &task.state)) {
-        let Some(plan) = task.artifacts.get("plan").filter(|plan| !plan.contains("://")) else { continue };
-        let Some(text) = fs::read_text(&ws.store.root().join(plan))? else { continue };
-        all.insert(task.id.clone(), crate::agent::document::files_modified(&text).into_iter().collect());
-    }
-    Ok(all)
+/// By the plan, of tasks that are still open. A plan that cannot be read touches nothing: `artifact check` says what is
+/// wrong with it.
+pub(super) fn touches(ws: &Workspace, board: &Board) -> BTreeMap<TaskId, BTreeSet<String>> {
+    let open = board.tasks().iter().filter(|task| !ws.flow().is_terminal(task.kind, &task.state));
+    let files = |plan: &String| {
+        let inside = Path::new(plan).components().all(|part| matches!(part, Component::Normal(_)));
+        let text = inside.then(|| ws.store.text_of(&ws.store.root().join(plan)).ok().flatten()).flatten()?;
+        Some(files_modified(&text).into_iter().collect())
+    };
+    open.filter_map(|task| Some((task.id.clone(), files(task.artifacts.get("plan")?)?))).collect()
 }

@@ -63,6 +63,14 @@ pub(super) fn fail(ws: &Workspace, id: &TaskId, command: &str, why: &str) -> Res
     Ok(attempts)
 }
 
+/// Tried again after a while; it counts for nothing.
+pub(super) fn rest(ws: &Workspace, id: &TaskId, command: &str) -> Result<(), Failure> {
+    let mut attempts = read(ws, id, command);
+    let pause = ws.settings.duration("agent.backoff");
+    attempts.not_before = Timestamp::now().checked_add(pause).unwrap_or(Timestamp::MAX);
+    write(ws, command, &attempts)
+}
+
 /// Part of it is done: failures count anew.
 pub(super) fn advance(ws: &Workspace, id: &TaskId, command: &str) -> Result<Attempts, Failure> {
     let mut attempts = read(ws, id, command);

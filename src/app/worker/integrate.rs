@@ -48,6 +48,11 @@ fn judge(ws: &Workspace, job: &Job, run: &mut Run, done: Result<String, Failure>
     run.outcome = match failure.code {
         _ if escalated => Outcome::Escalated,
         code if WAITING.contains(&code) || failure.kind == FailureKind::Offline => Outcome::Waiting,
+        _ if failure.kind == FailureKind::Raced => {
+            // Others are at it, too: that is nobody's failure.
+            attempts::rest(ws, &job.task, &job.command)?;
+            Outcome::Raced
+        }
         code if TO_MEND.contains(&code) => mend(ws, job, &failure, &said)?,
         _ => Outcome::Failed,
     };

@@ -20,7 +20,7 @@ mod settle;
 mod strays;
 mod turn;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -33,18 +33,21 @@ use super::next::as_reaped;
 use super::reap::reap;
 use super::runs::{Outcome, Run};
 use super::team::restep;
-use super::{Failure, FailureKind, Options, Workspace};
+use super::{Failure, Options, Workspace};
 use crate::board::{Board, TeamAsk};
 use crate::fs;
 use crate::task::{TaskId, Worker};
 use crate::watch::{Changes, Dirt};
 
 pub(super) use job::Job;
-pub use names::{Name, is_at_work, take_name};
+pub use names::{Name, free_name, is_at_work, take_name};
+pub use program::check_agents;
 pub(super) use strays::refuse_strays;
 
 /// Where nothing tells of a change, this is how long one may go unseen.
 const LOOK_AGAIN: Duration = Duration::from_secs(2);
+/// So long a task that waits for something outside is left alone.
+const WAITS: Duration = Duration::from_secs(60);
 /// So often in a row a task may be taken from under one's hands.
 const MOST_IN_VAIN: usize = 3;
 
@@ -151,7 +154,7 @@ pub fn work(
             .advice(format!("use {role}, {role}-2 …, or leave `--as` out")));
     }
     let ws = Workspace::open(&Options { worker: Some(name.worker.to_string()), ..options.clone() })?;
-    let mut shift = Shift { ws: &ws, role, worker: name.worker.clone(), asked, launch, stop, left: BTreeSet::new() };
+    let mut shift = Shift { ws: &ws, role, worker: name.worker.clone(), asked, launch, stop, left: BTreeMap::new() };
     let mut worked =
         Worked { worker: name.worker, role: shift.role.clone(), runs: Vec::new(), next: None, stopped: "" };
     worked.stopped = shift.go_on(&mut worked.runs, &mut worked.next, tell)?;
@@ -181,8 +184,8 @@ pub(super) struct Shift<'a> {
     pub asked: &'a WorkerAsk,
     pub launch: &'a Launch<'a>,
     pub stop: &'a Stop,
-    /// Tasks that wait for something outside, and are not looked at again.
-    pub left: BTreeSet<TaskId>,
+    /// Tasks that wait for something outside, and until when they are left alone.
+    pub left: BTreeMap<TaskId, Instant>,
 }
 
 impl Shift<'_> {
@@ -266,7 +269,7 @@ impl Shift<'_> {
     }
 
     /// The best job now, as if what dead workers held had come back.
-    fn choose(&self) -> Result<Option<Job>, Failure> {
+    pub(super) fn choose(&self) -> Result<Option<Job>, Failure> {
         let mut board = self.ws.board()?;
         if !board.orphans(self.ws.rules()).is_empty() {
             reap(self.ws)?;
@@ -281,12 +284,16 @@ impl Shift<'_> {
     /// The best job on this board that does not rest.
     pub(super) fn job_of(&self, board: &Board) -> Result<Option<Job>, Failure> {
         let resting = attempts::resting(self.ws)?;
-        self.job_but(board, &|id| resting.contains_key(id) || self.left.contains(id))
+        self.job_but(board, &|id| resting.contains_key(id) || self.is_left(id))
     }
 
     /// Whether there would be something to do, if nothing had to rest.
     pub(super) fn is_resting(&self, board: &Board) -> Result<bool, Failure> {
-        Ok(self.job_but(board, &|id| self.left.contains(id))?.is_some())
+        Ok(self.job_but(board, &|id| self.is_left(id))?.is_some())
+    }
+
+    fn is_left(&self, id: &TaskId) -> bool {
+        self.left.get(id).is_some_and(|until| Instant::now() < *until)
     }
 
     fn job_but(&self, board: &Board, left_out: &dyn Fn(&TaskId) -> bool) -> Result<Option<Job>, Failure> {
@@ -338,12 +345,11 @@ impl Shift<'_> {
         };
         let run = match done {
             Ok(run) => run,
-            // Somebody else took it, or it has changed since it was chosen: there is other work.
-            Err(failure) if failure.kind == FailureKind::Raced || is_overtaken(&failure) => return Ok(None),
+            Err(failure) if failure.is_overtaken() => return Ok(None),
             Err(failure) => return Err(failure),
         };
         if run.outcome == Outcome::Waiting {
-            self.left.insert(job.task.clone());
+            self.left.insert(job.task.clone(), Instant::now() + WAITS);
         }
         if !self.asked.teams.is_empty() {
             restep(
@@ -354,23 +360,4 @@ impl Shift<'_> {
         tell(&WorkerEvent::Ended { run: Box::new(run.clone()), title });
         Ok(Some(run))
     }
-}
-
-/// Refused by what has happened since it was chosen.
-fn is_overtaken(failure: &Failure) -> bool {
-    const CODES: [&str; 12] = [
-        "held",
-        "role-full",
-        "worker-full",
-        "not-start",
-        "finished",
-        "blocked",
-        "not-converged",
-        "not-primary",
-        "oversized",
-        "not-allowed",
-        "missing",
-        "needs-person",
-    ];
-    CODES.contains(&failure.code)
 }

@@ -23,7 +23,7 @@ fn take(ws: &Workspace, worker: Worker) -> Result<Option<Name>, Failure> {
     Ok(lock.map(|lock| Name { worker, _lock: lock }))
 }
 
-/// The name that was asked for, or the first of a role that nobody has: builder, builder-2, builder-3 …
+/// The name that was asked for, or the first of a role that nobody has.
 pub fn take_name(ws: &Workspace, role: &str, asked: Option<&str>) -> Result<Name, Failure> {
     if let Some(asked) = asked {
         let worker = Worker::new(asked)?;
@@ -35,13 +35,25 @@ pub fn take_name(ws: &Workspace, role: &str, asked: Option<&str>) -> Result<Name
                 .advice("leave `--as` out to get a free name")
         });
     }
-    for number in 1.. {
-        let text = if number == 1 { role.to_owned() } else { format!("{role}-{number}") };
-        if let Some(name) = take(ws, Worker::new(text)?)? {
+    // Somebody may be quicker with a name that was free just now.
+    loop {
+        if let Some(name) = take(ws, free_name(ws, role, &[])?)? {
             return Ok(name);
         }
     }
-    unreachable!("there are names without end")
+}
+
+/// The first name of a role that nobody has, and that is none of these: builder, builder-2, builder-3 …
+pub fn free_name(ws: &Workspace, role: &str, not: &[Worker]) -> Result<Worker, Failure> {
+    let mut number = 1;
+    loop {
+        let text = if number == 1 { role.to_owned() } else { format!("{role}-{number}") };
+        let worker = Worker::new(text)?;
+        if !not.contains(&worker) && !is_at_work(ws, &worker) {
+            return Ok(worker);
+        }
+        number += 1;
+    }
 }
 
 /// Whether a process of that name lives.

@@ -29,6 +29,7 @@ pub(super) struct Agent {
 pub(super) fn agent_for(ws: &Workspace, command: &str, role: &str, typed: &[String]) -> Result<Agent, Failure> {
     let limit = limit(ws, command, role);
     if !typed.is_empty() {
+        refuse_missing(&typed[0])?;
         return Ok(Agent { words: typed.to_vec(), limit });
     }
     let places = [format!("agent.{command}.command"), format!("agent.{role}.command"), "agent.command".into()];
@@ -44,7 +45,35 @@ pub(super) fn agent_for(ws: &Workspace, command: &str, role: &str, typed: &[Stri
         )
     })?;
     require_trust(ws)?;
+    refuse_missing(&words[0])?;
     Ok(Agent { words, limit })
+}
+
+/// What cannot be started is nobody's failure but that of the settings.
+fn refuse_missing(program: &str) -> Result<(), Failure> {
+    let there = match program.contains('/') {
+        // One that depends on the task, or on where it is run, is found out then.
+        true => program.contains('{') || !program.starts_with('/') || Path::new(program).is_file(),
+        false => std::env::var_os("PATH")
+            .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file())),
+    };
+    match there {
+        true => Ok(()),
+        false => Err(Failure::refused("no-program", format!("there is no program {program:?}"))
+            .advice("say one that is on your PATH, or its whole path: agent.command, or at the end after `--`")),
+    }
+}
+
+/// Whether there is a program for everything that a team may have to do.
+pub fn check_agents(ws: &Workspace, typed: &[String]) -> Result<(), Failure> {
+    for command in ws.flow().commands().iter().filter(|command| !super::integrate::OWN.contains(&command.name.as_str()))
+    {
+        let role = ws.flow().roles().iter().find(|role| command.is_for(&role.name, ws.rules().mode));
+        if let Some(role) = role {
+            agent_for(ws, &command.name, &role.name, typed)?;
+        }
+    }
+    Ok(())
 }
 
 fn limit(ws: &Workspace, command: &str, role: &str) -> Duration {

@@ -1,7 +1,7 @@
 //! What becomes of a task after a run: done, tried again, sent back, or a person's.
 
-use super::strays;
-use super::turn::{Exit, code, found_strays};
+use super::strays::{self, Strays};
+use super::turn::{Exit, code};
 use super::{Job, attempts};
 use crate::app::moves::move_with_note;
 use crate::app::runs::{Outcome, Run, tail};
@@ -26,13 +26,14 @@ pub(super) fn settle(
     let board = ws.family(&job.task)?;
     let ended = board.ended(before, &job.command, ws.rules());
     run.code = if let Exit::Ended(status) = exit { Some(code(status)) } else { None };
-    let found = found_strays(ws, &run, before);
-    let strayed = !found.is_empty() && strays::counts(ws);
+    let found = found_strays(ws, job, &run);
+    let strayed = !found.own.is_empty() && strays::counts(ws);
     (run.outcome, run.message) = match (ended, exit) {
-        (Ended::Escalated, _) => (Outcome::Escalated, None),
+        (Ended::Escalated, _) => (Outcome::Escalated, rejected(board.get(&job.task), before)),
+        (_, Exit::Closed) => (Outcome::Interrupted, Some("its task was closed meanwhile".into())),
         (Ended::Done, _) => (Outcome::Done, None),
         (Ended::Iterated, _) => (Outcome::Iterated, None),
-        (Ended::Unmoved, _) if strayed => (Outcome::Strayed, Some(strayed_message(&found))),
+        (Ended::Unmoved, _) if strayed => (Outcome::Strayed, Some(strayed_message(&found.own))),
         (Ended::Unmoved, Exit::Stopped) => (Outcome::Interrupted, None),
         (Ended::Unmoved, Exit::NotStarted(failure)) => (Outcome::Failed, Some(failure.message.clone())),
         (Ended::Unmoved, Exit::TimedOut(limit)) => {
@@ -45,10 +46,27 @@ pub(super) fn settle(
         (Ended::Unmoved, Exit::Ended(status)) => (Outcome::Failed, Some(format!("it failed ({status})"))),
     };
     if !found.is_empty() && run.outcome != Outcome::Strayed {
-        tell_of(ws, before, &found)?;
+        tell_of(ws, before, &found.all())?;
     }
     follow_up(ws, job, &mut run)?;
     Ok(run)
+}
+
+/// Why a review called for a person.
+fn rejected(now: Option<&Task>, before: &Task) -> Option<String> {
+    let count = now.map(|task| task.rejections).filter(|count| *count > before.rejections)?;
+    Some(format!("its plan was rejected {count} times"))
+}
+
+/// What a run that works in a worktree left elsewhere.
+fn found_strays(ws: &Workspace, job: &Job, run: &Run) -> Strays {
+    if !ws.flow().command(&job.command).is_ok_and(|command| command.worktree) {
+        return Strays::default();
+    }
+    strays::strays(ws, run).unwrap_or_else(|failure| {
+        ws.notice(format!("whether {} strayed cannot be told: {}", job.task, failure.message));
+        Strays::default()
+    })
 }
 
 fn strayed_message(found: &[String]) -> String {
@@ -126,7 +144,7 @@ fn indented(text: &str) -> String {
 /// Back to be worked on, with what is to be done.
 pub(super) fn send_back(ws: &Workspace, job: &Job, why: &str) -> Result<(), Failure> {
     let command = ws.flow().command(&job.command)?;
-    let Some(to) = command.ends.first().cloned() else { return Ok(()) };
+    let Some(to) = command.back.clone() else { return Ok(()) };
     let lock = ws.lock()?;
     let board = ws.family(&job.task)?;
     let asked = Move { task: &job.task, to: Target::State(to), command: Some(&job.command), force: false };

@@ -8,16 +8,18 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use super::program::{Agent, Filling, filled};
-use super::strays::{dirty, strays};
+use super::strays::dirty;
 use super::{Job, Launch, Stop, settle};
-use crate::app::prompt::prompt;
+use crate::app::prompt::{Prompt, prompt};
 use crate::app::remote_claims::{Reach, renew_remote};
-use crate::app::runs::Run;
+use crate::app::runs::{Outcome, Run};
 use crate::app::tenure::{self, Tenure};
+use crate::app::trust::require_trust;
 use crate::app::worktree::{Start, add_worktree, place};
 use crate::app::{Failure, Workspace};
 use crate::config::Source;
-use crate::task::{Task, TaskId};
+use crate::task::TaskId;
+use crate::workflow::Command as Workflowed;
 
 /// How a program's end is waited for.
 const LOOK: Duration = Duration::from_millis(2);
@@ -25,11 +27,16 @@ const LOOK_LONGEST: Duration = Duration::from_millis(40);
 /// What a program that is asked to end has left to do so.
 const GRACE: Duration = Duration::from_secs(5);
 
+/// What keeps any program from being started, whatever the task.
+const OUTSIDE: [&str; 5] = ["no-main", "not-trusted", "no-program", "cannot-start", "io"];
+
 /// How the program ended.
 pub(super) enum Exit {
     Ended(ExitStatus),
     TimedOut(Duration),
     Stopped,
+    /// Somebody closed its task meanwhile.
+    Closed,
     /// It could not even begin.
     NotStarted(Failure),
 }
@@ -54,19 +61,25 @@ pub(super) fn run_agent(
     };
     tenure.take_back();
     let advanced = tip.is_some() && tip != self::tip(ws, &job.task);
+    let outside = matches!(&exit, Exit::NotStarted(failure) if OUTSIDE.contains(&failure.code));
+    if outside && let Exit::NotStarted(failure) = exit {
+        // The task is not to blame: whoever set this up is told, and it waits as it was.
+        run.outcome = Outcome::Interrupted;
+        tenure.finish(ws)?;
+        settle::close(ws, run)?;
+        return Err(failure);
+    }
     // While the claim is still ours: nobody takes the task up before it is known what came of this.
     let run = settle::settle(ws, job, &before, run, &exit, advanced);
     tenure.finish(ws)?;
     settle::close(ws, run?)
 }
 
-const IMPLEMENT: &str = "implement";
-
 /// The main worktree, or the task's own where its code is written.
-fn directory(ws: &Workspace, job: &Job) -> Result<PathBuf, Failure> {
-    match job.command.as_str() {
-        IMPLEMENT => Ok(add_worktree(ws, &job.task, &Start::Main)?.path),
-        _ => Ok(ws.store.root().to_owned()),
+fn directory(ws: &Workspace, job: &Job, command: &Workflowed) -> Result<PathBuf, Failure> {
+    match command.worktree {
+        true => Ok(add_worktree(ws, &job.task, &Start::Main)?.path),
+        false => Ok(ws.store.root().to_owned()),
     }
 }
 
@@ -88,12 +101,16 @@ fn start(
     if let Some(task) = board.get(&job.task) {
         ws.rules().refuse_lacking(task, command, &ws.actor()?, false)?;
     }
-    run.dir = directory(ws, job)?;
-    let tip = tip(ws, &job.task).filter(|_| job.command == IMPLEMENT);
-    if job.command == IMPLEMENT {
+    run.dir = directory(ws, job, command)?;
+    let tip = tip(ws, &job.task).filter(|_| command.worktree);
+    if command.worktree {
         run.dirty = dirty(ws)?;
     }
-    let text = prompt(ws, &job.command, &job.task)?.text;
+    let Prompt { text, template, .. } = prompt(ws, &job.command, &job.task)?;
+    if template.is_some() {
+        // Somebody else's words to one's own agent.
+        require_trust(ws)?;
+    }
     let prompt_file = run.path(ws, "prompt.md");
     crate::fs::write_new(&prompt_file, text.as_bytes(), false)?;
     run.write(ws)?;
@@ -130,7 +147,7 @@ fn environment(guard: &mut Command, ws: &Workspace, job: &Job, run: &Run) {
     if let (Some(step), Some(team)) = (&job.step, &job.team) {
         guard.env("RALPH_STEP", step.as_str()).env("RALPH_TEAM", team.as_str());
     }
-    if job.command == IMPLEMENT {
+    if run.dir != ws.store.root() {
         guard.env("RALPH_WORKTREE", &run.dir);
     }
     // What was set for this run alone holds for what its agents do, too.
@@ -143,6 +160,7 @@ fn environment(guard: &mut Command, ws: &Workspace, job: &Job, run: &Run) {
 fn wait(ws: &Workspace, tenure: &Tenure, child: &mut Child, limit: Duration, stop: &Stop) -> Result<Exit, Failure> {
     let start = Instant::now();
     let (mut pause, mut renewed) = (LOOK, Instant::now());
+    let mut closed = Closed::default();
     let lease = Duration::from_secs(ws.lease().as_secs().unsigned_abs() / 3).max(Duration::from_millis(500));
     let exit = loop {
         if let Some(status) = ended(child)? {
@@ -156,6 +174,10 @@ fn wait(ws: &Workspace, tenure: &Tenure, child: &mut Child, limit: Duration, sto
             end(child)?;
             break Exit::Stopped;
         }
+        if closed.is_due() && is_closed(ws, &tenure.claimed.task) && closed.for_long() {
+            end(child)?;
+            break Exit::Closed;
+        }
         std::thread::sleep(pause);
         pause = if start.elapsed() > Duration::from_secs(2) { LOOK_LONGEST } else { LOOK };
         // Other machines cannot see the lock, so that its lease is renewed for them.
@@ -166,6 +188,32 @@ fn wait(ws: &Workspace, tenure: &Tenure, child: &mut Child, limit: Duration, sto
     };
     signal_all(child, Signal::KILL);
     Ok(exit)
+}
+
+/// Whether somebody has closed the task while an agent is at it; one that did so itself has a moment to end.
+#[derive(Default)]
+struct Closed {
+    looked: Option<Instant>,
+    since: Option<Instant>,
+}
+
+impl Closed {
+    fn is_due(&mut self) -> bool {
+        let due = self.looked.is_none_or(|looked| looked.elapsed() > Duration::from_millis(500));
+        if due {
+            self.looked = Some(Instant::now());
+        }
+        due
+    }
+
+    fn for_long(&mut self) -> bool {
+        self.since.get_or_insert_with(Instant::now).elapsed() > GRACE
+    }
+}
+
+fn is_closed(ws: &Workspace, id: &TaskId) -> bool {
+    let task = ws.store.load(id).map(|file| file.task);
+    task.is_ok_and(|task| ws.flow().is_terminal(task.kind, &task.state))
 }
 
 fn ended(child: &mut Child) -> Result<Option<ExitStatus>, Failure> {
@@ -201,13 +249,4 @@ fn end(child: &mut Child) -> Result<(), Failure> {
 /// As a shell tells it.
 pub(super) fn code(status: &ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
-}
-
-/// What a run of an implementation left where it must not.
-pub(super) fn found_strays(ws: &Workspace, run: &Run, before: &Task) -> Vec<String> {
-    let found = strays(ws, run);
-    found.unwrap_or_else(|failure| {
-        ws.notice(format!("whether {} strayed cannot be told: {}", before.id, failure.message));
-        Vec::new()
-    })
 }

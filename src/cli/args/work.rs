@@ -148,6 +148,9 @@ pub struct Workflow {
 /// What `run` starts: it holds the claim's lock while the program runs.
 #[derive(Debug, Args)]
 pub struct Guarded {
+    /// End all that the program has left behind, too
+    #[arg(long)]
+    pub sweep: bool,
     pub parent: i32,
     pub lock: std::path::PathBuf,
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]

@@ -109,6 +109,9 @@ pub fn guarded(args: &Guarded) -> Answer {
     if !is_parent(args.parent) {
         end_everything();
     }
+    if args.sweep {
+        sweep();
+    }
     let status = status.map_err(|error| Failure::broken("wait", format!("cannot wait for the program: {error}")))?;
     Ok(Outcome::Code(code(status)))
 }
@@ -129,9 +132,15 @@ pub fn become_program(args: &Become) -> Answer {
 }
 
 /// Kills all that descends from this process, then ends it; the lock goes when they are gone.
-fn end_everything() -> ! {
+pub(super) fn end_everything() -> ! {
+    sweep();
+    std::process::exit(137)
+}
+
+/// Kills all that descends from this process.
+fn sweep() {
     static ENDING: std::sync::Mutex<()> = std::sync::Mutex::new(());
-    // Whoever comes second waits for the first to end us both.
+    // Whoever comes second waits for the first.
     let _ending = ENDING.lock();
     let mut alone = 0;
     for _ in 0..200 {
@@ -146,7 +155,6 @@ fn end_everything() -> ! {
         }
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
-    std::process::exit(137)
 }
 
 /// The living processes below one, however deep.

@@ -11,7 +11,13 @@ use crate::cli::table::clean;
 use crate::cli::{Answer, Outcome, Session, words};
 
 pub fn team(session: &Session<'_>, args: &Team) -> Answer {
-    let wanted = TeamWanted { tasks: args.tasks.clone(), ready: args.ready, bough: args.bough, dry_run: args.dry_run };
+    let wanted = TeamWanted {
+        tasks: args.tasks.clone(),
+        ready: args.ready,
+        bough: args.bough,
+        dry_run: args.dry_run,
+        program: args.program.clone(),
+    };
     let stop = stop_on_signals()?;
     let start = |role: &str, name: &crate::task::Worker, teams: &[crate::task::TaskId]| {
         worker(session, role, name, teams, args.bough, &args.program)
@@ -23,12 +29,18 @@ pub fn team(session: &Session<'_>, args: &Team) -> Answer {
 }
 
 pub fn hero(session: &Session<'_>, args: &Hero) -> Answer {
-    let wanted = TeamWanted { tasks: vec![args.task.clone()], ready: false, bough: args.bough, dry_run: args.dry_run };
+    let wanted = TeamWanted {
+        tasks: vec![args.task.clone()],
+        ready: false,
+        bough: args.bough,
+        dry_run: args.dry_run,
+        program: args.program.clone(),
+    };
     let stop = stop_on_signals()?;
     let launch = Launch { guard: &guard, worker: &|_, _, _| Err(app::Failure::broken("no-crew", "a hero is alone")) };
     let mut screen = Screen::new(session);
     let mut show = |news: &TeamNews, view: &TeamView| screen.show(news, view);
-    let done = app::hero(&session.options, &wanted, &args.program, &launch, &stop, &mut show)?;
+    let done = app::hero(&session.options, &wanted, &launch, &stop, &mut show)?;
     screen.end(&done, args.dry_run)
 }
 

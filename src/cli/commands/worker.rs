@@ -6,7 +6,7 @@ use std::process::Command;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use super::run::itself;
+use super::run::{end_everything, itself};
 use crate::app::{self, Failure, Launch, Outcome, Run, Stop, WorkerAsk, WorkerEvent};
 use crate::cli::args::Worker as Args;
 use crate::cli::style::{self, paint};
@@ -60,7 +60,7 @@ pub fn run(session: &Session<'_>, args: &Args) -> Answer {
 /// What holds a claim's lock while a program runs.
 pub(super) fn guard() -> Result<Command, Failure> {
     let mut guard = itself()?;
-    guard.arg("guarded").arg(std::process::id().to_string());
+    guard.args(["guarded", "--sweep"]).arg(std::process::id().to_string());
     Ok(guard)
 }
 
@@ -106,10 +106,25 @@ pub(super) fn stop_on_signals() -> Result<Stop, Failure> {
     let heard = stop.clone();
     std::thread::spawn(move || {
         for signal in signals.forever() {
-            if signal == SIGINT { heard.ask() } else { heard.insist() }
+            if signal == SIGINT {
+                heard.ask()
+            } else {
+                heard.insist()
+            }
+            if heard.at_once() {
+                end_later();
+            }
         }
     });
     Ok(stop)
+}
+
+/// Whoever is still at it by then, in a check or a call that nobody can interrupt, is ended with all that it has started.
+fn end_later() {
+    std::thread::spawn(|| {
+        std::thread::sleep(std::time::Duration::from_secs(15));
+        end_everything();
+    });
 }
 
 /// A turn's beginning or end as a line.
@@ -155,6 +170,6 @@ pub(super) fn outcome(outcome: Outcome) -> anstyle::Style {
         Outcome::Running | Outcome::Advanced => style::OWNER,
         Outcome::Escalated | Outcome::Strayed | Outcome::Iterated | Outcome::Returned => style::WARN,
         Outcome::Failed | Outcome::TimedOut | Outcome::Unmoved | Outcome::Lost => style::BLOCKED,
-        Outcome::Waiting | Outcome::Interrupted => style::DIM,
+        Outcome::Waiting | Outcome::Raced | Outcome::Interrupted => style::DIM,
     }
 }

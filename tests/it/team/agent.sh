@@ -31,6 +31,10 @@ hang) sleep 600 ;;
 idle) exit 0 ;;
 lie) "$RALPH" move "$T" __COMPLETE__ --for "$C" || true; exit 0 ;;
 stray) echo mine > "$RALPH_BOARD/stray.txt" ;;
+stray-planned)
+    mkdir -p "$RALPH_BOARD/src"
+    echo mine > "$RALPH_BOARD/src/$title.txt"
+    ;;
 commit-main) cd "$RALPH_BOARD"; echo x > x.txt; git add x.txt; git commit -qm "on main"; cd "$RALPH_WORKTREE" ;;
 kill-worker)
     guard=$PPID
@@ -63,6 +67,7 @@ implement)
     for member in $("$RALPH" group "$T" --json | tr '{,' '\n\n' | sed -n 's/^"task":"\([^"]*\)".*/\1/p'); do
         [ -e "src/$member.txt" ] || echo "$title" > "src/$member.txt"
     done
+    sed -i 's/^- \[ \]/- [x]/' "$RALPH_BOARD"/thoughts/shared/plans/*"$T"*
     git add src
     git diff --cached --quiet || git commit -qm "feat: $title"
     "$RALPH" move "$T" __COMPLETE__ --for implement

@@ -81,14 +81,24 @@ fn one_that_completes_without_its_document_is_refused_by_the_board() {
 #[test]
 fn one_that_writes_outside_its_worktree_does_not_complete_and_nothing_is_lost() {
     let squad = Squad::new();
-    squad.behave("bad", "implement", "always stray");
+    squad.behave("bad", "implement", "always stray-planned");
     let (bad, _, said) = team(&squad, &[]);
     assert_eq!(squad.state(&bad), "Human Needed", "{said}");
-    assert!(squad.notes(&bad).contains("stray.txt"), "{}", squad.notes(&bad));
-    assert_eq!(std::fs::read_to_string(squad.sandbox.root().join("stray.txt")).unwrap(), "mine\n");
+    assert!(squad.notes(&bad).contains("src/bad.txt"), "{}", squad.notes(&bad));
+    assert_eq!(std::fs::read_to_string(squad.sandbox.root().join("src/bad.txt")).unwrap(), "mine\n");
     let branch = squad.sandbox.git(&["show", &format!("feature/{bad}:src/{bad}.txt")]);
     assert_eq!(branch, "bad\n", "what it committed where it should is kept");
     assert!(!squad.main().contains_key(&format!("src/{bad}.txt")));
+}
+
+#[test]
+fn what_changes_while_only_one_agent_runs_is_held_against_it() {
+    let squad = Squad::new();
+    let id = squad.add("bad", &[]);
+    squad.behave("bad", "implement", "stray");
+    let said = squad.ralph(&["team", &id]);
+    assert_eq!((said.code, squad.state(&id)), (1, "Human Needed".into()), "{said}");
+    assert!(squad.notes(&id).contains("stray.txt"), "{}", squad.notes(&id));
 }
 
 #[test]
@@ -131,6 +141,48 @@ fn one_that_is_killed_with_its_worker_is_taken_up_by_the_next() {
     assert!(squad.outcomes(&bad).contains(&"implement lost".to_owned()), "{:?}", squad.outcomes(&bad));
     eventually("the end of its sleep", || !is_running("sleep 600", &squad));
     squad.is_clean();
+}
+
+#[test]
+fn one_that_is_killed_in_a_lock_that_returns_is_taken_up_too() {
+    let squad = Squad::new();
+    squad.behave("bad", "plan", "kill-worker");
+    let (bad, _, said) = team(&squad, &[]);
+    assert_eq!(squad.state(&bad), "Done", "{said}");
+    assert!(squad.outcomes(&bad).contains(&"plan lost".to_owned()), "{:?}", squad.outcomes(&bad));
+    squad.is_clean();
+}
+
+#[test]
+fn a_task_that_is_removed_in_the_middle_does_not_keep_the_team() {
+    let squad = Squad::new();
+    let (bad, good) = (squad.add("bad", &[]), squad.add("good", &[]));
+    squad.behave("bad", "triage", "hang");
+    let mut team = squad.command(&["team", &bad, &good]);
+    let team = team.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
+    eventually("the run", || squad.runs().iter().any(|run| run["task"] == bad.as_str()));
+    std::fs::remove_file(squad.sandbox.task_file(&bad)).unwrap();
+    eventually("the other task's end", || squad.state(&good) == "Done");
+    let pid = rustix::process::Pid::from_raw(i32::try_from(team.id()).unwrap()).unwrap();
+    for _ in 0..2 {
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let end = team.wait_with_output().unwrap();
+    assert!(end.status.code().is_some(), "{end:?}");
+    let open = squad.steps().iter().filter(|step| step["state"] != "Completed").count();
+    assert_eq!(open, 0, "{:?}", squad.steps());
+}
+
+#[test]
+fn what_an_agent_leaves_running_ends_with_its_turn() {
+    let squad = Squad::new();
+    let id = squad.add("one", &[]);
+    let agent = squad.sandbox.outside("agent.sh").display().to_string();
+    let script = format!("setsid sleep 611 & exec {agent}");
+    squad.ralph(&["worker", "analyst", "--once", "--", "sh", "-c", &script]).ok();
+    assert_eq!(squad.state(&id), "Research Needed");
+    assert!(!is_running("sleep 611", &squad));
 }
 
 #[test]

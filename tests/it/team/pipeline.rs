@@ -79,7 +79,7 @@ fn each_command_is_run_by_a_worker_of_its_role() {
 fn the_steps_are_chained_and_carry_their_results() {
     let squad = Squad::new();
     let id = squad.add("alpha", &[]);
-    squad.ralph(&["team", &id, "--dry-run"]).ok();
+    squad.ralph(&["team", &id]).ok();
     let steps = squad.steps();
     let of =
         |command: &str| steps.iter().find(|step| step["title"].as_str().unwrap().starts_with(command)).unwrap().clone();
@@ -87,16 +87,35 @@ fn the_steps_are_chained_and_carry_their_results() {
     for pair in order.windows(2) {
         assert_eq!(of(pair[1])["blocked_by"], serde_json::json!([of(pair[0])["id"]]), "{pair:?}");
     }
-    assert_eq!(of("Triage")["owner"], "analyst");
-    assert!(of("Plan")["owner"].is_null(), "only what can be taken up at once has an owner");
-    squad.ralph(&["team", &id]).ok();
+    for (command, by) in [("Triage", "analyst"), ("Plan", "builder"), ("Implement", "builder"), ("Merge", "integrator")]
+    {
+        assert_eq!(of(command)["owner"], by, "who did it");
+    }
     let text = squad.sandbox.read_task(of("Research")["id"].as_str().unwrap());
     assert!(
         text.contains("active_form = \"Researching ") && text.contains("result = \"thoughts/shared/research/"),
         "{text}"
     );
     assert!(text.contains(&format!("team = \"{id}\"")) && text.contains("command = \"research\""), "{text}");
+    squad.ralph(&["team", &id]).ok();
     assert_eq!(squad.steps().len(), 6, "the second start makes no second steps");
+    let step = of("Plan")["id"].as_str().unwrap().to_owned();
+    squad.ralph(&["move", &step, "Pending"]).ok();
+    squad.ralph(&["task", "set", &step, "result="]).ok();
+    let refused = squad.ralph(&["move", &step, "Completed", "--as", "builder"]).fails(1);
+    assert!(refused.contains("has no result yet"), "{refused}");
+}
+
+#[test]
+fn a_dry_run_says_what_would_be_done_and_writes_nothing() {
+    let squad = Squad::new();
+    let id = squad.add("alpha", &[]);
+    let before = squad.journal().len();
+    for command in ["team", "hero"] {
+        let plan = squad.ralph(&[command, &id, "--dry-run"]).ok();
+        assert!(plan.contains("○ triage ○ research ○ plan ○ implement ○ pr ○ merge"), "{plan}");
+    }
+    assert_eq!((squad.steps().len(), squad.journal().len(), squad.runs().len()), (0, before, 0));
 }
 
 #[test]
@@ -171,8 +190,8 @@ fn a_hero_does_the_same_alone() {
 fn a_bough_has_only_the_steps_of_the_phase_that_is_on() {
     let squad = Squad::new();
     let id = squad.add("alpha", &[]);
-    squad.ralph(&["team", &id, "--bough", "--dry-run"]).ok();
-    assert_eq!(squad.steps().len(), 1);
+    let plan = squad.ralph(&["team", &id, "--bough", "--dry-run"]).ok();
+    assert_eq!(plan.trim(), format!("{id}     ○ triage"));
     squad.ralph(&["team", &id, "--bough"]).ok();
     assert_eq!(squad.state(&id), "Done");
     // Without an issue on GitHub there is no step for a pull request by then.

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use super::Squad;
 
-/// Sixty kills at most; each start may get a little further than the last.
 #[test]
 fn killed_at_fifty_points_it_ends_with_the_same_result_and_no_step_done_twice() {
     let squad = Squad::new();
@@ -67,4 +66,19 @@ fn there_is_one_report_however_often_it_is_started() {
     assert!(again.contains("0 runs"), "{again}");
     let folder = squad.sandbox.root().join("thoughts/shared/reports");
     assert_eq!(std::fs::read_dir(folder).unwrap().count(), 1);
+}
+
+#[test]
+fn a_hero_that_is_killed_goes_on_where_it_was() {
+    let squad = Squad::new();
+    let id = squad.add("alpha", &[]);
+    squad.behave("alpha", "research", "hang");
+    let mut hero = squad.start(&["hero", &id]);
+    super::eventually("the research", || squad.runs().iter().any(|run| run["command"] == "research"));
+    hero.kill().unwrap();
+    hero.wait().unwrap();
+    squad.ralph(&["hero", &id]).ok();
+    assert_eq!(squad.state(&id), "Done");
+    squad.ralph(&["doctor", "--fix"]).ok();
+    squad.is_clean();
 }

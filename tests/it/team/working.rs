@@ -106,6 +106,49 @@ fn the_program_gets_its_prompt_and_its_environment() {
 }
 
 #[test]
+fn a_boards_own_prompt_is_used_only_with_consent() {
+    let squad = Squad::new();
+    let id = squad.add("one", &[]);
+    let folder = squad.sandbox.root().join(".ralph/prompts");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("triage.md"), "my own words on {{ task.id }}\n").unwrap();
+    assert!(squad.ralph(&["worker", "analyst", "--once"]).fails(1).contains("nobody here has agreed to"));
+    let typed = squad.ralph(&["worker", "analyst", "--once", "--", "cat"]);
+    assert!(
+        typed.stderr.contains(".ralph/prompts/triage.md"),
+        "one's own program is not told a stranger's words: {typed}"
+    );
+    assert_eq!((typed.code, squad.state(&id)), (1, "Backlog".into()), "the task is not to blame");
+    squad.ralph(&["trust", "--yes"]).ok();
+    squad.ralph(&["worker", "analyst", "--once"]).ok();
+    assert_eq!(squad.state(&id), "Research Needed");
+}
+
+#[test]
+fn what_cannot_be_started_is_told_before_anything_is_written() {
+    let squad = Squad::new();
+    let id = squad.add("one", &[]);
+    for command in ["team", "hero"] {
+        let said = squad.ralph(&[command, &id, "--", "/nowhere/agent"]).fails(1);
+        assert!(said.contains("there is no program \"/nowhere/agent\""), "{said}");
+    }
+    assert!(squad.ralph(&["worker", "analyst", "--", "no-such-agent"]).fails(1).contains("no-such-agent"));
+    assert_eq!((squad.steps().len(), squad.runs().len(), squad.state(&id)), (0, 0, "Backlog".into()));
+}
+
+#[test]
+fn a_task_that_a_person_closes_takes_its_agent_with_it() {
+    let squad = Squad::new();
+    let id = squad.add("one", &[]);
+    squad.behave("one", "triage", "hang");
+    let mut worker = squad.start(&["worker", "analyst", "--once"]);
+    eventually("the first run", || !squad.runs().is_empty());
+    squad.ralph(&["cancel", &id, "--force"]).ok();
+    assert!(worker.wait().unwrap().success());
+    assert_eq!((squad.state(&id), squad.outcomes(&id)), ("Canceled".into(), vec!["triage interrupted".into()]));
+}
+
+#[test]
 fn runs_are_listed_shown_and_read() {
     let squad = Squad::new();
     let id = squad.add("one", &[]);

@@ -109,7 +109,8 @@ impl Board {
     pub fn crew_for(&self, teams: &[TaskId], rules: &Rules) -> Result<Roster, Refusal> {
         let links = Links::new(self);
         let (mut to_read, mut streams, mut reviews, mut open) = (0, 0, 0, 0);
-        for unit in teams.iter().map(|team| self.units(team, &links, rules)).collect::<Result<Vec<_>, _>>()?.concat() {
+        let there = teams.iter().filter(|team| self.get(team).is_some());
+        for unit in there.map(|team| self.units(team, &links, rules)).collect::<Result<Vec<_>, _>>()?.concat() {
             let phases = unit.members.iter().filter_map(|&at| self.phase_at(at, rules));
             let phases: Vec<Phase> = phases.collect();
             let Some(least) = phases.iter().min() else { continue };
@@ -291,9 +292,11 @@ impl Builder<'_> {
                 let Some(at) = self.board.index_of(id) else { return };
                 // What a person made it wait for stays, and so does what is over; the rest is worked out anew.
                 let stays = |id: &&TaskId| {
-                    let blocker = self.board.get(id);
-                    blocker
-                        .is_none_or(|task| task.step.is_none() || self.rules.flow.is_terminal(task.kind, &task.state))
+                    let Some(at) = self.board.index_of(id) else { return false };
+                    let task = &self.board.tasks()[at];
+                    let is_ours = |step: &Step| self.asked.teams.contains(&step.team) && !self.open.contains(&at);
+                    let over = self.rules.flow.is_terminal(task.kind, &task.state);
+                    task.step.as_ref().is_none_or(|step| over || is_ours(step))
                 };
                 let kept = self.board.tasks()[at].blocked_by.iter().filter(stays).cloned().map(StepRef::There);
                 let mut wanted: Vec<StepRef> = kept.chain(after).collect();

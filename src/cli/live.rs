@@ -29,23 +29,27 @@ impl Live {
         let (width, height) =
             terminal_size::terminal_size().map_or((80, 24), |(w, h)| (usize::from(w.0), usize::from(h.0)));
         let picture = picture(view, width, height.saturating_sub(2));
-        self.clear(out);
-        if let Some(line) = line {
-            out.line(line);
+        // Written at once and over what is there, so that nothing flickers.
+        let mut text = if self.lines > 0 { format!("\x1b[{}F", self.lines) } else { String::new() };
+        for line in line.into_iter().chain(picture.iter().map(String::as_str)) {
+            text.push_str(&format!("{}\x1b[K\n", out.fitted(line, width)));
         }
-        for line in &picture {
-            out.line(line);
-        }
+        text.push_str("\x1b[J");
+        write_out(&text);
         (self.lines, self.drawn) = (picture.len(), Some(Instant::now()));
     }
 
-    pub fn clear(&mut self, _out: &Out) {
+    pub fn clear(&mut self) {
         if self.lines > 0 {
-            let mut stdout = std::io::stdout().lock();
-            let _ = write!(stdout, "\x1b[{}F\x1b[J", self.lines).and_then(|()| stdout.flush());
+            write_out(&format!("\x1b[{}F\x1b[J", self.lines));
         }
         self.lines = 0;
     }
+}
+
+fn write_out(text: &str) {
+    let mut stdout = std::io::stdout().lock();
+    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
 }
 
 fn picture(view: &TeamView, width: usize, height: usize) -> Vec<String> {
@@ -56,7 +60,7 @@ fn picture(view: &TeamView, width: usize, height: usize) -> Vec<String> {
     lines.push(String::new());
     let rows = rows(&view.steps);
     let room = height.saturating_sub(lines.len() + 1).max(3);
-    let order = |row: &Row<'_>| (row.is_done(), !row.is_active());
+    let order = |row: &Row<'_>| (row.is_done(), !row.is_at_work(), !row.is_active());
     let mut sorted: Vec<&Row<'_>> = rows.iter().collect();
     sorted.sort_by_key(|row| order(row));
     lines.extend(sorted.iter().take(room).map(|row| row.line(width)));
@@ -100,6 +104,10 @@ fn rows(steps: &[StepView]) -> Vec<Row<'_>> {
 impl Row<'_> {
     fn is_done(&self) -> bool {
         self.steps.iter().all(|step| step.completed)
+    }
+
+    fn is_at_work(&self) -> bool {
+        self.steps.iter().any(|step| step.state.as_str().contains("Progress"))
     }
 
     fn is_active(&self) -> bool {

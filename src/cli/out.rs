@@ -117,6 +117,17 @@ impl Out {
         self.note(written)
     }
 
+    /// A line as the terminal shows it, cut where it ends; colours go where there are none.
+    pub fn fitted(&self, line: &str, width: usize) -> String {
+        use unicode_width::UnicodeWidthStr as _;
+        let plain = anstream::adapter::strip_str(line).to_string();
+        match (plain.width() > width, self.color.get()) {
+            (true, _) => super::table::cut(&plain, width),
+            (false, true) => line.to_owned(),
+            (false, false) => plain,
+        }
+    }
+
     /// A line on the terminal that is written over by the next one.
     pub fn status(&self, text: Option<&str>) {
         let mut err = anstream::stderr().lock();

@@ -285,7 +285,10 @@ fn check(spec: &Spec, value: &str, source: &Source) -> Result<(), ConfigError> {
     let wanted = match spec.shape {
         Shape::Text => return Ok(()),
         Shape::Choice(choices) if choices.contains(&value) => return Ok(()),
-        Shape::Choice(choices) => format!("use {}", choices.join(", ")),
+        Shape::Choice(choices) => {
+            let named = choices.iter().filter(|choice| !choice.is_empty()).copied();
+            format!("use {}", named.collect::<Vec<_>>().join(", "))
+        }
         Shape::Prefix if crate::task::TaskId::new(format!("{value}xxxxxxxxxxxx")).is_ok() => return Ok(()),
         Shape::Limit if value.is_empty() => return Ok(()),
         Shape::Count | Shape::Limit if value.parse::<u32>().is_ok_and(|n| n > 0) => return Ok(()),

@@ -275,8 +275,8 @@ fn settings_know_where_they_come_from() {
     let listed = sandbox.ralph(&["config", "list", "--origin", "--config", "board.name=Flag"]).ok();
     let rows: Vec<Vec<&str>> = listed.lines().map(|line| line.split_whitespace().take(3).collect()).collect();
     let user = sandbox.home().join(".config/ralph/config.toml").display().to_string();
-    assert_eq!(rows[1], ["board.name", "Flag", "--config"]);
-    assert_eq!(rows[2], ["board.prefix", "b-", ".ralph/config.toml"]);
+    assert!(rows.contains(&vec!["board.name", "Flag", "--config"]), "{listed}");
+    assert!(rows.contains(&vec!["board.prefix", "b-", ".ralph/config.toml"]), "{listed}");
     assert_eq!(rows.last().unwrap(), &["ui.color", "never", user.as_str()]);
     assert!(sandbox.add(&["x"]).starts_with("b-"));
     assert_eq!(sandbox.ralph(&["config", "get", "board.prefix"]).ok(), "b-\n");

@@ -96,6 +96,7 @@ fn an_agent_that_does_what_the_prompts_say_brings_a_task_to_its_end() {
     sandbox.hand_in("plan", &id);
     moves("plan", "builder", "__COMPLETE__");
     claim("implement", "builder");
+    sandbox.tick(&id);
     sandbox.ralph(&["worktree", "add", &id]).ok();
     let place = sandbox.root().join(format!("worktrees/{id}"));
     fs::write(place.join("a.txt"), "a").unwrap();

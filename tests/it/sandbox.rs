@@ -159,6 +159,14 @@ impl Sandbox {
         std::fs::write(file, lines.collect::<Vec<_>>().join("\n") + "\n").unwrap();
     }
 
+    /// Ticks every box of a task's plan.
+    pub fn tick(&self, task: &str) {
+        let shown = self.ralph(&["task", "show", task, "--json"]).json();
+        let file = self.root().join(shown["artifacts"]["plan"].as_str().unwrap());
+        let text = std::fs::read_to_string(&file).unwrap().replace("- [ ]", "- [x]");
+        std::fs::write(file, text).unwrap();
+    }
+
     pub fn write_task(&self, id: &str, content: impl AsRef<[u8]>) {
         std::fs::write(self.task_file(id), content).unwrap();
     }

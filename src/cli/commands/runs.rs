@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use super::worker::outcome;
-use crate::app::{self, Run};
+use crate::app::{self, Outcome as Ended, Run};
 use crate::cli::args::Runs as Args;
 use crate::cli::style::{self, paint};
 use crate::cli::table::{cell, clean, render};
@@ -38,14 +38,15 @@ fn list(session: &Session<'_>, task: Option<&str>, limit: usize) -> Answer {
 }
 
 fn row(run: &Run, now: jiff::Timestamp) -> Vec<crate::cli::table::Cell> {
-    let took = run.ended.unwrap_or(now).duration_since(run.started);
+    let over = run.ended.or((run.outcome == Ended::Running).then_some(now));
+    let took = over.map(|over| words::span(over.duration_since(run.started))).unwrap_or_default();
     vec![
         cell(&run.id, style::DIM),
         cell(run.task.as_str(), style::ID),
         cell(&run.command, style::PLAIN),
         cell(run.worker.as_str(), style::OWNER),
         cell(run.outcome.name(), outcome(run.outcome)),
-        cell(words::span(took), style::PLAIN),
+        cell(took, style::PLAIN),
         cell(words::ago(run.started, now), style::DIM),
         cell(run.message.clone().unwrap_or_default(), style::DIM),
     ]

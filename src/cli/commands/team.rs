@@ -76,7 +76,7 @@ impl<'a> Screen<'a> {
     fn end(&mut self, done: &TeamDone, dry_run: bool) -> Answer {
         let out = self.session.out;
         if let Some(live) = &mut self.live {
-            live.clear(out);
+            live.clear();
         }
         if out.json {
             out.json(done);
@@ -95,7 +95,8 @@ fn opening(view: &TeamView, new: usize) -> String {
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let open = view.steps.iter().filter(|step| !step.completed).count();
     let workers: Vec<&str> = view.workers.iter().map(|seen| seen.worker.as_str()).collect();
-    format!("team on {}{more}: {open} steps to do, {new} of them new; {}", teams.join(", "), workers.join(", "))
+    let steps = if open == 1 { "1 step".into() } else { format!("{open} steps") };
+    format!("on {}{more}: {steps} to do, {new} new; {}", teams.join(", "), workers.join(", "))
 }
 
 fn summary(done: &TeamDone) -> String {

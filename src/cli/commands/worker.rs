@@ -51,10 +51,14 @@ pub fn run(session: &Session<'_>, args: &Args) -> Answer {
                 clean(&next.title),
                 next.program.join(" ")
             )),
-            None => out.line(&format!("{}: {} turns; {}", worked.worker, worked.runs.len(), worked.stopped)),
+            None => out.line(&format!("{}: {}; {}", worked.worker, turns(worked.runs.len()), worked.stopped)),
         };
     }
     Ok(Exit::Done)
+}
+
+fn turns(count: usize) -> String {
+    if count == 1 { "1 turn".into() } else { format!("{count} turns") }
 }
 
 /// What holds a claim's lock while a program runs.
@@ -111,6 +115,9 @@ pub(super) fn stop_on_signals() -> Result<Stop, Failure> {
             } else {
                 heard.insist()
             }
+            let soon = "ending after what is in hand; once more ends it at once";
+            let how = if heard.at_once() { "ending at once" } else { soon };
+            let _ = writeln!(std::io::stderr().lock(), "{how}");
             if heard.at_once() {
                 end_later();
             }

@@ -164,6 +164,7 @@ fn a_task_that_is_removed_in_the_middle_does_not_keep_the_team() {
     std::fs::remove_file(squad.sandbox.task_file(&bad)).unwrap();
     eventually("the other task's end", || squad.state(&good) == "Done");
     let pid = rustix::process::Pid::from_raw(i32::try_from(team.id()).unwrap()).unwrap();
+    let _ = std::fs::remove_file(squad.sandbox.outside("ctl/bad.triage"));
     for _ in 0..2 {
         rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
         std::thread::sleep(std::time::Duration::from_millis(50));

@@ -35,11 +35,13 @@ use crate::task::{Kind, StateName, TaskId, Worker};
 use crew::{Crew, Heard};
 
 pub use hero::hero;
-pub use steps::restep;
+pub use steps::{restep, restep_now};
 pub use view::{CrewView, Doing, StepView, TeamView};
 
-/// How often the board is looked at when nobody says anything.
-const LOOK: Duration = Duration::from_millis(500);
+/// How often the board is looked at while something happens, and when nothing does. Workers keep the steps of their own
+/// tasks true, so that the lead need not hurry.
+const LOOK: Duration = Duration::from_millis(200);
+const LOOK_IDLE: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Clone, Default)]
 pub struct TeamWanted {
@@ -160,15 +162,13 @@ impl<'a> Team<'a> {
         tell: &mut dyn FnMut(&TeamNews, &TeamView),
     ) -> Result<bool, Failure> {
         crew.fill(&|_| true)?;
-        let (mut looked, mut end) = (Instant::now(), Ending::default());
+        let (mut looked, mut happened, mut end) = (Instant::now(), true, Ending::default());
         loop {
             let heard = crew.listen(Duration::from_millis(100));
-            let quiet = heard.is_none();
             let news = heard.map_or(TeamNews::Tick, |heard| self.hear(crew, heard));
-            let ended = matches!(&news, TeamNews::Worker { event: WorkerEvent::Ended { .. }, .. });
-            let due = quiet || ended || matches!(news, TeamNews::Died { .. }) || looked.elapsed() > LOOK;
+            happened = happened || !matches!(news, TeamNews::Tick);
+            let due = looked.elapsed() > if happened { LOOK } else { LOOK_IDLE };
             if due && !end.asked {
-                looked = Instant::now();
                 match self.keep_up(crew) {
                     Ok(over) => end.over = over,
                     // Somebody saved a file at this moment; the next look sees it.
@@ -176,6 +176,7 @@ impl<'a> Team<'a> {
                     // Who is at work brings that to its end.
                     Err(failure) => end.failed = Some(failure),
                 }
+                (looked, happened) = (Instant::now(), false);
             }
             tell(&news, &self.view);
             if (stop.soon() || end.over || end.failed.is_some()) && !std::mem::replace(&mut end.asked, true) {

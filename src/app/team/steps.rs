@@ -11,9 +11,14 @@ use crate::task::{Key, Task, TaskId, Value};
 /// How many steps are new.
 pub fn restep(ws: &Workspace, asked: &TeamAsk) -> Result<usize, Failure> {
     // Most of the time there is nothing to do, and nobody has to wait for us to see that.
-    if planned(ws, asked, &ws.board()?)?.is_empty() {
-        return Ok(0);
+    match planned(ws, asked, &ws.board()?)?.is_empty() {
+        true => Ok(0),
+        false => restep_now(ws, asked),
     }
+}
+
+/// The same for whoever knows that there is something to do.
+pub fn restep_now(ws: &Workspace, asked: &TeamAsk) -> Result<usize, Failure> {
     let lock = ws.lock()?;
     let board = ws.board()?;
     let plan = planned(ws, asked, &board)?;

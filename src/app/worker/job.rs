@@ -1,5 +1,7 @@
 //! One command on one task, for one worker: what is claimed for it, and the record of its run.
 
+use jiff::Timestamp;
+
 use super::attempts;
 use crate::app::runs::{Outcome, Run};
 use crate::app::{Failure, Workspace};
@@ -13,6 +15,8 @@ pub struct Job {
     pub worker: Worker,
     pub team: Option<TaskId>,
     pub step: Option<TaskId>,
+    /// When it was chosen: from then on its worker is busy with it.
+    pub since: Timestamp,
 }
 
 impl Job {
@@ -32,7 +36,7 @@ impl Job {
             attempt: attempts::read(ws, &self.task, &self.command).failures + 1,
             program,
             dir: ws.store.root().to_owned(),
-            started: jiff::Timestamp::now(),
+            started: self.since,
             ended: None,
             outcome: Outcome::Running,
             code: None,

@@ -26,13 +26,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::next::as_reaped;
 use super::reap::reap;
 use super::runs::{Outcome, Run};
-use super::team::restep;
+use super::team::restep_now;
 use super::{Failure, Options, Workspace};
 use crate::board::{Board, TeamAsk};
 use crate::fs;
@@ -49,7 +49,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(2);
 /// So long a task that waits for something outside is left alone.
 const WAITS: Duration = Duration::from_secs(60);
 /// So often in a row a task may be taken from under one's hands.
-const MOST_IN_VAIN: usize = 3;
+const MOST_IN_VAIN: usize = 10;
 
 /// For a role, under a name, on the steps of some teams.
 pub type StartWorker<'a> = dyn Fn(&str, &Worker, &[TaskId]) -> Result<Command, Failure> + 'a;
@@ -261,7 +261,7 @@ impl Shift<'_> {
     fn shortest_rest(&self) -> Result<Option<Duration>, Failure> {
         let resting = attempts::resting(self.ws)?;
         let board = self.ws.board()?;
-        let now = jiff::Timestamp::now();
+        let now = Timestamp::now();
         let ours = resting
             .iter()
             .filter(|(id, _)| board.get(id).is_some_and(|task| !self.ws.flow().is_terminal(task.kind, &task.state)));
@@ -302,7 +302,8 @@ impl Shift<'_> {
             let choice = board.choose_but(Some(&self.role), Some(&self.worker), left_out, rules);
             return Ok(choice.and_then(|choice| {
                 let worker = self.worker.clone();
-                Some(Job { task: choice.task, command: choice.command?, worker, team: None, step: None })
+                let since = Timestamp::now();
+                Some(Job { task: choice.task, command: choice.command?, worker, team: None, step: None, since })
             }));
         }
         let taken = |owner: &Worker| is_at_work(self.ws, owner);
@@ -315,6 +316,7 @@ impl Shift<'_> {
                 worker: self.worker.clone(),
                 team,
                 step: Some(choice.step),
+                since: Timestamp::now(),
             }
         }))
     }
@@ -343,7 +345,7 @@ impl Shift<'_> {
             let agent = program::agent_for(self.ws, &job.command, &self.role, &self.asked.program)?;
             turn::run_agent(self.ws, job, &agent, self.launch, self.stop, &mut began)
         };
-        let run = match done {
+        let mut run = match done {
             Ok(run) => run,
             Err(failure) if failure.is_overtaken() => return Ok(None),
             Err(failure) => return Err(failure),
@@ -352,10 +354,13 @@ impl Shift<'_> {
             self.left.insert(job.task.clone(), Instant::now() + WAITS);
         }
         if !self.asked.teams.is_empty() {
-            restep(
+            restep_now(
                 self.ws,
                 &TeamAsk { teams: self.asked.teams.clone(), bough: self.asked.bough, ..TeamAsk::default() },
             )?;
+            // Its steps are part of it.
+            run.ended = Some(Timestamp::now());
+            run.write(self.ws)?;
         }
         tell(&WorkerEvent::Ended { run: Box::new(run.clone()), title });
         Ok(Some(run))

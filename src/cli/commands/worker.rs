@@ -111,9 +111,9 @@ pub(super) fn stop_on_signals() -> Result<Stop, Failure> {
     std::thread::spawn(move || {
         for signal in signals.forever() {
             if signal == SIGINT {
-                heard.ask()
+                heard.ask();
             } else {
-                heard.insist()
+                heard.insist();
             }
             let soon = "ending after what is in hand; once more ends it at once";
             let how = if heard.at_once() { "ending at once" } else { soon };

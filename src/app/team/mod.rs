@@ -149,7 +149,13 @@ impl<'a> Team<'a> {
         let mut teams = if wanted.ready { ready(ws, &board)? } else { named(ws, &board, &wanted.tasks)? };
         preflight(ws)?;
         let locks = if wanted.dry_run { Vec::new() } else { locks(ws, &mut teams, wanted.ready)? };
-        let view = TeamView { teams: teams.clone(), started: Timestamp::now(), workers: Vec::new(), steps: Vec::new() };
+        let view = TeamView {
+            teams: teams.clone(),
+            started: Timestamp::now(),
+            workers: Vec::new(),
+            steps: Vec::new(),
+            ending: None,
+        };
         let asked = TeamAsk { teams, bough: wanted.bough, ..TeamAsk::default() };
         Ok(Self { ws, asked, view, runs: Vec::new(), _locks: locks })
     }
@@ -178,6 +184,7 @@ impl<'a> Team<'a> {
                 }
                 (looked, happened) = (Instant::now(), false);
             }
+            self.view.ending = stop.wish();
             tell(&news, &self.view);
             if (stop.soon() || end.over || end.failed.is_some()) && !std::mem::replace(&mut end.asked, true) {
                 crew.signal(Signal::INT);

@@ -58,7 +58,7 @@ fn why(ws: &Workspace, board: &Board, at: usize, runs: &[Run]) -> String {
     if ws.rules().is_left(task, "triage") {
         return "triage left it where it is".into();
     }
-    said.unwrap_or_else(|| "nobody has taken it up".into())
+    said.unwrap_or_else(|| "it is not done yet".into())
 }
 
 /// Writes the report and links it to the teams' tasks; `None` where there is nothing to tell that is not told already.

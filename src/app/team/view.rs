@@ -17,6 +17,8 @@ pub struct TeamView {
     pub started: Timestamp,
     pub workers: Vec<CrewView>,
     pub steps: Vec<StepView>,
+    /// Somebody asked it to end.
+    pub ending: Option<&'static str>,
 }
 
 #[derive(Debug, Clone, Serialize)]

@@ -74,6 +74,15 @@ impl Stop {
         self.0.store(2, Ordering::Relaxed);
     }
 
+    /// What was asked for, in words.
+    pub fn wish(&self) -> Option<&'static str> {
+        match self.0.load(Ordering::Relaxed) {
+            0 => None,
+            1 => Some("ending after what is in hand; once more ends it at once"),
+            _ => Some("ending at once"),
+        }
+    }
+
     pub fn soon(&self) -> bool {
         self.0.load(Ordering::Relaxed) > 0
     }

@@ -43,15 +43,8 @@ pub struct Team {
     /// Everything that can be worked on now
     #[arg(long, conflicts_with = "tasks")]
     pub ready: bool,
-    /// Make the steps of one phase at a time
-    #[arg(long)]
-    pub bough: bool,
-    /// Say which steps there would be, and start nobody
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Another agent program than `agent.command`, with its arguments
-    #[arg(last = true, value_name = "PROGRAM")]
-    pub program: Vec<String>,
+    #[command(flatten)]
+    pub how: How,
 }
 
 #[derive(Debug, Args)]
@@ -59,6 +52,13 @@ pub struct Hero {
     /// What to work on: a task, a group or an epic
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
+    #[command(flatten)]
+    pub how: How,
+}
+
+/// How a pipeline is carried out.
+#[derive(Debug, Args)]
+pub struct How {
     /// Make the steps of one phase at a time
     #[arg(long)]
     pub bough: bool,

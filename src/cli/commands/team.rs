@@ -14,34 +14,34 @@ pub fn team(session: &Session<'_>, args: &Team) -> Answer {
     let wanted = TeamWanted {
         tasks: args.tasks.clone(),
         ready: args.ready,
-        bough: args.bough,
-        dry_run: args.dry_run,
-        program: args.program.clone(),
+        bough: args.how.bough,
+        dry_run: args.how.dry_run,
+        program: args.how.program.clone(),
     };
-    let stop = stop_on_signals()?;
+    let mut screen = Screen::new(session);
+    let stop = stop_on_signals(screen.live.is_none())?;
     let start = |role: &str, name: &crate::task::Worker, teams: &[crate::task::TaskId]| {
-        worker(session, role, name, teams, args.bough, &args.program)
+        worker(session, role, name, teams, args.how.bough, &args.how.program)
     };
     let launch = Launch { guard: &guard, worker: &start };
-    let mut screen = Screen::new(session);
     let done = app::team(&session.options, &wanted, &launch, &stop, &mut |news, view| screen.show(news, view))?;
-    screen.end(&done, args.dry_run)
+    screen.end(&done, args.how.dry_run)
 }
 
 pub fn hero(session: &Session<'_>, args: &Hero) -> Answer {
     let wanted = TeamWanted {
         tasks: vec![args.task.clone()],
         ready: false,
-        bough: args.bough,
-        dry_run: args.dry_run,
-        program: args.program.clone(),
+        bough: args.how.bough,
+        dry_run: args.how.dry_run,
+        program: args.how.program.clone(),
     };
-    let stop = stop_on_signals()?;
-    let launch = Launch { guard: &guard, worker: &|_, _, _| Err(app::Failure::broken("no-crew", "a hero is alone")) };
     let mut screen = Screen::new(session);
+    let stop = stop_on_signals(screen.live.is_none())?;
+    let launch = Launch { guard: &guard, worker: &|_, _, _| Err(app::Failure::broken("no-crew", "a hero is alone")) };
     let mut show = |news: &TeamNews, view: &TeamView| screen.show(news, view);
     let done = app::hero(&session.options, &wanted, &launch, &stop, &mut show)?;
-    screen.end(&done, args.dry_run)
+    screen.end(&done, args.how.dry_run)
 }
 
 /// A picture that is drawn again on a terminal; a line for each turn elsewhere.

@@ -25,7 +25,7 @@ pub fn run(session: &Session<'_>, args: &Args) -> Answer {
         wait: args.wait,
         dry_run: args.dry_run,
     };
-    let stop = stop_on_signals()?;
+    let stop = stop_on_signals(!args.events)?;
     let out = session.out;
     let mut tell = |event: &WorkerEvent| {
         if args.events {
@@ -102,7 +102,7 @@ pub(super) fn worker(
 }
 
 /// The first Ctrl-C lets what is in hand come to its end; the second, or any other wish to end, is at once.
-pub(super) fn stop_on_signals() -> Result<Stop, Failure> {
+pub(super) fn stop_on_signals(tells: bool) -> Result<Stop, Failure> {
     let stop = Stop::default();
     let signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]);
     let mut signals =
@@ -115,9 +115,9 @@ pub(super) fn stop_on_signals() -> Result<Stop, Failure> {
             } else {
                 heard.insist();
             }
-            let soon = "ending after what is in hand; once more ends it at once";
-            let how = if heard.at_once() { "ending at once" } else { soon };
-            let _ = writeln!(std::io::stderr().lock(), "{how}");
+            if let Some(wish) = heard.wish().filter(|_| tells) {
+                let _ = writeln!(std::io::stderr().lock(), "{wish}");
+            }
             if heard.at_once() {
                 end_later();
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::{CrewView, Team, TeamDone, TeamNews, TeamView, TeamWanted, restep};
-use crate::app::worker::{Launch, Name, Shift, Stop, WorkerAsk, check_agents, take_name};
+use crate::app::worker::{Launch, Name, Shift, Stop, WorkerAsk, check_agents, take_name, unless_raced};
 use crate::app::{Failure, Options, Workspace};
 
 /// Goes on until nothing is left that it could do.
@@ -83,7 +83,7 @@ impl Team<'_> {
         shifts: &mut [Shift<'_>],
         tell: &mut dyn FnMut(&TeamNews, &TeamView),
     ) -> Result<bool, Failure> {
-        restep(self.ws, &self.asked)?;
+        unless_raced(restep(self.ws, &self.asked))?;
         let mut may_come = false;
         // Whoever is further along the pipeline goes first: what is begun is brought to its end.
         for shift in shifts.iter_mut().rev() {

@@ -33,7 +33,7 @@ use super::next::as_reaped;
 use super::reap::reap;
 use super::runs::{Outcome, Run};
 use super::team::restep_now;
-use super::{Failure, Options, Workspace};
+use super::{Failure, FailureKind, Options, Workspace};
 use crate::board::{Board, TeamAsk};
 use crate::fs;
 use crate::task::{TaskId, Worker};
@@ -183,6 +183,14 @@ fn known_role(ws: &Workspace, typed: &str) -> Result<String, Failure> {
         };
         Failure::usage("unknown-role", message)
     })
+}
+
+/// Somebody saved a file at that moment: the next look sees it.
+pub(super) fn unless_raced(done: Result<usize, Failure>) -> Result<(), Failure> {
+    match done {
+        Err(failure) if failure.kind != FailureKind::Raced => Err(failure),
+        _ => Ok(()),
+    }
 }
 
 /// One worker from its first turn to its last.
@@ -363,10 +371,8 @@ impl Shift<'_> {
             self.left.insert(job.task.clone(), Instant::now() + WAITS);
         }
         if !self.asked.teams.is_empty() {
-            restep_now(
-                self.ws,
-                &TeamAsk { teams: self.asked.teams.clone(), bough: self.asked.bough, ..TeamAsk::default() },
-            )?;
+            let asked = TeamAsk { teams: self.asked.teams.clone(), bough: self.asked.bough, ..TeamAsk::default() };
+            unless_raced(restep_now(self.ws, &asked))?;
             // Its steps are part of it.
             run.ended = Some(Timestamp::now());
             run.write(self.ws)?;

@@ -92,6 +92,10 @@ impl Board {
 
     /// How a run of a command on a task has ended, from how the task was before.
     pub fn ended(&self, before: &Task, command: &str, rules: &Rules) -> Ended {
+        // A file that cannot be read says nothing; one that is gone needs nothing more.
+        if self.broken_file(&before.id).is_some() {
+            return Ended::Unmoved;
+        }
         let Some(at) = self.index_of(&before.id) else { return Ended::Done };
         let task = &self.tasks()[at];
         if Some(&task.state) == rules.flow.escalation() {

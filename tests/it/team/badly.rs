@@ -176,6 +176,24 @@ fn a_task_that_is_removed_in_the_middle_does_not_keep_the_team() {
 }
 
 #[test]
+fn a_file_that_breaks_in_the_middle_is_named_and_the_rest_is_finished() {
+    let squad = Squad::new();
+    squad.settings("timeout = \"1s\"");
+    let (bad, good) = (squad.add("bad", &[]), squad.add("good", &[]));
+    squad.behave("bad", "triage", "hang");
+    let team = squad.command(&["team", &bad, &good]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    eventually("the run", || squad.runs().iter().any(|run| run["task"] == bad.as_str()));
+    let text = squad.sandbox.read_task(&bad);
+    squad.sandbox.write_task(&bad, format!("{text}\nbroken = = 1\n"));
+    let end = team.wait_with_output().unwrap();
+    let said = String::from_utf8(end.stdout).unwrap();
+    assert_eq!(end.status.code(), Some(1), "{said}");
+    assert!(said.contains("unreadable: ") && said.contains(&format!("{bad}.toml")), "{said}");
+    assert_eq!(squad.state(&good), "Done");
+    assert!(squad.sandbox.read_task(&bad).contains("broken = = 1"), "nobody wrote over it");
+}
+
+#[test]
 fn what_an_agent_leaves_running_ends_with_its_turn() {
     let squad = Squad::new();
     let id = squad.add("one", &[]);

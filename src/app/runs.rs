@@ -34,6 +34,9 @@ pub struct Run {
     pub to: Option<StateName>,
     /// Why it failed, or what came of it.
     pub message: Option<String>,
+    /// What changed in the main worktree meanwhile, be it by this run or by another.
+    #[serde(default)]
+    pub strays: Vec<String>,
     /// Files of the main worktree that differed from HEAD when it began.
     #[serde(default)]
     pub dirty: Vec<Dirty>,

@@ -56,6 +56,13 @@ impl Tenure {
         Ok(child)
     }
 
+    /// Somebody else has the claim by now.
+    pub fn is_lost(&self, ws: &Workspace) -> bool {
+        let id = &self.claimed.task;
+        let claim = ws.store.claim_file(id).ok().flatten();
+        claim.is_some_and(|claim| claim.proof(id) != self.claimed.claim)
+    }
+
     /// The program has ended: the claim is this process's own again, until what came of it is settled.
     pub fn take_back(&mut self) {
         if let Some(heir) = self.heir.take() {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::{CrewView, Team, TeamDone, TeamNews, TeamView, TeamWanted, restep};
 use crate::app::worker::{Launch, Name, Shift, Stop, WorkerAsk, check_agents, take_name, unless_raced};
 use crate::app::{Failure, Options, Workspace};
+use crate::workflow::Role;
 
 /// Goes on until nothing is left that it could do.
 pub fn hero(
@@ -64,9 +65,11 @@ pub fn hero(
     team.done(&ws.board()?, stopped, true)
 }
 
-/// A name of each role, so that nobody else acts under it meanwhile.
+/// A name of each role that has something to do in this review mode, so that nobody else acts under it meanwhile.
 fn names(ws: &Workspace) -> Result<Vec<(String, Name)>, Failure> {
-    ws.flow().roles().iter().map(|role| Ok((role.name.clone(), take_name(ws, &role.name, None)?))).collect()
+    let busy = |role: &&Role| ws.flow().commands_of(&role.name, ws.rules().mode).next().is_some();
+    let roles = ws.flow().roles().iter().filter(busy);
+    roles.map(|role| Ok((role.name.clone(), take_name(ws, &role.name, None)?))).collect()
 }
 
 fn workspaces(options: &Options, names: &[(String, Name)]) -> Result<Vec<Workspace>, Failure> {
@@ -99,10 +102,7 @@ impl Team<'_> {
             self.view.steps = self.steps(&self.ws.board()?);
             tell(&TeamNews::Tick, &self.view);
             match done {
-                Some(run) => {
-                    self.runs.push(run);
-                    return Ok(true);
-                }
+                Some(_) => return Ok(true),
                 // Somebody else has it for now.
                 None => may_come = true,
             }

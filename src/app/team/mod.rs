@@ -24,7 +24,7 @@ use rustix::process::Signal;
 use serde::Serialize;
 
 use super::next::as_reaped;
-use super::runs::Run;
+use super::runs::{Outcome, Run, list_runs};
 use super::worker::{Launch, Stop, WorkerEvent, check_agents};
 use super::worktree::main_branch;
 use super::{Failure, FailureKind, Options, Workspace};
@@ -99,7 +99,8 @@ pub(super) struct Team<'a> {
     ws: &'a Workspace,
     asked: TeamAsk,
     view: TeamView,
-    runs: Vec<Run>,
+    /// How the last run of each task ended.
+    last: BTreeMap<TaskId, Outcome>,
     /// Other teams keep away from its tasks while these are held.
     _locks: Vec<BoardLock>,
 }
@@ -157,7 +158,7 @@ impl<'a> Team<'a> {
             ending: None,
         };
         let asked = TeamAsk { teams, bough: wanted.bough, ..TeamAsk::default() };
-        Ok(Self { ws, asked, view, runs: Vec::new(), _locks: locks })
+        Ok(Self { ws, asked, view, last: BTreeMap::new(), _locks: locks })
     }
 
     /// The loop of the lead: it hears its workers, keeps the steps true, and fills empty places. Whether it was stopped.
@@ -228,7 +229,7 @@ impl<'a> Team<'a> {
                 let worker = crew.slots[number].worker.clone();
                 if let WorkerEvent::Ended { run, .. } = &event {
                     crew.forgive(number);
-                    self.runs.push((**run).clone());
+                    self.last.insert(run.task.clone(), run.outcome);
                 }
                 self.note(&worker, &event);
                 TeamNews::Worker { worker, event }
@@ -291,11 +292,7 @@ impl<'a> Team<'a> {
 
     /// Tasks whose last run waits for something outside.
     fn waiting(&self) -> Vec<TaskId> {
-        let mut last: BTreeMap<&TaskId, &Run> = BTreeMap::new();
-        for run in &self.runs {
-            last.insert(&run.task, run);
-        }
-        let waits = last.into_iter().filter(|(_, run)| run.outcome == super::runs::Outcome::Waiting);
+        let waits = self.last.iter().filter(|(_, outcome)| **outcome == Outcome::Waiting);
         waits.map(|(task, _)| task.clone()).collect()
     }
 
@@ -308,14 +305,20 @@ impl<'a> Team<'a> {
     /// What is to be told at the end, with the report unless it was stopped.
     fn done(mut self, board: &Board, stopped: bool, reports: bool) -> Result<TeamDone, Failure> {
         self.view.steps = self.steps(board);
+        // From the disk: those whose workers died are there, too.
+        let ours = |run: &Run| run.team.as_ref().is_some_and(|team| self.asked.teams.contains(team));
+        let since = self.view.started;
+        let mut runs = list_runs(self.ws, None, usize::MAX)?;
+        runs.retain(|run| ours(run) && run.started >= since);
+        runs.reverse();
         let mut done = TeamDone {
             teams: self.asked.teams.clone(),
             report: None,
             finished: self.view.steps.iter().all(|step| step.completed),
             stopped,
-            left: report::left(self.ws, board, &self.asked.teams, &self.runs)?,
+            left: report::left(self.ws, board, &self.asked.teams)?,
             steps: self.view.steps,
-            runs: self.runs,
+            runs,
             started: self.view.started,
             ended: Timestamp::now(),
         };
@@ -326,8 +329,8 @@ impl<'a> Team<'a> {
     }
 }
 
-/// What every team needs, before anything is written: a branch to start from.
-fn preflight(ws: &Workspace) -> Result<(), Failure> {
+/// What everybody needs, before anything is written: a branch to start from.
+pub(super) fn preflight(ws: &Workspace) -> Result<(), Failure> {
     let main = main_branch(ws);
     if ws.repository.has_branch(&main) {
         return Ok(());

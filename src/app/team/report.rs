@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::{Left, TeamDone};
-use crate::app::runs::Run;
+use crate::app::runs::{Outcome, Run, list_runs};
 use crate::app::{Failure, Workspace};
 use crate::board::{Board, Change, Links, Op, Refusal};
 use crate::fs;
@@ -13,7 +13,7 @@ use crate::task::{StateName, Task, TaskId, Value, Worker};
 const FOLDER: &str = "thoughts/shared/reports";
 
 /// Every task of the teams that is still open, with the reason.
-pub(super) fn left(ws: &Workspace, board: &Board, teams: &[TaskId], runs: &[Run]) -> Result<Vec<Left>, Failure> {
+pub(super) fn left(ws: &Workspace, board: &Board, teams: &[TaskId]) -> Result<Vec<Left>, Failure> {
     let links = Links::new(board);
     let mut found: Vec<Left> = Vec::new();
     for (id, problem) in teams.iter().filter_map(|id| Some((id, board.broken_file(id)?))) {
@@ -27,17 +27,17 @@ pub(super) fn left(ws: &Workspace, board: &Board, teams: &[TaskId], runs: &[Run]
             if known || ws.flow().is_terminal(task.kind, &task.state) {
                 continue;
             }
-            let why = why(ws, board, at, runs);
+            let why = why(ws, board, at);
             found.push(Left { task: task.id.clone(), title: task.title.clone(), state: task.state.clone(), why });
         }
     }
     Ok(found)
 }
 
-fn why(ws: &Workspace, board: &Board, at: usize, runs: &[Run]) -> String {
+fn why(ws: &Workspace, board: &Board, at: usize) -> String {
     let task = &board.tasks()[at];
-    let last = runs.iter().rev().find(|run| run.task == task.id);
-    let said = last.and_then(|run| run.message.clone());
+    let last = list_runs(ws, Some(&task.id), 1).ok().and_then(|mut runs| runs.pop());
+    let said = last.and_then(|run| run.message);
     let blockers = board.open_blockers(at, ws.rules());
     if Some(&task.state) == ws.flow().escalation() {
         return said.map_or_else(|| "a person is needed".into(), |said| format!("a person is needed: {said}"));
@@ -189,20 +189,16 @@ fn workers(text: &mut String, done: &TeamDone) {
 fn impediments(text: &mut String, done: &TeamDone) {
     let _ = writeln!(text, "\n## Impediments\n");
     let mut any = false;
-    for run in
-        done.runs.iter().filter(|run| run.outcome.is_failure() || run.outcome == crate::app::runs::Outcome::Strayed)
-    {
-        let said = run.message.as_deref().unwrap_or_default();
-        let _ = writeln!(
-            text,
-            "- {} of {}, attempt {}: {} ({}; {})",
-            run.command,
-            run.task,
-            run.attempt,
-            said,
-            run.outcome.name(),
-            run.id
-        );
+    let hindered = |run: &&Run| {
+        run.outcome.is_failure() || matches!(run.outcome, Outcome::Strayed | Outcome::Lost) || !run.strays.is_empty()
+    };
+    for run in done.runs.iter().filter(hindered) {
+        let mut said = run.message.clone().unwrap_or_default();
+        if !run.strays.is_empty() && run.outcome != Outcome::Strayed {
+            said = format!("{said} this changed in the main worktree meanwhile: {}", run.strays.join(", "));
+        }
+        let (what, attempt, how) = (&run.command, run.attempt, run.outcome.name());
+        let _ = writeln!(text, "- {what} of {}, attempt {attempt}: {how} {} ({})", run.task, said.trim(), run.id);
         any = true;
     }
     if !any {

@@ -47,6 +47,11 @@ fn judge(ws: &Workspace, job: &Job, run: &mut Run, done: Result<String, Failure>
         ws.family(&job.task)?.get(&job.task).is_some_and(|task| Some(&task.state) == ws.flow().escalation());
     run.outcome = match failure.code {
         _ if escalated => Outcome::Escalated,
+        // No waiting helps against what is in the way.
+        "in-the-way" => {
+            settle::call_a_person(ws, job, run, std::slice::from_ref(&failure.message))?;
+            Outcome::Escalated
+        }
         code if WAITING.contains(&code) || failure.kind == FailureKind::Offline => Outcome::Waiting,
         _ if failure.kind == FailureKind::Raced => {
             // Others are at it, too: that is nobody's failure.

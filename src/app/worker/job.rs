@@ -43,6 +43,7 @@ impl Job {
             from: before.state.clone(),
             to: None,
             message: None,
+            strays: Vec::new(),
             dirty: Vec::new(),
         };
         run.begin(ws)

@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use super::next::as_reaped;
 use super::reap::reap;
 use super::runs::{Outcome, Run};
-use super::team::restep_now;
+use super::team::{preflight, restep_now};
 use super::{Failure, FailureKind, Options, Workspace};
 use crate::board::{Board, TeamAsk};
 use crate::fs;
@@ -157,6 +157,7 @@ pub fn work(
 ) -> Result<Worked, Failure> {
     let ws = Workspace::open(options)?;
     let role = known_role(&ws, &asked.role)?;
+    preflight(&ws)?;
     let name = take_name(&ws, &role, options.worker.as_deref())?;
     if ws.rules().role_of(&name.worker) != Some(role.as_str()) {
         return Err(Failure::usage("not-your-role", format!("{} is no name of a {role}", name.worker))

@@ -53,15 +53,20 @@ pub(super) fn agent_for(ws: &Workspace, command: &str, role: &str, typed: &[Stri
 fn refuse_missing(program: &str) -> Result<(), Failure> {
     let there = match program.contains('/') {
         // One that depends on the task, or on where it is run, is found out then.
-        true => program.contains('{') || !program.starts_with('/') || Path::new(program).is_file(),
+        true => program.contains('{') || !program.starts_with('/') || runs(Path::new(program)),
         false => std::env::var_os("PATH")
-            .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file())),
+            .is_some_and(|path| std::env::split_paths(&path).any(|folder| runs(&folder.join(program)))),
     };
     match there {
         true => Ok(()),
-        false => Err(Failure::refused("no-program", format!("there is no program {program:?}"))
+        false => Err(Failure::refused("no-program", format!("there is no program {program:?} that could be started"))
             .advice("say one that is on your PATH, or its whole path: agent.command, or at the end after `--`")),
     }
+}
+
+fn runs(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
 /// Whether there is a program for everything that a team may have to do.

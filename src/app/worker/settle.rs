@@ -14,6 +14,14 @@ use crate::workflow::Intent;
 /// So many runs may each leave the rest to the next one.
 const MOST_PARTS: u32 = 20;
 
+/// What is known after a run beside the board.
+pub(super) struct After {
+    /// Its branch has moved.
+    pub advanced: bool,
+    /// Somebody else has its claim by now.
+    pub taken_over: bool,
+}
+
 /// Reads from the board what the run has done, whatever its exit code says.
 pub(super) fn settle(
     ws: &Workspace,
@@ -21,7 +29,7 @@ pub(super) fn settle(
     before: &Task,
     mut run: Run,
     exit: &Exit,
-    advanced: bool,
+    after: &After,
 ) -> Result<Run, Failure> {
     let board = ws.family(&job.task)?;
     let ended = board.ended(before, &job.command, ws.rules());
@@ -30,7 +38,7 @@ pub(super) fn settle(
     let strayed = !found.own.is_empty() && strays::counts(ws);
     (run.outcome, run.message) = match (ended, exit) {
         (Ended::Escalated, _) => (Outcome::Escalated, rejected(board.get(&job.task), before)),
-        (_, Exit::Closed) => (Outcome::Interrupted, Some("its task was closed meanwhile".into())),
+        (_, Exit::Closed) => (Outcome::Interrupted, Some("its task was closed or taken over meanwhile".into())),
         (Ended::Done, _) => (Outcome::Done, None),
         (Ended::Iterated, _) => (Outcome::Iterated, None),
         (Ended::Unmoved, _) if strayed => (Outcome::Strayed, Some(strayed_message(&found.own))),
@@ -39,12 +47,14 @@ pub(super) fn settle(
         (Ended::Unmoved, Exit::TimedOut(limit)) => {
             (Outcome::TimedOut, Some(format!("it took longer than {} s, and was ended", limit.as_secs())))
         }
-        (Ended::Unmoved, Exit::Ended(status)) if advanced && status.success() => (Outcome::Advanced, None),
+        (Ended::Unmoved, _) if after.taken_over => (Outcome::Interrupted, Some("somebody took it over".into())),
+        (Ended::Unmoved, Exit::Ended(status)) if after.advanced && status.success() => (Outcome::Advanced, None),
         (Ended::Unmoved, Exit::Ended(status)) if status.success() => {
             (Outcome::Unmoved, Some(format!("it ended well and left {} in {}", before.id, before.state)))
         }
         (Ended::Unmoved, Exit::Ended(status)) => (Outcome::Failed, Some(format!("it failed ({status})"))),
     };
+    run.strays = found.all();
     if !found.is_empty() && run.outcome != Outcome::Strayed {
         tell_of(ws, before, &found.all())?;
     }
@@ -113,7 +123,7 @@ pub(super) fn follow_up(ws: &Workspace, job: &Job, run: &mut Run) -> Result<(), 
 }
 
 /// With all that a person needs to go on from here.
-fn call_a_person(ws: &Workspace, job: &Job, run: &mut Run, reasons: &[String]) -> Result<(), Failure> {
+pub(super) fn call_a_person(ws: &Workspace, job: &Job, run: &mut Run, reasons: &[String]) -> Result<(), Failure> {
     let said = tail(&run.path(ws, "output.log"), 12)?;
     let listed: String = reasons.iter().map(|reason| format!("- {reason}\n")).collect();
     let said =

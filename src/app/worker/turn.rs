@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use super::program::{Agent, Filling, filled};
+use super::settle::After;
 use super::strays::dirty;
 use super::{Job, Launch, Stop, settle};
 use crate::app::prompt::{Prompt, prompt};
@@ -61,6 +62,7 @@ pub(super) fn run_agent(
     };
     tenure.take_back();
     let advanced = tip.is_some() && tip != self::tip(ws, &job.task);
+    let after = After { advanced, taken_over: tenure.is_lost(ws) };
     let outside = matches!(&exit, Exit::NotStarted(failure) if OUTSIDE.contains(&failure.code));
     if outside && let Exit::NotStarted(failure) = exit {
         // The task is not to blame: whoever set this up is told, and it waits as it was.
@@ -70,7 +72,7 @@ pub(super) fn run_agent(
         return Err(failure);
     }
     // While the claim is still ours: nobody takes the task up before it is known what came of this.
-    let run = settle::settle(ws, job, &before, run, &exit, advanced);
+    let run = settle::settle(ws, job, &before, run, &exit, &after);
     tenure.finish(ws)?;
     settle::close(ws, run?)
 }
@@ -174,7 +176,7 @@ fn wait(ws: &Workspace, tenure: &Tenure, child: &mut Child, limit: Duration, sto
             end(child)?;
             break Exit::Stopped;
         }
-        if closed.is_due() && is_closed(ws, &tenure.claimed.task) && closed.for_long() {
+        if closed.is_due() && (tenure.is_lost(ws) || (is_closed(ws, &tenure.claimed.task) && closed.for_long())) {
             end(child)?;
             break Exit::Closed;
         }

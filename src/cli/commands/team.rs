@@ -96,13 +96,15 @@ fn opening(view: &TeamView, new: usize) -> String {
     let open = view.steps.iter().filter(|step| !step.completed).count();
     let workers: Vec<&str> = view.workers.iter().map(|seen| seen.worker.as_str()).collect();
     let steps = if open == 1 { "1 step".into() } else { format!("{open} steps") };
-    format!("on {}{more}: {steps} to do, {new} new; {}", teams.join(", "), workers.join(", "))
+    let crew = if workers.is_empty() { "nobody is needed".into() } else { workers.join(", ") };
+    format!("on {}{more}: {steps} to do, {new} new; {crew}", teams.join(", "))
 }
 
 fn summary(done: &TeamDone) -> String {
     let finished = done.steps.iter().filter(|step| step.completed).count();
     let took = words::span(done.ended.duration_since(done.started));
-    let mut text = format!("{finished} of {} steps completed in {took}, {} runs\n", done.steps.len(), done.runs.len());
+    let runs = if done.runs.len() == 1 { "1 run".into() } else { format!("{} runs", done.runs.len()) };
+    let mut text = format!("{finished} of {} steps completed in {took}, {runs}\n", done.steps.len());
     for left in &done.left {
         let mark =
             if left.state.as_str().contains("Human") { paint(style::WARN, "!") } else { paint(style::DIM, "○") };

@@ -168,7 +168,11 @@ fn ended(run: &Run) -> String {
     let to = run.to.as_ref().map(|to| format!(" → {to}")).unwrap_or_default();
     let why = run.message.as_ref().filter(|_| run.outcome != Outcome::Done);
     let why = why.map(|why| format!(": {}", clean(why))).unwrap_or_default();
-    format!("{} in {took}{to}{why}", paint(outcome(run.outcome), run.outcome.name()))
+    let strays = match run.strays.as_slice() {
+        [] => String::new(),
+        some => format!("; in the main worktree meanwhile: {}", clean(&some.join(", "))),
+    };
+    format!("{} in {took}{to}{why}{strays}", paint(outcome(run.outcome), run.outcome.name()))
 }
 
 pub(super) fn outcome(outcome: Outcome) -> anstyle::Style {

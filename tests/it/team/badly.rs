@@ -44,7 +44,7 @@ fn one_that_fails_once_is_tried_again_and_done() {
 #[test]
 fn one_that_hangs_is_ended_with_all_that_it_started() {
     let squad = Squad::new();
-    squad.settings("timeout = \"1s\"\nretries = 0");
+    squad.settings("timeout = \"4s\"\nretries = 0");
     squad.behave("bad", "research", "always hang");
     let (bad, _, said) = team(&squad, &[]);
     assert_eq!(
@@ -52,7 +52,7 @@ fn one_that_hangs_is_ended_with_all_that_it_started() {
         ("Human Needed".into(), "research timed-out"),
         "{said}"
     );
-    assert!(squad.notes(&bad).contains("longer than 1 s"), "{}", squad.notes(&bad));
+    assert!(squad.notes(&bad).contains("longer than 4 s"), "{}", squad.notes(&bad));
     assert!(!is_running("sleep 600", &squad), "its own children ended with it");
 }
 
@@ -139,6 +139,7 @@ fn one_that_is_killed_with_its_worker_is_taken_up_by_the_next() {
     assert_eq!(squad.state(&bad), "Done", "{said}");
     assert!(said.contains("SIGKILL") || said.contains("signal: 9"), "{said}");
     assert!(squad.outcomes(&bad).contains(&"implement lost".to_owned()), "{:?}", squad.outcomes(&bad));
+    assert!(said.contains("11 runs"), "the one that was lost is counted: {said}");
     eventually("the end of its sleep", || !is_running("sleep 600", &squad));
     squad.is_clean();
 }
@@ -178,7 +179,7 @@ fn a_task_that_is_removed_in_the_middle_does_not_keep_the_team() {
 #[test]
 fn a_file_that_breaks_in_the_middle_is_named_and_the_rest_is_finished() {
     let squad = Squad::new();
-    squad.settings("timeout = \"1s\"");
+    squad.settings("timeout = \"4s\"");
     let (bad, good) = (squad.add("bad", &[]), squad.add("good", &[]));
     squad.behave("bad", "triage", "hang");
     let team = squad.command(&["team", &bad, &good]).stdout(std::process::Stdio::piped()).spawn().unwrap();
@@ -202,6 +203,21 @@ fn what_an_agent_leaves_running_ends_with_its_turn() {
     squad.ralph(&["worker", "analyst", "--once", "--", "sh", "-c", &script]).ok();
     assert_eq!(squad.state(&id), "Research Needed");
     assert!(!is_running("sleep 611", &squad));
+}
+
+#[test]
+fn what_is_in_the_way_of_a_merge_is_a_persons_and_stays() {
+    let squad = Squad::new();
+    let id = squad.add("alpha", &["--state", "Ready for Plan"]);
+    let file = squad.sandbox.root().join(format!("src/{id}.txt"));
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, "a person's\n").unwrap();
+    let said = squad.ralph(&["team", &id]);
+    assert_eq!((said.code, squad.state(&id)), (1, "Human Needed".into()), "{said}");
+    assert_eq!(squad.outcomes(&id).last().unwrap(), "merge escalated");
+    assert_eq!(std::fs::read_to_string(file).unwrap(), "a person's\n");
+    let again = squad.ralph(&["team", &id]);
+    assert!(again.stdout.contains("in the way"), "the reason is told again: {again}");
 }
 
 #[test]

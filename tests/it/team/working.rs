@@ -106,6 +106,19 @@ fn the_program_gets_its_prompt_and_its_environment() {
 }
 
 #[test]
+fn a_task_that_is_taken_over_takes_its_agent_with_it() {
+    let squad = Squad::new();
+    let id = squad.add("one", &[]);
+    squad.behave("one", "triage", "hang");
+    let mut worker = squad.start(&["worker", "analyst", "--once"]);
+    eventually("the first run", || !squad.runs().is_empty());
+    squad.ralph(&["claim", &id, "--force", "--as", "anna"]).ok();
+    assert!(worker.wait().unwrap().success());
+    let task = squad.task(&id);
+    assert_eq!((&task["claim"]["by"], squad.outcomes(&id)), (&"anna".into(), vec!["triage interrupted".into()]));
+}
+
+#[test]
 fn a_boards_own_prompt_is_used_only_with_consent() {
     let squad = Squad::new();
     let id = squad.add("one", &[]);

@@ -23,6 +23,7 @@ mod refusal;
 mod rules;
 mod search;
 mod step_choice;
+mod step_plan;
 mod steps;
 mod verdict;
 mod why;
@@ -52,7 +53,7 @@ pub use refusal::Refusal;
 pub use rules::{Actor, Claim, Rules};
 pub use search::{Searched, score};
 pub use step_choice::{Ended, StepChoice};
-pub use steps::{NewStep, StepPlan, StepRef, TeamAsk};
+pub use step_plan::{NewStep, StepPlan, StepRef, TeamAsk};
 pub use why::Cause;
 
 /// Tasks in the order of their ids. What could not be read is here too, so that nothing mistakes it for missing.

@@ -1,6 +1,7 @@
 //! `team`: the remaining pipeline of some tasks as steps, workers that carry them out, and a report when it is over.
 //!
 //! ```text
+//! choice.rs   what it works on, and that nobody else does
 //! steps.rs    the steps on disk, brought up to date
 //! streams.rs  whose plans touch the same files
 //! crew.rs     the workers as processes
@@ -9,6 +10,7 @@
 //! hero.rs     the same in one process, one thing at a time
 //! ```
 
+mod choice;
 mod crew;
 mod hero;
 mod report;
@@ -26,14 +28,14 @@ use serde::Serialize;
 use super::next::as_reaped;
 use super::runs::{Outcome, Run, list_runs};
 use super::worker::{Launch, Stop, WorkerEvent, check_agents};
-use super::worktree::main_branch;
 use super::{Failure, FailureKind, Options, Workspace};
-use crate::board::{Board, Links, Query, Standings, TeamAsk};
-use crate::fs;
+use crate::board::{Board, TeamAsk};
 use crate::store::BoardLock;
 use crate::task::{Kind, StateName, TaskId, Worker};
+use choice::{locks, named, ready};
 use crew::{Crew, Heard};
 
+pub use choice::preflight;
 pub use hero::hero;
 pub use steps::{restep, restep_now};
 pub use view::{CrewView, Doing, StepView, TeamView};
@@ -327,72 +329,4 @@ impl<'a> Team<'a> {
         }
         Ok(done)
     }
-}
-
-/// What everybody needs, before anything is written: a branch to start from.
-pub(super) fn preflight(ws: &Workspace) -> Result<(), Failure> {
-    let main = main_branch(ws);
-    if ws.repository.has_branch(&main) {
-        return Ok(());
-    }
-    Err(Failure::refused("no-main", format!("there is no branch {main:?} with a commit to start from"))
-        .advice("commit something, or set `git.main`"))
-}
-
-/// What was typed, each an open task or the parent of some.
-fn named(ws: &Workspace, board: &Board, typed: &[String]) -> Result<Vec<TaskId>, Failure> {
-    let ids = ws.find_all(typed)?;
-    for id in &ids {
-        let task = board.get(id).ok_or_else(|| super::moves::missing(ws, board, id))?;
-        if task.kind == Kind::Step {
-            return Err(Failure::usage("is-step", format!("{id} is a step of a team, not a task to work on"))
-                .advice("name the task that its `team` says"));
-        }
-    }
-    Ok(ids)
-}
-
-/// Every task that somebody could take up now, each a team of its own; a group is one.
-fn ready(ws: &Workspace, board: &Board) -> Result<Vec<TaskId>, Failure> {
-    let query = Query { ready: true, kinds: vec![Kind::Issue], ..Query::default() };
-    let (standings, links) = (Standings::new(board, ws.rules()), Links::new(board));
-    let (places, _) = query.run(board, ws.rules(), &standings);
-    let mut ids: Vec<TaskId> = Vec::new();
-    for at in places {
-        let group = board.group_of(at, &links, ws.rules())?;
-        let id = &board.tasks()[group.parent.unwrap_or(at)].id;
-        if !ids.contains(id) {
-            ids.push(id.clone());
-        }
-    }
-    if ids.is_empty() {
-        return Err(nothing_ready());
-    }
-    Ok(ids)
-}
-
-fn nothing_ready() -> Failure {
-    Failure::new(FailureKind::Nothing, "nothing-ready", "there is no work now").hint(super::Hint::Ready)
-}
-
-/// Held while the team lives: two teams on one task would be in each other's way. Where all that is ready was asked for,
-/// what another team has is left out.
-fn locks(ws: &Workspace, teams: &mut Vec<TaskId>, leaves_out: bool) -> Result<Vec<BoardLock>, Failure> {
-    let folder = ws.store.local().join("teams");
-    fs::make_dir(&folder)?;
-    let mut locks = Vec::new();
-    for id in std::mem::take(teams) {
-        match BoardLock::try_take(&folder.join(format!("{id}.lock")))? {
-            Some(lock) => {
-                locks.push(lock);
-                teams.push(id);
-            }
-            None if leaves_out => {}
-            None => {
-                return Err(Failure::new(FailureKind::Raced, "team-there", format!("another team works on {id}"))
-                    .advice("watch it with `ralph runs ls`, or wait for its end"));
-            }
-        }
-    }
-    if teams.is_empty() { Err(nothing_ready()) } else { Ok(locks) }
 }

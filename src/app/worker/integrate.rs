@@ -10,8 +10,7 @@ use crate::app::{Failure, FailureKind, Workspace, merge, pull_request};
 pub(super) const OWN: [&str; 2] = ["pr", "merge"];
 
 /// Somebody has to do something elsewhere first.
-const WAITING: [&str; 6] =
-    ["review-required", "draft", "blocked", "checks-pending", "closed-pull-request", "not-trusted"];
+const WAITING: [&str; 5] = ["review-required", "draft", "blocked", "closed-pull-request", "not-trusted"];
 /// The work itself is to be mended.
 const TO_MEND: [&str; 4] = ["check-failed", "changes-requested", "checks-failed", "behind"];
 

@@ -150,7 +150,7 @@ impl Squad {
     /// Nothing is left over: no claim, no lock, no worktree, no branch; git and the doctor are content.
     #[track_caller]
     pub fn is_clean(&self) {
-        assert_eq!(self.ralph(&["claims", "ls", "--json"]).json()["claims"].as_array().map_or(0, Vec::len), 0);
+        assert_eq!(self.ralph(&["claims", "ls", "--json"]).json(), serde_json::json!([]));
         assert_eq!(self.sandbox.git(&["branch", "--list", "feature/*"]), "");
         assert_eq!(self.sandbox.git(&["worktree", "list"]).lines().count(), 1);
         self.sandbox.git(&["fsck", "--strict"]);

@@ -13,9 +13,10 @@
 //! agent/      prompts, documents and hosts' hooks: what agents are told and what they hand in
 //! watch/      file events: which paths may have changed
 //! app/        the verbs, one file each: add, set, block, note, undo, doctor …
-//! cli/        the command line: parse → one verb → show
+//! mcp/        the Model Context Protocol: the same verbs as tools, for agents
+//! cli/        the command line: parse → one verb → show; it starts the other faces, which know nothing of it
 //!
-//! cli → app → store git github agent watch → board → workflow → task          (config and fs are leaves beside task)
+//! cli → mcp → app → store git github agent watch → board → workflow → task          (config and fs are leaves beside task)
 //! ```
 //!
 //! A verb takes the board's lock, reads what it needs, decides (in `board`, without touching disk), commits once through
@@ -29,6 +30,7 @@ pub mod config;
 mod fs;
 mod git;
 pub mod github;
+pub mod mcp;
 pub mod store;
 pub mod task;
 mod watch;

@@ -66,6 +66,57 @@ fn write(ws: &Workspace, path: &str, text: &str) -> Result<bool, Failure> {
     Ok(created)
 }
 
+/// A document as it stands.
+#[derive(Debug, Serialize)]
+pub struct Document {
+    pub path: String,
+    pub text: String,
+    /// Changes with every change of the text.
+    pub version: String,
+}
+
+/// The text of a document that lies where documents do, or that a task links.
+pub fn read_artifact(ws: &Workspace, path: &str) -> Result<Document, Failure> {
+    let plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+    let usual = DocumentKind::ALL.iter().any(|kind| Path::new(path).parent() == Some(Path::new(kind.folder())));
+    let linked =
+        || Ok::<_, Failure>(ws.board()?.tasks().iter().any(|task| task.artifacts.values().any(|at| at == path)));
+    if !plain || !(usual || linked()?) {
+        return Err(Failure::refused("no-document", format!("{path} is no document of a task")).hint(super::Hint::List));
+    }
+    let text = ws.store.text_of(&ws.store.root().join(path))?.ok_or_else(|| no_file(path))?;
+    Ok(Document { path: path.to_owned(), version: version(&text), text })
+}
+
+fn version(text: &str) -> String {
+    format!("{:08x}", crc32fast::hash(text.as_bytes()))
+}
+
+/// Fills in the document of a task, for an agent that cannot write where documents lie. What is there already is replaced
+/// only by somebody who has read it: `seen` is its version.
+pub fn write_artifact(
+    ws: &Workspace,
+    kind: &str,
+    id: &TaskId,
+    text: &str,
+    seen: Option<&str>,
+) -> Result<Artifact, Failure> {
+    let made = new_artifact(ws, kind, id, None)?;
+    let lock = ws.lock()?;
+    let board = ws.board()?;
+    let subject = subject(ws, &board, made.kind, id)?;
+    refuse_stranger(ws, &board, &subject)?;
+    let before = read_artifact(ws, &made.path)?;
+    if !made.created && before.text != text && seen != Some(before.version.as_str()) {
+        let message = format!("{} has a text already, version {}", made.path, before.version);
+        return Err(Failure::refused("written-already", message).advice("read it first, then give its version"));
+    }
+    let place = ws.store.inside(ws.store.root().join(&made.path))?;
+    fs::replace(&place, text.as_bytes(), true)?;
+    drop(lock);
+    found(ws, &board, made.kind, &subject, made.path, made.created)
+}
+
 /// Sets `artifacts.<kind>`: on the task, and for a document of its group on the members that stand with it. `typed` is a
 /// path as typed in `from`.
 pub fn link_artifact(

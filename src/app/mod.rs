@@ -37,6 +37,7 @@ mod remote_claims;
 mod remove;
 mod run;
 mod runs;
+mod save;
 mod search;
 mod set;
 mod settings;
@@ -54,6 +55,7 @@ mod wait;
 mod watch;
 mod why;
 mod worker;
+mod workflow;
 mod workspace;
 mod worktree;
 
@@ -62,7 +64,7 @@ pub use crate::store::merge::Side;
 pub use add::{Added, NewTask, add};
 pub use advance::{Advanced, advance};
 pub use archive::{Archived, archive};
-pub use artifact::{Artifact, check_artifact, link_artifact, new_artifact};
+pub use artifact::{Artifact, Document, check_artifact, link_artifact, new_artifact, read_artifact, write_artifact};
 pub use batch::parse as parse_batch;
 pub use block::{Linked, block, unblock};
 pub use claim::{Claimed, Released, claim, release, renew};
@@ -75,7 +77,7 @@ pub use graph::{GraphNode, Graphed, TreeNode, graph, tree};
 pub use history::{LogLine, LogQuery, Undone, log, undo};
 pub use hook::{Answered, Gate, Left, answer_hook, find_gate, hook, left_for};
 pub use init::{InitOptions, Initialised, init};
-pub use list::{Listed, list, list_archived};
+pub use list::{ListAsk, Listed, list, list_archived};
 pub use merge::{MergeStep, Merged, merge};
 pub use merge_driver::{DriverOutcome, merge_driver};
 pub use moves::{Along, Moved, move_task};
@@ -90,6 +92,7 @@ pub use remote_claims::{ClaimLine, ClaimList, Reach, list_claims};
 pub use remove::{Removed, remove};
 pub use run::{Running, hold_lock, living_processes, start_run};
 pub use runs::{Outcome, Run, RunShown, find_run, follow_run, list_runs, show_run};
+pub use save::{SaveAsk, Saved, save};
 pub use search::{Hit, search};
 pub use set::{FieldChange, SetDone, set};
 pub use settings::{SettingView, get_setting, list_settings, set_setting};
@@ -103,12 +106,13 @@ pub use sync::{
     SyncInit, SyncStatus, SyncStep, Synced, TakeSide, Way, sync, sync_doctor, sync_init, sync_resolve, sync_status,
 };
 pub use team::{CrewView, Doing, StepView, TeamDone, TeamNews, TeamView, TeamWanted, hero, team};
-pub use trust::{Trust, look_at_trust, trust};
+pub use trust::{Trust, look_at_trust, require_trust, trust};
 pub use view::{ClaimView, GithubView, TaskView};
 pub use wait::{WaitFor, Waited, wait, wait_for, wait_is_over};
 pub use watch::{Watch, WatchOptions};
 pub use why::{Reason, Why, why};
 pub use worker::{Launch, Stop, Worked, WorkerAsk, WorkerEvent, work};
+pub use workflow::describe_workflow;
 pub use workspace::{Options, Workspace};
 pub use worktree::{
     Start, WorktreeAdded, WorktreeRemoved, WorktreeView, add_worktree, list_worktrees, lock_worktree, prune_worktrees,

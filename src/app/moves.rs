@@ -6,7 +6,7 @@ use super::claim::{Kind, drawn};
 use super::proof::refuse_unproven;
 use super::remote_claims::{Published, Reach, publish};
 use super::{Failure, Workspace};
-use crate::board::{Actor, Board, Change, Move, Op, Target, Verdict};
+use crate::board::{Actor, Assignment, Board, Change, Move, Op, Target, Verdict, joined};
 use crate::store::{BoardLock, new_note};
 use crate::task::{Key, StateName, Task, TaskId, Value};
 use crate::workflow::Intent;
@@ -38,6 +38,33 @@ pub fn move_task(
     command: Option<&str>,
     force: bool,
 ) -> Result<Moved, Failure> {
+    move_with(ws, &Asked { id, typed, command, force, fields: &[], note: None })
+}
+
+/// A move as it was typed, with what is set and said in the same verb.
+pub(super) struct Asked<'a> {
+    pub id: &'a TaskId,
+    pub typed: &'a str,
+    pub command: Option<&'a str>,
+    pub force: bool,
+    pub fields: &'a [Assignment],
+    pub note: Option<&'a str>,
+}
+
+impl Asked<'_> {
+    /// The board on which it is judged, with its fields set, and what setting them changes.
+    fn board(&self, ws: &Workspace) -> Result<(Board, Vec<Change>), Failure> {
+        let board = ws.family(self.id)?;
+        if self.fields.is_empty() || board.get(self.id).is_none() {
+            return Ok((board, Vec::new()));
+        }
+        let fields = super::set::changes(ws, self.id, self.fields)?;
+        Ok((board.with(&fields), fields))
+    }
+}
+
+pub(super) fn move_with(ws: &Workspace, asked: &Asked<'_>) -> Result<Moved, Failure> {
+    let &Asked { id, typed, command, force, .. } = asked;
     ws.look_for_claims();
     let actor = ws.actor()?;
     let judge = |board: &Board| {
@@ -50,24 +77,28 @@ pub fn move_task(
     };
     // Where machines agree through a remote, it hears of a lock before it is taken.
     let published = match ws.claims_remote() {
-        Some(_) if judge(&ws.family(id)?)?.1 => {
+        Some(_) if judge(&asked.board(ws)?.0)?.1 => {
             let draft = |board: &Board| {
                 let (verdict, _) = judge(board)?;
                 refuse_too_many(ws, board, id, &actor)?;
                 Ok((id.clone(), drawn(ws, board, id, &actor.worker, verdict.command, Kind::Leased)))
             };
-            publish(ws, Reach::Remote, draft, || ws.family(id))?.map(|(_, published)| published)
+            publish(ws, Reach::Remote, draft, || Ok(asked.board(ws)?.0))?.map(|(_, published)| published)
         }
         _ => None,
     };
     if ws.rules().role_of(&actor.worker).is_some() {
         // Before the lock: to look at a worktree takes its time.
-        let board = ws.family(id)?;
+        let (board, _) = asked.board(ws)?;
         refuse_unproven(ws, &board, &actor, id, &judge(&board)?.0)?;
     }
     let lock = ws.lock()?;
-    let board = ws.family(id)?;
+    let (board, fields) = asked.board(ws)?;
     let (mut verdict, takes) = judge(&board)?;
+    verdict.changes = joined(fields, verdict.changes);
+    if let Some(text) = asked.note {
+        verdict.changes.push(new_note(id, &actor.worker, ws.now(), &mut ws.rng(), text));
+    }
     if takes {
         verdict.hands_off = false;
         return take_lock(ws, &lock, &board, id, &actor, verdict, published);
@@ -107,12 +138,7 @@ fn take_lock(
     let task = board.get(id).ok_or_else(|| missing(ws, board, id))?;
     refuse_too_many(ws, board, id, actor)?;
     let (old, new) = (task.value(&Key::new("owner")), Some(Value::text(&actor.worker)));
-    verdict
-        .changes
-        .retain(|change| !matches!(change, Change::Set { task: of, key, .. } if of == id && key.as_str() == "owner"));
-    if old != new {
-        verdict.changes.push(Change::set(id, "owner", old, new));
-    }
+    verdict.changes = joined(verdict.changes, vec![Change::set(id, "owner", old, new)]);
     let command = verdict.command.clone();
     let mut claim = drawn(ws, board, id, &actor.worker, command, Kind::Leased);
     let moved = carry_out(ws, lock, board, id, "move", verdict)?;

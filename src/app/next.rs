@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::claim::{Kind, grant};
 use super::reap::{Orphans, Reaped, reap_from};
 use super::remote_claims::{Reach, drafted, publish};
-use super::{Claimed, Failure, FailureKind, Hint, Workspace};
+use super::{Claimed, Failure, FailureKind, Hint, Stop, Workspace};
 use crate::board::{Board, Choice, ClaimAsk, left_by};
 use crate::task::{StateName, TaskId};
 
@@ -143,9 +143,9 @@ fn nothing(ws: &Workspace, board: &Board, role: Option<&str>) -> Failure {
     }
 }
 
-/// Waits until there is work, or a place for this worker, by watching the board; gives up after `limit`.
-pub fn next_or_wait(ws: &Workspace, asked: &NextAsk, limit: SignedDuration) -> Result<Chosen, Failure> {
-    super::wait::until(ws, limit, || match next(ws, asked) {
+/// Waits until there is work, or a place for this worker, by watching the board; gives up after `limit`, or when told to.
+pub fn next_or_wait(ws: &Workspace, asked: &NextAsk, limit: SignedDuration, stop: &Stop) -> Result<Chosen, Failure> {
+    super::wait::until(ws, limit, stop, || match next(ws, asked) {
         Err(failure) if matches!(failure.code, "nothing-ready" | "role-full" | "raced" | "busy") => Err(Some(failure)),
         other => Ok(other),
     })?

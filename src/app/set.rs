@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::{Failure, Workspace};
 use crate::board::{Assignment, Change, Op, parse_assignment, set_keys};
 use crate::store::codec::Doc;
+use crate::store::new_note;
 use crate::task::{Key, TaskId, Value};
 
 #[derive(Debug, Serialize)]
@@ -22,6 +23,11 @@ pub struct FieldChange {
 
 /// `typed` are `KEY=VALUE`, `KEY+=VALUE` and `KEY-=VALUE`; with `custom`, keys that ralph does not know too.
 pub fn set(ws: &Workspace, ids: &[TaskId], typed: &[String], custom: bool) -> Result<SetDone, Failure> {
+    assign(ws, "set", ids, &assignments(ws, typed, custom)?)
+}
+
+/// As typed, with the tasks that they name found.
+pub(super) fn assignments(ws: &Workspace, typed: &[String], custom: bool) -> Result<Vec<Assignment>, Failure> {
     let mut wanted = Vec::new();
     for text in typed {
         let removes = text.split('=').next().is_some_and(|left| left.ends_with('-'));
@@ -31,7 +37,7 @@ pub fn set(ws: &Workspace, ids: &[TaskId], typed: &[String], custom: bool) -> Re
         };
         wanted.push(parse_assignment(text, custom, &mut find)?);
     }
-    assign(ws, "set", ids, &wanted)
+    Ok(wanted)
 }
 
 pub(super) fn assign(
@@ -39,6 +45,17 @@ pub(super) fn assign(
     verb: &'static str,
     ids: &[TaskId],
     wanted: &[Assignment],
+) -> Result<SetDone, Failure> {
+    assign_with(ws, verb, ids, wanted, None)
+}
+
+/// The same with something said of each.
+pub(super) fn assign_with(
+    ws: &Workspace,
+    verb: &'static str,
+    ids: &[TaskId],
+    wanted: &[Assignment],
+    note: Option<&str>,
 ) -> Result<SetDone, Failure> {
     let lock = ws.lock()?;
     let relinks = wanted.iter().any(Assignment::relinks);
@@ -50,6 +67,11 @@ pub(super) fn assign(
         let board = ws.board()?;
         board.refuse_cycles(&changes)?;
         changes.extend(board.after(&changes).parents_over(ids, ws.rules()));
+    }
+    if let Some(text) = note {
+        for id in ids {
+            changes.push(new_note(id, &ws.me()?, ws.now(), &mut ws.rng(), text));
+        }
     }
     if !changes.is_empty() {
         ws.commit(&lock, Op::new(verb, changes.clone()))?;
@@ -64,7 +86,7 @@ pub(super) fn changes(ws: &Workspace, id: &TaskId, wanted: &[Assignment]) -> Res
     Ok(set_keys(id, wanted, |key| doc.get(key)))
 }
 
-fn field_change(change: Change) -> Option<FieldChange> {
+pub(super) fn field_change(change: Change) -> Option<FieldChange> {
     match change {
         Change::Set { task, key, old, new } => Some(FieldChange { task, key, old, new }),
         Change::File { .. } => None,

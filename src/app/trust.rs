@@ -69,7 +69,7 @@ fn wanted(ws: &Workspace) -> Result<String, Failure> {
 }
 
 /// Refuses unless everything that the board wants to run has been agreed to.
-pub(super) fn require_trust(ws: &Workspace) -> Result<(), Failure> {
+pub fn require_trust(ws: &Workspace) -> Result<(), Failure> {
     let trust = look_at_trust(ws)?;
     if trust.trusted {
         return Ok(());

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 use jiff::SignedDuration;
 use serde::Serialize;
 
-use super::{Failure, FailureKind, Workspace};
+use super::{Failure, FailureKind, Stop, Workspace};
 use crate::board::{Board, Standings};
 use crate::fs;
 use crate::task::{StateName, TaskId};
-use crate::watch::Changes;
+use crate::watch::{Changes, Dirt};
 
 /// How often a remote is asked by somebody who waits.
 const ASK_REMOTE: Duration = Duration::from_secs(5);
@@ -56,7 +56,7 @@ pub fn wait(ws: &Workspace, id: &TaskId, wanted: &WaitFor, limit: SignedDuration
         let over = wait_is_over(ws, &board, id, wanted)?;
         Ok(board.get(id).filter(|_| over).map(|task| task.state.clone()))
     };
-    let state = until(ws, limit, || match ask() {
+    let state = until(ws, limit, &Stop::default(), || match ask() {
         Ok(Some(state)) => Ok(Ok(state)),
         Ok(None) => Err(None),
         Err(failure) => Ok(Err(failure)),
@@ -64,11 +64,15 @@ pub fn wait(ws: &Workspace, id: &TaskId, wanted: &WaitFor, limit: SignedDuration
     Ok(Waited { task: id.clone(), state, waited_seconds: start.elapsed().as_secs() })
 }
 
+/// How soon a wait that is given up ends.
+const HEED: Duration = Duration::from_millis(200);
+
 /// Asks once, then each time something changes or a lease runs out. `Err` from `ask` means not yet, with what to say if it
-/// stays so.
+/// stays so. Whoever has given up asks for nothing more.
 pub(super) fn until<T>(
     ws: &Workspace,
     limit: SignedDuration,
+    stop: &Stop,
     mut ask: impl FnMut() -> Result<T, Option<Failure>>,
 ) -> Result<T, Failure> {
     let end = Instant::now() + Duration::from_secs(limit.as_secs().unsigned_abs());
@@ -81,6 +85,9 @@ pub(super) fn until<T>(
             ws.fresh.set(false);
             ws.look_for_claims();
         }
+        if stop.soon() {
+            return Err(Failure::new(FailureKind::Raced, "stopped", "nobody waits for it any more"));
+        }
         let last = match ask() {
             Ok(answer) => return Ok(answer),
             Err(last) => last,
@@ -92,7 +99,12 @@ pub(super) fn until<T>(
         }
         // No file tells of what happens on a remote.
         let remote = if ws.claims_remote().is_some() { ASK_REMOTE } else { Duration::MAX };
-        changes.wait(left.min(next_expiry(ws)?).min(remote));
+        let due = Instant::now() + left.min(next_expiry(ws)?).min(remote);
+        while !stop.soon() && changes.wait(HEED.min(due.saturating_duration_since(Instant::now()))) == Dirt::Nothing {
+            if Instant::now() >= due {
+                break;
+            }
+        }
     }
 }
 

@@ -40,6 +40,8 @@ pub struct Workspace {
     rules: Rules,
     worker: Option<String>,
     at: Option<String>,
+    /// The claim that the caller was given, where it is not in the environment.
+    proof: RefCell<Option<String>>,
     past: OnceCell<Past>,
     rng: RefCell<fastrand::Rng>,
     clock: Cell<Option<Timestamp>>,
@@ -93,6 +95,7 @@ impl Workspace {
             rules,
             worker: options.worker.clone(),
             at: options.at.clone(),
+            proof: RefCell::default(),
             past: OnceCell::new(),
             rng: RefCell::new(seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed)),
             clock: Cell::new(clock),
@@ -136,7 +139,16 @@ impl Workspace {
 
     /// Who acts, with the claim that it was given, if its environment has one.
     pub fn actor(&self) -> Result<Actor, Failure> {
-        Ok(Actor { worker: self.me()?, proof: std::env::var("RALPH_CLAIM").ok().filter(|proof| !proof.is_empty()) })
+        let proof = self.proof.borrow().clone().or_else(|| std::env::var("RALPH_CLAIM").ok());
+        Ok(Actor { worker: self.me()?, proof: proof.filter(|proof| !proof.is_empty()) })
+    }
+
+    /// Shows the claim that the caller was given, where somebody else has the task since: then the caller has lost it. One that
+    /// has simply ended is not asked for again.
+    pub fn bring(&self, id: &TaskId, proof: String) -> Result<(), Failure> {
+        let lost = self.claims()?.get(id).is_some_and(|claim| claim.live && claim.proof(id) != proof);
+        self.proof.replace(lost.then_some(proof));
+        Ok(())
     }
 
     pub fn now(&self) -> Timestamp {

@@ -169,14 +169,19 @@ impl Board {
     /// The board with these links in place.
     #[must_use]
     pub fn after(&self, changes: &[Change]) -> Self {
-        let mut tasks = self.tasks.clone();
+        Self::new(self.tasks.clone(), Vec::new(), Vec::new()).with(changes)
+    }
+
+    /// The board as it is once these are made.
+    #[must_use]
+    pub fn with(mut self, changes: &[Change]) -> Self {
         for change in changes {
             let Change::Set { task, key, new, .. } = change else { continue };
             if let Some(at) = self.index_of(task) {
-                relink(&mut tasks[at], key, new.as_ref());
+                self.tasks[at].put(key, new.as_ref());
             }
         }
-        Self::new(tasks, Vec::new(), Vec::new())
+        self
     }
 
     /// Refuses changes after which some task would wait for itself. Taking links out is always allowed.
@@ -260,19 +265,23 @@ fn edit_set(old: Option<&Value>, edit: impl FnOnce(&mut Vec<String>)) -> Option<
     (!items.is_empty()).then(|| Value::texts(items))
 }
 
-fn relink(task: &mut Task, key: &Key, new: Option<&Value>) {
-    let ids = |value: Option<&Value>| -> Vec<TaskId> {
-        match value {
-            Some(Value::List(list)) => list.iter().filter_map(|v| TaskId::new(v.to_string()).ok()).collect(),
-            Some(value) => TaskId::new(value.to_string()).into_iter().collect(),
-            None => Vec::new(),
+/// Two sets of changes, one after the other, as one: each key from what it was to what it comes to.
+pub fn joined(first: Vec<Change>, then: Vec<Change>) -> Vec<Change> {
+    let mut all = first;
+    for change in then {
+        let Change::Set { task, key, new, .. } = &change else {
+            all.push(change);
+            continue;
+        };
+        let same =
+            |other: &&mut Change| matches!(other, Change::Set { task: of, key: at, .. } if of == task && at == key);
+        match all.iter_mut().find(same) {
+            Some(Change::Set { new: last, .. }) => last.clone_from(new),
+            _ => all.push(change),
         }
-    };
-    match key.as_str() {
-        "parent" => task.parent = ids(new).pop(),
-        "blocked_by" => task.blocked_by = ids(new),
-        _ => {}
     }
+    all.retain(|change| !matches!(change, Change::Set { old, new, .. } if old == new));
+    all
 }
 
 #[cfg(test)]

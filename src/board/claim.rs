@@ -276,17 +276,7 @@ impl Board {
     pub fn with_returned(mut self, returned: &[Return]) -> Self {
         for back in returned {
             self.claims.remove(&back.task);
-            for change in &back.changes {
-                let Change::Set { task, key, new, .. } = change else { continue };
-                let Some(at) = self.index_of(task) else { continue };
-                match key.as_str() {
-                    "state" => {
-                        self.tasks[at].state =
-                            StateName::new(new.as_ref().map(ToString::to_string).unwrap_or_default());
-                    }
-                    _ => self.tasks[at].owner = None,
-                }
-            }
+            self = self.with(&back.changes);
         }
         self
     }

@@ -33,7 +33,7 @@ use std::collections::BTreeMap;
 use crate::task::{Problem, StateName, Task, TaskId};
 use refs::Refs;
 
-pub use change::{Assignment, parse_assignment, set_keys};
+pub use change::{Assignment, joined, parse_assignment, set_keys};
 pub use check::{Finding, inspect};
 pub use choose::{Choice, command_for, left_by};
 pub use claim::{ClaimAsk, Grant, Return};

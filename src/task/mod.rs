@@ -95,4 +95,68 @@ impl Task {
             _ => None,
         }
     }
+
+    /// The other way round: what the struct holds once the file says this. What cannot be read counts as absent.
+    pub fn put(&mut self, key: &Key, new: Option<&Value>) {
+        let text = new.map(ToString::to_string);
+        match key.as_str() {
+            "title" => self.title = text.unwrap_or_default(),
+            "kind" => self.kind = text.and_then(|text| text.parse().ok()).unwrap_or(Kind::Issue),
+            "state" => self.state = StateName::new(text.unwrap_or_default()),
+            "priority" => self.priority = text.and_then(|text| text.parse().ok()),
+            "estimate" => self.estimate = text.and_then(|text| text.parse().ok()),
+            "labels" => self.labels = texts(new),
+            "owner" => self.owner = text.and_then(|text| Worker::new(text).ok()),
+            "parent" => self.parent = text.and_then(|text| TaskId::new(text).ok()),
+            "blocked_by" => {
+                self.blocked_by = texts(new).into_iter().filter_map(|text| TaskId::new(text).ok()).collect();
+            }
+            "atomic" => self.atomic = matches!(new, Some(Value::Bool(true))),
+            "result" => {
+                if let Some(step) = &mut self.step {
+                    step.result = text;
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn texts(value: Option<&Value>) -> Vec<String> {
+    match value {
+        Some(Value::List(list)) => list.iter().map(ToString::to_string).collect(),
+        Some(value) => vec![value.to_string()],
+        None => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_put_is_what_the_file_then_says() {
+        let mut task = Task::new(TaskId::new("t-a").unwrap(), "A", StateName::new("Backlog"));
+        let values = [
+            ("title", Value::text("B")),
+            ("kind", Value::text("epic")),
+            ("state", Value::text("In Review")),
+            ("priority", Value::text("P1")),
+            ("estimate", Value::text("XS")),
+            ("labels", Value::texts(["x", "y"])),
+            ("owner", Value::text("builder-1")),
+            ("parent", Value::text("t-p")),
+            ("blocked_by", Value::texts(["t-b", "t-c"])),
+            ("atomic", Value::Bool(true)),
+        ];
+        for (key, value) in &values {
+            task.put(&Key::new(*key), Some(value));
+        }
+        for (key, value) in values {
+            assert_eq!(task.value(&Key::new(key)), Some(value), "{key}");
+            task.put(&Key::new(key), None);
+        }
+        let emptied = Task::new(TaskId::new("t-a").unwrap(), "", StateName::new(""));
+        assert_eq!(task, emptied);
+    }
 }

@@ -15,7 +15,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("agent", &["task", "workflow", "board", "config", "fs"]),
     ("watch", &[]),
     ("app", &["task", "workflow", "board", "store", "git", "github", "agent", "watch", "config", "fs"]),
-    ("cli", &["app", "task", "workflow", "board", "config", "fs"]),
+    ("mcp", &["app", "task", "workflow", "board"]),
+    // It starts the other faces.
+    ("cli", &["mcp", "app", "task", "workflow", "board", "config", "fs"]),
 ];
 
 fn sources() -> Vec<(String, String)> {

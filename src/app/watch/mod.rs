@@ -17,6 +17,7 @@ use jiff::Timestamp;
 use super::on::Runner;
 use super::workspace::Options;
 use super::{Failure, Workspace};
+use crate::agent::document::DocumentKind;
 use crate::board::{Board, Event, EventKind, Facts, Via};
 use crate::fs;
 use crate::git::GitHand;
@@ -37,6 +38,8 @@ pub struct WatchOptions {
     pub poll: bool,
     /// Only tell; leave what follows to others.
     pub idle: bool,
+    /// The documents of tasks, too.
+    pub documents: bool,
 }
 
 /// A board under watch.
@@ -71,6 +74,8 @@ pub struct Watch {
     copied: BTreeSet<String>,
     /// When git last changed tasks: what it shows for a moment is not to be reacted to.
     git_was_here: Option<Instant>,
+    /// Documents that have changed, for whoever asks.
+    documents: BTreeSet<String>,
     runner: Runner,
 }
 
@@ -82,7 +87,10 @@ impl Watch {
         for folder in [ws.store.tasks_dir(), ws.store.claims_dir(), ws.store.journal_dir()] {
             let _ = fs::make_dir(&folder);
         }
-        let folders = folders(&ws);
+        let mut folders = folders(&ws);
+        if wanted.documents {
+            folders.extend(document_folders(&ws));
+        }
         let folders: Vec<&Path> = folders.iter().map(PathBuf::as_path).collect();
         // Watched before it is read, so that nothing falls between.
         let changes = if wanted.poll { Changes::polling(&folders)? } else { Changes::of(&folders)? };
@@ -122,6 +130,7 @@ impl Watch {
             trouble: None,
             copies: BTreeSet::new(),
             copied: BTreeSet::new(),
+            documents: BTreeSet::new(),
         })
     }
 
@@ -211,7 +220,21 @@ impl Watch {
         events
     }
 
+    /// The documents that have changed since this was last asked, from the root of the repository.
+    pub fn changed_documents(&mut self) -> BTreeSet<String> {
+        std::mem::take(&mut self.documents)
+    }
+
+    fn note_documents(&mut self, dirt: &Dirt) {
+        let Dirt::Paths(paths) = dirt else { return };
+        let root = self.ws.store.root();
+        let inside = paths.iter().filter_map(|path| path.strip_prefix(root).ok()?.to_str());
+        let documents = inside.filter(|path| path.starts_with(DOCUMENTS) && path.ends_with(".md"));
+        self.documents.extend(documents.map(str::to_owned));
+    }
+
     fn look(&mut self, dirt: Dirt) -> Result<Vec<Event>, Failure> {
+        self.note_documents(&dirt);
         if self.reactor.is_none() {
             self.reactor = self.turn.try_recv().ok();
         }
@@ -388,6 +411,15 @@ fn joined(mut events: Vec<Event>, mut news: Vec<Event>) -> Vec<Event> {
     events.retain(|event| !is_claim(event) || !news.iter().any(|other| same(event, other)));
     events.extend(news);
     events
+}
+
+/// Where the documents of tasks lie.
+const DOCUMENTS: &str = "thoughts/shared/";
+
+/// With the folders above each, in which it comes and goes.
+fn document_folders(ws: &Workspace) -> BTreeSet<PathBuf> {
+    let folders = DocumentKind::ALL.map(|kind| ws.store.root().join(kind.folder()));
+    folders.iter().flat_map(|folder| folder.ancestors().take(3).map(Path::to_owned)).collect()
 }
 
 fn folders(ws: &Workspace) -> Vec<PathBuf> {

@@ -1,6 +1,6 @@
 //! The options of the commands for hosts of agents.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCandidates;
 
 use crate::cli::complete;
@@ -21,6 +21,25 @@ pub enum Setup {
     Claude(SetupClaude),
     /// Print what any other agent needs in its file of instructions, such as AGENTS.md
     Generic,
+}
+
+#[derive(Debug, Args)]
+pub struct Mcp {
+    /// Which names the tools have: the board's own, or those that ralph-hero's skills call
+    #[arg(long, value_name = "NAME", default_value = "board")]
+    pub profile: Profile,
+    /// Offer only what changes nothing
+    #[arg(long)]
+    pub read_only: bool,
+    /// Serve HTTP on this address of this machine instead, such as 127.0.0.1:7433; port 0 takes a free one
+    #[arg(long, value_name = "ADDR")]
+    pub http: Option<std::net::SocketAddr>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Profile {
+    Board,
+    RalphHero,
 }
 
 #[derive(Debug, Args)]

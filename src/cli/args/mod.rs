@@ -17,7 +17,7 @@ use clap_complete::engine::ArgValueCandidates;
 use super::complete;
 
 pub use agent::{Artifact, Plan, Prompt, Split};
-pub use host::{Hook, Setup};
+pub use host::{Hook, Mcp, Profile, Setup};
 pub use share::{Claims, Commit, Merge, Share, Take, Trust};
 pub use sync::{Pr, Sync, SyncCommand, SyncInit, SyncResolve, SyncRun, TakeSide};
 pub use task::{Add, Archive, Diff, Graph, Ls, Rm, Search, Set, Task, Tree};
@@ -175,6 +175,8 @@ pub enum Command {
     /// Set a host of agents up to work with this board
     #[command(subcommand)]
     Setup(Setup),
+    /// Serve the board to agents: tools, resources and prompts over the Model Context Protocol
+    Mcp(Mcp),
     /// Print the completion script of a shell, with live ids, states and labels
     Completions(Completions),
     /// Print the manual page, or write all of them

@@ -15,6 +15,7 @@ mod hook;
 mod init;
 mod log;
 mod ls;
+mod mcp;
 mod merge;
 mod merge_driver;
 mod moves;
@@ -98,6 +99,7 @@ pub fn run(session: &Session<'_>, command: Command) -> Answer {
         Command::Trust(args) => trust::run(session, &args),
         Command::Hook(args) => hook::run(session, &args),
         Command::Setup(command) => setup::run(session, &command),
+        Command::Mcp(args) => mcp::run(session, &args),
         Command::Completions(args) => shell::completions(session, &args),
         Command::Man(args) => shell::man(session, &args),
         Command::MergeDriver(args) => merge_driver::run(session, &args),

@@ -8,7 +8,7 @@ use crate::cli::{Answer, Outcome, Session};
 pub fn run(session: &Session<'_>, args: &Next) -> Answer {
     let asked = NextAsk { role: args.role.clone(), claim: args.claim, reach: args.reach.reach() };
     let chosen = session.with(|ws| match args.wait {
-        Some(limit) => app::next_or_wait(ws, &asked, limit),
+        Some(limit) => app::next_or_wait(ws, &asked, limit, &app::Stop::default()),
         None => app::next(ws, &asked),
     })?;
     for reaped in &chosen.reaped {

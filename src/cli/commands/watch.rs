@@ -23,7 +23,7 @@ struct Filter {
 }
 
 pub fn run(session: &Session<'_>, args: &Args) -> Answer {
-    let wanted = WatchOptions { enforce: args.enforce, poll: args.poll, idle: args.idle };
+    let wanted = WatchOptions { enforce: args.enforce, poll: args.poll, idle: args.idle, documents: false };
     let mut watch = Watch::open(&session.options, &wanted)?;
     session.out.set_color(watch.workspace().settings.text("ui.color"));
     let filter = filter(&watch, args)?;

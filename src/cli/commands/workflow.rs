@@ -1,7 +1,6 @@
 //! `ralph workflow`: the table that is enforced.
 
-use serde_json::{Value, json};
-
+use crate::app;
 use crate::cli::args;
 use crate::cli::style;
 use crate::cli::table::{self, Cell, cell};
@@ -12,7 +11,7 @@ use crate::workflow::{Command, ReviewMode, Workflow};
 pub fn run(session: &Session<'_>, args: &args::Workflow) -> Answer {
     let (flow, mode) = session.with(|ws| Ok((ws.flow().clone(), ws.rules().mode)))?;
     if session.out.json {
-        session.out.json(&document(&flow));
+        session.out.json(&app::describe_workflow(&flow));
     } else if args.mermaid {
         session.out.text(&mermaid(&flow, mode));
     } else {
@@ -82,32 +81,6 @@ fn roles(flow: &Workflow, mode: ReviewMode, width: Option<usize>) -> String {
     };
     let rows: Vec<Vec<Cell>> = flow.roles().iter().map(row).collect();
     table::render(&["ROLE", "AT MOST", "COMMANDS", "HANDS OFF AT"], 2, &[], &rows, width)
-}
-
-fn document(flow: &Workflow) -> Value {
-    let states = flow.states().iter().map(|state| {
-        json!({
-            "name": state.name, "lock": state.lock, "terminal": state.terminal, "human": state.human, "gate": state.gate,
-            "off": state.off, "release": state.release, "claim": state.claim, "leave": state.leave, "phase": state.phase,
-            "github": state.github,
-        })
-    });
-    let commands = flow.commands().iter().map(|command| {
-        json!({
-            "name": command.name, "roles": command.roles, "interactive": command.interactive, "from": command.from,
-            "lock": command.lock, "complete": command.complete, "ends": command.ends, "intents": command.intents(flow),
-            "on_blocked": command.on_blocked, "needs": command.needs, "yields": command.yields,
-            "stay": command.stay, "group": command.group,
-        })
-    });
-    let roles =
-        flow.roles().iter().map(|role| json!({ "name": role.name, "limit": role.limit, "hands_off": role.hands_off }));
-    json!({
-        "name": flow.name,
-        "states": states.collect::<Vec<_>>(),
-        "commands": commands.collect::<Vec<_>>(),
-        "roles": roles.collect::<Vec<_>>(),
-    })
 }
 
 fn mermaid(flow: &Workflow, mode: ReviewMode) -> String {

@@ -1,0 +1,207 @@
+//! Who calls: its name, the claims that it was given here, and how a verb is run for it.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use axum::http::request::Parts;
+use rmcp::RoleServer;
+use rmcp::model::{Implementation, JsonObject};
+use rmcp::service::RequestContext;
+
+use super::reply::Refused;
+use crate::app::{Failure, Options, Stop, Workspace};
+use crate::task::TaskId;
+
+/// The header by which a client over HTTP says who it is.
+pub const HEADER: &str = "ralph-worker";
+
+/// One client of the server, for as long as it is connected.
+pub struct Caller {
+    options: Options,
+    pub read_only: bool,
+    /// Sets this client apart from another of the same name; none where every request stands for itself.
+    mark: Option<String>,
+    /// What was given for each task, to notice when it is lost.
+    proofs: Mutex<BTreeMap<TaskId, String>>,
+}
+
+/// One call, as the tools see it.
+pub struct Call<'a> {
+    pub ws: &'a Workspace,
+    caller: &'a Caller,
+    /// Somebody said who it is.
+    named: bool,
+    /// The client has given up.
+    pub stop: &'a Stop,
+}
+
+impl Caller {
+    pub fn new(options: Options, read_only: bool, mark: Option<String>) -> Self {
+        Self { options, read_only, mark, proofs: Mutex::default() }
+    }
+
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The name of who calls: as the server was told, else as the call says, else the client's own name.
+    pub fn name(&self, asked: Option<&str>, context: &RequestContext<RoleServer>) -> Result<Option<String>, Failure> {
+        let set = |name: &String| !name.is_empty();
+        let pinned = self.options.worker.clone().or_else(|| std::env::var("RALPH_WORKER").ok()).filter(set);
+        let parts = context.extensions.get::<Parts>();
+        let header = parts.and_then(|parts| header(parts, HEADER)).map(str::to_owned);
+        match (asked.map(str::trim).filter(|name| !name.is_empty()), pinned.or(header)) {
+            (Some(asked), Some(own)) if asked != own => {
+                Err(Failure::refused("not-you", format!("this server acts as {own}, not as {asked}"))
+                    .advice("leave `as` out"))
+            }
+            (Some(name), _) => Ok(Some(name.to_owned())),
+            (None, Some(own)) => Ok(Some(own)),
+            (None, None) => Ok(self.own_name(context.client_info().as_ref(), parts.and_then(session))),
+        }
+    }
+
+    /// Two sessions of one program are two workers: neither may take up what the other holds.
+    fn own_name(&self, client: Option<&Implementation>, session: Option<String>) -> Option<String> {
+        let mark = self.mark.clone().or(session)?;
+        let name = slug(client.map_or("mcp", |client| client.name.as_str()));
+        Some(format!("{}-{mark}", if name.is_empty() { "mcp" } else { &name }))
+    }
+
+    /// Runs a verb on the board as it is now.
+    pub fn run<T>(
+        &self,
+        name: Option<String>,
+        stop: &Stop,
+        verb: impl FnOnce(&Call<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let named = name.is_some();
+        let ws = Workspace::open(&Options { worker: name, ..self.options.clone() })?;
+        let result = verb(&Call { ws: &ws, caller: self, named, stop });
+        ws.finish();
+        result
+    }
+
+    fn proofs(&self) -> std::sync::MutexGuard<'_, BTreeMap<TaskId, String>> {
+        self.proofs.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl Call<'_> {
+    /// Refuses a change by somebody who may not make it, or of whom nobody knows who it is.
+    pub fn refuse_reader(&self, what: &str) -> Result<(), Failure> {
+        if self.caller.read_only {
+            return Err(Failure::refused("read-only", format!("{what} changes the board, and this server only reads")));
+        }
+        if !self.named {
+            let how = format!("send the header `{HEADER}: NAME`, or give `as`");
+            return Err(Failure::usage("nobody", "who are you?").advice(how));
+        }
+        Ok(())
+    }
+
+    /// The task that is meant, by id, by a unique part of it, or by the number of its issue; with the claim that this caller was
+    /// given for it.
+    pub fn find(&self, typed: &TaskRef) -> Result<TaskId, Failure> {
+        let id = self.ws.find(&typed.0)?;
+        let proof = self.caller.proofs().get(&id).cloned();
+        if let Some(proof) = proof {
+            self.ws.bring(&id, proof)?;
+        }
+        Ok(id)
+    }
+
+    pub fn keep(&self, id: &TaskId, proof: &str) {
+        self.caller.proofs().insert(id.clone(), proof.to_owned());
+    }
+
+    pub fn forget(&self, id: &TaskId) {
+        self.caller.proofs().remove(id);
+    }
+}
+
+/// A task as a caller names it: `t-x7kq`, `x7`, `#44` or 44.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskRef(pub String);
+
+impl<'de> serde::Deserialize<'de> for TaskRef {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match serde_json::Value::deserialize(deserializer)? {
+            serde_json::Value::String(text) => Ok(Self(text)),
+            serde_json::Value::Number(number) if number.is_u64() => Ok(Self(format!("#{number}"))),
+            other => {
+                Err(serde::de::Error::custom(format!("{other} names no task: give its id, or its issue's number")))
+            }
+        }
+    }
+}
+
+impl schemars::JsonSchema for TaskRef {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "TaskRef".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": ["string", "integer"] })
+    }
+}
+
+/// Arguments as a tool wants them, or what is wrong with them and where.
+pub fn arguments<A: serde::de::DeserializeOwned>(given: JsonObject) -> Result<A, Failure> {
+    let value = serde_json::Value::Object(given);
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let (path, inner) = (error.path().to_string(), error.inner().to_string());
+        let message = if path == "." { inner } else { format!("{path}: {inner}") };
+        Failure::usage(Refused::BAD_ARGUMENTS, message)
+    })
+}
+
+fn header<'a>(parts: &'a Parts, name: &str) -> Option<&'a str> {
+    parts.headers.get(name)?.to_str().ok().map(str::trim).filter(|value| !value.is_empty())
+}
+
+/// A few letters for the session of a client over HTTP.
+fn session(parts: &Parts) -> Option<String> {
+    header(parts, "mcp-session-id").map(|id| mark(u64::from(crc32fast::hash(id.as_bytes()))))
+}
+
+/// Four letters that tell one client from another.
+pub fn mark(seed: u64) -> String {
+    crate::task::mint("", 4, &mut fastrand::Rng::with_seed(seed)).to_string()
+}
+
+/// Small letters, digits and dashes.
+fn slug(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let joined = words.collect::<Vec<_>>().join("-").to_ascii_lowercase();
+    joined.chars().take(24).collect::<String>().trim_matches('-').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_is_a_worker_of_its_own() {
+        let caller = Caller::new(Options::default(), false, Some("x7kq".into()));
+        let client = Implementation::new("Claude Code (beta)", "1");
+        assert_eq!(caller.own_name(Some(&client), None).as_deref(), Some("claude-code-beta-x7kq"));
+        assert_eq!(caller.own_name(None, None).as_deref(), Some("mcp-x7kq"));
+        let stateless = Caller::new(Options::default(), false, None);
+        assert_eq!(stateless.own_name(Some(&client), None), None);
+        assert_eq!(stateless.own_name(Some(&client), Some("b2".into())).as_deref(), Some("claude-code-beta-b2"));
+    }
+
+    #[test]
+    fn a_task_is_named_by_id_or_by_number() {
+        let parse = |text: &str| serde_json::from_str::<TaskRef>(text).map(|found| found.0);
+        assert_eq!(parse("\"t-x7\"").unwrap(), "t-x7");
+        assert_eq!(parse("44").unwrap(), "#44");
+        assert!(parse("-1").unwrap_err().to_string().contains("names no task"));
+        assert!(parse("[1]").is_err());
+    }
+}

@@ -1,0 +1,74 @@
+//! The server over HTTP on loopback, for clients that want it: a token for every request, and no page of a browser.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse as _, Response};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::TcpListener;
+
+use super::server::Server;
+use crate::app::Failure;
+
+/// Where a person may put the token, so that clients keep it when the server starts anew.
+pub const TOKEN: &str = "RALPH_MCP_TOKEN";
+
+pub async fn serve(server: &Server, address: SocketAddr, tell: &dyn Fn(&str)) -> Result<(), Failure> {
+    if !address.ip().is_loopback() {
+        return Err(Failure::usage("not-loopback", format!("{address} can be reached from other machines"))
+            .advice("use 127.0.0.1:PORT"));
+    }
+    let cannot = |error: std::io::Error| Failure::broken("io", format!("cannot listen on {address}: {error}"));
+    let listener = TcpListener::bind(address).await.map_err(cannot)?;
+    let place = listener.local_addr().map_err(cannot)?;
+    let given = std::env::var(TOKEN).ok().filter(|token| !token.is_empty());
+    let token = given.clone().unwrap_or_else(fresh_token);
+    tell(&format!("serving on http://{place}/mcp"));
+    if given.is_none() {
+        tell(&format!("clients send the header `Authorization: Bearer {token}`"));
+    }
+    tell(&format!("each says who it is with the header `{}: NAME`", super::caller::HEADER));
+    let served = axum::serve(listener, routes(server.clone(), token)).with_graceful_shutdown(stopped());
+    served.await.map_err(cannot)
+}
+
+fn routes(server: Server, token: String) -> Router {
+    // Browsers send an origin; nothing that runs in one is a client of this.
+    let config = StreamableHttpServerConfig::default().enforce_origin_validation();
+    let sessions = Arc::new(LocalSessionManager::default());
+    // A session is a worker of its own; a request without one has to say whose it is.
+    let service = StreamableHttpService::new(move || Ok(server.for_client(None)), sessions, config);
+    Router::new().nest_service("/mcp", service).layer(from_fn_with_state(Arc::new(token), let_in))
+}
+
+async fn let_in(State(token): State<Arc<String>>, request: Request, next: Next) -> Response {
+    let given = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let shown = given.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
+    if !is_same(shown, &token) {
+        let asks = [(header::WWW_AUTHENTICATE, "Bearer")];
+        return (StatusCode::UNAUTHORIZED, asks, "send the token that `ralph mcp --http` printed\n").into_response();
+    }
+    next.run(request).await
+}
+
+/// Takes as long for a token that is nearly right as for one that is not.
+fn is_same(shown: &str, token: &str) -> bool {
+    let differ = shown.bytes().zip(token.bytes()).fold(0, |differ, (a, b)| differ | (a ^ b));
+    shown.len() == token.len() && differ == 0
+}
+
+fn fresh_token() -> String {
+    let mut bytes = [0_u8; 24];
+    let filled = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty());
+    assert_eq!(filled, Ok(bytes.len()), "the kernel has random bytes");
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+async fn stopped() {
+    let _ = tokio::signal::ctrl_c().await;
+}

@@ -1,0 +1,77 @@
+//! The Model Context Protocol server: each tool parses, calls one verb, and answers with what it returns.
+//!
+//! ```text
+//! server.rs     what the protocol asks → tools, resources, prompts
+//! caller.rs     who calls, what it holds, how a verb is run for it
+//! tool.rs       a tool: its schemas and its call
+//! tools/        the tools of the board, one file each
+//! hero/         the same board under the names and shapes of ralph-hero's tools
+//! reply.rs      answers: compact tasks, refusals with their next step, byte budgets, cursors
+//! resources.rs  the board, the workflow, tasks and documents as resources; prompts.rs the prompts
+//! feed.rs       what changes on the board, for those who subscribe
+//! stdio.rs      messages over a pipe; http.rs messages over loopback
+//! ```
+
+mod caller;
+mod feed;
+mod hero;
+mod http;
+mod prompts;
+mod reply;
+mod resources;
+mod server;
+mod stdio;
+mod tool;
+mod tools;
+
+use std::net::SocketAddr;
+
+use rmcp::ServiceExt as _;
+
+use crate::app::{Failure, Options};
+use server::Server;
+
+/// Which names the tools have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Profile {
+    #[default]
+    Board,
+    /// Those that ralph-hero's agents and skills call.
+    Hero,
+}
+
+/// How the board is served.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    pub profile: Profile,
+    pub read_only: bool,
+    /// Else over this process's pipes.
+    pub http: Option<SocketAddr>,
+}
+
+/// Serves until the client is gone, or until `stopped` returns. `tell` hears what a person should know.
+pub fn serve(options: &Options, wanted: &Wanted, tell: &dyn Fn(&str)) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(THREADS)
+        .build()
+        .map_err(|error| Failure::broken("io", format!("cannot start the server: {error}")))?;
+    // Dropped at the end, the runtime waits for verbs that are in the middle of their work.
+    runtime.block_on(async {
+        let server = Server::new(options.clone(), wanted);
+        match wanted.http {
+            Some(address) => http::serve(&server, address, tell).await,
+            None => piped(server).await,
+        }
+    })
+}
+
+/// Verbs that run at the same time; those that write wait for each other anyway.
+const THREADS: usize = 32;
+
+async fn piped(server: Server) -> Result<(), Failure> {
+    // A client that goes away before it has said anything is no failure.
+    let Ok(running) = server.serve(stdio::Pipes::new()).await else { return Ok(()) };
+    let _ = running.waiting().await;
+    Ok(())
+}

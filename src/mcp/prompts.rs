@@ -1,0 +1,37 @@
+//! The prompts of the eight commands, for hosts that offer them to their user.
+
+use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
+
+use super::caller::{Call, TaskRef};
+use crate::app::{self, Failure};
+
+const ABOUT: [(&str, &str); 8] = [
+    ("triage", "Look at a new task: research it, plan it, split it, close it or leave it"),
+    ("split", "Split a task that is too large into small ones"),
+    ("research", "Find out what there is to know before a task is planned"),
+    ("plan", "Write the plan of a task or of its group"),
+    ("review", "Review a plan and approve or reject it"),
+    ("implement", "Build what the plan says, in the task's own worktree"),
+    ("pr", "Open the pull request of a finished task"),
+    ("merge", "Merge a task's work and close it"),
+];
+
+pub fn all() -> Vec<Prompt> {
+    let task = || PromptArgument::new("task").with_description("Its id, or its issue's number").with_required(true);
+    ABOUT.iter().map(|(name, about)| Prompt::new(*name, Some(*about), Some(vec![task()]))).collect()
+}
+
+pub fn get(call: &Call<'_>, name: &str, given: &JsonObject) -> Result<GetPromptResult, Failure> {
+    let typed = given.get("task").cloned().ok_or_else(|| {
+        Failure::usage("bad-arguments", "the prompt needs a task").advice("give `task`: the id of a task")
+    })?;
+    let task: TaskRef =
+        serde_json::from_value(typed).map_err(|error| Failure::usage("bad-arguments", error.to_string()))?;
+    let told = app::prompt(call.ws, name, &call.find(&task)?)?;
+    if told.template.is_some() {
+        app::require_trust(call.ws)?;
+    }
+    let about = ABOUT.iter().find(|(command, _)| *command == name).map_or("", |(_, about)| about);
+    let message = PromptMessage::new_text(Role::User, told.text);
+    Ok(GetPromptResult::new(vec![message]).with_description(about))
+}

@@ -1,0 +1,207 @@
+//! Answers: tasks without what is empty, refusals with their next step, and no more bytes than were asked for.
+
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::app::{Failure, Hint, TaskView};
+use crate::task::TaskId;
+
+/// How many bytes an answer has at most, where the caller does not say.
+pub const BUDGET: usize = 8_000;
+
+/// A task in a list.
+#[derive(Debug, Serialize)]
+pub struct Brief {
+    id: TaskId,
+    title: String,
+    state: String,
+    #[serde(skip_serializing_if = "is_issue")]
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    priority: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    estimate: Option<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    labels: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    owner: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<TaskId>,
+    /// Those that are still open.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    blocked_by: Vec<TaskId>,
+    #[serde(skip_serializing_if = "is_false")]
+    ready: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    blocked: bool,
+    /// Who is at work on it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claimed_by: Option<String>,
+    /// The number of its issue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    github: Option<u64>,
+    #[serde(skip_serializing_if = "is_zero")]
+    problems: usize,
+}
+
+fn is_issue(kind: &str) -> bool {
+    kind == "issue"
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+fn is_zero(value: &usize) -> bool {
+    *value == 0
+}
+
+impl From<&TaskView> for Brief {
+    fn from(task: &TaskView) -> Self {
+        Self {
+            id: task.id.clone(),
+            title: task.title.clone(),
+            state: task.state.clone(),
+            kind: task.kind,
+            priority: task.priority,
+            estimate: task.estimate,
+            labels: task.labels.clone(),
+            owner: task.owner.clone(),
+            parent: task.parent.clone(),
+            blocked_by: task.open_blockers.clone(),
+            ready: task.ready,
+            blocked: task.blocked,
+            claimed_by: task.claim.as_ref().map(|claim| claim.by.to_string()),
+            github: task.github.as_ref().map(|issue| issue.number),
+            problems: task.problems.len(),
+        }
+    }
+}
+
+/// As many of the items as the budget has room for, at least one; and how many that were.
+pub fn fitting<T: Serialize>(items: impl IntoIterator<Item = T>, budget: usize) -> Vec<Value> {
+    let mut used = 0;
+    let mut taken = Vec::new();
+    for item in items {
+        let value = json!(item);
+        used += value.to_string().len() + 1;
+        if used > budget && !taken.is_empty() {
+            break;
+        }
+        taken.push(value);
+    }
+    taken
+}
+
+/// The beginning of a text, cut between two characters.
+pub fn cut(text: &str, most: usize) -> &str {
+    &text[..text.floor_char_boundary(most)]
+}
+
+/// An answer, as text and as structure.
+pub fn answer(value: Value) -> CallToolResult {
+    let mut result = CallToolResult::success(vec![ContentBlock::text(value.to_string())]);
+    result.structured_content = Some(value);
+    result
+}
+
+/// A refusal is an answer of the tool, not a failure of the protocol: the model is to read it.
+pub fn refusal(failure: &Failure) -> CallToolResult {
+    let value = json!({ "error": Refused::new(failure) });
+    let mut result = CallToolResult::error(vec![ContentBlock::text(value.to_string())]);
+    result.structured_content = Some(value);
+    result
+}
+
+/// A failure in the words of this face.
+#[derive(Debug, Serialize)]
+pub struct Refused {
+    kind: Value,
+    code: &'static str,
+    message: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    causes: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    hints: Vec<String>,
+}
+
+impl Refused {
+    pub const BAD_ARGUMENTS: &'static str = "bad-arguments";
+
+    pub fn new(failure: &Failure) -> Self {
+        let hints = failure.hints.iter().flat_map(|hint| words(failure.code, hint));
+        Self {
+            kind: json!(failure.kind),
+            code: failure.code,
+            message: failure.message.clone(),
+            causes: failure.causes.clone(),
+            hints: hints.collect(),
+        }
+    }
+
+    pub fn line(&self) -> String {
+        let hints = self.hints.iter().map(|hint| format!("; {hint}"));
+        format!("{} ({}){}", self.message, self.code, hints.collect::<String>())
+    }
+}
+
+/// The next step, as calls of this server.
+fn words(code: &str, hint: &Hint) -> Vec<String> {
+    match hint {
+        Hint::Init | Hint::GitInit => vec!["a person makes the board with `ralph init`".into()],
+        Hint::DidYouMean { candidates } => {
+            candidates.iter().map(|found| format!("did you mean {} ({})?", found.id, cut(&found.title, 60))).collect()
+        }
+        Hint::Edit { file, line } if *line > 0 => vec![format!("the file is to be put right: {file}, line {line}")],
+        Hint::Edit { file, .. } => vec![format!("the file is to be put right: {file}")],
+        Hint::Retry => vec!["try again".into()],
+        Hint::List => vec!["call list to see what there is".into()],
+        Hint::Ready => vec!["call next with `wait`, or status to see what is in the way".into()],
+        Hint::Workflow => vec!["read ralph://workflow for the moves that there are".into()],
+        Hint::Wait { task } => vec![format!("take other work with next, or look at {task} again later")],
+        Hint::Why { task } => vec![format!("call get for {task}: it says what it waits for")],
+        Hint::Claim { task, command } => vec![format!("call claim with task {task} and command {command}")],
+        Hint::Advice { text } => advice(code, text),
+    }
+}
+
+/// Advice is worded for the command line; where a tool does the same, the tool is named. Nobody is told here to insist.
+fn advice(code: &str, text: &str) -> Vec<String> {
+    let instead = match code {
+        "no-artifact" | "no-document" => "call artifact: action new, write it, then action link",
+        "no-result" => "call save with `result`: what came of it",
+        "needs-command" => "say with `command` what you act as",
+        "nobody" => "give `as`, or let the server be started with `--as NAME`",
+        "unknown-role" | "no-role" => "give `role`: analyst, builder, validator or integrator",
+        "unknown-key" => "put keys of your own into `other`",
+        "fixed-key" => "move it with `state`",
+        "not-a-state" => "read ralph://workflow for the states",
+        _ if text.contains("--force") => return Vec::new(),
+        _ => text,
+    };
+    vec![instead.to_owned()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_cuts_a_list_but_never_to_nothing() {
+        let items = ["aaaa", "bbbb", "cccc"];
+        assert_eq!(fitting(items, 14).len(), 2);
+        assert_eq!(fitting(items, 1).len(), 1);
+        assert_eq!(fitting(items, 100).len(), 3);
+        assert_eq!(cut("wörter", 2), "w");
+    }
+
+    #[test]
+    fn nobody_is_told_to_insist() {
+        let failure =
+            Failure::refused("not-allowed", "no").advice("a person may insist with `--force`").hint(Hint::Workflow);
+        let told = Refused::new(&failure);
+        assert_eq!(told.hints, ["read ralph://workflow for the moves that there are"]);
+        assert!(!told.line().contains("force"), "{}", told.line());
+    }
+}

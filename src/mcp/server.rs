@@ -1,0 +1,244 @@
+//! What the protocol asks for, handed to tools, resources and prompts; every verb runs on a thread where it may block.
+
+use std::sync::Arc;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
+    Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+};
+use rmcp::service::{RequestContext, SubscriptionContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+
+use super::caller::{Call, Caller, mark};
+use super::feed::{Feed, Followed, follow, listen};
+use super::reply::{Refused, answer, refusal};
+use super::tool;
+use super::{Profile, Wanted, hero, prompts, resources, tools};
+use crate::app::{Failure, Options, Stop};
+
+/// Arguments of one call at most: a document is smaller, and a model never means to send more.
+const MOST_BYTES: usize = 2 * 1024 * 1024;
+
+/// One client's view of the board.
+#[derive(Clone)]
+pub struct Server {
+    pub(super) caller: Arc<Caller>,
+    tools: Arc<Vec<tool::Tool>>,
+    feed: Arc<Feed>,
+    /// What an older client has subscribed to.
+    followed: Arc<Followed>,
+    profile: Profile,
+}
+
+impl Server {
+    pub fn new(options: Options, wanted: &Wanted) -> Self {
+        let tools = match wanted.profile {
+            Profile::Board => tools::all(),
+            Profile::Hero => hero::all(),
+        };
+        Self {
+            feed: Arc::new(Feed::new(options.clone())),
+            caller: Arc::new(Caller::new(options, wanted.read_only, Some(session_mark()))),
+            tools: Arc::new(tools),
+            followed: Arc::default(),
+            profile: wanted.profile,
+        }
+    }
+
+    /// The same board for another client.
+    #[must_use]
+    pub fn for_client(&self, mark: Option<String>) -> Self {
+        let caller = Caller::new(self.caller.options().clone(), self.caller.read_only, mark);
+        Self { caller: Arc::new(caller), followed: Arc::default(), ..self.clone() }
+    }
+
+    /// Runs a verb for this caller, where it may block; the client can call it off.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        asked: Option<&str>,
+        context: &RequestContext<RoleServer>,
+        verb: impl FnOnce(&Call<'_>) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let name = self.caller.name(asked, context)?;
+        let (caller, stop) = (Arc::clone(&self.caller), Stop::default());
+        let called_off = stop.clone();
+        let mut work = tokio::task::spawn_blocking(move || caller.run(name, &stop, verb));
+        let done = tokio::select! {
+            done = &mut work => done,
+            () = context.ct.cancelled() => {
+                called_off.ask();
+                work.await
+            }
+        };
+        done.unwrap_or_else(|_| Err(Failure::broken("bug", "the call ended in the middle; this is a bug of ralph's")))
+    }
+
+    fn tool(&self, name: &str) -> Option<usize> {
+        self.tools.iter().position(|tool| tool.name == name)
+    }
+
+    async fn call(&self, at: usize, mut given: JsonObject, context: &RequestContext<RoleServer>) -> CallToolResult {
+        let size = serde_json::to_string(&given).map_or(0, |text| text.len());
+        if size > MOST_BYTES {
+            let message = format!("the arguments have {size} bytes: at most {MOST_BYTES} are taken");
+            return refusal(&Failure::usage("too-large", message).advice("put long texts into a document"));
+        }
+        let asked = given.remove(tool::AS).and_then(|name| name.as_str().map(str::to_owned));
+        let tools = Arc::clone(&self.tools);
+        let done = self.blocking(asked.as_deref(), context, move |call| tools[at].call(call, given)).await;
+        done.map_or_else(|failure| refusal(&failure), answer)
+    }
+}
+
+/// The same for all servers that one host process starts: a host that starts its server anew is the same worker.
+fn session_mark() -> String {
+    let host = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
+    mark(u64::from(host.unsigned_abs()))
+}
+
+/// What a request that is not a tool's call failed for.
+fn error(failure: &Failure) -> ErrorData {
+    let code = match failure.code {
+        "no-resource" | "unknown-task" | "no-document" | "no-file" => ErrorCode::RESOURCE_NOT_FOUND,
+        _ => ErrorCode::INVALID_PARAMS,
+    };
+    let refused = Refused::new(failure);
+    ErrorData::new(code, refused.line(), Some(serde_json::json!({ "error": refused })))
+}
+
+const ABOUT: &str = "\
+A task board in this repository's own files. Loop: `next` gives you one task and claims it, so that nobody else takes it; `get` \
+says all about it; `save` with `command` and state `__COMPLETE__` ends your part (`__ESCALATE__` hands it to a person); `release` \
+gives it back. `artifact` makes and hands in the documents that a command yields. What refuses names a code and the next step. \
+Read ralph://workflow for states, commands and roles. `as` says which worker you are, such as builder-2, where several agents \
+share this server.";
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_prompts()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .enable_resources_list_changed()
+            .build();
+        let about = match self.profile {
+            Profile::Board => ABOUT,
+            Profile::Hero => hero::ABOUT,
+        };
+        let named = Implementation::new("ralph", env!("CARGO_PKG_VERSION"));
+        ServerConfig::new(capabilities).with_server_info(named).with_instructions(about)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let reads = |tool: &&tool::Tool| !self.caller.read_only || tool.nature != tool::Nature::Writes;
+        let tools: Vec<Tool> = self.tools.iter().filter(reads).map(tool::Tool::described).collect();
+        Ok(ListToolsResult::with_all_items(tools))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.tool(name).map(|at| self.tools[at].described())
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(at) = self.tool(&request.name) else {
+            let names: Vec<&str> = self.tools.iter().map(|tool| tool.name).collect();
+            let message = format!("there is no tool {:?}: use {}", request.name, names.join(", "));
+            return Err(ErrorData::invalid_params(message, None));
+        };
+        Ok(self.call(at, request.arguments.unwrap_or_default(), &context).await.into())
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let cursor = request.and_then(|request| request.cursor);
+        let listed = self.blocking(None, &context, move |call| resources::list(call.ws, cursor.as_deref())).await;
+        listed.map_err(|failure| error(&failure))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let read = self.blocking(None, &context, move |call| resources::read(call.ws, &request.uri)).await;
+        read.map(Into::into).map_err(|failure| error(&failure))
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(ListPromptsResult::with_all_items(prompts::all()))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let given = request.arguments.unwrap_or_default();
+        let told = self.blocking(None, &context, move |call| prompts::get(call, &request.name, &given)).await;
+        told.map(Into::into).map_err(|failure| error(&failure))
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let feed = Arc::clone(&self.feed);
+        let changes = self.blocking(None, context.request_context(), move |_| feed.changes()).await;
+        listen(changes.map_err(|failure| error(&failure))?, &context).await;
+        Ok(())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let (uri, feed) = (request.uri.clone(), Arc::clone(&self.feed));
+        let changes = self.blocking(None, &context, move |call| {
+            resources::check(call.ws, &uri)?;
+            feed.changes()
+        });
+        let changes = changes.await.map_err(|failure| error(&failure))?;
+        self.followed.add(request.uri);
+        if self.followed.is_first() {
+            tokio::spawn(follow(changes, Arc::clone(&self.followed), context.peer.clone()));
+        }
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.followed.remove(&request.uri);
+        Ok(())
+    }
+}

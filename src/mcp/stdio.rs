@@ -1,0 +1,182 @@
+//! Messages over this process's pipes, a line each; a line that is no message is answered, not passed over in silence.
+
+use rmcp::RoleServer;
+use rmcp::model::{ErrorCode, ErrorData, RequestId};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::io::{StdioReader, StdioWriter, stdio_pipes};
+use serde::Deserialize;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
+use tokio::sync::mpsc;
+
+/// The longest message that is read at all.
+const LONGEST: usize = 16 * 1024 * 1024;
+/// Between the two readers.
+const BUFFER: usize = 64 * 1024;
+
+type Answer = TxJsonRpcMessage<RoleServer>;
+
+/// The protocol's own transport behind a reader that says what is wrong with a line.
+pub struct Pipes {
+    inner: AsyncRwTransport<RoleServer, DuplexStream, StdioWriter>,
+    complaints: mpsc::Receiver<Answer>,
+}
+
+impl Pipes {
+    pub fn new() -> Self {
+        let (read, write) = stdio_pipes();
+        let (good, sieved) = tokio::io::duplex(BUFFER);
+        let (complain, complaints) = mpsc::channel(16);
+        tokio::spawn(sieve(read, good, complain));
+        Self { inner: AsyncRwTransport::new(sieved, write), complaints }
+    }
+}
+
+impl Transport<RoleServer> for Pipes {
+    type Error = std::io::Error;
+
+    fn send(&mut self, item: Answer) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        self.inner.send(item)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            tokio::select! {
+                biased;
+                Some(complaint) = self.complaints.recv() => {
+                    if self.inner.send(complaint).await.is_err() {
+                        return None;
+                    }
+                }
+                message = self.inner.receive() => return message,
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.inner.close().await
+    }
+}
+
+/// Lets good lines through; ends with what it reads from.
+async fn sieve(read: StdioReader, mut good: DuplexStream, complain: mpsc::Sender<Answer>) {
+    let mut read = BufReader::new(read);
+    let mut line = Vec::new();
+    while let Ok(whole) = read_line(&mut read, &mut line).await {
+        if line.is_empty() && whole == Line::End {
+            return;
+        }
+        let sent = match fault(&line, whole) {
+            Some(answer) => complain.send(answer).await.is_ok(),
+            None => {
+                if !line.ends_with(b"\n") {
+                    line.push(b'\n');
+                }
+                good.write_all(&line).await.is_ok()
+            }
+        };
+        if !sent || whole == Line::End {
+            return;
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Line {
+    Whole,
+    /// Only its beginning was kept.
+    TooLong,
+    /// What was left when the pipe was closed.
+    End,
+}
+
+async fn read_line(read: &mut BufReader<StdioReader>, line: &mut Vec<u8>) -> std::io::Result<Line> {
+    line.clear();
+    let mut too_long = false;
+    loop {
+        let there = read.fill_buf().await?;
+        if there.is_empty() {
+            return Ok(Line::End);
+        }
+        let end = there.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
+        let taken = end.unwrap_or(there.len());
+        let room = LONGEST.saturating_sub(line.len()).min(taken);
+        line.extend_from_slice(&there[..room]);
+        too_long |= room < taken;
+        read.consume(taken);
+        if end.is_some() {
+            return Ok(if too_long { Line::TooLong } else { Line::Whole });
+        }
+    }
+}
+
+/// All that is looked at of a message here.
+#[derive(Deserialize)]
+struct Envelope {
+    #[serde(default)]
+    id: Option<serde_json::Value>,
+}
+
+/// What is wrong with a line.
+fn fault(line: &[u8], whole: Line) -> Option<Answer> {
+    if whole == Line::TooLong {
+        let message = format!("the message is longer than {LONGEST} bytes");
+        return Some(Answer::error(ErrorData::new(ErrorCode::INVALID_REQUEST, message, None), id_in(line)));
+    }
+    if line.trim_ascii().is_empty() {
+        return None;
+    }
+    let parsed: Result<Envelope, _> = serde_json::from_slice(line);
+    match parsed {
+        Ok(Envelope { id: Some(id) }) if !id.is_string() && !id.is_number() => {
+            Some(invalid(format!("{id} is no id of a request: use a string or a number")))
+        }
+        Ok(_) => None,
+        Err(error) if error.is_data() => Some(invalid(format!("a message is a JSON object: {error}"))),
+        Err(error) => {
+            let message = format!("not JSON: {error}");
+            Some(Answer::error(ErrorData::new(ErrorCode::PARSE_ERROR, message, None), None))
+        }
+    }
+}
+
+fn invalid(message: String) -> Answer {
+    Answer::error(ErrorData::new(ErrorCode::INVALID_REQUEST, message, None), None)
+}
+
+/// The id of a request of which only the beginning is known: clients write it before the parameters, or not at all.
+fn id_in(beginning: &[u8]) -> Option<RequestId> {
+    let text = String::from_utf8_lossy(&beginning[..beginning.len().min(4096)]).into_owned();
+    let (_, rest) = text.split_once("\"id\"")?;
+    let rest = rest.trim_start().strip_prefix(':')?.trim_start();
+    let mut values = serde_json::Deserializer::from_str(rest).into_iter::<serde_json::Value>();
+    serde_json::from_value(values.next()?.ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn complaint(line: &str) -> Option<String> {
+        fault(line.as_bytes(), Line::Whole).map(|answer| serde_json::to_string(&answer).unwrap())
+    }
+
+    #[test]
+    fn only_what_is_no_message_is_answered_here() {
+        assert_eq!(complaint("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"), None);
+        assert_eq!(complaint("\n"), None);
+        assert!(complaint("{\"a\":\n").unwrap().contains("-32700"));
+        assert!(complaint("[]\n").unwrap().contains("-32600"));
+        assert!(complaint("{\"id\":{}}\n").unwrap().contains("no id of a request"));
+    }
+
+    #[test]
+    fn a_message_that_is_too_long_is_answered_by_its_id() {
+        let answer = fault(b"{\"jsonrpc\":\"2.0\",\"id\": 7,\"params\":{\"x\":\"aaaa", Line::TooLong).unwrap();
+        let answer = serde_json::to_value(answer).unwrap();
+        assert_eq!(answer["id"], 7);
+        assert!(answer["error"]["message"].as_str().unwrap().contains("longer than"));
+        assert_eq!(id_in(b"{\"method\":\"x\",\"params\":"), None);
+    }
+}

@@ -1,0 +1,137 @@
+//! A tool: what the client is told of it, and what a call of it does.
+
+use std::sync::Arc;
+
+use rmcp::model::{self, JsonObject, ToolAnnotations};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::caller::{Call, arguments};
+use crate::app::Failure;
+
+/// What a call can do to the board.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Nature {
+    Reads,
+    Writes,
+    /// By what is asked; the tool says no to readers itself.
+    Either,
+}
+
+type Run = dyn Fn(&Call<'_>, JsonObject) -> Result<Value, Failure> + Send + Sync;
+
+pub struct Tool {
+    pub name: &'static str,
+    pub nature: Nature,
+    about: &'static str,
+    input: Arc<JsonObject>,
+    output: Arc<JsonObject>,
+    run: Box<Run>,
+}
+
+impl Tool {
+    /// `output` names the fields of the answer with their JSON types.
+    pub fn new<A, R, F>(
+        name: &'static str,
+        nature: Nature,
+        about: &'static str,
+        output: &[(&str, &str)],
+        run: F,
+    ) -> Self
+    where
+        A: DeserializeOwned + JsonSchema,
+        R: Serialize,
+        F: Fn(&Call<'_>, A) -> Result<R, Failure> + Send + Sync + 'static,
+    {
+        let run = move |call: &Call<'_>, given: JsonObject| {
+            let answer = run(call, arguments(given)?)?;
+            serde_json::to_value(answer).map_err(|error| Failure::broken("io", error.to_string()))
+        };
+        let mut input = input::<A>();
+        if nature != Nature::Reads
+            && let Some(Value::Object(properties)) = input.get_mut("properties")
+        {
+            properties.insert(AS.into(), json!({ "type": "string" }));
+        }
+        Self { name, nature, about, input: Arc::new(input), output: Arc::new(fields(output)), run: Box::new(run) }
+    }
+
+    pub fn call(&self, call: &Call<'_>, given: JsonObject) -> Result<Value, Failure> {
+        if self.nature == Nature::Writes {
+            call.refuse_reader(self.name)?;
+        }
+        (self.run)(call, given)
+    }
+
+    /// As the client is told.
+    pub fn described(&self) -> model::Tool {
+        let annotations = match self.nature {
+            Nature::Reads => ToolAnnotations::new().read_only(true),
+            Nature::Writes | Nature::Either => ToolAnnotations::new().destructive(false),
+        };
+        model::Tool::new(self.name, self.about, self.input.clone())
+            .with_raw_output_schema(self.output.clone())
+            .with_annotations(annotations)
+    }
+}
+
+/// The argument by which a caller says who it is; every tool that changes something has it.
+pub const AS: &str = "as";
+
+fn fields(fields: &[(&str, &str)]) -> JsonObject {
+    let properties: JsonObject =
+        fields.iter().map(|(name, kind)| ((*name).to_owned(), json!({ "type": kind }))).collect();
+    object(json!({ "type": "object", "properties": properties }))
+}
+
+fn object(value: Value) -> JsonObject {
+    match value {
+        Value::Object(object) => object,
+        _ => unreachable!("a schema is an object"),
+    }
+}
+
+/// The schema of the arguments without what a model has no use for.
+fn input<A: JsonSchema>() -> JsonObject {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<A>().to_value();
+    slim(&mut schema);
+    if let Value::Object(root) = &mut schema {
+        // A client expects it even where there are no arguments.
+        root.entry("properties").or_insert_with(|| json!({}));
+        root.remove("description");
+    }
+    object(schema)
+}
+
+/// Takes titles, formats and defaults out, and says once that a value may be left out.
+fn slim(schema: &mut Value) {
+    let Value::Object(map) = schema else {
+        if let Value::Array(list) = schema {
+            list.iter_mut().for_each(slim);
+        }
+        return;
+    };
+    if map.get("title").is_some_and(Value::is_string) {
+        map.remove("title");
+    }
+    for noise in ["$schema", "format", "minimum", "additionalProperties", "default"] {
+        if map.get(noise).is_some_and(|value| !value.is_object()) {
+            map.remove(noise);
+        }
+    }
+    if let Some(Value::Array(kinds)) = map.get_mut("type") {
+        kinds.retain(|kind| kind != "null");
+        if let [one] = kinds.as_slice() {
+            let one = one.clone();
+            map.insert("type".into(), one);
+        }
+    }
+    map.values_mut().for_each(slim);
+}

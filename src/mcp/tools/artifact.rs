@@ -1,0 +1,94 @@
+//! `artifact`: the documents that commands yield.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::app::{self, Artifact, Failure};
+use crate::mcp::caller::{Call, TaskRef};
+use crate::mcp::reply::{BUDGET, cut};
+use crate::mcp::tool::{Nature, Tool};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Action {
+    New,
+    Read,
+    Write,
+    Check,
+    Link,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    task: TaskRef,
+    /// research, plan, review or report
+    kind: String,
+    action: Action,
+    /// For write: the whole document
+    text: Option<String>,
+    /// For write over a text: the version that you read
+    version: Option<String>,
+    /// For link: another file than the usual one
+    path: Option<PathBuf>,
+    max_bytes: Option<usize>,
+}
+
+pub fn artifact() -> Tool {
+    Tool::new(
+        "artifact",
+        Nature::Either,
+        "The document of a command. new gives the path of a skeleton to fill in; write does so for you if you cannot write there; \
+         check says what is missing; link hands it in, which save needs to complete.",
+        &[("path", "string"), ("linked", "boolean"), ("findings", "array"), ("text", "string"), ("version", "string")],
+        run,
+    )
+}
+
+fn run(call: &Call<'_>, args: Args) -> Result<Value, Failure> {
+    let id = call.find(&args.task)?;
+    if !matches!(args.action, Action::Read | Action::Check) {
+        call.refuse_reader("artifact")?;
+    }
+    let (ws, kind) = (call.ws, args.kind.as_str());
+    let artifact = match args.action {
+        Action::New => app::new_artifact(ws, kind, &id, None)?,
+        Action::Check | Action::Read => app::check_artifact(ws, kind, &id)?,
+        Action::Link => app::link_artifact(ws, kind, &id, args.path.as_deref(), ws.store.root())?,
+        Action::Write => {
+            let text = args.text.as_deref().filter(|text| !text.trim().is_empty());
+            let text = text.ok_or_else(|| Failure::usage("bad-arguments", "write needs `text`"))?;
+            app::write_artifact(ws, kind, &id, text, args.version.as_deref())?
+        }
+    };
+    let mut reply = described(&artifact);
+    if matches!(args.action, Action::Read | Action::Write) {
+        let document = app::read_artifact(ws, &artifact.path)?;
+        reply["version"] = json!(document.version);
+        if matches!(args.action, Action::Read) {
+            let kept = cut(&document.text, args.max_bytes.unwrap_or(BUDGET * 4));
+            reply["text"] = json!(kept);
+            if kept.len() < document.text.len() {
+                reply["cut_at"] = json!(kept.len());
+                reply["bytes"] = json!(document.text.len());
+            }
+        }
+    }
+    Ok(reply)
+}
+
+fn described(artifact: &Artifact) -> Value {
+    let findings: Vec<String> = artifact.findings.iter().map(ToString::to_string).collect();
+    json!({
+        "task": artifact.task,
+        "kind": artifact.kind,
+        "path": artifact.path,
+        "file": artifact.file,
+        "created": artifact.created,
+        "linked": artifact.linked,
+        "findings": findings,
+    })
+}

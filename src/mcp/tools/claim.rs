@@ -1,0 +1,58 @@
+//! `claim` and `release`: one task, taken or given back.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::app::{self, Claimed, Failure, Reach, Released};
+use crate::mcp::caller::{Call, TaskRef};
+use crate::mcp::tool::{Nature, Tool};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ClaimArgs {
+    task: TaskRef,
+    /// What you will do: triage, split, research, plan, review, implement, pr or merge
+    command: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Taken {
+    #[serde(flatten)]
+    claimed: Claimed,
+}
+
+pub fn claim() -> Tool {
+    Tool::new(
+        "claim",
+        Nature::Writes,
+        "Take one task that you know; next chooses for you. Calling it again renews your claim. If another holds it, you are told who.",
+        &[("task", "string"), ("state", "string"), ("until", "string")],
+        |call: &Call<'_>, args: ClaimArgs| {
+            let id = call.find(&args.task)?;
+            let claimed = app::claim(call.ws, &id, args.command.as_deref(), false, Reach::default())?;
+            call.keep(&id, &claimed.claim);
+            Ok(Taken { claimed })
+        },
+    )
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ReleaseArgs {
+    task: TaskRef,
+}
+
+pub fn release() -> Tool {
+    Tool::new(
+        "release",
+        Nature::Writes,
+        "Give a task back unfinished, for somebody else. Not needed after save has completed it.",
+        &[("task", "string"), ("to", "string")],
+        |call: &Call<'_>, args: ReleaseArgs| -> Result<Released, Failure> {
+            let id = call.find(&args.task)?;
+            let released = app::release(call.ws, &id, false)?;
+            call.forget(&id);
+            Ok(released)
+        },
+    )
+}

@@ -1,0 +1,147 @@
+//! `create` and `split`: new tasks, all or none.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::value::Many;
+use crate::app::{self, Failure, NewTask, SplitDone};
+use crate::mcp::caller::{Call, TaskRef};
+use crate::mcp::reply::Brief;
+use crate::mcp::tool::{Nature, Tool};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct New {
+    title: String,
+    description: Option<String>,
+    /// P0 to P3
+    priority: Option<String>,
+    /// XS, S, M, L or XL
+    estimate: Option<String>,
+    #[serde(default)]
+    labels: Many,
+    /// issue or epic
+    kind: Option<String>,
+    parent: Option<TaskRef>,
+    /// Ids, or refs of this call
+    #[serde(default)]
+    blocked_by: Many,
+    /// A name for it in this call
+    #[serde(rename = "ref")]
+    reference: Option<String>,
+    state: Option<String>,
+    owner: Option<String>,
+}
+
+impl New {
+    fn task(self, at: usize) -> Result<NewTask, Failure> {
+        let which = |error: crate::task::ParseError| Failure::usage("bad-value", format!("tasks[{at}]: {error}"));
+        Ok(NewTask {
+            reference: self.reference,
+            title: self.title,
+            description: self.description.unwrap_or_default(),
+            kind: self.kind.map(|text| text.parse()).transpose().map_err(which)?,
+            state: self.state,
+            priority: self.priority.map(|text| text.parse()).transpose().map_err(which)?,
+            estimate: self.estimate.map(|text| text.parse()).transpose().map_err(which)?,
+            labels: self.labels.0,
+            owner: self.owner,
+            parent: self.parent.map(|parent| parent.0),
+            blocked_by: self.blocked_by.0,
+            ..NewTask::default()
+        })
+    }
+}
+
+fn tasks(new: Vec<New>) -> Result<Vec<NewTask>, Failure> {
+    new.into_iter().enumerate().map(|(at, new)| new.task(at)).collect()
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct CreateArgs {
+    tasks: Vec<New>,
+}
+
+pub fn create() -> Tool {
+    Tool::new(
+        "create",
+        Nature::Writes,
+        "Make one task or many, all or none. Look with list first whether it is there already.",
+        &[("tasks", "array")],
+        |call: &Call<'_>, args: CreateArgs| -> Result<Value, Failure> {
+            if args.tasks.is_empty() {
+                return Err(
+                    Failure::usage("no-tasks", "there is no task to make").advice("give at least one with a title")
+                );
+            }
+            let added = app::add(call.ws, &tasks(args.tasks)?)?;
+            Ok(json!({ "tasks": added.tasks.iter().map(Brief::from).collect::<Vec<_>>() }))
+        },
+    )
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Part {
+    title: String,
+    /// XS or S
+    estimate: String,
+    description: Option<String>,
+    priority: Option<String>,
+    #[serde(default)]
+    labels: Many,
+    #[serde(default)]
+    blocked_by: Many,
+    #[serde(rename = "ref")]
+    reference: Option<String>,
+}
+
+impl From<Part> for New {
+    fn from(part: Part) -> Self {
+        Self {
+            title: part.title,
+            description: part.description,
+            priority: part.priority,
+            estimate: Some(part.estimate),
+            labels: part.labels,
+            kind: None,
+            parent: None,
+            blocked_by: part.blocked_by,
+            reference: part.reference,
+            state: None,
+            owner: None,
+        }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SplitArgs {
+    task: TaskRef,
+    into: Vec<Part>,
+    /// The parts are planned, built and merged together
+    #[serde(default)]
+    atomic: bool,
+}
+
+#[derive(Serialize)]
+struct Split {
+    #[serde(flatten)]
+    done: SplitDone,
+}
+
+pub fn split() -> Tool {
+    Tool::new(
+        "split",
+        Nature::Writes,
+        "Split a task of size M or more into small ones; it stays as their epic. Parts that are there by title are kept, not made twice.",
+        &[("task", "string"), ("children", "array")],
+        |call: &Call<'_>, args: SplitArgs| -> Result<Split, Failure> {
+            let parts = tasks(args.into.into_iter().map(New::from).collect())?;
+            let done = app::split(call.ws, &call.find(&args.task)?, &parts, args.atomic)?;
+            Ok(Split { done })
+        },
+    )
+}

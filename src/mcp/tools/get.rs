@@ -1,0 +1,118 @@
+//! `get`: one task, its group, where it stands and what keeps it.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::app::{self, Failure, Shown};
+use crate::mcp::caller::{Call, TaskRef};
+use crate::mcp::reply::{BUDGET, Brief, cut, fitting};
+use crate::mcp::tool::{Nature, Tool};
+use crate::task::TaskId;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    task: TaskRef,
+    /// Older notes, from an earlier answer
+    cursor: Option<String>,
+    /// 8000 by default
+    max_bytes: Option<usize>,
+}
+
+pub fn get() -> Tool {
+    Tool::new(
+        "get",
+        Nature::Reads,
+        "All about one task: description, notes (newest first), links, documents, its group and its place in the pipeline.",
+        &[
+            ("id", "string"),
+            ("state", "string"),
+            ("description", "string"),
+            ("notes", "array"),
+            ("group", "object"),
+            ("position", "object"),
+            ("cursor", "string"),
+        ],
+        |call: &Call<'_>, args: Args| {
+            let skip = match args.cursor.as_deref() {
+                None => 0,
+                Some(cursor) => cursor.parse().map_err(|_| Failure::usage("bad-cursor", "no cursor of this task"))?,
+            };
+            about(call, &call.find(&args.task)?, args.max_bytes.unwrap_or(BUDGET), skip)
+        },
+    )
+}
+
+/// Within the budget: first what is small, then the description, then as many notes as there is room for.
+pub fn about(call: &Call<'_>, id: &TaskId, budget: usize, skip: usize) -> Result<Value, Failure> {
+    let shown = app::show(call.ws, id)?;
+    let mut about = fixed(call, id, &shown)?;
+    let used = json!(about).to_string().len();
+    let left = budget.saturating_sub(used);
+    if skip == 0 {
+        let described = shown.description.trim();
+        let kept = cut(described, left.max(200));
+        if kept.len() < described.len() {
+            about.insert("description_cut_at".into(), json!(kept.len()));
+        }
+        if !kept.is_empty() {
+            about.insert("description".into(), json!(kept));
+        }
+    }
+    let left = budget.saturating_sub(json!(about).to_string().len());
+    let notes = shown.notes.iter().rev().skip(skip).map(|note| {
+        let at = note.at.map(|at| at.strftime("%FT%TZ").to_string());
+        json!({ "by": note.by, "at": at, "text": cut(note.text.trim(), left.max(200)) })
+    });
+    let notes = fitting(notes, left);
+    let seen = skip + notes.len();
+    if !notes.is_empty() {
+        about.insert("notes".into(), json!(notes));
+    }
+    if seen < shown.notes.len() {
+        about.insert("cursor".into(), json!(seen.to_string()));
+    }
+    Ok(Value::Object(about))
+}
+
+/// What always fits.
+fn fixed(call: &Call<'_>, id: &TaskId, shown: &Shown) -> Result<Map<String, Value>, Failure> {
+    let task = &shown.task;
+    let Value::Object(mut about) = json!(Brief::from(task)) else { unreachable!("a task is an object") };
+    let links = [("children", &task.children), ("blocked_by", &task.blocked_by), ("blocks", &task.blocks)];
+    for (key, ids) in links.into_iter().filter(|(_, ids)| !ids.is_empty()) {
+        about.insert(key.into(), json!(linked(shown, ids)));
+    }
+    if !task.artifacts.is_empty() {
+        about.insert("artifacts".into(), json!(task.artifacts));
+    }
+    if !task.problems.is_empty() {
+        about.insert("problems".into(), json!(task.problems));
+    }
+    if let Some(claim) = &task.claim {
+        about.insert("claimed_until".into(), json!(claim.until));
+    }
+    if shown.archived {
+        about.insert("archived".into(), json!(true));
+        return Ok(about);
+    }
+    let group = app::group(call.ws, id)?;
+    if group.members.len() > 1 {
+        let members = group.members.iter().map(|member| json!({ "id": member.task, "state": member.state }));
+        about.insert("group".into(), json!({ "primary": group.primary, "members": members.collect::<Vec<_>>() }));
+    }
+    let position = app::position(call.ws, id)?.position;
+    let waits = (!position.convergence.met).then_some(&position.convergence.waiting_for);
+    about.insert(
+        "position".into(),
+        json!({ "phase": position.phase, "reason": position.reason, "remaining": position.remaining, "waits_for": waits }),
+    );
+    Ok(about)
+}
+
+/// `t-1 (In Review)`: what is linked, and how far it is.
+fn linked(shown: &Shown, ids: &[TaskId]) -> Vec<String> {
+    let state = |id: &TaskId| shown.linked.iter().find(|(other, ..)| other == id).map(|(.., state)| state.to_string());
+    ids.iter().map(|id| format!("{id} ({})", state(id).unwrap_or_else(|| "missing".into()))).collect()
+}

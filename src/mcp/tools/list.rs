@@ -1,0 +1,117 @@
+//! `list`: the tasks that match, a page at a time.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::value::Many;
+use crate::app::{self, Failure, ListAsk, TaskView};
+use crate::mcp::caller::{Call, TaskRef};
+use crate::mcp::reply::{BUDGET, Brief, fitting};
+use crate::mcp::tool::{Nature, Tool};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    #[serde(default)]
+    state: Many,
+    /// What this role would take
+    role: Option<String>,
+    #[serde(default)]
+    ready: bool,
+    #[serde(default)]
+    blocked: bool,
+    #[serde(default)]
+    owner: Many,
+    #[serde(default)]
+    label: Many,
+    #[serde(default)]
+    priority: Many,
+    #[serde(default)]
+    estimate: Many,
+    parent: Option<TaskRef>,
+    /// issue, epic or step
+    #[serde(default)]
+    kind: Many,
+    /// Words in title, labels, description and notes
+    search: Option<String>,
+    /// With finished ones
+    #[serde(default)]
+    all: bool,
+    /// Such as priority or -updated
+    #[serde(default)]
+    sort: Many,
+    /// 20 by default
+    limit: Option<usize>,
+    cursor: Option<String>,
+    max_bytes: Option<usize>,
+}
+
+const LIMIT: usize = 20;
+const MOST: usize = 500;
+
+#[derive(Serialize)]
+struct Page {
+    total: usize,
+    tasks: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cursor: Option<String>,
+}
+
+pub fn list() -> Tool {
+    Tool::new(
+        "list",
+        Nature::Reads,
+        "Find tasks; filters narrow each other. Finished ones only with all or by state. More with cursor.",
+        &[("total", "integer"), ("tasks", "array"), ("cursor", "string")],
+        run,
+    )
+}
+
+fn run(call: &Call<'_>, args: Args) -> Result<Page, Failure> {
+    let found = found(call, &args)?;
+    let start = args.cursor.as_deref().map_or(Ok(0), |cursor| start(&found, cursor))?;
+    let limit = args.limit.unwrap_or(LIMIT).clamp(1, MOST);
+    let page = found[start..].iter().take(limit).map(Brief::from);
+    let tasks = fitting(page, args.max_bytes.unwrap_or(BUDGET));
+    let end = start + tasks.len();
+    let cursor = (end < found.len()).then(|| format!("{end}:{}", found[end - 1].id));
+    Ok(Page { total: found.len(), tasks, cursor })
+}
+
+fn found(call: &Call<'_>, args: &Args) -> Result<Vec<TaskView>, Failure> {
+    let asked = ListAsk {
+        state: args.state.0.clone(),
+        role: args.role.clone(),
+        ready: args.ready,
+        blocked: args.blocked,
+        owner: args.owner.0.clone(),
+        label: args.label.0.clone(),
+        priority: args.priority.0.clone(),
+        estimate: args.estimate.0.clone(),
+        parent: args.parent.as_ref().map(|parent| parent.0.clone()),
+        kind: args.kind.0.clone(),
+        all: args.all,
+        sort: args.sort.0.clone(),
+        ..ListAsk::default()
+    };
+    let mut tasks = app::list(call.ws, &asked.query(call.ws)?)?.tasks;
+    let Some(text) = args.search.as_deref().filter(|text| !text.trim().is_empty()) else { return Ok(tasks) };
+    let hits = app::search(call.ws, text, true, usize::MAX)?;
+    let rank = |task: &TaskView| hits.iter().position(|hit| hit.task.id == task.id);
+    tasks.retain(|task| rank(task).is_some());
+    if args.sort.0.is_empty() {
+        tasks.sort_by_key(rank);
+    }
+    Ok(tasks)
+}
+
+/// After the task that was last shown, wherever that is now; if it is gone, after as many as were shown.
+fn start(found: &[TaskView], cursor: &str) -> Result<usize, Failure> {
+    let bad =
+        || Failure::usage("bad-cursor", format!("{cursor:?} is no cursor of this list")).advice("begin without one");
+    let (shown, last) = cursor.split_once(':').ok_or_else(bad)?;
+    let shown: usize = shown.parse().map_err(|_| bad())?;
+    let there = found.iter().position(|task| task.id.as_str() == last).map(|at| at + 1);
+    Ok(there.unwrap_or(shown.saturating_sub(1)).min(found.len()))
+}

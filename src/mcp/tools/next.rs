@@ -1,0 +1,88 @@
+//! `next`: the best task to take, claimed in the same breath, with all that is to be known of it.
+
+use jiff::SignedDuration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::get::about;
+use crate::app::{self, Failure, FailureKind, NextAsk};
+use crate::mcp::caller::Call;
+use crate::mcp::reply::{BUDGET, Refused};
+use crate::mcp::tool::{Nature, Tool};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    /// analyst, builder, validator or integrator; by default that of your name
+    role: Option<String>,
+    /// false only looks
+    #[serde(default = "yes")]
+    claim: bool,
+    /// Seconds to wait for work, at most 600
+    #[serde(default)]
+    wait: u32,
+}
+
+fn yes() -> bool {
+    true
+}
+
+const LONGEST_WAIT: u32 = 600;
+
+#[derive(Default, Serialize)]
+struct Next {
+    found: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    resume: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claimed_until: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+}
+
+pub fn next() -> Tool {
+    Tool::new(
+        "next",
+        Nature::Either,
+        "Start here: the best ready task for you, claimed for you alone, with its details. What you hold already comes first.",
+        &[("found", "boolean"), ("command", "string"), ("task", "object"), ("message", "string")],
+        run,
+    )
+}
+
+fn run(call: &Call<'_>, args: Args) -> Result<Next, Failure> {
+    if args.claim {
+        call.refuse_reader("next with a claim")?;
+    }
+    let asked = NextAsk { role: args.role, claim: args.claim, ..NextAsk::default() };
+    let chosen = match args.wait.min(LONGEST_WAIT) {
+        0 => app::next(call.ws, &asked),
+        seconds => app::next_or_wait(call.ws, &asked, SignedDuration::from_secs(seconds.into()), call.stop),
+    };
+    let chosen = match chosen {
+        // That there is no work is an answer.
+        Err(failure) if failure.kind == FailureKind::Nothing => {
+            return Ok(Next { message: Some(Refused::new(&failure).line()), ..Next::default() });
+        }
+        other => other?,
+    };
+    if let Some(claim) = &chosen.claim {
+        call.keep(&chosen.task, &claim.claim);
+    }
+    Ok(Next {
+        found: true,
+        command: chosen.command,
+        role: chosen.role,
+        resume: chosen.resume,
+        claimed_until: chosen.claim.map(|claim| claim.until.strftime("%FT%TZ").to_string()),
+        task: Some(about(call, &chosen.task, BUDGET, 0)?),
+        message: None,
+    })
+}

@@ -1,0 +1,156 @@
+//! `save` and `note`: what a task says, and where it goes.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::value::{Field, Many};
+use crate::app::{self, Failure, Noted, SaveAsk, Saved};
+use crate::mcp::caller::{Call, TaskRef};
+use crate::mcp::tool::{Nature, Tool};
+use crate::task::TaskId;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    task: TaskRef,
+    /// A state, or __LOCK__, __COMPLETE__, __ESCALATE__, __CLOSE__, __CANCEL__
+    state: Option<String>,
+    /// What you act as, with state: triage, research, plan …
+    command: Option<String>,
+    #[serde(default)]
+    title: Field,
+    #[serde(default)]
+    description: Field,
+    /// P0 to P3
+    #[serde(default)]
+    priority: Field,
+    /// XS, S, M, L or XL
+    #[serde(default)]
+    estimate: Field,
+    /// All of them anew
+    labels: Option<Many>,
+    #[serde(default)]
+    add_labels: Many,
+    #[serde(default)]
+    remove_labels: Many,
+    #[serde(default)]
+    owner: Field,
+    /// What came of a step
+    #[serde(default)]
+    result: Field,
+    /// Keys of your own
+    #[serde(default)]
+    #[schemars(with = "serde_json::Map<String, Value>")]
+    other: BTreeMap<String, Value>,
+    /// Says why
+    note: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Done {
+    task: TaskId,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    changed: Vec<String>,
+    state: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<String>,
+    /// Parents and members of its group that moved along.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    along: Vec<String>,
+}
+
+pub fn save() -> Tool {
+    Tool::new(
+        "save",
+        Nature::Writes,
+        "Change any fields of a task and move it, all or nothing. \"\" clears a field. A move obeys the workflow; a refusal says what is missing.",
+        &[("task", "string"), ("changed", "array"), ("state", "string"), ("from", "string")],
+        run,
+    )
+}
+
+fn run(call: &Call<'_>, args: Args) -> Result<Done, Failure> {
+    let id = call.find(&args.task)?;
+    let asked = SaveAsk {
+        fields: fields(&args)?,
+        custom: !args.other.is_empty(),
+        to: args.state,
+        command: args.command,
+        note: args.note,
+        force: false,
+    };
+    if asked.fields.is_empty() && asked.to.is_none() && asked.note.is_none() {
+        return Err(
+            Failure::usage("nothing-to-save", "there is nothing to save").advice("give a field, `state` or `note`")
+        );
+    }
+    let Saved { task, changes, moved } = app::save(call.ws, &id, &asked)?;
+    let state = match &moved {
+        Some(moved) => moved.to.to_string(),
+        None => app::show(call.ws, &id)?.task.state,
+    };
+    let along = moved.iter().flat_map(|moved| &moved.along).map(|other| format!("{} → {}", other.task, other.to));
+    Ok(Done {
+        task,
+        changed: changes.iter().map(|change| change.key.to_string()).collect(),
+        along: along.collect(),
+        from: moved.map(|moved| moved.from.to_string()),
+        state,
+    })
+}
+
+fn fields(args: &Args) -> Result<Vec<String>, Failure> {
+    let single = [
+        ("title", &args.title),
+        ("description", &args.description),
+        ("priority", &args.priority),
+        ("estimate", &args.estimate),
+        ("owner", &args.owner),
+        ("result", &args.result),
+    ];
+    let mut fields: Vec<String> = single.iter().filter_map(|(key, field)| field.assign(key)).collect();
+    fields.extend(args.labels.as_ref().map(|labels| format!("labels={}", labels.0.join(","))));
+    let edits = [("labels+", &args.add_labels), ("labels-", &args.remove_labels)];
+    fields.extend(
+        edits.iter().filter(|(_, set)| !set.0.is_empty()).map(|(key, set)| format!("{key}={}", set.0.join(","))),
+    );
+    for (key, value) in &args.other {
+        let text = match value {
+            Value::Null => String::new(),
+            Value::String(text) => text.clone(),
+            Value::Bool(_) | Value::Number(_) => value.to_string(),
+            _ => {
+                return Err(Failure::usage(
+                    "bad-value",
+                    format!("{key} is {value}: give a text, a number or true or false"),
+                ));
+            }
+        };
+        fields.push(format!("{key}={text}"));
+    }
+    Ok(fields)
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NoteArgs {
+    task: TaskRef,
+    /// Markdown
+    text: String,
+}
+
+pub fn note() -> Tool {
+    Tool::new(
+        "note",
+        Nature::Writes,
+        "Leave a comment on a task for whoever works on it next.",
+        &[("task", "string"), ("file", "string")],
+        |call: &Call<'_>, args: NoteArgs| -> Result<Value, Failure> {
+            let Noted { task, file } = app::note(call.ws, &call.find(&args.task)?, &args.text)?;
+            Ok(json!({ "task": task, "file": file }))
+        },
+    )
+}

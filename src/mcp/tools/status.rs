@@ -1,0 +1,55 @@
+//! `status`: the board at a glance.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::app::{self, Brief, Failure, Status};
+use crate::mcp::caller::Call;
+use crate::mcp::tool::{Nature, Tool};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {}
+
+/// Of each list, the first ones.
+const FIRST: usize = 5;
+
+pub fn status() -> Tool {
+    Tool::new(
+        "status",
+        Nature::Reads,
+        "The board at a glance: how many in each state, who holds what, what is ready for each role, what is stuck or waits for a person.",
+        &[("states", "object"), ("claims", "array"), ("ready", "array"), ("stuck", "array"), ("problems", "integer")],
+        |call: &Call<'_>, _: Args| -> Result<Value, Failure> { Ok(short(&app::status(call.ws)?)) },
+    )
+}
+
+fn short(status: &Status) -> Value {
+    let counted = status.states.iter().filter(|state| state.count > 0);
+    let states: Map<String, Value> = counted.map(|state| (state.state.to_string(), json!(state.count))).collect();
+    let claims = status.claims.iter().map(|held| {
+        json!({ "task": held.task, "title": held.title, "by": held.claim.by, "command": held.command, "until": held.claim.until })
+    });
+    let ready = status.ready.iter().map(|queue| {
+        let first: Vec<&Brief> = queue.first.iter().take(FIRST).collect();
+        json!({ "role": queue.role, "count": queue.count, "at_work": queue.at_work, "limit": queue.limit, "first": first })
+    });
+    let mut reply = json!({
+        "board": status.name,
+        "states": states,
+        "claims": claims.collect::<Vec<_>>(),
+        "ready": ready.collect::<Vec<_>>(),
+        "problems": status.problems,
+    });
+    let lists = [
+        ("most_waited_for", json!(status.roots.iter().take(FIRST).collect::<Vec<_>>())),
+        ("stuck", json!(status.stuck.iter().take(FIRST).collect::<Vec<_>>())),
+        ("waiting_for_person", json!(status.waiting_for_person.iter().take(FIRST).collect::<Vec<_>>())),
+        ("oversized", json!(status.oversized.iter().take(FIRST).collect::<Vec<_>>())),
+    ];
+    for (key, list) in lists.into_iter().filter(|(_, list)| list.as_array().is_some_and(|list| !list.is_empty())) {
+        reply[key] = list;
+    }
+    reply
+}

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::RoleServer;
@@ -11,6 +11,7 @@ use rmcp::service::{Peer, SubscriptionContext};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
+use super::caller::open;
 use super::resources;
 use crate::app::{Failure, Options, Watch, WatchOptions};
 use crate::board::{Event, EventKind};
@@ -64,10 +65,6 @@ impl Feed {
         *slot = Some(sender);
         Ok(receiver)
     }
-}
-
-fn open<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn watch_for(mut watch: Watch, out: &broadcast::Sender<Arc<News>>) {

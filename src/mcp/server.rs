@@ -1,6 +1,8 @@
 //! What the protocol asks for, handed to tools, resources and prompts; every verb runs on a thread where it may block.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
@@ -11,7 +13,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use super::caller::{Call, Caller, mark};
+use super::caller::{Call, Caller};
 use super::feed::{Feed, Followed, follow, listen};
 use super::reply::{Refused, answer, refusal};
 use super::tool;
@@ -29,6 +31,8 @@ pub struct Server {
     feed: Arc<Feed>,
     /// What an older client has subscribed to.
     followed: Arc<Followed>,
+    /// Somebody looks after the claims.
+    keeping: Arc<AtomicBool>,
     profile: Profile,
 }
 
@@ -40,9 +44,10 @@ impl Server {
         };
         Self {
             feed: Arc::new(Feed::new(options.clone())),
-            caller: Arc::new(Caller::new(options, wanted.read_only, Some(session_mark()))),
+            caller: Arc::new(Caller::new(options, wanted.read_only, Some(std::process::id().to_string()))),
             tools: Arc::new(tools),
             followed: Arc::default(),
+            keeping: Arc::default(),
             profile: wanted.profile,
         }
     }
@@ -51,7 +56,7 @@ impl Server {
     #[must_use]
     pub fn for_client(&self, mark: Option<String>) -> Self {
         let caller = Caller::new(self.caller.options().clone(), self.caller.read_only, mark);
-        Self { caller: Arc::new(caller), followed: Arc::default(), ..self.clone() }
+        Self { caller: Arc::new(caller), followed: Arc::default(), keeping: Arc::default(), ..self.clone() }
     }
 
     /// Runs a verb for this caller, where it may block; the client can call it off.
@@ -61,17 +66,20 @@ impl Server {
         context: &RequestContext<RoleServer>,
         verb: impl FnOnce(&Call<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
-        let name = self.caller.name(asked, context)?;
+        let who = self.caller.name(asked, context)?;
         let (caller, stop) = (Arc::clone(&self.caller), Stop::default());
-        let called_off = stop.clone();
-        let mut work = tokio::task::spawn_blocking(move || caller.run(name, &stop, verb));
+        let called_off = CalledOff(stop.clone());
+        let mut work = tokio::task::spawn_blocking(move || caller.run(&who, &stop, verb));
         let done = tokio::select! {
             done = &mut work => done,
             () = context.ct.cancelled() => {
-                called_off.ask();
+                drop(called_off);
                 work.await
             }
         };
+        if self.caller.holds_something() && !self.keeping.swap(true, Ordering::Relaxed) {
+            tokio::spawn(keep(Arc::downgrade(&self.caller), Arc::clone(&self.keeping)));
+        }
         done.unwrap_or_else(|_| Err(Failure::broken("bug", "the call ended in the middle; this is a bug of ralph's")))
     }
 
@@ -92,10 +100,26 @@ impl Server {
     }
 }
 
-/// The same for all servers that one host process starts: a host that starts its server anew is the same worker.
-fn session_mark() -> String {
-    let host = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
-    mark(u64::from(host.unsigned_abs()))
+/// A call that nobody waits for any more, because it was canceled or because its client is gone.
+struct CalledOff(Stop);
+
+impl Drop for CalledOff {
+    fn drop(&mut self) {
+        self.0.ask();
+    }
+}
+
+/// How often claims are looked after.
+const CARE: Duration = Duration::from_secs(5);
+
+async fn keep(caller: Weak<Caller>, keeping: Arc<AtomicBool>) {
+    loop {
+        tokio::time::sleep(CARE).await;
+        let Some(caller) = caller.upgrade().filter(|caller| caller.holds_something()) else { break };
+        // What cannot be looked at now is looked at the next time.
+        let _ = tokio::task::spawn_blocking(move || caller.settle()).await;
+    }
+    keeping.store(false, Ordering::Relaxed);
 }
 
 /// What a request that is not a tool's call failed for.

@@ -72,7 +72,7 @@ fn watch_for(mut watch: Watch, out: &broadcast::Sender<Arc<News>>) {
     while out.receiver_count() > 0 {
         match events {
             Ok(events) => {
-                let news = news(&events, watch.changed_documents());
+                let news = news(&events, watch.saved_files());
                 if news != News::default() {
                     let _ = out.send(Arc::new(news));
                 }
@@ -84,17 +84,23 @@ fn watch_for(mut watch: Watch, out: &broadcast::Sender<Arc<News>>) {
     }
 }
 
-fn news(events: &[Event], documents: BTreeSet<String>) -> News {
-    let mut news = News { uris: documents.iter().map(|path| resources::document_uri(path)).collect(), list: false };
+fn news(events: &[Event], saved: BTreeSet<String>) -> News {
+    let mut news = News::default();
+    for path in saved {
+        match path.starts_with(".ralph/") {
+            // Settings decide who may do what.
+            true => news.uris.extend([resources::WORKFLOW.to_owned(), resources::BOARD.to_owned()]),
+            false => drop(news.uris.insert(resources::document_uri(&path))),
+        }
+    }
     for event in events {
         news.uris.insert(resources::BOARD.into());
         news.uris.extend(event.task.as_ref().map(resources::task_uri));
         match event.event {
             EventKind::Created | EventKind::Removed | EventKind::Archived => news.list = true,
-            EventKind::Rescanned => news.list = true,
-            // Settings and the workflow are read again with everything.
-            EventKind::Problem | EventKind::Solved if event.task.is_none() => {
-                news.uris.insert(resources::WORKFLOW.into());
+            EventKind::Rescanned => {
+                news.list = true;
+                news.uris.insert(EVERYTHING.into());
             }
             _ => {}
         }

@@ -9,6 +9,7 @@ mod batch;
 mod block;
 mod board_files;
 mod claim;
+mod columns;
 mod commit;
 mod demo;
 mod diff;
@@ -69,6 +70,7 @@ pub use artifact::{Artifact, Document, check_artifact, link_artifact, new_artifa
 pub use batch::parse as parse_batch;
 pub use block::{Linked, block, unblock};
 pub use claim::{Claimed, Released, claim, release, renew};
+pub use columns::{Column, Meaning, columns};
 pub use commit::{BoardCommit, commit};
 pub use diff::{TaskDiff, diff};
 pub use doctor::{Diagnosis, DoctorFinding, doctor};

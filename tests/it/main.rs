@@ -19,6 +19,8 @@ mod history;
 mod index;
 mod integrating;
 mod laws;
+mod mcp;
+mod mcp_client;
 mod merging;
 mod past;
 mod prompts;

@@ -101,10 +101,11 @@ fn understood(text: &str) -> Answer {
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
     let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or_default();
     let session = head.lines().filter_map(|line| line.split_once(": "));
-    let session = session.filter(|(name, _)| name.eq_ignore_ascii_case("mcp-session-id")).map(|(_, id)| id.to_owned());
+    let mut session =
+        session.filter(|(name, _)| name.eq_ignore_ascii_case("mcp-session-id")).map(|(_, id)| id.to_owned());
     let lines = body.lines().map(|line| line.trim_start_matches("data:").trim());
-    let messages = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok()).filter(Value::is_object);
-    Answer { status, session: session.last(), message: messages.last().unwrap_or(Value::Null) }
+    let mut messages = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok()).filter(Value::is_object);
+    Answer { status, session: session.next(), message: messages.next_back().unwrap_or(Value::Null) }
 }
 
 #[test]

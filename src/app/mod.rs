@@ -1,6 +1,7 @@
 //! The verbs, one file each. Only here is anything committed; every face parses, calls one of these, and shows what it
 //! returns.
 
+mod acting;
 mod add;
 mod advance;
 mod archive;
@@ -63,6 +64,7 @@ mod worktree;
 
 pub use crate::agent::{GATES, GateSpec, HookInput};
 pub use crate::store::merge::Side;
+pub use acting::{Acts, acting, is_of_session};
 pub use add::{Added, NewTask, add};
 pub use advance::{Advanced, advance};
 pub use archive::{Archived, archive};

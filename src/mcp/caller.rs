@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
 use axum::http::request::Parts;
@@ -10,7 +11,7 @@ use rmcp::model::{Implementation, JsonObject};
 use rmcp::service::RequestContext;
 
 use super::reply::Refused;
-use crate::app::{Failure, Holds, Options, Stop, Workspace};
+use crate::app::{Acts, Failure, Holds, Options, Stop, Workspace, acting};
 use crate::task::TaskId;
 
 /// The header by which a client over HTTP says who it is.
@@ -22,18 +23,19 @@ pub struct Caller {
     pub read_only: bool,
     /// Sets this client apart from another of the same name; none where every request stands for itself.
     mark: Option<String>,
-    /// What was given for each task, to notice when it is lost.
-    proofs: Mutex<BTreeMap<TaskId, String>>,
+    /// What each worker was given for a task, to notice when it is lost.
+    proofs: Mutex<BTreeMap<(TaskId, Who), String>>,
     /// The claims of a worker that nobody named: it is gone when its session is, and they with it.
     holds: Mutex<Holds>,
+    holding: AtomicBool,
     /// Who that is, once it has called.
-    session: Mutex<Option<Who>>,
+    session: Mutex<Option<String>>,
     /// Shared by the calls that run.
     running: RwLock<()>,
 }
 
 /// Under which name a call is made.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Who {
     /// Somebody said so; that worker may come back.
     Named(String),
@@ -69,6 +71,7 @@ impl Caller {
             mark,
             proofs: Mutex::default(),
             holds: Mutex::default(),
+            holding: AtomicBool::default(),
             session: Mutex::default(),
             running: RwLock::default(),
         }
@@ -109,16 +112,22 @@ impl Caller {
     pub fn run<T>(
         &self,
         who: &Who,
+        acts: &Acts,
         stop: &Stop,
         verb: impl FnOnce(&Call<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let _running = self.running.read();
-        let ws = self.open(who)?;
+        let mut ws = self.open(who)?;
+        if let Who::Session(session) = who {
+            ws.act_as(acting(&ws, session, acts)?);
+        }
         let call = Call { ws: &ws, caller: self, who, changes: Cell::new(false), stop };
         let result = verb(&call);
-        if call.changes.get() && matches!(who, Who::Session(_)) {
-            open(&self.session).get_or_insert_with(|| who.clone());
-            open(&self.holds).settle(&ws)?;
+        if let Who::Session(session) = who
+            && call.changes.get()
+        {
+            open(&self.session).get_or_insert_with(|| session.clone());
+            self.settle_in(&ws, session)?;
         }
         ws.finish();
         result
@@ -128,21 +137,29 @@ impl Caller {
         Workspace::open(&Options { worker: who.name(), ..self.options.clone() })
     }
 
+    fn settle_in(&self, ws: &Workspace, session: &str) -> Result<(), Failure> {
+        let mut holds = open(&self.holds);
+        let settled = holds.settle(ws, session);
+        self.holding.store(!holds.is_empty(), Ordering::Relaxed);
+        settled
+    }
+
+    /// Without waiting for those who settle.
     pub fn holds_something(&self) -> bool {
-        !open(&self.holds).is_empty()
+        self.holding.load(Ordering::Relaxed)
     }
 
     /// From time to time, while something is held: what was taken over, or not cared for, is let go.
     pub fn settle(&self) -> Result<(), Failure> {
-        let Some(who) = open(&self.session).clone() else { return Ok(()) };
-        open(&self.holds).settle(&self.open(&who)?)
+        let Some(session) = open(&self.session).clone() else { return Ok(()) };
+        self.settle_in(&self.open(&Who::Session(session.clone()))?, &session)
     }
 
     /// The session is over: what it held goes back, once the last call has ended.
     pub fn leave(&self) -> Result<(), Failure> {
         let _running = self.running.write();
-        let Some(who) = open(&self.session).clone() else { return Ok(()) };
-        open(&self.holds).release(&self.open(&who)?)
+        let Some(session) = open(&self.session).clone() else { return Ok(()) };
+        open(&self.holds).release(&self.open(&Who::Session(session.clone()))?, &session)
     }
 }
 
@@ -160,11 +177,21 @@ impl Call<'_> {
         Ok(())
     }
 
+    /// Refuses a plain move by a program that nobody named and that does not say what it acts as: only a person may do that.
+    pub fn refuse_unsaid(&self) -> Result<(), Failure> {
+        let plain = matches!(self.who, Who::Session(_)) && self.ws.rules().role_of(&self.ws.me()?).is_none();
+        if plain && !self.ws.flow().commands().is_empty() {
+            return Err(Failure::usage("needs-command", "only a person moves a task without a command")
+                .advice("say with `command` what you act as"));
+        }
+        Ok(())
+    }
+
     /// The task that is meant, by id, by a unique part of it, or by the number of its issue; with the claim that this caller was
     /// given for it.
     pub fn find(&self, typed: &TaskRef) -> Result<TaskId, Failure> {
         let id = self.ws.find(&typed.0)?;
-        let proof = open(&self.caller.proofs).get(&id).cloned();
+        let proof = open(&self.caller.proofs).get(&self.key(&id)).cloned();
         if let Some(proof) = proof {
             self.ws.bring(&id, proof)?;
         }
@@ -172,11 +199,15 @@ impl Call<'_> {
     }
 
     pub fn keep(&self, id: &TaskId, proof: &str) {
-        open(&self.caller.proofs).insert(id.clone(), proof.to_owned());
+        open(&self.caller.proofs).insert(self.key(id), proof.to_owned());
     }
 
     pub fn forget(&self, id: &TaskId) {
-        open(&self.caller.proofs).remove(id);
+        open(&self.caller.proofs).remove(&self.key(id));
+    }
+
+    fn key(&self, id: &TaskId) -> (TaskId, Who) {
+        (id.clone(), self.who.clone())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -34,8 +35,15 @@ pub async fn serve(server: &Server, address: SocketAddr, tell: &dyn Fn(&str)) ->
     }
     tell(&format!("each says who it is with the header `{}: NAME`", super::caller::HEADER));
     let served = axum::serve(listener, routes(server.clone(), token)).with_graceful_shutdown(stopped());
-    served.await.map_err(cannot)
+    tokio::select! {
+        done = served.into_future() => done.map_err(cannot),
+        // Somebody who listens, or waits for work, would keep it for ever.
+        () = async { stopped().await; tokio::time::sleep(GRACE).await } => Ok(()),
+    }
 }
+
+/// For answers that are under way when it is to end.
+const GRACE: Duration = Duration::from_millis(500);
 
 fn routes(server: Server, token: String) -> Router {
     // Browsers send an origin; nothing that runs in one is a client of this.

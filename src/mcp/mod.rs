@@ -67,8 +67,8 @@ pub fn serve(options: &Options, wanted: &Wanted, tell: &dyn Fn(&str)) -> Result<
     })
 }
 
-/// Verbs that run at the same time; those that write wait for each other anyway.
-const THREADS: usize = 32;
+/// Verbs that run at the same time, most of them of clients that wait for work: those must not keep others from an answer.
+const THREADS: usize = 512;
 
 async fn piped(server: Server) -> Result<(), Failure> {
     let caller = Arc::clone(&server.caller);

@@ -178,7 +178,7 @@ fn advice(code: &str, text: &str) -> Vec<String> {
         "no-artifact" | "no-document" => "call artifact: action new, write it, then action link",
         "no-result" => "call save with `result`: what came of it",
         "needs-command" => "say with `command` what you act as",
-        "nobody" => "give `as`, or let the server be started with `--as NAME`",
+        "nobody" if !text.contains("header") => "give `as`, or let the server be started with `--as NAME`",
         "unknown-role" | "no-role" => "give `role`: analyst, builder, validator or integrator",
         "unknown-key" => "put keys of your own into `other`",
         "fixed-key" => "move it with `state`",

@@ -5,8 +5,8 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, ErrorCode,
-    GetPromptRequestParams, GetPromptResponse, Implementation, JsonObject, ListPromptsResult,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, CustomRequest,
+    CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation, JsonObject, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams,
     SubscriptionFilter, Tool, UnsubscribeRequestParams,
@@ -160,6 +160,20 @@ fn error(failure: &Failure) -> ErrorData {
     ErrorData::new(code, refused.line(), Some(serde_json::json!({ "error": refused })))
 }
 
+/// The library takes a request of the protocol whose parameters it cannot read for one that it does not know.
+fn not_understood(request: &CustomRequest) -> ErrorData {
+    let needs = match request.method.as_str() {
+        "tools/call" => "`name`, a text, and `arguments`, an object",
+        "prompts/get" => "`name`, a text, and `arguments`, an object of texts",
+        "resources/read" | "resources/subscribe" | "resources/unsubscribe" => "`uri`, a text",
+        "completion/complete" => "`ref` and `argument`",
+        "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list" => "at most `cursor`, a text",
+        "initialize" => "`protocolVersion`, `capabilities` and `clientInfo`",
+        method => return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method {method:?}"), None),
+    };
+    ErrorData::invalid_params(format!("{} takes {needs}", request.method), None)
+}
+
 const ABOUT: &str = "\
 A task board in this repository's own files. Loop: `next` gives you one task and claims it, so that nobody else takes it; `get` \
 says all about it; `save` with `command` and state `__COMPLETE__` ends your part (`__ESCALATE__` hands it to a person); `release` \
@@ -183,6 +197,14 @@ impl ServerHandler for Server {
         };
         let named = Implementation::new("ralph", env!("CARGO_PKG_VERSION"));
         ServerConfig::new(capabilities).with_server_info(named).with_instructions(about)
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(not_understood(&request))
     }
 
     async fn list_tools(

@@ -1,14 +1,16 @@
 //! Messages over this process's pipes, a line each; a line that is no message is answered, not passed over in silence.
 
+use std::sync::Arc;
+
 use rmcp::RoleServer;
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::io::{StdioReader, StdioWriter, stdio_pipes};
-use serde::Deserialize;
+use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 /// The longest message that is read at all.
 const LONGEST: usize = 16 * 1024 * 1024;
@@ -21,6 +23,8 @@ type Answer = TxJsonRpcMessage<RoleServer>;
 pub struct Pipes {
     inner: AsyncRwTransport<RoleServer, DuplexStream, StdioWriter>,
     complaints: mpsc::Receiver<Answer>,
+    /// Told when an answer cannot be written: nobody listens any more.
+    deaf: Arc<Notify>,
 }
 
 impl Pipes {
@@ -29,7 +33,7 @@ impl Pipes {
         let (good, sieved) = tokio::io::duplex(BUFFER);
         let (complain, complaints) = mpsc::channel(16);
         tokio::spawn(sieve(read, good, complain));
-        Self { inner: AsyncRwTransport::new(sieved, write), complaints }
+        Self { inner: AsyncRwTransport::new(sieved, write), complaints, deaf: Arc::default() }
     }
 }
 
@@ -37,13 +41,15 @@ impl Transport<RoleServer> for Pipes {
     type Error = std::io::Error;
 
     fn send(&mut self, item: Answer) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        self.inner.send(item)
+        let (sent, deaf) = (self.inner.send(item), Arc::clone(&self.deaf));
+        async move { sent.await.inspect_err(|_| deaf.notify_one()) }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             tokio::select! {
                 biased;
+                () = self.deaf.notified() => return None,
                 Some(complaint) = self.complaints.recv() => {
                     if self.inner.send(complaint).await.is_err() {
                         return None;
@@ -111,13 +117,6 @@ async fn read_line(read: &mut BufReader<StdioReader>, line: &mut Vec<u8>) -> std
     }
 }
 
-/// All that is looked at of a message here.
-#[derive(Deserialize)]
-struct Envelope {
-    #[serde(default)]
-    id: Option<serde_json::Value>,
-}
-
 /// What is wrong with a line.
 fn fault(line: &[u8], whole: Line) -> Option<Answer> {
     if whole == Line::TooLong {
@@ -127,24 +126,28 @@ fn fault(line: &[u8], whole: Line) -> Option<Answer> {
     if line.trim_ascii().is_empty() {
         return None;
     }
-    let parsed: Result<Envelope, _> = serde_json::from_slice(line);
-    match parsed {
-        // A list would be read as the fields in their order.
-        Ok(_) if !line.trim_ascii_start().starts_with(b"{") => Some(invalid("a message is a JSON object".into())),
-        Ok(Envelope { id: Some(id) }) if !id.is_string() && !id.is_number() => {
-            Some(invalid(format!("{id} is no id of a request: use a string or a number")))
-        }
-        Ok(_) => None,
-        Err(error) if error.is_data() => Some(invalid(format!("a message is a JSON object: {error}"))),
+    let message = match serde_json::from_slice(line) {
+        Ok(Value::Object(message)) => message,
+        Ok(_) => return Some(invalid("a message is a JSON object, one in a line".into(), None)),
         Err(error) => {
             let message = format!("not JSON: {error}");
-            Some(Answer::error(ErrorData::new(ErrorCode::PARSE_ERROR, message, None), None))
+            return Some(Answer::error(ErrorData::new(ErrorCode::PARSE_ERROR, message, None), id_in(line)));
         }
+    };
+    let id = message.get("id");
+    if let Some(id) = id.filter(|id| !id.is_string() && !id.is_number()) {
+        return Some(invalid(format!("{id} is no id of a request: use a string or a number"), None));
     }
+    let is_answer = message.contains_key("result") || message.contains_key("error");
+    let says_what = message.get("method").is_some_and(Value::is_string);
+    (!is_answer && !says_what).then(|| {
+        let id = id.and_then(|id| serde_json::from_value(id.clone()).ok());
+        invalid("a message has a `method`".into(), id)
+    })
 }
 
-fn invalid(message: String) -> Answer {
-    Answer::error(ErrorData::new(ErrorCode::INVALID_REQUEST, message, None), None)
+fn invalid(message: String, id: Option<RequestId>) -> Answer {
+    Answer::error(ErrorData::new(ErrorCode::INVALID_REQUEST, message, None), id)
 }
 
 /// The id of a request of which only the beginning is known: clients write it before the parameters, or not at all.
@@ -152,7 +155,7 @@ fn id_in(beginning: &[u8]) -> Option<RequestId> {
     let text = String::from_utf8_lossy(&beginning[..beginning.len().min(4096)]).into_owned();
     let (_, rest) = text.split_once("\"id\"")?;
     let rest = rest.trim_start().strip_prefix(':')?.trim_start();
-    let mut values = serde_json::Deserializer::from_str(rest).into_iter::<serde_json::Value>();
+    let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
     serde_json::from_value(values.next()?.ok()?).ok()
 }
 
@@ -169,7 +172,9 @@ mod tests {
         assert_eq!(complaint("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"), None);
         assert_eq!(complaint("\n"), None);
         assert!(complaint("{\"a\":\n").unwrap().contains("-32700"));
-        assert!(complaint("[]\n").unwrap().contains("-32600"));
+        for line in ["[]", "[1]", "[1,2]", "5", "{\"id\":null,\"method\":\"ping\"}", "{}", "{\"method\":5}"] {
+            assert!(complaint(line).unwrap().contains("-32600"), "{line}");
+        }
         assert!(complaint("{\"id\":{}}\n").unwrap().contains("no id of a request"));
     }
 
@@ -180,5 +185,9 @@ mod tests {
         assert_eq!(answer["id"], 7);
         assert!(answer["error"]["message"].as_str().unwrap().contains("longer than"));
         assert_eq!(id_in(b"{\"method\":\"x\",\"params\":"), None);
+        // Deeper than anybody reads.
+        let deep = format!("{{\"id\":7,\"method\":\"x\",\"params\":{}{}}}", "[".repeat(500), "]".repeat(500));
+        assert!(complaint(&deep).unwrap().contains("\"id\":7"));
+        assert!(complaint("{\"id\":7}").unwrap().contains("\"id\":7"));
     }
 }

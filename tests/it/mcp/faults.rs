@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::mcp_client::{Client, ends, hello, server};
+use crate::mcp_client::{Client, ends, hello, read, server};
 use crate::sandbox::Sandbox;
 
 const MEGABYTE: usize = 1024 * 1024;
@@ -240,4 +240,19 @@ fn a_client_that_cancels_a_wait_can_go_on_at_once_and_holds_nothing() {
     client.has_not_heard(|message| message["id"] == waiting);
     client.end();
     other.end();
+}
+
+#[test]
+fn those_who_wait_for_work_keep_nobody_from_an_answer() {
+    let sandbox = Sandbox::new();
+    let mut client = Client::start(&sandbox, &["--as", "analyst"]);
+    let waiting: Vec<i64> = (0..64).map(|_| client.send_call("next", json!({ "wait": 600 }))).collect();
+    assert_eq!(client.ok("status", json!({}))["claims"], json!([]));
+    let id = client.ok("create", json!({ "tasks": [{ "title": "At last" }] }))["tasks"][0]["id"].clone();
+    // All of them are one worker, and it is told of one task.
+    for waiting in waiting {
+        let (refused, chosen) = read(client.answer(waiting).unwrap());
+        assert!(!refused && chosen["task"]["id"] == id, "{chosen}");
+    }
+    client.end();
 }

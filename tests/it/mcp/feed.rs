@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::mcp_client::{Client, server};
+use crate::mcp_client::{Client, ralph, server};
 use crate::sandbox::{Sandbox, finish};
 
 fn subscribed(sandbox: &Sandbox, uris: &[&str]) -> Client {
@@ -26,15 +26,15 @@ fn a_task_saved_by_hand_or_by_another_process_is_told_to_who_subscribed() {
     std::fs::write(sandbox.task_file("t-b"), "title = 'B2'\n").unwrap();
     std::fs::write(sandbox.task_file("t-a"), "title = 'A2'\n").unwrap();
     client.hears_of("ralph://task/t-a");
-    sandbox.ralph(&["task", "set", "t-b", "priority=P1"]).ok();
-    sandbox.ralph(&["task", "set", "t-a", "priority=P1"]).ok();
+    ralph(&sandbox, &["task", "set", "t-b", "priority=P1"]).ok();
+    ralph(&sandbox, &["task", "set", "t-a", "priority=P1"]).ok();
     client.hears_of("ralph://task/t-a");
     client.has_not_heard(|message| message["params"]["uri"] == "ralph://task/t-b");
     client.request("resources/subscribe", json!({ "uri": "ralph://task/t-b" })).unwrap();
     client.request("resources/unsubscribe", json!({ "uri": "ralph://task/t-a" })).unwrap();
     client.forget_news();
-    sandbox.ralph(&["task", "set", "t-a", "priority=P2"]).ok();
-    sandbox.ralph(&["task", "set", "t-b", "priority=P2"]).ok();
+    ralph(&sandbox, &["task", "set", "t-a", "priority=P2"]).ok();
+    ralph(&sandbox, &["task", "set", "t-b", "priority=P2"]).ok();
     client.hears_of("ralph://task/t-b");
     client.has_not_heard(|message| message["params"]["uri"] == "ralph://task/t-a");
     client.end();
@@ -65,7 +65,7 @@ fn a_new_task_and_one_that_goes_change_the_list_and_the_board() {
     let listed = client.request("resources/list", json!({})).unwrap();
     assert!(listed.to_string().contains(&format!("ralph://task/{id}")));
     client.forget_news();
-    sandbox.ralph(&["task", "set", &id, "priority=P1"]).ok();
+    ralph(&sandbox, &["task", "set", &id, "priority=P1"]).ok();
     client.hears_of("ralph://board");
     client.has_not_heard(is_new_list);
     std::fs::remove_file(sandbox.task_file(&id)).unwrap();
@@ -89,7 +89,7 @@ fn a_client_that_listens_hears_what_it_asked_for_until_it_cancels() {
     let wanted = json!({ "resourceSubscriptions": ["ralph://task/t-a"], "resourcesListChanged": true });
     let listening = client.send("subscriptions/listen", json!({ "_meta": meta, "notifications": wanted }));
     client.hear(|message| message["method"] == "notifications/subscriptions/acknowledged");
-    sandbox.ralph(&["task", "set", "t-a", "priority=P2"]).ok();
+    ralph(&sandbox, &["task", "set", "t-a", "priority=P2"]).ok();
     client.hears_of("ralph://task/t-a");
     let id = sandbox.add(&["B"]);
     client.hear(is_new_list);

@@ -177,7 +177,7 @@ fn a_page_whose_end_is_taken_away_goes_on_where_it_was() {
     }
     let mut client = Client::start(&sandbox, &[]);
     let first = client.ok("list", json!({ "limit": 10, "sort": "id" }));
-    for n in 2..10 {
+    for n in 4..10 {
         std::fs::remove_file(sandbox.task_file(&format!("t-{n:02}"))).unwrap();
     }
     let second = client.ok("list", json!({ "limit": 10, "sort": "id", "cursor": first["cursor"] }));

@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::mcp_client::{SOON, ends, hello, read, server};
+use crate::mcp_client::{SOON, ends, hello, ralph, read, server};
 use crate::sandbox::Sandbox;
 
 /// A server on a port of its own.
@@ -185,7 +185,7 @@ fn a_session_is_a_worker_of_its_own_and_notices_that_it_lost_its_claim() {
     assert_ne!(first, second);
     assert!(ids.iter().any(|id| first == id.as_str()) && ids.iter().any(|id| second == id.as_str()));
     let first = first.as_str().unwrap();
-    sandbox.ralph(&["claim", first, "--as", "analyst", "--for", "triage", "--force"]).ok();
+    ralph(&sandbox, &["claim", first, "--as", "analyst", "--for", "triage", "--force"]).ok();
     let (refused, told) = served.call(&one, "save", json!({ "task": first, "title": "mine" }));
     assert!(refused && ["claim-lost", "held"].contains(&told["error"]["code"].as_str().unwrap()), "{told}");
 }
@@ -211,5 +211,5 @@ fn a_signal_ends_it_even_while_a_client_waits() {
     rustix::process::kill_process(rustix::process::Pid::from_child(&served.child), rustix::process::Signal::INT)
         .unwrap();
     assert_eq!(ends(&mut served.child), Some(0));
-    assert_eq!(sandbox.ralph(&["status", "--json"]).json()["claims"], json!([]));
+    assert_eq!(ralph(&sandbox, &["status", "--json"]).json()["claims"], json!([]));
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::mcp_client::Client;
+use crate::mcp_client::{Client, ralph};
 use crate::sandbox::Sandbox;
 
 const CLIENTS: usize = 10;
@@ -71,7 +71,7 @@ fn race(names: impl Fn(usize) -> Vec<String>, arguments: Value) {
     }
     let done: BTreeSet<&str> = all.iter().filter(|held| held.done).map(|held| held.task.as_str()).collect();
     assert_eq!(done.len(), TASKS, "none is lost");
-    let status = sandbox.ralph(&["status", "--json"]).json();
+    let status = ralph(&sandbox, &["status", "--json"]).json();
     assert_eq!(status["claims"], json!([]));
     let closed = sandbox.ralph(&["task", "ls", "--state", "done", "--json"]).json();
     assert_eq!(closed.as_array().unwrap().len(), TASKS);

@@ -1,4 +1,4 @@
-//! The server over HTTP on loopback, for clients that want it: a token for every request, and no page of a browser.
+//! The server over HTTP on loopback, for clients that want it: a token for every request, and no page of another machine.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -46,8 +46,9 @@ pub async fn serve(server: &Server, address: SocketAddr, tell: &dyn Fn(&str)) ->
 const GRACE: Duration = Duration::from_millis(500);
 
 fn routes(server: Server, token: String) -> Router {
-    // Browsers send an origin; nothing that runs in one is a client of this.
-    let config = StreamableHttpServerConfig::default().enforce_origin_validation();
+    // Browsers send an origin: only pages of this machine, and they need the token like everybody.
+    let own = ["http://127.0.0.1:*", "http://localhost:*", "http://[::1]:*"];
+    let config = StreamableHttpServerConfig::default().with_allowed_origins(own);
     let sessions = Arc::new(LocalSessionManager::default());
     // A session is a worker of its own; a request without one has to say whose it is.
     let service = StreamableHttpService::new(move || Ok(server.for_client(None)), sessions, config);

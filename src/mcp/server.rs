@@ -165,10 +165,10 @@ fn not_understood(request: &CustomRequest) -> ErrorData {
     let needs = match request.method.as_str() {
         "tools/call" => "`name`, a text, and `arguments`, an object",
         "prompts/get" => "`name`, a text, and `arguments`, an object of texts",
-        "resources/read" | "resources/subscribe" | "resources/unsubscribe" => "`uri`, a text",
+        "resources/read" => "`uri`, a text",
         "completion/complete" => "`ref` and `argument`",
         "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list" => "at most `cursor`, a text",
-        "initialize" => "`protocolVersion`, `capabilities` and `clientInfo`",
+        // Those that today's protocol has no more are unknown to it, too.
         method => return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method {method:?}"), None),
     };
     ErrorData::invalid_params(format!("{} takes {needs}", request.method), None)

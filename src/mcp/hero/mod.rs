@@ -2,14 +2,15 @@
 //!
 //! ```text
 //! read.rs       list_issues, get_issue, list_project_items, pick_actionable_issue
-//! write.rs      create_issue, save_issue and the older setters; state.rs moves; comment.rs create_comment
-//! relations.rs  sub-issues, dependencies, groups, advance_children
+//! write.rs      create_issue, save_issue; setters.rs the older ones; state.rs moves; comment.rs create_comment
+//! relations.rs  sub-issues, dependencies, groups; advance.rs advance_children
 //! pipeline.rs   detect_pipeline_position, check_convergence
 //! project.rs    what a project is here: the board, its fields and views
 //! filter.rs     what a list is asked for; keeps.rs which tasks that is; dates.rs its dates
 //! shape.rs      issues as those tools show them; words.rs the next step after a refusal, as calls of these tools
 //! ```
 
+mod advance;
 mod comment;
 mod dates;
 mod filter;
@@ -18,6 +19,7 @@ mod pipeline;
 mod project;
 mod read;
 mod relations;
+mod setters;
 mod shape;
 mod state;
 mod words;
@@ -43,10 +45,10 @@ pub fn all() -> Vec<Tool> {
         read::get_issue(),
         write::create_issue(),
         write::save_issue(),
-        write::update_issue(),
+        setters::update_issue(),
         state::update_workflow_state(),
-        write::update_estimate(),
-        write::update_priority(),
+        setters::update_estimate(),
+        setters::update_priority(),
         comment::create_comment(),
         pipeline::detect_pipeline_position(),
         pipeline::check_convergence(),
@@ -60,7 +62,7 @@ pub fn all() -> Vec<Tool> {
         relations::remove_dependency(),
         relations::list_dependencies(),
         relations::detect_group(),
-        relations::advance_children(),
+        advance::advance_children(),
         project::list_views(),
         project::update_field_options(),
     ]

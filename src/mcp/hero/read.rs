@@ -32,7 +32,7 @@ pub fn list_project_items() -> Tool {
     tool(
         "ralph_hero__list_project_items",
         Nature::Reads,
-        "The same for all that is on the board, closed or not.",
+        "All that is on the board, closed or not; it takes the filters of list_issues.",
         &LISTED,
         |call: &Call<'_>, asked: Items| {
             let filter = asked.filter();

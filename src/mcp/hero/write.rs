@@ -1,4 +1,4 @@
-//! `create_issue`, `save_issue`, and the setters that it took the place of.
+//! `create_issue` and `save_issue`.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -106,6 +106,23 @@ struct Save {
     force: bool,
 }
 
+/// What an issue says of itself.
+pub struct Fields<'a> {
+    pub title: &'a Field,
+    pub body: &'a Field,
+    pub labels: Option<&'a Many>,
+    pub assignees: Option<&'a Many>,
+    pub estimate: &'a Field,
+    pub priority: &'a Field,
+}
+
+impl Save {
+    fn fields(&self) -> Fields<'_> {
+        let Self { title, body, labels, assignees, estimate, priority, .. } = self;
+        Fields { title, body, labels: labels.as_ref(), assignees: assignees.as_ref(), estimate, priority }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 enum IssueState {
@@ -128,8 +145,12 @@ pub fn save_issue() -> Tool {
                 return Err(Failure::usage("no-iterations", message).advice("leave `iteration` out"));
             }
             let to = destination(call, &task, &args)?;
-            let asked =
-                SaveAsk { fields: fields(call, &args)?, to, command: args.command.clone(), ..SaveAsk::default() };
+            let asked = SaveAsk {
+                fields: fields(call, &args.fields())?,
+                to,
+                command: args.command.clone(),
+                ..SaveAsk::default()
+            };
             if asked.fields.is_empty()
                 && asked.to.is_none()
                 && args.issue_state.is_none()
@@ -147,7 +168,7 @@ pub fn save_issue() -> Tool {
     )
 }
 
-fn nothing_to_save() -> Failure {
+pub fn nothing_to_save() -> Failure {
     Failure::usage("nothing-to-save", "there is nothing to save").advice("give a field or a state")
 }
 
@@ -176,16 +197,17 @@ fn destination(call: &Call<'_>, task: &TaskView, args: &Save) -> Result<Option<S
     Ok(Some(typed.clone()))
 }
 
-fn fields(call: &Call<'_>, args: &Save) -> Result<Vec<String>, Failure> {
+/// As assignments.
+pub fn fields(call: &Call<'_>, given: &Fields<'_>) -> Result<Vec<String>, Failure> {
     let single = [
-        ("title", &args.title),
-        ("description", &args.body),
-        ("estimate", &args.estimate),
-        ("priority", &args.priority),
+        ("title", given.title),
+        ("description", given.body),
+        ("estimate", given.estimate),
+        ("priority", given.priority),
     ];
     let mut fields: Vec<String> = single.iter().filter_map(|(key, field)| field.assign(key)).collect();
-    fields.extend(args.labels.as_ref().map(|labels| format!("labels={}", labels.0.join(","))));
-    if let Some(assignees) = &args.assignees {
+    fields.extend(given.labels.map(|labels| format!("labels={}", labels.0.join(","))));
+    if let Some(assignees) = given.assignees {
         fields.push(format!("owner={}", owner(call, assignees)?.unwrap_or_default()));
     }
     Ok(fields)
@@ -234,109 +256,4 @@ fn told(call: &Call<'_>, args: &Save, saved: &Saved, id: &TaskId) -> Result<Valu
         changes["issueState"] = json!(if state == IssueState::Open { "OPEN" } else { "CLOSED" });
     }
     Ok(changes)
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct Update {
-    #[serde(alias = "issueNumber")]
-    number: TaskRef,
-    #[serde(default)]
-    title: Field,
-    #[serde(default)]
-    body: Field,
-    /// All of them anew
-    labels: Option<Many>,
-    assignees: Option<Many>,
-}
-
-pub fn update_issue() -> Tool {
-    tool(
-        "ralph_hero__update_issue",
-        Nature::Writes,
-        "Change title, body, labels or assignees.",
-        &[("title", "string"), ("url", "string")],
-        |call: &Call<'_>, args: Update| {
-            let Update { number, title, body, labels, assignees } = args;
-            let id = call.find(&number)?;
-            let given = Save { title, body, labels, assignees, ..Save::of(number) };
-            let fields = fields(call, &given)?;
-            if fields.is_empty() {
-                return Err(nothing_to_save());
-            }
-            app::save(call.ws, &id, &SaveAsk { fields, ..SaveAsk::default() })?;
-            let task = app::show(call.ws, &id)?.task;
-            Ok(json!({ "number": number_of(&task), "title": task.title, "url": url_of(&task) }))
-        },
-    )
-}
-
-impl Save {
-    fn of(number: TaskRef) -> Self {
-        Self {
-            number,
-            title: Field::Left,
-            body: Field::Left,
-            labels: None,
-            assignees: None,
-            issue_state: None,
-            workflow_state: None,
-            estimate: Field::Left,
-            priority: Field::Left,
-            command: None,
-            iteration: Field::Left,
-            force: false,
-        }
-    }
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct Estimated {
-    #[serde(alias = "issueNumber")]
-    number: TaskRef,
-    /// XS, S, M, L or XL
-    estimate: String,
-}
-
-pub fn update_estimate() -> Tool {
-    tool(
-        "ralph_hero__update_estimate",
-        Nature::Writes,
-        "Set how large an issue is.",
-        &[("estimate", "string")],
-        |call: &Call<'_>, args: Estimated| {
-            let task = set_one(call, &args.number, "estimate", &args.estimate)?;
-            Ok(json!({ "number": number_of(&task), "estimate": task.estimate }))
-        },
-    )
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct Prioritised {
-    #[serde(alias = "issueNumber")]
-    number: TaskRef,
-    /// P0 to P3
-    priority: String,
-}
-
-pub fn update_priority() -> Tool {
-    tool(
-        "ralph_hero__update_priority",
-        Nature::Writes,
-        "Set how urgent an issue is.",
-        &[("priority", "string")],
-        |call: &Call<'_>, args: Prioritised| {
-            let task = set_one(call, &args.number, "priority", &args.priority)?;
-            Ok(json!({ "number": number_of(&task), "priority": task.priority }))
-        },
-    )
-}
-
-fn set_one(call: &Call<'_>, number: &TaskRef, key: &str, value: &str) -> Result<TaskView, Failure> {
-    let id = call.find(number)?;
-    if value.trim().is_empty() {
-        return Err(Failure::usage("bad-value", format!("there is no {key} to set"))
-            .advice(format!("ralph_hero__save_issue with {key} null clears it")));
-    }
-    app::set(call.ws, std::slice::from_ref(&id), &[format!("{key}={value}")], false)?;
-    Ok(app::show(call.ws, &id)?.task)
 }

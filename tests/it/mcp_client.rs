@@ -20,8 +20,7 @@ impl McpClient {
         let mut command = sandbox.command(RALPH, &sandbox.root());
         // One server makes many calls: each has its own dice.
         command.env_remove("RALPH_SEED").arg("mcp").args(args);
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
         let mut client = Self { child, input, output, last: 0 };
         let greeting = json!({

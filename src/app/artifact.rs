@@ -107,7 +107,9 @@ pub fn write_artifact(
     let subject = subject(ws, &board, made.kind, id)?;
     refuse_stranger(ws, &board, &subject)?;
     let before = read_artifact(ws, &made.path)?;
-    if !made.created && before.text != text && seen != Some(before.version.as_str()) {
+    let date = FrontMatter::read(&before.text).get("date").unwrap_or_default().to_owned();
+    let blank = before.text == skeleton(made.kind, &date, &subject);
+    if !blank && before.text != text && seen != Some(before.version.as_str()) {
         let message = format!("{} has a text already, version {}", made.path, before.version);
         return Err(Failure::refused("written-already", message).advice("read it first, then give its version"));
     }

@@ -130,7 +130,7 @@ impl From<FsError> for Failure {
         let failure = Self::broken("io", error.to_string()).caused_by(&error);
         if error.is_read_only() && error.doing != "read" {
             return failure
-                .advice("the board lies in the main worktree and git's own folder: this program may not write there");
+                .advice("the board lies in the main worktree and git's own folder, where this program may not write: use the tools of `ralph mcp`, which your host starts outside your sandbox");
         }
         failure
     }

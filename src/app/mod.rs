@@ -1,6 +1,7 @@
 //! The verbs, one file each. Only here is anything committed; every face parses, calls one of these, and shows what it
 //! returns.
 
+mod acting;
 mod add;
 mod advance;
 mod archive;
@@ -9,6 +10,7 @@ mod batch;
 mod block;
 mod board_files;
 mod claim;
+mod columns;
 mod commit;
 mod demo;
 mod diff;
@@ -17,6 +19,7 @@ mod edit;
 mod failure;
 mod graph;
 mod history;
+mod holds;
 mod hook;
 mod init;
 mod list;
@@ -62,6 +65,7 @@ mod worktree;
 
 pub use crate::agent::{GATES, GateSpec, HookInput};
 pub use crate::store::merge::Side;
+pub use acting::{Acts, acting, is_of_session};
 pub use add::{Added, NewTask, add};
 pub use advance::{Advanced, advance};
 pub use archive::{Archived, archive};
@@ -69,6 +73,7 @@ pub use artifact::{Artifact, Document, check_artifact, link_artifact, new_artifa
 pub use batch::parse as parse_batch;
 pub use block::{Linked, block, unblock};
 pub use claim::{Claimed, Released, claim, release, renew};
+pub use columns::{Column, Meaning, columns};
 pub use commit::{BoardCommit, commit};
 pub use diff::{TaskDiff, diff};
 pub use doctor::{Diagnosis, DoctorFinding, doctor};
@@ -76,6 +81,7 @@ pub use edit::{Edited, Editing, begin_edit, check as check_edit, finish_edit};
 pub use failure::{Failure, FailureKind, Hint};
 pub use graph::{GraphNode, Graphed, TreeNode, graph, tree};
 pub use history::{LogLine, LogQuery, Undone, log, undo};
+pub use holds::Holds;
 pub use hook::{Answered, Gate, Left, answer_hook, find_gate, hook, left_for};
 pub use init::{InitOptions, Initialised, init};
 pub use list::{ListAsk, Listed, list, list_archived};

@@ -143,6 +143,11 @@ impl Workspace {
         Ok(Actor { worker: self.me()?, proof: proof.filter(|proof| !proof.is_empty()) })
     }
 
+    /// The same board for another actor.
+    pub fn act_as(&mut self, name: String) {
+        self.worker = Some(name);
+    }
+
     /// Shows the claim that the caller was given, where somebody else has the task since: then the caller has lost it. One that
     /// has simply ended is not asked for again.
     pub fn bring(&self, id: &TaskId, proof: String) -> Result<(), Failure> {

@@ -1,5 +1,6 @@
 //! The decisions behind the plain verbs: set, block, unblock, remove. Each gives the changes, or the reason why not.
 
+use super::refs::Refs;
 use super::refusal::nearest;
 use super::{Board, Change, Links, Refusal};
 use crate::task::{Estimate, Key, Kind, ParseError, Priority, Task, TaskId, Value, Worker};
@@ -181,6 +182,7 @@ impl Board {
                 self.tasks[at].put(key, new.as_ref());
             }
         }
+        self.refs = Refs::new(&self.tasks);
         self
     }
 

@@ -1,7 +1,9 @@
 //! Who calls: its name, the claims that it was given here, and how a verb is run for it.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
 use axum::http::request::Parts;
 use rmcp::RoleServer;
@@ -9,7 +11,7 @@ use rmcp::model::{Implementation, JsonObject};
 use rmcp::service::RequestContext;
 
 use super::reply::Refused;
-use crate::app::{Failure, Options, Stop, Workspace};
+use crate::app::{Acts, Failure, Holds, Options, Stop, Workspace, acting};
 use crate::task::TaskId;
 
 /// The header by which a client over HTTP says who it is.
@@ -21,23 +23,58 @@ pub struct Caller {
     pub read_only: bool,
     /// Sets this client apart from another of the same name; none where every request stands for itself.
     mark: Option<String>,
-    /// What was given for each task, to notice when it is lost.
-    proofs: Mutex<BTreeMap<TaskId, String>>,
+    /// What each worker was given for a task, to notice when it is lost.
+    proofs: Mutex<BTreeMap<(TaskId, Who), String>>,
+    /// The claims of a worker that nobody named: it is gone when its session is, and they with it.
+    holds: Mutex<Holds>,
+    holding: AtomicBool,
+    /// Who that is, once it has called.
+    session: Mutex<Option<String>>,
+    /// Shared by the calls that run.
+    running: RwLock<()>,
+}
+
+/// Under which name a call is made.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Who {
+    /// Somebody said so; that worker may come back.
+    Named(String),
+    /// The client of this session, and nobody after it.
+    Session(String),
+    Nobody,
+}
+
+impl Who {
+    fn name(&self) -> Option<String> {
+        match self {
+            Self::Named(name) | Self::Session(name) => Some(name.clone()),
+            Self::Nobody => None,
+        }
+    }
 }
 
 /// One call, as the tools see it.
 pub struct Call<'a> {
     pub ws: &'a Workspace,
     caller: &'a Caller,
-    /// Somebody said who it is.
-    named: bool,
+    who: &'a Who,
+    changes: Cell<bool>,
     /// The client has given up.
     pub stop: &'a Stop,
 }
 
 impl Caller {
     pub fn new(options: Options, read_only: bool, mark: Option<String>) -> Self {
-        Self { options, read_only, mark, proofs: Mutex::default() }
+        Self {
+            options,
+            read_only,
+            mark,
+            proofs: Mutex::default(),
+            holds: Mutex::default(),
+            holding: AtomicBool::default(),
+            session: Mutex::default(),
+            running: RwLock::default(),
+        }
     }
 
     pub fn options(&self) -> &Options {
@@ -45,7 +82,7 @@ impl Caller {
     }
 
     /// The name of who calls: as the server was told, else as the call says, else the client's own name.
-    pub fn name(&self, asked: Option<&str>, context: &RequestContext<RoleServer>) -> Result<Option<String>, Failure> {
+    pub fn name(&self, asked: Option<&str>, context: &RequestContext<RoleServer>) -> Result<Who, Failure> {
         let set = |name: &String| !name.is_empty();
         let pinned = self.options.worker.clone().or_else(|| std::env::var("RALPH_WORKER").ok()).filter(set);
         let parts = context.extensions.get::<Parts>();
@@ -55,9 +92,12 @@ impl Caller {
                 Err(Failure::refused("not-you", format!("this server acts as {own}, not as {asked}"))
                     .advice("leave `as` out"))
             }
-            (Some(name), _) => Ok(Some(name.to_owned())),
-            (None, Some(own)) => Ok(Some(own)),
-            (None, None) => Ok(self.own_name(context.client_info().as_ref(), parts.and_then(session))),
+            (Some(name), _) => Ok(Who::Named(name.to_owned())),
+            (None, Some(own)) => Ok(Who::Named(own)),
+            (None, None) => {
+                let own = self.own_name(context.client_info().as_ref(), parts.and_then(session));
+                Ok(own.map_or(Who::Nobody, Who::Session))
+            }
         }
     }
 
@@ -71,19 +111,55 @@ impl Caller {
     /// Runs a verb on the board as it is now.
     pub fn run<T>(
         &self,
-        name: Option<String>,
+        who: &Who,
+        acts: &Acts,
         stop: &Stop,
         verb: impl FnOnce(&Call<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let named = name.is_some();
-        let ws = Workspace::open(&Options { worker: name, ..self.options.clone() })?;
-        let result = verb(&Call { ws: &ws, caller: self, named, stop });
+        let _running = self.running.read();
+        let mut ws = self.open(who)?;
+        if let Who::Session(session) = who {
+            ws.act_as(acting(&ws, session, acts)?);
+        }
+        let call = Call { ws: &ws, caller: self, who, changes: Cell::new(false), stop };
+        let result = verb(&call);
+        if let Who::Session(session) = who
+            && call.changes.get()
+        {
+            open(&self.session).get_or_insert_with(|| session.clone());
+            self.settle_in(&ws, session)?;
+        }
         ws.finish();
         result
     }
 
-    fn proofs(&self) -> std::sync::MutexGuard<'_, BTreeMap<TaskId, String>> {
-        self.proofs.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn open(&self, who: &Who) -> Result<Workspace, Failure> {
+        Workspace::open(&Options { worker: who.name(), ..self.options.clone() })
+    }
+
+    fn settle_in(&self, ws: &Workspace, session: &str) -> Result<(), Failure> {
+        let mut holds = open(&self.holds);
+        let settled = holds.settle(ws, session);
+        self.holding.store(!holds.is_empty(), Ordering::Relaxed);
+        settled
+    }
+
+    /// Without waiting for those who settle.
+    pub fn holds_something(&self) -> bool {
+        self.holding.load(Ordering::Relaxed)
+    }
+
+    /// From time to time, while something is held: what was taken over, or not cared for, is let go.
+    pub fn settle(&self) -> Result<(), Failure> {
+        let Some(session) = open(&self.session).clone() else { return Ok(()) };
+        self.settle_in(&self.open(&Who::Session(session.clone()))?, &session)
+    }
+
+    /// The session is over: what it held goes back, once the last call has ended.
+    pub fn leave(&self) -> Result<(), Failure> {
+        let _running = self.running.write();
+        let Some(session) = open(&self.session).clone() else { return Ok(()) };
+        open(&self.holds).release(&self.open(&Who::Session(session.clone()))?, &session)
     }
 }
 
@@ -93,9 +169,20 @@ impl Call<'_> {
         if self.caller.read_only {
             return Err(Failure::refused("read-only", format!("{what} changes the board, and this server only reads")));
         }
-        if !self.named {
+        if *self.who == Who::Nobody {
             let how = format!("send the header `{HEADER}: NAME`, or give `as`");
             return Err(Failure::usage("nobody", "who are you?").advice(how));
+        }
+        self.changes.set(true);
+        Ok(())
+    }
+
+    /// Refuses a plain move by a program that nobody named and that does not say what it acts as: only a person may do that.
+    pub fn refuse_unsaid(&self) -> Result<(), Failure> {
+        let plain = matches!(self.who, Who::Session(_)) && self.ws.rules().role_of(&self.ws.me()?).is_none();
+        if plain && !self.ws.flow().commands().is_empty() {
+            return Err(Failure::usage("needs-command", "only a person moves a task without a command")
+                .advice("say with `command` what you act as"));
         }
         Ok(())
     }
@@ -104,7 +191,7 @@ impl Call<'_> {
     /// given for it.
     pub fn find(&self, typed: &TaskRef) -> Result<TaskId, Failure> {
         let id = self.ws.find(&typed.0)?;
-        let proof = self.caller.proofs().get(&id).cloned();
+        let proof = open(&self.caller.proofs).get(&self.key(&id)).cloned();
         if let Some(proof) = proof {
             self.ws.bring(&id, proof)?;
         }
@@ -112,11 +199,15 @@ impl Call<'_> {
     }
 
     pub fn keep(&self, id: &TaskId, proof: &str) {
-        self.caller.proofs().insert(id.clone(), proof.to_owned());
+        open(&self.caller.proofs).insert(self.key(id), proof.to_owned());
     }
 
     pub fn forget(&self, id: &TaskId) {
-        self.caller.proofs().remove(id);
+        open(&self.caller.proofs).remove(&self.key(id));
+    }
+
+    fn key(&self, id: &TaskId) -> (TaskId, Who) {
+        (id.clone(), self.who.clone())
     }
 }
 
@@ -160,18 +251,18 @@ pub fn arguments<A: serde::de::DeserializeOwned>(given: JsonObject) -> Result<A,
     })
 }
 
+/// A thread that panicked has left nothing half done here.
+pub fn open<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn header<'a>(parts: &'a Parts, name: &str) -> Option<&'a str> {
     parts.headers.get(name)?.to_str().ok().map(str::trim).filter(|value| !value.is_empty())
 }
 
-/// A few letters for the session of a client over HTTP.
+/// What sets the session of a client over HTTP apart.
 fn session(parts: &Parts) -> Option<String> {
-    header(parts, "mcp-session-id").map(|id| mark(u64::from(crc32fast::hash(id.as_bytes()))))
-}
-
-/// Four letters that tell one client from another.
-pub fn mark(seed: u64) -> String {
-    crate::task::mint("", 4, &mut fastrand::Rng::with_seed(seed)).to_string()
+    header(parts, "mcp-session-id").map(|id| id.chars().filter(char::is_ascii_alphanumeric).take(8).collect())
 }
 
 /// Small letters, digits and dashes.

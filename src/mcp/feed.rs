@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::RoleServer;
@@ -11,6 +11,7 @@ use rmcp::service::{Peer, SubscriptionContext};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
+use super::caller::open;
 use super::resources;
 use crate::app::{Failure, Options, Watch, WatchOptions};
 use crate::board::{Event, EventKind};
@@ -66,16 +67,12 @@ impl Feed {
     }
 }
 
-fn open<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn watch_for(mut watch: Watch, out: &broadcast::Sender<Arc<News>>) {
     let mut events = watch.begin();
     while out.receiver_count() > 0 {
         match events {
             Ok(events) => {
-                let news = news(&events, watch.changed_documents());
+                let news = news(&events, watch.saved_files());
                 if news != News::default() {
                     let _ = out.send(Arc::new(news));
                 }
@@ -87,17 +84,23 @@ fn watch_for(mut watch: Watch, out: &broadcast::Sender<Arc<News>>) {
     }
 }
 
-fn news(events: &[Event], documents: BTreeSet<String>) -> News {
-    let mut news = News { uris: documents.iter().map(|path| resources::document_uri(path)).collect(), list: false };
+fn news(events: &[Event], saved: BTreeSet<String>) -> News {
+    let mut news = News::default();
+    for path in saved {
+        match path.starts_with(".ralph/") {
+            // Settings decide who may do what.
+            true => news.uris.extend([resources::WORKFLOW.to_owned(), resources::BOARD.to_owned()]),
+            false => drop(news.uris.insert(resources::document_uri(&path))),
+        }
+    }
     for event in events {
         news.uris.insert(resources::BOARD.into());
         news.uris.extend(event.task.as_ref().map(resources::task_uri));
         match event.event {
             EventKind::Created | EventKind::Removed | EventKind::Archived => news.list = true,
-            EventKind::Rescanned => news.list = true,
-            // Settings and the workflow are read again with everything.
-            EventKind::Problem | EventKind::Solved if event.task.is_none() => {
-                news.uris.insert(resources::WORKFLOW.into());
+            EventKind::Rescanned => {
+                news.list = true;
+                news.uris.insert(EVERYTHING.into());
             }
             _ => {}
         }

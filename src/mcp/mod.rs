@@ -25,6 +25,7 @@ mod tool;
 mod tools;
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use rmcp::ServiceExt as _;
 
@@ -49,7 +50,7 @@ pub struct Wanted {
     pub http: Option<SocketAddr>,
 }
 
-/// Serves until the client is gone, or until `stopped` returns. `tell` hears what a person should know.
+/// Serves until the client is gone, or until it is interrupted. `tell` hears what a person should know.
 pub fn serve(options: &Options, wanted: &Wanted, tell: &dyn Fn(&str)) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -70,8 +71,12 @@ pub fn serve(options: &Options, wanted: &Wanted, tell: &dyn Fn(&str)) -> Result<
 const THREADS: usize = 32;
 
 async fn piped(server: Server) -> Result<(), Failure> {
+    let caller = Arc::clone(&server.caller);
     // A client that goes away before it has said anything is no failure.
     let Ok(running) = server.serve(stdio::Pipes::new()).await else { return Ok(()) };
     let _ = running.waiting().await;
+    let left = tokio::task::spawn_blocking(move || caller.leave());
+    // A board that is gone by now has nothing to give back.
+    let _ = left.await;
     Ok(())
 }

@@ -1,9 +1,10 @@
 //! The prompts of the eight commands, for hosts that offer them to their user.
 
-use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
+use rmcp::model::{CompletionInfo, GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
 
 use super::caller::{Call, TaskRef};
-use crate::app::{self, Failure};
+use crate::app::{self, Failure, Workspace};
+use crate::board::Query;
 
 const ABOUT: [(&str, &str); 8] = [
     ("triage", "Look at a new task: research it, plan it, split it, close it or leave it"),
@@ -34,4 +35,16 @@ pub fn get(call: &Call<'_>, name: &str, given: &JsonObject) -> Result<GetPromptR
     let about = ABOUT.iter().find(|(command, _)| *command == name).map_or("", |(_, about)| about);
     let message = PromptMessage::new_text(Role::User, told.text);
     Ok(GetPromptResult::new(vec![message]).with_description(about))
+}
+
+/// Tasks that somebody may mean who has typed this much of an id, or of a title.
+pub fn complete(ws: &Workspace, typed: &str) -> Result<CompletionInfo, Failure> {
+    let query = Query { search: Some(typed.to_owned()).filter(|typed| !typed.is_empty()), ..Query::default() };
+    let mut tasks = app::list(ws, &query)?.tasks;
+    // An id that begins so is meant rather than a title that has it somewhere.
+    tasks.sort_by_key(|task| !task.id.as_str().contains(typed));
+    let ids = tasks.iter().map(|task| task.id.to_string()).take(CompletionInfo::MAX_VALUES).collect();
+    let total = u32::try_from(tasks.len()).unwrap_or(u32::MAX);
+    CompletionInfo::with_pagination(ids, Some(total), tasks.len() > CompletionInfo::MAX_VALUES)
+        .map_err(|message| Failure::broken("bug", message))
 }

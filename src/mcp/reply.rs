@@ -1,5 +1,6 @@
 //! Answers: tasks without what is empty, refusals with their next step, and no more bytes than were asked for.
 
+use jiff::Timestamp;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -92,6 +93,11 @@ pub fn fitting<T: Serialize>(items: impl IntoIterator<Item = T>, budget: usize) 
         taken.push(value);
     }
     taken
+}
+
+/// Whole seconds are enough.
+pub fn stamp(at: Timestamp) -> String {
+    at.strftime("%FT%TZ").to_string()
 }
 
 /// The beginning of a text, cut between two characters.

@@ -1,22 +1,27 @@
 //! What the protocol asks for, handed to tools, resources and prompts; every verb runs on a thread where it may block.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
-    Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
-    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, ErrorCode,
+    GetPromptRequestParams, GetPromptResponse, Implementation, JsonObject, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use super::caller::{Call, Caller, mark};
+use serde_json::Value;
+
+use super::caller::{Call, Caller};
 use super::feed::{Feed, Followed, follow, listen};
 use super::reply::{Refused, answer, refusal};
 use super::tool;
 use super::{Profile, Wanted, hero, prompts, resources, tools};
-use crate::app::{Failure, Options, Stop};
+use crate::app::{Acts, Failure, Options, Stop};
 
 /// Arguments of one call at most: a document is smaller, and a model never means to send more.
 const MOST_BYTES: usize = 2 * 1024 * 1024;
@@ -29,6 +34,8 @@ pub struct Server {
     feed: Arc<Feed>,
     /// What an older client has subscribed to.
     followed: Arc<Followed>,
+    /// Somebody looks after the claims.
+    keeping: Arc<AtomicBool>,
     profile: Profile,
 }
 
@@ -40,9 +47,10 @@ impl Server {
         };
         Self {
             feed: Arc::new(Feed::new(options.clone())),
-            caller: Arc::new(Caller::new(options, wanted.read_only, Some(session_mark()))),
+            caller: Arc::new(Caller::new(options, wanted.read_only, Some(std::process::id().to_string()))),
             tools: Arc::new(tools),
             followed: Arc::default(),
+            keeping: Arc::default(),
             profile: wanted.profile,
         }
     }
@@ -51,27 +59,31 @@ impl Server {
     #[must_use]
     pub fn for_client(&self, mark: Option<String>) -> Self {
         let caller = Caller::new(self.caller.options().clone(), self.caller.read_only, mark);
-        Self { caller: Arc::new(caller), followed: Arc::default(), ..self.clone() }
+        Self { caller: Arc::new(caller), followed: Arc::default(), keeping: Arc::default(), ..self.clone() }
     }
 
     /// Runs a verb for this caller, where it may block; the client can call it off.
     async fn blocking<T: Send + 'static>(
         &self,
-        asked: Option<&str>,
+        asked: Asked,
         context: &RequestContext<RoleServer>,
         verb: impl FnOnce(&Call<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
-        let name = self.caller.name(asked, context)?;
+        let Asked { name, acts } = asked;
+        let who = self.caller.name(name.as_deref(), context)?;
         let (caller, stop) = (Arc::clone(&self.caller), Stop::default());
-        let called_off = stop.clone();
-        let mut work = tokio::task::spawn_blocking(move || caller.run(name, &stop, verb));
+        let called_off = CalledOff(stop.clone());
+        let mut work = tokio::task::spawn_blocking(move || caller.run(&who, &acts, &stop, verb));
         let done = tokio::select! {
             done = &mut work => done,
             () = context.ct.cancelled() => {
-                called_off.ask();
+                drop(called_off);
                 work.await
             }
         };
+        if self.caller.holds_something() && !self.keeping.swap(true, Ordering::Relaxed) {
+            tokio::spawn(keep(Arc::downgrade(&self.caller), Arc::clone(&self.keeping)));
+        }
         done.unwrap_or_else(|_| Err(Failure::broken("bug", "the call ended in the middle; this is a bug of ralph's")))
     }
 
@@ -85,17 +97,57 @@ impl Server {
             let message = format!("the arguments have {size} bytes: at most {MOST_BYTES} are taken");
             return refusal(&Failure::usage("too-large", message).advice("put long texts into a document"));
         }
-        let asked = given.remove(tool::AS).and_then(|name| name.as_str().map(str::to_owned));
+        let asked = match given.remove(tool::AS) {
+            Some(Value::String(name)) => Some(name),
+            None | Some(Value::Null) => None,
+            Some(other) => {
+                return refusal(&Failure::usage(Refused::BAD_ARGUMENTS, format!("as: {other} is not a name")));
+            }
+        };
+        let acts = match self.profile {
+            Profile::Board => acts(self.tools[at].name, &given),
+            // There a worker is whoever its host says, and every move names its command.
+            Profile::Hero => Acts::default(),
+        };
         let tools = Arc::clone(&self.tools);
-        let done = self.blocking(asked.as_deref(), context, move |call| tools[at].call(call, given)).await;
+        let done = self.blocking(Asked { name: asked, acts }, context, move |call| tools[at].call(call, given)).await;
         done.map_or_else(|failure| refusal(&failure), answer)
     }
 }
 
-/// The same for all servers that one host process starts: a host that starts its server anew is the same worker.
-fn session_mark() -> String {
-    let host = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
-    mark(u64::from(host.unsigned_abs()))
+/// As whom a call is made, as far as it says so.
+#[derive(Default)]
+struct Asked {
+    name: Option<String>,
+    acts: Acts,
+}
+
+fn acts(tool: &str, given: &JsonObject) -> Acts {
+    let text = |key: &str| given.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned);
+    let number = || given.get("task").and_then(Value::as_u64).map(|number| format!("#{number}"));
+    Acts { command: text("command"), role: text("role"), task: text("task").or_else(number), takes: tool == "claim" }
+}
+
+/// A call that nobody waits for any more, because it was canceled or because its client is gone.
+struct CalledOff(Stop);
+
+impl Drop for CalledOff {
+    fn drop(&mut self) {
+        self.0.ask();
+    }
+}
+
+/// How often claims are looked after.
+const CARE: Duration = Duration::from_secs(5);
+
+async fn keep(caller: Weak<Caller>, keeping: Arc<AtomicBool>) {
+    loop {
+        tokio::time::sleep(CARE).await;
+        let Some(caller) = caller.upgrade().filter(|caller| caller.holds_something()) else { break };
+        // What cannot be looked at now is looked at the next time.
+        let _ = tokio::task::spawn_blocking(move || caller.settle()).await;
+    }
+    keeping.store(false, Ordering::Relaxed);
 }
 
 /// What a request that is not a tool's call failed for.
@@ -123,6 +175,7 @@ impl ServerHandler for Server {
             .enable_resources()
             .enable_resources_subscribe()
             .enable_resources_list_changed()
+            .enable_completions()
             .build();
         let about = match self.profile {
             Profile::Board => ABOUT,
@@ -165,7 +218,8 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        let listed = self.blocking(None, &context, move |call| resources::list(call.ws, cursor.as_deref())).await;
+        let listed =
+            self.blocking(Asked::default(), &context, move |call| resources::list(call.ws, cursor.as_deref())).await;
         listed.map_err(|failure| error(&failure))
     }
 
@@ -182,7 +236,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let read = self.blocking(None, &context, move |call| resources::read(call.ws, &request.uri)).await;
+        let read = self.blocking(Asked::default(), &context, move |call| resources::read(call.ws, &request.uri)).await;
         read.map(Into::into).map_err(|failure| error(&failure))
     }
 
@@ -200,8 +254,19 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let given = request.arguments.unwrap_or_default();
-        let told = self.blocking(None, &context, move |call| prompts::get(call, &request.name, &given)).await;
+        let told =
+            self.blocking(Asked::default(), &context, move |call| prompts::get(call, &request.name, &given)).await;
         told.map(Into::into).map_err(|failure| error(&failure))
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let typed = request.argument.value;
+        let found = self.blocking(Asked::default(), &context, move |call| prompts::complete(call.ws, &typed)).await;
+        Ok(CompleteResult::new(found.map_err(|failure| error(&failure))?))
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
@@ -210,7 +275,7 @@ impl ServerHandler for Server {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let feed = Arc::clone(&self.feed);
-        let changes = self.blocking(None, context.request_context(), move |_| feed.changes()).await;
+        let changes = self.blocking(Asked::default(), context.request_context(), move |_| feed.changes()).await;
         listen(changes.map_err(|failure| error(&failure))?, &context).await;
         Ok(())
     }
@@ -221,7 +286,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let (uri, feed) = (request.uri.clone(), Arc::clone(&self.feed));
-        let changes = self.blocking(None, &context, move |call| {
+        let changes = self.blocking(Asked::default(), &context, move |call| {
             resources::check(call.ws, &uri)?;
             feed.changes()
         });

@@ -129,6 +129,8 @@ fn fault(line: &[u8], whole: Line) -> Option<Answer> {
     }
     let parsed: Result<Envelope, _> = serde_json::from_slice(line);
     match parsed {
+        // A list would be read as the fields in their order.
+        Ok(_) if !line.trim_ascii_start().starts_with(b"{") => Some(invalid("a message is a JSON object".into())),
         Ok(Envelope { id: Some(id) }) if !id.is_string() && !id.is_number() => {
             Some(invalid(format!("{id} is no id of a request: use a string or a number")))
         }

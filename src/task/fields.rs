@@ -111,8 +111,12 @@ impl Worker {
         &self.0
     }
 
-    /// The name without a trailing `-N`: the role, if the workflow has one of that name.
+    /// The name without a trailing `-N`, or without the program that acts as it: the role of `builder-2` and of
+    /// `builder@claude-code-7`, if the workflow has one of that name.
     pub fn stem(&self) -> &str {
+        if let Some((stem, _)) = self.0.split_once('@') {
+            return stem;
+        }
         match self.0.rsplit_once('-') {
             Some((stem, number)) if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => stem,
             _ => &self.0,

@@ -20,6 +20,7 @@ mod history;
 mod index;
 mod integrating;
 mod laws;
+mod mcp;
 mod mcp_client;
 mod merging;
 mod past;

@@ -74,8 +74,8 @@ pub struct Watch {
     copied: BTreeSet<String>,
     /// When git last changed tasks: what it shows for a moment is not to be reacted to.
     git_was_here: Option<Instant>,
-    /// Documents that have changed, for whoever asks.
-    documents: BTreeSet<String>,
+    /// Settings and documents that have changed, for whoever asks.
+    files: BTreeSet<String>,
     runner: Runner,
 }
 
@@ -130,7 +130,7 @@ impl Watch {
             trouble: None,
             copies: BTreeSet::new(),
             copied: BTreeSet::new(),
-            documents: BTreeSet::new(),
+            files: BTreeSet::new(),
         })
     }
 
@@ -220,21 +220,21 @@ impl Watch {
         events
     }
 
-    /// The documents that have changed since this was last asked, from the root of the repository.
-    pub fn changed_documents(&mut self) -> BTreeSet<String> {
-        std::mem::take(&mut self.documents)
+    /// The documents and settings that have been saved since this was last asked, from the root of the repository.
+    pub fn saved_files(&mut self) -> BTreeSet<String> {
+        std::mem::take(&mut self.files)
     }
 
-    fn note_documents(&mut self, dirt: &Dirt) {
+    fn note_files(&mut self, dirt: &Dirt) {
         let Dirt::Paths(paths) = dirt else { return };
         let root = self.ws.store.root();
         let inside = paths.iter().filter_map(|path| path.strip_prefix(root).ok()?.to_str());
-        let documents = inside.filter(|path| path.starts_with(DOCUMENTS) && path.ends_with(".md"));
-        self.documents.extend(documents.map(str::to_owned));
+        let told = |path: &&str| SETTINGS.contains(path) || path.starts_with(DOCUMENTS) && path.ends_with(".md");
+        self.files.extend(inside.filter(told).map(str::to_owned));
     }
 
     fn look(&mut self, dirt: Dirt) -> Result<Vec<Event>, Failure> {
-        self.note_documents(&dirt);
+        self.note_files(&dirt);
         if self.reactor.is_none() {
             self.reactor = self.turn.try_recv().ok();
         }
@@ -353,7 +353,7 @@ impl Watch {
     }
 
     fn settings_changed(&self, dirt: &Dirt) -> bool {
-        let files = [self.ws.store.board_dir().join("config.toml"), self.ws.store.board_dir().join("workflow.toml")];
+        let files = SETTINGS.map(|file| self.ws.store.root().join(file));
         match dirt {
             Dirt::Paths(paths) => files.iter().any(|file| paths.contains(file)),
             Dirt::Everything | Dirt::Lost => true,
@@ -413,6 +413,7 @@ fn joined(mut events: Vec<Event>, mut news: Vec<Event>) -> Vec<Event> {
     events
 }
 
+const SETTINGS: [&str; 2] = [".ralph/config.toml", ".ralph/workflow.toml"];
 /// Where the documents of tasks lie.
 const DOCUMENTS: &str = "thoughts/shared/";
 

@@ -65,23 +65,21 @@ fn run(call: &Call<'_>, args: Args) -> Result<Value, Failure> {
         }
     };
     let mut reply = described(&artifact);
-    if matches!(args.action, Action::Read | Action::Write) {
-        let document = app::read_artifact(ws, &artifact.path)?;
-        reply["version"] = json!(document.version);
-        if matches!(args.action, Action::Read) {
-            let kept = cut(&document.text, args.max_bytes.unwrap_or(BUDGET * 4));
-            reply["text"] = json!(kept);
-            if kept.len() < document.text.len() {
-                reply["cut_at"] = json!(kept.len());
-                reply["bytes"] = json!(document.text.len());
-            }
+    let document = app::read_artifact(ws, &artifact.path)?;
+    reply["version"] = json!(document.version);
+    // A skeleton is short, and whoever made it is to fill it in.
+    if artifact.created || matches!(args.action, Action::Read) {
+        let kept = cut(&document.text, args.max_bytes.unwrap_or(BUDGET * 4));
+        reply["text"] = json!(kept);
+        if kept.len() < document.text.len() {
+            reply["cut_at"] = json!(kept.len());
+            reply["bytes"] = json!(document.text.len());
         }
     }
     Ok(reply)
 }
 
 fn described(artifact: &Artifact) -> Value {
-    let findings: Vec<String> = artifact.findings.iter().map(ToString::to_string).collect();
     json!({
         "task": artifact.task,
         "kind": artifact.kind,
@@ -89,6 +87,19 @@ fn described(artifact: &Artifact) -> Value {
         "file": artifact.file,
         "created": artifact.created,
         "linked": artifact.linked,
-        "findings": findings,
+        "findings": gathered(artifact),
     })
+}
+
+/// The same thing in many places is said once.
+fn gathered(artifact: &Artifact) -> Vec<String> {
+    let mut places: Vec<(&str, Vec<String>)> = Vec::new();
+    for finding in &artifact.findings {
+        let line = finding.line.to_string();
+        match places.iter_mut().find(|(message, _)| *message == finding.message) {
+            Some((_, lines)) => lines.push(line),
+            None => places.push((&finding.message, vec![line])),
+        }
+    }
+    places.into_iter().map(|(message, lines)| format!("line {}: {message}", lines.join(", "))).collect()
 }

@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::{self, Claimed, Failure, Reach, Released};
 use crate::mcp::caller::{Call, TaskRef};
+use crate::mcp::reply::stamp;
 use crate::mcp::tool::{Nature, Tool};
+use crate::task::{StateName, TaskId, Worker};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -17,8 +19,14 @@ struct ClaimArgs {
 
 #[derive(Serialize)]
 struct Taken {
-    #[serde(flatten)]
-    claimed: Claimed,
+    task: TaskId,
+    worker: Worker,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+    state: StateName,
+    until: String,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    renewed: bool,
 }
 
 pub fn claim() -> Tool {
@@ -31,7 +39,8 @@ pub fn claim() -> Tool {
             let id = call.find(&args.task)?;
             let claimed = app::claim(call.ws, &id, args.command.as_deref(), false, Reach::default())?;
             call.keep(&id, &claimed.claim);
-            Ok(Taken { claimed })
+            let Claimed { task, worker, command, state, until, renewed, .. } = claimed;
+            Ok(Taken { task, worker, command, state, until: stamp(until), renewed })
         },
     )
 }

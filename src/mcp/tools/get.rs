@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::app::{self, Failure, Shown};
 use crate::mcp::caller::{Call, TaskRef};
-use crate::mcp::reply::{BUDGET, Brief, cut, fitting};
+use crate::mcp::reply::{BUDGET, Brief, cut, fitting, stamp};
 use crate::mcp::tool::{Nature, Tool};
 use crate::task::TaskId;
 
@@ -62,7 +62,7 @@ pub fn about(call: &Call<'_>, id: &TaskId, budget: usize, skip: usize) -> Result
     }
     let left = budget.saturating_sub(json!(about).to_string().len());
     let notes = shown.notes.iter().rev().skip(skip).map(|note| {
-        let at = note.at.map(|at| at.strftime("%FT%TZ").to_string());
+        let at = note.at.map(stamp);
         json!({ "by": note.by, "at": at, "text": cut(note.text.trim(), left.max(200)) })
     });
     let notes = fitting(notes, left);
@@ -91,7 +91,7 @@ fn fixed(call: &Call<'_>, id: &TaskId, shown: &Shown) -> Result<Map<String, Valu
         about.insert("problems".into(), json!(task.problems));
     }
     if let Some(claim) = &task.claim {
-        about.insert("claimed_until".into(), json!(claim.until));
+        about.insert("claimed_until".into(), json!(stamp(claim.until)));
     }
     if shown.archived {
         about.insert("archived".into(), json!(true));
@@ -103,11 +103,11 @@ fn fixed(call: &Call<'_>, id: &TaskId, shown: &Shown) -> Result<Map<String, Valu
         about.insert("group".into(), json!({ "primary": group.primary, "members": members.collect::<Vec<_>>() }));
     }
     let position = app::position(call.ws, id)?.position;
-    let waits = (!position.convergence.met).then_some(&position.convergence.waiting_for);
-    about.insert(
-        "position".into(),
-        json!({ "phase": position.phase, "reason": position.reason, "remaining": position.remaining, "waits_for": waits }),
-    );
+    let mut place = json!({ "phase": position.phase, "reason": position.reason, "remaining": position.remaining });
+    if position.convergence.required && !position.convergence.met {
+        place["group_waits_for"] = json!(position.convergence.waiting_for);
+    }
+    about.insert("position".into(), place);
     Ok(about)
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::get::about;
 use crate::app::{self, Failure, FailureKind, NextAsk};
 use crate::mcp::caller::Call;
-use crate::mcp::reply::{BUDGET, Refused};
+use crate::mcp::reply::{BUDGET, Refused, stamp};
 use crate::mcp::tool::{Nature, Tool};
 
 #[derive(Deserialize, JsonSchema)]
@@ -81,7 +81,7 @@ fn run(call: &Call<'_>, args: Args) -> Result<Next, Failure> {
         command: chosen.command,
         role: chosen.role,
         resume: chosen.resume,
-        claimed_until: chosen.claim.map(|claim| claim.until.strftime("%FT%TZ").to_string()),
+        claimed_until: chosen.claim.map(|claim| stamp(claim.until)),
         task: Some(about(call, &chosen.task, BUDGET, 0)?),
         message: None,
     })

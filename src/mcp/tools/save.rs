@@ -87,6 +87,9 @@ fn run(call: &Call<'_>, args: Args) -> Result<Done, Failure> {
             Failure::usage("nothing-to-save", "there is nothing to save").advice("give a field, `state` or `note`")
         );
     }
+    if asked.to.is_some() && asked.command.is_none() {
+        call.refuse_unsaid()?;
+    }
     let Saved { task, changes, moved } = app::save(call.ws, &id, &asked)?;
     let state = match &moved {
         Some(moved) => moved.to.to_string(),

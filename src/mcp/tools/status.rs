@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::app::{self, Brief, Failure, Status};
 use crate::mcp::caller::Call;
+use crate::mcp::reply::stamp;
 use crate::mcp::tool::{Nature, Tool};
 
 #[derive(Deserialize, JsonSchema)]
@@ -29,7 +30,7 @@ fn short(status: &Status) -> Value {
     let counted = status.states.iter().filter(|state| state.count > 0);
     let states: Map<String, Value> = counted.map(|state| (state.state.to_string(), json!(state.count))).collect();
     let claims = status.claims.iter().map(|held| {
-        json!({ "task": held.task, "title": held.title, "by": held.claim.by, "command": held.command, "until": held.claim.until })
+        json!({ "task": held.task, "title": held.title, "by": held.claim.by, "command": held.command, "until": stamp(held.claim.until) })
     });
     let ready = status.ready.iter().map(|queue| {
         let first: Vec<&Brief> = queue.first.iter().take(FIRST).collect();

@@ -1,0 +1,68 @@
+//! Under which name a program acts that nobody named: that of the role whose work it does, so that it is held to the rules of
+//! that role. A person has none, and may do more.
+
+use super::{Failure, Workspace};
+use crate::board::{Links, command_for};
+use crate::task::{TaskId, Worker};
+
+/// What it is about to do, as it says so.
+#[derive(Debug, Clone, Default)]
+pub struct Acts {
+    pub command: Option<String>,
+    pub role: Option<String>,
+    pub task: Option<String>,
+    /// It takes the task up, for whatever is to be done.
+    pub takes: bool,
+}
+
+/// `analyst@claude-code-77`; the bare name of the session where no role is meant.
+pub fn acting(ws: &Workspace, session: &str, acts: &Acts) -> Result<String, Failure> {
+    let flow = ws.flow();
+    let meant = match (&acts.command, &acts.role) {
+        (Some(command), _) => {
+            let command = flow.command(command)?;
+            flow.roles().iter().find(|role| command.is_for(&role.name, ws.rules().mode))
+        }
+        (None, Some(role)) => flow.role(role),
+        (None, None) => None,
+    };
+    let of_role = |role: &str| format!("{role}@{session}");
+    if let Some(role) = meant {
+        return Ok(of_role(&role.name));
+    }
+    // What it names and cannot be found, the verb says better.
+    let Some(id) = acts.task.as_deref().and_then(|typed| ws.find(typed).ok()) else { return Ok(session.to_owned()) };
+    if let Some(claim) = ws.claims()?.get(&id).filter(|claim| is_of_session(&claim.worker, session)) {
+        return Ok(claim.worker.to_string());
+    }
+    let role = if acts.takes { role_by_state(ws, &id)? } else { None };
+    Ok(role.map_or_else(|| session.to_owned(), |role| of_role(&role)))
+}
+
+/// Whether a worker is this session, in any of its roles.
+pub fn is_of_session(worker: &Worker, session: &str) -> bool {
+    let name = worker.as_str();
+    name.strip_suffix(session).is_some_and(|role| role.is_empty() || role.ends_with('@'))
+}
+
+/// The role that would take the task as it stands.
+fn role_by_state(ws: &Workspace, id: &TaskId) -> Result<Option<String>, Failure> {
+    let board = ws.family(id)?;
+    let Some(at) = board.index_of(id) else { return Ok(None) };
+    let has_children = !Links::new(&board).children(at).is_empty();
+    let takes =
+        |role: &&crate::workflow::Role| command_for(&board.tasks()[at], has_children, &role.name, ws.rules()).is_some();
+    Ok(ws.flow().roles().iter().find(takes).map(|role| role.name.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_knows_its_own_roles_and_no_others() {
+        let of = |name: &str| is_of_session(&Worker::new(name).unwrap(), "codex-7");
+        assert!(of("codex-7") && of("builder@codex-7"));
+        assert!(!of("builder@codex-77") && !of("xcodex-7") && !of("builder-7"));
+    }
+}

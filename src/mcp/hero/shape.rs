@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::app::{Failure, GithubView, TaskView, Workspace};
 use crate::board::Board;
+use crate::mcp::reply;
 use crate::mcp::resources::task_uri;
 use crate::task::{Kind, StateName, TaskId};
 
@@ -24,7 +25,7 @@ pub fn url_of(task: &TaskView) -> String {
 
 /// Whole seconds, as GitHub writes them.
 pub fn stamp(at: Option<Timestamp>) -> Option<String> {
-    at.map(|at| at.strftime("%FT%TZ").to_string())
+    at.map(reply::stamp)
 }
 
 pub fn is_closed(ws: &Workspace, kind: Kind, state: &StateName) -> bool {
@@ -127,6 +128,6 @@ pub fn summary<'a>(states: impl Iterator<Item = &'a Value>) -> Value {
         total += 1;
         completed += usize::from(state == "CLOSED");
     }
-    let percent = if total == 0 { 0 } else { (completed * 100 + total / 2) / total };
+    let percent = (completed * 100 + total / 2).checked_div(total).unwrap_or(0);
     json!({ "total": total, "completed": completed, "percentCompleted": percent })
 }

@@ -1,38 +1,14 @@
 //! `ralph mcp --profile ralph-hero`: the calls that ralph-hero's skills make, on a local board.
 
+mod tables;
+
 use std::cell::Cell;
 
 use serde_json::{Value, json};
 
 use crate::mcp_client::Client;
 use crate::sandbox::Sandbox;
-
-const TOOLS: [&str; 24] = [
-    "list_issues",
-    "get_issue",
-    "create_issue",
-    "update_issue",
-    "update_workflow_state",
-    "update_estimate",
-    "update_priority",
-    "create_comment",
-    "detect_pipeline_position",
-    "check_convergence",
-    "pick_actionable_issue",
-    "setup_project",
-    "get_project",
-    "list_project_items",
-    "add_sub_issue",
-    "list_sub_issues",
-    "add_dependency",
-    "remove_dependency",
-    "list_dependencies",
-    "detect_group",
-    "advance_children",
-    "list_views",
-    "update_field_options",
-    "save_issue",
-];
+use tables::{CALLS, FIELDS, MOVES, REFUSALS, TOOLS, rows};
 
 struct Hero<'a> {
     sandbox: &'a Sandbox,
@@ -82,7 +58,7 @@ impl<'a> Hero<'a> {
     }
 }
 
-/// `$N`, `$O` and `$P` in what is said are the task, another one, and one that `$N` waits for.
+/// What is said, with the tasks that it names.
 fn filled(value: &Value, names: &[(&str, Value)]) -> Value {
     match value {
         Value::String(text) => names.iter().find(|(name, _)| name == text).map_or(value.clone(), |(_, it)| it.clone()),
@@ -92,173 +68,13 @@ fn filled(value: &Value, names: &[(&str, Value)]) -> Value {
     }
 }
 
-/// Every move that the skills make: the state before, what is asked, and the state after.
-const MOVES: [(&str, &str, &str, &str); 31] = [
-    ("Backlog", "Research Needed", "ralph_triage", "Research Needed"),
-    ("Backlog", "Ready for Plan", "ralph_triage", "Ready for Plan"),
-    ("Backlog", "Done", "ralph_triage", "Done"),
-    ("Backlog", "Canceled", "ralph_triage", "Canceled"),
-    ("Backlog", "__CLOSE__", "triage", "Done"),
-    ("Backlog", "__CANCEL__", "triage", "Canceled"),
-    ("Backlog", "__ESCALATE__", "ralph_triage", "Human Needed"),
-    ("Backlog", "__COMPLETE__", "ralph_split", "Backlog"),
-    ("Research Needed", "__LOCK__", "ralph_research", "Research in Progress"),
-    ("Research Needed", "Research in Progress", "research", "Research in Progress"),
-    ("Research in Progress", "__LOCK__", "ralph_research", "Research in Progress"),
-    ("Research in Progress", "__COMPLETE__", "ralph_research", "Ready for Plan"),
-    ("Research in Progress", "__ESCALATE__", "ralph_research", "Human Needed"),
-    ("Ready for Plan", "__LOCK__", "ralph_plan", "Plan in Progress"),
-    ("Ready for Plan", "Plan in Progress", "iterate_plan", "Plan in Progress"),
-    ("Plan in Progress", "__COMPLETE__", "ralph_plan", "Plan in Review"),
-    ("Plan in Progress", "Plan in Review", "create_plan", "Plan in Review"),
-    ("Plan in Review", "In Progress", "ralph_review", "In Progress"),
-    ("Plan in Review", "__COMPLETE__", "ralph_review", "In Progress"),
-    ("Plan in Review", "Ready for Plan", "ralph_review", "Ready for Plan"),
-    ("Plan in Review", "__ESCALATE__", "ralph_review", "Human Needed"),
-    ("Plan in Review", "__LOCK__", "ralph_impl", "In Progress"),
-    ("Plan in Review", "In Progress", "implement_plan", "In Progress"),
-    ("In Progress", "__LOCK__", "ralph_impl", "In Progress"),
-    ("In Progress", "__COMPLETE__", "impl", "In Review"),
-    ("In Progress", "In Review", "implement_plan", "In Review"),
-    ("In Progress", "__ESCALATE__", "ralph_hero", "Human Needed"),
-    ("In Review", "__COMPLETE__", "ralph_pr", "In Review"),
-    ("In Review", "__COMPLETE__", "ralph_merge", "Done"),
-    ("In Review", "Done", "ralph_merge", "Done"),
-    ("In Review", "Done", "", "Done"),
-];
-
-/// Every other call that the skills make, with the state in which the task is.
-fn calls() -> Vec<(&'static str, &'static str, Value)> {
-    let mut calls = reads();
-    calls.extend(writes());
-    calls
-}
-
-fn reads() -> Vec<(&'static str, &'static str, Value)> {
-    let mut reads = vec![
-        ("get_issue", "Backlog", json!({ "owner": "o", "repo": "r", "number": "$N" })),
-        ("get_issue", "Done", json!({ "number": "$N", "includeGroup": true, "includePipeline": true })),
-        ("get_issue", "Backlog", json!({ "issueNumber": "$N", "includeGroup": false })),
-        ("detect_pipeline_position", "In Review", json!({ "owner": "o", "repo": "r", "number": "$N" })),
-        ("check_convergence", "Ready for Plan", json!({ "number": "$N", "targetState": "Ready for Plan" })),
-        ("detect_group", "Backlog", json!({ "number": "$N" })),
-        ("list_sub_issues", "Backlog", json!({ "number": "$N" })),
-        ("list_sub_issues", "Backlog", json!({ "number": "$N", "depth": 2 })),
-        ("list_dependencies", "Backlog", json!({ "number": "$N" })),
-        ("setup_project", "Backlog", json!({ "owner": "o", "title": "Ralph Workflow" })),
-        ("get_project", "Backlog", json!({ "owner": "o", "number": 3 })),
-        ("list_views", "Backlog", json!({ "owner": "o", "number": 3 })),
-        ("list_project_items", "Backlog", json!({ "owner": "o", "number": 3, "limit": 50 })),
-        ("list_project_items", "Done", json!({ "workflowState": "Done", "estimate": "S", "priority": "P1" })),
-        ("list_issues", "Backlog", json!({})),
-        (
-            "list_issues",
-            "Backlog",
-            json!({ "workflowState": "Backlog", "estimate": "M", "limit": 50, "projectNumber": 3 }),
-        ),
-        ("list_issues", "Backlog", json!({ "workflowState": "Backlog", "orderBy": "createdAt", "limit": 250 })),
-        ("list_issues", "Backlog", json!({ "workflowState": "Backlog", "label": "ralph-triage", "limit": "250" })),
-        (
-            "list_issues",
-            "Backlog",
-            json!({ "workflowState": "In Progress", "estimate": "XS,S", "orderBy": "priority", "limit": 1 }),
-        ),
-        ("list_issues", "Backlog", json!({ "query": "labels that differ", "limit": 5 })),
-        ("list_issues", "Backlog", json!({ "profile": "analyst-triage", "label": "ralph-triage" })),
-        ("list_issues", "Backlog", json!({ "state": "CLOSED", "reason": "not_planned", "orderBy": "UPDATED_AT" })),
-        ("list_issues", "Backlog", json!({ "reason": "reopened", "repoFilter": "r", "iteration": "@current" })),
-        (
-            "list_issues",
-            "Backlog",
-            json!({ "has": ["estimate", "workflowState"], "no": ["priority", "labels", "assignees"],
-                    "excludeWorkflowStates": ["Done", "Canceled"], "excludeEstimates": ["XL"], "excludePriorities": ["P3"],
-                    "excludeLabels": ["wontfix"], "updatedSince": "@today-7d", "updatedBefore": "@now+1h" }),
-        ),
-    ];
-    for profile in [
-        "analyst-triage",
-        "analyst-research",
-        "builder-active",
-        "builder-planned",
-        "review-queue",
-        "validator-review",
-        "integrator-merge",
-    ] {
-        reads.push(("list_issues", "Backlog", json!({ "owner": "o", "repo": "r", "profile": profile, "limit": 50 })));
-    }
-    for state in ["Backlog", "Research Needed", "Ready for Plan", "In Progress", "Plan in Review", "In Review"] {
-        reads.push(("pick_actionable_issue", state, json!({ "workflowState": state })));
-        reads.push(("pick_actionable_issue", state, json!({ "workflowState": state, "maxEstimate": "XL" })));
-    }
-    reads
-}
-
-fn writes() -> Vec<(&'static str, &'static str, Value)> {
-    let priorities: Vec<Value> = ["P0", "P1", "P2", "P3"]
-        .iter()
-        .map(|name| json!({ "name": name, "color": "RED", "description": "…" }))
-        .collect();
-    vec![
-        ("create_issue", "Backlog", json!({ "owner": "o", "repo": "r", "title": "A part" })),
-        ("create_issue", "Backlog", json!({ "title": "A part", "body": "Scope", "labels": ["bug", "new"] })),
-        (
-            "create_issue",
-            "Backlog",
-            json!({ "title": "A", "workflowState": "Research Needed", "estimate": "XS", "priority": "P0", "assignees": ["@me"] }),
-        ),
-        ("update_issue", "Plan in Review", json!({ "number": "$N", "labels": ["bug", "needs-iteration"] })),
-        ("update_issue", "Backlog", json!({ "number": "$N", "labels": ["ralph-triage"] })),
-        (
-            "update_issue",
-            "Backlog",
-            json!({ "number": "$N", "body": "## Split into Sub-Issues\n- #1", "title": "New" }),
-        ),
-        ("update_issue", "Backlog", json!({ "number": "$N", "assignees": [] })),
-        ("update_estimate", "Backlog", json!({ "owner": "o", "repo": "r", "number": "$N", "estimate": "XS" })),
-        ("update_priority", "Backlog", json!({ "owner": "o", "repo": "r", "number": "$N", "priority": "P0" })),
-        ("create_comment", "Backlog", json!({ "number": "$N", "body": "@o Escalation: unclear" })),
-        (
-            "create_comment",
-            "Backlog",
-            json!({ "number": "$N", "body": "## Implementation Complete\n\nPR: https://x/1" }),
-        ),
-        (
-            "create_comment",
-            "Backlog",
-            json!({ "number": "$N", "body": "## Implementation Plan\n\nhttps://github.com/o/r/blob/main/thoughts/shared/plans/x.md" }),
-        ),
-        ("add_sub_issue", "Backlog", json!({ "owner": "o", "repo": "r", "parentNumber": "$O", "childNumber": "$N" })),
-        ("add_sub_issue", "Backlog", json!({ "parentNumber": "$O", "childNumber": "$N", "replaceParent": true })),
-        ("add_dependency", "Backlog", json!({ "blockedNumber": "$N", "blockingNumber": "$O" })),
-        ("remove_dependency", "Backlog", json!({ "blockedNumber": "$N", "blockingNumber": "$P" })),
-        ("advance_children", "Backlog", json!({ "number": "$N", "targetState": "In Review" })),
-        ("advance_children", "Backlog", json!({ "parentNumber": "$N", "targetState": "Done" })),
-        ("advance_children", "Backlog", json!({ "issues": ["$N", "$O"], "targetState": "Ready for Plan" })),
-        ("update_field_options", "Backlog", json!({ "number": 3, "fieldName": "Priority", "options": priorities })),
-        ("save_issue", "Backlog", json!({ "number": "$N", "title": "New", "body": "Body", "labels": ["a"] })),
-        ("save_issue", "Backlog", json!({ "number": "$N", "estimate": "S", "priority": "P2" })),
-        ("save_issue", "Backlog", json!({ "number": "$N", "estimate": null, "priority": null, "iteration": null })),
-        ("save_issue", "Backlog", json!({ "number": "$N", "issueState": "CLOSED" })),
-        ("save_issue", "Backlog", json!({ "number": "$N", "issueState": "CLOSED_NOT_PLANNED" })),
-        ("save_issue", "Done", json!({ "number": "$N", "issueState": "OPEN" })),
-        (
-            "save_issue",
-            "In Review",
-            json!({ "number": "$N", "workflowState": "Done", "issueState": "CLOSED", "command": "ralph_merge" }),
-        ),
-        (
-            "save_issue",
-            "Research Needed",
-            json!({ "number": "$N", "workflowState": "__LOCK__", "command": "ralph_research", "force": true }),
-        ),
-    ]
-}
-
 #[test]
 fn every_call_that_the_skills_make_is_accepted_by_number_and_by_id() {
     let sandbox = Sandbox::new();
     let mut hero = Hero::new(&sandbox, &[]);
-    for (tool, state, arguments) in calls() {
+    for row in rows(CALLS) {
+        let [tool, state, arguments] = row[..] else { panic!("{row:?}") };
+        let arguments: Value = serde_json::from_str(arguments).unwrap();
         for by_number in [true, false] {
             let (blocker, blocker_number) = hero.mirrored("Done", "");
             let (other, other_number) = hero.mirrored("Backlog", "");
@@ -327,105 +143,6 @@ fn the_tools_are_those_that_the_seeds_name_and_few_enough_to_read() {
     assert!(!text.contains("projectNumber") && !text.contains("\"owner\""), "what means nothing is not told");
 }
 
-/// The fields of each answer, as the inventory of ralph-hero documents them.
-fn documented() -> Vec<(&'static str, Value, &'static str, &'static str)> {
-    let number = json!({ "number": "$N" });
-    vec![
-        ("list_issues", json!({}), "", "totalCount filteredCount items"),
-        (
-            "list_issues",
-            json!({}),
-            "/items/0",
-            "number title state stateReason url updatedAt workflowState estimate priority iteration labels assignees",
-        ),
-        (
-            "get_issue",
-            json!({ "number": "$N", "includePipeline": true }),
-            "",
-            "number id title body state stateReason url createdAt updatedAt closedAt workflowState estimate priority labels assignees \
-             parent subIssuesSummary subIssues blocking blockedBy comments group pipeline",
-        ),
-        ("get_issue", number.clone(), "/parent", "number title state"),
-        ("get_issue", number.clone(), "/subIssuesSummary", "total completed percentCompleted"),
-        ("get_issue", number.clone(), "/blockedBy/0", "number title state"),
-        ("get_issue", number.clone(), "/comments/0", "id body author createdAt"),
-        ("get_issue", number.clone(), "/group", "isGroup primary members totalTickets"),
-        ("get_issue", number.clone(), "/group/members/0", "number title state order"),
-        ("create_issue", json!({ "title": "A" }), "", "number id title url projectItemId fieldsSet"),
-        ("create_issue", json!({ "title": "A" }), "/fieldsSet", "workflowState estimate priority"),
-        ("update_issue", json!({ "number": "$N", "title": "B" }), "", "number title url"),
-        ("update_estimate", json!({ "number": "$N", "estimate": "S" }), "", "number estimate"),
-        ("update_priority", json!({ "number": "$N", "priority": "P1" }), "", "number priority"),
-        ("create_comment", json!({ "number": "$N", "body": "b" }), "", "commentId issueNumber"),
-        (
-            "detect_pipeline_position",
-            number.clone(),
-            "",
-            "phase reason remainingPhases issues convergence isGroup groupPrimary suggestedRoster",
-        ),
-        ("detect_pipeline_position", number.clone(), "/issues/0", "number title workflowState estimate subIssueCount"),
-        ("detect_pipeline_position", number.clone(), "/convergence", "required met blocking recommendation"),
-        ("detect_pipeline_position", number.clone(), "/suggestedRoster", "analyst builder validator integrator"),
-        (
-            "check_convergence",
-            json!({ "number": "$N", "targetState": "In Review" }),
-            "",
-            "converged targetState total ready blocking recommendation",
-        ),
-        (
-            "check_convergence",
-            json!({ "number": "$N", "targetState": "In Review" }),
-            "/blocking/0",
-            "number title currentState distanceToTarget",
-        ),
-        ("pick_actionable_issue", json!({ "workflowState": "Research Needed" }), "", "found issue group alternatives"),
-        (
-            "pick_actionable_issue",
-            json!({ "workflowState": "Research Needed" }),
-            "/issue",
-            "number title description workflowState estimate priority isLocked blockedBy",
-        ),
-        ("setup_project", json!({ "owner": "o", "title": "t" }), "", "project fields"),
-        ("setup_project", json!({}), "/project", "id number url title"),
-        ("get_project", json!({ "number": 3 }), "", "id title number url fields"),
-        ("get_project", json!({}), "/fields/0", "id name dataType options"),
-        ("list_project_items", json!({}), "", "totalCount filteredCount items"),
-        (
-            "list_project_items",
-            json!({}),
-            "/items/0",
-            "itemId type number title state url workflowState estimate priority labels assignees",
-        ),
-        ("add_sub_issue", json!({ "parentNumber": "$O", "childNumber": "$F" }), "/parent", "id number title"),
-        ("add_sub_issue", json!({ "parentNumber": "$O", "childNumber": "$F" }), "/child", "id number title"),
-        ("list_sub_issues", json!({ "number": "$O" }), "", "parent subIssues summary hasMore"),
-        ("list_sub_issues", json!({ "number": "$O" }), "/subIssues/0", "id number title state"),
-        ("list_sub_issues", json!({ "number": "$O" }), "/summary", "total completed percentCompleted"),
-        ("add_dependency", json!({ "blockedNumber": "$F", "blockingNumber": "$P" }), "/blocked", "id number title"),
-        ("remove_dependency", json!({ "blockedNumber": "$F", "blockingNumber": "$P" }), "/blocking", "id number title"),
-        ("list_dependencies", number.clone(), "", "issue blocking blockedBy summary"),
-        ("list_dependencies", number.clone(), "/blockedBy/0", "id number title state"),
-        ("list_dependencies", number.clone(), "/summary", "totalBlocking totalBlockedBy"),
-        ("detect_group", number.clone(), "", "groupTickets groupPrimary isGroup totalTickets"),
-        ("detect_group", number, "/groupTickets/0", "id number title state order"),
-        ("advance_children", json!({ "number": "$O", "targetState": "Ready for Plan" }), "", "advanced skipped errors"),
-        ("list_views", json!({}), "/views/0", "id name number layout"),
-        (
-            "update_field_options",
-            json!({ "fieldName": "Estimate", "options": ["XS", "S", "M", "L", "XL"] }),
-            "",
-            "field options",
-        ),
-        ("save_issue", json!({ "number": "$F", "title": "B" }), "", "number url changes"),
-        (
-            "update_workflow_state",
-            json!({ "number": "$F", "state": "__LOCK__", "command": "ralph_research" }),
-            "",
-            "number previousState newState command resolvedFrom",
-        ),
-    ]
-}
-
 #[test]
 fn every_documented_field_is_in_the_answer() {
     let sandbox = Sandbox::new();
@@ -437,9 +154,10 @@ fn every_documented_field_is_in_the_answer() {
         hero.mirrored("Backlog", &format!("parent = '{parent}'\nblocked_by = ['m-{blocker}']\nestimate = 'XS'"));
     hero.ok("create_comment", json!({ "number": number, "body": "Hello" }));
     let names = [("$N", json!(number)), ("$O", json!(parent_number)), ("$P", json!(blocker)), ("$F", json!(free))];
-    for (tool, arguments, place, fields) in documented() {
-        let answer = hero.ok(tool, filled(&arguments, &names));
-        let there = answer.pointer(place).unwrap_or_else(|| panic!("{tool}: no {place} in {answer}"));
+    for row in rows(FIELDS) {
+        let [tool, arguments, place, fields] = row[..] else { panic!("{row:?}") };
+        let answer = hero.ok(tool, filled(&serde_json::from_str(arguments).unwrap(), &names));
+        let there = answer.pointer(place.trim_matches('.')).unwrap_or_else(|| panic!("{tool}: no {place} in {answer}"));
         for field in fields.split_whitespace() {
             assert!(there.get(field).is_some(), "{tool}: no {field} at {place:?} in {answer}");
         }
@@ -549,88 +267,10 @@ fn refusals_keep_their_code_and_name_the_next_call() {
     let (blocked, _) = hero.mirrored("Research Needed", &format!("blocked_by = ['{id}']"));
     let (child, _) = hero.mirrored("Backlog", &format!("parent = '{id}'"));
     let (other, _) = hero.mirrored("Backlog", "");
-    let table = [
-        ("get_issue", json!({ "number": 9999 }), "unknown-task", "ralph_hero__list_issues"),
-        ("get_issue", json!({}), "bad-arguments", "number"),
-        ("get_issue", json!({ "number": [1] }), "bad-arguments", "number"),
-        ("get_issue", json!({ "number": number, "includeGroup": "perhaps" }), "bad-arguments", "includeGroup"),
-        (
-            "update_workflow_state",
-            json!({ "number": other, "state": "__COMPLETE__", "command": "ralph_impl" }),
-            "not-allowed",
-            "implement",
-        ),
-        (
-            "update_workflow_state",
-            json!({ "number": other, "state": "__LOCK__", "command": "ralph_triage" }),
-            "no-intent",
-            "__ESCALATE__",
-        ),
-        (
-            "update_workflow_state",
-            json!({ "number": other, "state": "__FOO__", "command": "ralph_plan" }),
-            "no-intent",
-            "__LOCK__",
-        ),
-        (
-            "update_workflow_state",
-            json!({ "number": other, "state": "Nowhere", "command": "ralph_plan" }),
-            "unknown-state",
-            "Backlog",
-        ),
-        (
-            "update_workflow_state",
-            json!({ "number": other, "state": "Done", "command": "ralph_foo" }),
-            "unknown-state",
-            "triage",
-        ),
-        (
-            "update_workflow_state",
-            json!({ "number": blocked, "state": "__LOCK__", "command": "ralph_research" }),
-            "blocked",
-            "ralph_hero__list_dependencies",
-        ),
-        ("update_estimate", json!({ "number": other, "estimate": "HUGE" }), "bad-value", "XL"),
-        ("update_priority", json!({ "number": other, "priority": "" }), "bad-value", "ralph_hero__save_issue"),
-        ("create_issue", json!({ "title": " " }), "no-title", "title"),
-        ("create_issue", json!({ "title": "A", "assignees": ["a", "b"] }), "one-owner", "one"),
-        ("create_comment", json!({ "number": other, "body": " " }), "empty-note", "text"),
-        ("add_dependency", json!({ "blockedNumber": id, "blockingNumber": blocked }), "cycle", &blocked),
-        ("add_sub_issue", json!({ "parentNumber": other, "childNumber": child }), "has-parent", "replaceParent"),
-        ("advance_children", json!({ "number": id, "targetState": "In Progress" }), "not-a-gate", "Ready for Plan"),
-        ("advance_children", json!({ "targetState": "Done" }), "bad-arguments", "parent"),
-        ("pick_actionable_issue", json!({ "workflowState": "Nowhere" }), "unknown-state", "Backlog"),
-        ("pick_actionable_issue", json!({ "workflowState": "Backlog", "maxEstimate": "Q" }), "bad-value", "XS"),
-        ("list_issues", json!({ "profile": "nobody" }), "unknown-profile", "analyst-triage"),
-        ("list_issues", json!({ "orderBy": "mood" }), "unknown-sort", "UPDATED_AT"),
-        ("list_issues", json!({ "updatedSince": "lately" }), "bad-date", "@today-7d"),
-        ("list_issues", json!({ "has": ["feelings"] }), "unknown-field", "assignees"),
-        ("list_issues", json!({ "state": "AJAR" }), "bad-arguments", "CLOSED"),
-        ("list_issues", json!({ "reason": "boredom" }), "bad-value", "not_planned"),
-        ("list_issues", json!({ "limit": -1 }), "bad-arguments", "limit"),
-        ("save_issue", json!({ "number": other }), "nothing-to-save", "field"),
-        ("save_issue", json!({ "number": other, "iteration": "Sprint 1" }), "no-iterations", "iteration"),
-        (
-            "save_issue",
-            json!({ "number": other, "workflowState": "Done", "issueState": "OPEN" }),
-            "contradiction",
-            "issueState",
-        ),
-        (
-            "save_issue",
-            json!({ "number": other, "title": "X", "workflowState": "In Review" }),
-            "not-allowed",
-            "In Review",
-        ),
-        (
-            "update_field_options",
-            json!({ "fieldName": "Workflow State", "options": ["Todo", "Done"] }),
-            "fixed-options",
-            "workflow",
-        ),
-        ("update_field_options", json!({ "fieldName": "Mood", "options": [] }), "unknown-field", "Estimate"),
-    ];
-    for (tool, arguments, code, word) in table {
+    let names = [("$N", json!(number)), ("$O", json!(other)), ("$B", json!(blocked)), ("$C", json!(child))];
+    for row in rows(REFUSALS) {
+        let [tool, arguments, code, word] = row[..] else { panic!("{row:?}") };
+        let arguments = filled(&serde_json::from_str(arguments).unwrap(), &names);
         let (said_code, said) = hero.refused(tool, arguments.clone());
         assert_eq!(said_code, code, "{tool} {arguments}: {said}");
         assert!(said.contains(word), "{tool} {arguments}: {word} is not in {said}");

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::hook::HookInput;
 use super::shell::{Call, calls};
+use crate::workflow::plain_command;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wish {
@@ -89,13 +90,6 @@ fn through_tool(input: &HookInput) -> Option<Ask> {
         force: input.tool_input.get("force").and_then(serde_json::Value::as_bool).unwrap_or_default(),
         foreign: !input.tool.starts_with("mcp__ralph__"),
     })
-}
-
-/// `ralph_impl` and `impl` are the command `implement`.
-fn plain_command(name: &str) -> String {
-    let name = name.trim().to_ascii_lowercase();
-    let bare = name.strip_prefix("ralph_").or_else(|| name.strip_prefix("ralph-")).unwrap_or(&name);
-    if bare == "impl" { "implement".into() } else { bare.to_owned() }
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! `position` and `group`: where a task stands in the pipeline, and with whom.
+//! `position`, `group` and `converged`: where a task stands in the pipeline, with whom, and whether they are together.
 
 use serde::Serialize;
 
 use super::{Failure, Workspace};
-use crate::board::{Links, Position};
-use crate::task::{StateName, TaskId};
+use crate::board::{Convergence, Links, Position};
+use crate::task::{StateName, Task, TaskId};
 
 #[derive(Debug, Serialize)]
 pub struct PositionView {
@@ -34,17 +34,38 @@ pub struct Member {
     pub state: StateName,
 }
 
+impl Member {
+    fn of(task: &Task) -> Self {
+        Self { task: task.id.clone(), title: task.title.clone(), state: task.state.clone() }
+    }
+}
+
 pub fn group(ws: &Workspace, id: &TaskId) -> Result<GroupView, Failure> {
     let board = ws.family(id)?;
     let at = board.index_of(id).ok_or_else(|| super::moves::missing(ws, &board, id))?;
     let group = board.group_of(at, &Links::new(&board), ws.rules())?;
-    let member = |&at: &usize| {
-        let task = &board.tasks()[at];
-        Member { task: task.id.clone(), title: task.title.clone(), state: task.state.clone() }
-    };
+    let member = |&at: &usize| Member::of(&board.tasks()[at]);
     Ok(GroupView {
         parent: group.parent.map(|at| board.tasks()[at].id.clone()),
         primary: board.tasks()[group.primary()].id.clone(),
         members: group.members.iter().map(member).collect(),
     })
+}
+
+#[derive(Debug, Serialize)]
+pub struct ConvergedView {
+    pub to: StateName,
+    pub members: Vec<Member>,
+    pub convergence: Convergence,
+}
+
+/// Whether the members of a group, or the children of a parent, have come to a state. `typed` is one in any spelling.
+pub fn converged(ws: &Workspace, id: &TaskId, typed: &str) -> Result<ConvergedView, Failure> {
+    let board = ws.family(id)?;
+    let at = board.index_of(id).ok_or_else(|| super::moves::missing(ws, &board, id))?;
+    let to = ws.flow().find_state(board.tasks()[at].kind, typed)?.name.clone();
+    let members = board.members(at, &Links::new(&board), ws.rules())?;
+    let convergence = board.converged(&members, &to, ws.rules());
+    let members = members.iter().map(|&at| Member::of(&board.tasks()[at])).collect();
+    Ok(ConvergedView { to, members, convergence })
 }

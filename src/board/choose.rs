@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::{Board, Links, Rules, Standings};
-use crate::task::{Task, TaskId, Worker};
+use crate::task::{Estimate, Kind, StateName, Task, TaskId, Worker};
 use crate::workflow::{Command, Sizes};
 
 /// A task to take up, and the command to take it up for.
@@ -79,6 +79,33 @@ impl Board {
         best.map(|(_, choice)| choice)
     }
 
+    /// The places of all that could be taken up in a state, the best first: what the worker has there, then what nobody has
+    /// and nothing holds back. Without an estimate, a task is taken to be small.
+    pub fn takeable(
+        &self,
+        state: &StateName,
+        most: Estimate,
+        worker: Option<&Worker>,
+        rules: &Rules,
+    ) -> Vec<(usize, bool)> {
+        let (links, standings) = (Links::new(self), Standings::new(self, rules));
+        let held =
+            |at: usize| self.binding_claim(at).map(|(_, claim)| worker.is_some_and(|worker| claim.is_of(worker)));
+        let mut found: Vec<(Order<'_>, usize)> = Vec::new();
+        for (at, task) in self.tasks().iter().enumerate().filter(|(_, task)| task.state == *state) {
+            let issue = task.kind != Kind::Step && task.problems.is_empty() && links.children(at).is_empty();
+            let fits = issue && !standings.is_finished(at) && task.estimate.is_none_or(|size| size <= most);
+            // What is in hand is gone on with, whatever has come to stand in its way since.
+            let owned = || worker.is_some() && task.owner.as_ref() == worker && !standings.is_blocked(at);
+            let mine = held(at).unwrap_or_else(owned);
+            if fits && (mine || standings.is_ready(at)) {
+                found.push((Order::of(task, mine, standings.rank(at)), at));
+            }
+        }
+        found.sort();
+        found.into_iter().map(|(order, at)| (at, !order.other)).collect()
+    }
+
     fn candidate(
         &self,
         at: usize,
@@ -89,7 +116,7 @@ impl Board {
         rules: &Rules,
     ) -> Option<Choice> {
         let task = &self.tasks()[at];
-        if standings.is_finished(at) || !task.problems.is_empty() || task.kind == crate::task::Kind::Step {
+        if standings.is_finished(at) || !task.problems.is_empty() || task.kind == Kind::Step {
             return None;
         }
         if own {
@@ -141,7 +168,7 @@ impl<'a> Order<'a> {
 mod tests {
     use super::*;
     use crate::board::{Actor, Change, Move, Target};
-    use crate::task::{Estimate, StateName, Value};
+    use crate::task::Value;
     use crate::workflow::Workflow;
 
     fn board(labels: &[&str], estimate: Estimate) -> Board {
@@ -187,6 +214,38 @@ mod tests {
             let (changes, _) = triaged(&left, who, "Research Needed", None);
             assert!(changes.contains(&labels(&["ralph-triage"], &[])), "{changes:?}");
         }
+    }
+
+    #[test]
+    fn what_somebody_else_has_or_is_blocked_or_too_large_is_not_takeable_and_ones_own_comes_first() {
+        let task = |name: &str, change: &dyn Fn(&mut Task)| {
+            let mut task = Task::new(TaskId::new(name).unwrap(), name, StateName::new("In Progress"));
+            change(&mut task);
+            task
+        };
+        let worker = |name: &str| Worker::new(name).unwrap();
+        let tasks = vec![
+            task("free", &|_| {}),
+            task("urgent", &|t| t.priority = Some(crate::task::Priority::P0)),
+            task("mine", &|t| t.owner = Some(worker("anna"))),
+            task("theirs", &|t| t.owner = Some(worker("ben"))),
+            task("large", &|t| t.estimate = Some(Estimate::M)),
+            task("waits", &|t| t.blocked_by = vec![TaskId::new("free").unwrap()]),
+            task("parent", &|_| {}),
+            task("child", &|t| t.parent = Some(TaskId::new("parent").unwrap())),
+            task("elsewhere", &|t| t.state = StateName::new("Backlog")),
+        ];
+        let board = Board::new(tasks, Vec::new(), Vec::new());
+        let taken = |most: Estimate, who: Option<&Worker>| {
+            let (state, rules) = (StateName::new("In Progress"), Rules::of(Workflow::builtin()));
+            let found = board.takeable(&state, most, who, &rules);
+            found.iter().map(|(at, own)| (board.tasks()[*at].id.to_string(), *own)).collect::<Vec<_>>()
+        };
+        let row = |name: &str, own: bool| (name.to_owned(), own);
+        let all = vec![row("mine", true), row("urgent", false), row("child", false), row("free", false)];
+        assert_eq!(taken(Estimate::S, Some(&worker("anna"))), all);
+        assert!(taken(Estimate::M, Some(&worker("anna"))).contains(&row("large", false)));
+        assert!(!taken(Estimate::S, None).iter().any(|(name, own)| *own || name == "mine"));
     }
 
     #[test]

@@ -175,7 +175,9 @@ fn words(code: &str, hint: &Hint) -> Vec<String> {
 /// Advice is worded for the command line; where a tool does the same, the tool is named. Nobody is told here to insist.
 fn advice(code: &str, text: &str) -> Vec<String> {
     let instead = match code {
-        "no-artifact" | "no-document" => "call artifact: action new, write it, then action link",
+        "no-artifact" | "no-document" if text.contains("ralph artifact") => {
+            "call artifact: action new, write it, then action link"
+        }
         "no-result" => "call save with `result`: what came of it",
         "needs-command" => "say with `command` what you act as",
         "nobody" if !text.contains("header") => "give `as`, or let the server be started with `--as NAME`",

@@ -38,6 +38,20 @@ pub struct Command {
     pub group: bool,
 }
 
+/// What other tools call our commands.
+const OTHER_NAMES: [(&str, &str); 4] =
+    [("impl", "implement"), ("implement_plan", "implement"), ("create_plan", "plan"), ("iterate_plan", "plan")];
+
+/// A command by any of the names that skills give it: `ralph_impl`, `ralph-impl` and `impl` are `implement`.
+pub fn plain_command(typed: &str) -> String {
+    let name = typed.trim().to_ascii_lowercase().replace('-', "_");
+    // A skill is called with its plugin's name before it.
+    let name = name.rsplit(':').next().unwrap_or(&name);
+    let bare = name.strip_prefix("ralph_").unwrap_or(name);
+    let ours = OTHER_NAMES.iter().find(|(other, _)| *other == bare).map(|(_, ours)| *ours);
+    ours.unwrap_or(bare).to_owned()
+}
+
 /// Which sizes of task a command is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -171,6 +185,27 @@ impl Command {
             Some(lock) if starts && !locked => lock == to || flow.escalation() == Some(to),
             Some(lock) => locked && (ends() || lock == to),
             None => starts && ends(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_known_by_the_names_that_skills_give_it() {
+        for (typed, ours) in [
+            ("ralph_research", "research"),
+            ("research", "research"),
+            (" Ralph-Impl ", "implement"),
+            ("impl", "implement"),
+            ("ralph-hero:ralph-plan", "plan"),
+            ("create_plan", "plan"),
+            ("ralph_hero", "hero"),
+            ("something", "something"),
+        ] {
+            assert_eq!(plain_command(typed), ours, "{typed}");
         }
     }
 }

@@ -6,7 +6,7 @@ mod load;
 
 use crate::task::{Kind, StateName, Worker};
 
-pub use command::{Command, Intent, ReviewMode, Sizes};
+pub use command::{Command, Intent, ReviewMode, Sizes, plain_command};
 pub use load::WorkflowError;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,6 +142,11 @@ impl Workflow {
             typed: name.to_owned(),
             all: self.commands.iter().map(|command| command.name.as_str()).collect::<Vec<_>>().join(", "),
         })
+    }
+
+    /// The same by any of the names that skills give it.
+    pub fn find_command(&self, typed: &str) -> Result<&Command, WorkflowError> {
+        self.command(typed).or_else(|unknown| self.command(&plain_command(typed)).map_err(|_| unknown))
     }
 
     /// The commands that workers of a role may run.

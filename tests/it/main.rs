@@ -15,6 +15,7 @@ mod fidelity;
 mod gates;
 mod github;
 mod groups;
+mod hero;
 mod history;
 mod index;
 mod integrating;

@@ -9,7 +9,7 @@ mod next;
 mod relate;
 mod save;
 mod status;
-mod value;
+pub mod value;
 
 use super::tool::Tool;
 

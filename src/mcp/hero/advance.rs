@@ -1,0 +1,86 @@
+//! `advance_children`: issues that are brought on together.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::shape::{Around, number_of};
+use super::tool;
+use crate::app::{self, Failure};
+use crate::mcp::caller::{Call, TaskRef};
+use crate::mcp::tool::{Nature, Tool};
+use crate::task::{Kind, StateName, TaskId};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Advance {
+    /// The parent
+    #[serde(alias = "parentNumber", alias = "issueNumber")]
+    number: Option<TaskRef>,
+    target_state: String,
+    /// Instead of a parent, these
+    #[serde(default)]
+    issues: Vec<TaskRef>,
+}
+
+pub fn advance_children() -> Tool {
+    tool(
+        "ralph_hero__advance_children",
+        Nature::Writes,
+        "Bring the parts of an issue that are behind up to a state where the workflow gathers them.",
+        &[("advanced", "array"), ("skipped", "array"), ("errors", "array")],
+        |call: &Call<'_>, args: Advance| match &args.number {
+            Some(number) => children(call, &call.find(number)?, &args.target_state),
+            None if !args.issues.is_empty() => named(call, &args.issues, &args.target_state),
+            None => Err(Failure::usage("bad-arguments", "whose parts?").advice("give the number of their parent")),
+        },
+    )
+}
+
+fn children(call: &Call<'_>, parent: &TaskId, target: &str) -> Result<Value, Failure> {
+    // Read before, to say where they came from.
+    let before = Around::of(call.ws, parent)?;
+    let done = app::advance(call.ws, parent, target, false)?;
+    let from = |id: &TaskId| before.state(id).cloned();
+    let advanced = done
+        .moved
+        .iter()
+        .map(|id| json!({ "number": before.number(id), "id": id, "fromState": from(id), "toState": done.to }));
+    let skipped = done.skipped.iter().map(|stays| {
+        let id = &stays.task;
+        json!({ "number": before.number(id), "id": id, "currentState": from(id), "reason": stays.reason })
+    });
+    Ok(json!({ "advanced": advanced.collect::<Vec<_>>(), "skipped": skipped.collect::<Vec<_>>(), "errors": [] }))
+}
+
+/// One by one: what one may not do does not keep the others.
+fn named(call: &Call<'_>, issues: &[TaskRef], target: &str) -> Result<Value, Failure> {
+    let flow = call.ws.flow();
+    let goal = flow.find_state(Kind::Issue, target)?.name.clone();
+    let (mut advanced, mut skipped, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+    for typed in issues {
+        let found = call.find(typed).and_then(|id| Ok(app::show(call.ws, &id)?.task));
+        let task = match found {
+            Ok(task) => task,
+            Err(failure) => {
+                errors.push(json!({ "number": typed.0, "code": failure.code, "error": failure.message }));
+                continue;
+            }
+        };
+        let (number, id, here) = (number_of(&task), &task.id, StateName::new(&task.state));
+        if flow.position(Kind::Issue, &here) >= flow.position(Kind::Issue, &goal) {
+            let reason = format!("it is there already ({here})");
+            skipped.push(json!({ "number": number, "id": id, "currentState": here, "reason": reason }));
+            continue;
+        }
+        match app::move_task(call.ws, id, goal.as_str(), None, false) {
+            Ok(moved) => {
+                advanced.push(json!({ "number": number, "id": id, "fromState": moved.from, "toState": moved.to }));
+            }
+            Err(failure) => {
+                errors.push(json!({ "number": number, "id": id, "code": failure.code, "error": failure.message }));
+            }
+        }
+    }
+    Ok(json!({ "advanced": advanced, "skipped": skipped, "errors": errors }))
+}

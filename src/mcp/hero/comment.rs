@@ -1,0 +1,110 @@
+//! `create_comment`: a note, and where it hands a document in as the skills do, the link to that.
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::shape::Around;
+use super::{tool, words};
+use crate::app::{self, Failure};
+use crate::mcp::caller::{Call, TaskRef};
+use crate::mcp::reply::Refused;
+use crate::mcp::tool::{Nature, Tool};
+use crate::task::TaskId;
+
+#[derive(Deserialize, JsonSchema)]
+struct Args {
+    #[serde(alias = "issueNumber")]
+    number: TaskRef,
+    /// Markdown
+    body: String,
+}
+
+pub fn create_comment() -> Tool {
+    tool(
+        "ralph_hero__create_comment",
+        Nature::Writes,
+        "Leave a comment. Below `## Research Document`, `## Implementation Plan` or `## Plan Review`, the path or URL of a document \
+         in thoughts/shared hands that in.",
+        &[("commentId", "string"), ("artifact", "object")],
+        |call: &Call<'_>, args: Args| {
+            let id = call.find(&args.number)?;
+            let noted = app::note(call.ws, &id, &args.body)?;
+            let name = Path::new(&noted.file).file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+            let mut reply = json!({ "commentId": name, "issueNumber": Around::of(call.ws, &id)?.number(&id) });
+            if let Some((kind, path)) = handed_in(&args.body) {
+                reply["artifact"] = link(call, &id, kind, path);
+            }
+            Ok(reply)
+        },
+    )
+}
+
+/// Headings under which the skills name documents.
+const HEADINGS: [&str; 5] = [
+    "## Research Document",
+    "## Implementation Plan",
+    "## Group Implementation Plan",
+    "## Plan Review",
+    "## Plan Critique",
+];
+
+const FOLDERS: [(&str, &str); 3] = [
+    ("thoughts/shared/research/", "research"),
+    ("thoughts/shared/plans/", "plan"),
+    ("thoughts/shared/reviews/", "review"),
+];
+
+/// The kind and path of the document that a comment names below such a heading.
+fn handed_in(body: &str) -> Option<(&'static str, &str)> {
+    let mut lines = body.lines().skip_while(|line| !HEADINGS.contains(&line.trim_end()));
+    lines.next()?;
+    let section = lines.take_while(|line| !line.starts_with("## "));
+    section.filter_map(document).next()
+}
+
+fn document(line: &str) -> Option<(&'static str, &str)> {
+    FOLDERS.iter().find_map(|(folder, kind)| {
+        let rest = &line[line.find(folder)?..];
+        let end = rest.find(".md")? + ".md".len();
+        let path = &rest[..end];
+        (!path.contains(char::is_whitespace)).then_some((*kind, path))
+    })
+}
+
+/// The comment stands whatever becomes of the link.
+fn link(call: &Call<'_>, id: &TaskId, kind: &str, path: &str) -> Value {
+    let done: Result<_, Failure> =
+        app::link_artifact(call.ws, kind, id, Some(Path::new(path)), call.ws.store.root()).map_err(words::here);
+    match done {
+        Ok(linked) => json!({ "kind": kind, "path": linked.path, "linked": true }),
+        Err(failure) => json!({ "kind": kind, "path": path, "linked": false, "error": Refused::new(&failure) }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_is_handed_in_below_its_heading_and_nowhere_else() {
+        let url = "https://github.com/o/r/blob/main/thoughts/shared/research/2026-11-16-GH-0044-x.md";
+        let path = "thoughts/shared/research/2026-11-16-GH-0044-x.md";
+        assert_eq!(handed_in(&format!("## Research Document\n\n{url}\n\nKey findings")), Some(("research", path)));
+        assert_eq!(handed_in(&format!("## Research Document\n- [it]({path}#top)")), Some(("research", path)));
+        let plan = "Hello\n## Implementation Plan\n\n`thoughts/shared/plans/a.md`\n";
+        assert_eq!(handed_in(plan), Some(("plan", "thoughts/shared/plans/a.md")));
+        for other in [
+            format!("see {url}"),
+            format!("## Notes\n{url}"),
+            format!("## Research Document\nnone\n## Notes\n{url}"),
+            "## Research Document\nthoughts/shared/research/a b.md".to_owned(),
+            "## Research Document\nthoughts/shared/research/a".to_owned(),
+            String::new(),
+        ] {
+            assert_eq!(handed_in(&other), None, "{other}");
+        }
+    }
+}

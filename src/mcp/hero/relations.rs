@@ -1,0 +1,212 @@
+//! Sub-issues, dependencies and groups.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::filter::Count;
+use super::shape::{Around, number_of, state_of, summary};
+use super::tool;
+use crate::app::{self, Failure, TreeNode};
+use crate::mcp::caller::{Call, TaskRef};
+use crate::mcp::tool::{Nature, Tool};
+use crate::task::TaskId;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Adopt {
+    parent_number: TaskRef,
+    child_number: TaskRef,
+    #[serde(default)]
+    replace_parent: bool,
+}
+
+pub fn add_sub_issue() -> Tool {
+    tool(
+        "ralph_hero__add_sub_issue",
+        Nature::Writes,
+        "Make one issue a part of another.",
+        &[("parent", "object"), ("child", "object")],
+        |call: &Call<'_>, args: Adopt| {
+            let (parent, child) = (call.find(&args.parent_number)?, call.find(&args.child_number)?);
+            let before = app::show(call.ws, &child)?.task.parent;
+            if let Some(other) = before.filter(|other| *other != parent && !args.replace_parent) {
+                let message = format!("{child} is a part of {other} already");
+                return Err(
+                    Failure::refused("has-parent", message).advice("give replaceParent, if that is what you want")
+                );
+            }
+            app::set(call.ws, std::slice::from_ref(&child), &[format!("parent={parent}")], false)?;
+            let around = Around::of(call.ws, &child)?;
+            Ok(json!({ "parent": around.named(&parent), "child": around.named(&child) }))
+        },
+    )
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Parts {
+    #[serde(alias = "issueNumber", alias = "parentNumber")]
+    number: TaskRef,
+    /// 1 (default) to 3
+    depth: Option<Count>,
+}
+
+const DEEPEST: usize = 3;
+
+pub fn list_sub_issues() -> Tool {
+    tool(
+        "ralph_hero__list_sub_issues",
+        Nature::Reads,
+        "The parts of an issue, and how many of them are closed.",
+        &[("parent", "object"), ("subIssues", "array"), ("summary", "object"), ("hasMore", "boolean")],
+        |call: &Call<'_>, args: Parts| {
+            let id = call.find(&args.number)?;
+            let depth = args.depth.map_or(1, |depth| depth.0).clamp(1, DEEPEST);
+            let mut trees = app::tree(call.ws, Some(&id), true)?;
+            let root = trees.pop().ok_or_else(|| Failure::broken("bug", "a task without its tree"))?;
+            let parts = parts(call, &root.subtasks, depth);
+            Ok(json!({
+                "parent": { "id": root.task.id, "number": number_of(&root.task), "title": root.task.title },
+                "summary": summary(parts.iter().map(|part| &part["state"])),
+                "subIssues": parts,
+                "hasMore": false,
+            }))
+        },
+    )
+}
+
+fn parts(call: &Call<'_>, nodes: &[TreeNode], depth: usize) -> Vec<Value> {
+    let shown = nodes.iter().map(|node| {
+        let task = &node.task;
+        let mut part = json!({
+            "id": task.id,
+            "number": number_of(task),
+            "title": task.title,
+            "state": state_of(call.ws, task),
+            "workflowState": task.state,
+            "estimate": task.estimate,
+        });
+        if depth > 1 {
+            let below = parts(call, &node.subtasks, depth - 1);
+            part["subIssuesSummary"] = summary(below.iter().map(|part| &part["state"]));
+            part["subIssues"] = json!(below);
+        }
+        part
+    });
+    shown.collect()
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Dependency {
+    /// This one waits
+    blocked_number: TaskRef,
+    /// for this one
+    blocking_number: TaskRef,
+}
+
+const LINK: [(&str, &str); 3] = [("blocked", "object"), ("blocking", "object"), ("changed", "boolean")];
+
+pub fn add_dependency() -> Tool {
+    tool(
+        "ralph_hero__add_dependency",
+        Nature::Writes,
+        "Let one issue wait for another. A ring is refused.",
+        &LINK,
+        |call: &Call<'_>, args: Dependency| {
+            let (blocked, blocking) = (call.find(&args.blocked_number)?, call.find(&args.blocking_number)?);
+            let linked = app::block(call.ws, &blocked, std::slice::from_ref(&blocking))?;
+            both(call, &blocked, &blocking, linked.changed)
+        },
+    )
+}
+
+pub fn remove_dependency() -> Tool {
+    tool(
+        "ralph_hero__remove_dependency",
+        Nature::Writes,
+        "Let it wait no more.",
+        &LINK,
+        |call: &Call<'_>, args: Dependency| {
+            let blocked = call.find(&args.blocked_number)?;
+            let blocking = call.ws.find_or_literal(&args.blocking_number.0)?;
+            let linked = app::unblock(call.ws, &blocked, std::slice::from_ref(&blocking))?;
+            both(call, &blocked, &blocking, linked.changed)
+        },
+    )
+}
+
+fn both(call: &Call<'_>, blocked: &TaskId, blocking: &TaskId, changed: bool) -> Result<Value, Failure> {
+    // Once the link is gone, neither is near the other.
+    let (one, other) = (Around::of(call.ws, blocked)?, Around::of(call.ws, blocking)?);
+    Ok(json!({ "blocked": one.named(blocked), "blocking": other.named(blocking), "changed": changed }))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct One {
+    #[serde(alias = "issueNumber")]
+    number: TaskRef,
+}
+
+pub fn list_dependencies() -> Tool {
+    tool(
+        "ralph_hero__list_dependencies",
+        Nature::Reads,
+        "What an issue waits for, and what waits for it.",
+        &[("issue", "object"), ("blocking", "array"), ("blockedBy", "array"), ("summary", "object")],
+        |call: &Call<'_>, args: One| {
+            let id = call.find(&args.number)?;
+            let task = app::show(call.ws, &id)?.task;
+            let around = Around::of(call.ws, &id)?;
+            let summary = json!({ "totalBlocking": task.blocks.len(), "totalBlockedBy": task.blocked_by.len() });
+            Ok(json!({
+                "issue": around.named(&id),
+                "blocking": around.all_linked(&task.blocks),
+                "blockedBy": around.all_linked(&task.blocked_by),
+                "summary": summary,
+            }))
+        },
+    )
+}
+
+pub fn detect_group() -> Tool {
+    tool(
+        "ralph_hero__detect_group",
+        Nature::Reads,
+        "The issues that are planned, built and merged together with this one, in order.",
+        &[("groupTickets", "array"), ("groupPrimary", "object"), ("isGroup", "boolean"), ("totalTickets", "integer")],
+        |call: &Call<'_>, args: One| {
+            let id = call.find(&args.number)?;
+            let around = Around::of(call.ws, &id)?;
+            let group = app::group(call.ws, &id)?;
+            let ids: Vec<&TaskId> = group.members.iter().map(|member| &member.task).collect();
+            Ok(json!({
+                "groupTickets": ordered(&around, &ids),
+                "groupPrimary": around.named(&group.primary),
+                "isGroup": ids.len() > 1,
+                "totalTickets": ids.len(),
+            }))
+        },
+    )
+}
+
+fn ordered(around: &Around<'_>, ids: &[&TaskId]) -> Vec<Value> {
+    let numbered = ids.iter().enumerate().map(|(at, id)| {
+        let mut member = around.linked(id);
+        member["order"] = json!(at + 1);
+        member
+    });
+    numbered.collect()
+}
+
+/// The group of an issue, as other answers carry it.
+pub fn group(call: &Call<'_>, id: &TaskId, around: &Around<'_>) -> Result<Value, Failure> {
+    let group = app::group(call.ws, id)?;
+    let ids: Vec<&TaskId> = group.members.iter().map(|member| &member.task).collect();
+    Ok(json!({
+        "isGroup": ids.len() > 1,
+        "primary": around.named(&group.primary),
+        "members": ordered(around, &ids),
+        "totalTickets": ids.len(),
+    }))
+}

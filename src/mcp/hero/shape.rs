@@ -1,0 +1,133 @@
+//! Issues as ralph-hero's tools show them.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::app::{Failure, GithubView, TaskView, Workspace};
+use crate::board::Board;
+use crate::mcp::reply;
+use crate::mcp::resources::task_uri;
+use crate::task::{Kind, StateName, TaskId};
+
+/// The number of its issue, where there is one.
+pub fn number(id: &TaskId, issue: Option<u64>) -> Value {
+    issue.map_or_else(|| json!(id), |number| json!(number))
+}
+
+pub fn number_of(task: &TaskView) -> Value {
+    number(&task.id, task.github.as_ref().map(|issue| issue.number))
+}
+
+pub fn url_of(task: &TaskView) -> String {
+    let url = task.github.as_ref().and_then(|GithubView { url, .. }| url.clone());
+    url.unwrap_or_else(|| task_uri(&task.id))
+}
+
+/// Whole seconds, as GitHub writes them.
+pub fn stamp(at: Option<Timestamp>) -> Option<String> {
+    at.map(reply::stamp)
+}
+
+pub fn is_closed(ws: &Workspace, kind: Kind, state: &StateName) -> bool {
+    ws.flow().is_terminal(kind, state)
+}
+
+fn open_or_closed(closed: bool) -> &'static str {
+    if closed { "CLOSED" } else { "OPEN" }
+}
+
+pub fn kind_of(task: &TaskView) -> Kind {
+    task.kind.parse().unwrap_or(Kind::Issue)
+}
+
+pub fn state_of(ws: &Workspace, task: &TaskView) -> &'static str {
+    open_or_closed(is_closed(ws, kind_of(task), &StateName::new(&task.state)))
+}
+
+/// Why it is closed.
+pub fn reason_of(ws: &Workspace, task: &TaskView) -> Option<&'static str> {
+    let canceled = ws.flow().canceling().is_some_and(|state| state.as_str() == task.state);
+    match (state_of(ws, task), canceled) {
+        ("OPEN", _) => None,
+        (_, true) => Some("NOT_PLANNED"),
+        _ => Some("COMPLETED"),
+    }
+}
+
+/// One in a list.
+pub fn item(ws: &Workspace, task: &TaskView) -> Value {
+    json!({
+        "number": number_of(task),
+        "id": task.id,
+        "title": task.title,
+        "state": state_of(ws, task),
+        "stateReason": reason_of(ws, task),
+        "url": url_of(task),
+        "updatedAt": stamp(task.updated),
+        "workflowState": task.state,
+        "estimate": task.estimate,
+        "priority": task.priority,
+        "iteration": null,
+        "labels": task.labels,
+        "assignees": task.owner.iter().collect::<Vec<_>>(),
+    })
+}
+
+/// A task and those around it, for what points at others by id.
+pub struct Around<'a> {
+    ws: &'a Workspace,
+    board: Board,
+}
+
+impl<'a> Around<'a> {
+    pub fn of(ws: &'a Workspace, id: &TaskId) -> Result<Self, Failure> {
+        Ok(Self { ws, board: ws.family(id)? })
+    }
+
+    pub fn number(&self, id: &TaskId) -> Value {
+        number(id, self.board.get(id).and_then(|task| task.github.as_ref()).map(|issue| issue.number))
+    }
+
+    pub fn state(&self, id: &TaskId) -> Option<&StateName> {
+        self.board.get(id).map(|task| &task.state).or_else(|| self.board.archived(id))
+    }
+
+    /// `{id, number, title}`.
+    pub fn named(&self, id: &TaskId) -> Value {
+        let title = self.board.get(id).map(|task| &task.title);
+        json!({ "id": id, "number": self.number(id), "title": title })
+    }
+
+    /// The same with how far it is.
+    pub fn linked(&self, id: &TaskId) -> Value {
+        let mut named = self.named(id);
+        let kind = self.board.get(id).map_or(Kind::Issue, |task| task.kind);
+        let state = self.state(id);
+        named["state"] = json!(state.map(|state| open_or_closed(is_closed(self.ws, kind, state))));
+        named["workflowState"] = json!(state);
+        named
+    }
+
+    pub fn all_linked(&self, ids: &[TaskId]) -> Vec<Value> {
+        ids.iter().map(|id| self.linked(id)).collect()
+    }
+
+    pub fn estimate(&self, id: &TaskId) -> Option<&'static str> {
+        self.board.get(id).and_then(|task| task.estimate).map(|estimate| estimate.as_str())
+    }
+
+    pub fn children(&self, id: &TaskId) -> usize {
+        self.board.tasks().iter().filter(|task| task.parent.as_ref() == Some(id)).count()
+    }
+}
+
+/// How many of these are closed.
+pub fn summary<'a>(states: impl Iterator<Item = &'a Value>) -> Value {
+    let (mut total, mut completed) = (0, 0);
+    for state in states {
+        total += 1;
+        completed += usize::from(state == "CLOSED");
+    }
+    let percent = (completed * 100 + total / 2).checked_div(total).unwrap_or(0);
+    json!({ "total": total, "completed": completed, "percentCompleted": percent })
+}

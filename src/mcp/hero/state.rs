@@ -1,0 +1,144 @@
+//! `update_workflow_state`, and how a move with its fields is carried out: a lock is a claim.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::shape::Around;
+use super::tool;
+use crate::app::{self, Failure, Moved, Reach, SaveAsk, Saved};
+use crate::mcp::caller::{Call, TaskRef};
+use crate::mcp::tool::{Nature, Tool};
+use crate::task::{Kind, StateName, TaskId};
+use crate::workflow::{Command, Intent};
+
+#[derive(Deserialize, JsonSchema)]
+struct Args {
+    #[serde(alias = "issueNumber")]
+    number: TaskRef,
+    /// A workflow state, or __LOCK__, __COMPLETE__, __ESCALATE__, __CLOSE__, __CANCEL__
+    #[serde(alias = "workflowState")]
+    state: String,
+    /// What you act as: ralph_triage, ralph_split, ralph_research, ralph_plan, ralph_review, ralph_impl, ralph_pr, ralph_merge
+    command: Option<String>,
+    #[schemars(skip)]
+    #[serde(default)]
+    force: bool,
+}
+
+pub fn update_workflow_state() -> Tool {
+    tool(
+        "ralph_hero__update_workflow_state",
+        Nature::Writes,
+        "Move an issue as the workflow allows. __LOCK__ takes it for you alone; __COMPLETE__ ends your part and hands it on.",
+        &[("previousState", "string"), ("newState", "string")],
+        |call: &Call<'_>, args: Args| {
+            let id = call.find(&args.number)?;
+            let asked = SaveAsk { to: Some(args.state.clone()), command: args.command.clone(), ..SaveAsk::default() };
+            let saved = carry_out(call, &id, asked, args.force)?;
+            let around = Around::of(call.ws, &id)?;
+            let mut reply = json!({ "number": around.number(&id) });
+            if let Some(moved) = &saved.moved {
+                reply["previousState"] = json!(moved.from);
+                reply["newState"] = json!(moved.to);
+                reply["command"] = json!(args.command.as_ref().or(moved.command.as_ref()));
+                tell_along(&mut reply, moved, &around);
+            }
+            if let Some(intent) = Intent::parse(&args.state) {
+                reply["resolvedFrom"] = json!(intent.as_str());
+            }
+            Ok(reply)
+        },
+    )
+}
+
+/// Parents and members of its group that moved along.
+pub fn tell_along(reply: &mut Value, moved: &Moved, around: &Around<'_>) {
+    let along = moved.along.iter().map(|other| json!({ "number": around.number(&other.task), "toState": other.to }));
+    if !moved.along.is_empty() {
+        reply["alsoMoved"] = along.collect();
+    }
+}
+
+/// Saves what is asked for, with a command by any of its names.
+pub fn carry_out(call: &Call<'_>, id: &TaskId, asked: SaveAsk, force: bool) -> Result<Saved, Failure> {
+    let saved = translated(call, asked).and_then(|asked| saved(call, id, &asked));
+    saved.map_err(|failure| match force {
+        true => failure.advice("`force` is not passed on here: only a person insists, at the command line"),
+        false => failure,
+    })
+}
+
+fn translated(call: &Call<'_>, asked: SaveAsk) -> Result<SaveAsk, Failure> {
+    let typed = asked.command.as_deref().map(str::trim).filter(|name| !name.is_empty());
+    let command = match typed.map(|typed| call.ws.flow().find_command(typed)).transpose() {
+        Ok(found) => found.map(|command| command.name.clone()),
+        // To call for a person is the same whoever does it.
+        Err(_) if asked.to.as_deref().and_then(Intent::parse) == Some(Intent::Escalate) => None,
+        Err(unknown) => return Err(unknown.into()),
+    };
+    Ok(SaveAsk { command, ..asked })
+}
+
+fn saved(call: &Call<'_>, id: &TaskId, asked: &SaveAsk) -> Result<Saved, Failure> {
+    let (ws, Some(typed)) = (call.ws, &asked.to) else { return app::save(call.ws, id, asked) };
+    let task = app::show(ws, id)?.task;
+    let command = asked.command.as_deref().map(|name| ws.flow().command(name)).transpose()?;
+    let target = command.and_then(|command| target(call, command, typed));
+    let here = target.as_ref().is_some_and(|target| target.as_str() == task.state);
+    let lock = target.is_some() && target.as_ref() == command.and_then(|command| command.lock.as_ref());
+    if lock && here {
+        return taken_up(call, id, asked);
+    }
+    match app::save(ws, id, asked) {
+        // Somebody was quicker to move it: what counts is who has it.
+        Ok(saved) if lock && saved.moved.as_ref().is_some_and(|moved| moved.from == moved.to) => {
+            taken_up(call, id, &SaveAsk { fields: Vec::new(), ..asked.clone() })
+        }
+        Ok(saved) => {
+            if !lock {
+                call.forget(id);
+            }
+            Ok(saved)
+        }
+        // A part of a split issue is where the split leaves it.
+        Err(failure) if failure.code == "small-enough" && here => {
+            let fields = SaveAsk { to: None, command: None, ..asked.clone() };
+            let changes = if fields.fields.is_empty() { Vec::new() } else { app::save(ws, id, &fields)?.changes };
+            Ok(Saved { task: id.clone(), changes, moved: Some(stays(id, &task.state, asked)) })
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+fn target(call: &Call<'_>, command: &Command, typed: &str) -> Option<StateName> {
+    match Intent::parse(typed) {
+        Some(intent) => command.intend(intent, call.ws.flow()),
+        None => call.ws.flow().find_state(Kind::Issue, typed).ok().map(|state| state.name.clone()),
+    }
+}
+
+/// A lock state that nobody holds is not locked yet: the claim decides. It comes before the fields, so that a refusal leaves
+/// nothing behind.
+fn taken_up(call: &Call<'_>, id: &TaskId, asked: &SaveAsk) -> Result<Saved, Failure> {
+    let claimed = app::claim(call.ws, id, asked.command.as_deref(), false, Reach::default())?;
+    call.keep(id, &claimed.claim);
+    let rest = SaveAsk { to: None, command: None, ..asked.clone() };
+    let more = !rest.fields.is_empty() || rest.note.is_some();
+    let changes = if more { app::save(call.ws, id, &rest)?.changes } else { Vec::new() };
+    let moved = Moved { changed: !claimed.renewed, ..stays(id, claimed.state.as_str(), asked) };
+    Ok(Saved { task: id.clone(), changes, moved: Some(moved) })
+}
+
+fn stays(id: &TaskId, state: &str, asked: &SaveAsk) -> Moved {
+    let state = StateName::new(state);
+    Moved {
+        task: id.clone(),
+        from: state.clone(),
+        to: state,
+        command: asked.command.clone(),
+        along: Vec::new(),
+        forced: false,
+        changed: false,
+    }
+}

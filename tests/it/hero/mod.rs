@@ -1,0 +1,458 @@
+//! `ralph mcp --profile ralph-hero`: the calls that ralph-hero's skills make, on a local board.
+
+mod tables;
+
+use std::cell::Cell;
+
+use serde_json::{Value, json};
+
+use crate::mcp_client::Client;
+use crate::sandbox::Sandbox;
+use tables::{CALLS, FIELDS, MOVES, REFUSALS, TOOLS, rows};
+
+struct Hero<'a> {
+    sandbox: &'a Sandbox,
+    client: Client,
+    made: Cell<u64>,
+}
+
+impl<'a> Hero<'a> {
+    fn new(sandbox: &'a Sandbox, args: &[&str]) -> Self {
+        let all: Vec<&str> = ["--profile", "ralph-hero"].iter().chain(args).copied().collect();
+        Self { sandbox, client: Client::start(sandbox, &all), made: Cell::new(100) }
+    }
+
+    /// A task that an issue mirrors: its id and its number.
+    fn mirrored(&self, state: &str, more: &str) -> (String, u64) {
+        let number = self.made.replace(self.made.get() + 1);
+        let id = format!("m-{number}");
+        let url = format!("https://github.com/o/r/issues/{number}");
+        self.sandbox.write_task(
+            &id,
+            format!(
+                "title = 'Task {number}'\nstate = '{state}'\ncreated = 2026-11-01T10:00:00Z\n{more}\n[github]\nnumber = {number}\nurl = '{url}'\n"
+            ),
+        );
+        (id, number)
+    }
+
+    #[track_caller]
+    fn ok(&mut self, tool: &str, arguments: Value) -> Value {
+        let (refused, answer) = self.client.call(&format!("ralph_hero__{tool}"), arguments.clone());
+        assert!(!refused, "{tool} {arguments}: {answer}");
+        answer
+    }
+
+    /// The code, the message and the hints of a refusal.
+    #[track_caller]
+    fn refused(&mut self, tool: &str, arguments: Value) -> (String, String) {
+        let (refused, answer) = self.client.call(&format!("ralph_hero__{tool}"), arguments.clone());
+        assert!(refused, "{tool} {arguments} was accepted: {answer}");
+        let error = &answer["error"];
+        (error["code"].as_str().unwrap().to_owned(), format!("{} {}", error["message"], error["hints"]))
+    }
+
+    #[track_caller]
+    fn state(&mut self, number: &Value, state: &str, command: &str) -> Value {
+        self.ok("update_workflow_state", json!({ "number": number, "state": state, "command": command }))
+    }
+}
+
+/// What is said, with the tasks that it names.
+fn filled(value: &Value, names: &[(&str, Value)]) -> Value {
+    match value {
+        Value::String(text) => names.iter().find(|(name, _)| name == text).map_or(value.clone(), |(_, it)| it.clone()),
+        Value::Array(list) => list.iter().map(|each| filled(each, names)).collect(),
+        Value::Object(map) => map.iter().map(|(key, each)| (key.clone(), filled(each, names))).collect(),
+        other => other.clone(),
+    }
+}
+
+#[test]
+fn every_call_that_the_skills_make_is_accepted_by_number_and_by_id() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    for row in rows(CALLS) {
+        let [tool, state, arguments] = row[..] else { panic!("{row:?}") };
+        let arguments: Value = serde_json::from_str(arguments).unwrap();
+        for by_number in [true, false] {
+            let (blocker, blocker_number) = hero.mirrored("Done", "");
+            let (other, other_number) = hero.mirrored("Backlog", "");
+            let (id, number) =
+                hero.mirrored(state, &format!("estimate = 'S'\nlabels = ['bug']\nblocked_by = ['{blocker}']"));
+            let names = match by_number {
+                true => [("$N", json!(number)), ("$O", json!(other_number)), ("$P", json!(blocker_number))],
+                false => [("$N", json!(id)), ("$O", json!(other)), ("$P", json!(blocker))],
+            };
+            hero.ok(tool, filled(&arguments, &names));
+        }
+    }
+}
+
+#[test]
+fn every_move_that_the_skills_make_is_accepted_and_says_where_it_went() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    for (from, asked, command, to) in MOVES {
+        let (id, number) = hero.mirrored(from, "estimate = 'S'");
+        let mut arguments = json!({ "owner": "o", "repo": "r", "number": number, "state": asked });
+        if !command.is_empty() {
+            arguments["command"] = json!(command);
+        }
+        let moved = hero.ok("update_workflow_state", arguments);
+        assert_eq!(
+            (&moved["number"], &moved["previousState"], &moved["newState"]),
+            (&json!(number), &json!(from), &json!(to))
+        );
+        if !command.is_empty() {
+            assert_eq!(moved["command"], command);
+        }
+        let intent = asked.starts_with("__").then_some(asked);
+        assert_eq!(moved.get("resolvedFrom").and_then(Value::as_str), intent, "{moved}");
+        assert!(
+            sandbox.read_task(&id).contains(&format!("state = '{to}'"))
+                || sandbox.read_task(&id).contains(&format!("state = \"{to}\""))
+        );
+
+        let (_, number) = hero.mirrored(from, "estimate = 'S'");
+        let mut arguments = json!({ "number": number, "workflowState": asked });
+        if !command.is_empty() {
+            arguments["command"] = json!(command);
+        }
+        let saved = hero.ok("save_issue", arguments);
+        assert_eq!((&saved["number"], &saved["changes"]["workflowState"]), (&json!(number), &json!(to)), "{saved}");
+        let closes = ["Done", "Canceled"].contains(&to);
+        assert_eq!(saved["changes"]["autoClose"] == true, closes, "{saved}");
+    }
+}
+
+#[test]
+fn the_tools_are_those_that_the_seeds_name_and_few_enough_to_read() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let listed = hero.client.request("tools/list", json!({})).unwrap();
+    let mut names: Vec<String> =
+        listed["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
+    let mut wanted: Vec<String> = TOOLS.iter().map(|name| format!("ralph_hero__{name}")).collect();
+    names.sort();
+    wanted.sort();
+    assert_eq!(names, wanted);
+    let tokens = listed.to_string().len() / 4;
+    assert!(tokens < 3_600, "{tokens}");
+    let text = listed.to_string();
+    assert!(!text.contains("projectNumber") && !text.contains("\"owner\""), "what means nothing is not told");
+}
+
+#[test]
+fn every_documented_field_is_in_the_answer() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let (_, blocker) = hero.mirrored("Done", "");
+    let (parent, parent_number) = hero.mirrored("Backlog", "atomic = true");
+    let (free, _) = hero.mirrored("Research Needed", "");
+    let (_, number) =
+        hero.mirrored("Backlog", &format!("parent = '{parent}'\nblocked_by = ['m-{blocker}']\nestimate = 'XS'"));
+    hero.ok("create_comment", json!({ "number": number, "body": "Hello" }));
+    let names = [("$N", json!(number)), ("$O", json!(parent_number)), ("$P", json!(blocker)), ("$F", json!(free))];
+    for row in rows(FIELDS) {
+        let [tool, arguments, place, fields] = row[..] else { panic!("{row:?}") };
+        let answer = hero.ok(tool, filled(&serde_json::from_str(arguments).unwrap(), &names));
+        let there = answer.pointer(place.trim_matches('.')).unwrap_or_else(|| panic!("{tool}: no {place} in {answer}"));
+        for field in fields.split_whitespace() {
+            assert!(there.get(field).is_some(), "{tool}: no {field} at {place:?} in {answer}");
+        }
+    }
+}
+
+#[test]
+fn a_task_lives_its_whole_life_through_these_tools() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let made = hero.ok(
+        "create_issue",
+        json!({ "title": "Sync drops labels", "body": "They differ in case.", "labels": ["bug"], "estimate": "S", "priority": "P1" }),
+    );
+    let id = made["number"].clone();
+    assert_eq!((&made["id"], &made["projectItemId"]), (&id, &id), "without an issue, the id is the number");
+    assert_eq!(made["url"], format!("ralph://task/{}", id.as_str().unwrap()));
+    assert_eq!(made["fieldsSet"], json!({ "workflowState": "Backlog", "estimate": "S", "priority": "P1" }));
+    let position = hero.ok("detect_pipeline_position", json!({ "number": id }));
+    assert_eq!(position["phase"], "TRIAGE");
+    assert_eq!(position["remainingPhases"], json!(["triage", "research", "plan", "implement", "pr"]));
+    assert_eq!((&position["isGroup"], &position["groupPrimary"]), (&json!(false), &id));
+
+    hero.state(&id, "Research Needed", "ralph_triage");
+    let picked = hero.ok("pick_actionable_issue", json!({ "workflowState": "Research Needed" }));
+    assert_eq!((&picked["found"], &picked["issue"]["number"], &picked["alternatives"]), (&json!(true), &id, &json!(0)));
+    assert_eq!(picked["issue"]["description"], "They differ in case.");
+    hero.state(&id, "__LOCK__", "ralph_research");
+    let comment = hero.ok("create_comment", json!({ "number": id, "body": "## Research Document\n\nnothing to link" }));
+    assert_eq!(comment["issueNumber"], id);
+    assert!(comment.get("artifact").is_none());
+    let issue = hero.ok("get_issue", json!({ "number": id }));
+    assert_eq!((&issue["workflowState"], &issue["state"]), (&json!("Research in Progress"), &json!("OPEN")));
+    assert_eq!(issue["comments"][0]["id"], comment["commentId"]);
+    assert_eq!(issue["assignees"][0], issue["claimedBy"], "who holds it is assigned");
+    hero.state(&id, "__COMPLETE__", "ralph_research");
+    assert_eq!(hero.ok("get_issue", json!({ "number": id }))["assignees"], json!([]), "it is handed on");
+    assert_eq!(
+        hero.ok("check_convergence", json!({ "number": id, "targetState": "Ready for Plan" }))["converged"],
+        true
+    );
+
+    hero.state(&id, "__LOCK__", "ralph_plan");
+    hero.state(&id, "__COMPLETE__", "ralph_plan");
+    assert_eq!(hero.ok("detect_pipeline_position", json!({ "number": id }))["phase"], "REVIEW");
+    hero.state(&id, "In Progress", "ralph_review");
+    let resumed = hero.ok("pick_actionable_issue", json!({ "workflowState": "In Progress" }));
+    assert_eq!((&resumed["issue"]["number"], &resumed["issue"]["resume"]), (&id, &json!(false)));
+    hero.state(&id, "__LOCK__", "ralph_impl");
+    let own = hero.ok("pick_actionable_issue", json!({ "workflowState": "In Progress" }));
+    assert_eq!((&own["issue"]["number"], &own["issue"]["resume"]), (&id, &json!(true)), "one's own is gone on with");
+    let saved = hero.ok(
+        "save_issue",
+        json!({ "number": id, "workflowState": "__COMPLETE__", "command": "ralph_impl", "title": "It" }),
+    );
+    assert_eq!(saved["changes"]["resolvedFrom"], "__COMPLETE__");
+    assert_eq!(hero.ok("detect_pipeline_position", json!({ "number": id }))["remainingPhases"], json!(["integrate"]));
+    hero.state(&id, "__COMPLETE__", "ralph_merge");
+
+    let closed = hero.ok("get_issue", json!({ "number": id, "includePipeline": true }));
+    assert_eq!((&closed["state"], &closed["stateReason"]), (&json!("CLOSED"), &json!("COMPLETED")));
+    assert_eq!((&closed["title"], &closed["pipeline"]["phase"]), (&json!("It"), &json!("TERMINAL")));
+    assert!(closed["closedAt"].as_str().is_some_and(|at| at.ends_with('Z')), "{closed}");
+    assert_eq!(hero.ok("list_issues", json!({}))["totalCount"], 0);
+    assert_eq!(hero.ok("list_issues", json!({ "state": "CLOSED", "reason": "completed" }))["items"][0]["number"], id);
+    assert_eq!(hero.ok("list_issues", json!({ "reason": "reopened" }))["totalCount"], 0);
+    hero.ok("save_issue", json!({ "number": id, "issueState": "OPEN" }));
+    let again = hero.ok("list_issues", json!({ "reason": "reopened" }));
+    assert_eq!((&again["items"][0]["number"], &again["items"][0]["workflowState"]), (&id, &json!("Backlog")));
+}
+
+#[test]
+fn what_another_has_is_neither_picked_nor_locked_nor_half_changed() {
+    let sandbox = Sandbox::new();
+    let (mut anna, mut ben) = (Hero::new(&sandbox, &["--as", "anna"]), Hero::new(&sandbox, &["--as", "ben"]));
+    let (id, number) = anna.mirrored("Research Needed", "");
+    ben.made.set(500);
+    let (_, second) = ben.mirrored("Research Needed", "");
+    anna.state(&json!(number), "__LOCK__", "ralph_research");
+    let picked = ben.ok("pick_actionable_issue", json!({ "workflowState": "Research Needed" }));
+    assert_eq!((&picked["issue"]["number"], &picked["alternatives"]), (&json!(second), &json!(0)));
+    assert_eq!(ben.ok("pick_actionable_issue", json!({ "workflowState": "Research in Progress" }))["found"], false);
+    let lock = json!({ "number": number, "state": "__LOCK__", "command": "ralph_research" });
+    let (code, said) = ben.refused("update_workflow_state", lock);
+    assert_eq!(code, "held");
+    assert!(said.contains("anna") && said.contains("ralph_hero__pick_actionable_issue"), "{said}");
+    let (code, said) = ben.refused(
+        "save_issue",
+        json!({ "number": number, "title": "Mine", "workflowState": "__LOCK__", "command": "ralph_research", "force": true }),
+    );
+    assert_eq!(code, "held");
+    assert!(said.contains("`force` is not passed on"), "{said}");
+    assert!(!sandbox.read_task(&id).contains("Mine"), "a refused lock leaves the title alone");
+
+    // In Progress without a holder is a state, not a lock: the first claim wins.
+    let (_, loose) = anna.mirrored("In Progress", "");
+    let lock = json!({ "number": loose, "state": "__LOCK__", "command": "ralph_impl" });
+    ben.ok("update_workflow_state", lock.clone());
+    assert_eq!(anna.refused("update_workflow_state", lock).0, "held");
+}
+
+#[test]
+fn refusals_keep_their_code_and_name_the_next_call() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let (id, number) = hero.mirrored("Backlog", "");
+    let (blocked, _) = hero.mirrored("Research Needed", &format!("blocked_by = ['{id}']"));
+    let (child, _) = hero.mirrored("Backlog", &format!("parent = '{id}'"));
+    let (other, _) = hero.mirrored("Backlog", "");
+    let names = [("$N", json!(number)), ("$O", json!(other)), ("$B", json!(blocked)), ("$C", json!(child))];
+    for row in rows(REFUSALS) {
+        let [tool, arguments, code, word] = row[..] else { panic!("{row:?}") };
+        let arguments = filled(&serde_json::from_str(arguments).unwrap(), &names);
+        let (said_code, said) = hero.refused(tool, arguments.clone());
+        assert_eq!(said_code, code, "{tool} {arguments}: {said}");
+        assert!(said.contains(word), "{tool} {arguments}: {word} is not in {said}");
+        for foreign in ["call list ", "call next", "call get ", "call claim", "call artifact", "--force"] {
+            assert!(!said.contains(foreign), "{tool} {arguments}: {said}");
+        }
+    }
+    assert!(sandbox.read_task(&other).contains(&format!("title = 'Task {}'", &other[2..])), "nothing was written");
+}
+
+#[test]
+fn a_worker_with_a_role_hands_its_document_in_by_a_comment_as_the_skills_do() {
+    let sandbox = Sandbox::new();
+    let mut analyst = Hero::new(&sandbox, &["--as", "analyst"]);
+    let (id, number) = analyst.mirrored("Research Needed", "estimate = 'S'");
+    analyst.state(&json!(number), "__LOCK__", "ralph_research");
+    let complete = json!({ "number": number, "state": "__COMPLETE__", "command": "ralph_research" });
+    let (code, said) = analyst.refused("update_workflow_state", complete.clone());
+    assert_eq!(code, "no-artifact");
+    assert!(said.contains("ralph_hero__create_comment"), "{said}");
+    let made = sandbox.ralph(&["artifact", "new", "research", &id, "--as", "analyst", "--json"]).json();
+    let path = made["path"].as_str().unwrap();
+    let body = format!("## Research Document\n\nhttps://github.com/o/r/blob/main/{path}\n\nKey findings: none");
+    let unready = analyst.ok("create_comment", json!({ "number": number, "body": body }));
+    assert_eq!(
+        (&unready["artifact"]["linked"], &unready["artifact"]["error"]["code"]),
+        (&json!(false), &json!("unready-document"))
+    );
+    sandbox.fill(path);
+    let linked = analyst.ok("create_comment", json!({ "number": number, "body": body }));
+    assert_eq!(linked["artifact"], json!({ "kind": "research", "path": path, "linked": true }));
+    assert_eq!(analyst.ok("update_workflow_state", complete)["newState"], "Ready for Plan");
+    assert_eq!(
+        analyst
+            .refused("update_workflow_state", json!({ "number": number, "state": "__LOCK__", "command": "ralph_plan" }))
+            .0,
+        "not-your-command"
+    );
+}
+
+#[test]
+fn an_analyst_splits_step_by_step_as_the_skill_does() {
+    let sandbox = Sandbox::new();
+    let mut analyst = Hero::new(&sandbox, &["--as", "analyst"]);
+    let (_, large) = analyst.mirrored("Backlog", "estimate = 'L'");
+    assert_eq!(analyst.ok("detect_pipeline_position", json!({ "number": large }))["phase"], "SPLIT");
+    let mut parts = Vec::new();
+    for title in ["First", "Second"] {
+        let part = analyst.ok("create_issue", json!({ "title": title, "labels": ["bug"] }))["number"].clone();
+        analyst.ok("add_sub_issue", json!({ "parentNumber": large, "childNumber": part }));
+        analyst.ok("update_estimate", json!({ "number": part, "estimate": "XS" }));
+        let stays = analyst.state(&part, "__COMPLETE__", "ralph_split");
+        assert_eq!((&stays["previousState"], &stays["newState"]), (&json!("Backlog"), &json!("Backlog")));
+        parts.push(part);
+    }
+    let link = json!({ "blockedNumber": parts[1], "blockingNumber": parts[0] });
+    assert_eq!(analyst.ok("add_dependency", link.clone())["changed"], true);
+    assert_eq!(analyst.ok("add_dependency", link)["changed"], false, "nothing to do is said");
+    let listed = analyst.ok("list_sub_issues", json!({ "number": large, "depth": 3 }));
+    assert_eq!(listed["summary"], json!({ "total": 2, "completed": 0, "percentCompleted": 0 }));
+    assert_eq!(analyst.ok("detect_pipeline_position", json!({ "number": large }))["phase"], "TRIAGE");
+    for part in &parts {
+        analyst.state(part, "Research Needed", "ralph_triage");
+    }
+    let free = analyst.ok("pick_actionable_issue", json!({ "workflowState": "Research Needed" }));
+    assert_eq!((&free["issue"]["number"], &free["alternatives"]), (&parts[0], &json!(0)), "the other waits for it");
+    let converged = analyst.ok("check_convergence", json!({ "number": large, "targetState": "Ready for Plan" }));
+    assert_eq!(
+        (&converged["converged"], &converged["total"], &converged["ready"]),
+        (&json!(false), &json!(2), &json!(0))
+    );
+    assert_eq!(converged["blocking"][0]["distanceToTarget"], 2);
+    assert_eq!(converged["recommendation"], "wait");
+}
+
+#[test]
+fn children_are_advanced_and_those_that_stay_say_why() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let (epic, epic_number) = hero.mirrored("Backlog", "");
+    let (_, behind) = hero.mirrored("Backlog", &format!("parent = '{epic}'"));
+    let (_, there) = hero.mirrored("Ready for Plan", &format!("parent = '{epic}'"));
+    let (_, human) = hero.mirrored("Human Needed", &format!("parent = '{epic}'"));
+    let done = hero.ok("advance_children", json!({ "number": epic_number, "targetState": "Ready for Plan" }));
+    assert_eq!(done["advanced"][0]["number"], behind);
+    assert_eq!(
+        (&done["advanced"][0]["fromState"], &done["advanced"][0]["toState"]),
+        (&json!("Backlog"), &json!("Ready for Plan"))
+    );
+    let skipped = done["skipped"].as_array().unwrap();
+    let reason = |number: u64| {
+        let row = skipped.iter().find(|row| row["number"] == number).unwrap();
+        row["reason"].as_str().unwrap().to_owned()
+    };
+    assert!(reason(there).contains("there already") && reason(human).contains("person"), "{done}");
+    assert_eq!(done["errors"], json!([]));
+    let named =
+        hero.ok("advance_children", json!({ "issues": [behind, human, 9999], "targetState": "Ready for Plan" }));
+    assert_eq!(
+        (named["advanced"].as_array().unwrap().len(), named["skipped"].as_array().unwrap().len()),
+        (0, 2),
+        "{named}"
+    );
+    assert_eq!(named["errors"][0]["code"], "unknown-task");
+}
+
+#[test]
+fn a_group_is_the_same_whichever_member_is_asked() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let (epic, _) = hero.mirrored("Backlog", "atomic = true");
+    let (second, second_number) = hero.mirrored("Ready for Plan", &format!("parent = '{epic}'"));
+    let (first, first_number) = hero.mirrored("Research Needed", &format!("parent = '{epic}'"));
+    hero.ok("add_dependency", json!({ "blockedNumber": second, "blockingNumber": first }));
+    for asked in [first_number, second_number] {
+        let group = hero.ok("detect_group", json!({ "number": asked }));
+        let tickets = group["groupTickets"].as_array().unwrap();
+        let order: Vec<(u64, u64)> =
+            tickets.iter().map(|row| (row["order"].as_u64().unwrap(), row["number"].as_u64().unwrap())).collect();
+        assert_eq!(order, [(1, first_number), (2, second_number)]);
+        assert_eq!((&group["groupPrimary"]["number"], &group["isGroup"]), (&json!(first_number), &json!(true)));
+        let position = hero.ok("detect_pipeline_position", json!({ "number": asked }));
+        assert_eq!((&position["phase"], &position["groupPrimary"]), (&json!("RESEARCH"), &json!(first_number)));
+        assert_eq!(
+            position["convergence"]["blocking"],
+            json!([{ "number": first_number, "state": "Research Needed" }])
+        );
+    }
+}
+
+#[test]
+fn filters_narrow_each_other_and_closed_issues_are_asked_for() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let (_, old) = hero.mirrored("Backlog", "estimate = 'XS'\npriority = 'P3'\nlabels = ['bug']");
+    let (_, new) = hero.mirrored("In Progress", "estimate = 'M'\nowner = 'ben'");
+    let (_, done) = hero.mirrored("Done", "labels = ['bug', 'old']");
+    let (_, canceled) = hero.mirrored("Canceled", "description = 'about sorting'");
+    let mut found = |arguments: Value| -> Vec<u64> {
+        let listed = hero.ok("list_issues", arguments);
+        let mut numbers: Vec<u64> =
+            listed["items"].as_array().unwrap().iter().map(|item| item["number"].as_u64().unwrap()).collect();
+        numbers.sort_unstable();
+        numbers
+    };
+    for (arguments, wanted) in [
+        (json!({}), vec![old, new]),
+        (json!({ "state": "CLOSED" }), vec![done, canceled]),
+        (json!({ "state": "CLOSED", "label": "bug" }), vec![done]),
+        (json!({ "reason": "not_planned" }), vec![canceled]),
+        (json!({ "workflowState": "Done" }), vec![done]),
+        (json!({ "workflowState": "Backlog,In Progress", "estimate": "XS,S" }), vec![old]),
+        (json!({ "profile": "builder-active" }), vec![new]),
+        (json!({ "profile": "builder-active", "workflowState": "Backlog" }), vec![old]),
+        (json!({ "has": "priority" }), vec![old]),
+        (json!({ "no": ["labels"] }), vec![new]),
+        (json!({ "no": "assignees" }), vec![old]),
+        (json!({ "excludeWorkflowStates": ["Backlog"] }), vec![new]),
+        (json!({ "excludeEstimates": ["M", "L"] }), vec![old]),
+        (json!({ "excludePriorities": ["P3"] }), vec![new]),
+        (json!({ "excludeLabels": ["BUG"] }), vec![new]),
+        (json!({ "query": "sorting", "state": "CLOSED" }), vec![canceled]),
+        (json!({ "updatedBefore": "2001-01-01" }), vec![]),
+        (json!({ "updatedSince": "2001-01-01" }), vec![old, new]),
+        (json!({ "iteration": "@current" }), vec![]),
+        (json!({ "priority": "P3", "estimate": "M" }), vec![]),
+    ] {
+        assert_eq!(found(arguments.clone()), wanted, "{arguments}");
+    }
+    let first = hero.ok("list_issues", json!({ "orderBy": "priority", "limit": 1 }));
+    assert_eq!((&first["totalCount"], &first["filteredCount"]), (&json!(2), &json!(1)));
+    assert_eq!(first["items"][0]["number"], old, "the one with a priority comes first");
+    assert_eq!(hero.ok("list_project_items", json!({}))["totalCount"], 4);
+}
+
+#[test]
+fn who_only_reads_is_offered_nothing_that_writes() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &["--read-only"]);
+    let (_, number) = hero.mirrored("Backlog", "");
+    assert_eq!(hero.refused("update_priority", json!({ "number": number, "priority": "P0" })).0, "read-only");
+    hero.ok("get_issue", json!({ "number": number }));
+    let listed = hero.client.request("tools/list", json!({})).unwrap().to_string();
+    assert!(!listed.contains("save_issue") && listed.contains("pick_actionable_issue"));
+}

@@ -36,6 +36,8 @@ pub struct Server {
     followed: Arc<Followed>,
     /// Somebody looks after the claims.
     keeping: Arc<AtomicBool>,
+    /// Those who write, one after the other.
+    turn: Arc<tokio::sync::Mutex<()>>,
     profile: Profile,
 }
 
@@ -51,6 +53,7 @@ impl Server {
             tools: Arc::new(tools),
             followed: Arc::default(),
             keeping: Arc::default(),
+            turn: Arc::default(),
             profile: wanted.profile,
         }
     }
@@ -108,6 +111,11 @@ impl Server {
             Profile::Board => acts(self.tools[at].name, &given),
             // There a worker is whoever its host says, and every move names its command.
             Profile::Hero => Acts::default(),
+        };
+        // In the order in which they came: the board's lock knows none, and who has bad luck with it waits for long.
+        let _turn = match self.tools[at].nature {
+            tool::Nature::Writes => Some(self.turn.lock().await),
+            tool::Nature::Reads | tool::Nature::Either => None,
         };
         let tools = Arc::clone(&self.tools);
         let done = self.blocking(Asked { name: asked, acts }, context, move |call| tools[at].call(call, given)).await;

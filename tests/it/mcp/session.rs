@@ -68,17 +68,22 @@ fn a_save_whose_move_is_refused_changes_nothing() {
     let id = sandbox.add(&["One", "--estimate", "S"]);
     let before = sandbox.read_task(&id);
     let mut client = Client::start(&sandbox, &["--as", "analyst"]);
-    let asked = json!({ "task": id, "title": "Two", "add_labels": ["x"], "note": "n", "state": "Done" });
+    let asked = json!({ "task": id, "title": "Two", "add_labels": ["x"], "note": "n", "state": "In Review" });
     client.refused("save", asked);
     assert_eq!(sandbox.read_task(&id), before);
     assert!(!sandbox.root().join(".ralph/notes").join(&id).exists());
-    // What is set is seen by the judge of the same call: a task of size M is not researched.
-    let asked = json!({ "task": id, "estimate": "L", "state": "Research Needed", "command": "triage" });
-    let refused = client.refused("save", asked);
-    assert_eq!(refused["code"], "oversized", "{refused}");
+    // What is set is seen by the judge of the same call: only a large task is split.
+    let asked = |size: &str| json!({ "task": id, "estimate": size, "state": "__COMPLETE__", "command": "split" });
+    assert_eq!(client.refused("save", asked("XS"))["code"], "small-enough");
+    assert_eq!(sandbox.read_task(&id), before);
+    let (_, answer) = client.call("save", asked("L"));
+    assert_ne!(answer["error"]["code"], "small-enough", "{answer}");
+    client.ok("save", json!({ "task": id, "estimate": "S" }));
     let asked = json!({ "task": id, "priority": "P0", "note": "n", "state": "Research Needed", "command": "triage" });
     assert_eq!(client.ok("save", asked)["changed"], json!(["priority"]));
-    assert_eq!(sandbox.ralph(&["log", &id, "--json"]).json().as_array().unwrap().len(), 2, "one verb, one line");
+    let log = sandbox.ralph(&["log", &id, "--json"]).json();
+    let last = log[0]["changes"].as_array().unwrap();
+    assert_eq!((log[0]["verb"].as_str(), last.len()), (Some("move"), 3), "one verb, one line: {log}");
 }
 
 #[test]

@@ -12,6 +12,7 @@ use rmcp::service::RequestContext;
 
 use super::reply::Refused;
 use crate::app::{Acts, Failure, Holds, Options, Stop, Workspace, acting};
+use crate::board::Refusal;
 use crate::task::TaskId;
 
 /// The header by which a client over HTTP says who it is.
@@ -183,6 +184,15 @@ impl Call<'_> {
         if plain && !self.ws.flow().commands().is_empty() {
             return Err(Failure::usage("needs-command", "only a person moves a task without a command")
                 .advice("say with `command` what you act as"));
+        }
+        Ok(())
+    }
+
+    /// Refuses a program that nobody named what waits for a person, as it would be refused any worker.
+    pub fn refuse_waiting(&self, id: &TaskId, state: &str) -> Result<(), Failure> {
+        let waits = self.ws.flow().escalation().is_some_and(|escalation| escalation.as_str() == state);
+        if waits && matches!(self.who, Who::Session(_)) {
+            return Err(Refusal::NeedsPerson { task: id.clone() }.into());
         }
         Ok(())
     }

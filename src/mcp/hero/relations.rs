@@ -160,7 +160,7 @@ pub fn list_dependencies() -> Tool {
             let around = Around::of(call.ws, &id)?;
             let summary = json!({ "totalBlocking": task.blocks.len(), "totalBlockedBy": task.blocked_by.len() });
             Ok(json!({
-                "issue": around.named(&id),
+                "issue": { "id": id, "number": number_of(&task), "title": task.title },
                 "blocking": around.all_linked(&task.blocks),
                 "blockedBy": around.all_linked(&task.blocked_by),
                 "summary": summary,

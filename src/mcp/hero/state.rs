@@ -83,6 +83,7 @@ fn translated(call: &Call<'_>, asked: SaveAsk) -> Result<SaveAsk, Failure> {
 fn saved(call: &Call<'_>, id: &TaskId, asked: &SaveAsk) -> Result<Saved, Failure> {
     let (ws, Some(typed)) = (call.ws, &asked.to) else { return app::save(call.ws, id, asked) };
     let task = app::show(ws, id)?.task;
+    call.refuse_waiting(id, &task.state)?;
     let command = asked.command.as_deref().map(|name| ws.flow().command(name)).transpose()?;
     let target = command.and_then(|command| target(call, command, typed));
     let here = target.as_ref().is_some_and(|target| target.as_str() == task.state);

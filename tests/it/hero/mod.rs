@@ -456,3 +456,17 @@ fn who_only_reads_is_offered_nothing_that_writes() {
     let listed = hero.client.request("tools/list", json!({})).unwrap().to_string();
     assert!(!listed.contains("save_issue") && listed.contains("pick_actionable_issue"));
 }
+
+#[test]
+fn what_waits_for_a_person_is_not_moved_by_a_client_that_nobody_named() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let (id, number) = hero.mirrored("Human Needed", "");
+    for state in ["Ready for Plan", "__CLOSE__"] {
+        let (code, _) = hero.refused("update_workflow_state", json!({ "number": number, "state": state }));
+        assert_eq!(code, "needs-person", "{state}");
+    }
+    assert_eq!(hero.refused("save_issue", json!({ "number": number, "issueState": "CLOSED" })).0, "needs-person");
+    let mut person = Hero::new(&sandbox, &["--as", "Ann"]);
+    person.ok("update_workflow_state", json!({ "number": id, "state": "Ready for Plan" }));
+}

@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 use std::io::{Read as _, Write as _};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::mcp_client::{Client, ends, hello, ralph, server};
+use crate::mcp_client::{Client, SOON, ends, hello, ralph, server};
 use crate::sandbox::{Sandbox, finish};
 
 fn rounds() -> usize {
-    std::env::var("RALPH_TEST_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(5) * 4
+    std::env::var("RALPH_TEST_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(10)
 }
 
 /// Many writes: each is a label with a note, or two new tasks of which one waits for the other, and bears a number.
@@ -89,9 +89,12 @@ fn a_server_that_is_killed_keeps_what_it_acknowledged() {
         let mut client = Client::start(&sandbox, &["--as", "ada"]);
         let all = writes(&task, round * 100);
         let ids: Vec<i64> = all.iter().map(|(_, verb, given)| client.send_call(verb, given.clone())).collect();
-        std::thread::sleep(Duration::from_micros(rng.u64(0..150_000)));
+        // The moment at which this one is answered, others are in the middle.
+        let sign = rng.usize(0..ids.len() / 2);
+        let first = client.answer_if_any(ids[sign]);
         client.child.kill().unwrap();
-        let answers: Vec<Option<Value>> = ids.iter().map(|id| client.answer_if_any(*id)).collect();
+        let mut answers: Vec<Option<Value>> = ids.iter().map(|id| client.answer_if_any(*id)).collect();
+        answers[sign] = first;
         drop(client);
         let found = is_whole(&sandbox, &task);
         for ((n, verb, _), answer) in all.iter().zip(answers) {
@@ -132,7 +135,12 @@ fn a_client_that_is_killed_leaves_a_server_that_ends_with_whole_verbs() {
         text += &"{\"jsonrpc\":\"2.0\",\"id\":1000,\"method\":\"tools/call\",\"par"[..rng.usize(..50)];
         let mut pipe = speaker.stdin.take().unwrap();
         pipe.write_all(text.as_bytes()).unwrap();
-        std::thread::sleep(Duration::from_micros(rng.u64(0..150_000)));
+        let sign = rng.usize(0..all.len() / 2);
+        let lines = || std::fs::read_to_string(&heard).unwrap().lines().count();
+        let start = Instant::now();
+        while lines() < sign && start.elapsed() < SOON {
+            std::thread::yield_now();
+        }
         for client in [&mut speaker, &mut listener] {
             client.kill().unwrap();
             client.wait().unwrap();

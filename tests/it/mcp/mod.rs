@@ -8,3 +8,4 @@ mod identity;
 mod lists;
 mod loopback;
 mod many;
+mod session;

@@ -1,0 +1,103 @@
+//! A client that nobody named: it acts in the role of what it does, and what it holds ends with it.
+
+use serde_json::json;
+
+use crate::mcp_client::Client;
+use crate::sandbox::Sandbox;
+
+/// The same clock for the server and for commands.
+fn real(sandbox: &Sandbox, args: &[&str]) -> String {
+    let mut command = sandbox.command(crate::sandbox::RALPH, &sandbox.root());
+    let done = crate::sandbox::finish(command.env_remove("RALPH_NOW").env_remove("RALPH_SEED").args(args));
+    assert_eq!(done.code, 0, "{done}");
+    done.stdout
+}
+
+#[test]
+fn a_session_is_held_to_the_rules_of_the_role_whose_work_it_does() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["One", "--estimate", "S", "--state", "Research Needed"]);
+    let mut client = Client::start(&sandbox, &[]);
+    let taken = client.ok("next", json!({ "role": "analyst" }));
+    let owner = taken["task"]["owner"].as_str().unwrap();
+    assert!(owner.starts_with("analyst@probe-"), "{owner}");
+    // A person would be believed; a worker has to show what it found.
+    let refused = client.refused("save", json!({ "task": id, "state": "__COMPLETE__", "command": "research" }));
+    assert_eq!(refused["code"], "no-artifact");
+    let refused = client.refused("save", json!({ "task": id, "state": "Done", "command": "plan" }));
+    assert_eq!(refused["code"], "held", "{refused}");
+    client.ok("save", json!({ "task": id, "state": "__ESCALATE__", "note": "what is meant?" }));
+    for more in [json!({}), json!({ "command": "plan" })] {
+        let mut asked = json!({ "task": id, "state": "Ready for Plan" });
+        asked.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let refused = client.refused("save", asked);
+        assert!(["needs-command", "needs-person"].contains(&refused["code"].as_str().unwrap()), "{refused}");
+    }
+    sandbox.ralph(&["move", &id, "Ready for Plan"]).ok();
+}
+
+#[test]
+fn what_a_session_holds_goes_back_when_it_ends() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["One", "--estimate", "S", "--state", "Ready for Plan"]);
+    let mut client = Client::start(&sandbox, &[]);
+    let taken = client.ok("claim", json!({ "task": id }));
+    assert_eq!((taken["state"].as_str(), taken["command"].as_str()), (Some("Plan in Progress"), Some("plan")));
+    let shown = real(&sandbox, &["task", "show", &id, "--json"]);
+    assert!(shown.contains("\"held\":true"), "{shown}");
+    client.end();
+    let shown: serde_json::Value = serde_json::from_str(&real(&sandbox, &["task", "show", &id, "--json"])).unwrap();
+    assert_eq!((&shown["state"], &shown["owner"]), (&json!("Ready for Plan"), &json!(null)), "{shown}");
+}
+
+#[test]
+fn what_a_session_holds_is_free_the_moment_it_is_killed() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["One", "--estimate", "S", "--state", "Ready for Plan"]);
+    let mut client = Client::start(&sandbox, &[]);
+    client.ok("claim", json!({ "task": id }));
+    client.child.kill().unwrap();
+    client.child.wait().unwrap();
+    let next = real(&sandbox, &["next", "--claim", "--as", "builder", "--json"]);
+    assert!(next.contains(&id), "{next}");
+}
+
+#[test]
+fn a_save_whose_move_is_refused_changes_nothing() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["One", "--estimate", "S"]);
+    let before = sandbox.read_task(&id);
+    let mut client = Client::start(&sandbox, &["--as", "analyst"]);
+    let asked = json!({ "task": id, "title": "Two", "add_labels": ["x"], "note": "n", "state": "Done" });
+    client.refused("save", asked);
+    assert_eq!(sandbox.read_task(&id), before);
+    assert!(!sandbox.root().join(".ralph/notes").join(&id).exists());
+    // What is set is seen by the judge of the same call: a task of size M is not researched.
+    let asked = json!({ "task": id, "estimate": "L", "state": "Research Needed", "command": "triage" });
+    let refused = client.refused("save", asked);
+    assert_eq!(refused["code"], "oversized", "{refused}");
+    let asked = json!({ "task": id, "priority": "P0", "note": "n", "state": "Research Needed", "command": "triage" });
+    assert_eq!(client.ok("save", asked)["changed"], json!(["priority"]));
+    assert_eq!(sandbox.ralph(&["log", &id, "--json"]).json().as_array().unwrap().len(), 2, "one verb, one line");
+}
+
+#[test]
+fn a_document_is_written_over_only_by_who_has_read_it() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["One", "--estimate", "S", "--state", "Research Needed"]);
+    let mut client = Client::start(&sandbox, &["--as", "analyst"]);
+    client.ok("next", json!({}));
+    let made = client.ok("artifact", json!({ "task": id, "kind": "research", "action": "new" }));
+    assert!(made["text"].as_str().unwrap().contains("TO BE WRITTEN"));
+    let write = |text: &str, version: Option<&str>| json!({ "task": id, "kind": "research", "action": "write", "text": text, "version": version });
+    // Nobody has touched the skeleton yet.
+    let first = client.ok("artifact", write("one", None))["version"].as_str().unwrap().to_owned();
+    std::fs::write(sandbox.root().join(made["path"].as_str().unwrap()), "by hand").unwrap();
+    let refused = client.refused("artifact", write("two", Some(&first)));
+    assert_eq!(refused["code"], "written-already");
+    let read = client.ok("artifact", json!({ "task": id, "kind": "research", "action": "read" }));
+    assert_eq!(read["text"], "by hand");
+    client.ok("artifact", write("two", read["version"].as_str()));
+    let refused = client.refused("artifact", json!({ "task": id, "kind": "research", "action": "link" }));
+    assert_eq!(refused["code"], "unready-document");
+}

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::workspace::{Options, board_config};
+use super::layers::board_config;
+use super::workspace::Options;
 use super::{Failure, Workspace, demo};
 use crate::fs;
 use crate::git::{ATTRIBUTES, DRIVER, GitError, Repository};

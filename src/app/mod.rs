@@ -22,6 +22,7 @@ mod history;
 mod holds;
 mod hook;
 mod init;
+mod layers;
 mod list;
 mod merge;
 mod merge_driver;

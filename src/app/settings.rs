@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::workspace::{board_config, user_config};
+use super::layers::{board_config, user_config};
 use super::{Failure, Workspace};
 use crate::config::{Setting, Spec, check_assignment};
 use crate::fs;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::workspace::user_config;
+use super::layers::user_config;
 use super::{Failure, Workspace};
 use crate::fs;
 use crate::store::BoardLock;

@@ -3,6 +3,7 @@
 //! Commands journal what they do. What the files say beyond that, somebody saved by hand, or git put there. Everything is read
 //! under the board's lock, so that no verb is half seen.
 
+mod beside;
 mod explain;
 mod react;
 
@@ -17,13 +18,13 @@ use jiff::Timestamp;
 use super::on::Runner;
 use super::workspace::Options;
 use super::{Failure, Workspace};
-use crate::agent::document::DocumentKind;
 use crate::board::{Board, Event, EventKind, Facts, Via};
 use crate::fs;
 use crate::git::GitHand;
 use crate::store::Mirror;
 use crate::task::{StateName, TaskId};
 use crate::watch::{Alarm, Changes, Dirt};
+use beside::{SETTINGS, document_folders};
 use explain::{GitPut, HandEdit, Look, events_of};
 
 /// How long a git that is at work is waited for.
@@ -184,53 +185,6 @@ impl Watch {
     pub fn begin(&mut self) -> Result<Vec<Event>, Failure> {
         self.follow_copies();
         self.look(Dirt::Nothing)
-    }
-
-    /// Worktrees come and go; the board in each is watched only to say that it is not the one.
-    fn follow_copies(&mut self) {
-        let worktrees = self.ws.repository.worktrees().unwrap_or_default();
-        self.copies = worktrees.iter().map(|worktree| worktree.path.join(".ralph/tasks")).collect();
-        // With the folders above each, in which it comes and goes.
-        let above = self.copies.iter().flat_map(|copy| copy.ancestors().take(3).map(Path::to_owned)).collect();
-        self.changes.also(&above);
-    }
-
-    /// What was edited in a copy, told once, and once more when it is as it should be.
-    fn look_at_copies(&mut self, dirt: &Dirt) -> Vec<Event> {
-        let folders: BTreeSet<&Path> = match dirt {
-            Dirt::Nothing => return Vec::new(),
-            Dirt::Paths(paths) => paths.iter().filter_map(|path| path.parent()).collect(),
-            Dirt::Everything | Dirt::Lost => self.copies.iter().map(PathBuf::as_path).collect(),
-        };
-        let touched = self.copies.iter().any(|copy| folders.contains(copy.as_path()));
-        let everything = !matches!(dirt, Dirt::Paths(_));
-        if everything || folders.contains(self.ws.store.root().join("worktrees").as_path()) {
-            self.follow_copies();
-        }
-        if !touched && !everything {
-            return Vec::new();
-        }
-        let found: BTreeSet<String> =
-            super::worktree::edited_copies(&self.ws).unwrap_or_default().into_iter().collect();
-        let tell = |kind, message: &String| Event::new(kind, self.ws.now(), Via::Board, None).saying(message);
-        let new = found.difference(&self.copied).map(|message| tell(EventKind::Problem, message));
-        let gone = self.copied.difference(&found).map(|message| tell(EventKind::Solved, message));
-        let events = new.chain(gone).collect();
-        self.copied = found;
-        events
-    }
-
-    /// The documents and settings that have been saved since this was last asked, from the root of the repository.
-    pub fn saved_files(&mut self) -> BTreeSet<String> {
-        std::mem::take(&mut self.files)
-    }
-
-    fn note_files(&mut self, dirt: &Dirt) {
-        let Dirt::Paths(paths) = dirt else { return };
-        let root = self.ws.store.root();
-        let inside = paths.iter().filter_map(|path| path.strip_prefix(root).ok()?.to_str());
-        let told = |path: &&str| SETTINGS.contains(path) || path.starts_with(DOCUMENTS) && path.ends_with(".md");
-        self.files.extend(inside.filter(told).map(str::to_owned));
     }
 
     fn look(&mut self, dirt: Dirt) -> Result<Vec<Event>, Failure> {
@@ -411,16 +365,6 @@ fn joined(mut events: Vec<Event>, mut news: Vec<Event>) -> Vec<Event> {
     events.retain(|event| !is_claim(event) || !news.iter().any(|other| same(event, other)));
     events.extend(news);
     events
-}
-
-const SETTINGS: [&str; 2] = [".ralph/config.toml", ".ralph/workflow.toml"];
-/// Where the documents of tasks lie.
-const DOCUMENTS: &str = "thoughts/shared/";
-
-/// With the folders above each, in which it comes and goes.
-fn document_folders(ws: &Workspace) -> BTreeSet<PathBuf> {
-    let folders = DocumentKind::ALL.map(|kind| ws.store.root().join(kind.folder()));
-    folders.iter().flat_map(|folder| folder.ancestors().take(3).map(Path::to_owned)).collect()
 }
 
 fn folders(ws: &Workspace) -> Vec<PathBuf> {

@@ -1,0 +1,69 @@
+//! What is watched beside the board itself: its copies in linked worktrees, documents, and settings.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::Watch;
+use crate::agent::document::DocumentKind;
+use crate::app::Workspace;
+use crate::app::worktree::edited_copies;
+use crate::board::{Event, EventKind, Via};
+use crate::watch::Dirt;
+
+pub(super) const SETTINGS: [&str; 2] = [".ralph/config.toml", ".ralph/workflow.toml"];
+/// Where the documents of tasks lie.
+const DOCUMENTS: &str = "thoughts/shared/";
+
+/// With the folders above each, in which it comes and goes.
+pub(super) fn document_folders(ws: &Workspace) -> BTreeSet<PathBuf> {
+    let folders = DocumentKind::ALL.map(|kind| ws.store.root().join(kind.folder()));
+    folders.iter().flat_map(|folder| folder.ancestors().take(3).map(Path::to_owned)).collect()
+}
+
+impl Watch {
+    /// Worktrees come and go; the board in each is watched only to say that it is not the one.
+    pub(super) fn follow_copies(&mut self) {
+        let worktrees = self.ws.repository.worktrees().unwrap_or_default();
+        self.copies = worktrees.iter().map(|worktree| worktree.path.join(".ralph/tasks")).collect();
+        // With the folders above each, in which it comes and goes.
+        let above = self.copies.iter().flat_map(|copy| copy.ancestors().take(3).map(Path::to_owned)).collect();
+        self.changes.also(&above);
+    }
+
+    /// What was edited in a copy, told once, and once more when it is as it should be.
+    pub(super) fn look_at_copies(&mut self, dirt: &Dirt) -> Vec<Event> {
+        let folders: BTreeSet<&Path> = match dirt {
+            Dirt::Nothing => return Vec::new(),
+            Dirt::Paths(paths) => paths.iter().filter_map(|path| path.parent()).collect(),
+            Dirt::Everything | Dirt::Lost => self.copies.iter().map(PathBuf::as_path).collect(),
+        };
+        let touched = self.copies.iter().any(|copy| folders.contains(copy.as_path()));
+        let everything = !matches!(dirt, Dirt::Paths(_));
+        if everything || folders.contains(self.ws.store.root().join("worktrees").as_path()) {
+            self.follow_copies();
+        }
+        if !touched && !everything {
+            return Vec::new();
+        }
+        let found: BTreeSet<String> = edited_copies(&self.ws).unwrap_or_default().into_iter().collect();
+        let tell = |kind, message: &String| Event::new(kind, self.ws.now(), Via::Board, None).saying(message);
+        let new = found.difference(&self.copied).map(|message| tell(EventKind::Problem, message));
+        let gone = self.copied.difference(&found).map(|message| tell(EventKind::Solved, message));
+        let events = new.chain(gone).collect();
+        self.copied = found;
+        events
+    }
+
+    /// The documents and settings that have been saved since this was last asked, from the root of the repository.
+    pub fn saved_files(&mut self) -> BTreeSet<String> {
+        std::mem::take(&mut self.files)
+    }
+
+    pub(super) fn note_files(&mut self, dirt: &Dirt) {
+        let Dirt::Paths(paths) = dirt else { return };
+        let root = self.ws.store.root();
+        let inside = paths.iter().filter_map(|path| path.strip_prefix(root).ok()?.to_str());
+        let told = |path: &&str| SETTINGS.contains(path) || path.starts_with(DOCUMENTS) && path.ends_with(".md");
+        self.files.extend(inside.filter(told).map(str::to_owned));
+    }
+}

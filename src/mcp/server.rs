@@ -1,7 +1,8 @@
 //! What the protocol asks for, handed to tools, resources and prompts; every verb runs on a thread where it may block.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use rmcp::model::{
@@ -16,8 +17,8 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use serde_json::Value;
 
-use super::caller::{Call, Caller};
-use super::feed::{Feed, Followed, follow, listen};
+use super::caller::{Call, Caller, open};
+use super::feed::{Changes, Feed, Followed, follow, listen};
 use super::reply::{Refused, answer, refusal};
 use super::tool;
 use super::{Profile, Wanted, hero, prompts, resources, tools};
@@ -34,6 +35,8 @@ pub struct Server {
     feed: Arc<Feed>,
     /// What an older client has subscribed to.
     followed: Arc<Followed>,
+    /// What has changed since a client of today's was told that it is listened for.
+    accepted: Arc<Mutex<VecDeque<Changes>>>,
     /// Somebody looks after the claims.
     keeping: Arc<AtomicBool>,
     /// Those who write, one after the other.
@@ -52,6 +55,7 @@ impl Server {
             caller: Arc::new(Caller::new(options, wanted.read_only, Some(std::process::id().to_string()))),
             tools: Arc::new(tools),
             followed: Arc::default(),
+            accepted: Arc::default(),
             keeping: Arc::default(),
             turn: Arc::default(),
             profile: wanted.profile,
@@ -62,7 +66,13 @@ impl Server {
     #[must_use]
     pub fn for_client(&self, mark: Option<String>) -> Self {
         let caller = Caller::new(self.caller.options().clone(), self.caller.read_only, mark);
-        Self { caller: Arc::new(caller), followed: Arc::default(), keeping: Arc::default(), ..self.clone() }
+        Self {
+            caller: Arc::new(caller),
+            followed: Arc::default(),
+            accepted: Arc::default(),
+            keeping: Arc::default(),
+            ..self.clone()
+        }
     }
 
     /// Runs a verb for this caller, where it may block; the client can call it off.
@@ -300,13 +310,17 @@ impl ServerHandler for Server {
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        // The client is told so before `listen` is called: whoever watches has to be there by then.
+        if let Ok(changes) = self.feed.changes() {
+            open(&self.accepted).push_back(changes);
+        }
         Some(requested.clone())
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let feed = Arc::clone(&self.feed);
-        let changes = self.blocking(Asked::default(), context.request_context(), move |_| feed.changes()).await;
-        listen(changes.map_err(|failure| error(&failure))?, &context).await;
+        let accepted = open(&self.accepted).pop_front();
+        let changes = accepted.map_or_else(|| self.feed.changes(), Ok).map_err(|failure| error(&failure))?;
+        listen(changes, &context).await;
         Ok(())
     }
 

@@ -89,7 +89,7 @@ fn a_client_that_listens_hears_what_it_asked_for_until_it_cancels() {
     let wanted = json!({ "resourceSubscriptions": ["ralph://task/t-a"], "resourcesListChanged": true });
     let listening = client.send("subscriptions/listen", json!({ "_meta": meta, "notifications": wanted }));
     client.hear(|message| message["method"] == "notifications/subscriptions/acknowledged");
-    ralph(&sandbox, &["task", "set", "t-a", "priority=P2"]).ok();
+    std::fs::write(sandbox.task_file("t-a"), "title = 'at once'\n").unwrap();
     client.hears_of("ralph://task/t-a");
     let id = sandbox.add(&["B"]);
     client.hear(is_new_list);

@@ -1,0 +1,2 @@
+//! How long a frame of the terminal board takes.
+fn main() {}

@@ -127,7 +127,7 @@ fn on_screen(model: &Model) -> Vec<Offered> {
         Some(Screen::Problems { .. }) if model.task().is_some() => keys.push(letter('e', "e", "edit the file")),
         Some(_) => {}
     }
-    if !matches!(model.screens.last(), Some(Screen::Graph(_))) && model.task().is_some() {
+    if !matches!(model.screens.last(), Some(Screen::Graph(_) | Screen::Problems { .. })) && model.task().is_some() {
         keys.push(letter('g', "g", "graph"));
     }
     if !matches!(model.screens.last(), Some(Screen::Workers(_))) {

@@ -17,7 +17,7 @@ use crate::task::TaskId;
 
 pub use board::{Counts, Cursor, Named, Snapshot, age};
 pub use input::{Input, Lines};
-pub use popup::{Entry, Popup, Purpose, Said};
+pub use popup::{Entry, Popup, Purpose, Said, SaidKind};
 pub use screens::{
     Chain, ChainLine, Document, Link, Page, Reading, RoleLine, Screen, Seen, TaskScreen, Workers, task_of,
 };

@@ -43,8 +43,8 @@ pub struct Entry {
     pub text: String,
     pub more: String,
     pub tone: Tone,
-    /// It can be chosen, and is likely to be refused.
-    pub unlikely: bool,
+    /// It can be chosen, and this is why it is likely to be refused.
+    pub against: Option<String>,
 }
 
 impl Popup {
@@ -89,20 +89,36 @@ impl Popup {
 pub struct Said {
     pub message: String,
     pub hints: Vec<String>,
-    pub refused: bool,
+    pub kind: SaidKind,
     /// A person may insist on it here.
     pub insist: bool,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SaidKind {
+    Done,
+    /// Nothing was done, and nothing is wrong.
+    Told,
+    Refused,
+}
+
 impl Said {
     pub fn done(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hints: Vec::new(), refused: false, insist: false }
+        Self { message: message.into(), hints: Vec::new(), kind: SaidKind::Done, insist: false }
+    }
+
+    pub fn told(message: impl Into<String>) -> Self {
+        Self { kind: SaidKind::Told, ..Self::done(message) }
+    }
+
+    pub fn is_refusal(&self) -> bool {
+        self.kind == SaidKind::Refused
     }
 
     pub fn refusal(failure: &Failure) -> Self {
         let hints = failure.hints.iter().flat_map(super::super::words::hint).collect();
         let insist = failure.hints.iter().any(super::super::words::may_insist);
         let causes: String = failure.causes.iter().map(|cause| format!("; {cause}")).collect();
-        Self { message: format!("{}{causes}", failure.message), hints, refused: true, insist }
+        Self { message: format!("{}{causes}", failure.message), hints, kind: SaidKind::Refused, insist }
     }
 }

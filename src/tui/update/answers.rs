@@ -86,17 +86,17 @@ fn offered(popup: &mut Popup, offers: &[Offer]) {
         mark: match (offer.here, &offer.refused) {
             (true, _) => "◆",
             (false, None) => "→",
-            (false, Some(_)) => " ",
+            (false, Some(_)) => "·",
         },
         name: offer.state.to_string(),
-        text: if offer.here { "here".into() } else { offer.refused.clone().unwrap_or_default() },
+        text: if offer.here { "it is here".into() } else { String::new() },
         more: offer.command.clone().unwrap_or_default(),
         tone: words::of_meaning(offer.meaning),
-        unlikely: offer.here || offer.refused.is_some(),
+        against: offer.refused.clone(),
     };
     popup.entries = offers.iter().map(entry).collect();
     let here = offers.iter().position(|offer| offer.here).unwrap_or(0);
-    let likely = |at: &usize| !popup.entries[*at].unlikely;
+    let likely = |at: &usize| !offers[*at].here && offers[*at].refused.is_none();
     popup.at = (here..offers.len()).find(likely).or_else(|| (0..here).find(likely)).unwrap_or(here);
 }
 

@@ -155,6 +155,6 @@ fn insist(verb: Verb) -> Vec<Wish> {
 }
 
 fn say(model: &mut Model, text: &str) -> Vec<Wish> {
-    model.say(None, Said::done(text));
+    model.say(None, Said::told(text));
     Vec::new()
 }

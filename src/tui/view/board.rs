@@ -85,7 +85,7 @@ fn open(pen: &mut Pen<'_>, model: &mut Model, at: usize, area: Rect) {
     let area = Rect { width, ..area };
     pen.spot(area, Spot::Column(at));
     let focused = model.cursor.column == at;
-    let said = model.notice.as_ref().filter(|notice| focused && notice.said.refused).and_then(|notice| {
+    let said = model.notice.as_ref().filter(|notice| focused && notice.said.is_refusal()).and_then(|notice| {
         let here = model.cursor.task(&model.board).map(|task| &task.id);
         (notice.task.as_ref() == here).then(|| notice.said.clone())
     });

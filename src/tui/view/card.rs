@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::pen::{Row, piece, row_width, spread};
 use super::text;
 use crate::app::{self, Meaning, TaskView};
-use crate::tui::model::{Said, Tone};
+use crate::tui::model::{Said, SaidKind, Tone};
 use crate::tui::words;
 
 /// What a refusal may take of a card.
@@ -83,8 +83,11 @@ fn below(task: &TaskView, meaning: Meaning, width: usize, now: Timestamp) -> Opt
 
 /// What was refused, and the next step.
 pub fn refusal(said: &Said, width: usize) -> Vec<Row> {
-    let mark = if said.refused { "✗" } else { "✓" };
-    let tone = if said.refused { Tone::Urgent } else { Tone::Ready };
+    let (mark, tone) = match said.kind {
+        SaidKind::Done => ("✓", Tone::Ready),
+        SaidKind::Told => ("·", Tone::Plain),
+        SaidKind::Refused => ("✗", Tone::Urgent),
+    };
     let lines = |mark: &str, text: &str, tone: Tone, most: usize| -> Vec<Row> {
         let wrapped = text::wrap_in(&text::clean(text), width.saturating_sub(2), most);
         let lead = |at: usize| if at == 0 { format!("{mark} ") } else { "  ".to_owned() };

@@ -111,7 +111,7 @@ fn status(model: &Model, width: usize) -> Vec<Row> {
     }
     let on_card =
         |task: &Option<crate::task::TaskId>| model.screens.is_empty() && task.is_some() && *task == model.task();
-    if let Some(notice) = model.notice.as_ref().filter(|notice| !(notice.said.refused && on_card(&notice.task))) {
+    if let Some(notice) = model.notice.as_ref().filter(|notice| !(notice.said.is_refusal() && on_card(&notice.task))) {
         let rows = card::refusal(&notice.said, width - 2);
         let indented = |row: Row| std::iter::once((" ".into(), Tone::Plain)).chain(row).collect();
         return rows.into_iter().take(4).map(indented).collect();

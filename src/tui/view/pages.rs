@@ -146,7 +146,7 @@ fn links(model: &Model, page: &Page, width: usize) -> Vec<Line> {
                     known.map_or(("archived or missing", ""), |(_, title, state)| (title, state.as_str()));
                 row.push(piece(title, Tone::Plain));
                 let state = vec![piece(state, words::of_meaning(model.board.meaning(state)))];
-                row = if width < 60 { row } else { spread(row, state, width) };
+                row = if width < 50 { row } else { spread(row, state, width) };
             }
         }
         lines.push((row, Some(place)));

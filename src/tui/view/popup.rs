@@ -19,7 +19,7 @@ pub fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
     let inside = usize::from(width).saturating_sub(4);
     let said = said(popup, inside);
     let (typed, place) = typed(popup, inside, usize::from(area.height));
-    let entries = listed(popup, inside, usize::from(area.height).saturating_sub(said.len() + typed.len() + 6));
+    let entries = listed(popup, inside, usize::from(area.height).saturating_sub(said.len() + typed.len() + 4));
     let height = (typed.len() + entries.len() + said.len()) as u16 + 2;
     let frame = centred(area, width, height.max(3));
     pen.clear(frame);
@@ -54,6 +54,13 @@ fn centred(area: Rect, width: u16, height: u16) -> Rect {
 
 fn said(popup: &Popup, width: usize) -> Vec<Row> {
     let mut rows = popup.said.as_ref().map(|said| card::refusal(said, width)).unwrap_or_default();
+    if popup.purpose == Purpose::Move && popup.said.is_none() {
+        // Always two lines, so that the frame stays where it is.
+        let against = popup.entries.get(popup.at).and_then(|entry| entry.against.as_deref());
+        let lines = text::wrap_in(&text::clean(against.unwrap_or_default()), width, 2);
+        rows = lines.into_iter().map(|line| vec![piece(line, Tone::Dim)]).collect();
+        rows.resize(2, Row::new());
+    }
     if popup.waits {
         rows = vec![vec![piece("…", Tone::Dim)]];
     }
@@ -109,7 +116,7 @@ fn listed(popup: &Popup, width: usize, room: usize) -> Vec<(Row, Option<usize>)>
 }
 
 fn entry_row(entry: &Entry, names: usize, width: usize) -> Row {
-    let tone = |tone| if entry.unlikely { Tone::Dim } else { tone };
+    let tone = |tone| if entry.against.is_some() { Tone::Dim } else { tone };
     let name = text::cut(&text::clean(&entry.name), names);
     let gap = " ".repeat(names.saturating_sub(text::width(&name)));
     let mut row = Row::new();

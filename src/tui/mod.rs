@@ -6,13 +6,15 @@
 //! view/        the model → a frame; only what is in sight
 //! desk/        wishes → verbs of `app`, on a thread of its own
 //! feed.rs      what others change meanwhile
-//! session.rs   the loop between them; editors
+//! session.rs   the loop between them
+//! editing.rs   the person's editor
 //! frames.rs    frames without a terminal
 //! terminal.rs  taking the terminal and giving it back
 //! words.rs     refusals and standings in words
 //! ```
 
 mod desk;
+mod editing;
 mod feed;
 mod frames;
 mod keys;

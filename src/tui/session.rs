@@ -9,12 +9,11 @@ use ratatui::crossterm::event;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 
 use super::desk::{self, Job};
-use super::model::{Answer, Model, Settle, Verb, Wish};
+use super::model::{Answer, Model, Verb, Wish};
 use super::terminal::{Screen, broken};
 use super::view::{self, Theme};
 use super::{Wanted, feed, update};
 use crate::app::{self, Draft, Editing, Failure, Options, Workspace};
-use crate::task::TaskId;
 
 /// How long the screen may be behind what happens elsewhere.
 const BEAT: Duration = Duration::from_millis(50);
@@ -52,15 +51,15 @@ fn signals() -> Result<Arc<AtomicUsize>, Failure> {
     Ok(asked)
 }
 
-struct Session {
+pub(super) struct Session {
     jobs: Sender<Job>,
     /// For the clock, and for what is done while the editor has the terminal.
-    ws: Workspace,
-    model: Model,
+    pub(super) ws: Workspace,
+    pub(super) model: Model,
     theme: Theme,
-    screen: Screen,
+    pub(super) screen: Screen,
     /// A file in the person's hands, until it is saved.
-    draft: Option<(Draft, Editing, String)>,
+    pub(super) draft: Option<(Draft, Editing, String)>,
     quit: bool,
 }
 
@@ -122,7 +121,7 @@ impl Session {
         }
     }
 
-    fn carry_out(&mut self, wishes: Vec<Wish>) -> Result<(), Failure> {
+    pub(super) fn carry_out(&mut self, wishes: Vec<Wish>) -> Result<(), Failure> {
         for wish in wishes {
             match wish {
                 Wish::Read(read) => self.send(Job::Read(read))?,
@@ -145,89 +144,4 @@ impl Session {
     fn send(&self, job: Job) -> Result<(), Failure> {
         self.jobs.send(job).map_err(|_| desk::gone())
     }
-
-    fn edit(&mut self, id: &TaskId) -> Result<(), Failure> {
-        let begun = app::begin_edit(&self.ws, id).and_then(|editing| {
-            let draft = Draft::new(&format!("{id}.toml"), &editing.text)?;
-            Ok((draft, editing, String::new()))
-        });
-        match begun {
-            Ok(begun) => self.draft = Some(begun),
-            Err(failure) => return Ok(update::refused(&mut self.model, Some(id.clone()), &failure)),
-        }
-        self.edit_again()
-    }
-
-    fn edit_again(&mut self) -> Result<(), Failure> {
-        let Some((draft, editing, written)) = &mut self.draft else { return Ok(()) };
-        match self.screen.lend(|| draft.edit())? {
-            Ok(text) => {
-                written.clone_from(&text);
-                let (task, old) = (editing.id.clone(), editing.text.clone());
-                self.carry_out(vec![Wish::Do(Verb::Save { task, old, new: text, anyway: false })])
-            }
-            Err(failure) => {
-                update::unsaved(&mut self.model, editing.id.clone(), &failure);
-                Ok(())
-            }
-        }
-    }
-
-    /// What to do with a file that was not saved.
-    fn settle(&mut self, settle: Settle) -> Result<(), Failure> {
-        match (settle, self.draft.take()) {
-            (Settle::EditAgain, Some(draft)) => {
-                self.draft = Some(draft);
-                self.edit_again()
-            }
-            (Settle::SaveAnyway, Some(draft)) => {
-                let (task, old, new) = (draft.1.id.clone(), draft.1.text.clone(), draft.2.clone());
-                self.draft = Some(draft);
-                self.carry_out(vec![Wish::Do(Verb::Save { task, old, new, anyway: true })])
-            }
-            (Settle::Leave, Some((draft, editing, _))) => {
-                let failure = draft.kept(not_saved());
-                update::refused(&mut self.model, Some(editing.id), &failure);
-                Ok(())
-            }
-            (_, None) => Ok(()),
-        }
-    }
-
-    fn compose(&mut self, id: TaskId, text: &str) -> Result<(), Failure> {
-        let draft = match Draft::new("NOTE.md", text) {
-            Ok(draft) => draft,
-            Err(failure) => return Ok(update::refused(&mut self.model, Some(id), &failure)),
-        };
-        let written = self.screen.lend(|| draft.edit())?;
-        match written {
-            Ok(text) => {
-                let wishes = update::composed(&mut self.model, id, &text);
-                self.carry_out(wishes)
-            }
-            Err(failure) => Ok(update::refused(&mut self.model, Some(id), &draft.kept(failure))),
-        }
-    }
-
-    /// What was written and not saved stays in files; they are named once the terminal is as it was.
-    fn leave(mut self) -> Option<Failure> {
-        let mut failure = None;
-        let typed = self.model.popup.take().filter(|popup| popup.purpose == super::model::Purpose::Note);
-        if let Some((task, text)) = typed.and_then(|popup| Some((popup.task.clone()?, popup.typed().to_owned()))) {
-            self.model.unsaved.insert(task, text);
-        }
-        for (_, text) in self.model.unsaved.iter().filter(|(_, text)| !text.trim().is_empty()) {
-            if let Ok(draft) = Draft::new("NOTE.md", text) {
-                failure = Some(draft.kept(failure.unwrap_or_else(not_saved)));
-            }
-        }
-        if let Some((draft, ..)) = self.draft.take() {
-            failure = Some(draft.kept(failure.unwrap_or_else(not_saved)));
-        }
-        failure
-    }
-}
-
-fn not_saved() -> Failure {
-    Failure::refused("unsaved", "what you wrote is not saved")
 }

@@ -16,18 +16,25 @@ pub fn hint(hint: &Hint) -> Vec<String> {
         Hint::Edit { file, .. } => vec![format!("put it right in {file}")],
         Hint::Retry => vec!["try again".into()],
         Hint::List | Hint::Ready => vec!["R reads the board again".into()],
-        Hint::Workflow => vec!["m shows where it may go".into()],
+        Hint::Workflow => vec![MENU.into()],
         Hint::Wait { task } => vec![format!("w shows who has {task}, and until when")],
         Hint::Why { .. } => vec!["g shows the chain".into()],
         Hint::Claim { command, .. } => vec![format!("c claims it, for {command}")],
-        Hint::Advice { .. } if may_insist(hint) => vec!["F insists; the journal tells who did".into()],
-        Hint::Advice { text } => vec![text.clone()],
+        Hint::Advice { text } => {
+            let before = text.split(INSIST).next().unwrap_or_default().trim_end_matches([';', ' ']);
+            if before.is_empty() { Vec::new() } else { vec![before.to_owned()] }
+        }
     }
 }
 
-/// Whether the refusal is one that a person may overrule.
+pub const MENU: &str = "m shows where it may go";
+
+/// How advice says that a person may overrule a refusal; here that is a key.
+const INSIST: &str = "a person may insist";
+pub const INSISTING: &str = "F insists; the journal tells who did";
+
 pub fn may_insist(hint: &Hint) -> bool {
-    matches!(hint, Hint::Advice { text } if text.contains("may insist"))
+    matches!(hint, Hint::Advice { text } if text.contains(INSIST))
 }
 
 /// One character for where a task stands, and what it means.
@@ -67,4 +74,17 @@ pub fn field(change: &FieldChange) -> String {
 
 pub fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_keeps_what_it_says_beside_insisting() {
+        let advice = |text: &str| hint(&Hint::Advice { text: text.into() });
+        assert_eq!(advice("link the plan; a person may insist with `--force`"), ["link the plan"]);
+        assert_eq!(advice("a person may insist with `--force`"), [""; 0]);
+        assert_eq!(advice("split it first"), ["split it first"]);
+    }
 }

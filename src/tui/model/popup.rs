@@ -2,8 +2,10 @@
 
 use super::Tone;
 use super::input::{Input, Lines};
+use super::wish::Verb;
 use crate::app::Failure;
 use crate::task::TaskId;
+use crate::tui::words;
 
 /// What comes of the choice or the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,9 +118,16 @@ impl Said {
     }
 
     pub fn refusal(failure: &Failure) -> Self {
-        let hints = failure.hints.iter().flat_map(super::super::words::hint).collect();
-        let insist = failure.hints.iter().any(super::super::words::may_insist);
+        let hints = failure.hints.iter().flat_map(words::hint).collect();
         let causes: String = failure.causes.iter().map(|cause| format!("; {cause}")).collect();
-        Self { message: format!("{}{causes}", failure.message), hints, kind: SaidKind::Refused, insist }
+        Self { message: format!("{}{causes}", failure.message), hints, kind: SaidKind::Refused, insist: false }
+    }
+
+    /// Of a move: that one a person may insist on here.
+    pub fn refused(verb: &Verb, failure: &Failure) -> Self {
+        let mut said = Self::refusal(failure);
+        said.insist = matches!(verb, Verb::Move { insist: false, .. }) && failure.hints.iter().any(words::may_insist);
+        said.hints.extend(said.insist.then(|| words::INSISTING.to_owned()));
+        said
     }
 }

@@ -17,7 +17,7 @@ pub enum Screen {
 pub struct TaskScreen {
     pub id: TaskId,
     /// Not there until it is read.
-    pub page: Option<Page>,
+    pub page: Option<Box<Page>>,
     pub scroll: usize,
     /// Which of its links is selected.
     pub link: Option<usize>,

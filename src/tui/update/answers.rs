@@ -49,7 +49,7 @@ fn read(model: &mut Model, reading: Reading) {
         (Reading::Task(page), Some(Screen::Task(screen)), _) if screen.id == page.shown.task.id => {
             let count = page.links().len();
             screen.link = screen.link.filter(|at| *at < count);
-            screen.page = Some(*page);
+            screen.page = Some(page);
         }
         (Reading::Chain { id, verdict, lines }, Some(Screen::Graph(chain)), _) if chain.id == id => {
             let selected = chain.selected().map_or_else(|| chain.id.clone(), |task| task.id.clone());
@@ -146,9 +146,12 @@ fn turned_down(model: &mut Model, verb: Verb, failure: &Failure) {
     if let Verb::Save { task, .. } = verb {
         return unsaved(model, task, failure);
     }
-    let said = Said::refusal(failure);
+    let mut said = Said::refused(&verb, failure);
     match model.popup.as_mut().filter(|popup| popup.waits) {
-        Some(popup) => (popup.said, popup.waits) = (Some(said), false),
+        Some(popup) => {
+            said.hints.retain(|hint| popup.purpose != Purpose::Move || hint != words::MENU);
+            (popup.said, popup.waits) = (Some(said), false);
+        }
         None => model.notice = Some(Notice { task: verb.task().cloned(), said, again: Some(verb) }),
     }
 }

@@ -148,10 +148,8 @@ fn back(model: &mut Model, key: KeyCode) -> Vec<Wish> {
 
 /// The same once more, by a person who means it.
 fn insist(verb: Verb) -> Vec<Wish> {
-    match verb {
-        Verb::Move { task, to, .. } => vec![Wish::Do(Verb::Move { task, to, insist: true })],
-        other => vec![Wish::Do(other)],
-    }
+    let Verb::Move { task, to, .. } = verb else { return Vec::new() };
+    vec![Wish::Do(Verb::Move { task, to, insist: true })]
 }
 
 fn say(model: &mut Model, text: &str) -> Vec<Wish> {

@@ -22,6 +22,8 @@ pub fn mouse(model: &mut Model, event: MouseEvent, at: Instant) -> Vec<Wish> {
             press(model, spot, double, at)
         }
         MouseEventKind::Drag(MouseButton::Left) => {
+            // What was carried was not clicked.
+            model.click = None;
             let over = spot.and_then(column);
             if let Some(drag) = &mut model.drag {
                 drag.over = over;

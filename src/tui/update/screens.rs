@@ -59,7 +59,7 @@ pub fn enter(model: &mut Model) -> Vec<Wish> {
                 None => super::say(model, "tab selects a link to go to"),
             }
         }
-        Some(Screen::Document(_)) => Vec::new(),
+        Some(Screen::Document(_)) => super::say(model, "j and k scroll, q goes back"),
         Some(Screen::Problems { .. }) => match model.task() {
             Some(task) => vec![Wish::Edit(task)],
             None => super::say(model, "this file is no task's: put it right by hand"),

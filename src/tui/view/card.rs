@@ -9,7 +9,7 @@ use crate::tui::model::{Said, SaidKind, Tone};
 use crate::tui::words;
 
 /// What a refusal may take of a card.
-const MESSAGE: usize = 5;
+const MESSAGE: usize = 6;
 
 pub fn rows(task: &TaskView, meaning: Meaning, width: usize, now: Timestamp, said: Option<&Said>) -> Vec<Row> {
     let mut rows = vec![spread(named(task, meaning), sized(task), width)];
@@ -95,7 +95,7 @@ pub fn refusal(said: &Said, width: usize) -> Vec<Row> {
     };
     let mut rows = lines(mark, &said.message, tone, MESSAGE);
     for hint in &said.hints {
-        rows.extend(lines("→", hint, Tone::Accent, 3));
+        rows.extend(lines("→", hint, Tone::Accent, MESSAGE));
     }
     rows
 }

@@ -8,6 +8,8 @@ mod markdown;
 mod pages;
 mod pen;
 mod popup;
+#[cfg(test)]
+mod tests;
 mod text;
 mod theme;
 
@@ -114,7 +116,7 @@ fn status(model: &Model, width: usize) -> Vec<Row> {
     if let Some(notice) = model.notice.as_ref().filter(|notice| !(notice.said.is_refusal() && on_card(&notice.task))) {
         let rows = card::refusal(&notice.said, width - 2);
         let indented = |row: Row| std::iter::once((" ".into(), Tone::Plain)).chain(row).collect();
-        return rows.into_iter().take(4).map(indented).collect();
+        return rows.into_iter().take(6).map(indented).collect();
     }
     let all = model.board.all.len();
     let shown = match model.board.shown() {

@@ -43,7 +43,7 @@ fn heading(pen: &mut Pen<'_>, model: &Model, page: &Page, area: Rect) -> Rect {
     let meaning = model.board.meaning(&task.state);
     let (mark, tone) = words::mark(task, meaning);
     let width = usize::from(area.width);
-    let left = vec![piece(format!(" {mark} "), tone), piece(format!("{}  ", task.id), Tone::Id)];
+    let left = [piece(format!(" {mark} "), tone), piece(format!("{}  ", task.id), Tone::Id)];
     let state = vec![piece(task.state.clone(), words::of_meaning(meaning)), piece(" ", Tone::Plain)];
     let indent = left.iter().map(|(text, _)| text::width(text)).sum::<usize>();
     let room = width.saturating_sub(indent + text::width(&task.state) + 3);

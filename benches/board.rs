@@ -64,7 +64,8 @@ fn board(root: &Path, tasks: usize) {
     run(Command::new("git").args(["init", "-q", "-b", "main"]), root);
     run(Command::new(RALPH).arg("init"), root);
     let line = |n: usize| {
-        let blocker = if n > 10 && n.is_multiple_of(3) { format!(",\"blocked_by\":[\"r{}\"]", n - 7) } else { String::new() };
+        let blocker =
+            if n > 10 && n.is_multiple_of(3) { format!(",\"blocked_by\":[\"r{}\"]", n - 7) } else { String::new() };
         format!(
             "{{\"ref\":\"r{n}\",\"title\":\"Task number {n} with a title that takes two lines of a card 日本\",\"state\":\"{}\",\
              \"priority\":\"P{}\",\"estimate\":\"S\",\"labels\":[\"area-{}\",\"bug\"]{blocker}}}\n",

@@ -31,7 +31,7 @@ impl<'a> Terminal<'a> {
     }
 
     fn board(sandbox: &'a Sandbox, size: (u16, u16)) -> Self {
-        let terminal = Self::new(sandbox, size, "\"$RALPH\" board --color always", &[]);
+        let terminal = Self::new(sandbox, size, "\"$RALPH\" board --color always; echo ended $?; exec cat", &[]);
         terminal.until("the board", |screen| screen.contains("Backlog") && screen.contains("live"));
         terminal
     }

@@ -69,7 +69,7 @@ fn page(ws: &Workspace, id: &TaskId) -> Result<Page, Failure> {
 
 /// What can start now is at the top; lines lead down to what it sets free.
 fn lines(graphed: Graphed) -> Vec<ChainLine> {
-    let mut renderer = GraphRowRenderer::new().output().with_min_row_height(1).build_box_drawing();
+    let mut renderer = GraphRowRenderer::new().output().with_min_row_height(2).build_box_drawing();
     let mut lines = Vec::new();
     for node in graphed.nodes {
         let below = node.leads_to.iter().map(|id| Ancestor::Parent(id.to_string())).collect();

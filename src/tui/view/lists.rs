@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::card;
-use super::pen::{Pen, Row, piece, spread};
+use super::pen::{Pen, Row, piece, row_width, spread};
 use super::text;
 use crate::app::{self, ClaimLine, Outcome, Run, TaskView};
 use crate::tui::model::{Chain, Model, Seen, Spot, Tone, Workers};
@@ -29,6 +29,7 @@ fn list(pen: &mut Pen<'_>, model: &mut Model, lines: &[Line], at: usize, area: R
 
 fn title(pen: &mut Pen<'_>, area: Rect, left: Row, right: &str) -> Rect {
     let width = usize::from(area.width);
+    let right = text::cut(right, width.saturating_sub(row_width(&left) + 3));
     pen.row(area.x, area.y, area.width, &spread(left, vec![piece(right, Tone::Dim)], width.saturating_sub(1)));
     pen.row(area.x, area.y + 1, area.width, &vec![("─".repeat(width), Tone::Dim)]);
     Rect { y: area.y + 2, height: area.height.saturating_sub(2), ..area }

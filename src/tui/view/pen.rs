@@ -37,10 +37,10 @@ pub fn fitted(row: Row, most: usize) -> Row {
         if left == 0 {
             break;
         }
-        let piece = text::cut(&piece, left);
-        left -= text::width(&piece).min(left);
-        let missing = piece.ends_with('…');
-        kept.push((piece, tone));
+        let shown = text::cut(&piece, left);
+        left -= text::width(&shown).min(left);
+        let missing = shown != piece;
+        kept.push((shown, tone));
         if missing {
             break;
         }

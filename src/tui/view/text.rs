@@ -50,6 +50,10 @@ pub fn wrap(text: &str, most: usize) -> Vec<String> {
         }
         while word.width() > most {
             let (start, rest) = head(word, most);
+            if start.is_empty() {
+                // A single character that is wider than the line: nothing of it can be shown.
+                break;
+            }
             lines.push(start.to_owned());
             word = rest;
         }

@@ -137,7 +137,6 @@ fn tour(size: (u16, u16)) {
     terminal.press(&["/"]);
     terminal.shows("titles, labels");
     terminal.typed("saved card");
-    terminal.shows("Charge a saved card");
     terminal.press(&["Enter"]);
     see("task", terminal.shows("for builder"));
     terminal.press(&["g"]);
@@ -295,6 +294,22 @@ fn an_edit_is_saved_and_one_that_cannot_be_is_never_lost() {
     let kept = std::fs::read_to_string(path.trim()).unwrap();
     assert!(kept.contains("title = \"twice"), "{kept}");
     assert!(!sandbox.read_task(&task).contains("twice"));
+}
+
+#[test]
+fn a_note_that_was_begun_stays_in_a_file_when_the_board_ends() {
+    let sandbox = Sandbox::new();
+    sandbox.add(&["Half said"]);
+    let terminal = Terminal::board(&sandbox, (80, 24));
+    terminal.shows("Half said");
+    terminal.press(&["n"]);
+    terminal.shows("note on");
+    terminal.typed("not to be lost");
+    terminal.shows("not to be lost");
+    terminal.press(&["C-c"]);
+    let screen = terminal.shows("ended 1");
+    let path = screen.lines().find_map(|line| line.split_once("your text is in ")).unwrap().1;
+    assert_eq!(std::fs::read_to_string(path.trim()).unwrap(), "not to be lost");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::app::{self, Editing, Failure, NewTask, Reach, Workspace};
 use crate::task::{Problem, TaskId};
 use crate::tui::model::Verb;
+use crate::tui::view::text::cut;
 use crate::tui::words;
 
 pub enum Outcome {
@@ -75,7 +76,8 @@ fn saved(ws: &Workspace, editing: &Editing, text: &str, anyway: bool) -> Result<
     let text = match (edited.changed, changes.is_empty()) {
         (false, _) => "nothing changed".to_owned(),
         (true, true) => "saved (comments or layout)".to_owned(),
-        (true, false) => changes.join(", "),
+        // The history has all of it.
+        (true, false) => cut(&changes.join(", "), 150),
     };
     Ok(Outcome::Done { task: edited.task, text })
 }

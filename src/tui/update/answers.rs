@@ -11,7 +11,7 @@ use crate::tui::words;
 pub fn answer(model: &mut Model, answer: Answer) -> Vec<Wish> {
     match answer {
         Answer::Board(board) => loaded(model, *board),
-        Answer::Read(reading) => read(model, reading),
+        Answer::Read(reading) => return read(model, reading),
         Answer::Unread { read, failure } => unread(model, read, &failure),
         Answer::Done { verb, text, task } => return done(model, &verb, &text, task),
         Answer::Refused { verb, failure } => turned_down(model, verb, &failure),
@@ -44,7 +44,7 @@ fn loaded(model: &mut Model, board: Snapshot) {
     }
 }
 
-fn read(model: &mut Model, reading: Reading) {
+fn read(model: &mut Model, reading: Reading) -> Vec<Wish> {
     match (reading, model.screens.last_mut(), model.popup.as_mut()) {
         (Reading::Task(page), Some(Screen::Task(screen)), _) if screen.id == page.shown.task.id => {
             let count = page.links().len();
@@ -72,12 +72,16 @@ fn read(model: &mut Model, reading: Reading) {
         (Reading::Found { text, hits }, _, Some(popup))
             if popup.purpose == Purpose::Search && popup.typed() == text =>
         {
-            popup.entries = hits.into_iter().map(found).collect();
-            popup.at = 0;
+            let first = hits.first().map(|hit| hit.task.id.clone()).filter(|_| popup.waits);
+            (popup.entries, popup.at, popup.waits) = (hits.into_iter().map(found).collect(), 0, false);
+            if let Some(id) = first {
+                return super::popup::found(model, id);
+            }
         }
         // It was for something that is closed by now.
         _ => {}
     }
+    Vec::new()
 }
 
 /// The first state that it may go to is selected.
@@ -94,7 +98,7 @@ fn offered(popup: &mut Popup, offers: &[Offer]) {
         tone: words::of_meaning(offer.meaning),
         against: offer.refused.clone(),
     };
-    popup.entries = offers.iter().map(entry).collect();
+    (popup.entries, popup.said) = (offers.iter().map(entry).collect(), None);
     let here = offers.iter().position(|offer| offer.here).unwrap_or(0);
     let likely = |at: &usize| !offers[*at].here && offers[*at].refused.is_none();
     popup.at = (here..offers.len()).find(likely).or_else(|| (0..here).find(likely)).unwrap_or(here);

@@ -10,7 +10,7 @@ mod pen;
 mod popup;
 #[cfg(test)]
 mod tests;
-mod text;
+pub(super) mod text;
 mod theme;
 
 use ratatui::Frame;

@@ -2,7 +2,7 @@
 
 use super::close;
 use crate::task::TaskId;
-use crate::tui::model::{Model, Popup, Purpose, Settle, Verb, Wish};
+use crate::tui::model::{Model, Popup, Purpose, Said, Settle, Verb, Wish};
 
 pub fn choose(model: &mut Model) -> Vec<Wish> {
     let Some(popup) = model.popup.as_mut() else { return Vec::new() };
@@ -22,12 +22,11 @@ pub fn choose(model: &mut Model) -> Vec<Wish> {
             let title = popup.typed().to_owned();
             wait_for(popup, Verb::Add { title })
         }
-        (Purpose::Search, _, Some(id)) => {
-            model.popup = None;
-            if let Some(place) = model.board.find(&id) {
-                model.cursor.put(place);
-            }
-            model.open_task(id)
+        (Purpose::Search, _, Some(id)) => found(model, id),
+        // Typed faster than it is read: the first one, as soon as it is there.
+        (Purpose::Search, ..) => {
+            popup.waits = !popup.typed().trim().is_empty();
+            Vec::new()
         }
         (Purpose::Filter, ..) => {
             if model.filter == model.board.filter {
@@ -39,8 +38,20 @@ pub fn choose(model: &mut Model) -> Vec<Wish> {
         }
         (Purpose::Edited, ..) => settled(model),
         (Purpose::Help, ..) => close(model),
-        _ => Vec::new(),
+        _ => {
+            popup.said = Some(Said::told("nothing is selected"));
+            Vec::new()
+        }
     }
+}
+
+/// Opened, and selected on the board below.
+pub fn found(model: &mut Model, id: TaskId) -> Vec<Wish> {
+    model.popup = None;
+    if let Some(place) = model.board.find(&id) {
+        model.cursor.put(place);
+    }
+    model.open_task(id)
 }
 
 fn wait_for(popup: &mut Popup, verb: Verb) -> Vec<Wish> {
@@ -52,7 +63,10 @@ pub(super) fn moved(popup: &mut Popup, insist: bool) -> Vec<Wish> {
     let to = popup.entries.get(popup.at).map(|entry| entry.name.clone());
     match (popup.task.clone(), to) {
         (Some(task), Some(to)) => wait_for(popup, Verb::Move { task, to, insist }),
-        _ => Vec::new(),
+        _ => {
+            popup.said = Some(Said::told("not read yet: try again"));
+            Vec::new()
+        }
     }
 }
 

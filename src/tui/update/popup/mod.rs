@@ -8,7 +8,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use crate::tui::keys::{HELP, Motion};
 use crate::tui::model::{Lines, Model, Popup, Purpose, Read, Settle, Wish};
 use choose::moved;
-pub use choose::{EDIT_AGAIN, LEAVE, SAVE_ANYWAY, choose};
+pub use choose::{EDIT_AGAIN, LEAVE, SAVE_ANYWAY, choose, found};
 use open::fill;
 pub use open::{block, move_menu, note, open, unblock};
 
@@ -92,11 +92,11 @@ fn typed(model: &mut Model) -> Vec<Wish> {
             model.filter = text;
             vec![Wish::Read(Read::Board { filter: model.filter.clone() })]
         }
-        Purpose::Search if text.trim().is_empty() => {
+        Purpose::Search => {
+            // What was found for other words is not to be chosen by mistake.
             popup.entries.clear();
-            Vec::new()
+            if text.trim().is_empty() { Vec::new() } else { vec![Wish::Read(Read::Search(text))] }
         }
-        Purpose::Search => vec![Wish::Read(Read::Search(text))],
         Purpose::Block => {
             fill(model);
             Vec::new()

@@ -6,7 +6,9 @@ use std::time::Duration;
 use super::model::Answer;
 use crate::app::{Options, Watch, WatchOptions};
 
-const IDLE: Duration = Duration::from_secs(2);
+/// A look costs as much as the board is large: changes, leases and programs that end wake the watcher by themselves.
+const IDLE: Duration = Duration::from_secs(60);
+const TROUBLED: Duration = Duration::from_secs(2);
 
 /// Tells of every change until nobody listens.
 pub fn start(options: Options, tell: Sender<Answer>) {
@@ -41,7 +43,7 @@ fn follow(mut watch: Watch, tell: &Sender<Answer>) {
         }
         if trouble.is_some() {
             // Somebody holds the board for long, or it is away for a moment.
-            std::thread::sleep(IDLE);
+            std::thread::sleep(TROUBLED);
         }
         events = watch.next(IDLE);
     }

@@ -17,6 +17,8 @@ use crate::app::{self, Draft, Editing, Failure, Options, Workspace};
 
 /// How long the screen may be behind what happens elsewhere.
 const BEAT: Duration = Duration::from_millis(50);
+/// The same while the person waits for an answer.
+const SHORT: Duration = Duration::from_millis(5);
 /// How often it is drawn when nothing happens: clocks go on.
 const AGAIN: Duration = Duration::from_secs(1);
 
@@ -87,7 +89,8 @@ impl Session {
 
     /// What the person has pressed by the end of a beat.
     fn listen(&mut self) -> Result<bool, Failure> {
-        let mut wait = BEAT;
+        let waits = !self.model.loaded || self.model.busy > 0;
+        let mut wait = if waits { SHORT } else { BEAT };
         let mut heard = false;
         while event::poll(wait).map_err(broken)? {
             let wishes = update::event(&mut self.model, event::read().map_err(broken)?, Instant::now());

@@ -14,9 +14,10 @@
 //! watch/      file events: which paths may have changed
 //! app/        the verbs, one file each: add, set, block, note, undo, doctor …
 //! mcp/        the Model Context Protocol: the same verbs as tools, for agents
+//! tui/        the board on the terminal
 //! cli/        the command line: parse → one verb → show; it starts the other faces, which know nothing of it
 //!
-//! cli → mcp → app → store git github agent watch → board → workflow → task          (config and fs are leaves beside task)
+//! cli → mcp tui → app → store git github agent watch → board → workflow → task          (config and fs are leaves beside task)
 //! ```
 //!
 //! A verb takes the board's lock, reads what it needs, decides (in `board`, without touching disk), commits once through
@@ -33,5 +34,6 @@ pub mod github;
 pub mod mcp;
 pub mod store;
 pub mod task;
+pub mod tui;
 mod watch;
 pub mod workflow;

@@ -86,16 +86,23 @@ const CRITICAL: i64 = 96;
 const DAYS: usize = 14;
 const FIRST: usize = 5;
 
+impl Workspace {
+    /// As the settings call it, else as its folder is called.
+    pub fn board_name(&self) -> String {
+        let folder = || self.store.root().file_name().map(|name| name.to_string_lossy().into_owned());
+        let named = Some(self.settings.text("board.name")).filter(|name| !name.is_empty());
+        named.map(str::to_owned).or_else(folder).unwrap_or_default()
+    }
+}
+
 pub fn status(ws: &Workspace) -> Result<Status, Failure> {
     let board = ws.board()?;
     let standings = Standings::new(&board, ws.rules());
     let times = FlowTimes::new(&steps(&ws.journal()?));
     let now = ws.now();
-    let folder = ws.store.root().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let named = ws.settings.text("board.name");
     let done = ws.flow().closing().map(|state| times.arrivals(state, now, DAYS)).unwrap_or_default();
     Ok(Status {
-        name: if named.is_empty() { folder } else { named.to_owned() },
+        name: ws.board_name(),
         states: states(ws, &board, &times),
         claims: held(&board),
         ready: queues(ws, &board, &standings),

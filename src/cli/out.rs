@@ -46,6 +46,10 @@ impl Out {
         });
     }
 
+    pub fn color(&self) -> bool {
+        self.color.get()
+    }
+
     /// How wide a line may be; without a terminal, as wide as it likes.
     pub fn width(&self) -> Option<usize> {
         let columns = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());

@@ -1,11 +1,11 @@
 //! What verbs return, in words for a person.
 
-use jiff::{SignedDuration, Timestamp};
-
 use super::style::{self, paint};
 use super::table::{self, Cell, cell, clean, cut};
 use crate::app::{FieldChange, Hint, TaskView};
 use crate::task::Value;
+
+pub use crate::app::{ago, span};
 
 /// The next step as commands of this program; never one that destroys something.
 pub fn hint(hint: &Hint) -> Vec<String> {
@@ -25,22 +25,6 @@ pub fn hint(hint: &Hint) -> Vec<String> {
         Hint::Why { task } => vec![format!("`ralph why {task}` shows the chain")],
         Hint::Claim { task, command } => vec![format!("`ralph claim {task} --for {command}` takes it")],
         Hint::Advice { text } => vec![text.clone()],
-    }
-}
-
-/// `3h`, `2d`: how long ago.
-pub fn ago(at: Timestamp, now: Timestamp) -> String {
-    span(now.duration_since(at))
-}
-
-pub fn span(duration: SignedDuration) -> String {
-    let seconds = duration.as_secs().max(0);
-    match seconds {
-        0..60 => format!("{seconds}s"),
-        60..3_600 => format!("{}m", seconds / 60),
-        3_600..172_800 => format!("{}h", seconds / 3_600),
-        172_800..5_184_000 => format!("{}d", seconds / 86_400),
-        _ => format!("{}mo", seconds / 2_592_000),
     }
 }
 

@@ -5,6 +5,7 @@
 mod anywhere;
 mod architecture;
 mod artifacts;
+mod board_tui;
 mod broken;
 mod claims;
 mod commands;

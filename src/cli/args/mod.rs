@@ -177,6 +177,8 @@ pub enum Command {
     Setup(Setup),
     /// Serve the board to agents: tools, resources and prompts over the Model Context Protocol
     Mcp(Mcp),
+    /// The board on the terminal: columns, cards, who has what; live
+    Board(Board),
     /// Print the completion script of a shell, with live ids, states and labels
     Completions(Completions),
     /// Print the manual page, or write all of them
@@ -190,6 +192,13 @@ pub enum Command {
     /// Merge three versions of a task file (called by git)
     #[command(hide = true)]
     MergeDriver(MergeDriver),
+}
+
+#[derive(Debug, Args)]
+pub struct Board {
+    /// Only what matches: the terms of `task ls`, such as label:bug state:backlog ready, or words to search for
+    #[arg(value_name = "FILTER")]
+    pub filter: Vec<String>,
 }
 
 #[derive(Debug, Args)]

@@ -1,8 +1,8 @@
 //! `ralph task edit`.
 
-use crate::app::{self, Edited, Editing, Failure, Workspace};
+use crate::app::{self, Draft, Edited, Editing, Failure, Workspace};
 use crate::cli::args::One;
-use crate::cli::editor::{self, Draft};
+use crate::cli::editor;
 use crate::cli::{Answer, Outcome, Session, words};
 
 pub fn run(session: &Session<'_>, args: &One) -> Answer {

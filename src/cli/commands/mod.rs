@@ -4,6 +4,7 @@ mod add;
 mod archive;
 mod artifact;
 mod block;
+mod board;
 mod claim;
 mod commit;
 mod config;
@@ -99,6 +100,7 @@ pub fn run(session: &Session<'_>, command: Command) -> Answer {
         Command::Trust(args) => trust::run(session, &args),
         Command::Hook(args) => hook::run(session, &args),
         Command::Setup(command) => setup::run(session, &command),
+        Command::Board(args) => board::run(session, &args),
         Command::Mcp(args) => mcp::run(session, &args),
         Command::Completions(args) => shell::completions(session, &args),
         Command::Man(args) => shell::man(session, &args),

@@ -1,0 +1,40 @@
+//! Where a task may go from here, for faces that offer it: every state, and what the judge would say.
+
+use serde::Serialize;
+
+use super::moves::{judged, missing};
+use super::{Failure, Meaning, Workspace};
+use crate::task::{StateName, TaskId};
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Offer {
+    pub state: StateName,
+    pub meaning: Meaning,
+    /// The task is there already.
+    pub here: bool,
+    /// What the move would be done as.
+    pub command: Option<String>,
+    /// Why it would be refused; a person may insist on some.
+    pub refused: Option<String>,
+}
+
+/// In the order of the workflow. A look ahead, no promise: the move is judged again when it is made.
+pub fn offers(ws: &Workspace, id: &TaskId) -> Result<Vec<Offer>, Failure> {
+    let (board, actor) = (ws.family(id)?, ws.actor()?);
+    let task = board.get(id).ok_or_else(|| missing(ws, &board, id))?;
+    let offer = |state: &crate::workflow::State| {
+        let verdict = judged(ws, &board, &actor, id, state.name.as_str(), None, false);
+        let (command, refused) = match verdict {
+            Ok(verdict) => (verdict.command, None),
+            Err(failure) => (None, Some(failure.message)),
+        };
+        Offer {
+            meaning: Meaning::of(ws, state),
+            here: state.name == task.state,
+            state: state.name.clone(),
+            command,
+            refused,
+        }
+    };
+    Ok(ws.flow().states_of(task.kind).iter().map(offer).collect())
+}

@@ -1,0 +1,24 @@
+//! `ralph board`: the board on the terminal, or its columns for programs.
+
+use crate::app::{self, ListAsk};
+use crate::board::Query;
+use crate::cli::args::Board;
+use crate::cli::{Answer, Outcome, Session};
+use crate::tui::{self, Wanted};
+
+pub fn run(session: &Session<'_>, args: &Board) -> Answer {
+    // A value with blanks was quoted for the shell, and is again for the filter.
+    let words = args.filter.iter().map(String::as_str);
+    let filter = shlex::try_join(words).unwrap_or_else(|_| args.filter.join(" "));
+    if session.out.json {
+        let columns = session.with(|ws| {
+            let query = ListAsk::typed(&filter)?.query(ws)?;
+            app::columns(ws, &Query { all: true, ..query })
+        })?;
+        session.out.json(&columns);
+        return Ok(Outcome::Done);
+    }
+    session.with(|_| Ok(()))?;
+    tui::run(&session.options, &Wanted { color: session.out.color(), filter })?;
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,103 @@
+//! What a screen shows, read from the board.
+
+use renderdag::{Ancestor, GraphRowRenderer, Renderer as _};
+
+use crate::app::{self, Column, Failure, Graphed, ListAsk, LogQuery, Workspace};
+use crate::board::Query;
+use crate::task::{Kind, TaskId};
+use crate::tui::model::{Answer, ChainLine, Counts, Named, Page, Read, Reading, RoleLine, Seen, Snapshot};
+
+/// As much of the past as anybody scrolls through.
+const HISTORY: usize = 200;
+const RUNS: usize = 50;
+const HITS: usize = 100;
+
+pub fn read(ws: &Workspace, wanted: &Read) -> Result<Answer, Failure> {
+    Ok(Answer::Read(match wanted {
+        Read::Board { filter } => return Ok(Answer::Board(Box::new(board(ws, filter)?))),
+        Read::Task(id) => Reading::Task(Box::new(page(ws, id)?)),
+        Read::Chain(id) => {
+            let graphed = app::graph(ws, std::slice::from_ref(id), false)?;
+            Reading::Chain { id: id.clone(), verdict: app::why(ws, id)?.verdict, lines: lines(graphed) }
+        }
+        Read::Workers => Reading::Workers(workers(ws)?),
+        Read::Document(path) => Reading::Document { path: path.clone(), text: app::read_artifact(ws, path)?.text },
+        Read::Offers(id) => Reading::Offers { id: id.clone(), offers: app::offers(ws, id)? },
+        Read::Search(text) => Reading::Found { text: text.clone(), hits: app::search(ws, text, true, HITS)? },
+    }))
+}
+
+/// A board has its finished tasks, too, filtered or not.
+pub fn board(ws: &Workspace, filter: &str) -> Result<Snapshot, Failure> {
+    let whole = app::columns(ws, &Query { all: true, ..Query::default() })?;
+    let (counts, all) = (Counts::of(&whole), named(&whole));
+    let columns = match filter.trim() {
+        "" => whole,
+        filter => app::columns(ws, &Query { all: true, ..ListAsk::typed(filter)?.query(ws)? })?,
+    };
+    Ok(Snapshot {
+        name: ws.board_name(),
+        me: ws.me().map(|me| me.to_string()).unwrap_or_default(),
+        filter: filter.to_owned(),
+        columns,
+        all,
+        counts,
+        problems: ws.problems(),
+    })
+}
+
+fn named(columns: &[Column]) -> Vec<Named> {
+    let of = |column: &Column| {
+        let (state, meaning) = (column.state.clone(), column.meaning);
+        let name = move |task: &app::TaskView| Named {
+            id: task.id.clone(),
+            title: task.title.clone(),
+            state: state.clone(),
+            meaning,
+        };
+        column.tasks.iter().map(name).collect::<Vec<_>>()
+    };
+    columns.iter().flat_map(of).collect()
+}
+
+fn page(ws: &Workspace, id: &TaskId) -> Result<Page, Failure> {
+    let shown = app::show(ws, id)?;
+    let query = LogQuery { task: Some(id.clone()), limit: Some(HISTORY), ..LogQuery::default() };
+    let verdict = if shown.archived { "it is archived".into() } else { app::why(ws, id)?.verdict };
+    Ok(Page { shown, verdict, log: app::log(ws, &query)? })
+}
+
+/// What can start now is at the top; lines lead down to what it sets free.
+fn lines(graphed: Graphed) -> Vec<ChainLine> {
+    let mut renderer = GraphRowRenderer::new().output().with_min_row_height(2).build_box_drawing();
+    let mut lines = Vec::new();
+    for node in graphed.nodes {
+        let below = node.leads_to.iter().map(|id| Ancestor::Parent(id.to_string())).collect();
+        let drawn = renderer.next_row(node.task.id.to_string(), below, NODE.into(), String::new());
+        let mut task = Some(Box::new(node.task));
+        for line in drawn.lines() {
+            let task = if line.contains(NODE) { task.take() } else { None };
+            lines.push(ChainLine { drawing: line.trim_end().to_owned(), task });
+        }
+    }
+    lines
+}
+
+/// Where a task stands in the drawing.
+pub const NODE: &str = "o";
+
+fn workers(ws: &Workspace) -> Result<Seen, Failure> {
+    let steps = app::columns(ws, &Query { kinds: vec![Kind::Step], ..Query::default() })?;
+    let roles = app::status(ws)?.ready.into_iter().map(|queue| RoleLine {
+        role: queue.role,
+        at_work: queue.at_work,
+        limit: queue.limit,
+        ready: queue.count,
+    });
+    Ok(Seen {
+        claims: app::list_claims(ws, false)?.claims,
+        roles: roles.collect(),
+        steps: steps.into_iter().flat_map(|column| column.tasks).collect(),
+        runs: app::list_runs(ws, None, RUNS)?,
+    })
+}

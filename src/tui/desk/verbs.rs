@@ -1,0 +1,83 @@
+//! Each wish of the person as one verb, and what came of it in a line.
+
+use crate::app::{self, Editing, Failure, NewTask, Reach, Workspace};
+use crate::task::{Problem, TaskId};
+use crate::tui::model::Verb;
+use crate::tui::view::text::cut;
+use crate::tui::words;
+
+pub enum Outcome {
+    Done {
+        task: TaskId,
+        text: String,
+    },
+    /// It is saved only if the person says so.
+    Doubtful(Vec<Problem>),
+}
+
+pub fn carry_out(ws: &Workspace, verb: &Verb) -> Result<Outcome, Failure> {
+    let (task, text) = match verb {
+        Verb::Move { task, to, insist } => (task, moved(&app::move_task(ws, task, to, None, *insist)?)),
+        Verb::Claim(task) => (task, claimed(&app::claim(ws, task, None, false, Reach::Remote)?)),
+        Verb::Release(task) => (task, format!("free again, in {}", app::release(ws, task, false)?.to)),
+        Verb::Note { task, text } => {
+            app::note(ws, task, text)?;
+            (task, "noted".into())
+        }
+        Verb::Block { task, on } => {
+            let linked = app::block(ws, task, std::slice::from_ref(on))?;
+            (task, format!("{} {on}", if linked.changed { "waits for" } else { "waited already for" }))
+        }
+        Verb::Unblock { task, from } => {
+            app::unblock(ws, task, std::slice::from_ref(from))?;
+            (task, format!("waits no longer for {from}"))
+        }
+        Verb::Add { title } => return added(ws, title),
+        Verb::Save { task, old, new, anyway } => {
+            let editing = Editing { id: task.clone(), text: old.clone() };
+            return saved(ws, &editing, new, *anyway);
+        }
+    };
+    Ok(Outcome::Done { task: task.clone(), text })
+}
+
+fn moved(moved: &app::Moved) -> String {
+    let how = match (&moved.command, moved.forced) {
+        (_, true) => " (you insisted)".to_owned(),
+        (Some(command), false) => format!(" ({command})"),
+        (None, false) => String::new(),
+    };
+    let along: String = moved.along.iter().map(|along| format!(", with {} → {}", along.task, along.to)).collect();
+    match moved.changed {
+        true => format!("{} → {}{how}{along}", moved.from, moved.to),
+        false => format!("is in {} already", moved.to),
+    }
+}
+
+fn claimed(claimed: &app::Claimed) -> String {
+    let command = claimed.command.as_ref().map(|command| format!(" for {command}")).unwrap_or_default();
+    let verb = if claimed.renewed { "still" } else { "now" };
+    format!("{verb} {}'s{command}, until {}", claimed.worker, claimed.until.strftime("%H:%MZ"))
+}
+
+fn added(ws: &Workspace, title: &str) -> Result<Outcome, Failure> {
+    let new = NewTask { title: title.to_owned(), ..NewTask::default() };
+    let task = app::add(ws, &[new])?.tasks.remove(0);
+    Ok(Outcome::Done { text: format!("new in {}", task.state), task: task.id })
+}
+
+fn saved(ws: &Workspace, editing: &Editing, text: &str, anyway: bool) -> Result<Outcome, Failure> {
+    let problems = app::check_edit(ws, &editing.id, text)?;
+    if !problems.is_empty() && !anyway {
+        return Ok(Outcome::Doubtful(problems));
+    }
+    let edited = app::finish_edit(ws, editing, text)?;
+    let changes: Vec<String> = edited.changes.iter().map(words::field).collect();
+    let text = match (edited.changed, changes.is_empty()) {
+        (false, _) => "nothing changed".to_owned(),
+        (true, true) => "saved (comments or layout)".to_owned(),
+        // The history has all of it.
+        (true, false) => cut(&changes.join(", "), 150),
+    };
+    Ok(Outcome::Done { task: edited.task, text })
+}

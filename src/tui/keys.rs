@@ -1,0 +1,209 @@
+//! Keys: what moves, and what each screen offers.
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::model::{Model, Popup, Purpose, Screen};
+
+/// Where to, in a list or a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Motion {
+    Up,
+    Down,
+    Left,
+    Right,
+    HalfUp,
+    HalfDown,
+    PageUp,
+    PageDown,
+    Top,
+    Bottom,
+    Next,
+    Previous,
+}
+
+impl Motion {
+    pub fn of(key: KeyEvent) -> Option<Self> {
+        let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        Some(match key.code {
+            KeyCode::Char('d') if control => Self::HalfDown,
+            KeyCode::Char('u') if control => Self::HalfUp,
+            KeyCode::Char('f') if control => Self::PageDown,
+            KeyCode::Char('b') if control => Self::PageUp,
+            _ if control => return None,
+            KeyCode::Char('j') | KeyCode::Down => Self::Down,
+            KeyCode::Char('k') | KeyCode::Up => Self::Up,
+            KeyCode::Char('h') | KeyCode::Left => Self::Left,
+            KeyCode::Char('l') | KeyCode::Right => Self::Right,
+            KeyCode::PageDown | KeyCode::Char(' ') => Self::PageDown,
+            KeyCode::PageUp => Self::PageUp,
+            KeyCode::Home => Self::Top,
+            KeyCode::Char('G') | KeyCode::End => Self::Bottom,
+            KeyCode::Tab => Self::Next,
+            KeyCode::BackTab => Self::Previous,
+            _ => return None,
+        })
+    }
+
+    /// How many lines that is, where a page has so many.
+    pub fn lines(self, page: usize) -> Option<isize> {
+        let page = page.max(2) as isize;
+        Some(match self {
+            Self::Up => -1,
+            Self::Down => 1,
+            Self::HalfUp => -page / 2,
+            Self::HalfDown => page / 2,
+            Self::PageUp => -page,
+            Self::PageDown => page,
+            Self::Top => isize::MIN / 2,
+            Self::Bottom => isize::MAX / 2,
+            Self::Left | Self::Right | Self::Next | Self::Previous => return None,
+        })
+    }
+}
+
+/// A key as the footer shows it.
+pub struct Offered {
+    pub key: KeyEvent,
+    pub shown: &'static str,
+    pub does: &'static str,
+}
+
+fn offer(code: KeyCode, shown: &'static str, does: &'static str) -> Offered {
+    Offered { key: KeyEvent::new(code, KeyModifiers::NONE), shown, does }
+}
+
+fn letter(c: char, shown: &'static str, does: &'static str) -> Offered {
+    offer(KeyCode::Char(c), shown, does)
+}
+
+fn control(c: char, shown: &'static str, does: &'static str) -> Offered {
+    Offered { key: KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL), shown, does }
+}
+
+/// The keys that do something now, those that are needed most first; the last two are always shown.
+pub fn offered(model: &Model) -> Vec<Offered> {
+    if let Some(popup) = &model.popup {
+        return in_popup(popup);
+    }
+    if model.pending.is_some() {
+        return vec![letter('g', "g", "top"), offer(KeyCode::Null, "…", "graph")];
+    }
+    let insist = model.notice.as_ref().is_some_and(|notice| notice.said.insist && notice.again.is_some());
+    let mut keys: Vec<Offered> = insist.then(|| letter('F', "F", "insist")).into_iter().collect();
+    keys.extend(on_screen(model));
+    let back = if model.screens.is_empty() { "quit" } else { "back" };
+    keys.extend([letter('?', "?", "help"), letter('q', "q", back)]);
+    keys
+}
+
+fn on_screen(model: &Model) -> Vec<Offered> {
+    let open = || offer(KeyCode::Enter, "⏎", "open");
+    let verbs =
+        || [letter('m', "m", "move"), letter('c', "c", "claim"), letter('r', "r", "release"), letter('n', "n", "note")];
+    let find = || [letter('/', "/", "search"), letter('f', "f", "filter")];
+    let more = || [letter('e', "e", "edit"), letter('b', "b", "block"), letter('u', "u", "unblock")];
+    let mut keys = Vec::new();
+    match model.screens.last() {
+        None if model.task().is_none() => keys.extend(find()),
+        None => {
+            keys.push(open());
+            keys.extend(verbs());
+            keys.extend(find());
+            keys.extend(more());
+        }
+        Some(Screen::Task(screen)) => {
+            if screen.page.as_ref().is_some_and(|page| !page.links().is_empty()) {
+                keys.push(offer(KeyCode::Tab, "tab", "links"));
+            }
+            if screen.link.is_some() {
+                keys.push(offer(KeyCode::Enter, "⏎", "go there"));
+            }
+            keys.extend(verbs().into_iter().chain(more()));
+        }
+        Some(Screen::Graph(_) | Screen::Workers(_)) if model.task().is_some() => {
+            keys.push(open());
+            keys.extend(verbs());
+        }
+        Some(Screen::Problems { .. }) if model.task().is_some() => keys.push(letter('e', "e", "edit the file")),
+        Some(_) => {}
+    }
+    if !matches!(model.screens.last(), Some(Screen::Graph(_) | Screen::Problems { .. })) && model.task().is_some() {
+        keys.push(letter('g', "g", "graph"));
+    }
+    if !matches!(model.screens.last(), Some(Screen::Workers(_))) {
+        keys.push(letter('w', "w", "workers"));
+    }
+    if model.screens.is_empty() {
+        keys.push(letter('a', "a", "new"));
+    }
+    keys
+}
+
+fn in_popup(popup: &Popup) -> Vec<Offered> {
+    let close = offer(KeyCode::Esc, "esc", "close");
+    let enter = |does| offer(KeyCode::Enter, "⏎", does);
+    match popup.purpose {
+        Purpose::Move if popup.said.as_ref().is_some_and(|said| said.insist) => {
+            vec![letter('F', "F", "insist"), enter("move"), close]
+        }
+        Purpose::Move => vec![enter("move"), close],
+        Purpose::Block => vec![enter("block on it"), close],
+        Purpose::Unblock => vec![enter("unblock"), close],
+        Purpose::Note => vec![control('s', "^s", "save"), control('e', "^e", "in your editor"), close],
+        Purpose::Add => vec![enter("add"), close],
+        Purpose::Search => vec![enter("open"), close],
+        Purpose::Filter => vec![enter("keep"), control('u', "^u", "empty"), close],
+        Purpose::Edited => vec![enter("do it"), close],
+        Purpose::Help => vec![close],
+    }
+}
+
+/// What the help says: groups of keys and what they do.
+pub const HELP: [(&str, &[(&str, &str)]); 4] = [
+    (
+        "look around",
+        &[
+            ("h j k l  arrows", "move"),
+            ("gg  G  ^d  ^u", "top, bottom, half a page"),
+            ("tab  shift-tab", "next column, next link"),
+            ("enter", "open what is selected"),
+            ("/", "search titles, descriptions, notes"),
+            ("f", "filter: state: label: owner: priority: ready …"),
+            ("esc  q", "back, then quit"),
+        ],
+    ),
+    (
+        "see more",
+        &[
+            ("g", "what it waits for, and what waits for it"),
+            ("w", "workers: who has what, since when"),
+            ("!", "what is wrong with the board's files"),
+            ("R", "read the board again"),
+        ],
+    ),
+    (
+        "change",
+        &[
+            ("m", "move to another state; or drag the card"),
+            ("c  r", "claim, release"),
+            ("n", "note"),
+            ("e", "edit the file in $EDITOR"),
+            ("b  u", "block on another task, unblock"),
+            ("a", "a new task"),
+            ("F", "insist, where a refusal offers it"),
+        ],
+    ),
+    (
+        "marks",
+        &[
+            ("●", "ready"),
+            ("▶ name", "at work: a live claim"),
+            ("▷ name", "has an owner, nobody at work"),
+            ("⊘ 2", "blocked, by two that are open"),
+            ("⊘ ↑", "blocked with its parent"),
+            ("!", "a person is needed"),
+            ("○", "waits for its turn"),
+            ("‼", "something is wrong with its file"),
+        ],
+    ),
+];

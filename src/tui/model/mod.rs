@@ -1,0 +1,185 @@
+//! Everything that is on the screen, as plain state: nothing here reads, writes or draws.
+
+mod board;
+mod input;
+mod popup;
+mod screens;
+mod wish;
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use jiff::Timestamp;
+use ratatui::crossterm::event::KeyEvent;
+use ratatui::layout::{Position, Rect};
+
+use crate::task::TaskId;
+
+pub use board::{Counts, Cursor, Named, Snapshot, age};
+pub use input::{Input, Lines};
+pub use popup::{Entry, Popup, Purpose, Said, SaidKind};
+pub use screens::{
+    Chain, ChainLine, Document, Link, Page, Reading, RoleLine, Screen, Seen, TaskScreen, Workers, task_of,
+};
+pub use wish::{Answer, Read, Settle, Verb, Wish};
+
+/// What a piece of text means; the theme knows how that looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tone {
+    #[default]
+    Plain,
+    Dim,
+    Head,
+    Id,
+    Accent,
+    Ready,
+    Work,
+    Blocked,
+    Warn,
+    Label,
+    Urgent,
+}
+
+#[derive(Debug)]
+pub struct Model {
+    pub board: Snapshot,
+    pub cursor: Cursor,
+    /// As typed.
+    pub filter: String,
+    /// What lies over the board, the last on top.
+    pub screens: Vec<Screen>,
+    pub popup: Option<Popup>,
+    pub notice: Option<Notice>,
+    /// Notes that were begun and not saved.
+    pub unsaved: BTreeMap<TaskId, String>,
+    /// A task to go to as soon as the board shows it.
+    pub expected: Option<TaskId>,
+    pub now: Timestamp,
+    /// Why the board is not followed.
+    pub still: Option<String>,
+    /// The board has been read once.
+    pub loaded: bool,
+    /// Verbs under way.
+    pub busy: usize,
+    /// A `g` that may become `gg`.
+    pub pending: Option<Instant>,
+    pub click: Option<(Instant, Position)>,
+    pub drag: Option<Drag>,
+    pub drawn: Drawn,
+}
+
+/// What came of the last thing that was done, until the next key.
+#[derive(Debug)]
+pub struct Notice {
+    pub task: Option<TaskId>,
+    pub said: Said,
+    /// What to do again where the person insists.
+    pub again: Option<Verb>,
+}
+
+/// A card in the hand.
+#[derive(Debug, Clone)]
+pub struct Drag {
+    pub task: TaskId,
+    pub from: usize,
+    pub over: Option<usize>,
+}
+
+/// What the last frame showed where, for the mouse and for scrolling.
+#[derive(Debug, Default)]
+pub struct Drawn {
+    pub spots: Vec<(Rect, Spot)>,
+    /// How many rows a page has.
+    pub page: usize,
+    /// How far the screen in sight can scroll.
+    pub most: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Spot {
+    Card(usize, usize),
+    Column(usize),
+    Head(usize),
+    /// Several folded columns.
+    Folded,
+    Row(usize),
+    Entry(usize),
+    Key(KeyEvent),
+    /// Inside the popup, where there is nothing to click.
+    Popup,
+}
+
+impl Drawn {
+    pub fn spot(&self, at: Position) -> Option<&Spot> {
+        self.spots.iter().rev().find(|(area, _)| area.contains(at)).map(|(_, spot)| spot)
+    }
+}
+
+impl Model {
+    pub fn new(filter: String, now: Timestamp) -> Self {
+        Self {
+            board: Snapshot::default(),
+            cursor: Cursor::default(),
+            filter,
+            screens: Vec::new(),
+            popup: None,
+            notice: None,
+            unsaved: BTreeMap::new(),
+            expected: None,
+            now,
+            still: None,
+            loaded: false,
+            busy: 0,
+            pending: None,
+            click: None,
+            drag: None,
+            drawn: Drawn::default(),
+        }
+    }
+
+    /// The task that a key is about.
+    pub fn task(&self) -> Option<TaskId> {
+        match self.screens.last() {
+            None => self.cursor.task(&self.board).map(|task| task.id.clone()),
+            Some(Screen::Task(screen)) => Some(screen.id.clone()),
+            Some(Screen::Graph(chain)) => chain.selected().map(|task| task.id.clone()),
+            Some(Screen::Workers(workers)) => {
+                workers.seen.as_ref().and_then(|seen| seen.tasks().get(workers.at).map(|&id| id.clone()))
+            }
+            Some(Screen::Problems { at }) => self.board.problems.get(*at).and_then(task_of),
+            Some(Screen::Document(_)) => None,
+        }
+    }
+
+    pub fn say(&mut self, task: Option<TaskId>, said: Said) {
+        self.notice = Some(Notice { task, said, again: None });
+    }
+
+    /// The board, with what the screen in sight shows beside it.
+    pub fn reload(&self) -> Vec<Wish> {
+        let mut wishes = vec![Wish::Read(Read::Board { filter: self.filter.clone() })];
+        wishes.extend(self.screens.last().and_then(Self::reading).map(Wish::Read));
+        wishes
+    }
+
+    fn reading(screen: &Screen) -> Option<Read> {
+        match screen {
+            Screen::Task(screen) => Some(Read::Task(screen.id.clone())),
+            Screen::Graph(chain) => Some(Read::Chain(chain.id.clone())),
+            Screen::Workers(_) => Some(Read::Workers),
+            Screen::Document(document) => Some(Read::Document(document.path.clone())),
+            Screen::Problems { .. } => None,
+        }
+    }
+
+    /// Opens a screen over what is there; it is read at once.
+    pub fn open(&mut self, screen: Screen) -> Vec<Wish> {
+        let read = Self::reading(&screen).map(Wish::Read);
+        self.screens.push(screen);
+        read.into_iter().collect()
+    }
+
+    pub fn open_task(&mut self, id: TaskId) -> Vec<Wish> {
+        self.open(Screen::Task(TaskScreen { id, page: None, scroll: 0, link: None }))
+    }
+}

@@ -1,0 +1,133 @@
+//! What lies over a screen for a moment: a choice, a text, or both; and what was said to it.
+
+use super::Tone;
+use super::input::{Input, Lines};
+use super::wish::Verb;
+use crate::app::Failure;
+use crate::task::TaskId;
+use crate::tui::words;
+
+/// What comes of the choice or the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    Move,
+    Block,
+    Unblock,
+    Note,
+    Add,
+    Search,
+    Filter,
+    /// An edited file that was not saved yet.
+    Edited,
+    Help,
+}
+
+#[derive(Debug, Clone)]
+pub struct Popup {
+    pub purpose: Purpose,
+    pub title: String,
+    pub task: Option<TaskId>,
+    pub input: Option<Input>,
+    pub entries: Vec<Entry>,
+    pub at: usize,
+    pub said: Option<Said>,
+    /// A verb is under way: its answer comes here.
+    pub waits: bool,
+    /// What was there before, should it be closed without a choice.
+    pub before: String,
+}
+
+/// One line to choose.
+#[derive(Debug, Clone, Default)]
+pub struct Entry {
+    pub mark: &'static str,
+    pub name: String,
+    pub text: String,
+    pub more: String,
+    pub tone: Tone,
+    /// It can be chosen, and this is why it is likely to be refused.
+    pub against: Option<String>,
+}
+
+impl Popup {
+    pub fn new(purpose: Purpose, title: impl Into<String>) -> Self {
+        Self {
+            purpose,
+            title: title.into(),
+            task: None,
+            input: None,
+            entries: Vec::new(),
+            at: 0,
+            said: None,
+            waits: false,
+            before: String::new(),
+        }
+    }
+
+    #[must_use]
+    pub fn of(mut self, task: TaskId) -> Self {
+        self.task = Some(task);
+        self
+    }
+
+    #[must_use]
+    pub fn typing(mut self, text: &str, lines: Lines) -> Self {
+        self.input = Some(Input::new(text, lines));
+        self.before = text.to_owned();
+        self
+    }
+
+    pub fn typed(&self) -> &str {
+        self.input.as_ref().map_or("", Input::text)
+    }
+
+    pub fn step(&mut self, by: isize) {
+        self.at = self.at.saturating_add_signed(by).min(self.entries.len().saturating_sub(1));
+    }
+}
+
+/// What came of a verb, in the words of this face.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    pub message: String,
+    pub hints: Vec<String>,
+    pub kind: SaidKind,
+    /// A person may insist on it here.
+    pub insist: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SaidKind {
+    Done,
+    /// Nothing was done, and nothing is wrong.
+    Told,
+    Refused,
+}
+
+impl Said {
+    pub fn done(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hints: Vec::new(), kind: SaidKind::Done, insist: false }
+    }
+
+    pub fn told(message: impl Into<String>) -> Self {
+        Self { kind: SaidKind::Told, ..Self::done(message) }
+    }
+
+    pub fn is_refusal(&self) -> bool {
+        self.kind == SaidKind::Refused
+    }
+
+    pub fn refusal(failure: &Failure) -> Self {
+        let hints = failure.hints.iter().flat_map(words::hint).collect();
+        let causes: String = failure.causes.iter().map(|cause| format!("; {cause}")).collect();
+        Self { message: format!("{}{causes}", failure.message), hints, kind: SaidKind::Refused, insist: false }
+    }
+
+    /// Of a move: that one a person may insist on here.
+    pub fn refused(verb: &Verb, failure: &Failure) -> Self {
+        let mut said = Self::refusal(failure);
+        said.insist = matches!(verb, Verb::Move { insist: false, .. }) && failure.hints.iter().any(words::may_insist);
+        said.hints.extend(said.insist.then(|| words::INSISTING.to_owned()));
+        said
+    }
+}

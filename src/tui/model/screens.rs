@@ -1,0 +1,140 @@
+//! What is looked at beside the board: a task, its chain, the workers, what is wrong, a document.
+
+use crate::app::{ClaimLine, Hit, LogLine, Offer, Run, Shown, TaskView};
+use crate::task::{Problem, TaskId};
+
+#[derive(Debug)]
+pub enum Screen {
+    Task(TaskScreen),
+    Graph(Chain),
+    Workers(Workers),
+    Problems { at: usize },
+    Document(Document),
+}
+
+/// A task with all that is known of it.
+#[derive(Debug)]
+pub struct TaskScreen {
+    pub id: TaskId,
+    /// Not there until it is read.
+    pub page: Option<Box<Page>>,
+    pub scroll: usize,
+    /// Which of its links is selected.
+    pub link: Option<usize>,
+}
+
+#[derive(Debug)]
+pub struct Page {
+    pub shown: Shown,
+    /// What stands between it and its start.
+    pub verdict: String,
+    pub log: Vec<LogLine>,
+}
+
+/// Where a link of a task leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Link {
+    Task(TaskId),
+    Document(String),
+}
+
+impl Page {
+    /// In the order in which they are shown, each with what it is to the task.
+    pub fn links(&self) -> Vec<(&'static str, Link)> {
+        let task = &self.shown.task;
+        let of = |name: &'static str, ids: &[TaskId]| -> Vec<_> {
+            ids.iter().map(|id| (name, Link::Task(id.clone()))).collect()
+        };
+        let mut links = of("waits for", &task.blocked_by);
+        links.extend(of("blocks", &task.blocks));
+        links.extend(of("parent", task.parent.as_slice()));
+        links.extend(of("child", &task.children));
+        links.extend(task.artifacts.values().map(|path| ("document", Link::Document(path.clone()))));
+        links
+    }
+}
+
+/// What a task waits for and what waits for it, drawn.
+#[derive(Debug)]
+pub struct Chain {
+    pub id: TaskId,
+    pub verdict: String,
+    /// `None` until it is read.
+    pub lines: Option<Vec<ChainLine>>,
+    pub at: usize,
+}
+
+#[derive(Debug)]
+pub struct ChainLine {
+    /// Lines that lead from task to task.
+    pub drawing: String,
+    pub task: Option<Box<TaskView>>,
+}
+
+impl Chain {
+    /// The lines that have a task.
+    pub fn stops(&self) -> Vec<usize> {
+        let lines = self.lines.iter().flatten().enumerate();
+        lines.filter(|(_, line)| line.task.is_some()).map(|(at, _)| at).collect()
+    }
+
+    pub fn selected(&self) -> Option<&TaskView> {
+        let line = *self.stops().get(self.at)?;
+        self.lines.as_ref()?.get(line)?.task.as_deref()
+    }
+}
+
+/// Who is at work.
+#[derive(Debug, Default)]
+pub struct Workers {
+    pub seen: Option<Seen>,
+    pub at: usize,
+}
+
+#[derive(Debug)]
+pub struct Seen {
+    pub claims: Vec<ClaimLine>,
+    pub roles: Vec<RoleLine>,
+    pub steps: Vec<TaskView>,
+    pub runs: Vec<Run>,
+}
+
+#[derive(Debug)]
+pub struct RoleLine {
+    pub role: String,
+    pub at_work: usize,
+    pub limit: Option<usize>,
+    pub ready: usize,
+}
+
+impl Seen {
+    /// The tasks of the lines that can be selected, in order.
+    pub fn tasks(&self) -> Vec<&TaskId> {
+        let claims = self.claims.iter().map(|claim| &claim.task);
+        claims.chain(self.steps.iter().map(|step| &step.id)).chain(self.runs.iter().map(|run| &run.task)).collect()
+    }
+}
+
+#[derive(Debug)]
+pub struct Document {
+    pub path: String,
+    pub text: Option<String>,
+    pub scroll: usize,
+}
+
+/// What was read for a screen or a popup.
+#[derive(Debug)]
+pub enum Reading {
+    Task(Box<Page>),
+    Chain { id: TaskId, verdict: String, lines: Vec<ChainLine> },
+    Workers(Seen),
+    Document { path: String, text: String },
+    Offers { id: TaskId, offers: Vec<Offer> },
+    Found { text: String, hits: Vec<Hit> },
+}
+
+/// The task of a file that cannot be read, to be mended.
+pub fn task_of(problem: &Problem) -> Option<TaskId> {
+    let name = problem.file.rsplit('/').next()?.strip_suffix(".toml")?;
+    TaskId::new(name).ok()
+}

@@ -1,0 +1,115 @@
+//! What the person wants done or read, and what came of it, as values.
+
+use super::board::Snapshot;
+use super::screens::Reading;
+use crate::app::Failure;
+use crate::task::{Problem, TaskId};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wish {
+    Read(Read),
+    Do(Verb),
+    /// The whole file in the person's editor.
+    Edit(TaskId),
+    /// A note in the person's editor.
+    Compose(TaskId, String),
+    /// What to do with an edited file that was not saved.
+    Settle(Settle),
+    /// Back to the shell for a while.
+    Pause,
+    Quit,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Read {
+    Board { filter: String },
+    Task(TaskId),
+    Chain(TaskId),
+    Workers,
+    Document(String),
+    Offers(TaskId),
+    Search(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verb {
+    Move {
+        task: TaskId,
+        to: String,
+        insist: bool,
+    },
+    Claim(TaskId),
+    Release(TaskId),
+    Note {
+        task: TaskId,
+        text: String,
+    },
+    Block {
+        task: TaskId,
+        on: TaskId,
+    },
+    Unblock {
+        task: TaskId,
+        from: TaskId,
+    },
+    Add {
+        title: String,
+    },
+    /// An edited file: as it was, and as it is to be.
+    Save {
+        task: TaskId,
+        old: String,
+        new: String,
+        anyway: bool,
+    },
+}
+
+impl Verb {
+    pub fn task(&self) -> Option<&TaskId> {
+        match self {
+            Self::Claim(task) | Self::Release(task) => Some(task),
+            Self::Move { task, .. }
+            | Self::Note { task, .. }
+            | Self::Block { task, .. }
+            | Self::Unblock { task, .. }
+            | Self::Save { task, .. } => Some(task),
+            Self::Add { .. } => None,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settle {
+    EditAgain,
+    SaveAnyway,
+    /// The text stays in a file.
+    Leave,
+}
+
+/// What came of a wish.
+#[derive(Debug)]
+pub enum Answer {
+    Board(Box<Snapshot>),
+    Read(Reading),
+    Unread {
+        read: Read,
+        failure: Failure,
+    },
+    Done {
+        verb: Verb,
+        text: String,
+        task: TaskId,
+    },
+    Refused {
+        verb: Verb,
+        failure: Failure,
+    },
+    /// The file can be read, and some of its values are wrong.
+    Doubtful {
+        problems: Vec<Problem>,
+    },
+    /// The watcher has seen something.
+    Changed,
+    /// The board is not followed any more, or again.
+    Live(Result<(), String>),
+}

@@ -1,0 +1,150 @@
+//! The loop: what the person presses, what others change and what verbs come to, one after another, each drawn.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::time::{Duration, Instant};
+
+use ratatui::crossterm::event;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
+
+use super::desk::{self, Job};
+use super::model::{Answer, Model, Verb, Wish};
+use super::terminal::{Screen, broken};
+use super::view::{self, Theme};
+use super::{Wanted, feed, update};
+use crate::app::{self, Draft, Editing, Failure, Options, Workspace};
+
+/// How long the screen may be behind what happens elsewhere.
+const BEAT: Duration = Duration::from_millis(50);
+/// The same while the person waits for an answer.
+const SHORT: Duration = Duration::from_millis(5);
+/// How often it is drawn when nothing happens: clocks go on.
+const AGAIN: Duration = Duration::from_secs(1);
+
+pub fn run(options: &Options, wanted: &Wanted) -> Result<(), Failure> {
+    let ws = Workspace::open(options)?;
+    // A filter that cannot be is told before the screen is taken.
+    app::ListAsk::typed(&wanted.filter)?.query(&ws)?;
+    let asked_to_end = signals()?;
+    let screen = Screen::take()?;
+    let (tell, answers) = channel();
+    feed::start(options.clone(), tell.clone());
+    let model = Model::new(wanted.filter.clone(), ws.now());
+    let theme = Theme { color: wanted.color };
+    let mut session =
+        Session { jobs: desk::open(options.clone(), tell), ws, model, theme, screen, draft: None, quit: false };
+    let result = session.follow(&answers, &asked_to_end);
+    let unsaved = session.leave();
+    if unsaved.is_none() && asked_to_end.load(Ordering::Relaxed) != 0 {
+        // As the signal would have done, now that the terminal is as it was.
+        let _ = signal_hook::low_level::emulate_default_handler(asked_to_end.load(Ordering::Relaxed) as i32);
+    }
+    result.and(unsaved.map_or(Ok(()), Err))
+}
+
+/// The signal that asked the board to end.
+fn signals() -> Result<Arc<AtomicUsize>, Failure> {
+    let asked = Arc::new(AtomicUsize::new(0));
+    for signal in [SIGTERM, SIGHUP, SIGINT] {
+        signal_hook::flag::register_usize(signal, Arc::clone(&asked), signal as usize)
+            .map_err(|error| Failure::broken("signals", format!("cannot listen for signals: {error}")))?;
+    }
+    Ok(asked)
+}
+
+pub(super) struct Session {
+    jobs: Sender<Job>,
+    /// For the clock, and for what is done while the editor has the terminal.
+    pub(super) ws: Workspace,
+    pub(super) model: Model,
+    theme: Theme,
+    pub(super) screen: Screen,
+    /// A file in the person's hands, until it is saved.
+    pub(super) draft: Option<(Draft, Editing, String)>,
+    quit: bool,
+}
+
+impl Session {
+    fn follow(&mut self, answers: &Receiver<Answer>, asked_to_end: &AtomicUsize) -> Result<(), Failure> {
+        let first = self.model.reload();
+        self.carry_out(first)?;
+        let mut drawn: Option<Instant> = None;
+        while !self.quit && asked_to_end.load(Ordering::Relaxed) == 0 {
+            let changed = self.take_in(answers)? | self.listen()?;
+            if changed || drawn.is_none_or(|at| at.elapsed() > AGAIN) {
+                self.draw()?;
+                drawn = Some(Instant::now());
+            }
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self) -> Result<(), Failure> {
+        self.model.now = self.ws.now();
+        let (model, theme) = (&mut self.model, self.theme);
+        self.screen.0.draw(|frame| view::draw(frame, model, theme)).map_err(broken)?;
+        Ok(())
+    }
+
+    /// What the person has pressed by the end of a beat.
+    fn listen(&mut self) -> Result<bool, Failure> {
+        let waits = !self.model.loaded || self.model.busy > 0;
+        let mut wait = if waits { SHORT } else { BEAT };
+        let mut heard = false;
+        while event::poll(wait).map_err(broken)? {
+            let wishes = update::event(&mut self.model, event::read().map_err(broken)?, Instant::now());
+            self.carry_out(wishes)?;
+            (wait, heard) = (Duration::ZERO, true);
+            if self.quit {
+                return Ok(true);
+            }
+        }
+        let wishes = update::beat(&mut self.model, Instant::now());
+        heard |= !wishes.is_empty();
+        self.carry_out(wishes)?;
+        Ok(heard)
+    }
+
+    fn take_in(&mut self, answers: &Receiver<Answer>) -> Result<bool, Failure> {
+        let mut changed = false;
+        loop {
+            match answers.try_recv() {
+                Ok(answer) => {
+                    if matches!(&answer, Answer::Done { verb: Verb::Save { .. }, .. }) {
+                        self.draft = None;
+                    }
+                    let wishes = update::answer(&mut self.model, answer);
+                    self.carry_out(wishes)?;
+                    changed = true;
+                }
+                Err(TryRecvError::Empty) => return Ok(changed),
+                Err(TryRecvError::Disconnected) => return Err(desk::gone()),
+            }
+        }
+    }
+
+    pub(super) fn carry_out(&mut self, wishes: Vec<Wish>) -> Result<(), Failure> {
+        for wish in wishes {
+            match wish {
+                Wish::Read(read) => self.send(Job::Read(read))?,
+                Wish::Do(verb) => {
+                    self.model.busy += 1;
+                    self.send(Job::Do(verb))?;
+                }
+                Wish::Edit(id) => self.edit(&id)?,
+                Wish::Compose(id, text) => self.compose(id, &text)?,
+                Wish::Settle(settle) => self.settle(settle)?,
+                Wish::Pause => {
+                    self.screen.lend(|| signal_hook::low_level::emulate_default_handler(SIGTSTP).ok())?;
+                }
+                Wish::Quit => self.quit = true,
+            }
+        }
+        Ok(())
+    }
+
+    fn send(&self, job: Job) -> Result<(), Failure> {
+        self.jobs.send(job).map_err(|_| desk::gone())
+    }
+}

@@ -1,0 +1,76 @@
+//! The terminal: taken for the board, and given back as it was, however the board ends.
+
+use std::io::{IsTerminal as _, Stdout, Write as _, stdout};
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::terminal::{disable_raw_mode, enable_raw_mode};
+
+use crate::app::Failure;
+
+/// The other screen; clicks, drags and the wheel, without every move; what is pasted, as a whole; no cursor.
+const ENTER: &[u8] = b"\x1b[?1049h\x1b[?1000h\x1b[?1002h\x1b[?1006h\x1b[?2004h\x1b[?25l\x1b[2J";
+const LEAVE: &[u8] = b"\x1b[?2004l\x1b[?1006l\x1b[?1002l\x1b[?1000l\x1b[?25h\x1b[0m\x1b[?1049l";
+
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+pub struct Screen(pub Terminal<CrosstermBackend<Stdout>>);
+
+impl Screen {
+    pub fn take() -> Result<Self, Failure> {
+        if !stdout().is_terminal() || !std::io::stdin().is_terminal() {
+            return Err(Failure::usage("no-terminal", "the board needs a terminal to draw on")
+                .advice("`ralph task ls` and `ralph status` print to anything; `ralph board --json` is for programs"));
+        }
+        restore_on_panic();
+        enter().map_err(broken)?;
+        let terminal = Terminal::new(CrosstermBackend::new(stdout())).map_err(broken);
+        terminal.map(Self).inspect_err(|_| leave())
+    }
+
+    /// Gives the terminal to another program for a while.
+    pub fn lend<T>(&mut self, to: impl FnOnce() -> T) -> Result<T, Failure> {
+        leave();
+        let result = to();
+        enter().and_then(|()| self.0.clear()).map_err(broken)?;
+        Ok(result)
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        leave();
+    }
+}
+
+fn enter() -> std::io::Result<()> {
+    enable_raw_mode()?;
+    TAKEN.store(true, Ordering::SeqCst);
+    stdout().write_all(ENTER).and_then(|()| stdout().flush())
+}
+
+/// Once is enough, and there may be nobody left to tell what fails.
+fn leave() {
+    if TAKEN.swap(false, Ordering::SeqCst) {
+        let _ = stdout().write_all(LEAVE).and_then(|()| stdout().flush());
+        let _ = disable_raw_mode();
+    }
+}
+
+/// What a panic says is to be read on a terminal that works.
+fn restore_on_panic() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            leave();
+            usual(panic);
+        }));
+    });
+}
+
+pub fn broken(error: std::io::Error) -> Failure {
+    Failure::broken("terminal", format!("cannot use the terminal: {error}"))
+}

@@ -1,0 +1,198 @@
+//! What came of wishes, put where it was asked for.
+
+use super::popup::{EDIT_AGAIN, LEAVE, SAVE_ANYWAY};
+use crate::app::{Failure, Hit, Offer};
+use crate::task::TaskId;
+use crate::tui::model::{
+    Answer, Entry, Model, Notice, Popup, Purpose, Read, Reading, Said, Screen, Snapshot, Tone, Verb, Wish,
+};
+use crate::tui::words;
+
+pub fn answer(model: &mut Model, answer: Answer) -> Vec<Wish> {
+    match answer {
+        Answer::Board(board) => loaded(model, *board),
+        Answer::Read(reading) => return read(model, reading),
+        Answer::Unread { read, failure } => unread(model, read, &failure),
+        Answer::Done { verb, text, task } => return done(model, &verb, &text, task),
+        Answer::Refused { verb, failure } => turned_down(model, verb, &failure),
+        Answer::Doubtful { problems } => {
+            model.busy = model.busy.saturating_sub(1);
+            let message = problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+            let failure = Failure::refused("bad-values", message);
+            ask(model, None, &failure, &[EDIT_AGAIN, SAVE_ANYWAY, LEAVE]);
+        }
+        Answer::Changed => return model.reload(),
+        Answer::Live(live) => model.still = live.err(),
+    }
+    Vec::new()
+}
+
+fn loaded(model: &mut Model, board: Snapshot) {
+    model.loaded = true;
+    model.cursor.follow(&model.board, &board);
+    model.board = board;
+    if let Some(place) = model.expected.as_ref().and_then(|id| model.board.find(id)) {
+        model.cursor.put(place);
+        model.expected = None;
+    }
+    let filtered = model.popup.as_mut().filter(|popup| popup.purpose == Purpose::Filter);
+    if let Some(popup) = filtered.filter(|_| model.board.filter == model.filter) {
+        popup.said = None;
+        if popup.waits {
+            model.popup = None;
+        }
+    }
+}
+
+fn read(model: &mut Model, reading: Reading) -> Vec<Wish> {
+    match (reading, model.screens.last_mut(), model.popup.as_mut()) {
+        (Reading::Task(page), Some(Screen::Task(screen)), _) if screen.id == page.shown.task.id => {
+            let count = page.links().len();
+            screen.link = screen.link.filter(|at| *at < count);
+            screen.page = Some(page);
+        }
+        (Reading::Chain { id, verdict, lines }, Some(Screen::Graph(chain)), _) if chain.id == id => {
+            let selected = chain.selected().map_or_else(|| chain.id.clone(), |task| task.id.clone());
+            (chain.verdict, chain.lines) = (verdict, Some(lines));
+            let tasks = chain.lines.iter().flatten().filter_map(|line| line.task.as_ref());
+            chain.at = tasks.enumerate().find(|(_, task)| task.id == selected).map_or(0, |(at, _)| at);
+        }
+        (Reading::Workers(seen), Some(Screen::Workers(workers)), _) => {
+            workers.at = workers.at.min(seen.tasks().len().max(1) - 1);
+            workers.seen = Some(seen);
+        }
+        (Reading::Document { path, text }, Some(Screen::Document(document)), _) if document.path == path => {
+            document.text = Some(text);
+        }
+        (Reading::Offers { id, offers }, _, Some(popup))
+            if popup.purpose == Purpose::Move && popup.task.as_ref() == Some(&id) =>
+        {
+            offered(popup, &offers);
+        }
+        (Reading::Found { text, hits }, _, Some(popup))
+            if popup.purpose == Purpose::Search && popup.typed() == text =>
+        {
+            let first = hits.first().map(|hit| hit.task.id.clone()).filter(|_| popup.waits);
+            (popup.entries, popup.at, popup.waits) = (hits.into_iter().map(found).collect(), 0, false);
+            if let Some(id) = first {
+                return super::popup::found(model, id);
+            }
+        }
+        // It was for something that is closed by now.
+        _ => {}
+    }
+    Vec::new()
+}
+
+/// The first state that it may go to is selected.
+fn offered(popup: &mut Popup, offers: &[Offer]) {
+    let entry = |offer: &Offer| Entry {
+        mark: match (offer.here, &offer.refused) {
+            (true, _) => "◆",
+            (false, None) => "→",
+            (false, Some(_)) => "·",
+        },
+        name: offer.state.to_string(),
+        text: if offer.here { "it is here".into() } else { String::new() },
+        more: offer.command.clone().unwrap_or_default(),
+        tone: words::of_meaning(offer.meaning),
+        against: offer.refused.clone(),
+    };
+    (popup.entries, popup.said) = (offers.iter().map(entry).collect(), None);
+    let here = offers.iter().position(|offer| offer.here).unwrap_or(0);
+    let likely = |at: &usize| !offers[*at].here && offers[*at].refused.is_none();
+    popup.at = (here..offers.len()).find(likely).or_else(|| (0..here).find(likely)).unwrap_or(here);
+}
+
+fn found(hit: Hit) -> Entry {
+    let excerpt = hit.excerpt.map(|line| format!(" · {line}")).unwrap_or_default();
+    Entry {
+        name: hit.task.id.to_string(),
+        text: format!("{}{excerpt}", hit.task.title),
+        more: hit.task.state,
+        tone: Tone::Accent,
+        ..Entry::default()
+    }
+}
+
+fn unread(model: &mut Model, read: Read, failure: &Failure) {
+    let said = Said::refusal(failure);
+    match (&read, model.popup.as_mut()) {
+        (Read::Board { filter }, Some(popup)) if popup.purpose == Purpose::Filter => {
+            if popup.typed() == filter {
+                (popup.said, popup.waits) = (Some(said), false);
+            }
+        }
+        (Read::Offers(_) | Read::Search(_), Some(popup)) => popup.said = Some(said),
+        // Gone since: the screen that showed it goes, too.
+        (Read::Task(_) | Read::Chain(_) | Read::Document(_), _) if failure.code != "busy" => {
+            model.screens.pop();
+            model.say(None, said);
+        }
+        _ => model.say(None, said),
+    }
+}
+
+fn done(model: &mut Model, verb: &Verb, text: &str, task: TaskId) -> Vec<Wish> {
+    model.busy = model.busy.saturating_sub(1);
+    if model.popup.as_ref().is_some_and(|popup| popup.waits) {
+        model.popup = None;
+    }
+    if matches!(verb, Verb::Add { .. }) {
+        model.expected = Some(task.clone());
+    }
+    model.say(Some(task.clone()), Said::done(format!("{task} {text}")));
+    model.reload()
+}
+
+fn turned_down(model: &mut Model, verb: Verb, failure: &Failure) {
+    model.busy = model.busy.saturating_sub(1);
+    if let Verb::Save { task, .. } = verb {
+        return unsaved(model, task, failure);
+    }
+    let mut said = Said::refused(&verb, failure);
+    match model.popup.as_mut().filter(|popup| popup.waits) {
+        Some(popup) => {
+            said.hints.retain(|hint| popup.purpose != Purpose::Move || hint != words::MENU);
+            (popup.said, popup.waits) = (Some(said), false);
+        }
+        None => model.notice = Some(Notice { task: verb.task().cloned(), said, again: Some(verb) }),
+    }
+}
+
+/// Something that was refused before it became a verb.
+pub fn refused(model: &mut Model, task: Option<TaskId>, failure: &Failure) {
+    model.say(task, Said::refusal(failure));
+}
+
+/// An edited file that was not saved: the person says what becomes of it.
+pub fn unsaved(model: &mut Model, task: TaskId, failure: &Failure) {
+    ask(model, Some(task), failure, &[EDIT_AGAIN, LEAVE]);
+}
+
+fn ask(model: &mut Model, task: Option<TaskId>, failure: &Failure, choices: &[&'static str]) {
+    let mut popup = Popup::new(Purpose::Edited, "not saved");
+    popup.task = task;
+    popup.said = Some(Said::refusal(failure));
+    let text = |name: &str| match name {
+        EDIT_AGAIN => "back to the editor, with what you wrote",
+        SAVE_ANYWAY => "the board shows what is wrong",
+        _ => "what you wrote stays in a file, and the task as it was",
+    };
+    let entry = |name: &&str| Entry { name: (*name).into(), text: text(name).into(), ..Entry::default() };
+    popup.entries = choices.iter().map(entry).collect();
+    model.popup = Some(popup);
+}
+
+/// A note that comes from the editor.
+pub fn composed(model: &mut Model, task: TaskId, text: &str) -> Vec<Wish> {
+    super::popup::note(model, task);
+    if let Some(input) = model.popup.as_mut().and_then(|popup| popup.input.as_mut()) {
+        *input = crate::tui::model::Input::new(text.trim_end(), crate::tui::model::Lines::Many);
+    }
+    if text.trim().is_empty() {
+        model.popup = None;
+        return super::say(model, "an empty note is not saved");
+    }
+    super::popup::choose(model)
+}

@@ -1,0 +1,158 @@
+//! Events to changes of the model, and to wishes; no rule about tasks is decided here.
+
+mod answers;
+mod mouse;
+mod popup;
+mod screens;
+
+use std::time::{Duration, Instant};
+
+use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+use super::keys::Motion;
+use super::model::{Chain, Lines, Model, Popup, Purpose, Said, Screen, Verb, Wish, Workers};
+use crate::task::TaskId;
+
+pub use answers::{answer, composed, refused, unsaved};
+
+/// How long a `g` waits for a second one.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+pub fn event(model: &mut Model, event: Event, at: Instant) -> Vec<Wish> {
+    match event {
+        Event::Key(key) if key.kind != KeyEventKind::Release => self::key(model, key, at),
+        Event::Mouse(event) => mouse::mouse(model, event, at),
+        Event::Paste(text) => popup::paste(model, &text),
+        _ => Vec::new(),
+    }
+}
+
+/// Time goes by: a `g` that stayed alone was meant.
+pub fn beat(model: &mut Model, at: Instant) -> Vec<Wish> {
+    match model.pending {
+        Some(since) if at.duration_since(since) >= PATIENCE => graph(model),
+        _ => Vec::new(),
+    }
+}
+
+pub fn key(model: &mut Model, key: KeyEvent, at: Instant) -> Vec<Wish> {
+    if key.modifiers.contains(KeyModifiers::CONTROL) {
+        match key.code {
+            KeyCode::Char('c') => return vec![Wish::Quit],
+            KeyCode::Char('z') => return vec![Wish::Pause],
+            _ => {}
+        }
+    }
+    if model.popup.is_some() {
+        return popup::key(model, key);
+    }
+    let mut wishes = Vec::new();
+    if model.pending.is_some() {
+        if key.code == KeyCode::Char('g') {
+            model.pending = None;
+            return screens::motion(model, Motion::Top);
+        }
+        wishes.extend(graph(model));
+    }
+    wishes.extend(plain(model, key, at));
+    wishes
+}
+
+/// A key where no popup is open. What was said last is read by now.
+fn plain(model: &mut Model, key: KeyEvent, at: Instant) -> Vec<Wish> {
+    let notice = model.notice.take();
+    if let Some(motion) = Motion::of(key) {
+        return screens::motion(model, motion);
+    }
+    match key.code {
+        KeyCode::Char('g') => {
+            model.pending = Some(at);
+            Vec::new()
+        }
+        KeyCode::Enter => screens::enter(model),
+        KeyCode::Esc | KeyCode::Char('q') | KeyCode::Backspace => back(model, key.code),
+        KeyCode::Char('F') => match notice.and_then(|notice| notice.again.filter(|_| notice.said.insist)) {
+            Some(verb) => insist(verb),
+            None => say(model, "nothing was refused that you could insist on"),
+        },
+        KeyCode::Char('?') => {
+            model.popup = Some(Popup::new(Purpose::Help, "keys"));
+            Vec::new()
+        }
+        KeyCode::Char('R') => {
+            let wishes = model.reload();
+            model.say(None, Said::done("read again"));
+            wishes
+        }
+        KeyCode::Char(letter) => command(model, letter),
+        _ => Vec::new(),
+    }
+}
+
+fn command(model: &mut Model, letter: char) -> Vec<Wish> {
+    match letter {
+        '/' => popup::open(model, Popup::new(Purpose::Search, "search").typing("", Lines::One)),
+        'f' => {
+            let popup = Popup::new(Purpose::Filter, "filter").typing(&model.filter, Lines::One);
+            popup::open(model, popup)
+        }
+        'a' => popup::open(model, Popup::new(Purpose::Add, "new task").typing("", Lines::One)),
+        'w' if matches!(model.screens.last(), Some(Screen::Workers(_))) => Vec::new(),
+        'w' => model.open(Screen::Workers(Workers::default())),
+        '!' if model.board.problems.is_empty() => say(model, "nothing is wrong with the board's files"),
+        '!' if matches!(model.screens.last(), Some(Screen::Problems { .. })) => Vec::new(),
+        '!' => model.open(Screen::Problems { at: 0 }),
+        'm' | 'c' | 'r' | 'n' | 'e' | 'b' | 'u' => match model.task() {
+            Some(task) => on_task(model, letter, task),
+            None => say(model, "no task is selected"),
+        },
+        other => say(model, &format!("{other} does nothing here: ? shows the keys")),
+    }
+}
+
+fn on_task(model: &mut Model, letter: char, task: TaskId) -> Vec<Wish> {
+    match letter {
+        'm' => popup::move_menu(model, task),
+        'c' => vec![Wish::Do(Verb::Claim(task))],
+        'r' => vec![Wish::Do(Verb::Release(task))],
+        'e' => vec![Wish::Edit(task)],
+        'b' => popup::block(model, task),
+        'u' => popup::unblock(model, task),
+        _ => popup::note(model, task),
+    }
+}
+
+fn graph(model: &mut Model) -> Vec<Wish> {
+    model.pending = None;
+    match (model.task(), model.screens.last()) {
+        (_, Some(Screen::Graph(_))) => Vec::new(),
+        (Some(id), _) => model.open(Screen::Graph(Chain { id, verdict: String::new(), lines: None, at: 0 })),
+        (None, _) => say(model, "no task is selected"),
+    }
+}
+
+fn back(model: &mut Model, key: KeyCode) -> Vec<Wish> {
+    if model.screens.pop().is_some() {
+        // What lies below may be old by now.
+        return model.reload();
+    }
+    match key {
+        KeyCode::Char('q') => vec![Wish::Quit],
+        _ if !model.filter.is_empty() => {
+            model.filter.clear();
+            model.reload()
+        }
+        _ => say(model, "q quits"),
+    }
+}
+
+/// The same once more, by a person who means it.
+fn insist(verb: Verb) -> Vec<Wish> {
+    let Verb::Move { task, to, .. } = verb else { return Vec::new() };
+    vec![Wish::Do(Verb::Move { task, to, insist: true })]
+}
+
+fn say(model: &mut Model, text: &str) -> Vec<Wish> {
+    model.say(None, Said::told(text));
+    Vec::new()
+}

@@ -1,0 +1,129 @@
+//! The mouse: what is clicked, turned over, and carried from column to column.
+
+use std::time::{Duration, Instant};
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::Position;
+
+use super::{popup, screens};
+use crate::tui::keys::Motion;
+use crate::tui::model::{Drag, Model, Screen, Spot, Verb, Wish};
+
+const DOUBLE: Duration = Duration::from_millis(400);
+
+pub fn mouse(model: &mut Model, event: MouseEvent, at: Instant) -> Vec<Wish> {
+    let here = Position::new(event.column, event.row);
+    let spot = model.drawn.spot(here).cloned();
+    match event.kind {
+        MouseEventKind::Down(MouseButton::Left) => {
+            let again = model.click.replace((at, here));
+            let double = again.is_some_and(|(before, there)| there == here && at.duration_since(before) < DOUBLE);
+            model.drag = None;
+            press(model, spot, double, at)
+        }
+        MouseEventKind::Drag(MouseButton::Left) => {
+            // What was carried was not clicked.
+            model.click = None;
+            let over = spot.and_then(column);
+            if let Some(drag) = &mut model.drag {
+                drag.over = over;
+            }
+            Vec::new()
+        }
+        MouseEventKind::Up(MouseButton::Left) => drop_card(model, spot),
+        MouseEventKind::ScrollDown => wheel(model, spot, 1),
+        MouseEventKind::ScrollUp => wheel(model, spot, -1),
+        _ => Vec::new(),
+    }
+}
+
+fn column(spot: Spot) -> Option<usize> {
+    match spot {
+        Spot::Card(column, _) | Spot::Column(column) | Spot::Head(column) => Some(column),
+        _ => None,
+    }
+}
+
+fn press(model: &mut Model, spot: Option<Spot>, double: bool, at: Instant) -> Vec<Wish> {
+    match spot {
+        Some(Spot::Key(key)) => super::key(model, key, at),
+        Some(Spot::Entry(entry)) => {
+            if let Some(popup) = &mut model.popup {
+                popup.at = entry;
+            }
+            popup::choose(model)
+        }
+        Some(Spot::Popup) => Vec::new(),
+        // Beside a popup: that closes it, as elsewhere.
+        _ if model.popup.is_some() => super::key(model, KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE), at),
+        Some(Spot::Card(column, row)) => {
+            model.notice = None;
+            model.cursor.put((column, row));
+            if double {
+                return screens::enter(model);
+            }
+            let task = model.cursor.task(&model.board).map(|task| task.id.clone());
+            model.drag = task.map(|task| Drag { task, from: column, over: None });
+            Vec::new()
+        }
+        Some(Spot::Head(column) | Spot::Column(column)) if !model.board.columns[column].tasks.is_empty() => {
+            model.cursor.column = column;
+            Vec::new()
+        }
+        Some(Spot::Head(_) | Spot::Column(_) | Spot::Folded) => super::say(model, "no task is in this state"),
+        Some(Spot::Row(row)) => pick_row(model, row, double),
+        None => Vec::new(),
+    }
+}
+
+fn pick_row(model: &mut Model, row: usize, double: bool) -> Vec<Wish> {
+    let link = match model.screens.last_mut() {
+        Some(Screen::Task(screen)) => {
+            screen.link = Some(row);
+            true
+        }
+        Some(Screen::Graph(chain)) => {
+            chain.at = row;
+            false
+        }
+        Some(Screen::Workers(workers)) => {
+            workers.at = row;
+            false
+        }
+        Some(Screen::Problems { at }) => {
+            *at = row;
+            false
+        }
+        _ => return Vec::new(),
+    };
+    if link || double { screens::enter(model) } else { Vec::new() }
+}
+
+fn drop_card(model: &mut Model, spot: Option<Spot>) -> Vec<Wish> {
+    let Some(drag) = model.drag.take() else { return Vec::new() };
+    if spot == Some(Spot::Folded) {
+        return super::say(model, "several states are folded here: m moves it to one of them");
+    }
+    match spot.and_then(column).filter(|to| *to != drag.from).and_then(|to| model.board.columns.get(to)) {
+        Some(column) => {
+            vec![Wish::Do(Verb::Move { task: drag.task, to: column.state.to_string(), insist: false })]
+        }
+        None => Vec::new(),
+    }
+}
+
+fn wheel(model: &mut Model, spot: Option<Spot>, by: isize) -> Vec<Wish> {
+    if let Some(popup) = &mut model.popup {
+        popup.step(by);
+        return Vec::new();
+    }
+    let motion = if by > 0 { Motion::Down } else { Motion::Up };
+    let text = matches!(model.screens.last(), Some(Screen::Task(_) | Screen::Document(_)));
+    if let Some(column) = spot.and_then(column).filter(|at| !model.board.columns[*at].tasks.is_empty()) {
+        model.cursor.column = column;
+    }
+    for _ in 0..if text { 3 } else { 1 } {
+        screens::motion(model, motion);
+    }
+    Vec::new()
+}

@@ -1,0 +1,79 @@
+//! Moving about: on the board, in a task, in lists.
+
+use crate::tui::keys::Motion;
+use crate::tui::model::{Document, Link, Model, Screen, TaskScreen, Wish};
+
+pub fn motion(model: &mut Model, motion: Motion) -> Vec<Wish> {
+    let (page, most) = (model.drawn.page, model.drawn.most);
+    let scrolled = |scroll: usize| motion.lines(page).map(|by| scroll.saturating_add_signed(by).min(most));
+    let stepped =
+        |at: usize, count: usize| motion.lines(page).map(|by| at.saturating_add_signed(by).min(count.max(1) - 1));
+    match model.screens.last_mut() {
+        None => return on_board(model, motion),
+        Some(Screen::Task(screen)) => match motion {
+            Motion::Next => step_link(screen, 1),
+            Motion::Previous => step_link(screen, -1),
+            _ => screen.scroll = scrolled(screen.scroll).unwrap_or(screen.scroll),
+        },
+        Some(Screen::Document(document)) => document.scroll = scrolled(document.scroll).unwrap_or(document.scroll),
+        Some(Screen::Graph(chain)) => chain.at = stepped(chain.at, chain.stops().len()).unwrap_or(chain.at),
+        Some(Screen::Workers(workers)) => {
+            let count = workers.seen.as_ref().map_or(0, |seen| seen.tasks().len());
+            workers.at = stepped(workers.at, count).unwrap_or(workers.at);
+        }
+        Some(Screen::Problems { at }) => *at = stepped(*at, model.board.problems.len()).unwrap_or(*at),
+    }
+    Vec::new()
+}
+
+fn on_board(model: &mut Model, motion: Motion) -> Vec<Wish> {
+    let (board, cursor) = (&model.board, &mut model.cursor);
+    match motion {
+        Motion::Left => drop(cursor.sideways(board, -1)),
+        Motion::Right => drop(cursor.sideways(board, 1)),
+        // Round and round.
+        Motion::Next if !cursor.sideways(board, 1) => while cursor.sideways(board, -1) {},
+        Motion::Previous if !cursor.sideways(board, -1) => while cursor.sideways(board, 1) {},
+        _ => cursor.move_by(board, motion.lines(model.drawn.page).unwrap_or(0)),
+    }
+    Vec::new()
+}
+
+fn step_link(screen: &mut TaskScreen, by: isize) {
+    let count = screen.page.as_ref().map_or(0, |page| page.links().len());
+    screen.link = match (screen.link, count) {
+        (_, 0) => None,
+        (None, _) if by > 0 => Some(0),
+        (None, count) => Some(count - 1),
+        // Past the last one nothing is selected, and then the first one again.
+        (Some(at), count) => at.checked_add_signed(by).filter(|at| *at < count),
+    };
+}
+
+pub fn enter(model: &mut Model) -> Vec<Wish> {
+    match model.screens.last() {
+        Some(Screen::Task(screen)) => {
+            let links = screen.page.as_ref().map(|page| page.links()).unwrap_or_default();
+            match screen.link.and_then(|at| links.into_iter().nth(at)) {
+                Some((_, link)) => follow(model, link),
+                None => super::say(model, "tab selects a link to go to"),
+            }
+        }
+        Some(Screen::Document(_)) => super::say(model, "j and k scroll, q goes back"),
+        Some(Screen::Problems { .. }) => match model.task() {
+            Some(task) => vec![Wish::Edit(task)],
+            None => super::say(model, "this file is no task's: put it right by hand"),
+        },
+        _ => match model.task() {
+            Some(task) => model.open_task(task),
+            None => super::say(model, "no task is selected"),
+        },
+    }
+}
+
+pub fn follow(model: &mut Model, link: Link) -> Vec<Wish> {
+    match link {
+        Link::Task(id) => model.open_task(id),
+        Link::Document(path) => model.open(Screen::Document(Document { path, text: None, scroll: 0 })),
+    }
+}

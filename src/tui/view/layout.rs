@@ -1,0 +1,166 @@
+//! Which columns fit side by side: those with cards in full, empty ones folded, the focused one always in sight.
+
+/// The least that a column with cards is readable in.
+const NARROWEST: u16 = 24;
+const WIDEST: u16 = 44;
+const FOLDED: u16 = 3;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Slot {
+    Open(usize),
+    /// Empty columns, one or several.
+    Folded(Vec<usize>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placed {
+    pub slot: Slot,
+    pub x: u16,
+    pub width: u16,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    pub placed: Vec<Placed>,
+    /// How many columns with cards are out of sight to each side.
+    pub left: usize,
+    pub right: usize,
+    /// The first one in sight, among those with cards.
+    pub first: usize,
+}
+
+/// `filled` says of each column whether it has cards.
+pub fn plan(filled: &[bool], focused: usize, first: usize, width: u16) -> Plan {
+    let single = slots(filled, |_| false);
+    if needed(&single) <= width {
+        return Plan { placed: place(&single, width), ..Plan::default() };
+    }
+    let grouped = slots(filled, |before| matches!(before, Slot::Folded(_)));
+    if needed(&grouped) <= width {
+        return Plan { placed: place(&grouped, width), ..Plan::default() };
+    }
+    scrolled(&grouped, focused, first, width)
+}
+
+/// A column that is empty joins the one before where `joins` says so.
+fn slots(filled: &[bool], joins: impl Fn(&Slot) -> bool) -> Vec<Slot> {
+    let mut slots: Vec<Slot> = Vec::new();
+    for (column, filled) in filled.iter().enumerate() {
+        match slots.last_mut() {
+            _ if *filled => slots.push(Slot::Open(column)),
+            Some(before) if joins(before) => {
+                if let Slot::Folded(columns) = before {
+                    columns.push(column);
+                }
+            }
+            _ => slots.push(Slot::Folded(vec![column])),
+        }
+    }
+    slots
+}
+
+fn least(slot: &Slot) -> u16 {
+    match slot {
+        Slot::Open(_) => NARROWEST,
+        Slot::Folded(_) => FOLDED,
+    }
+}
+
+fn needed(slots: &[Slot]) -> u16 {
+    slots.iter().map(least).fold(0, u16::saturating_add)
+}
+
+fn scrolled(slots: &[Slot], focused: usize, first: usize, width: u16) -> Plan {
+    let opens: Vec<usize> = (0..slots.len()).filter(|&at| matches!(slots[at], Slot::Open(_))).collect();
+    let focus = opens.iter().position(|&at| slots[at] == Slot::Open(focused)).unwrap_or(0);
+    // Folded ones are shown between columns, and at the ends of the board.
+    let window = |from: usize, to: usize| {
+        let start = if from == 0 { 0 } else { opens[from] };
+        let end = if to + 1 == opens.len() { slots.len() } else { opens[to] + 1 };
+        &slots[start..end]
+    };
+    let mut first = first.min(focus);
+    while first < focus && needed(window(first, focus)) > width {
+        first += 1;
+    }
+    let mut last = first.max(focus);
+    while last + 1 < opens.len() && needed(window(first, last + 1)) <= width {
+        last += 1;
+    }
+    while first > 0 && needed(window(first - 1, last)) <= width {
+        first -= 1;
+    }
+    let mut shown = window(first, last);
+    if needed(shown) > width {
+        shown = &slots[opens[first]..=opens[last]];
+    }
+    Plan { placed: place(shown, width), left: first, right: opens.len() - 1 - last, first }
+}
+
+/// What is left over goes to the columns with cards, as long as they are not too wide.
+fn place(slots: &[Slot], width: u16) -> Vec<Placed> {
+    let opens = slots.iter().filter(|slot| matches!(slot, Slot::Open(_))).count() as u16;
+    let folded = FOLDED * (slots.len() as u16 - opens);
+    let each = (width.saturating_sub(folded) / opens.max(1)).min(WIDEST);
+    let mut spare = if each < WIDEST { width.saturating_sub(folded) % opens.max(1) } else { 0 };
+    let mut x = 0;
+    let mut placed = Vec::new();
+    for slot in slots {
+        let width = match slot {
+            Slot::Folded(_) => FOLDED,
+            Slot::Open(_) => {
+                let more = spare.min(1);
+                spare -= more;
+                each + more
+            }
+        };
+        placed.push(Placed { slot: slot.clone(), x, width });
+        x += width;
+    }
+    placed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(plan: &Plan) -> Vec<usize> {
+        let column = |placed: &Placed| match placed.slot {
+            Slot::Open(column) => Some(column),
+            Slot::Folded(_) => None,
+        };
+        plan.placed.iter().filter_map(column).collect()
+    }
+
+    #[test]
+    fn the_focused_column_is_in_sight_wherever_it_is_and_nothing_leaves_the_width() {
+        for width in [40, 60, 80, 100, 120, 200, 400] {
+            for mask in 1..(1_usize << 11) {
+                let filled: Vec<bool> = (0..11).map(|at| mask & (1 << at) != 0).collect();
+                for focused in (0..11).filter(|&at| filled[at]) {
+                    let plan = plan(&filled, focused, focused / 2, width);
+                    assert!(open(&plan).contains(&focused), "{width} {filled:?} {focused}: {plan:?}");
+                    let end = plan.placed.iter().map(|placed| placed.x + placed.width).max().unwrap();
+                    assert!(end <= width, "{width} {filled:?}: {plan:?}");
+                    let all = filled.iter().filter(|filled| **filled).count();
+                    assert_eq!(plan.left + open(&plan).len() + plan.right, all, "{plan:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn empty_columns_stand_alone_where_there_is_room_and_together_where_there_is_not() {
+        let filled = [true, false, false, true, false];
+        let folded = |width| plan(&filled, 0, 0, width).placed.iter().filter(|p| p.width == FOLDED).count();
+        assert_eq!(folded(60), 3);
+        assert_eq!(folded(56), 2);
+    }
+
+    #[test]
+    fn what_is_in_sight_stays_while_the_focus_moves_inside_it() {
+        let filled = [true; 11];
+        let at = |focused, first| plan(&filled, focused, first, 90).first;
+        assert_eq!((at(4, 3), at(5, 3), at(6, 3), at(2, 3)), (3, 3, 4, 2));
+    }
+}

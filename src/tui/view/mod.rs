@@ -1,0 +1,157 @@
+//! The model drawn: a header, the screen in sight, what was said, and the keys that work now.
+
+mod board;
+mod card;
+mod layout;
+mod lists;
+mod markdown;
+mod pages;
+mod pen;
+mod popup;
+#[cfg(test)]
+mod tests;
+pub(super) mod text;
+mod theme;
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use super::keys;
+use super::model::{Drawn, Model, Screen, Spot, Tone};
+use super::words;
+use pen::{Pen, Row, fitted, piece, row_width, spread};
+pub use theme::Theme;
+
+/// Below this nothing can be read.
+const LEAST: (u16, u16) = (40, 10);
+
+pub fn draw(frame: &mut Frame<'_>, model: &mut Model, theme: Theme) {
+    let area = frame.area();
+    let mut pen = Pen { buffer: frame.buffer_mut(), theme, spots: Vec::new(), cursor: None };
+    if area.width < LEAST.0 || area.height < LEAST.1 {
+        let words = format!("the board needs {}×{}: this is {}×{}", LEAST.0, LEAST.1, area.width, area.height);
+        for (at, line) in text::wrap(&words, usize::from(area.width)).iter().enumerate() {
+            pen.text(area.x, area.y + at as u16, area.width, line, Tone::Warn);
+        }
+        return;
+    }
+    (model.drawn.page, model.drawn.most) = (usize::from(area.height) / 2, 0);
+    let below = status(model, usize::from(area.width));
+    let head = header(&mut pen, model, area);
+    let foot = below.len() as u16 + 1;
+    let body = Rect { y: area.y + head, height: area.height.saturating_sub(head + foot), ..area };
+    screen(&mut pen, model, body);
+    for (at, row) in below.iter().enumerate() {
+        pen.row(area.x, body.bottom() + at as u16, area.width, row);
+    }
+    footer(&mut pen, model, Rect { y: area.bottom() - 1, height: 1, ..area });
+    if model.popup.is_some() {
+        popup::draw(&mut pen, model, Rect { height: area.height - 1, ..area });
+    }
+    let Pen { spots, cursor, .. } = pen;
+    model.drawn = Drawn { spots, ..std::mem::take(&mut model.drawn) };
+    if let Some(cursor) = cursor {
+        frame.set_cursor_position(cursor);
+    }
+}
+
+fn screen(pen: &mut Pen<'_>, model: &mut Model, area: Rect) {
+    // Taken out, so that the screen can scroll while the rest of the model is looked at.
+    let Some(mut screen) = model.screens.pop() else { return board::draw(pen, model, area) };
+    match &mut screen {
+        Screen::Task(screen) => pages::task(pen, model, screen, area),
+        Screen::Document(document) => pages::document(pen, model, document, area),
+        Screen::Graph(chain) => lists::graph(pen, model, chain, area),
+        Screen::Workers(workers) => lists::workers(pen, model, workers, area),
+        Screen::Problems { at } => lists::problems(pen, model, *at, area),
+    }
+    model.screens.push(screen);
+}
+
+/// How many lines it takes.
+fn header(pen: &mut Pen<'_>, model: &Model, area: Rect) -> u16 {
+    let counts = model.board.counts;
+    let problems = model.board.problems.len();
+    let wide = area.width >= 76;
+    let mut row: Row = vec![piece(" ralph ", Tone::Head), piece(text::cut(&model.board.name, 24), Tone::Accent)];
+    let numbers = [
+        ("●", counts.ready, "ready", Tone::Ready),
+        ("▶", counts.at_work, "at work", Tone::Work),
+        ("⊘", counts.blocked, "blocked", Tone::Blocked),
+        ("‼", problems, if problems == 1 { "problem" } else { "problems" }, Tone::Urgent),
+    ];
+    for (mark, count, what, tone) in numbers {
+        if count == 0 && mark == "‼" {
+            continue;
+        }
+        row.push(piece(format!("   {mark} {count}"), tone));
+        if wide {
+            row.push(piece(format!(" {what}"), Tone::Plain));
+        }
+    }
+    let filter = if model.filter.is_empty() {
+        Row::new()
+    } else {
+        vec![piece("filter ", Tone::Dim), piece(&model.filter, Tone::Warn), piece(" ", Tone::Plain)]
+    };
+    let room = usize::from(area.width).saturating_sub(row_width(&row) + 1);
+    pen.row(area.x, area.y, area.width, &spread(row, fitted(filter, room), usize::from(area.width)));
+    let Some(first) = model.board.problems.first().filter(|_| model.screens.is_empty()) else { return 1 };
+    let more = if problems > 1 { format!("{} more, ! shows them ", problems - 1) } else { "! shows it ".into() };
+    let row =
+        spread(vec![piece(format!(" ‼ {first}"), Tone::Urgent)], vec![piece(more, Tone::Dim)], usize::from(area.width));
+    pen.row(area.x, area.y + 1, area.width, &row);
+    2
+}
+
+/// The line above the keys: what was said last, else how the board is looked at.
+fn status(model: &Model, width: usize) -> Vec<Row> {
+    if let Some(drag) = &model.drag
+        && let Some(column) = drag.over.filter(|over| *over != drag.from).and_then(|at| model.board.columns.get(at))
+    {
+        return vec![vec![piece(format!(" move {} to {}", drag.task, column.state), Tone::Accent)]];
+    }
+    let on_card =
+        |task: &Option<crate::task::TaskId>| model.screens.is_empty() && task.is_some() && *task == model.task();
+    if let Some(notice) = model.notice.as_ref().filter(|notice| !(notice.said.is_refusal() && on_card(&notice.task))) {
+        let rows = card::refusal(&notice.said, width - 2);
+        let indented = |row: Row| std::iter::once((" ".into(), Tone::Plain)).chain(row).collect();
+        return rows.into_iter().take(6).map(indented).collect();
+    }
+    let all = model.board.all.len();
+    let shown = match model.board.shown() {
+        shown if shown == all => words::count(all, "task"),
+        shown => format!("{shown} of {}", words::count(all, "task")),
+    };
+    let work = if model.busy > 0 { " · at it …" } else { "" };
+    let left = vec![piece(format!(" {shown}{work}"), Tone::Dim)];
+    let me = if model.board.me.is_empty() { String::new() } else { format!("as {}", model.board.me) };
+    let right = match &model.still {
+        Some(why) => vec![piece(format!("not live: {why} "), Tone::Warn)],
+        None => vec![piece(format!("{me} · live "), Tone::Dim)],
+    };
+    vec![spread(left, right, width)]
+}
+
+/// As many keys as fit, the last two always.
+fn footer(pen: &mut Pen<'_>, model: &Model, area: Rect) {
+    let keys = keys::offered(model);
+    let width = |key: &keys::Offered| text::width(key.shown) + text::width(key.does) + 3;
+    let kept = keys.len().saturating_sub(2);
+    let always: usize = keys[kept..].iter().map(width).sum();
+    let mut left = usize::from(area.width).saturating_sub(always + 1);
+    let mut x = area.x + 1;
+    for (at, key) in keys.iter().enumerate() {
+        if at < kept {
+            if width(key) > left {
+                continue;
+            }
+            left -= width(key);
+        }
+        let cells = width(key) as u16;
+        let row = vec![piece(key.shown, Tone::Accent), piece(format!(" {}", key.does), Tone::Dim)];
+        pen.row(x, area.y, area.right().saturating_sub(x), &row);
+        pen.spot(Rect { x, width: cells.saturating_sub(2), ..area }, Spot::Key(key.key));
+        x += cells;
+    }
+}

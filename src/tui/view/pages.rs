@@ -1,0 +1,209 @@
+//! Screens that are texts: a task with all that is known of it, and a document.
+
+use ratatui::layout::Rect;
+
+use super::markdown;
+use super::pen::{Pen, Row, piece, spread};
+use super::{card, text};
+use crate::app::{self, ClaimView, LogLine};
+use crate::tui::model::{Document, Link, Model, Page, Spot, TaskScreen, Tone, age};
+use crate::tui::words;
+
+/// From here on what belongs to a task stands beside its text.
+const WIDE: u16 = 100;
+const SIDE: u16 = 42;
+
+/// A line, and which link it is.
+type Line = (Row, Option<usize>);
+
+pub fn task(pen: &mut Pen<'_>, model: &mut Model, screen: &mut TaskScreen, area: Rect) {
+    let Some(page) = &screen.page else {
+        return pen.text(area.x + 1, area.y, area.width, &format!("{} …", screen.id), Tone::Dim);
+    };
+    let area = heading(pen, model, page, area);
+    if area.width < WIDE {
+        let width = usize::from(area.width).saturating_sub(2);
+        let mut lines = facts(model, page, width);
+        lines.extend(body(model, page, width));
+        return scrolled(pen, model, &lines, &mut screen.scroll, screen.link, area);
+    }
+    let text = Rect { width: area.width - SIDE - 2, ..area };
+    let side = Rect { x: text.right() + 2, width: SIDE, ..area };
+    for y in side.top()..side.bottom() {
+        pen.row(side.x - 2, y, 1, &vec![("│".into(), Tone::Dim)]);
+    }
+    let lines = facts(model, page, usize::from(side.width).saturating_sub(2));
+    scrolled(pen, model, &lines, &mut 0, screen.link, side);
+    let lines = body(model, page, usize::from(text.width).saturating_sub(2));
+    scrolled(pen, model, &lines, &mut screen.scroll, None, text);
+}
+
+fn heading(pen: &mut Pen<'_>, model: &Model, page: &Page, area: Rect) -> Rect {
+    let task = &page.shown.task;
+    let meaning = model.board.meaning(&task.state);
+    let (mark, tone) = words::mark(task, meaning);
+    let width = usize::from(area.width);
+    let left = [piece(format!(" {mark} "), tone), piece(format!("{}  ", task.id), Tone::Id)];
+    let state = vec![piece(task.state.clone(), words::of_meaning(meaning)), piece(" ", Tone::Plain)];
+    let indent = left.iter().map(|(text, _)| text::width(text)).sum::<usize>();
+    let room = width.saturating_sub(indent + text::width(&task.state) + 3);
+    let title = text::wrap_in(&text::clean(&task.title), room, 2);
+    for (at, line) in title.iter().enumerate() {
+        let title = piece(line.clone(), Tone::Head);
+        let row = match at {
+            0 => spread(left.iter().cloned().chain([title]).collect(), state.clone(), width),
+            _ => vec![(" ".repeat(indent), Tone::Plain), title],
+        };
+        pen.row(area.x, area.y + at as u16, area.width, &row);
+    }
+    let used = title.len().max(1) as u16;
+    pen.row(area.x, area.y + used, area.width, &vec![("─".repeat(width), Tone::Dim)]);
+    Rect { y: area.y + used + 1, height: area.height.saturating_sub(used + 1), ..area }
+}
+
+/// A selected link is kept in sight; a text is scrolled as far as there is more.
+fn scrolled(pen: &mut Pen<'_>, model: &mut Model, lines: &[Line], scroll: &mut usize, link: Option<usize>, area: Rect) {
+    let height = usize::from(area.height);
+    let most = lines.len().saturating_sub(height);
+    *scroll = (*scroll).min(most);
+    if let Some(at) = link.and_then(|link| lines.iter().position(|(_, place)| *place == Some(link))) {
+        *scroll = (*scroll).clamp((at + 1).saturating_sub(height), at);
+    }
+    for (line, (row, place)) in lines.iter().skip(*scroll).take(height).enumerate() {
+        let y = area.y + line as u16;
+        pen.bar(area.x + 1, y, area.width.saturating_sub(2), row, place.is_some() && *place == link);
+        if let Some(place) = place {
+            pen.spot(Rect { y, height: 1, ..area }, Spot::Row(*place));
+        }
+    }
+    if lines.len() > height + *scroll {
+        let more = format!("↓{}", lines.len() - height - *scroll);
+        let x = area.right().saturating_sub(more.chars().count() as u16 + 1);
+        pen.text(x, area.bottom() - 1, area.width, &more, Tone::Dim);
+    }
+    (model.drawn.page, model.drawn.most) = (height, most);
+}
+
+fn facts(model: &Model, page: &Page, width: usize) -> Vec<Line> {
+    let (task, now) = (&page.shown.task, model.now);
+    let mut lines: Vec<Line> = Vec::new();
+    for verdict in text::wrap(&page.verdict, width) {
+        lines.push((vec![piece(verdict, if task.blocked { Tone::Blocked } else { Tone::Ready })], None));
+    }
+    let mut fact = |name: &str, value: String, tone: Tone| {
+        let named = |at: usize| format!("{:<10}", if at == 0 { name } else { "" });
+        for (at, line) in text::wrap(&text::clean(&value), width.saturating_sub(10)).into_iter().enumerate() {
+            lines.push((vec![piece(named(at), Tone::Dim), piece(line, tone)], None));
+        }
+    };
+    let priority = task.priority.unwrap_or_default();
+    fact("priority", priority.into(), card::priority_tone(priority));
+    fact("size", task.estimate.unwrap_or_default().into(), Tone::Plain);
+    fact("kind", if task.kind == "issue" { String::new() } else { task.kind.into() }, Tone::Plain);
+    fact("labels", task.labels.iter().map(|label| format!("#{label} ")).collect(), Tone::Label);
+    match (&task.claim, &task.owner) {
+        (Some(claim), _) => fact("at work", at_work(claim, now), Tone::Work),
+        (None, Some(owner)) => fact("owner", format!("{owner}, not at work"), Tone::Plain),
+        (None, None) => {}
+    }
+    let github = task.github.as_ref();
+    fact(
+        "github",
+        github.map(|g| format!("#{} {}", g.number, g.url.as_deref().unwrap_or_default())).unwrap_or_default(),
+        Tone::Plain,
+    );
+    fact("conflict", page.shown.conflicts.join(", "), Tone::Urgent);
+    fact("created", age(task.created, now), Tone::Plain);
+    fact("updated", age(task.updated, now), Tone::Plain);
+    for problem in &task.problems {
+        fact("problem", format!("line {}: {}", problem.line, problem.message), Tone::Urgent);
+    }
+    lines.push((Row::new(), None));
+    lines.extend(links(model, page, width));
+    lines
+}
+
+fn at_work(claim: &ClaimView, now: jiff::Timestamp) -> String {
+    let left = match claim.held {
+        true => "while its program runs".to_owned(),
+        false => format!("{} left", app::span(claim.until.duration_since(now))),
+    };
+    format!("▶ {} since {}, {left}, on {}", claim.by, app::ago(claim.since, now), claim.host)
+}
+
+fn links(model: &Model, page: &Page, width: usize) -> Vec<Line> {
+    let mut before = "";
+    let mut lines: Vec<Line> = Vec::new();
+    for (place, (name, link)) in page.links().into_iter().enumerate() {
+        let mut row = vec![piece(format!("{:<10}", if name == before { "" } else { name }), Tone::Dim)];
+        before = name;
+        match link {
+            Link::Document(path) => row.push(piece(path, Tone::Id)),
+            Link::Task(id) => {
+                let known = page.shown.linked.iter().find(|(other, ..)| *other == id);
+                row.push(piece(format!("{id} "), Tone::Id));
+                let (title, state) =
+                    known.map_or(("archived or missing", ""), |(_, title, state)| (title, state.as_str()));
+                row.push(piece(title, Tone::Plain));
+                let state = vec![piece(state, words::of_meaning(model.board.meaning(state)))];
+                row = if width < 50 { row } else { spread(row, state, width) };
+            }
+        }
+        lines.push((row, Some(place)));
+    }
+    if !lines.is_empty() {
+        lines.push((Row::new(), None));
+    }
+    lines
+}
+
+fn section(name: &str, width: usize) -> Line {
+    let rule = "─".repeat(width.saturating_sub(text::width(name) + 1));
+    (vec![piece(format!("{name} "), Tone::Head), (rule, Tone::Dim)], None)
+}
+
+fn body(model: &Model, page: &Page, width: usize) -> Vec<Line> {
+    let plain = |rows: Vec<Row>| rows.into_iter().map(|row| (row, None));
+    let mut lines: Vec<Line> = Vec::new();
+    match page.shown.description.trim() {
+        "" => lines.push((vec![piece("no description: e writes one", Tone::Dim)], None)),
+        text => lines.extend(plain(markdown::rows(text, width))),
+    }
+    lines.push((Row::new(), None));
+    if !page.shown.notes.is_empty() {
+        lines.push(section("notes", width));
+    }
+    for note in &page.shown.notes {
+        let by = note.by.as_deref().unwrap_or("somebody");
+        lines.push((vec![piece(by, Tone::Work), piece(format!(" {}", age(note.at, model.now)), Tone::Dim)], None));
+        lines.extend(plain(markdown::rows(note.text.trim(), width)));
+        lines.push((Row::new(), None));
+    }
+    lines.push(section("history", width));
+    lines.extend(page.log.iter().flat_map(|line| history(line, page, width)).map(|row| (row, None)));
+    lines
+}
+
+fn history(line: &LogLine, page: &Page, width: usize) -> Vec<Row> {
+    let at = line.line.at.strftime("%Y-%m-%d %H:%M");
+    let undone = if line.undone { " (undone)" } else { "" };
+    let here = line.fields.iter().filter(|change| change.task == page.shown.task.id).map(words::field);
+    let what = here.collect::<Vec<_>>().join(", ");
+    let head = format!("{at}  {}  {}{undone}  ", line.line.by, line.line.verb);
+    let room = width.saturating_sub(text::width(&head));
+    if text::width(&what) <= room {
+        return vec![vec![piece(head, Tone::Dim), piece(what, Tone::Plain)]];
+    }
+    let below = text::wrap_in(&text::clean(&what), width.saturating_sub(4), 3);
+    let below = below.into_iter().map(|line| vec![piece(format!("    {line}"), Tone::Plain)]);
+    std::iter::once(vec![piece(head, Tone::Dim)]).chain(below).collect()
+}
+
+pub fn document(pen: &mut Pen<'_>, model: &mut Model, document: &mut Document, area: Rect) {
+    pen.text(area.x + 1, area.y, area.width, &document.path, Tone::Id);
+    pen.row(area.x, area.y + 1, area.width, &vec![("─".repeat(usize::from(area.width)), Tone::Dim)]);
+    let area = Rect { y: area.y + 2, height: area.height.saturating_sub(2), ..area };
+    let rows = markdown::rows(document.text.as_deref().unwrap_or("…"), usize::from(area.width).saturating_sub(2));
+    let lines: Vec<Line> = rows.into_iter().map(|row| (row, None)).collect();
+    scrolled(pen, model, &lines, &mut document.scroll, None, area);
+}

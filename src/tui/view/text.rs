@@ -1,0 +1,145 @@
+//! Text measured as the terminal shows it: wide characters take two cells, accents none.
+
+use unicode_segmentation::UnicodeSegmentation as _;
+use unicode_width::UnicodeWidthStr as _;
+
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// Somebody's text must not move the cursor, nor turn the line round.
+pub fn clean(text: &str) -> String {
+    let harmless = |c: char| match c {
+        '\t' => ' ',
+        c if c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') => ' ',
+        c => c,
+    };
+    text.chars().map(harmless).collect()
+}
+
+/// At most so many cells, with an ellipsis where something is missing.
+pub fn cut(text: &str, most: usize) -> String {
+    if text.width() <= most {
+        return text.to_owned();
+    }
+    format!("{}…", head(text, most.saturating_sub(1)).0)
+}
+
+/// As much of the start as fits, and the rest.
+fn head(text: &str, most: usize) -> (&str, &str) {
+    let mut used = 0;
+    for (at, piece) in text.grapheme_indices(true) {
+        used += piece.width();
+        if used > most {
+            return text.split_at(at);
+        }
+    }
+    (text, "")
+}
+
+/// Broken at blanks; a word that is longer than a line is broken where the line ends.
+pub fn wrap(text: &str, most: usize) -> Vec<String> {
+    let most = most.max(2);
+    let mut lines: Vec<String> = Vec::new();
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        let mut word = word;
+        let room = most.saturating_sub(line.width() + usize::from(!line.is_empty()));
+        if !line.is_empty() && word.width() > room {
+            lines.push(std::mem::take(&mut line));
+        }
+        while word.width() > most {
+            let (start, rest) = head(word, most);
+            if start.is_empty() {
+                // A single character that is wider than the line: nothing of it can be shown.
+                break;
+            }
+            lines.push(start.to_owned());
+            word = rest;
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    if !line.is_empty() {
+        lines.push(line);
+    }
+    lines
+}
+
+/// The same in at most so many lines; the last one says where something is missing.
+pub fn wrap_in(text: &str, most: usize, lines: usize) -> Vec<String> {
+    let mut wrapped = wrap(text, most);
+    if wrapped.len() > lines {
+        // The last one takes as much of the next word as fits.
+        let rest = wrapped.split_off(lines.max(1) - 1).join(" ");
+        wrapped.push(cut(&rest, most));
+    }
+    wrapped
+}
+
+/// Lines as they were typed, broken where they are too long, with where a cursor after `before` stands.
+pub fn typed(text: &str, before: &str, most: usize) -> (Vec<String>, (usize, usize)) {
+    let most = most.max(2);
+    let mut lines = vec![String::new()];
+    let mut place = (0, 0);
+    for (at, piece) in text.grapheme_indices(true) {
+        if at == before.len() {
+            place = end(&lines);
+        }
+        let full = lines.last().is_some_and(|line| line.width() + piece.width() > most);
+        if piece == "\n" || full {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut().filter(|_| piece != "\n") {
+            line.push_str(piece);
+        }
+    }
+    if before.len() == text.len() {
+        place = end(&lines);
+    }
+    (lines, place)
+}
+
+fn end(lines: &[String]) -> (usize, usize) {
+    (lines.len() - 1, lines.last().map_or(0, |line| line.width()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_characters_are_never_cut_in_half() {
+        assert_eq!(cut("日本語の題", 6), "日本…");
+        assert_eq!(cut("日本語の題", 10), "日本語の題");
+        assert_eq!(wrap("日本語の題", 5), ["日本", "語の", "題"]);
+    }
+
+    #[test]
+    fn an_accent_or_a_family_stays_with_its_letter() {
+        assert_eq!(cut("e\u{301}e\u{301}e\u{301}", 2), "e\u{301}…");
+        assert_eq!(wrap("👩‍👩‍👧👩‍👩‍👧", 3), ["👩‍👩‍👧", "👩‍👩‍👧"]);
+    }
+
+    #[test]
+    fn lines_break_at_blanks_and_say_what_is_missing() {
+        assert_eq!(wrap("the quick brown fox", 10), ["the quick", "brown fox"]);
+        assert_eq!(wrap_in("one two three four five", 8, 2), ["one two", "three f…"]);
+        assert_eq!(wrap("a extraordinarily b", 6), ["a", "extrao", "rdinar", "ily b"]);
+    }
+
+    #[test]
+    fn a_cursor_is_where_the_next_letter_goes() {
+        assert_eq!(typed("ab\ncd", "ab", 10).1, (0, 2));
+        assert_eq!(typed("ab\ncd", "ab\n", 10).1, (1, 0));
+        assert_eq!(typed("日本語", "日本", 4).1, (0, 4));
+        assert_eq!(typed("ab\n", "ab\n", 4), (vec!["ab".into(), String::new()], (1, 0)));
+    }
+
+    #[test]
+    fn nobody_elses_text_moves_the_cursor() {
+        assert_eq!(clean("a\x1b[2J\u{202e}b"), "a [2J b");
+    }
+}

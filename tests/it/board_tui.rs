@@ -1,0 +1,427 @@
+//! `ralph board` on a real terminal: tmux types, and its screen is compared as text.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::sandbox::{RALPH, Sandbox, finish};
+
+/// A terminal with a program in it, on a tmux server of its own.
+struct Terminal<'a> {
+    sandbox: &'a Sandbox,
+    socket: PathBuf,
+}
+
+impl Drop for Terminal<'_> {
+    fn drop(&mut self) {
+        let _ = self.tmux(&["kill-server"]).output();
+    }
+}
+
+impl<'a> Terminal<'a> {
+    fn new(sandbox: &'a Sandbox, (width, height): (u16, u16), line: &str, env: &[(&str, &str)]) -> Self {
+        // A server that was told to end may still have its socket.
+        let socket = (0..).map(|n| sandbox.outside(&format!("tmux{n}"))).find(|path| !path.exists()).unwrap();
+        let terminal = Self { sandbox, socket };
+        let (width, height) = (width.to_string(), height.to_string());
+        let mut command = terminal.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", &width, "-y", &height, line]);
+        command.env("SHELL", "/bin/sh").env("RALPH", RALPH).envs(env.iter().copied());
+        finish(&mut command).ok();
+        terminal
+    }
+
+    fn board(sandbox: &'a Sandbox, size: (u16, u16)) -> Self {
+        let terminal = Self::new(sandbox, size, "\"$RALPH\" board --color always; echo ended $?; exec cat", &[]);
+        terminal.until("the board", |screen| screen.contains("Backlog") && screen.contains("live"));
+        terminal
+    }
+
+    fn tmux(&self, args: &[&str]) -> Command {
+        let mut command = self.sandbox.command("tmux", &self.sandbox.root());
+        command.arg("-u").arg("-S").arg(&self.socket).args(args);
+        command
+    }
+
+    fn press(&self, keys: &[&str]) {
+        let args: Vec<&str> = ["send-keys"].into_iter().chain(keys.iter().copied()).collect();
+        finish(&mut self.tmux(&args)).ok();
+    }
+
+    fn typed(&self, text: &str) {
+        finish(&mut self.tmux(&["send-keys", "-l", text])).ok();
+    }
+
+    fn screen(&self) -> String {
+        finish(&mut self.tmux(&["capture-pane", "-p"])).ok()
+    }
+
+    /// With the sequences that colour it.
+    fn painted(&self) -> String {
+        finish(&mut self.tmux(&["capture-pane", "-p", "-e"])).ok()
+    }
+
+    /// The screen once it is so, and stays so for two looks.
+    #[track_caller]
+    fn until(&self, what: &str, is: impl Fn(&str) -> bool) -> String {
+        let begun = Instant::now();
+        let mut before = String::new();
+        loop {
+            let screen = self.screen();
+            if is(&screen) && screen == before {
+                return screen;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(30), "waited for {what}:\n{screen}");
+            before = screen;
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    #[track_caller]
+    fn shows(&self, text: &str) -> String {
+        self.until(text, |screen| screen.contains(text))
+    }
+
+    #[track_caller]
+    fn shows_no(&self, text: &str) -> String {
+        self.until(&format!("no {text}"), |screen| !screen.contains(text))
+    }
+
+    /// Presses the left button at the first cell of a text, and lets it go at another.
+    fn drag(&self, from: &str, to: &str) {
+        self.typed(&self.dragging(from, to));
+    }
+
+    fn dragging(&self, from: &str, to: &str) -> String {
+        let screen = self.screen();
+        let at = |text: &str| {
+            let (row, line) = screen.lines().enumerate().find(|(_, line)| line.contains(text)).unwrap();
+            (line[..line.find(text).unwrap()].chars().count() + 1, row + 1)
+        };
+        let ((x, y), (to_x, to_y)) = (at(from), at(to));
+        let moved = if from == to { String::new() } else { format!("\x1b[<32;{to_x};{to_y}M") };
+        format!("\x1b[<0;{x};{y}M{moved}\x1b[<0;{to_x};{to_y}m")
+    }
+}
+
+/// The demo board, with two workers at work.
+fn demo() -> Sandbox {
+    let sandbox = Sandbox::bare();
+    sandbox.git(&["init", "-q", "-b", "main"]);
+    sandbox.ralph(&["init", "--demo"]).ok();
+    for (title, worker, command) in
+        [("Dark mode", "builder-1", "implement"), ("Session token", "analyst-2", "research")]
+    {
+        let task = id_of(&sandbox, title);
+        sandbox.ralph(&["claim", &task, "--as", worker, "--for", command]).ok();
+    }
+    sandbox
+}
+
+fn id_of(sandbox: &Sandbox, title: &str) -> String {
+    let found = sandbox.ralph(&["task", "ls", "--all", "--search", title, "--json"]).json();
+    found[0]["id"].as_str().unwrap().to_owned()
+}
+
+fn state_of(sandbox: &Sandbox, id: &str) -> String {
+    sandbox.ralph(&["task", "show", id, "--json"]).json()["state"].as_str().unwrap().to_owned()
+}
+
+/// Every main view, one after another.
+fn tour(size: (u16, u16)) {
+    let sandbox = demo();
+    let terminal = Terminal::board(&sandbox, size);
+    let see = |view: &str, screen: String| {
+        insta::assert_snapshot!(format!("{view}_{}x{}", size.0, size.1), screen);
+    };
+    see("board", terminal.shows("Backlog"));
+    terminal.press(&["/"]);
+    terminal.shows("titles, labels");
+    terminal.typed("saved card");
+    terminal.press(&["Enter"]);
+    see("task", terminal.shows("for builder"));
+    terminal.press(&["g"]);
+    see("graph", terminal.until("the chain", |screen| screen.contains("chain of") && screen.contains("Payment form")));
+    terminal.press(&["q", "q"]);
+    terminal.shows("q quit");
+    terminal.press(&["m"]);
+    terminal.shows("it is here");
+    terminal.press(&["g", "Enter"]);
+    see("move_refused", terminal.shows("✗"));
+    terminal.press(&["Escape"]);
+    terminal.shows_no("it is here");
+    terminal.press(&["w"]);
+    see("workers", terminal.shows("nothing was run here yet"));
+    terminal.press(&["q", "f"]);
+    terminal.shows("─ filter");
+    terminal.typed("label:web blocked");
+    terminal.press(&["Enter"]);
+    see(
+        "filter",
+        terminal.until("the filtered board", |screen| screen.contains("1 of 14") && !screen.contains("─ filter")),
+    );
+    terminal.press(&["?"]);
+    see("help", terminal.shows("look around"));
+}
+
+#[test]
+fn the_main_views_at_80_by_24() {
+    tour((80, 24));
+}
+
+#[test]
+fn the_main_views_at_120_by_40() {
+    tour((120, 40));
+}
+
+#[test]
+fn the_main_views_at_60_by_20() {
+    tour((60, 20));
+}
+
+#[test]
+fn a_claim_by_another_process_appears_and_the_selection_stays_on_its_task() {
+    let sandbox = Sandbox::new();
+    let first = sandbox.add(&["First of all", "--priority", "P2"]);
+    sandbox.add(&["Second of all", "--priority", "P3"]);
+    let terminal = Terminal::board(&sandbox, (80, 24));
+    terminal.shows("Second of all");
+    sandbox.ralph(&["claim", &first, "--as", "bob"]).ok();
+    let begun = Instant::now();
+    terminal.shows("▶ bob");
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    // It goes to another column and to another place in it: the frame goes with it.
+    sandbox.ralph(&["task", "add", "Urgent", "--priority", "P0", "--state", "Research Needed"]).ok();
+    sandbox.ralph(&["move", &first, "Research Needed", "--as", "bob"]).ok();
+    let screen = terminal.until("both in one column", |screen| screen.contains("Research Needed"));
+    let framed = screen.lines().find(|line| line.contains(&first)).unwrap();
+    assert!(framed.contains('│'), "{screen}");
+    terminal.press(&["Enter"]);
+    terminal.shows(&format!("{first}  First of all"));
+}
+
+#[test]
+fn a_refusal_stands_below_the_card_with_the_next_step_and_goes_with_the_next_key() {
+    let sandbox = Sandbox::new();
+    let task = sandbox.add(&["Wanted by two"]);
+    sandbox.ralph(&["claim", &task, "--as", "bob"]).ok();
+    let terminal = Terminal::board(&sandbox, (80, 24));
+    terminal.shows("▶ bob");
+    terminal.press(&["c"]);
+    let screen = terminal.shows("→ w shows who has");
+    let card: Vec<&str> = screen.lines().skip_while(|line| !line.contains(&task)).collect();
+    assert!(card[0].contains('│') && card.iter().take(4).any(|line| line.contains("✗ t-")), "{screen}");
+    terminal.press(&["j"]);
+    terminal.shows_no("✗");
+}
+
+#[test]
+fn a_person_insists_where_a_refusal_offers_it_and_only_there() {
+    let sandbox = Sandbox::new();
+    let task = sandbox.add(&["Straight to the end"]);
+    let terminal = Terminal::board(&sandbox, (80, 24));
+    terminal.shows("Straight to the end");
+    terminal.press(&["F"]);
+    terminal.shows("nothing was refused");
+    terminal.press(&["m"]);
+    terminal.shows("it is here");
+    // In Review is three above the last.
+    terminal.press(&["G", "k", "k", "k", "Enter"]);
+    terminal.shows("→ F insists");
+    assert_eq!(state_of(&sandbox, &task), "Backlog");
+    terminal.press(&["F"]);
+    terminal.shows("(you insisted)");
+    assert_eq!(state_of(&sandbox, &task), "In Review");
+}
+
+#[test]
+fn what_is_typed_here_is_done_on_the_board() {
+    let sandbox = Sandbox::new();
+    let old = sandbox.add(&["The old one"]);
+    let terminal = Terminal::board(&sandbox, (80, 24));
+    terminal.shows("The old one");
+    terminal.press(&["a"]);
+    terminal.shows("─ new task");
+    terminal.typed("Neues für 日本");
+    terminal.press(&["Enter"]);
+    terminal.shows("new in Backlog");
+    let new = id_of(&sandbox, "Neues");
+    // The new one is selected.
+    terminal.press(&["b"]);
+    terminal.shows("waits for …");
+    terminal.typed("old");
+    terminal.press(&["Enter"]);
+    terminal.shows("⊘ 1");
+    terminal.press(&["n"]);
+    terminal.shows("note on");
+    terminal.typed("first line");
+    terminal.press(&["Enter"]);
+    terminal.typed("second");
+    terminal.press(&["Escape"]);
+    terminal.shows("is not saved: n goes on with it");
+    terminal.press(&["n"]);
+    terminal.shows("second");
+    terminal.press(&["C-s"]);
+    terminal.shows("noted");
+    let shown = sandbox.ralph(&["task", "show", &new, "--json"]).json();
+    assert_eq!(shown["title"], "Neues für 日本");
+    assert_eq!(shown["blocked_by"][0], old.as_str());
+    assert_eq!(shown["notes"][0]["text"].as_str().unwrap().trim(), "first line\nsecond");
+    terminal.press(&["u", "Enter"]);
+    terminal.shows("waits no longer for");
+    assert_eq!(sandbox.ralph(&["task", "show", &new, "--json"]).json()["blocked"], false);
+}
+
+#[test]
+fn an_edit_is_saved_and_one_that_cannot_be_is_never_lost() {
+    let sandbox = Sandbox::new();
+    let task = sandbox.add(&["Before"]);
+    let editor = sandbox.outside("editor.sh");
+    let script =
+        "if grep -q Before \"$1\"; then sed -i s/Before/After/ \"$1\"; else echo 'title = \"twice' >> \"$1\"; fi\n";
+    std::fs::write(&editor, script).unwrap();
+    let env = [("EDITOR", format!("sh {}", editor.display()))];
+    let env: Vec<(&str, &str)> = env.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let terminal = Terminal::new(&sandbox, (80, 24), "\"$RALPH\" board", &env);
+    terminal.shows("Before");
+    terminal.press(&["e"]);
+    terminal.shows("title Before → After");
+    assert!(sandbox.read_task(&task).contains("After"));
+    terminal.press(&["e"]);
+    terminal.shows("─ not saved");
+    terminal.press(&["Escape"]);
+    let screen = terminal.shows("your text is in");
+    let path = screen.lines().find_map(|line| line.split_once("your text is in ")).unwrap().1;
+    let kept = std::fs::read_to_string(path.trim()).unwrap();
+    assert!(kept.contains("title = \"twice"), "{kept}");
+    assert!(!sandbox.read_task(&task).contains("twice"));
+}
+
+#[test]
+fn a_note_that_was_begun_stays_in_a_file_when_the_board_ends() {
+    let sandbox = Sandbox::new();
+    sandbox.add(&["Half said"]);
+    let terminal = Terminal::board(&sandbox, (80, 24));
+    terminal.shows("Half said");
+    terminal.press(&["n"]);
+    terminal.shows("note on");
+    terminal.typed("not to be lost");
+    terminal.shows("not to be lost");
+    terminal.press(&["C-c"]);
+    let screen = terminal.shows("ended 1");
+    let path = screen.lines().find_map(|line| line.split_once("your text is in ")).unwrap().1;
+    assert_eq!(std::fs::read_to_string(path.trim()).unwrap(), "not to be lost");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_named_with_its_line() {
+    let sandbox = Sandbox::new();
+    sandbox.add(&["A good one"]);
+    let terminal = Terminal::board(&sandbox, (80, 24));
+    terminal.shows("A good one");
+    sandbox.write_task("t-bad", "title = \"a\"\nstate = [\n");
+    terminal.shows("‼ .ralph/tasks/t-bad.toml:");
+    terminal.press(&["!"]);
+    terminal.shows("e edit the file");
+    std::fs::remove_file(sandbox.task_file("t-bad")).unwrap();
+    terminal.shows_no("‼");
+}
+
+#[test]
+fn it_follows_the_size_of_the_terminal() {
+    let sandbox = demo();
+    let terminal = Terminal::board(&sandbox, (60, 20));
+    let rule = |part: &&str| part.contains(['─', '━']);
+    let count = |screen: &str| screen.lines().nth(2).unwrap().split(' ').filter(rule).count();
+    assert_eq!(count(&terminal.shows("Backlog")), 2);
+    finish(&mut terminal.tmux(&["resize-window", "-x", "130", "-y", "40"])).ok();
+    terminal.until("more columns", |screen| count(screen) > 3);
+    finish(&mut terminal.tmux(&["resize-window", "-x", "30", "-y", "8"])).ok();
+    terminal.shows("the board needs 40×10");
+    finish(&mut terminal.tmux(&["resize-window", "-x", "60", "-y", "20"])).ok();
+    terminal.shows("Backlog");
+}
+
+#[test]
+fn the_terminal_is_as_it_was_after_a_signal_and_after_quitting() {
+    let sandbox = demo();
+    let line = "\"$RALPH\" board; echo ended $?; stty -a | grep -ow -e '-\\?echo' -e '-\\?icanon'; exec cat";
+    for signal in [None, Some("TERM")] {
+        let terminal = Terminal::new(&sandbox, (80, 24), line, &[]);
+        terminal.shows("live");
+        match signal {
+            None => terminal.press(&["q"]),
+            Some(name) => {
+                let pane = finish(&mut terminal.tmux(&["display", "-p", "#{pane_pid}"])).ok();
+                let board = Command::new("pgrep").args(["-P", pane.trim()]).output().unwrap();
+                let board = String::from_utf8(board.stdout).unwrap();
+                assert!(Command::new("kill").args(["-s", name, board.trim()]).status().unwrap().success());
+            }
+        }
+        let ended = if signal.is_some() { "ended 143" } else { "ended 0" };
+        let screen = terminal.shows(ended);
+        assert!(!screen.contains("Backlog"), "the other screen is gone:\n{screen}");
+        let screen = terminal.shows("icanon");
+        assert!(!screen.contains("-echo") && !screen.contains("-icanon"), "{screen}");
+    }
+}
+
+#[test]
+fn the_mouse_selects_opens_and_carries_cards_and_a_card_that_may_not_go_there_stays() {
+    let sandbox = Sandbox::new();
+    let left = sandbox.add(&["On the left"]);
+    sandbox.add(&["In the middle", "--state", "Research Needed"]);
+    sandbox.add(&["On the right", "--state", "In Review"]);
+    let terminal = Terminal::board(&sandbox, (120, 24));
+    terminal.shows("On the right");
+    terminal.drag("In the middle", "In the middle");
+    terminal.until("the frame", |screen| screen.lines().any(|line| line.contains("│ In the middle")));
+    terminal.drag("On the left", "In Review ");
+    terminal.shows("✗");
+    assert_eq!(state_of(&sandbox, &left), "Backlog");
+    terminal.drag("On the left", "Research Needed");
+    terminal.shows("Backlog → Research Needed");
+    assert_eq!(state_of(&sandbox, &left), "Research Needed");
+    terminal.typed(&terminal.dragging("On the right", "On the right").repeat(2));
+    terminal.shows("history ──");
+}
+
+#[test]
+fn without_colour_there_are_only_bold_and_reverse() {
+    let sandbox = demo();
+    let colours = |painted: &str| {
+        let codes =
+            painted.split("\x1b[").skip(1).filter_map(|rest| rest.split_once('m')).map(|(codes, _)| codes.to_owned());
+        codes.flat_map(|codes| codes.split(';').map(str::to_owned).collect::<Vec<_>>()).collect::<Vec<_>>()
+    };
+    for (line, env) in
+        [("\"$RALPH\" board", ("NO_COLOR", "1")), ("\"$RALPH\" board --color never", ("COLORTERM", "truecolor"))]
+    {
+        let terminal = Terminal::new(&sandbox, (80, 24), line, &[env]);
+        terminal.shows("live");
+        terminal.press(&["m"]);
+        terminal.shows("it is here");
+        let used = colours(&terminal.painted());
+        let plain = ["", "0", "1", "7", "22", "27", "39", "49"];
+        assert!(used.iter().all(|code| plain.contains(&code.as_str())), "{used:?}");
+        assert!(used.contains(&"7".to_owned()), "the selected line is turned round: {used:?}");
+    }
+    let terminal = Terminal::board(&sandbox, (80, 24));
+    let used = colours(&terminal.painted());
+    assert!(used.contains(&"38".to_owned()), "and otherwise there are colours: {used:?}");
+}
+
+#[test]
+fn where_there_is_no_terminal_it_says_what_to_use_instead() {
+    let sandbox = Sandbox::new();
+    let task = sandbox.add(&["One", "--label", "ui"]);
+    sandbox.add(&["Other"]);
+    let said = sandbox.ralph(&["board"]).fails(2);
+    assert!(said.contains("ralph task ls") && said.contains("ralph status"), "{said}");
+    let columns = sandbox.ralph(&["board", "--json", "label:ui"]).json();
+    let columns = columns.as_array().unwrap();
+    assert_eq!(columns.len(), 11);
+    assert_eq!((&columns[0]["state"], &columns[0]["tasks"][0]["id"]), (&"Backlog".into(), &task.into()));
+    assert_eq!(columns[0]["tasks"].as_array().unwrap().len(), 1);
+    let said = sandbox.ralph(&["board", "colour:red"]).fails(2);
+    assert!(said.contains("colour") && said.contains("label:"), "{said}");
+}

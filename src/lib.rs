@@ -14,9 +14,10 @@
 //! watch/      file events: which paths may have changed
 //! app/        the verbs, one file each: add, set, block, note, undo, doctor …
 //! mcp/        the Model Context Protocol: the same verbs as tools, for agents
+//! web/        the board for a browser: the same verbs over HTTP, and the page that calls them
 //! cli/        the command line: parse → one verb → show; it starts the other faces, which know nothing of it
 //!
-//! cli → mcp → app → store git github agent watch → board → workflow → task          (config and fs are leaves beside task)
+//! cli → mcp web → app → store git github agent watch → board → workflow → task          (config and fs are leaves beside task)
 //! ```
 //!
 //! A verb takes the board's lock, reads what it needs, decides (in `board`, without touching disk), commits once through
@@ -34,4 +35,5 @@ pub mod mcp;
 pub mod store;
 pub mod task;
 mod watch;
+pub mod web;
 pub mod workflow;

@@ -91,11 +91,9 @@ pub fn status(ws: &Workspace) -> Result<Status, Failure> {
     let standings = Standings::new(&board, ws.rules());
     let times = FlowTimes::new(&steps(&ws.journal()?));
     let now = ws.now();
-    let folder = ws.store.root().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let named = ws.settings.text("board.name");
     let done = ws.flow().closing().map(|state| times.arrivals(state, now, DAYS)).unwrap_or_default();
     Ok(Status {
-        name: if named.is_empty() { folder } else { named.to_owned() },
+        name: ws.board_name(),
         states: states(ws, &board, &times),
         claims: held(&board),
         ready: queues(ws, &board, &standings),
@@ -110,7 +108,7 @@ pub fn status(ws: &Workspace) -> Result<Status, Failure> {
 }
 
 /// The changes of state in the journal, oldest first.
-fn steps(lines: &[Line]) -> Vec<Step> {
+pub(super) fn steps(lines: &[Line]) -> Vec<Step> {
     let text = |value: &Option<crate::task::Value>| value.as_ref().map(|value| StateName::new(value.to_string()));
     let mut steps = Vec::new();
     for line in lines {

@@ -137,6 +137,13 @@ impl Workspace {
         self.settings.duration("claims.lease")
     }
 
+    /// As it is set, else that of its folder.
+    pub fn board_name(&self) -> String {
+        let folder = || self.store.root().file_name().map(|name| name.to_string_lossy().into_owned());
+        let named = Some(self.settings.text("board.name")).filter(|name| !name.is_empty());
+        named.map(str::to_owned).or_else(folder).unwrap_or_default()
+    }
+
     /// Who acts, with the claim that it was given, if its environment has one.
     pub fn actor(&self) -> Result<Actor, Failure> {
         let proof = self.proof.borrow().clone().or_else(|| std::env::var("RALPH_CLAIM").ok());

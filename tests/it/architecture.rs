@@ -16,8 +16,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("watch", &[]),
     ("app", &["task", "workflow", "board", "store", "git", "github", "agent", "watch", "config", "fs"]),
     ("mcp", &["app", "task", "workflow", "board"]),
+    ("web", &["app", "task", "workflow", "board"]),
     // It starts the other faces.
-    ("cli", &["mcp", "app", "task", "workflow", "board", "config", "fs"]),
+    ("cli", &["mcp", "web", "app", "task", "workflow", "board", "config", "fs"]),
 ];
 
 fn sources() -> Vec<(String, String)> {

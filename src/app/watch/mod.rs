@@ -4,6 +4,7 @@
 //! under the board's lock, so that no verb is half seen.
 
 mod explain;
+mod follow;
 mod react;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,6 +26,8 @@ use crate::store::Mirror;
 use crate::task::{StateName, TaskId};
 use crate::watch::{Alarm, Changes, Dirt};
 use explain::{GitPut, HandEdit, Look, events_of};
+
+pub use follow::follow_board;
 
 /// How long a git that is at work is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -28,6 +28,7 @@ mod rm;
 mod run;
 mod runs;
 mod search;
+mod serve;
 mod set;
 mod setup;
 mod share;
@@ -99,6 +100,8 @@ pub fn run(session: &Session<'_>, command: Command) -> Answer {
         Command::Trust(args) => trust::run(session, &args),
         Command::Hook(args) => hook::run(session, &args),
         Command::Setup(command) => setup::run(session, &command),
+        Command::Serve(args) => serve::serve(session, &args),
+        Command::Report(args) => serve::report(session, &args),
         Command::Mcp(args) => mcp::run(session, &args),
         Command::Completions(args) => shell::completions(session, &args),
         Command::Man(args) => shell::man(session, &args),

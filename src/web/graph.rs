@@ -35,7 +35,7 @@ pub fn draw(ws: &Workspace, graphed: &Graphed, root: Option<&TaskId>, page: &str
         }
     }
     for (at, node) in layout.nodes.iter().enumerate() {
-        svg.open_link(&format!("{page}{}", node.task.id), &class(ws, node, root), &told(node));
+        svg.open_link(&format!("{page}{}", node.task.id), &class(ws, node, root));
         shape(&mut svg, node, layout.corner(at));
         svg.close_link();
     }
@@ -121,11 +121,6 @@ fn edge(svg: &mut Svg, from: (f64, f64), to: (f64, f64)) {
 fn class(ws: &Workspace, node: &GraphNode, root: Option<&TaskId>) -> String {
     let here = if root == Some(&node.task.id) { " here" } else { "" };
     format!("node {}{here}", meaning(ws, &node.task.state))
-}
-
-fn told(node: &GraphNode) -> String {
-    let task = &node.task;
-    format!("{} {}, {}{}", task.id, task.title, task.state, if task.blocked { ", waits" } else { "" })
 }
 
 fn shape(svg: &mut Svg, node: &GraphNode, corner: (f64, f64)) {

@@ -66,8 +66,8 @@ impl Svg {
         );
     }
 
-    pub fn open_link(&mut self, href: &str, class: &str, label: &str) {
-        let _ = write!(self.out, "<a href=\"{}\" class=\"{class}\" aria-label=\"{}\">", escape(href), escape(label));
+    pub fn open_link(&mut self, href: &str, class: &str) {
+        let _ = write!(self.out, "<a href=\"{}\" class=\"{class}\">", escape(href));
     }
 
     pub fn close_link(&mut self) {

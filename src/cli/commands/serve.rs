@@ -8,7 +8,8 @@ use serde_json::json;
 use crate::app::Failure;
 use crate::cli::args::{Report, Serve};
 use crate::cli::{Answer, Outcome, Session};
-use crate::{fs, web};
+use crate::fs;
+use crate::web;
 
 pub fn serve(session: &Session<'_>, args: &Serve) -> Answer {
     let wanted = web::Wanted {

@@ -37,15 +37,14 @@ export function descriptionEditor(task, html) {
     h('div', { class: 'part-head' }, h('h3', {}, 'Description'), h('button', { type: 'button', class: 'quiet writes', data: { key: 'edit' }, on: { click: write } }, 'Edit')),
     task.description ? rendered(h('div', { class: 'markdown' }), html) : h('p', { class: 'dim' }, 'There is none.'));
   const write = () => {
-    const text = h('textarea', { rows: Math.min(24, task.description.split('\n').length + 4), 'aria-label': 'Description', value: task.description, data: { was: task.description, key: 'description' } });
+    const text = h('textarea', { rows: Math.min(24, task.description.split('\n').length + 4), 'aria-label': 'Description', value: task.description, data: { was: task.description, key: 'description', open: 'yes' } });
     const keep = async () => {
       if (!(await save(task.id, { fields: { description: text.value }, seen: { description: task.description } }))) return;
-      text.dataset.was = text.value;
+      place.replaceChildren();
       refresh();
     };
     text.addEventListener('keydown', (event) => {
       if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) keep();
-      if (event.key === 'Escape' && text.value !== text.dataset.was) event.preventDefault();
     });
     place.replaceChildren(h('h3', {}, 'Description'), text,
       h('div', { class: 'form-end' }, h('button', { type: 'button', class: 'quiet', on: { click: read } }, 'Cancel'), h('button', { type: 'button', class: 'primary', on: { click: keep } }, 'Save')));

@@ -17,7 +17,7 @@ export async function showTask(id) {
   const before = document.activeElement;
   const mine = { id, leaving: false };
   shown = mine;
-  const made = dialog({ name: id, class: 'task', closed: () => left(mine, before) });
+  const made = dialog({ name: id, class: 'task', closed: () => left(mine, before), guard: () => $$('textarea', made.body).some(dirty) });
   Object.assign(mine, made);
   made.body.append(h('p', { class: 'dim' }, 'loading'));
   await refresh();
@@ -36,8 +36,20 @@ function left(mine, before) {
   if (before?.isConnected) before.focus({ preventScroll: true });
 }
 
-/** Whether somebody is in the middle of writing. */
-const writing = () => shown && $$('textarea, input', shown.body).some((input) => input.dataset.was !== undefined && input.value !== input.dataset.was);
+const dirty = (input) => input.dataset.was !== undefined && input.value !== input.dataset.was;
+
+/** Whether somebody is in the middle of writing what drawing anew would lose. */
+const writing = (task) => $$('textarea, input', shown.body).some((input) => dirty(input) && !input.closest('[data-keep]'))
+  || $$('[data-keep="description"] textarea', shown.body).some((text) => text.dataset.was !== task.description);
+
+/** A part in which somebody writes stays as it is; else it is made anew. */
+function kept(name, make) {
+  const there = $(`[data-keep="${name}"]`, shown.body);
+  if (there && $$('textarea', there).some((text) => text.dataset.open || dirty(text))) return there;
+  const part = make();
+  part.dataset.keep = name;
+  return part;
+}
 
 export async function refresh(news = null) {
   const mine = shown;
@@ -45,7 +57,7 @@ export async function refresh(news = null) {
   try {
     const whole = await get(taskPath(mine.id));
     if (shown !== mine) return;
-    if (writing() && mine.around) {
+    if (mine.around && writing(whole.task)) {
       $('.meanwhile', mine.body).hidden = false;
       return;
     }
@@ -67,7 +79,7 @@ function draw(whole) {
         titleEditor(task),
         whole.why && h('p', { class: `why${task.blocked ? ' blocked' : ''}` }, whole.why),
         task.problems.map((problem) => h('p', { class: 'mark bad' }, `${problem.file}: ${problem.message}`)),
-        descriptionEditor(task, whole.description_html),
+        kept('description', () => descriptionEditor(task, whole.description_html)),
         whole.graph && part('Graph', rendered(h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Graph' }), whole.graph)),
         whole.timeline.length > 0 && part('Timeline', timeline(whole.timeline)),
         part(`Notes${task.notes.length ? ` (${task.notes.length})` : ''}`, notes(task, whole.notes_html)),
@@ -105,7 +117,7 @@ function notes(task, html) {
     task.notes.map((one, at) => h('article', { class: 'note' },
       h('h4', {}, one.by || 'somebody', ' ', h('span', { class: 'dim' }, one.at ? day(one.at) : '')),
       rendered(h('div', { class: 'markdown' }), html[at]))),
-    h('form', { class: 'form writes', on: { submit: send } }, text, h('div', { class: 'form-end' }, h('button', {}, 'Add note'))),
+    kept('note', () => h('form', { class: 'form writes', on: { submit: send } }, text, h('div', { class: 'form-end' }, h('button', {}, 'Add note')))),
   ];
 }
 

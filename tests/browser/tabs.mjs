@@ -1,0 +1,36 @@
+// Fifty tabs and constant changes: none is stale at the end, and the server does not grow. SECONDS sets how long.
+
+import { readFileSync } from 'node:fs';
+import { browser, check, open, ralph, run, serve, until } from './lib.mjs';
+
+const seconds = Number(process.env.SECONDS || 20);
+const tabs = Number(process.env.TABS || 50);
+
+run(async (keep) => {
+  const server = keep(await serve());
+  const context = await keep(await browser()).newContext({ viewport: { width: 900, height: 600 } });
+  const pages = [];
+  for (let at = 0; at < tabs; at += 1) pages.push(await open(context, server.url));
+  for (const page of pages) await page.waitForSelector('#live[data-state="up"]', { timeout: 60000 });
+  const memory = () => Number(readFileSync(`/proc/${server.pid}/status`, 'utf8').match(/VmRSS:\s+(\d+)/)[1]) / 1024;
+  const change = (round) => ralph('task', 'set', `t-b00${round % 8}`, `title=Round ${round}`);
+  const end = performance.now() + seconds * 1000;
+  const early = [];
+  const late = [];
+  let round = 0;
+  for (; performance.now() < end; round += 1) {
+    change(round);
+    // In between the event loop runs, so that pages are heard.
+    await new Promise((done) => setTimeout(done, 20));
+    (end - performance.now() > seconds * 500 ? early : late).push(memory());
+  }
+  const most = (list) => Math.max(...list);
+  console.log(`${tabs} tabs, ${round} changes in ${seconds} s: ${most(early).toFixed(0)} MiB in the first half, ${most(late).toFixed(0)} MiB in the second`);
+  check(most(late) < most(early) * 1.25 + 8, 'the server grows');
+  ralph('task', 'set', 't-b009', 'title=The last word');
+  let slowest = 0;
+  for (const page of pages) {
+    slowest = Math.max(slowest, await until(() => page.evaluate(() => document.querySelector('.card[data-id="t-b009"]')?.textContent.includes('The last word')), 'a tab is stale', 60000));
+  }
+  console.log(`the last change is in every tab, the slowest ${Math.round(slowest)} ms after the one before it`);
+});

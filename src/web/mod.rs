@@ -29,7 +29,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use axum::Router;
-use serde_json::Value;
+use axum::extract::State;
+use axum::http::Uri;
 use tokio::net::TcpListener;
 
 use crate::app::{Failure, Options, Workspace, serve_token};
@@ -62,7 +63,8 @@ struct Site {
     door: Door,
     feed: Feed,
     boards: Memo<Drawn>,
-    answers: Memo<Value>,
+    /// As they are sent.
+    answers: Memo<String>,
 }
 
 /// Serves until it is interrupted. `opened` hears the address of the page once it can be asked for.
@@ -88,6 +90,8 @@ pub fn serve(options: &Options, wanted: &Wanted, opened: &dyn Fn(&str)) -> Resul
             answers: Memo::default(),
         });
         events::watch(&site)?;
+        // The first page is not to wait for the first look at a large board.
+        drop(tokio::spawn(api::board(State(Arc::clone(&site)), Uri::from_static("/api/board?"))));
         opened(&address(place, &token, wanted.read_only && !site.door.is_remote()));
         run(listener, routes::routes(site)).await
     })

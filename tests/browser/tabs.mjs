@@ -28,9 +28,8 @@ run(async (keep) => {
   console.log(`${tabs} tabs, ${round} changes in ${seconds} s: ${most(early).toFixed(0)} MiB in the first half, ${most(late).toFixed(0)} MiB in the second`);
   check(most(late) < most(early) * 1.25 + 8, 'the server grows');
   ralph('task', 'set', 't-b009', 'title=The last word');
-  let slowest = 0;
-  for (const page of pages) {
-    slowest = Math.max(slowest, await until(() => page.evaluate(() => document.querySelector('.card[data-id="t-b009"]')?.textContent.includes('The last word')), 'a tab is stale', 60000));
-  }
-  console.log(`the last change is in every tab, the slowest ${Math.round(slowest)} ms after the one before it`);
+  const said = performance.now();
+  const is = (id) => document.querySelector(`.card[data-id="${id}"]`)?.textContent.includes('The last word');
+  for (const page of pages) await until(() => page.evaluate(is, 't-b009'), 'a tab is stale', 30000);
+  console.log(`the last change is in every tab after ${Math.round(performance.now() - said)} ms`);
 });

@@ -14,9 +14,10 @@ pub use refuse::refusal;
 
 use std::sync::Arc;
 
-use axum::http::{StatusCode, header};
+use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 use serde::Serialize;
+use tokio::task::JoinError;
 
 use super::Site;
 use crate::app::{Failure, Workspace};
@@ -27,16 +28,44 @@ async fn run<T: Serialize>(
     verb: impl FnOnce(&Workspace, &Site) -> Result<T, Failure> + Send + 'static,
 ) -> Response {
     let site = Arc::clone(site);
-    let done = tokio::task::spawn_blocking(move || {
-        let ws = Workspace::open(&site.options)?;
-        let result = verb(&ws, &site);
-        ws.finish();
-        let text = serde_json::to_string(&result?);
-        text.map_err(|error| Failure::broken("json", format!("the answer cannot be written: {error}")))
-    });
-    match done.await {
-        Ok(Ok(text)) => (StatusCode::OK, [(header::CONTENT_TYPE, "application/json")], text).into_response(),
+    let done = tokio::task::spawn_blocking(move || with(&site, verb)).await;
+    answered(done.map(|text| text.map(Arc::new)))
+}
+
+/// The same for what all who ask are told alike until the board changes: one of them has it made.
+async fn kept<T: Serialize>(
+    site: &Arc<Site>,
+    key: String,
+    verb: impl FnOnce(&Workspace, &Site) -> Result<T, Failure> + Send + 'static,
+) -> Response {
+    // Read before the board is: what changes in between is told, and asked for again.
+    let version = site.feed.version();
+    if let Some(text) = site.answers.peek(version, &key) {
+        return sent(&text);
+    }
+    let site = Arc::clone(site);
+    answered(tokio::task::spawn_blocking(move || site.answers.get(version, &key, || with(&site, verb))).await)
+}
+
+fn with<T: Serialize>(
+    site: &Site,
+    verb: impl FnOnce(&Workspace, &Site) -> Result<T, Failure>,
+) -> Result<String, Failure> {
+    let ws = Workspace::open(&site.options)?;
+    let result = verb(&ws, site);
+    ws.finish();
+    let text = serde_json::to_string(&result?);
+    text.map_err(|error| Failure::broken("json", format!("the answer cannot be written: {error}")))
+}
+
+fn answered(done: Result<Result<Arc<String>, Failure>, JoinError>) -> Response {
+    match done {
+        Ok(Ok(text)) => sent(&text),
         Ok(Err(failure)) => refuse::failed(&failure),
         Err(_) => refuse::failed(&Failure::broken("panic", "the server could not finish this")),
     }
+}
+
+fn sent(text: &str) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], text.to_owned()).into_response()
 }

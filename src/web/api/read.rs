@@ -8,7 +8,7 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use super::refuse::worded;
-use super::{Asked, run};
+use super::{Asked, kept, run};
 use crate::app::{self, Failure, LogQuery, Workspace, describe_workflow};
 use crate::task::TaskId;
 use crate::web::board::Drawn;
@@ -35,8 +35,8 @@ pub async fn session(State(site): Shared, headers: HeaderMap) -> Response {
 
 pub async fn board(State(site): Shared, uri: Uri) -> Response {
     let asked = Asked::of(&uri);
-    run(&site, move |ws, site| {
-        // Read before the board is: what changes in between is told, and asked for again.
+    let key = format!("board {}", uri.query().unwrap_or_default());
+    kept(&site, key, move |ws, site| {
         let version = site.feed.version();
         let drawn = site.boards.get(version, &asked.key(), || Drawn::new(ws, &asked))?;
         Ok(drawn.answer(version, &asked))
@@ -45,28 +45,19 @@ pub async fn board(State(site): Shared, uri: Uri) -> Response {
 }
 
 pub async fn facets(State(site): Shared) -> Response {
-    run(&site, |ws, site| {
+    kept(&site, "facets".into(), |ws, site| {
         let all = Asked::default();
         Ok(site.boards.get(site.feed.version(), &all.key(), || Drawn::new(ws, &all))?.facets())
     })
     .await
 }
 
-/// What is the same for all who ask, until the board changes.
-async fn kept(
-    site: &Arc<Site>,
-    key: String,
-    verb: impl FnOnce(&Workspace) -> Result<Value, Failure> + Send + 'static,
-) -> Response {
-    run(site, move |ws, site| site.answers.get(site.feed.version(), &key, || verb(ws))).await
-}
-
 pub async fn status(State(site): Shared) -> Response {
-    kept(&site, "status".into(), |ws| Ok(json!(app::status(ws)?))).await
+    kept(&site, "status".into(), |ws, _| app::status(ws)).await
 }
 
 pub async fn workers(State(site): Shared) -> Response {
-    kept(&site, "workers".into(), |ws| {
+    kept(&site, "workers".into(), |ws, _| {
         let runs = app::list_runs(ws, None, 20)?;
         Ok(json!({ "claims": app::list_claims(ws, false)?.claims, "runs": runs, "ready": app::status(ws)?.ready }))
     })
@@ -75,7 +66,7 @@ pub async fn workers(State(site): Shared) -> Response {
 
 pub async fn trends(State(site): Shared, uri: Uri) -> Response {
     let days = Asked::of(&uri).one("days").and_then(|days| days.parse().ok()).unwrap_or(30);
-    kept(&site, format!("trends {days}"), move |ws| {
+    kept(&site, format!("trends {days}"), move |ws, _| {
         let trends = app::trends(ws, days)?;
         Ok(json!({ "trends": trends, "charts": charts::all(&trends) }))
     })
@@ -83,12 +74,12 @@ pub async fn trends(State(site): Shared, uri: Uri) -> Response {
 }
 
 pub async fn workflow(State(site): Shared) -> Response {
-    kept(&site, "workflow".into(), |ws| Ok(describe_workflow(ws.flow()))).await
+    kept(&site, "workflow".into(), |ws, _| Ok(describe_workflow(ws.flow()))).await
 }
 
 pub async fn search(State(site): Shared, uri: Uri) -> Response {
     let text = Asked::of(&uri).one("q").unwrap_or_default().to_owned();
-    kept(&site, format!("search {text}"), move |ws| Ok(json!(app::search(ws, &text, true, 30)?))).await
+    kept(&site, format!("search {text}"), move |ws, _| app::search(ws, &text, true, 30)).await
 }
 
 pub async fn document(State(site): Shared, uri: Uri) -> Response {
@@ -104,7 +95,7 @@ pub async fn document(State(site): Shared, uri: Uri) -> Response {
 pub async fn graph(State(site): Shared, id: Option<Path<String>>, uri: Uri) -> Response {
     let all = Asked::of(&uri).one("all").is_some();
     let typed = id.map(|Path(typed)| typed);
-    kept(&site, format!("graph {typed:?} {all}"), move |ws| {
+    kept(&site, format!("graph {typed:?} {all}"), move |ws, _| {
         let root = typed.map(|typed| ws.find(&typed)).transpose()?;
         let graphed = app::graph(ws, root.as_slice(), all)?;
         Ok(json!({ "svg": drawing::draw(ws, &graphed, root.as_ref(), PAGE), "nodes": graphed.nodes.len() }))

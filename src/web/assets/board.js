@@ -7,7 +7,7 @@ import { current } from './route.js';
 import { refused } from './toast.js';
 
 const PAGE = 120;
-/** Changes come in bursts: the board is read at most this often. */
+/** Changes come in bursts: the board is read at most this often, and less where reading takes long. */
 const PAUSE = 120;
 
 let root = null;
@@ -41,8 +41,9 @@ export function load() {
     again = true;
     return loading;
   }
+  const start = performance.now();
   loading = once().finally(async () => {
-    await new Promise((done) => setTimeout(done, PAUSE));
+    await new Promise((done) => setTimeout(done, Math.max(PAUSE, (performance.now() - start) * 2)));
     loading = null;
     if (again) {
       again = false;

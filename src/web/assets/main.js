@@ -19,9 +19,12 @@ import { countWorkers, showWorkers } from './workers.js';
 
 const VIEWS = { board: board.show, graph: showGraph, workers: showWorkers, dashboard: showDashboard };
 const OTHERS = 800;
+const BESIDE = 4000;
 const main = $('#main');
 let shown = '';
 let later = 0;
+let beside = 0;
+let counted = false;
 
 async function route() {
   const { view, task: id } = current();
@@ -64,19 +67,18 @@ async function introduce() {
   $('#me').title = session.may_write ? `Changes are made as ${session.me}` : session.read_only ? 'This server only reads' : 'Open the address that `ralph serve` printed to change something';
 }
 
-/** The board at once; what takes longer to make, a little later. */
+/** The board at once; the other views, which take longer to make, a little later; what stands beside them, now and then. */
 function changed(news) {
-  document.body.dataset.heard = news.version;
   if (shown === 'board') board.load();
   task.refresh(news);
-  if (later) return;
-  later = setTimeout(() => {
-    later = 0;
-    if (shown !== 'board') draw();
+  if (news.all) introduce();
+  later ||= setTimeout(() => { later = 0; if (shown !== 'board') draw(); }, OTHERS);
+  beside ||= setTimeout(() => {
+    beside = 0;
     filter.loadFacets();
     get('/api/status').then((status) => countWorkers(status.claims.length), () => {});
-    introduce();
-  }, OTHERS);
+  }, counted ? BESIDE : 0);
+  counted = true;
 }
 
 const theme = () => dispatchEvent(new Event('ralph-theme'));

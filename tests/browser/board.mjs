@@ -18,6 +18,7 @@ run(async (keep) => {
   check(page.url().includes('q=Task+77'), `the filter is not in the address: ${page.url()}`);
   await page.fill('#q', '');
   await until(() => page.evaluate(() => document.body.dataset.total === '1000'), 'the filter stays');
+  await page.waitForSelector('select[aria-label="Label"] option[value="l3"]', { state: 'attached' });
   await page.selectOption('select[aria-label="Label"]', 'l3');
   await until(() => page.evaluate(() => document.body.dataset.total === '143'), 'a seventh has the label');
   await page.reload();

@@ -27,9 +27,14 @@ run(async (keep) => {
   const most = (list) => Math.max(...list);
   console.log(`${tabs} tabs, ${round} changes in ${seconds} s: ${most(early).toFixed(0)} MiB in the first half, ${most(late).toFixed(0)} MiB in the second`);
   check(most(late) < most(early) * 1.25 + 8, 'the server grows');
+  // Each tab notes for itself when it has the last change: to ask fifty of them takes longer than to tell them.
+  const note = (id) => new MutationObserver(() => {
+    if (document.querySelector(`.card[data-id="${id}"]`)?.textContent.includes('The last word')) window.toldAt ||= Date.now();
+  }).observe(document.body, { subtree: true, childList: true });
+  for (const page of pages) await page.evaluate(note, 't-b009');
+  const said = Date.now();
   ralph('task', 'set', 't-b009', 'title=The last word');
-  const said = performance.now();
-  const is = (id) => document.querySelector(`.card[data-id="${id}"]`)?.textContent.includes('The last word');
-  for (const page of pages) await until(() => page.evaluate(is, 't-b009'), 'a tab is stale', 30000);
-  console.log(`the last change is in every tab after ${Math.round(performance.now() - said)} ms`);
+  for (const page of pages) await until(() => page.evaluate(() => window.toldAt), 'a tab is stale', 30000);
+  const delays = (await Promise.all(pages.map((page) => page.evaluate(() => window.toldAt)))).map((at) => at - said).sort((a, b) => a - b);
+  console.log(`the last change is in half of the tabs after ${delays[Math.floor(delays.length / 2)]} ms, in all after ${delays.at(-1)} ms`);
 });

@@ -27,7 +27,11 @@ export async function loadFacets() {
 
 export function draw() {
   const place = $('#filters');
-  if (place.contains(document.activeElement) && document.activeElement.tagName === 'SELECT') return;
+  // A list that somebody has open is not closed under their hand.
+  if (place.contains(document.activeElement) && document.activeElement.tagName === 'SELECT') {
+    document.activeElement.addEventListener('blur', draw, { once: true });
+    return;
+  }
   const { params } = current();
   if (!$('#q', place)) place.append(h('div', { class: 'filter-row' }, input(), h('div', { class: 'choices', id: 'choices' })));
   const box = $('#q');

@@ -24,7 +24,6 @@ const main = $('#main');
 let shown = '';
 let later = 0;
 let beside = 0;
-let counted = false;
 
 async function route() {
   const { view, task: id } = current();
@@ -73,12 +72,13 @@ function changed(news) {
   task.refresh(news);
   if (news.all) introduce();
   later ||= setTimeout(() => { later = 0; if (shown !== 'board') draw(); }, OTHERS);
-  beside ||= setTimeout(() => {
-    beside = 0;
-    filter.loadFacets();
-    get('/api/status').then((status) => countWorkers(status.claims.length), () => {});
-  }, counted ? BESIDE : 0);
-  counted = true;
+  beside ||= setTimeout(lookBeside, BESIDE);
+}
+
+function lookBeside() {
+  beside = 0;
+  filter.loadFacets();
+  get('/api/status').then((status) => countWorkers(status.claims.length), () => {});
 }
 
 const theme = () => dispatchEvent(new Event('ralph-theme'));
@@ -96,3 +96,4 @@ $('#help').addEventListener('click', showHelp);
 $('#theme').addEventListener('click', theme);
 await Promise.all([route(), introduce()]);
 listen(changed);
+lookBeside();

@@ -48,7 +48,10 @@ fn card(out: &mut String, task: &TaskView) {
         task.labels.iter().map(|label| format!("<span class=\"label\">{}</span>", escape(label))).collect();
     let _ = write!(out, "<div class=\"card-foot\">{labels}");
     if task.blocked {
-        let _ = write!(out, "<span class=\"mark blocked\">blocked {}</span>", task.open_blockers.len());
+        let _ = match task.open_blockers.len() {
+            0 => write!(out, "<span class=\"mark blocked\">⊘ waits with its parent</span>"),
+            count => write!(out, "<span class=\"mark blocked\">⊘ waits for {count}</span>"),
+        };
     }
     if let Some(owner) = &task.owner {
         let live = if task.claim.is_some() { " live" } else { "" };

@@ -64,15 +64,23 @@ fn head(name: &str) -> String {
     )
 }
 
+const LEGEND: &str = "<ul class=\"legend\"><li class=\"open\"><span class=\"swatch\"></span>open</li>\
+     <li class=\"ready\"><span class=\"swatch\"></span>ready</li>\
+     <li class=\"blocked\"><span class=\"swatch\"></span>blocked</li></ul>";
+
 fn dashboard(out: &mut String, status: &app::Status, charts: &charts::Charts) {
     out.push_str("<section id=\"dashboard\"><h2>Dashboard</h2><div class=\"panels\">");
     let panels = [
-        ("Finished per day", &charts.finished),
-        ("Open, ready and blocked", &charts.standing),
-        ("Time in state", &charts.times),
+        ("Finished per day", &charts.finished, ""),
+        ("Open, ready and blocked", &charts.standing, LEGEND),
+        (
+            "Time in state",
+            &charts.times,
+            "<p class=\"dim\">dark: half of the tasks left within; light: nine of ten</p>",
+        ),
     ];
-    for (title, drawing) in panels {
-        let _ = write!(out, "<section class=\"panel\"><h3>{title}</h3>{drawing}</section>");
+    for (title, drawing, below) in panels {
+        let _ = write!(out, "<section class=\"panel\"><h3>{title}</h3>{drawing}{below}</section>");
     }
     out.push_str("<section class=\"panel\"><h3>At work</h3><ul class=\"plain\">");
     for held in &status.claims {

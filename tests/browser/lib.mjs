@@ -91,7 +91,7 @@ export async function run(test) {
     await test(keep);
     check(complaints.length === 0, `the page complained:\n${complaints.join('\n')}`);
   } catch (error) {
-    console.error(error.stack || error);
+    console.error(error.stack || error, complaints.join('\n'));
     process.exitCode = 1;
   }
   for (const thing of started.reverse()) await (thing.stop || thing.close).call(thing).catch(() => {});

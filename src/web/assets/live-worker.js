@@ -5,9 +5,11 @@ import { follow } from './stream.js';
 const ports = new Set();
 let token = '';
 let state = 'down';
+let news = null;
 
 function tell(message) {
-  if (message.kind !== 'change') state = message.kind;
+  if (message.kind === 'change') news = message;
+  else state = message.kind;
   for (const port of ports) port.postMessage(message);
 }
 
@@ -18,11 +20,13 @@ self.addEventListener('connect', ({ ports: [port] }) => {
     // A tab that was opened from another one has the token from here.
     if (data.token && data.token !== token) {
       token = data.token;
-      tell({ kind: 'token', token });
+      for (const other of ports) other.postMessage({ kind: 'token', token });
     }
   });
   port.start();
   port.postMessage({ kind: state });
+  // What happened while it came, it might have missed.
+  if (news) port.postMessage(news);
   if (token) port.postMessage({ kind: 'token', token });
 });
 

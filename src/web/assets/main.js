@@ -94,6 +94,7 @@ $('#search').addEventListener('click', showSearch);
 $('#new').addEventListener('click', create);
 $('#help').addEventListener('click', showHelp);
 $('#theme').addEventListener('click', theme);
-await Promise.all([route(), introduce()]);
+// Heard before it is read, so that nothing falls between.
 listen(changed);
+await Promise.all([route(), introduce()]);
 lookBeside();

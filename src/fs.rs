@@ -149,6 +149,16 @@ pub fn write_new(path: &Path, content: &[u8], durable: bool) -> Result<(), FsErr
     named("write", path, write())
 }
 
+/// A new file that nobody but its user reads.
+pub fn write_secret(path: &Path, content: &[u8]) -> Result<(), FsError> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let write = || {
+        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+        file.write_all(content)
+    };
+    named("write", path, write())
+}
+
 /// A whole file in place of the old one, never half of it.
 pub fn replace(path: &Path, content: &[u8], durable: bool) -> Result<(), FsError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();

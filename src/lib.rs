@@ -15,9 +15,10 @@
 //! app/        the verbs, one file each: add, set, block, note, undo, doctor …
 //! mcp/        the Model Context Protocol: the same verbs as tools, for agents
 //! tui/        the board on the terminal
+//! web/        the board for a browser: the same verbs over HTTP, and the page that calls them
 //! cli/        the command line: parse → one verb → show; it starts the other faces, which know nothing of it
 //!
-//! cli → mcp tui → app → store git github agent watch → board → workflow → task          (config and fs are leaves beside task)
+//! cli → mcp tui web → app → store git github agent watch → board → workflow → task          (config and fs are leaves beside task)
 //! ```
 //!
 //! A verb takes the board's lock, reads what it needs, decides (in `board`, without touching disk), commits once through
@@ -36,4 +37,5 @@ pub mod store;
 pub mod task;
 pub mod tui;
 mod watch;
+pub mod web;
 pub mod workflow;

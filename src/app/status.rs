@@ -117,7 +117,7 @@ pub fn status(ws: &Workspace) -> Result<Status, Failure> {
 }
 
 /// The changes of state in the journal, oldest first.
-fn steps(lines: &[Line]) -> Vec<Step> {
+pub(super) fn steps(lines: &[Line]) -> Vec<Step> {
     let text = |value: &Option<crate::task::Value>| value.as_ref().map(|value| StateName::new(value.to_string()));
     let mut steps = Vec::new();
     for line in lines {

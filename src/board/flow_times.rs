@@ -45,9 +45,20 @@ impl FlowTimes {
 
     /// The median time that tasks spent in a state before they left it, and how many did.
     pub fn median(&self, state: &StateName) -> Option<(SignedDuration, usize)> {
+        let spent = self.sorted(state)?;
+        Some((spent[spent.len() / 2], spent.len()))
+    }
+
+    /// The time within which nine of ten tasks had left it.
+    pub fn most(&self, state: &StateName) -> Option<SignedDuration> {
+        let spent = self.sorted(state)?;
+        Some(spent[(spent.len() * 9).div_ceil(10) - 1])
+    }
+
+    fn sorted(&self, state: &StateName) -> Option<Vec<SignedDuration>> {
         let mut spent = self.spent.get(state)?.clone();
         spent.sort();
-        Some((spent[spent.len() / 2], spent.len()))
+        Some(spent)
     }
 
     /// How many arrived in a state on each of the last `days` days, oldest first.
@@ -84,6 +95,7 @@ mod tests {
         let times = FlowTimes::new(&steps);
         let (backlog, done) = (StateName::new("Backlog"), StateName::new("Done"));
         assert_eq!(times.median(&backlog).map(|(time, n)| (time.as_hours(), n)), Some((49, 2)));
+        assert_eq!(times.most(&backlog).map(|time| time.as_hours()), Some(49));
         assert_eq!(times.since(&TaskId::new("a").unwrap(), &done), Some(steps[2].at));
         assert_eq!(times.since(&TaskId::new("b").unwrap(), &done), None);
         assert_eq!(times.arrivals(&done, steps[4].at, 3), [0, 1, 1]);

@@ -25,6 +25,7 @@ mod search;
 mod step_choice;
 mod step_plan;
 mod steps;
+mod trends;
 mod verdict;
 mod why;
 
@@ -54,6 +55,7 @@ pub use rules::{Actor, Claim, Rules};
 pub use search::{Searched, score};
 pub use step_choice::{Ended, StepChoice};
 pub use step_plan::{NewStep, StepPlan, StepRef, TeamAsk};
+pub use trends::{Day, Past, Undo, days_of};
 pub use why::Cause;
 
 /// Tasks in the order of their ids. What could not be read is here too, so that nothing mistakes it for missing.

@@ -1,9 +1,9 @@
 //! What changes on the board, for those who subscribe: one watcher for all clients of a server, started by the first.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::ResourceUpdatedNotificationParam;
@@ -13,7 +13,7 @@ use tokio::sync::broadcast::error::RecvError;
 
 use super::caller::open;
 use super::resources;
-use crate::app::{Failure, Options, Watch, WatchOptions};
+use crate::app::{Failure, Options, WatchOptions, follow_board};
 use crate::board::{Event, EventKind};
 
 /// Resources that have changed.
@@ -28,7 +28,6 @@ pub type Changes = broadcast::Receiver<Arc<News>>;
 
 /// News that a slow client may be behind with.
 const BEHIND: usize = 256;
-const IDLE: Duration = Duration::from_secs(2);
 
 pub struct Feed {
     options: Options,
@@ -47,40 +46,17 @@ impl Feed {
             return Ok(sender.subscribe());
         }
         let (sender, receiver) = broadcast::channel(BEHIND);
-        let (ready, opened) = std::sync::mpsc::channel();
-        let (options, out) = (self.options.clone(), sender.clone());
-        std::thread::spawn(move || {
-            // It is not to be sent between threads: opened where it runs.
-            let wanted = WatchOptions { idle: true, documents: true, ..WatchOptions::default() };
-            match Watch::open(&options, &wanted) {
-                Ok(watch) => {
-                    let _ = ready.send(Ok(()));
-                    watch_for(watch, &out);
-                }
-                Err(failure) => drop(ready.send(Err(failure))),
+        let out = sender.clone();
+        let wanted = WatchOptions { idle: true, documents: true, ..WatchOptions::default() };
+        follow_board(&self.options, wanted, move |events, saved| {
+            let news = news(&events, saved);
+            if news != News::default() {
+                let _ = out.send(Arc::new(news));
             }
-        });
-        let gone = || Failure::broken("cannot-watch", "the watcher ended before it began");
-        opened.recv().map_err(|_| gone())??;
+            if out.receiver_count() > 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
         *slot = Some(sender);
         Ok(receiver)
-    }
-}
-
-fn watch_for(mut watch: Watch, out: &broadcast::Sender<Arc<News>>) {
-    let mut events = watch.begin();
-    while out.receiver_count() > 0 {
-        match events {
-            Ok(events) => {
-                let news = news(&events, watch.saved_files());
-                if news != News::default() {
-                    let _ = out.send(Arc::new(news));
-                }
-            }
-            // Somebody holds the board for long, or it is away for a moment.
-            Err(_) => std::thread::sleep(IDLE),
-        }
-        events = watch.next(IDLE);
     }
 }
 

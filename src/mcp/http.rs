@@ -14,7 +14,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio::net::TcpListener;
 
 use super::server::Server;
-use crate::app::Failure;
+use crate::app::{Failure, fresh_token, is_same_token};
 
 /// Where a person may put the token, so that clients keep it when the server starts anew.
 pub const TOKEN: &str = "RALPH_MCP_TOKEN";
@@ -28,7 +28,7 @@ pub async fn serve(server: &Server, address: SocketAddr, tell: &dyn Fn(&str)) ->
     let listener = TcpListener::bind(address).await.map_err(cannot)?;
     let place = listener.local_addr().map_err(cannot)?;
     let given = std::env::var(TOKEN).ok().filter(|token| !token.is_empty());
-    let token = given.clone().unwrap_or_else(fresh_token);
+    let token = given.clone().map_or_else(fresh_token, Ok)?;
     tell(&format!("serving on http://{place}/mcp"));
     if given.is_none() {
         tell(&format!("clients send the header `Authorization: Bearer {token}`"));
@@ -58,24 +58,11 @@ fn routes(server: Server, token: String) -> Router {
 async fn let_in(State(token): State<Arc<String>>, request: Request, next: Next) -> Response {
     let given = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let shown = given.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
-    if !is_same(shown, &token) {
+    if !is_same_token(shown, &token) {
         let asks = [(header::WWW_AUTHENTICATE, "Bearer")];
         return (StatusCode::UNAUTHORIZED, asks, "send the token that `ralph mcp --http` printed\n").into_response();
     }
     next.run(request).await
-}
-
-/// Takes as long for a token that is nearly right as for one that is not.
-fn is_same(shown: &str, token: &str) -> bool {
-    let differ = shown.bytes().zip(token.bytes()).fold(0, |differ, (a, b)| differ | (a ^ b));
-    shown.len() == token.len() && differ == 0
-}
-
-fn fresh_token() -> String {
-    let mut bytes = [0_u8; 24];
-    let filled = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty());
-    assert_eq!(filled, Ok(bytes.len()), "the kernel has random bytes");
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 async fn stopped() {

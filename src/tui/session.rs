@@ -10,7 +10,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 
 use super::desk::{self, Job};
 use super::model::{Answer, Model, Verb, Wish};
-use super::terminal::{Screen, broken};
+use super::terminal::{Screen, broken, is_there};
 use super::view::{self, Theme};
 use super::{Wanted, feed, update};
 use crate::app::{self, Draft, Editing, Failure, Options, Workspace};
@@ -90,15 +90,17 @@ impl Session {
     /// What the person has pressed by the end of a beat.
     fn listen(&mut self) -> Result<bool, Failure> {
         let waits = !self.model.loaded || self.model.busy > 0;
-        let mut wait = if waits { SHORT } else { BEAT };
         let mut heard = false;
-        while event::poll(wait).map_err(broken)? {
+        if !is_there(if waits { SHORT } else { BEAT }) {
+            self.quit = true;
+        }
+        while !self.quit && event::poll(Duration::ZERO).map_err(broken)? {
             let wishes = update::event(&mut self.model, event::read().map_err(broken)?, Instant::now());
             self.carry_out(wishes)?;
-            (wait, heard) = (Duration::ZERO, true);
-            if self.quit {
-                return Ok(true);
-            }
+            heard = true;
+        }
+        if self.quit {
+            return Ok(false);
         }
         let wishes = update::beat(&mut self.model, Instant::now());
         heard |= !wishes.is_empty();

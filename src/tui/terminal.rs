@@ -3,10 +3,12 @@
 use std::io::{IsTerminal as _, Stdout, Write as _, stdout};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::terminal::{disable_raw_mode, enable_raw_mode};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::app::Failure;
 
@@ -37,6 +39,16 @@ impl Screen {
         enter().and_then(|()| self.0.clear()).map_err(broken)?;
         Ok(result)
     }
+}
+
+/// Waits for the person to press something; false when the terminal is gone. Crossterm must not be asked then: it reads the
+/// end of its input again and again, and never returns.
+pub fn is_there(limit: Duration) -> bool {
+    let stdin = std::io::stdin();
+    let mut watched = [PollFd::new(&stdin, PollFlags::IN)];
+    // A signal ends the wait; whoever waits looks at signals, too.
+    let _ = poll(&mut watched, Timespec::try_from(limit).ok().as_ref());
+    !watched[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
 }
 
 impl Drop for Screen {

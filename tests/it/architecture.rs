@@ -17,8 +17,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("app", &["task", "workflow", "board", "store", "git", "github", "agent", "watch", "config", "fs"]),
     ("mcp", &["app", "task", "workflow", "board"]),
     ("tui", &["app", "task", "workflow", "board", "config"]),
+    ("web", &["app", "task", "workflow", "board"]),
     // It starts the other faces.
-    ("cli", &["mcp", "tui", "app", "task", "workflow", "board", "config", "fs"]),
+    ("cli", &["mcp", "tui", "web", "app", "task", "workflow", "board", "config", "fs"]),
 ];
 
 fn sources() -> Vec<(String, String)> {

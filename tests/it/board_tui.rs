@@ -425,3 +425,25 @@ fn where_there_is_no_terminal_it_says_what_to_use_instead() {
     let said = sandbox.ralph(&["board", "colour:red"]).fails(2);
     assert!(said.contains("colour") && said.contains("label:"), "{said}");
 }
+
+#[test]
+fn a_terminal_that_goes_away_ends_the_board() {
+    let sandbox = demo();
+    let terminal = Terminal::board(&sandbox, (80, 24));
+    let path = terminal.sandbox.root().display().to_string();
+    let is_running = || {
+        let pids = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+        pids.into_iter().any(|entry| {
+            let words = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            let folder = std::fs::read_link(entry.path().join("cwd")).unwrap_or_default();
+            String::from_utf8_lossy(&words).starts_with(RALPH) && folder.display().to_string() == path
+        })
+    };
+    assert!(is_running());
+    drop(terminal);
+    let begun = Instant::now();
+    while is_running() {
+        assert!(begun.elapsed() < Duration::from_secs(10), "it goes on without a terminal");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

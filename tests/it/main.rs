@@ -33,5 +33,6 @@ mod sharing;
 mod splitting;
 mod team;
 mod watching;
+mod web;
 mod workflow;
 mod worktree;

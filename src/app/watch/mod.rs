@@ -5,6 +5,7 @@
 
 mod beside;
 mod explain;
+mod follow;
 mod react;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,6 +27,8 @@ use crate::task::{StateName, TaskId};
 use crate::watch::{Alarm, Changes, Dirt};
 use beside::{SETTINGS, document_folders};
 use explain::{GitPut, HandEdit, Look, events_of};
+
+pub use follow::follow_board;
 
 /// How long a git that is at work is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -2,6 +2,7 @@
 
 mod agent;
 mod host;
+mod look;
 mod share;
 mod sync;
 mod task;
@@ -18,6 +19,7 @@ use super::complete;
 
 pub use agent::{Artifact, Plan, Prompt, Split};
 pub use host::{Hook, Mcp, Profile, Setup};
+pub use look::{Report, Serve};
 pub use share::{Claims, Commit, Merge, Share, Take, Trust};
 pub use sync::{Pr, Sync, SyncCommand, SyncInit, SyncResolve, SyncRun, TakeSide};
 pub use task::{Add, Archive, Diff, Graph, Ls, Rm, Search, Set, Task, Tree};
@@ -179,6 +181,10 @@ pub enum Command {
     Mcp(Mcp),
     /// The board on the terminal: columns, cards, who has what; live
     Board(Board),
+    /// Serve the board to a browser on this machine
+    Serve(Serve),
+    /// Write the board as one page that opens from disk
+    Report(Report),
     /// Print the completion script of a shell, with live ids, states and labels
     Completions(Completions),
     /// Print the manual page, or write all of them

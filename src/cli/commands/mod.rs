@@ -29,6 +29,7 @@ mod rm;
 mod run;
 mod runs;
 mod search;
+mod serve;
 mod set;
 mod setup;
 mod share;
@@ -101,6 +102,8 @@ pub fn run(session: &Session<'_>, command: Command) -> Answer {
         Command::Hook(args) => hook::run(session, &args),
         Command::Setup(command) => setup::run(session, &command),
         Command::Board(args) => board::run(session, &args),
+        Command::Serve(args) => serve::serve(session, &args),
+        Command::Report(args) => serve::report(session, &args),
         Command::Mcp(args) => mcp::run(session, &args),
         Command::Completions(args) => shell::completions(session, &args),
         Command::Man(args) => shell::man(session, &args),

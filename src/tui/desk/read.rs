@@ -22,7 +22,7 @@ pub fn read(ws: &Workspace, wanted: &Read) -> Result<Answer, Failure> {
         }
         Read::Workers => Reading::Workers(workers(ws)?),
         Read::Document(path) => Reading::Document { path: path.clone(), text: app::read_artifact(ws, path)?.text },
-        Read::Offers(id) => Reading::Offers { id: id.clone(), offers: app::offers(ws, id)? },
+        Read::Targets(id) => Reading::Targets { id: id.clone(), targets: app::targets(ws, id)? },
         Read::Search(text) => Reading::Found { text: text.clone(), hits: app::search(ws, text, true, HITS)? },
     }))
 }

@@ -1,6 +1,6 @@
 //! What is looked at beside the board: a task, its chain, the workers, what is wrong, a document.
 
-use crate::app::{ClaimLine, Hit, LogLine, Offer, Run, Shown, TaskView};
+use crate::app::{ClaimLine, Hit, LogLine, Run, Shown, Target, TaskView};
 use crate::task::{Problem, TaskId};
 
 #[derive(Debug)]
@@ -129,7 +129,7 @@ pub enum Reading {
     Chain { id: TaskId, verdict: String, lines: Vec<ChainLine> },
     Workers(Seen),
     Document { path: String, text: String },
-    Offers { id: TaskId, offers: Vec<Offer> },
+    Targets { id: TaskId, targets: Vec<Target> },
     Found { text: String, hits: Vec<Hit> },
 }
 

@@ -27,7 +27,7 @@ pub enum Read {
     Chain(TaskId),
     Workers,
     Document(String),
-    Offers(TaskId),
+    Targets(TaskId),
     Search(String),
 }
 

@@ -1,7 +1,7 @@
 //! What came of wishes, put where it was asked for.
 
 use super::popup::{EDIT_AGAIN, LEAVE, SAVE_ANYWAY};
-use crate::app::{Failure, Hit, Offer};
+use crate::app::{Failure, Hit, Target};
 use crate::task::TaskId;
 use crate::tui::model::{
     Answer, Entry, Model, Notice, Popup, Purpose, Read, Reading, Said, Screen, Snapshot, Tone, Verb, Wish,
@@ -64,10 +64,10 @@ fn read(model: &mut Model, reading: Reading) -> Vec<Wish> {
         (Reading::Document { path, text }, Some(Screen::Document(document)), _) if document.path == path => {
             document.text = Some(text);
         }
-        (Reading::Offers { id, offers }, _, Some(popup))
+        (Reading::Targets { id, targets }, _, Some(popup))
             if popup.purpose == Purpose::Move && popup.task.as_ref() == Some(&id) =>
         {
-            offered(popup, &offers);
+            offered(popup, &targets);
         }
         (Reading::Found { text, hits }, _, Some(popup))
             if popup.purpose == Purpose::Search && popup.typed() == text =>
@@ -85,23 +85,23 @@ fn read(model: &mut Model, reading: Reading) -> Vec<Wish> {
 }
 
 /// The first state that it may go to is selected.
-fn offered(popup: &mut Popup, offers: &[Offer]) {
-    let entry = |offer: &Offer| Entry {
-        mark: match (offer.here, &offer.refused) {
+fn offered(popup: &mut Popup, targets: &[Target]) {
+    let entry = |target: &Target| Entry {
+        mark: match (target.here, &target.refused) {
             (true, _) => "◆",
             (false, None) => "→",
             (false, Some(_)) => "·",
         },
-        name: offer.state.to_string(),
-        text: if offer.here { "it is here".into() } else { String::new() },
-        more: offer.command.clone().unwrap_or_default(),
-        tone: words::of_meaning(offer.meaning),
-        against: offer.refused.clone(),
+        name: target.state.to_string(),
+        text: if target.here { "it is here".into() } else { String::new() },
+        more: target.command.clone().unwrap_or_default(),
+        tone: words::of_meaning(target.meaning),
+        against: target.refused.as_ref().map(|refused| refused.message.clone()),
     };
-    (popup.entries, popup.said) = (offers.iter().map(entry).collect(), None);
-    let here = offers.iter().position(|offer| offer.here).unwrap_or(0);
-    let likely = |at: &usize| !offers[*at].here && offers[*at].refused.is_none();
-    popup.at = (here..offers.len()).find(likely).or_else(|| (0..here).find(likely)).unwrap_or(here);
+    (popup.entries, popup.said) = (targets.iter().map(entry).collect(), None);
+    let here = targets.iter().position(|target| target.here).unwrap_or(0);
+    let likely = |at: &usize| !targets[*at].here && targets[*at].refused.is_none();
+    popup.at = (here..targets.len()).find(likely).or_else(|| (0..here).find(likely)).unwrap_or(here);
 }
 
 fn found(hit: Hit) -> Entry {
@@ -123,7 +123,7 @@ fn unread(model: &mut Model, read: Read, failure: &Failure) {
                 (popup.said, popup.waits) = (Some(said), false);
             }
         }
-        (Read::Offers(_) | Read::Search(_), Some(popup)) => popup.said = Some(said),
+        (Read::Targets(_) | Read::Search(_), Some(popup)) => popup.said = Some(said),
         // Gone since: the screen that showed it goes, too.
         (Read::Task(_) | Read::Chain(_) | Read::Document(_), _) if failure.code != "busy" => {
             model.screens.pop();

@@ -35,7 +35,13 @@ stray-planned)
     mkdir -p "$RALPH_BOARD/src"
     echo mine > "$RALPH_BOARD/src/$title.txt"
     ;;
-commit-main) cd "$RALPH_BOARD"; echo x > x.txt; git add x.txt; git commit -qm "on main"; cd "$RALPH_WORKTREE" ;;
+commit-main)
+    cd "$RALPH_BOARD"
+    echo x > x.txt
+    # Another task may be merged at this moment, and git does not wait for it.
+    until git add x.txt && git commit -qm "on main"; do sleep 0.1; done
+    cd "$RALPH_WORKTREE"
+    ;;
 kill-worker)
     guard=$PPID
     kill -9 "$(sed 's/.*) [A-Z] \([0-9]*\).*/\1/' "/proc/$guard/stat")"

@@ -14,7 +14,7 @@ pub fn open(model: &mut Model, popup: Popup) -> Vec<Wish> {
 
 pub fn move_menu(model: &mut Model, task: TaskId) -> Vec<Wish> {
     model.popup = Some(Popup::new(Purpose::Move, format!("move {task}")).of(task.clone()));
-    vec![Wish::Read(Read::Offers(task))]
+    vec![Wish::Read(Read::Targets(task))]
 }
 
 pub fn note(model: &mut Model, task: TaskId) -> Vec<Wish> {

@@ -7,7 +7,7 @@ use super::{Failure, Meaning, Workspace};
 use crate::task::{StateName, TaskId};
 
 #[derive(Debug, Clone, Serialize)]
-pub struct Offer {
+pub struct Target {
     pub state: StateName,
     pub meaning: Meaning,
     /// The task is there already.
@@ -15,20 +15,20 @@ pub struct Offer {
     /// What the move would be done as.
     pub command: Option<String>,
     /// Why it would be refused; a person may insist on some.
-    pub refused: Option<String>,
+    pub refused: Option<Failure>,
 }
 
 /// In the order of the workflow. A look ahead, no promise: the move is judged again when it is made.
-pub fn offers(ws: &Workspace, id: &TaskId) -> Result<Vec<Offer>, Failure> {
+pub fn targets(ws: &Workspace, id: &TaskId) -> Result<Vec<Target>, Failure> {
     let (board, actor) = (ws.family(id)?, ws.actor()?);
     let task = board.get(id).ok_or_else(|| missing(ws, &board, id))?;
-    let offer = |state: &crate::workflow::State| {
+    let target = |state: &crate::workflow::State| {
         let verdict = judged(ws, &board, &actor, id, state.name.as_str(), None, false);
         let (command, refused) = match verdict {
             Ok(verdict) => (verdict.command, None),
-            Err(failure) => (None, Some(failure.message)),
+            Err(failure) => (None, Some(failure)),
         };
-        Offer {
+        Target {
             meaning: Meaning::of(ws, state),
             here: state.name == task.state,
             state: state.name.clone(),
@@ -36,5 +36,5 @@ pub fn offers(ws: &Workspace, id: &TaskId) -> Result<Vec<Offer>, Failure> {
             refused,
         }
     };
-    Ok(ws.flow().states_of(task.kind).iter().map(offer).collect())
+    Ok(ws.flow().states_of(task.kind).iter().map(target).collect())
 }

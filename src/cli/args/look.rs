@@ -1,0 +1,32 @@
+//! The options of the commands that show the board outside the terminal.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// Where to listen [default: 127.0.0.1:7431, or a free port where that is taken]
+    #[arg(long, value_name = "ADDR")]
+    pub addr: Option<SocketAddr>,
+    /// Let nobody change anything
+    #[arg(long)]
+    pub read_only: bool,
+    /// Allow an address that other machines reach; then nobody reads without the token either
+    #[arg(long)]
+    pub allow_remote: bool,
+    /// A name under which other machines reach this one
+    #[arg(long = "host", value_name = "NAME", requires = "allow_remote")]
+    pub hosts: Vec<String>,
+    /// Open the page in a browser
+    #[arg(long)]
+    pub open: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Report {
+    /// Write the board, its tasks and its charts as one page that needs no server; `-` for standard output
+    #[arg(long, value_name = "FILE", required = true, value_hint = clap::ValueHint::FilePath)]
+    pub html: PathBuf,
+}

@@ -1,0 +1,63 @@
+//! `ralph serve` and `ralph report`: the board for a browser.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use crate::app::Failure;
+use crate::cli::args::{Report, Serve};
+use crate::cli::{Answer, Outcome, Session};
+use crate::fs;
+use crate::web;
+
+pub fn serve(session: &Session<'_>, args: &Serve) -> Answer {
+    let wanted = web::Wanted {
+        address: args.addr,
+        read_only: args.read_only,
+        allow_remote: args.allow_remote,
+        hosts: args.hosts.clone(),
+    };
+    web::serve(&session.options, &wanted, &|url| {
+        if session.out.json {
+            session.out.json(&json!({ "url": url }));
+        } else {
+            session.out.line(&format!("the board is at {url}"));
+            session.out.say("who has this address may change the board; Ctrl-C ends it");
+        }
+        if args.open {
+            open(session, url);
+        }
+    })?;
+    Ok(Outcome::Done)
+}
+
+/// The token goes to the browser as an argument, which others on this machine might see for a moment; that is why it is asked for.
+fn open(session: &Session<'_>, url: &str) {
+    let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let started =
+        Command::new(program).arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    if started.is_err() {
+        session.out.say(&format!("there is no {program} to open it with"));
+    }
+}
+
+pub fn report(session: &Session<'_>, args: &Report) -> Answer {
+    let text = session.with(web::report)?;
+    if args.html == Path::new("-") {
+        session.out.text(&text);
+        return Ok(Outcome::Done);
+    }
+    let folder = args.html.parent().is_none_or(|folder| folder.as_os_str().is_empty() || folder.is_dir());
+    if args.html.is_dir() || !folder {
+        let message = format!("{} cannot be written", args.html.display());
+        return Err(Failure::usage("bad-file", message).advice("name a file in a folder that is there"));
+    }
+    fs::replace(&args.html, text.as_bytes(), false)?;
+    if session.out.json {
+        session.out.json(&json!({ "file": args.html, "bytes": text.len() }));
+    } else {
+        session.out.say(&format!("{} holds the board", args.html.display()));
+    }
+    Ok(Outcome::Done)
+}

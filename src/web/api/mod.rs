@@ -1,0 +1,71 @@
+//! The board over HTTP: one verb for each path, its struct as the answer.
+
+mod asked;
+mod change;
+mod read;
+mod refuse;
+
+pub use asked::Asked;
+pub use change::{add, block, claim, note, release, save, unblock};
+pub use read::{
+    board, document, events, facets, graph, search, session, status, targets, task, trends, workers, workflow,
+};
+pub use refuse::refusal;
+
+use std::sync::Arc;
+
+use axum::http::header;
+use axum::response::{IntoResponse as _, Response};
+use serde::Serialize;
+use tokio::task::JoinError;
+
+use super::Site;
+use crate::app::{Failure, Workspace};
+
+/// Runs a verb on the board as it is now, where it keeps nobody waiting.
+async fn run<T: Serialize>(
+    site: &Arc<Site>,
+    verb: impl FnOnce(&Workspace, &Site) -> Result<T, Failure> + Send + 'static,
+) -> Response {
+    let site = Arc::clone(site);
+    let done = tokio::task::spawn_blocking(move || with(&site, verb)).await;
+    answered(done.map(|text| text.map(Arc::new)))
+}
+
+/// The same for what all who ask are told alike until the board changes: one of them has it made.
+async fn kept<T: Serialize>(
+    site: &Arc<Site>,
+    key: String,
+    verb: impl FnOnce(&Workspace, &Site) -> Result<T, Failure> + Send + 'static,
+) -> Response {
+    // Read before the board is: what changes in between is told, and asked for again.
+    let version = site.feed.version();
+    if let Some(text) = site.answers.peek(version, &key) {
+        return sent(&text);
+    }
+    let site = Arc::clone(site);
+    answered(tokio::task::spawn_blocking(move || site.answers.get(version, &key, || with(&site, verb))).await)
+}
+
+fn with<T: Serialize>(
+    site: &Site,
+    verb: impl FnOnce(&Workspace, &Site) -> Result<T, Failure>,
+) -> Result<String, Failure> {
+    let ws = Workspace::open(&site.options)?;
+    let result = verb(&ws, site);
+    ws.finish();
+    let text = serde_json::to_string(&result?);
+    text.map_err(|error| Failure::broken("json", format!("the answer cannot be written: {error}")))
+}
+
+fn answered(done: Result<Result<Arc<String>, Failure>, JoinError>) -> Response {
+    match done {
+        Ok(Ok(text)) => sent(&text),
+        Ok(Err(failure)) => refuse::failed(&failure),
+        Err(_) => refuse::failed(&Failure::broken("panic", "the server could not finish this")),
+    }
+}
+
+fn sent(text: &str) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], text.to_owned()).into_response()
+}

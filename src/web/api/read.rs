@@ -1,0 +1,155 @@
+//! What the page reads.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, Uri};
+use axum::response::Response;
+use serde_json::{Value, json};
+
+use super::refuse::worded;
+use super::{Asked, kept, run};
+use crate::app::{self, Failure, LogQuery, Workspace, describe_workflow};
+use crate::task::TaskId;
+use crate::web::board::Drawn;
+use crate::web::{Site, charts, events as feed, graph as drawing, markdown};
+
+/// Where the page of a task is.
+const PAGE: &str = "/task/";
+
+type Shared = State<Arc<Site>>;
+
+/// Who looks at what.
+pub async fn session(State(site): Shared, headers: HeaderMap) -> Response {
+    let trusted = site.door.knows(&headers);
+    run(&site, move |ws, site| {
+        let me = ws.me().ok().map(|me| me.to_string());
+        let may_write = trusted && !site.door.read_only && me.is_some();
+        Ok(json!({
+            "name": ws.board_name(), "me": me, "read_only": site.door.read_only, "trusted": trusted,
+            "may_write": may_write, "version": site.feed.version(), "ralph": env!("CARGO_PKG_VERSION"),
+        }))
+    })
+    .await
+}
+
+pub async fn board(State(site): Shared, uri: Uri) -> Response {
+    let asked = Asked::of(&uri);
+    let key = format!("board {}", uri.query().unwrap_or_default());
+    kept(&site, key, move |ws, site| {
+        let version = site.feed.version();
+        let drawn = site.boards.get(version, &asked.key(), || Drawn::new(ws, &asked))?;
+        Ok(drawn.answer(version, &asked))
+    })
+    .await
+}
+
+pub async fn facets(State(site): Shared) -> Response {
+    kept(&site, "facets".into(), |ws, site| {
+        let all = Asked::default();
+        Ok(site.boards.get(site.feed.version(), &all.key(), || Drawn::new(ws, &all))?.facets())
+    })
+    .await
+}
+
+pub async fn status(State(site): Shared) -> Response {
+    kept(&site, "status".into(), |ws, _| app::status(ws)).await
+}
+
+pub async fn workers(State(site): Shared) -> Response {
+    kept(&site, "workers".into(), |ws, _| {
+        let runs = app::list_runs(ws, None, 20)?;
+        Ok(json!({ "claims": app::list_claims(ws, false)?.claims, "runs": runs, "ready": app::status(ws)?.ready }))
+    })
+    .await
+}
+
+pub async fn trends(State(site): Shared, uri: Uri) -> Response {
+    let days = Asked::of(&uri).one("days").and_then(|days| days.parse().ok()).unwrap_or(30);
+    kept(&site, format!("trends {days}"), move |ws, _| {
+        let trends = app::trends(ws, days)?;
+        Ok(json!({ "trends": trends, "charts": charts::all(&trends) }))
+    })
+    .await
+}
+
+pub async fn workflow(State(site): Shared) -> Response {
+    kept(&site, "workflow".into(), |ws, _| Ok(describe_workflow(ws.flow()))).await
+}
+
+pub async fn search(State(site): Shared, uri: Uri) -> Response {
+    let text = Asked::of(&uri).one("q").unwrap_or_default().to_owned();
+    kept(&site, format!("search {text}"), move |ws, _| app::search(ws, &text, true, 30)).await
+}
+
+pub async fn document(State(site): Shared, uri: Uri) -> Response {
+    let path = Asked::of(&uri).one("path").unwrap_or_default().to_owned();
+    run(&site, move |ws, _| {
+        let document = app::read_artifact(ws, &path)?;
+        Ok(json!({ "path": document.path, "html": markdown::render(&document.text) }))
+    })
+    .await
+}
+
+/// All chains, or those around one task.
+pub async fn graph(State(site): Shared, id: Option<Path<String>>, uri: Uri) -> Response {
+    let all = Asked::of(&uri).one("all").is_some();
+    let typed = id.map(|Path(typed)| typed);
+    kept(&site, format!("graph {typed:?} {all}"), move |ws, _| {
+        let root = typed.map(|typed| ws.find(&typed)).transpose()?;
+        let graphed = app::graph(ws, root.as_slice(), all)?;
+        Ok(json!({ "svg": drawing::draw(ws, &graphed, root.as_ref(), PAGE), "nodes": graphed.nodes.len() }))
+    })
+    .await
+}
+
+pub async fn task(State(site): Shared, Path(typed): Path<String>) -> Response {
+    run(&site, move |ws, _| whole(ws, &ws.find(&typed)?)).await
+}
+
+/// Where it may be moved, for whoever has it in the hand.
+pub async fn targets(State(site): Shared, Path(typed): Path<String>) -> Response {
+    run(&site, move |ws, _| reachable(ws, &ws.find(&typed)?)).await
+}
+
+fn reachable(ws: &Workspace, id: &TaskId) -> Result<Value, Failure> {
+    let target = |target: app::Target| {
+        let refusal = target.refused.as_ref().map(worded);
+        json!({ "state": target.state, "allowed": refusal.is_none(), "refusal": refusal })
+    };
+    // Of whom nobody knows who it is moves nothing.
+    if ws.me().is_err() {
+        return Ok(json!([]));
+    }
+    Ok(app::targets(ws, id)?.into_iter().filter(|target| !target.here).map(target).collect())
+}
+
+/// A task with all that its page shows.
+fn whole(ws: &Workspace, id: &TaskId) -> Result<Value, Failure> {
+    let shown = app::show(ws, id)?;
+    let html: Vec<String> = shown.notes.iter().map(|note| markdown::render(&note.text)).collect();
+    let query = LogQuery { task: Some(id.clone()), limit: Some(100), ..LogQuery::default() };
+    let history = app::log(ws, &query)?.into_iter().map(|line| {
+        let own = line.fields.iter().filter(|field| field.task == *id);
+        json!({ "at": line.line.at, "by": line.line.by, "verb": line.line.verb, "undone": line.undone,
+                "fields": own.collect::<Vec<_>>() })
+    });
+    let graphed = if shown.archived { None } else { Some(app::graph(ws, std::slice::from_ref(id), true)?) };
+    let linked = shown.linked.iter().map(|(id, title, state)| json!({ "id": id, "title": title, "state": state }));
+    Ok(json!({
+        "description_html": markdown::render(&shown.description),
+        "notes_html": html,
+        "history": history.collect::<Vec<_>>(),
+        "timeline": app::timeline(ws, id)?,
+        "targets": if shown.archived { json!([]) } else { reachable(ws, id)? },
+        "why": if shown.archived { None } else { Some(app::why(ws, id)?.verdict) },
+        "graph": graphed.filter(|graph| graph.nodes.len() > 1).map(|graph| drawing::draw(ws, &graph, Some(id), PAGE)),
+        "linked": linked.collect::<Vec<_>>(),
+        "task": shown,
+    }))
+}
+
+pub async fn events(State(site): Shared, headers: HeaderMap) -> Response {
+    let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
+    feed::stream_to(site, last)
+}

@@ -1,0 +1,58 @@
+// The server: what it says, and the token that lets this page change something.
+
+const KEY = 'ralph-token';
+let listeners = [];
+
+export function token() {
+  return sessionStorage.getItem(KEY) || '';
+}
+
+export function setToken(value) {
+  if (!value || value === token()) return;
+  sessionStorage.setItem(KEY, value);
+  for (const act of listeners) act(value);
+}
+
+export function onToken(act) {
+  listeners.push(act);
+}
+
+/** Out of the address bar, so that it is neither copied nor kept in the history. */
+export function takeToken() {
+  const found = new URLSearchParams(location.hash.slice(1)).get('token');
+  if (!found) return;
+  setToken(found);
+  history.replaceState(history.state, '', location.pathname + location.search);
+}
+
+/** A refusal, as the server words it. */
+export class Refused extends Error {
+  constructor(status, error) {
+    super(error.message);
+    this.status = status;
+    this.code = error.code;
+    this.hints = error.hints || [];
+    this.insist = Boolean(error.insist);
+  }
+}
+
+async function call(path, options = {}) {
+  const headers = { ...options.headers };
+  if (token()) headers['ralph-token'] = token();
+  let response;
+  try {
+    response = await fetch(path, { ...options, headers, cache: 'no-store', credentials: 'omit' });
+  } catch {
+    throw new Refused(0, { code: 'away', message: 'the server does not answer', hints: ['start it again with `ralph serve`'] });
+  }
+  const body = await response.json().catch(() => ({}));
+  if (response.ok) return body;
+  throw new Refused(response.status, body.error || { code: 'odd', message: `the server said ${response.status}` });
+}
+
+export const get = (path) => call(path);
+
+export const post = (path, body = {}) =>
+  call(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+
+export const taskPath = (id, verb = '') => `/api/task/${encodeURIComponent(id)}${verb && `/${verb}`}`;

@@ -1,0 +1,48 @@
+// How the board does: counts, charts, and what keeps it up.
+
+import { get } from './api.js';
+import { h, rendered, swap } from './dom.js';
+import { since } from './time.js';
+
+export async function showDashboard(place) {
+  const [status, { trends, charts }] = await Promise.all([get('/api/status'), get('/api/trends?days=30')]);
+  const now = trends.days.at(-1);
+  swap(place, h('section', { class: 'sheet-view' },
+    h('h1', {}, 'Dashboard'),
+    h('dl', { class: 'numbers' },
+      number('open', now.open), number('ready', now.ready, 'good'), number('at work', status.claims.length, 'live'),
+      number('blocked', now.blocked, 'bad'), number('need a person', status.waiting_for_person.length, 'warn'), number('problems', status.problems, 'bad')),
+    h('div', { class: 'panels' },
+      panel('Finished per day', charts.finished, ['day', 'finished'], trends.days.map((day, at) => [date(day), trends.finished[at] ?? 0])),
+      panel('Open, ready and blocked', charts.standing, ['day', 'open', 'ready', 'blocked'], trends.days.map((day) => [date(day), day.open, day.ready, day.blocked]), legend()),
+      panel('Time in state', charts.times, ['state', 'half within (h)', 'nine of ten within (h)', 'left it'], trends.states.filter((state) => state.left).map((state) => [state.state, state.median_hours, state.most_hours, state.left]), h('p', { class: 'dim' }, 'dark: half of the tasks left within; light: nine of ten')),
+      list('What most wait for', status.roots, (root) => `frees ${root.frees}${root.by ? `, ${root.by} has it` : ''}`),
+      list('At work', status.claims, (held) => `${held.by}, for ${since(held.since)}`),
+      list('For a person', status.waiting_for_person, () => ''),
+      list('Long in one state', status.stuck.slice(0, 12), (stuck) => `${stuck.state} for ${stuck.hours} h`),
+      list('Too large, not split', status.oversized, (task) => task.state))));
+}
+
+const date = (day) => day.at.slice(0, 10);
+
+function number(name, value, kind = '') {
+  return h('div', { class: `number ${value ? kind : ''}` }, h('dt', {}, name), h('dd', {}, String(value)));
+}
+
+/** A chart, and the same as a table for whoever would rather read. */
+function panel(title, svg, heads, rows, extra = null) {
+  return h('section', { class: 'panel chart-panel' }, h('h2', {}, title), rendered(h('div', { class: 'drawing' }), svg), extra,
+    h('details', {}, h('summary', {}, 'As a table'), h('div', { class: 'table', tabindex: 0, role: 'region', 'aria-label': title }, h('table', {},
+      h('thead', {}, h('tr', {}, heads.map((head) => h('th', { scope: 'col' }, head)))),
+      h('tbody', {}, rows.map((row) => h('tr', {}, row.map((cell) => h('td', {}, String(cell))))))))));
+}
+
+function legend() {
+  return h('ul', { class: 'legend' }, ['open', 'ready', 'blocked'].map((name) => h('li', { class: name }, h('span', { class: 'swatch', 'aria-hidden': 'true' }), name)));
+}
+
+function list(title, tasks, tell) {
+  if (!tasks.length) return null;
+  return h('section', { class: 'panel' }, h('h2', {}, title), h('ul', { class: 'plain' }, tasks.map((task) => h('li', {},
+    h('a', { href: `/task/${encodeURIComponent(task.task)}` }, h('span', { class: 'id' }, task.task), ' ', task.title), ' ', h('span', { class: 'dim' }, tell(task))))));
+}

@@ -1,0 +1,49 @@
+// Elements from data. Texts only ever become text nodes; what the server has rendered goes through `rendered` alone.
+
+export function h(tag, props = {}, ...children) {
+  return fill(document.createElement(tag), props, children);
+}
+
+function fill(element, props, children) {
+  for (const [name, value] of Object.entries(props)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name === 'on') for (const [event, act] of Object.entries(value)) element.addEventListener(event, act);
+    else if (name === 'data') Object.assign(element.dataset, value);
+    else if (name === 'value') element.value = value;
+    else element.setAttribute(name, value === true ? '' : value);
+  }
+  element.append(...children.flat(3).filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+/** Markdown and drawings, which the server has made harmless. */
+export function rendered(element, html) {
+  element.innerHTML = html;
+  return element;
+}
+
+export const $ = (selector, from = document) => from.querySelector(selector);
+export const $$ = (selector, from = document) => [...from.querySelectorAll(selector)];
+
+/** Told to those who listen to the page. */
+export function say(text) {
+  $('#say').textContent = text;
+}
+
+export function option(value, text, chosen) {
+  const element = h('option', { value }, text);
+  element.selected = chosen;
+  return element;
+}
+
+/** New content in a place, with what was open, scrolled to and focused there kept. */
+export function swap(place, ...nodes) {
+  const open = $$('details', place).map((details) => details.open);
+  const scrolls = [place, ...$$('.scroll, .table', place)].map((element) => [element.scrollLeft, element.scrollTop]);
+  const mark = document.activeElement?.dataset?.key || document.activeElement?.getAttribute?.('href');
+  const focused = place.contains(document.activeElement) && mark;
+  place.replaceChildren(...nodes);
+  $$('details', place).forEach((details, at) => { details.open = open[at] || details.open; });
+  [place, ...$$('.scroll, .table', place)].forEach((element, at) => scrolls[at] && element.scrollTo(...scrolls[at]));
+  if (focused) $$('[data-key], a[href]', place).find((element) => (element.dataset.key || element.getAttribute('href')) === mark)?.focus({ preventScroll: true });
+}

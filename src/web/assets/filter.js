@@ -1,0 +1,100 @@
+// The filters: read from the address, written to the address.
+
+import { get } from './api.js';
+import { $, h, option } from './dom.js';
+import { current, setFilters } from './route.js';
+
+const LISTS = [
+  { name: 'priority', title: 'Priority', values: ['P0', 'P1', 'P2', 'P3'] },
+  { name: 'estimate', title: 'Estimate', values: ['XS', 'S', 'M', 'L', 'XL'] },
+  { name: 'label', title: 'Label', facet: 'labels' },
+  { name: 'owner', title: 'Owner', facet: 'owners' },
+  { name: 'kind', title: 'Type', values: ['issue', 'epic', 'step'] },
+  { name: 'sort', title: 'Sort', values: ['priority', '-updated', '-created', 'title', 'estimate'], single: true },
+];
+const FLAGS = [['ready', 'Ready'], ['blocked', 'Blocked'], ['mine', 'Mine'], ['open', 'Unfinished']];
+const ALL = ['q', 'parent', 'role', 'state', ...LISTS.map((list) => list.name), ...FLAGS.map(([name]) => name)];
+
+let facets = { labels: [], owners: [] };
+let timer = 0;
+
+export async function loadFacets() {
+  try {
+    facets = await get('/api/facets');
+    draw();
+  } catch { /* The board says what is wrong. */ }
+}
+
+export function draw() {
+  const place = $('#filters');
+  // A list that somebody has open is not closed under their hand.
+  if (place.contains(document.activeElement) && document.activeElement.tagName === 'SELECT') {
+    document.activeElement.addEventListener('blur', draw, { once: true });
+    return;
+  }
+  const { params } = current();
+  if (!$('#q', place)) place.append(h('div', { class: 'filter-row' }, input(), h('div', { class: 'choices', id: 'choices' })));
+  const box = $('#q');
+  if (document.activeElement !== box) box.value = params.get('q') || '';
+  const used = ALL.some((name) => params.has(name));
+  $('#choices').replaceChildren(
+    ...LISTS.map((list) => select(list, params)),
+    ...FLAGS.map(([name, title]) => flag(name, title, params)),
+    ...chips(params),
+    ...(used ? [h('button', { type: 'button', class: 'quiet', id: 'clear', on: { click: clear } }, 'Clear')] : []));
+}
+
+function input() {
+  return h('input', {
+    id: 'q', type: 'search', placeholder: 'Filter by words', 'aria-label': 'Filter by words', autocomplete: 'off', spellcheck: 'false',
+    on: {
+      input: (event) => {
+        clearTimeout(timer);
+        timer = setTimeout(() => set('q', event.target.value ? [event.target.value] : [], true), 150);
+      },
+    },
+  });
+}
+
+function select({ name, title, values, facet, single }, params) {
+  const chosen = params.getAll(name);
+  const known = facet ? facets[facet].map(([value, count]) => [value, `${value} (${count})`]) : values.map((value) => [value, value]);
+  return h('select', {
+    'aria-label': title, class: chosen.length ? 'set' : '',
+    on: {
+      change: (event) => {
+        const { value } = event.target;
+        event.target.blur();
+        set(name, value ? [...new Set([...(single ? [] : chosen), value])] : []);
+      },
+    },
+  }, option('', title, true), known.filter(([value]) => single || !chosen.includes(value)).map(([value, text]) => option(value, text, false)));
+}
+
+function flag(name, title, params) {
+  const on = params.has(name);
+  return h('button', { type: 'button', class: on ? 'toggle set' : 'toggle', 'aria-pressed': String(on), on: { click: () => set(name, on ? [] : ['1']) } }, title);
+}
+
+/** What is chosen, each with a way to take it back. */
+function chips(params) {
+  const names = [...LISTS.map((list) => list.name), 'parent', 'role', 'state'];
+  return names.flatMap((name) => params.getAll(name).map((value) => h('button', {
+    type: 'button', class: 'chip taken', 'aria-label': `Take the filter ${name} ${value} away`,
+    on: { click: () => set(name, params.getAll(name).filter((other) => other !== value)) },
+  }, `${name}: ${value} ×`)));
+}
+
+function set(name, values, replace = false) {
+  const { params } = current();
+  params.delete(name);
+  for (const value of values) params.append(name, value);
+  setFilters(params, { replace });
+}
+
+function clear() {
+  const { params } = current();
+  for (const name of ALL) params.delete(name);
+  $('#q').value = '';
+  setFilters(params);
+}

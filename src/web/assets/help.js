@@ -1,0 +1,16 @@
+// The keys, for whoever presses `?`.
+
+import { dialog } from './dialog.js';
+import { h } from './dom.js';
+
+const KEYS = [
+  ['Board', [['arrows', 'from card to card'], ['enter', 'open the card'], ['space', 'pick the card up, and drop it'], ['← →', 'choose a column while it is picked up'], ['escape', 'put it back'], ['c', 'claim it'], ['r', 'release it']]],
+  ['Everywhere', [['/', 'filter by words'], ['Ctrl K', 'search all texts'], ['n', 'new task'], ['1 2 3 4', 'board, graph, workers, dashboard'], ['t', 'dark or light'], ['?', 'these keys']]],
+];
+
+export function showHelp() {
+  dialog({ name: 'Keyboard shortcuts', class: 'help' }, KEYS.map(([part, keys]) => [
+    h('h3', {}, part),
+    h('dl', { class: 'keys' }, keys.map(([key, text]) => [h('dt', {}, h('kbd', {}, key)), h('dd', {}, text)])),
+  ]));
+}

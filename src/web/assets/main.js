@@ -1,0 +1,100 @@
+// Starts the page, and brings it to whatever the address says.
+
+import { get, onToken, takeToken } from './api.js';
+import * as board from './board.js';
+import { showDashboard } from './dashboard.js';
+import { $, $$, h } from './dom.js';
+import { enableDrag } from './drag.js';
+import * as filter from './filter.js';
+import { showGraph } from './graph.js';
+import { showHelp } from './help.js';
+import { enableKeys } from './keys.js';
+import { listen } from './live.js';
+import { showNew } from './new.js';
+import { catchLinks, current, onRoute, openView } from './route.js';
+import { showSearch } from './search.js';
+import * as task from './task.js';
+import { refused } from './toast.js';
+import { countWorkers, showWorkers } from './workers.js';
+
+const VIEWS = { board: board.show, graph: showGraph, workers: showWorkers, dashboard: showDashboard };
+const OTHERS = 800;
+const BESIDE = 4000;
+const main = $('#main');
+let shown = '';
+let later = 0;
+let beside = 0;
+
+async function route() {
+  const { view, task: id } = current();
+  if (view !== shown) {
+    shown = view;
+    document.body.dataset.view = view;
+    main.replaceChildren(h('p', { class: 'nothing' }, 'loading'));
+    for (const link of $$('nav a')) {
+      if (link.dataset.view === view) link.setAttribute('aria-current', 'page');
+      else link.removeAttribute('aria-current');
+    }
+  }
+  filter.draw();
+  const drawing = draw();
+  if (id) task.showTask(id);
+  else task.hideTask();
+  await drawing;
+}
+
+async function draw() {
+  const view = shown;
+  try {
+    await VIEWS[view](main);
+  } catch (error) {
+    if (error.status !== 0) refused(error);
+  }
+}
+
+async function introduce() {
+  const session = await get('/api/session').catch((error) => {
+    if (error.status) refused(error);
+    return null;
+  });
+  if (!session) return;
+  document.title = `${session.name} · ralph`;
+  $('#name').textContent = session.name;
+  document.body.classList.toggle('may-write', session.may_write);
+  $('#new').hidden = !session.may_write;
+  $('#me').textContent = session.may_write ? session.me : 'only looking';
+  $('#me').title = session.may_write ? `Changes are made as ${session.me}` : session.read_only ? 'This server only reads' : 'Open the address that `ralph serve` printed to change something';
+}
+
+/** The board at once; the other views, which take longer to make, a little later; what stands beside them, now and then. */
+function changed(news) {
+  if (shown === 'board') board.load();
+  task.refresh(news);
+  if (news.all) introduce();
+  later ||= setTimeout(() => { later = 0; if (shown !== 'board') draw(); }, OTHERS);
+  beside ||= setTimeout(lookBeside, BESIDE);
+}
+
+function lookBeside() {
+  beside = 0;
+  filter.loadFacets();
+  get('/api/status').then((status) => countWorkers(status.claims.length), () => {});
+}
+
+const theme = () => dispatchEvent(new Event('ralph-theme'));
+
+takeToken();
+onToken(introduce);
+catchLinks();
+onRoute(route);
+enableDrag(main);
+const create = () => document.body.classList.contains('may-write') && showNew();
+enableKeys({ search: showSearch, create, help: showHelp, view: openView, theme });
+$('#search').addEventListener('click', showSearch);
+$('#new').addEventListener('click', create);
+$('#help').addEventListener('click', showHelp);
+$('#theme').addEventListener('click', theme);
+// Heard before it is read, so that nothing falls between.
+listen(changed);
+await Promise.all([route(), introduce()]);
+lookBeside();

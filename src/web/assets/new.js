@@ -1,0 +1,52 @@
+// A new task.
+
+import { get, post } from './api.js';
+import { dialog } from './dialog.js';
+import { $, h, option } from './dom.js';
+import { current, openTask } from './route.js';
+import { refused, toast } from './toast.js';
+
+export async function showNew() {
+  if ($('dialog.new')) return;
+  const flow = await get('/api/workflow').catch(() => ({ states: [] }));
+  const form = h('form', { class: 'form', on: { submit: (event) => { event.preventDefault(); create(form, box); } } },
+    field('Title', h('input', { name: 'title', required: true, autocomplete: 'off' })),
+    field('Description', h('textarea', { name: 'description', rows: 6, placeholder: 'Markdown' })),
+    h('div', { class: 'form-row' },
+      choice('Type', 'kind', ['', 'issue', 'epic']),
+      choice('Priority', 'priority', ['', 'P0', 'P1', 'P2', 'P3']),
+      choice('Estimate', 'estimate', ['', 'XS', 'S', 'M', 'L', 'XL']),
+      choice('State', 'state', ['', ...flow.states.map((state) => state.name)])),
+    field('Labels', h('input', { name: 'labels', placeholder: 'separated by commas', autocomplete: 'off', value: current().params.getAll('label').join(', ') })),
+    h('div', { class: 'form-row' },
+      field('Parent', h('input', { name: 'parent', placeholder: 'id', autocomplete: 'off' })),
+      field('Waits for', h('input', { name: 'blocked_by', placeholder: 'ids', autocomplete: 'off' }))),
+    h('div', { class: 'form-end' }, h('button', { class: 'primary' }, 'Create')));
+  const { box } = dialog({ name: 'New task', class: 'new' }, form);
+  form.elements.title.focus();
+}
+
+function field(name, input) {
+  return h('label', { class: 'field' }, h('span', {}, name), input);
+}
+
+function choice(title, name, values) {
+  return field(title, h('select', { name }, values.map((value) => option(value, value || '–', value === ''))));
+}
+
+const words = (text) => text.split(/[\s,]+/).filter(Boolean);
+
+async function create(form, box) {
+  const given = Object.fromEntries(new FormData(form).entries());
+  const body = { title: given.title, description: given.description };
+  for (const name of ['kind', 'priority', 'estimate', 'state', 'parent']) if (given[name]) body[name] = given[name];
+  body.labels = given.labels.split(',').map((label) => label.trim()).filter(Boolean);
+  body.blocked_by = words(given.blocked_by);
+  try {
+    const { tasks: [task] } = await post('/api/task', body);
+    box.close();
+    toast(`${task.id} is new`, { action: { name: 'Open', run: () => openTask(task.id) } });
+  } catch (error) {
+    refused(error);
+  }
+}

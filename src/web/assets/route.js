@@ -1,0 +1,61 @@
+// The address: which view, which task, which filters. Whoever is sent it sees the same.
+
+const VIEWS = { '/': 'board', '/graph': 'graph', '/workers': 'workers', '/dashboard': 'dashboard' };
+const PATHS = Object.fromEntries(Object.entries(VIEWS).map(([path, view]) => [view, path]));
+
+let changed = () => {};
+
+export function onRoute(act) {
+  changed = act;
+  window.addEventListener('popstate', () => act());
+}
+
+export function current() {
+  const task = location.pathname.match(/^\/task\/([^/]+)$/);
+  const view = task ? history.state?.view || 'board' : VIEWS[location.pathname] || 'board';
+  return { view, task: task ? decodeURIComponent(task[1]) : null, params: new URLSearchParams(location.search) };
+}
+
+function go(path, params, state, replace = false) {
+  const query = params.toString();
+  history[replace ? 'replaceState' : 'pushState'](state, '', path + (query && `?${query}`));
+  changed();
+}
+
+export function openView(view) {
+  go(PATHS[view], current().params, {});
+}
+
+export function openTask(id) {
+  const { view, task, params } = current();
+  if (task !== id) go(`/task/${encodeURIComponent(id)}`, params, { view, inside: true }, Boolean(task));
+}
+
+/** Back to what lies behind the task. */
+export function closeTask() {
+  const { view, task, params } = current();
+  if (!task) return;
+  if (history.state?.inside) history.back();
+  else go(PATHS[view], params, {}, true);
+}
+
+/** Other filters; what is typed letter by letter is one step back. */
+export function setFilters(params, { replace = false } = {}) {
+  const { view, task } = current();
+  go(task ? location.pathname : PATHS[view], params, history.state || {}, replace);
+}
+
+/** Links of the page itself, without loading it anew. */
+export function catchLinks() {
+  document.addEventListener('click', (event) => {
+    if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
+    const link = event.target.closest('a[href]');
+    if (!link || link.getAttribute('target')) return;
+    const href = link.getAttribute('href');
+    const task = href.match(/^\/task\/([^/?]+)$/);
+    if (task) openTask(decodeURIComponent(task[1]));
+    else if (VIEWS[href]) openView(VIEWS[href]);
+    else return;
+    event.preventDefault();
+  });
+}

@@ -1,0 +1,118 @@
+// Beside a task: its fields, its links, its documents, and who has it.
+
+import { get } from './api.js';
+import { block, move, save, unblock } from './changes.js';
+import { dialog } from './dialog.js';
+import { h, option, rendered } from './dom.js';
+import { refresh } from './task.js';
+import { refused } from './toast.js';
+
+const mayWrite = () => document.body.classList.contains('may-write');
+
+export function side(whole, { claim, release }) {
+  const { task } = whole;
+  const then = (act) => async () => {
+    await act(task.id);
+    refresh();
+  };
+  const held = task.claim || task.owner;
+  return h('aside', { class: 'task-side', 'aria-label': 'Fields' },
+    h('div', { class: 'writes side-acts' },
+      h('button', { type: 'button', data: { key: 'claim' }, on: { click: then(claim) } }, task.claim ? 'Claim again' : 'Claim'),
+      held && h('button', { type: 'button', data: { key: 'release' }, on: { click: then(release) } }, 'Release')),
+    field('State', states(whole)),
+    field('Type', choice(task, 'kind', ['issue', 'epic'])),
+    field('Priority', choice(task, 'priority', ['', 'P0', 'P1', 'P2', 'P3'])),
+    field('Estimate', choice(task, 'estimate', ['', 'XS', 'S', 'M', 'L', 'XL'])),
+    field('Owner', text(task, 'owner', task.owner || '')),
+    field('Labels', text(task, 'labels', task.labels.join(', '), (value) => value.split(',').map((label) => label.trim()).filter(Boolean))),
+    field('Parent', text(task, 'parent', task.parent || '')),
+    task.parent && links('Under', [task.parent], whole),
+    links('Below', task.children, whole),
+    blockers(whole),
+    links('Holds up', task.blocks, whole),
+    documents(task),
+    task.github && h('p', {}, 'Issue ', task.github.url?.startsWith('https://') ? h('a', { href: task.github.url, target: '_blank', rel: 'noopener noreferrer' }, `#${task.github.number}`) : `#${task.github.number}`),
+    h('p', { class: 'dim file' }, task.file));
+}
+
+function field(name, input) {
+  return h('label', { class: 'field' }, h('span', {}, name), input);
+}
+
+/** Where it may not go is said beside the name; going there tells why. */
+function states({ task, targets }) {
+  const input = h('select', { data: { key: 'state' } },
+    option(task.state, task.state, true),
+    targets.map((target) => option(target.state, target.allowed ? target.state : `${target.state} – not from here`, false)));
+  input.disabled = !mayWrite() || task.archived;
+  input.addEventListener('change', async () => {
+    if (!(await move(task.id, input.value, new Map(targets.map((target) => [target.state, target]))))) input.value = task.state;
+    refresh();
+  });
+  return input;
+}
+
+function choice(task, key, values) {
+  const now = task[key] || '';
+  const input = h('select', { data: { key } }, [...new Set([...values, now])].map((value) => option(value, value || '–', value === now)));
+  input.disabled = !mayWrite();
+  input.addEventListener('change', async () => {
+    await save(task.id, { fields: { [key]: input.value || null } });
+    refresh();
+  });
+  return input;
+}
+
+function text(task, key, now, read = (value) => value || null) {
+  const input = h('input', { value: now, autocomplete: 'off', data: { was: now, key } });
+  input.readOnly = !mayWrite();
+  const keep = async () => {
+    if (input.value.trim() === input.dataset.was) return;
+    if (await save(task.id, { fields: { [key]: read(input.value.trim()) } })) input.dataset.was = input.value.trim();
+    else input.value = input.dataset.was;
+    input.value = input.dataset.was;
+    refresh();
+  };
+  input.addEventListener('blur', keep);
+  input.addEventListener('keydown', (event) => event.key === 'Enter' && input.blur());
+  return input;
+}
+
+function named(id, { linked }) {
+  const known = linked.find((task) => task.id === id);
+  return h('a', { href: `/task/${encodeURIComponent(id)}`, class: 'linked' }, h('span', { class: 'id' }, id), known ? ` ${known.title}` : '', known && h('span', { class: 'dim' }, ` · ${known.state}`));
+}
+
+function links(title, ids, whole) {
+  return ids.length > 0 && h('section', { class: 'links' }, h('h3', {}, title), h('ul', { class: 'plain' }, ids.map((id) => h('li', {}, named(id, whole)))));
+}
+
+function blockers(whole) {
+  const { task } = whole;
+  const free = (id) => h('button', { type: 'button', class: 'quiet square writes', 'aria-label': `No longer wait for ${id}`, on: { click: async () => { await unblock(task.id, [id]); refresh(); } } }, '×');
+  const input = h('input', { placeholder: 'id of a task', 'aria-label': 'Wait for', autocomplete: 'off', data: { was: '', key: 'block' } });
+  const add = async (event) => {
+    event.preventDefault();
+    if (input.value.trim() && (await block(task.id, input.value.trim().split(/[\s,]+/)))) input.value = '';
+    refresh();
+  };
+  return h('section', { class: 'links' }, h('h3', {}, 'Waits for'),
+    h('ul', { class: 'plain' }, task.blocked_by.map((id) => h('li', { class: 'blocker' }, named(id, whole), free(id)))),
+    h('form', { class: 'inline writes', on: { submit: add } }, input, h('button', {}, 'Add')));
+}
+
+function documents(task) {
+  const all = Object.entries(task.artifacts);
+  return all.length > 0 && h('section', { class: 'links' }, h('h3', {}, 'Documents'),
+    h('ul', { class: 'plain' }, all.map(([kind, path]) => h('li', {}, h('button', { type: 'button', class: 'link', title: path, on: { click: () => read(kind, path) } }, kind)))));
+}
+
+async function read(kind, path) {
+  try {
+    const { html } = await get(`/api/document?path=${encodeURIComponent(path)}`);
+    dialog({ name: kind, class: 'document' }, h('p', { class: 'dim' }, path), rendered(h('div', { class: 'markdown' }), html));
+  } catch (error) {
+    refused(error);
+  }
+}

@@ -1,0 +1,129 @@
+// A task in a dialog: what it says, where it has been, what it waits for; everything can be changed in place.
+
+import { get, taskPath } from './api.js';
+import { claim, note, release } from './changes.js';
+import { dialog } from './dialog.js';
+import { $, $$, h, rendered, swap } from './dom.js';
+import { closeTask } from './route.js';
+import { descriptionEditor, titleEditor } from './task-edit.js';
+import { side } from './task-side.js';
+import { between, day, since } from './time.js';
+
+let shown = null;
+
+export async function showTask(id) {
+  if (shown?.id === id) return;
+  hideTask();
+  const before = document.activeElement;
+  const mine = { id, leaving: false };
+  shown = mine;
+  const made = dialog({ name: id, class: 'task', closed: () => left(mine, before), guard: () => $$('textarea', made.body).some(dirty) });
+  Object.assign(mine, made);
+  made.body.append(h('p', { class: 'dim' }, 'loading'));
+  await refresh();
+}
+
+export function hideTask() {
+  if (!shown) return;
+  shown.leaving = true;
+  shown.box.close();
+}
+
+function left(mine, before) {
+  if (shown === mine) shown = null;
+  // By the button or escape rather than by the address: then the address follows.
+  if (!mine.leaving) closeTask();
+  if (before?.isConnected) before.focus({ preventScroll: true });
+}
+
+const dirty = (input) => input.dataset.was !== undefined && input.value !== input.dataset.was;
+
+/** Whether somebody is in the middle of writing what drawing anew would lose. */
+const writing = (task) => $$('textarea, input', shown.body).some((input) => dirty(input) && !input.closest('[data-keep]'))
+  || $$('[data-keep="description"] textarea', shown.body).some((text) => text.dataset.was !== task.description);
+
+/** A part in which somebody writes stays as it is; else it is made anew. */
+function kept(name, make) {
+  const there = $(`[data-keep="${name}"]`, shown.body);
+  if (there && $$('textarea', there).some((text) => text.dataset.open || dirty(text))) return there;
+  const part = make();
+  part.dataset.keep = name;
+  return part;
+}
+
+export async function refresh(news = null) {
+  const mine = shown;
+  if (!mine || (news && !news.all && !news.tasks.some((id) => mine.around?.has(id)))) return;
+  try {
+    const whole = await get(taskPath(mine.id));
+    if (shown !== mine) return;
+    if (mine.around && writing(whole.task)) {
+      $('.meanwhile', mine.body).hidden = false;
+      return;
+    }
+    mine.around = new Set([whole.task.id, ...whole.linked.map((task) => task.id)]);
+    draw(whole);
+  } catch (error) {
+    if (shown === mine && error.status) mine.body.replaceChildren(h('p', { role: 'alert' }, error.message), ...error.hints.map((hint) => h('p', { class: 'dim' }, hint)));
+  }
+}
+
+function draw(whole) {
+  const { task } = whole;
+  shown.title.replaceChildren(h('span', { class: 'id' }, task.id), ' ', h('span', { class: 'chip state' }, task.state), ' ',
+    task.claim ? h('span', { class: 'owner live' }, `${task.claim.by} at work, ${since(task.claim.since)}`) : '');
+  swap(shown.body,
+    h('p', { class: 'meanwhile', hidden: true, role: 'status' }, 'This task has changed meanwhile. ', h('button', { type: 'button', on: { click: () => draw(whole) } }, 'Show it as it is now')),
+    h('div', { class: 'task-columns' },
+      h('div', { class: 'task-main' },
+        titleEditor(task),
+        whole.why && h('p', { class: `why${task.blocked ? ' blocked' : ''}` }, whole.why),
+        task.problems.map((problem) => h('p', { class: 'mark bad' }, `${problem.file}: ${problem.message}`)),
+        kept('description', () => descriptionEditor(task, whole.description_html)),
+        whole.graph && part('Graph', rendered(h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Graph' }), whole.graph)),
+        whole.timeline.length > 0 && part('Timeline', timeline(whole.timeline)),
+        part(`Notes${task.notes.length ? ` (${task.notes.length})` : ''}`, notes(task, whole.notes_html)),
+        h('details', { class: 'part' }, h('summary', {}, `History (${whole.history.length})`), h('ol', { class: 'history' }, whole.history.map(line)))),
+      side(whole, { claim, release })));
+}
+
+function part(title, ...content) {
+  return h('section', { class: 'part' }, h('h3', {}, title), content);
+}
+
+/** Each stay as wide as it was long, and said in words below. */
+function timeline(stays) {
+  const end = (stay) => stay.until || new Date().toISOString();
+  const long = stays.map((stay) => Math.max(Date.parse(end(stay)) - Date.parse(stay.since), 1));
+  const total = long.reduce((sum, one) => sum + one, 0);
+  const bar = h('div', { class: 'stays', 'aria-hidden': 'true' }, stays.map((stay, at) => {
+    const piece = h('span', { class: `stay s${at % 6}`, title: `${stay.state}, ${between(stay.since, end(stay))}` });
+    piece.style.flexGrow = Math.max(long[at] / total, 0.02);
+    return piece;
+  }));
+  return [bar, h('ol', { class: 'timeline' }, stays.map((stay, at) => h('li', {},
+    h('span', { class: `swatch s${at % 6}`, 'aria-hidden': 'true' }), h('span', { class: 'name' }, stay.state), ' ',
+    h('span', { class: 'dim' }, `${between(stay.since, end(stay))}${stay.until ? '' : ' so far'} · ${stay.by} · ${day(stay.since)}`))))];
+}
+
+function notes(task, html) {
+  const text = h('textarea', { rows: 3, 'aria-label': 'A new note', placeholder: 'Leave a note (Markdown)', data: { was: '', key: 'note' } });
+  const send = async (event) => {
+    event.preventDefault();
+    if (text.value.trim() && (await note(task.id, text.value))) text.value = '';
+    refresh();
+  };
+  return [
+    task.notes.map((one, at) => h('article', { class: 'note' },
+      h('h4', {}, one.by || 'somebody', ' ', h('span', { class: 'dim' }, one.at ? day(one.at) : '')),
+      rendered(h('div', { class: 'markdown' }), html[at]))),
+    kept('note', () => h('form', { class: 'form writes', on: { submit: send } }, text, h('div', { class: 'form-end' }, h('button', {}, 'Add note')))),
+  ];
+}
+
+function line(entry) {
+  const said = (value) => (value === null || value === undefined ? 'none' : Array.isArray(value) ? value.join(', ') : String(value)).slice(0, 80);
+  return h('li', { class: entry.undone ? 'undone' : '' },
+    h('strong', {}, entry.by), ` ${entry.verb} `, h('span', { class: 'dim' }, day(entry.at)),
+    entry.fields.map((field) => h('div', { class: 'dim' }, `${field.key}: ${said(field.old)} → ${said(field.new)}`)));
+}

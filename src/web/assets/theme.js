@@ -1,0 +1,11 @@
+// Dark or light, before anything is painted: as the system has it, unless somebody chose otherwise.
+(() => {
+  const root = document.documentElement;
+  const stored = localStorage.getItem('ralph-theme');
+  if (stored) root.dataset.theme = stored;
+  const isDark = () => (root.dataset.theme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark';
+  window.addEventListener('ralph-theme', () => {
+    root.dataset.theme = isDark() ? 'light' : 'dark';
+    localStorage.setItem('ralph-theme', root.dataset.theme);
+  });
+})();

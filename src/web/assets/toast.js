@@ -1,0 +1,28 @@
+// Messages in a corner: what was done, and why something was not, with the next step.
+
+import { $, h } from './dom.js';
+
+const SHOWN = 6000;
+
+export function toast(text, { bad = false, hints = [], action = null } = {}) {
+  const close = () => box.remove();
+  const button = action && h('button', { type: 'button', on: { click: () => { close(); action.run(); } } }, action.name);
+  const box = h('div', { class: bad ? 'toast bad' : 'toast', role: bad ? 'alert' : 'status' },
+    h('div', { class: 'toast-text' }, h('p', {}, text), hints.map((hint) => h('p', { class: 'dim' }, hint))),
+    button,
+    h('button', { type: 'button', class: 'quiet square', 'aria-label': 'Close the message', on: { click: close } }, '×'));
+  // A dialog covers everything else, so its messages lie in it.
+  const place = $('dialog[open] .toasts') || $('#toasts');
+  place.append(box);
+  while (place.children.length > 4) place.firstElementChild.remove();
+  let timer = setTimeout(close, bad ? SHOWN * 2 : SHOWN);
+  box.addEventListener('pointerenter', () => clearTimeout(timer));
+  box.addEventListener('pointerleave', () => { timer = setTimeout(close, SHOWN); });
+  return box;
+}
+
+/** A refusal; `again` does it all the same, where a person may insist. */
+export function refused(error, again = null) {
+  const action = error.insist && again ? { name: 'Move all the same', run: again } : null;
+  return toast(error.message, { bad: true, hints: error.hints || [], action });
+}

@@ -1,0 +1,44 @@
+// Who is at work on what, since when; who could take more; what ran lately.
+
+import { get } from './api.js';
+import { $, h, swap } from './dom.js';
+import { day, since, span } from './time.js';
+
+export async function showWorkers(place) {
+  const { claims, runs, ready } = await get('/api/workers');
+  swap(place, h('section', { class: 'sheet-view' },
+    h('h1', {}, 'Workers'),
+    h('div', { class: 'panels' },
+      h('section', { class: 'panel wide' }, h('h2', {}, 'At work'), claims.length ? h('ul', { class: 'workers' }, claims.map(worker)) : nobody('Nobody is at work.')),
+      h('section', { class: 'panel' }, h('h2', {}, 'Roles'), h('ul', { class: 'plain' }, ready.map(role))),
+      h('section', { class: 'panel' }, h('h2', {}, 'Runs'), runs.length ? h('ul', { class: 'plain' }, runs.map(run)) : nobody('Nothing has been run here.')))));
+}
+
+const nobody = (text) => h('p', { class: 'dim' }, text);
+
+function worker(claim) {
+  return h('li', { class: `worker ${claim.live ? 'live' : 'stale'}` },
+    h('div', { class: 'worker-name' }, h('span', { class: 'dot', 'aria-hidden': 'true' }), h('strong', {}, claim.worker), h('span', { class: 'dim' }, claim.live ? `for ${since(claim.since)}` : 'its claim has ended')),
+    h('a', { href: `/task/${encodeURIComponent(claim.task)}` }, h('span', { class: 'id' }, claim.task), ' ', claim.title),
+    h('p', { class: 'dim' }, [claim.command, claim.host, claim.held ? 'as long as its program runs' : `until ${day(claim.until)}`].filter(Boolean).join(' · ')));
+}
+
+function role(queue) {
+  return h('li', { class: 'role' },
+    h('strong', {}, queue.role),
+    h('span', { class: 'dim' }, `${queue.at_work}${queue.limit ? ` of ${queue.limit}` : ''} at work, ${queue.count} ready`),
+    h('ul', { class: 'plain small' }, queue.first.map((task) => h('li', {}, h('a', { href: `/task/${encodeURIComponent(task.task)}` }, h('span', { class: 'id' }, task.task), ' ', task.title)))));
+}
+
+function run(done) {
+  const took = done.ended ? span((Date.parse(done.ended) - Date.parse(done.started)) / 1000) : 'runs';
+  return h('li', {}, h('a', { href: `/task/${encodeURIComponent(done.task)}`, class: 'id' }, done.task), ' ',
+    h('span', {}, [done.worker, done.command].filter(Boolean).join(' · ')), ' ', h('span', { class: 'dim' }, took));
+}
+
+/** How many are at work, beside the view's name. */
+export function countWorkers(count) {
+  const pill = $('#at-work');
+  pill.hidden = !count;
+  pill.textContent = count;
+}

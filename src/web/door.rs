@@ -1,0 +1,152 @@
+//! Who is let in: the right host, no page of another site, the token for changes; and what browsers may do with answers.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::Response;
+
+use super::api::refusal;
+use super::{Site, Wanted};
+use crate::app::{Failure, is_same_token};
+
+/// The header in which the page shows its token: another site cannot send it without being asked first.
+pub const HEADER: &str = "ralph-token";
+
+/// Nothing that is not ours runs, and nothing leaves.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+     worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+pub struct Door {
+    place: SocketAddr,
+    hosts: Vec<String>,
+    token: String,
+    pub read_only: bool,
+}
+
+impl Door {
+    pub fn new(place: SocketAddr, wanted: &Wanted, token: String) -> Self {
+        let mut hosts: Vec<String> = wanted.hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
+        hosts.push("localhost".into());
+        Self { place, hosts, token, read_only: wanted.read_only }
+    }
+
+    pub fn is_remote(&self) -> bool {
+        !self.place.ip().is_loopback()
+    }
+
+    /// A name that somebody else chose may lead here: only those are answered that cannot be made to.
+    fn is_host(&self, host: &str) -> bool {
+        let (name, port) = match host.rsplit_once(':') {
+            Some((name, port)) if !port.ends_with(']') => (name, port.parse().ok()),
+            _ => (host, Some(80)),
+        };
+        let ip: Option<IpAddr> = name.trim_start_matches('[').trim_end_matches(']').parse().ok();
+        let known = match ip {
+            Some(ip) => ip.is_loopback() || ip == self.place.ip() || self.place.ip().is_unspecified(),
+            None => self.hosts.contains(&name.to_ascii_lowercase()),
+        };
+        known && port == Some(self.place.port())
+    }
+
+    pub fn knows(&self, headers: &HeaderMap) -> bool {
+        text(headers, HEADER).is_some_and(|shown| is_same_token(shown, &self.token))
+    }
+
+    fn judge(&self, request: &Request) -> Result<(), (StatusCode, Failure)> {
+        let headers = request.headers();
+        let no =
+            |status, code, message: String, advice: &str| Err((status, Failure::refused(code, message).advice(advice)));
+        let host = text(headers, "host").unwrap_or_default();
+        if !self.is_host(host) {
+            let message = format!("this server is not {host:?}");
+            return no(StatusCode::MISDIRECTED_REQUEST, "wrong-host", message, "open the address that it printed");
+        }
+        if let Some(origin) = text(headers, "origin").filter(|origin| *origin != format!("http://{host}")) {
+            let message = format!("a page of {origin} may not ask here");
+            return no(StatusCode::FORBIDDEN, "foreign-origin", message, "open the board itself");
+        }
+        let api = request.uri().path().starts_with("/api/");
+        let reads = [Method::GET, Method::HEAD].contains(request.method());
+        if is_from_elsewhere(headers) && !(reads && !api && is_opened(headers)) {
+            let message = "a page of another site may not ask here".to_owned();
+            return no(StatusCode::FORBIDDEN, "foreign-origin", message, "open the board itself");
+        }
+        if api && (self.is_remote() || !reads) && !self.knows(headers) {
+            let advice = "open the address that `ralph serve` printed, with what stands after the `#`";
+            return no(StatusCode::UNAUTHORIZED, "no-token", "this needs the server's token".into(), advice);
+        }
+        if !reads && self.read_only {
+            let message = "this server only reads".to_owned();
+            return no(StatusCode::FORBIDDEN, "read-only", message, "start it without `--read-only`");
+        }
+        if !reads && !text(headers, "content-type").is_some_and(|kind| kind.starts_with("application/json")) {
+            let message = "a change is sent as application/json".to_owned();
+            return no(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not-json", message, "set the content type");
+        }
+        Ok(())
+    }
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name).map(|value| value.to_str().unwrap_or("?"))
+}
+
+/// Browsers say where a request comes from, and pages cannot make them lie.
+fn is_from_elsewhere(headers: &HeaderMap) -> bool {
+    text(headers, "sec-fetch-site").is_some_and(|site| !["same-origin", "none"].contains(&site))
+}
+
+/// A link to the board that somebody follows: a page of its own, in no frame.
+fn is_opened(headers: &HeaderMap) -> bool {
+    text(headers, "sec-fetch-mode") == Some("navigate") && text(headers, "sec-fetch-dest") == Some("document")
+}
+
+pub async fn let_in(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
+    let mut response = match site.door.judge(&request) {
+        Ok(()) => next.run(request).await,
+        Err((status, failure)) => refusal(status, &failure),
+    };
+    let headers = response.headers_mut();
+    let fixed = [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::REFERRER_POLICY, "no-referrer"),
+    ];
+    for (name, value) in fixed {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
+    headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn door(place: &str, hosts: &[&str]) -> Door {
+        let wanted = Wanted { hosts: hosts.iter().map(ToString::to_string).collect(), ..Wanted::default() };
+        Door::new(place.parse().unwrap(), &wanted, "secret".into())
+    }
+
+    #[test]
+    fn only_names_that_cannot_be_made_to_lead_here_are_answered() {
+        let here = door("127.0.0.1:7431", &[]);
+        for host in ["127.0.0.1:7431", "localhost:7431", "LOCALHOST:7431", "[::1]:7431"] {
+            assert!(here.is_host(host), "{host}");
+        }
+        let wrong =
+            ["", "evil.example:7431", "localhost", "127.0.0.1:80", "localhost.evil.example:7431", "10.0.0.1:7431"];
+        for host in wrong {
+            assert!(!here.is_host(host), "{host}");
+        }
+        let remote = door("0.0.0.0:7431", &["Board.lan"]);
+        assert!(remote.is_host("10.0.0.1:7431") && remote.is_host("board.lan:7431"));
+        assert!(!remote.is_host("evil.example:7431"));
+    }
+}

@@ -1,0 +1,117 @@
+//! Texts of people as HTML: what Markdown makes of them, and nothing of their own.
+
+use pulldown_cmark::{Alignment, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd, html};
+
+/// HTML in the text is shown as it is written; links lead only to the web or to a mail; an image is a link to it.
+pub fn render(text: &str) -> String {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let mut out = String::with_capacity(text.len() * 2);
+    html::push_html(&mut out, Parser::new_ext(text, options).map(tame));
+    out
+}
+
+fn tame(event: Event<'_>) -> Event<'_> {
+    match event {
+        Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
+        Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
+        Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
+        // Alignment would be written as a style, which the page does not allow.
+        Event::Start(Tag::Table(columns)) => Event::Start(Tag::Table(vec![Alignment::None; columns.len()])),
+        // The page has its own headings above these.
+        Event::Start(Tag::Heading { level, .. }) => {
+            Event::Start(Tag::Heading { level: lower(level), id: None, classes: Vec::new(), attrs: Vec::new() })
+        }
+        Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(lower(level))),
+        Event::Start(Tag::Link { link_type, dest_url, .. }) => link(link_type, &dest_url),
+        Event::Start(Tag::Image { link_type, dest_url, .. }) => link(link_type, &dest_url),
+        Event::End(TagEnd::Link | TagEnd::Image) => Event::InlineHtml("</a>".into()),
+        Event::TaskListMarker(done) => Event::Text(if done { "☑ ".into() } else { "☐ ".into() }),
+        other => other,
+    }
+}
+
+fn lower(level: HeadingLevel) -> HeadingLevel {
+    match level {
+        HeadingLevel::H1 => HeadingLevel::H3,
+        HeadingLevel::H2 => HeadingLevel::H4,
+        HeadingLevel::H3 => HeadingLevel::H5,
+        _ => HeadingLevel::H6,
+    }
+}
+
+fn link(kind: LinkType, target: &str) -> Event<'static> {
+    let target = if kind == LinkType::Email { format!("mailto:{target}") } else { target.to_owned() };
+    let tag = match is_harmless(&target) {
+        true => format!("<a href=\"{}\" target=\"_blank\" rel=\"noopener noreferrer\">", escape(&target)),
+        // Without a target it is no link; where it would have led is told.
+        false => format!("<a title=\"{}\">", escape(&target)),
+    };
+    Event::InlineHtml(CowStr::from(tag))
+}
+
+fn is_harmless(target: &str) -> bool {
+    let start = target.to_ascii_lowercase();
+    ["http://", "https://", "mailto:"].iter().any(|scheme| start.starts_with(scheme))
+}
+
+/// For text and for attributes.
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            // What XML has no room for, a drawing may not hold either.
+            c if c.is_control() && !matches!(c, '\n' | '\t') => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_a_text_says_becomes_a_tag_of_its_own() {
+        let texts = [
+            "<script>alert(1)</script>",
+            "a <img src=x onerror=alert(1)> b",
+            "[x](javascript:alert(1)) <javascript:alert(1)>",
+            "[x](JaVaScRiPt:alert(1)) [y](data:text/html,hi) [z](vbscript:x)",
+            "![x](javascript:alert(1) \"onerror=alert(1)\")",
+            "[x](http://a/\"onmouseover=\"alert(1))",
+            "```\"onload=alert(1)\n<b>\n```",
+            "| a |\n|:-:|\n| <i> |",
+            "# <svg onload=alert(1)>",
+        ];
+        for text in texts {
+            let html = render(text);
+            let tags: Vec<&str> = html.split('<').skip(1).map(|rest| rest.split('>').next().unwrap()).collect();
+            for tag in tags {
+                let name: String =
+                    tag.trim_start_matches('/').chars().take_while(char::is_ascii_alphanumeric).collect();
+                let plain = ["p", "a", "pre", "code", "table", "thead", "tbody", "tr", "th", "td", "h3"];
+                assert!(plain.contains(&name.as_str()), "{text} → {html}");
+                let bare = tag.split('"').step_by(2).collect::<String>();
+                assert!(!bare.contains("on") || bare.contains("noopener"), "{text} → {html}");
+                assert!(!tag.contains("style=") && !tag.contains("href=\"javascript"), "{text} → {html}");
+                assert!(!tag.contains("href=\"data") && !tag.contains("href=\"vbscript"), "{text} → {html}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_people_write_is_formatted() {
+        let html =
+            render("# Title\n\n- [x] done\n- **b** <https://a.example/?x=1&y=2>\n\n![plan](https://a.example/p.png)");
+        assert!(html.contains("<h3>Title</h3>"), "{html}");
+        assert!(html.contains("☑ done") && html.contains("<strong>b</strong>"), "{html}");
+        assert!(html.contains("href=\"https://a.example/?x=1&amp;y=2\""), "{html}");
+        assert!(html.contains(">plan</a>") && !html.contains("<img"), "{html}");
+    }
+}

@@ -1,0 +1,77 @@
+//! One task of the report: shown when its link is followed, and on paper all of them.
+
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+
+use super::super::markdown::{escape, render};
+use super::cards::chips;
+use crate::app::{Shown, Stay};
+use crate::task::TaskId;
+
+pub fn write(out: &mut String, shown: &Shown, stays: &[Stay], now: Timestamp) {
+    let task = &shown.task;
+    let _ = write!(
+        out,
+        "<article class=\"sheet\" id=\"{id}\" aria-label=\"{id}\"><a class=\"close\" href=\"#board\">Close</a>\
+         <div class=\"card-top\"><span class=\"id\">{id}</span><span class=\"chip\">{}</span>",
+        escape(&task.state),
+        id = task.id
+    );
+    chips(out, task);
+    let _ = write!(out, "</div><h3>{}</h3><dl class=\"facts\">", escape(&task.title));
+    fact(out, "Owner", task.owner.as_deref().map(escape));
+    fact(out, "Labels", (!task.labels.is_empty()).then(|| escape(&task.labels.join(", "))));
+    fact(out, "Parent", task.parent.as_ref().map(link));
+    fact(out, "Children", links(&task.children));
+    fact(out, "Waits for", links(&task.blocked_by));
+    fact(out, "Holds up", links(&task.blocks));
+    fact(out, "Issue", task.github.as_ref().map(|issue| format!("#{}", issue.number)));
+    let documents: Vec<String> = task.artifacts.iter().map(|(kind, path)| escape(&format!("{kind}: {path}"))).collect();
+    fact(out, "Documents", (!documents.is_empty()).then(|| documents.join("<br>")));
+    let _ = write!(out, "</dl><div class=\"markdown\">{}</div>", render(&shown.description));
+    timeline(out, stays, now);
+    for note in &shown.notes {
+        let by = escape(note.by.as_deref().unwrap_or("somebody"));
+        let at = note.at.map(|at| at.strftime("%Y-%m-%d %H:%M").to_string()).unwrap_or_default();
+        let text = render(&note.text);
+        let _ = write!(
+            out,
+            "<section class=\"note\"><h4>{by} <span class=\"dim\">{at}</span></h4>\
+             <div class=\"markdown\">{text}</div></section>"
+        );
+    }
+    out.push_str("</article>");
+}
+
+fn fact(out: &mut String, name: &str, html: Option<String>) {
+    if let Some(html) = html {
+        let _ = write!(out, "<dt>{name}</dt><dd>{html}</dd>");
+    }
+}
+
+fn link(id: &TaskId) -> String {
+    format!("<a class=\"id\" href=\"#{id}\">{id}</a>")
+}
+
+fn links(ids: &[TaskId]) -> Option<String> {
+    (!ids.is_empty()).then(|| ids.iter().map(link).collect::<Vec<_>>().join(" "))
+}
+
+fn timeline(out: &mut String, stays: &[Stay], now: Timestamp) {
+    if stays.is_empty() {
+        return;
+    }
+    out.push_str("<ol class=\"timeline\">");
+    for stay in stays {
+        let hours = stay.until.unwrap_or(now).duration_since(stay.since).as_secs_f64() / 3600.0;
+        let _ = write!(
+            out,
+            "<li><span class=\"name\">{}</span> <span class=\"dim\">{} · {} · {hours:.1} h</span></li>",
+            escape(stay.state.as_str()),
+            stay.since.strftime("%Y-%m-%d %H:%M"),
+            escape(stay.by.as_str()),
+        );
+    }
+    out.push_str("</ol>");
+}

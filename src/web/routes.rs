@@ -1,0 +1,58 @@
+//! Which path is whose.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::StatusCode;
+use axum::middleware::from_fn_with_state;
+use axum::response::Response;
+use axum::routing::{get, post};
+
+use super::{Site, api, assets, door};
+use crate::app::Failure;
+
+/// Longer texts than this nobody types into a page.
+const LONGEST: usize = 1024 * 1024;
+
+pub fn routes(site: Arc<Site>) -> Router {
+    let reading = Router::new()
+        .route("/api/session", get(api::session))
+        .route("/api/board", get(api::board))
+        .route("/api/facets", get(api::facets))
+        .route("/api/status", get(api::status))
+        .route("/api/workers", get(api::workers))
+        .route("/api/trends", get(api::trends))
+        .route("/api/workflow", get(api::workflow))
+        .route("/api/search", get(api::search))
+        .route("/api/document", get(api::document))
+        .route("/api/graph", get(api::graph))
+        .route("/api/graph/{id}", get(api::graph))
+        .route("/api/events", get(api::events));
+    let changing = Router::new()
+        .route("/api/task", post(api::add))
+        .route("/api/task/{id}", get(api::task))
+        .route("/api/task/{id}/targets", get(api::targets))
+        .route("/api/task/{id}/save", post(api::save))
+        .route("/api/task/{id}/claim", post(api::claim))
+        .route("/api/task/{id}/release", post(api::release))
+        .route("/api/task/{id}/note", post(api::note))
+        .route("/api/task/{id}/block", post(api::block))
+        .route("/api/task/{id}/unblock", post(api::unblock));
+    let pages = ["/", "/graph", "/workers", "/dashboard", "/task/{id}"];
+    let page = pages.into_iter().fold(Router::new(), |page, path| page.route(path, get(assets::page)));
+    let files = Router::new().route("/assets/{name}", get(assets::file)).route("/favicon.ico", get(assets::icon));
+    reading
+        .merge(changing)
+        .merge(page)
+        .merge(files)
+        .fallback(nothing)
+        .layer(DefaultBodyLimit::max(LONGEST))
+        .layer(from_fn_with_state(Arc::clone(&site), door::let_in))
+        .with_state(site)
+}
+
+async fn nothing() -> Response {
+    let failure = Failure::refused("no-page", "there is nothing here").advice("the board is at /");
+    api::refusal(StatusCode::NOT_FOUND, &failure)
+}

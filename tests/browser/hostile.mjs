@@ -1,0 +1,103 @@
+// Titles that would run if anything took them for HTML, and a page of another site that tries to get in.
+
+import { createServer } from 'node:http';
+import { pathToFileURL } from 'node:url';
+import { browser, check, complaints, json, open, ralph, run, serve, until } from './lib.mjs';
+
+const EVIL = '<img src=x onerror=window.ran=1><script>window.ran=1</script>"\'`${1}';
+
+run(async (keep) => {
+  const [one, two] = [0, 1].map(() => json('task', 'add', EVIL, '--label', '<b>x', '--body', `${EVIL}\n\n[x](javascript:window.ran=1)`).tasks[0].id);
+  ralph('block', one, '--on', two);
+  ralph('note', one, EVIL);
+  ralph('claim', two, '--as', 'x"><img src=x onerror=window.ran=1>'.replace(/[^a-z]/g, ''));
+  const server = keep(await serve());
+  const chromium = keep(await browser());
+  const page = await open(await chromium.newContext(), server.url);
+  const intact = async (where) => {
+    const text = await page.evaluate(() => document.body.innerText + [...document.querySelectorAll('input, textarea')].map((input) => input.value).join() + [...document.querySelectorAll('svg title')].map((title) => title.textContent).join());
+    check(text.includes('<img src=x onerror'), `${where} does not show the title as it is written`);
+    const made = await page.evaluate(() => document.querySelectorAll('img[src="x"], script:not([src]), b').length);
+    check(made === 0, `${where} took the title for HTML`);
+    check(!(await page.evaluate(() => window.ran)), `${where} ran the title`);
+  };
+  await page.waitForSelector('.card');
+  await intact('the board');
+  for (const [path, sign] of [[`/task/${one}`, '.graph'], ['/graph', '.graph'], ['/dashboard', '.panel'], ['/workers', '.worker']]) {
+    await page.goto(server.base + path);
+    await page.waitForSelector(sign);
+    await page.waitForSelector('#live[data-state="up"]');
+    await intact(path);
+  }
+  await page.goto(server.base);
+  await page.waitForSelector('.card');
+  await page.keyboard.press('Control+k');
+  await page.fill('.search input', 'onerror');
+  await page.waitForSelector('.result');
+  await intact('search');
+  await page.keyboard.press('Escape');
+  // The message about it, too.
+  await page.evaluate(() => document.querySelector('.card-title').focus());
+
+  const file = `${process.env.REPO}/report.html`;
+  ralph('report', '--html', file);
+  await page.goto(pathToFileURL(file).href);
+  await intact('the report');
+  await page.goto(`${pathToFileURL(file).href}#${one}`);
+  check(await page.locator(`#${one}`).isVisible(), 'a link of the report shows no task');
+  await intact('a task of the report');
+
+  await foreign(keep, chromium, server, two);
+});
+
+/** Whatever a page of another site does, nothing is read and nothing is changed. */
+async function foreign(keep, chromium, server, id) {
+  const site = createServer((_, answer) => answer.setHeader('content-type', 'text/html').end('<!doctype html><title>elsewhere</title>'));
+  await new Promise((done) => site.listen(0, '127.0.0.1', done));
+  keep({ stop: async () => site.close() });
+  const before = json('task', 'show', id);
+  const page = await (await chromium.newContext()).newPage();
+  await page.goto(`http://127.0.0.1:${site.address().port}/`);
+  const got = await page.evaluate(async ({ base, id, token }) => {
+    const out = [];
+    const attempt = async (name, act) => {
+      try {
+        const answer = await act();
+        out.push([name, answer.type === 'opaque' ? 'opaque' : await answer.text()]);
+      } catch {
+        out.push([name, 'refused']);
+      }
+    };
+    const body = JSON.stringify({ fields: { title: 'taken over' } });
+    const save = `${base}/api/task/${id}/save`;
+    await attempt('read', () => fetch(`${base}/api/board`));
+    await attempt('read without cors', () => fetch(`${base}/api/board`, { mode: 'no-cors' }));
+    await attempt('events', () => fetch(`${base}/api/events`));
+    await attempt('plain post', () => fetch(save, { method: 'POST', mode: 'no-cors', body }));
+    await attempt('json post', () => fetch(save, { method: 'POST', headers: { 'content-type': 'application/json' }, body }));
+    await attempt('post with the token', () => fetch(save, { method: 'POST', headers: { 'content-type': 'application/json', 'ralph-token': token }, body }));
+    await attempt('post by its other name', () => fetch(save.replace('127.0.0.1', 'localhost'), { method: 'POST', headers: { 'content-type': 'application/json', 'ralph-token': token }, body }));
+    // As a script, a style, an image and in a frame.
+    for (const tag of ['script', 'img', 'iframe']) {
+      await new Promise((done) => {
+        const element = document.createElement(tag);
+        element.onload = () => { out.push([tag, tag === 'iframe' ? 'framed' : 'loaded']); done(); };
+        element.onerror = () => { out.push([tag, 'refused']); done(); };
+        element.src = tag === 'iframe' ? `${base}/` : `${base}/api/board`;
+        document.body.append(element);
+      });
+    }
+    const form = document.createElement('form');
+    Object.assign(form, { method: 'post', action: save, target: 'elsewhere', enctype: 'text/plain' });
+    document.body.append(form);
+    form.submit();
+    return out;
+  }, { base: server.base, id, token: server.token });
+  for (const [name, text] of got.filter(([name]) => name !== 'iframe')) check(['refused', 'opaque'].includes(text), `a foreign page could ${name}: ${text}`);
+  const frames = page.frames().filter((frame) => frame !== page.mainFrame());
+  for (const frame of frames) check(!(await frame.content().catch(() => '')).includes('ralph</title>'), 'the board can be framed');
+  await until(() => true, '');
+  const after = json('task', 'show', id);
+  check(after.title === before.title && after.notes.length === before.notes.length, 'a foreign page changed the board');
+  complaints.splice(0, complaints.length, ...complaints.filter((text) => !/frame|CORS|ERR_/.test(text)));
+}

@@ -1,0 +1,99 @@
+// What every browser test needs: a server, a browser, pages that must not complain, and checks that say what was wrong.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+
+const { PACKAGES, RALPH, REPO } = process.env;
+export const require = createRequire(`${PACKAGES}/package.json`);
+const { chromium } = require('playwright-core');
+
+export function check(holds, text) {
+  if (!holds) throw new Error(text);
+}
+
+/** Waits until `ask` gives something; how long it took. */
+export async function until(ask, text, limit = 10000) {
+  const start = performance.now();
+  for (;;) {
+    const found = await ask();
+    if (found) return performance.now() - start;
+    if (performance.now() - start > limit) throw new Error(`${text}, after ${limit} ms`);
+    await new Promise((done) => setTimeout(done, 15));
+  }
+}
+
+export function ralph(...args) {
+  const done = spawnSync(RALPH, args, { cwd: REPO, encoding: 'utf8' });
+  check(done.status === 0, `ralph ${args.join(' ')}: ${done.stderr}`);
+  return done.stdout;
+}
+
+export const json = (...args) => JSON.parse(ralph(...args, '--json'));
+
+/** A server of the board; the same port again after it was stopped. */
+export async function serve(port = 0, ...more) {
+  const child = spawn(RALPH, ['serve', '--addr', `127.0.0.1:${port}`, ...more], { cwd: REPO, stdio: ['ignore', 'pipe', 'inherit'] });
+  const url = await new Promise((done, fail) => {
+    let text = '';
+    child.stdout.on('data', (data) => {
+      text += data;
+      const found = text.match(/http:\/\/\S+/);
+      if (found) done(found[0]);
+    });
+    child.on('exit', () => fail(new Error('the server ended')));
+  });
+  const stop = () => new Promise((done) => {
+    child.removeAllListeners('exit');
+    child.on('exit', done);
+    child.kill('SIGTERM');
+  });
+  return { url, base: url.split('#')[0].replace(/\/$/, ''), port: Number(new URL(url).port), token: url.split('token=')[1], pid: child.pid, stop };
+}
+
+export async function browser() {
+  const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
+  return chromium.launch({ executablePath: process.env.CHROMIUM || '/usr/bin/chromium', args });
+}
+
+export const complaints = [];
+
+/** A page whose every error counts, except those that a test expects. */
+export async function open(context, url, expected = /^$/) {
+  const page = await context.newPage();
+  const hear = (text) => expected.test(text) || complaints.push(text);
+  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && hear(message.text()));
+  page.on('pageerror', (error) => hear(error.stack || error.message));
+  await page.goto(url);
+  return page;
+}
+
+export const card = (page, id) => page.locator(`.card[data-id="${id}"]`);
+export const columnOf = (page, id) => page.evaluate((id) => document.querySelector(`.card[data-id="${id}"]:not(.ghost)`)?.closest('.column')?.dataset.state, id);
+
+export async function dragTo(page, id, state) {
+  const from = await card(page, id).first().boundingBox();
+  const column = page.locator(`.column[data-state="${state}"]`);
+  await page.mouse.move(from.x + 40, from.y + 20);
+  await page.mouse.down();
+  await page.mouse.move(from.x + 60, from.y + 30, { steps: 3 });
+  await page.waitForSelector('.column.takes, .column.refuses');
+  await column.evaluate((element) => element.scrollIntoView({ inline: 'center' }));
+  const to = await column.boundingBox();
+  await page.mouse.move(to.x + to.width / 2, to.y + 120, { steps: 6 });
+  await page.mouse.up();
+}
+
+/** Runs a test, and ends everything that it started. */
+export async function run(test) {
+  const started = [];
+  const keep = (thing) => { started.push(thing); return thing; };
+  try {
+    await test(keep);
+    check(complaints.length === 0, `the page complained:\n${complaints.join('\n')}`);
+  } catch (error) {
+    console.error(error.stack || error, complaints.join('\n'));
+    process.exitCode = 1;
+  }
+  for (const thing of started.reverse()) await (thing.stop || thing.close).call(thing).catch(() => {});
+  process.exit();
+}

@@ -1,0 +1,201 @@
+//! What the server says and changes, and how soon it tells.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::{Served, ralph_of};
+use crate::sandbox::{Sandbox, finish};
+
+#[test]
+fn the_board_is_the_columns_of_the_workflow_with_slim_cards() {
+    let sandbox = Sandbox::new();
+    let one = sandbox.add(&["First", "--priority", "P1", "--label", "bug"]);
+    let two = sandbox.add(&["Second"]);
+    sandbox.ralph(&["block", &two, "--on", &one]).ok();
+    let served = Served::new(&sandbox, &[]);
+    let board = served.get("/api/board").json();
+    assert_eq!(board["total"], 2);
+    assert_eq!(board["columns"].as_array().unwrap().len(), 11);
+    let column = &board["columns"][0];
+    assert_eq!(
+        (&column["state"], &column["meaning"], &column["count"]),
+        (&json!("Backlog"), &json!("waiting"), &json!(2))
+    );
+    let mut card = column["cards"][1].clone();
+    card.as_object_mut().unwrap().remove("updated");
+    assert_eq!(card, json!({ "id": two, "title": "Second", "blocked": true, "blockers": 1 }));
+    assert_eq!(served.get("/api/board?label=bug").json()["total"], 1);
+    assert_eq!(served.get("/api/board?q=second").json()["total"], 1);
+    assert_eq!(served.get("/api/board?blocked=1&label=bug").json()["total"], 0);
+    let wrong = served.get("/api/board?priority=P9");
+    assert_eq!((wrong.status, wrong.code().as_str()), (422, "bad-value"));
+}
+
+#[test]
+fn long_columns_are_sent_in_parts() {
+    let sandbox = Sandbox::new();
+    for at in 0..80 {
+        sandbox.write_task(&format!("t-b{at:03}"), format!("title = \"Task {at}\"\n"));
+    }
+    let served = Served::new(&sandbox, &[]);
+    let counts = |path: &str| {
+        let column = &served.get(path).json()["columns"][0];
+        (column["count"].as_u64().unwrap(), column["cards"].as_array().unwrap().len())
+    };
+    assert_eq!(counts("/api/board"), (80, 60));
+    assert_eq!(counts("/api/board?more=0:70"), (80, 70));
+    assert_eq!(counts("/api/board?more=1:70&more=x&more=0:-1"), (80, 60));
+}
+
+#[test]
+fn a_task_comes_with_all_that_its_page_shows() {
+    let sandbox = Sandbox::new();
+    let one = sandbox.add(&["First", "--body", "some **bold** <b>text</b>"]);
+    let two = sandbox.add(&["Second"]);
+    sandbox.ralph(&["block", &two, "--on", &one]).ok();
+    sandbox.ralph(&["note", &one, "a *note*"]).ok();
+    sandbox.ralph(&["move", &one, "Research Needed", "--for", "triage"]).ok();
+    let served = Served::new(&sandbox, &[]);
+    let whole = served.get(&format!("/api/task/{one}")).json();
+    assert_eq!(whole["task"]["id"], one.as_str());
+    assert_eq!(whole["description_html"], "<p>some <strong>bold</strong> &lt;b&gt;text&lt;/b&gt;</p>\n");
+    assert_eq!(whole["notes_html"][0], "<p>a <em>note</em></p>\n");
+    let states: Vec<&str> =
+        whole["timeline"].as_array().unwrap().iter().map(|stay| stay["state"].as_str().unwrap()).collect();
+    assert_eq!(states, ["Backlog", "Research Needed"]);
+    assert!(whole["timeline"][0]["until"].is_string() && whole["timeline"][1]["until"].is_null());
+    assert!(whole["graph"].as_str().unwrap().contains(&format!("href=\"/task/{two}\"")));
+    let targets = whole["targets"].as_array().unwrap();
+    assert_eq!(targets.len(), 10);
+    assert!(targets.iter().any(|target| target["allowed"] == true));
+    let no = targets.iter().find(|target| target["allowed"] == false).unwrap();
+    assert!(no["refusal"]["message"].as_str().unwrap().contains(&one), "{no}");
+    assert!(whole["history"].as_array().unwrap().len() >= 3);
+    assert_eq!(served.get("/api/task/none").status, 404);
+}
+
+#[test]
+fn changes_are_made_by_the_verbs_and_refused_by_their_rules() {
+    let sandbox = Sandbox::new();
+    let served = Served::new(&sandbox, &[]);
+    let new = json!({ "title": "From the page", "priority": "P1", "labels": ["web"], "description": "text" });
+    let id = served.post("/api/task", &new).json()["tasks"][0]["id"].as_str().unwrap().to_owned();
+    let path = |verb: &str| format!("/api/task/{id}/{verb}");
+    let fields = json!({ "fields": { "title": "Renamed", "priority": null, "labels": ["a", "b"] }, "note": "why" });
+    assert_eq!(served.post(&path("save"), &fields).status, 200);
+    let shown = sandbox.ralph(&["task", "show", &id, "--json"]).json();
+    assert_eq!(
+        (&shown["title"], &shown["priority"], &shown["labels"]),
+        (&json!("Renamed"), &json!(null), &json!(["a", "b"]))
+    );
+    assert_eq!(shown["notes"][0]["by"], "Ada");
+
+    let refused = served.post(&path("save"), &json!({ "state": "In Review" }));
+    assert_eq!((refused.status, refused.code().as_str()), (422, "not-allowed"));
+    assert_eq!(refused.json()["error"]["insist"], true);
+    assert!(!refused.body.contains("--force"), "the page has no options: {}", refused.body);
+    assert_eq!(served.post(&path("save"), &json!({ "state": "In Review", "force": true })).status, 200);
+
+    let seen = json!({ "fields": { "description": "mine" }, "seen": { "description": "something older" } });
+    let stale = served.post(&path("save"), &seen);
+    assert_eq!((stale.status, stale.code().as_str()), (409, "changed-since"));
+    for (body, code) in [
+        (json!({ "fields": { "state": "Done" } }), "fixed-key"),
+        (json!({ "fields": { "colour": "red" } }), "unknown-key"),
+        (json!({ "fields": { "labels+": "x" } }), "unknown-key"),
+        (json!({ "fields": { "priority": "P9" } }), "bad-value"),
+        (json!({ "field": {} }), "bad-json"),
+    ] {
+        assert_eq!(served.post(&path("save"), &body).code(), code, "{body}");
+    }
+    assert_eq!(served.post(&path("unblock"), &json!({ "tasks": [] })).code(), "no-blocker");
+}
+
+#[test]
+fn a_claim_is_the_persons_who_serves_and_another_worker_is_told() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["A task"]);
+    let served = Served::new(&sandbox, &[]);
+    let claimed = served.post(&format!("/api/task/{id}/claim"), &json!({})).json();
+    assert_eq!(claimed["worker"], "Ada");
+    let workers = served.get("/api/workers").json();
+    assert_eq!((&workers["claims"][0]["worker"], &workers["claims"][0]["live"]), (&json!("Ada"), &json!(true)));
+    assert!(served.get("/api/board").body.contains("\"since\""));
+    assert_eq!(finish(ralph_of(&sandbox).args(["claim", &id, "--as", "bob"])).code, 3);
+    assert_eq!(served.post(&format!("/api/task/{id}/release"), &json!({})).status, 200);
+    assert_eq!(served.post(&format!("/api/task/{id}/release"), &json!({})).code(), "unclaimed");
+}
+
+#[test]
+fn the_dashboard_counts_from_the_journal() {
+    let sandbox = Sandbox::new();
+    let (one, two) = (sandbox.add(&["One"]), sandbox.add(&["Two"]));
+    sandbox.ralph(&["block", &two, "--on", &one]).ok();
+    let three = sandbox.add(&["Three"]);
+    sandbox.ralph(&["done", &three, "--force"]).ok();
+    let served = Served::new(&sandbox, &[]);
+    let answer = served.get("/api/trends?days=3").json();
+    let trends = &answer["trends"];
+    let now = &trends["days"][2];
+    assert_eq!((&now["open"], &now["ready"], &now["blocked"]), (&json!(2), &json!(1), &json!(1)));
+    assert_eq!(trends["days"][0]["open"], 0, "two days ago there was nothing");
+    assert_eq!(trends["finished"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).sum::<u64>(), 1);
+    assert!(answer["charts"]["standing"].as_str().unwrap().contains("now 2 open, 1 ready, 1 blocked"));
+}
+
+/// The stream of changes, line by line.
+fn listen(served: &Served, last: &str) -> impl FnMut(&str) -> String {
+    let mut stream = TcpStream::connect(("127.0.0.1", served.port)).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    let host = format!("127.0.0.1:{}", served.port);
+    write!(stream, "GET /api/events HTTP/1.1\r\nhost: {host}\r\nlast-event-id: {last}\r\n\r\n").unwrap();
+    let mut lines = BufReader::new(stream).lines();
+    move |start| loop {
+        let line = lines.next().unwrap().unwrap();
+        if line.starts_with(start) {
+            return line;
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_saved_by_hand_is_told_within_a_second() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["A task"]);
+    let served = Served::new(&sandbox, &[]);
+    let mut next = listen(&served, "");
+    assert_eq!(next("event"), "event: hello");
+    // One of three may be late on a busy machine; a server that looks every second or two is late each time.
+    let mut delays = Vec::new();
+    for round in 0..3 {
+        let text = sandbox.read_task(&id).replace("A task", &format!("A task {round}"));
+        sandbox.write_task(&id, text);
+        let start = Instant::now();
+        while !next("data").contains(&id) {}
+        delays.push(start.elapsed());
+        let board = served.get("/api/board").json();
+        assert!(board["columns"][0]["cards"][0]["title"].as_str().unwrap().starts_with(&format!("A task {round}")));
+    }
+    assert!(delays.iter().min().unwrap() < &Duration::from_secs(1), "{delays:?}");
+}
+
+#[test]
+fn a_page_that_comes_back_hears_what_it_missed() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["A task"]);
+    let served = Served::new(&sandbox, &[]);
+    let mut next = listen(&served, "");
+    next("event: hello");
+    let seen = next("id: ")[4..].to_owned();
+    served.post(&format!("/api/task/{id}/note"), &json!({ "text": "while you were away" }));
+    let mut again = listen(&served, &seen);
+    again("event: hello");
+    let missed: serde_json::Value = serde_json::from_str(&again("data: ")[6..]).unwrap();
+    assert_eq!((&missed["tasks"], &missed["all"]), (&json!([id]), &json!(false)));
+    let mut stranger = listen(&served, "other-7");
+    stranger("event: hello");
+    assert!(stranger("data: ").contains("\"all\":true"));
+}

@@ -1,0 +1,82 @@
+//! The page in a real Chromium: scripts in tests/browser, each with a board of its own.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use super::ralph_of;
+use crate::sandbox::{RALPH, Sandbox, finish};
+
+/// Where the packages are, once they are there.
+fn packages() -> &'static Path {
+    static PLACE: OnceLock<PathBuf> = OnceLock::new();
+    PLACE.get_or_init(|| {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let done = Command::new(root.join("tests/browser/setup")).status().unwrap();
+        assert!(done.success(), "tests/browser/setup brings the browser");
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from).join("browser")
+    })
+}
+
+/// A board of that many tasks, the first ten of them first in the backlog.
+fn board(count: usize) -> Sandbox {
+    let letters: Vec<char> = "0123456789bcdfghjkmnpqrstvwxyz".chars().collect();
+    let sandbox = Sandbox::new();
+    for at in 0..count {
+        let id: String = [at / 900, at / 30 % 30, at % 30].iter().map(|&place| letters[place]).collect();
+        let state = if at < 10 || at % 4 < 2 { "Backlog" } else { ["Research Needed", "Ready for Plan"][at % 2] };
+        let priority = if at < 10 { 0 } else { 1 + at % 3 };
+        let waits = if at == 1 { "blocked_by = [\"t-b000\"]\n" } else { "" };
+        sandbox.write_task(
+            &format!("t-b{id}"),
+            format!(
+                "title = \"Task {at} of many\"\nstate = \"{state}\"\npriority = \"P{priority}\"\nestimate = \"S\"\n\
+                 labels = [\"l{}\"]\n{waits}created = 2026-11-01T00:00:00Z\ndescription = \"This is **bold**.\"\n",
+                at % 7
+            ),
+        );
+    }
+    sandbox
+}
+
+fn run(sandbox: &Sandbox, script: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser").join(script);
+    let mut node = sandbox.command("node", &sandbox.root());
+    node.env_remove("RALPH_NOW").env_remove("RALPH_SEED").env("RALPH_WORKER", "Ada");
+    node.env("PACKAGES", packages()).env("RALPH", RALPH).env("REPO", sandbox.root()).arg(path);
+    for name in ["SECONDS", "TABS", "CHROMIUM", "LIMIT"] {
+        node.envs(std::env::var(format!("RALPH_BROWSER_{name}")).ok().map(|value| (name, value)));
+    }
+    let done = finish(&mut node);
+    assert_eq!(done.code, 0, "{done}");
+    // The figures that it measured, for whoever runs it alone with `--nocapture`.
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), done.stdout.as_bytes());
+}
+
+#[test]
+fn a_person_works_with_a_thousand_tasks() {
+    run(&board(1000), "board.mjs");
+}
+
+#[test]
+fn every_view_can_be_used_without_seeing_it() {
+    let sandbox = board(40);
+    assert_eq!(finish(ralph_of(&sandbox).args(["claim", "t-b003", "--as", "bob"])).code, 0);
+    run(&sandbox, "axe.mjs");
+}
+
+#[test]
+fn what_a_task_says_never_runs_and_other_sites_stay_out() {
+    run(&board(3), "hostile.mjs");
+}
+
+#[test]
+fn ten_thousand_tasks_are_painted_at_once() {
+    run(&board(10_000), "many.mjs");
+}
+
+/// Ten minutes with `RALPH_BROWSER_SECONDS=600`.
+#[test]
+fn fifty_tabs_stay_fresh_and_the_server_small() {
+    run(&board(200), "tabs.mjs");
+}

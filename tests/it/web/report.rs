@@ -1,0 +1,36 @@
+//! The board as one file.
+
+use crate::sandbox::Sandbox;
+
+const EVIL: &str = "<img src=x onerror=alert(1)></script></style><script>alert(1)</script>";
+
+#[test]
+fn a_report_holds_nothing_that_runs() {
+    let sandbox = Sandbox::new();
+    let one = sandbox.add(&[EVIL, "--label", "<b>", "--body", &format!("{EVIL}\n\n[x](javascript:alert(1))")]);
+    let two = sandbox.add(&["Second"]);
+    sandbox.ralph(&["block", &two, "--on", &one]).ok();
+    sandbox.ralph(&["note", &one, EVIL]).ok();
+    sandbox.ralph(&["report", "--html", "board.html"]).ok();
+    let html = std::fs::read_to_string(sandbox.root().join("board.html")).unwrap();
+    for wrong in ["<script", "<img", "href=\"javascript", "</script>", "<b>", " style=", "http://", "src="] {
+        let place = html.replace("http://www.w3.org/2000/svg", "");
+        let found = place.find(wrong).filter(|_| wrong != "src=");
+        assert_eq!(found.map(|at| &place[at.saturating_sub(60)..at + 60]), None, "{wrong}");
+    }
+    assert_eq!(html.matches("</style>").count(), 1);
+    assert!(html.contains("default-src 'none'; style-src 'sha256-"), "nothing but its own style is allowed");
+    assert!(html.contains("&lt;img src=x onerror=alert(1)&gt;"), "the title is shown as it is written");
+    for part in ["id=\"board\"", "id=\"dashboard\"", "id=\"graph\"", &format!("id=\"{one}\""), "class=\"chart\""] {
+        assert!(html.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn a_report_is_written_where_it_is_asked_for_or_not_at_all() {
+    let sandbox = Sandbox::new();
+    let refused = sandbox.ralph(&["report", "--html", "nowhere/board.html"]).fails(2);
+    assert!(refused.contains("nowhere/board.html"), "{refused}");
+    assert!(sandbox.ralph(&["report", "--html", "-"]).ok().starts_with("<!doctype html>"));
+    let _ = sandbox.ralph(&["report"]).fails(2);
+}

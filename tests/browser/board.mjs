@@ -46,7 +46,7 @@ run(async (keep) => {
   await page.waitForSelector('.note .markdown');
   await page.keyboard.press('Escape');
   await until(() => page.evaluate(() => !document.querySelector('dialog')), 'the task stays open');
-  check(!page.url().includes('/task/'), 'the address still names the task');
+  await until(() => !page.url().includes('/task/'), 'the address still names the task');
 
   const state = json('task', 'show', id).state;
   const targets = await (await fetch(`${server.base}/api/task/${id}/targets`)).json();

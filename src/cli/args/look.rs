@@ -1,9 +1,16 @@
-//! The options of the commands that show the board outside the terminal.
+//! The options of the commands that show the whole board.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
+
+#[derive(Debug, Args)]
+pub struct Board {
+    /// Only what matches: the terms of `task ls`, such as label:bug state:backlog ready, or words to search for
+    #[arg(value_name = "FILTER")]
+    pub filter: Vec<String>,
+}
 
 #[derive(Debug, Args)]
 pub struct Serve {

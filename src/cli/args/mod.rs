@@ -19,7 +19,7 @@ use super::complete;
 
 pub use agent::{Artifact, Plan, Prompt, Split};
 pub use host::{Hook, Mcp, Profile, Setup};
-pub use look::{Report, Serve};
+pub use look::{Board, Report, Serve};
 pub use share::{Claims, Commit, Merge, Share, Take, Trust};
 pub use sync::{Pr, Sync, SyncCommand, SyncInit, SyncResolve, SyncRun, TakeSide};
 pub use task::{Add, Archive, Diff, Graph, Ls, Rm, Search, Set, Task, Tree};
@@ -198,13 +198,6 @@ pub enum Command {
     /// Merge three versions of a task file (called by git)
     #[command(hide = true)]
     MergeDriver(MergeDriver),
-}
-
-#[derive(Debug, Args)]
-pub struct Board {
-    /// Only what matches: the terms of `task ls`, such as label:bug state:backlog ready, or words to search for
-    #[arg(value_name = "FILTER")]
-    pub filter: Vec<String>,
 }
 
 #[derive(Debug, Args)]

@@ -23,7 +23,12 @@ pub fn serve(session: &Session<'_>, args: &Serve) -> Answer {
             session.out.json(&json!({ "url": url }));
         } else {
             session.out.line(&format!("the board is at {url}"));
-            session.out.say("who has this address may change the board; Ctrl-C ends it");
+            let may = if args.read_only {
+                "nobody can change it from there"
+            } else {
+                "who has this address may change the board"
+            };
+            session.out.say(&format!("{may}; Ctrl-C ends it"));
         }
         if args.open {
             open(session, url);

@@ -114,8 +114,7 @@ impl<'a> Minted<'a> {
 
     /// A person may put a task anywhere; a worker's begin where the workflow does.
     fn first_state(&self, state: StateName, kind: Kind) -> Result<StateName, Failure> {
-        let worker = self.ws.rules().role_of(&self.ws.me()?).is_some();
-        if worker && state != *self.ws.flow().initial(kind) {
+        if self.ws.is_worker()? && state != *self.ws.flow().initial(kind) {
             let message = format!("a new task begins in {}, not in {state}", self.ws.flow().initial(kind));
             return Err(Failure::refused("not-allowed", message).hint(super::Hint::Workflow));
         }

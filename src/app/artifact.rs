@@ -77,7 +77,10 @@ pub struct Document {
 
 /// The text of a document that lies where documents do, or that a task links.
 pub fn read_artifact(ws: &Workspace, path: &str) -> Result<Document, Failure> {
-    let plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+    // A link is somebody's word: what is hidden, or no document, is not shown for it.
+    let shown =
+        |part: Component<'_>| matches!(part, Component::Normal(name) if !name.as_encoded_bytes().starts_with(b"."));
+    let plain = path.ends_with(".md") && Path::new(path).components().all(shown);
     let usual = DocumentKind::ALL.iter().any(|kind| Path::new(path).parent() == Some(Path::new(kind.folder())));
     let linked =
         || Ok::<_, Failure>(ws.board()?.tasks().iter().any(|task| task.artifacts.values().any(|at| at == path)));
@@ -274,7 +277,7 @@ fn refuse_stranger(ws: &Workspace, board: &Board, subject: &Subject) -> Result<(
     let me = ws.me()?;
     let claim = board.claim(&subject.task).filter(|claim| claim.live && !claim.is_of(&me));
     match claim {
-        Some(claim) if ws.rules().role_of(&me).is_some() => Err(Refusal::held(&subject.task, claim).into()),
+        Some(claim) if ws.is_worker()? => Err(Refusal::held(&subject.task, claim).into()),
         _ => Ok(()),
     }
 }

@@ -123,6 +123,7 @@ pub(super) fn grant(
         published.mark(&mut claim);
     }
     let before = board.claim(id).filter(|claim| claim.live);
+    ws.take_in_hand(id, &mut claim)?;
     if !changes.is_empty() {
         // The old proof, if any, is of the claim that this one replaces.
         let actor = Actor { proof: None, ..ws.actor()? };

@@ -1,6 +1,8 @@
-//! Claims of a session that is this process: they end with it, however it ends, and no later than their lease.
+//! Claims of a session that is this process: in its hands before they are there, so that they end with it, however it ends,
+//! and no later than their lease.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::acting::is_of_session;
 use super::claim::give_up;
@@ -10,55 +12,112 @@ use crate::fs;
 use crate::store::Hold;
 use crate::task::TaskId;
 
+/// A program that nobody named, for as long as it is connected.
+#[derive(Clone)]
+pub struct Session {
+    pub name: String,
+    pub holds: Arc<Holds>,
+    pub standing: Standing,
+}
+
+/// How far a session without a role is believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// As a program: only a person may do what the workflow has no command for.
+    Program,
+    /// As whoever its host says, which is a person.
+    Person,
+}
+
 /// What this process has in its hands.
 #[derive(Default)]
-pub struct Holds(BTreeMap<TaskId, Hold>);
+pub struct Holds(Mutex<BTreeMap<TaskId, Hold>>);
 
 impl Holds {
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.open().is_empty()
     }
 
-    /// Takes in hand what the session has claimed, and lets go of what it has no more, or has not cared for in time.
-    pub fn settle(&mut self, ws: &Workspace, session: &str) -> Result<(), Failure> {
-        let now = ws.now();
-        let claims = ws.claims()?;
-        self.0.retain(|id, _| claims.get(id).is_some_and(|claim| is_mine(claim, session) && now < claim.until));
-        let loose: Vec<TaskId> =
-            claims.iter().filter(|(_, claim)| is_loose(claim, session)).map(|(id, _)| id.clone()).collect();
-        if loose.is_empty() {
+    /// A thread that panicked has left nothing half done here.
+    fn open(&self) -> MutexGuard<'_, BTreeMap<TaskId, Hold>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(&self, ws: &Workspace, id: &TaskId) -> Result<(), Failure> {
+        if self.open().contains_key(id) {
             return Ok(());
         }
-        let _lock = ws.lock()?;
         fs::make_dir(&ws.store.claims_dir())?;
-        for id in loose {
-            // Read under the lock: it may have been taken over in between.
-            let Some(claim) = ws.claims()?.remove(&id).filter(|claim| is_loose(claim, session)) else { continue };
-            let hold = Hold::take(&ws.store.claim_lock(&id))?;
-            ws.store.write_claim(&id, &Claim { held: true, ..claim })?;
-            self.0.insert(id, hold);
+        let hold = Hold::take(&ws.store.claim_lock(id))?;
+        self.open().insert(id.clone(), hold);
+        Ok(())
+    }
+
+    pub(super) fn let_go(&self, id: &TaskId) {
+        self.open().remove(id);
+    }
+
+    /// Lets go of what the session has no more, or has not cared for in time.
+    pub fn settle(&self, ws: &Workspace, session: &str) -> Result<(), Failure> {
+        if self.idle(ws, session)?.is_empty() {
+            return Ok(());
+        }
+        // Under the lock: what is just being granted is in hand, and not there yet.
+        let _lock = ws.lock()?;
+        for id in self.idle(ws, session)? {
+            self.let_go(&id);
         }
         Ok(())
     }
 
+    fn idle(&self, ws: &Workspace, session: &str) -> Result<Vec<TaskId>, Failure> {
+        let (now, claims) = (ws.now(), ws.claims()?);
+        let cared = |id: &&TaskId| claims.get(*id).is_some_and(|claim| is_mine(claim, session) && now < claim.until);
+        Ok(self.open().keys().filter(|id| !cared(id)).cloned().collect())
+    }
+
     /// The session is over: its tasks go back to where the workflow says.
-    pub fn release(&mut self, ws: &Workspace, session: &str) -> Result<(), Failure> {
+    pub fn release(&self, ws: &Workspace, session: &str) -> Result<(), Failure> {
         self.settle(ws, session)?;
-        let held = std::mem::take(&mut self.0);
-        for id in held.keys() {
+        let held: Vec<TaskId> = self.open().keys().cloned().collect();
+        for id in &held {
             let lock = ws.lock()?;
             let board = ws.family(id)?;
             if let Some(claim) = board.claim(id).filter(|claim| is_mine(claim, session)) {
                 give_up(ws, &lock, &board, id, &claim.worker, "release")?;
             }
+            self.let_go(id);
         }
         Ok(())
     }
 }
 
-/// A lease that nobody holds yet.
-fn is_loose(claim: &Claim, session: &str) -> bool {
-    claim.live && is_mine(claim, session) && !claim.held
+impl Workspace {
+    /// The same board for a session, under the name in which it acts.
+    pub fn act_for(&mut self, session: Session, name: String) {
+        self.act_as(name);
+        self.session = Some(session);
+    }
+
+    /// Before the claim is written, so that nobody sees it without a holder.
+    pub(super) fn take_in_hand(&self, id: &TaskId, claim: &mut Claim) -> Result<(), Failure> {
+        if let Some(session) = &self.session {
+            session.holds.take(self, id)?;
+            claim.held = true;
+        }
+        Ok(())
+    }
+
+    /// Whether a program acts that nobody named. On a board without commands there is nothing that only a person may do.
+    pub(super) fn is_program(&self) -> bool {
+        let program = self.session.as_ref().is_some_and(|session| session.standing == Standing::Program);
+        program && !self.flow().commands().is_empty()
+    }
+
+    /// Whether no person acts: a worker of a role, or a program.
+    pub(super) fn is_worker(&self) -> Result<bool, Failure> {
+        Ok(self.is_program() || self.rules().role_of(&self.me()?).is_some())
+    }
 }
 
 fn is_mine(claim: &Claim, session: &str) -> bool {

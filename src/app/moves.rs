@@ -67,6 +67,9 @@ pub(super) fn move_with(ws: &Workspace, asked: &Asked<'_>) -> Result<Moved, Fail
     let &Asked { id, typed, command, force, .. } = asked;
     ws.look_for_claims();
     let actor = ws.actor()?;
+    if command.is_none() && ws.is_program() && ws.rules().role_of(&actor.worker).is_none() {
+        return Err(Failure::usage("needs-command", "only a person moves a task without a command"));
+    }
     let judge = |board: &Board| {
         let verdict = judged(ws, board, &actor, id, typed, command, force)?;
         let is_lock = |task: &Task| ws.flow().state(task.kind, &verdict.to).is_some_and(|state| state.lock);
@@ -141,6 +144,7 @@ fn take_lock(
     verdict.changes = joined(verdict.changes, vec![Change::set(id, "owner", old, new)]);
     let command = verdict.command.clone();
     let mut claim = drawn(ws, board, id, &actor.worker, command, Kind::Leased);
+    ws.take_in_hand(id, &mut claim)?;
     let moved = carry_out(ws, lock, board, id, "move", verdict)?;
     if let Some(published) = &published {
         published.mark(&mut claim);

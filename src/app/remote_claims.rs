@@ -119,7 +119,11 @@ impl Workspace {
         if let Some(object) = object.filter(|_| self.claims_remote().is_some()) {
             self.store.retire_claim(id, &object)?;
         }
-        Ok(self.store.remove_claim(id)?)
+        self.store.remove_claim(id)?;
+        if let Some(session) = &self.session {
+            session.holds.let_go(id);
+        }
+        Ok(())
     }
 
     /// Before a move: whoever lost a claim elsewhere should hear of it now. What cannot be asked is taken as last seen.

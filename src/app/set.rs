@@ -27,6 +27,11 @@ pub fn set(ws: &Workspace, ids: &[TaskId], typed: &[String], custom: bool) -> Re
 }
 
 /// As typed, with the tasks that they name found.
+/// Refuses what could not be set, before something else is done.
+pub fn check_fields(ws: &Workspace, typed: &[String]) -> Result<(), Failure> {
+    assignments(ws, typed, false).map(drop)
+}
+
 pub(super) fn assignments(ws: &Workspace, typed: &[String], custom: bool) -> Result<Vec<Assignment>, Failure> {
     let mut wanted = Vec::new();
     for text in typed {

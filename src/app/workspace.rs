@@ -8,6 +8,7 @@ use jiff::Timestamp;
 
 use super::Failure;
 use super::board_files::BoardFiles;
+use super::holds::Session;
 use super::layers::{layered, rules, workflow};
 use super::past::Past;
 use crate::board::{Actor, Board, Claim, Named, Op, Refusal, Rules, resolve};
@@ -42,6 +43,8 @@ pub struct Workspace {
     at: Option<String>,
     /// The claim that the caller was given, where it is not in the environment.
     proof: RefCell<Option<String>>,
+    /// Whose session this is, where nobody named who acts.
+    pub(super) session: Option<Session>,
     past: OnceCell<Past>,
     rng: RefCell<fastrand::Rng>,
     clock: Cell<Option<Timestamp>>,
@@ -96,6 +99,7 @@ impl Workspace {
             worker: options.worker.clone(),
             at: options.at.clone(),
             proof: RefCell::default(),
+            session: None,
             past: OnceCell::new(),
             rng: RefCell::new(seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed)),
             clock: Cell::new(clock),
@@ -144,7 +148,7 @@ impl Workspace {
     }
 
     /// The same board for another actor.
-    pub fn act_as(&mut self, name: String) {
+    pub(super) fn act_as(&mut self, name: String) {
         self.worker = Some(name);
     }
 
@@ -154,6 +158,13 @@ impl Workspace {
         let lost = self.claims()?.get(id).is_some_and(|claim| claim.live && claim.proof(id) != proof);
         self.proof.replace(lost.then_some(proof));
         Ok(())
+    }
+
+    /// What the caller has to show for a task that is its own.
+    pub fn proof_of(&self, id: &TaskId) -> Result<Option<String>, Failure> {
+        let me = self.me()?;
+        let claim = self.claims()?.remove(id).filter(|claim| claim.live && claim.is_of(&me));
+        Ok(claim.map(|claim| claim.proof(id)))
     }
 
     pub fn now(&self) -> Timestamp {

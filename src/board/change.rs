@@ -27,7 +27,7 @@ const KEYS: [&str; 11] = [
     "result",
 ];
 const SETS: [&str; 2] = ["labels", "blocked_by"];
-const FIXED: [&str; 4] = ["id", "created", "github", "state"];
+const FIXED: [&str; 5] = ["id", "created", "github", "review", "state"];
 
 /// Reads an assignment as typed. Ids in it are resolved by the caller's `find`.
 pub fn parse_assignment(
@@ -80,7 +80,10 @@ fn set_items(
     value: &str,
     find: &mut dyn FnMut(&str) -> Result<TaskId, String>,
 ) -> Result<Vec<String>, Refusal> {
-    let typed = value.split(',').map(str::trim).filter(|item| !item.is_empty());
+    // As a program writes a list, so that a comma can be part of an item; else as a person does.
+    let listed: Option<Vec<String>> = serde_json::from_str(value).ok();
+    let typed = listed.unwrap_or_else(|| value.split(',').map(str::to_owned).collect());
+    let typed = typed.iter().map(|item| item.trim()).filter(|item| !item.is_empty());
     let mut items: Vec<String> = match name {
         "blocked_by" => {
             typed.map(|item| find(item).map(|id| id.to_string())).collect::<Result<_, _>>().map_err(Refusal::Id)?
@@ -322,6 +325,7 @@ mod tests {
         assert!(matches!(set("a", "priority=P7"), Err(Refusal::Value(_))));
         assert!(matches!(set("a", "title= "), Err(Refusal::Empty(_))));
         assert!(matches!(set("a", "id=b"), Err(Refusal::Fixed(_))));
+        assert!(matches!(set("a", "review.rejections=0"), Err(Refusal::Fixed(_))));
         assert!(matches!(set("a", "priority"), Err(Refusal::NotAssignment(_))));
         assert!(matches!(set("a", "priority+=P1"), Err(Refusal::NotASet { .. })));
         assert!(

@@ -1,9 +1,8 @@
 //! Who calls: its name, the claims that it was given here, and how a verb is run for it.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use axum::http::request::Parts;
 use rmcp::RoleServer;
@@ -11,7 +10,7 @@ use rmcp::model::{Implementation, JsonObject};
 use rmcp::service::RequestContext;
 
 use super::reply::Refused;
-use crate::app::{Acts, Failure, Holds, Options, Stop, Workspace, acting};
+use crate::app::{Acts, Failure, Holds, Options, Session, Standing, Stop, Workspace, acting};
 use crate::board::Refusal;
 use crate::task::TaskId;
 
@@ -27,8 +26,7 @@ pub struct Caller {
     /// What each worker was given for a task, to notice when it is lost.
     proofs: Mutex<BTreeMap<(TaskId, Who), String>>,
     /// The claims of a worker that nobody named: it is gone when its session is, and they with it.
-    holds: Mutex<Holds>,
-    holding: AtomicBool,
+    holds: Arc<Holds>,
     /// Who that is, once it has called.
     session: Mutex<Option<String>>,
     /// Shared by the calls that run.
@@ -60,6 +58,8 @@ pub struct Call<'a> {
     caller: &'a Caller,
     who: &'a Who,
     changes: Cell<bool>,
+    /// The tasks that it is about.
+    about: RefCell<Vec<TaskId>>,
     /// The client has given up.
     pub stop: &'a Stop,
 }
@@ -71,8 +71,7 @@ impl Caller {
             read_only,
             mark,
             proofs: Mutex::default(),
-            holds: Mutex::default(),
-            holding: AtomicBool::default(),
+            holds: Arc::default(),
             session: Mutex::default(),
             running: RwLock::default(),
         }
@@ -109,59 +108,68 @@ impl Caller {
         Some(format!("{}-{mark}", if name.is_empty() { "mcp" } else { &name }))
     }
 
-    /// Runs a verb on the board as it is now.
+    /// Runs a verb on the board as it is now. Without `acts`, a session is whoever its host says.
     pub fn run<T>(
         &self,
         who: &Who,
-        acts: &Acts,
+        acts: Option<&Acts>,
         stop: &Stop,
         verb: impl FnOnce(&Call<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let _running = self.running.read();
-        let mut ws = self.open(who)?;
-        if let Who::Session(session) = who {
-            ws.act_as(acting(&ws, session, acts)?);
+        let mut ws = opened(&self.options, who)?;
+        if let Who::Session(name) = who {
+            open(&self.session).get_or_insert_with(|| name.clone());
+            let (acting, standing) = match acts {
+                Some(acts) => (acting(&ws, name, acts)?, Standing::Program),
+                None => (name.clone(), Standing::Person),
+            };
+            ws.act_for(Session { name: name.clone(), holds: Arc::clone(&self.holds), standing }, acting);
         }
-        let call = Call { ws: &ws, caller: self, who, changes: Cell::new(false), stop };
+        let call = Call { ws: &ws, caller: self, who, changes: Cell::default(), about: RefCell::default(), stop };
         let result = verb(&call);
-        if let Who::Session(session) = who
-            && call.changes.get()
-        {
-            open(&self.session).get_or_insert_with(|| session.clone());
-            self.settle_in(&ws, session)?;
+        if call.changes.get() {
+            call.remember(result.is_ok());
         }
         ws.finish();
         result
     }
 
-    fn open(&self, who: &Who) -> Result<Workspace, Failure> {
-        Workspace::open(&Options { worker: who.name(), ..self.options.clone() })
-    }
-
-    fn settle_in(&self, ws: &Workspace, session: &str) -> Result<(), Failure> {
-        let mut holds = open(&self.holds);
-        let settled = holds.settle(ws, session);
-        self.holding.store(!holds.is_empty(), Ordering::Relaxed);
-        settled
-    }
-
-    /// Without waiting for those who settle.
+    /// Without waiting for anybody.
     pub fn holds_something(&self) -> bool {
-        self.holding.load(Ordering::Relaxed)
+        !self.holds.is_empty()
     }
 
     /// From time to time, while something is held: what was taken over, or not cared for, is let go.
     pub fn settle(&self) -> Result<(), Failure> {
         let Some(session) = open(&self.session).clone() else { return Ok(()) };
-        self.settle_in(&self.open(&Who::Session(session.clone()))?, &session)
+        self.holds.settle(&opened(&self.options, &Who::Session(session.clone()))?, &session)
     }
 
     /// The session is over: what it held goes back, once the last call has ended.
     pub fn leave(&self) -> Result<(), Failure> {
         let _running = self.running.write();
-        let Some(session) = open(&self.session).clone() else { return Ok(()) };
-        open(&self.holds).release(&self.open(&Who::Session(session.clone()))?, &session)
+        let session = open(&self.session).clone();
+        session.map_or(Ok(()), |session| give_back(&self.options, &self.holds, &session))
     }
+}
+
+impl Drop for Caller {
+    /// A session over HTTP has nobody who waits for its end. What is not given back here, because this process ends, is free
+    /// all the same.
+    fn drop(&mut self) {
+        let Some(session) = open(&self.session).take().filter(|_| self.holds_something()) else { return };
+        let (options, holds) = (self.options.clone(), Arc::clone(&self.holds));
+        std::thread::spawn(move || give_back(&options, &holds, &session));
+    }
+}
+
+fn opened(options: &Options, who: &Who) -> Result<Workspace, Failure> {
+    Workspace::open(&Options { worker: who.name(), ..options.clone() })
+}
+
+fn give_back(options: &Options, holds: &Holds, session: &str) -> Result<(), Failure> {
+    holds.release(&opened(options, &Who::Session(session.to_owned()))?, session)
 }
 
 impl Call<'_> {
@@ -175,16 +183,6 @@ impl Call<'_> {
             return Err(Failure::usage("nobody", "who are you?").advice(how));
         }
         self.changes.set(true);
-        Ok(())
-    }
-
-    /// Refuses a plain move by a program that nobody named and that does not say what it acts as: only a person may do that.
-    pub fn refuse_unsaid(&self) -> Result<(), Failure> {
-        let plain = matches!(self.who, Who::Session(_)) && self.ws.rules().role_of(&self.ws.me()?).is_none();
-        if plain && !self.ws.flow().commands().is_empty() {
-            return Err(Failure::usage("needs-command", "only a person moves a task without a command")
-                .advice("say with `command` what you act as"));
-        }
         Ok(())
     }
 
@@ -205,15 +203,27 @@ impl Call<'_> {
         if let Some(proof) = proof {
             self.ws.bring(&id, proof)?;
         }
+        self.is_about(&id);
         Ok(id)
     }
 
-    pub fn keep(&self, id: &TaskId, proof: &str) {
-        open(&self.caller.proofs).insert(self.key(id), proof.to_owned());
+    pub fn is_about(&self, id: &TaskId) {
+        self.about.borrow_mut().push(id.clone());
     }
 
-    pub fn forget(&self, id: &TaskId) {
-        open(&self.caller.proofs).remove(&self.key(id));
+    /// After a verb: which claims the caller has now, and which it has no more. What cannot be read now is read the next time.
+    fn remember(&self, done: bool) {
+        if let Who::Session(session) = self.who {
+            let _ = self.caller.holds.settle(self.ws, session);
+        }
+        for id in self.about.borrow().iter().filter(|_| done) {
+            let Ok(proof) = self.ws.proof_of(id) else { continue };
+            let mut proofs = open(&self.caller.proofs);
+            match proof {
+                Some(proof) => proofs.insert(self.key(id), proof),
+                None => proofs.remove(&self.key(id)),
+            };
+        }
     }
 
     fn key(&self, id: &TaskId) -> (TaskId, Who) {

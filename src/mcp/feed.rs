@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use rmcp::RoleServer;
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, SubscriptionContext};
-use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::{self, Sender, WeakSender};
 
 use super::caller::open;
 use super::resources;
@@ -24,6 +24,13 @@ pub struct News {
     pub list: bool,
 }
 
+impl News {
+    /// Everything may have changed.
+    fn anything() -> Self {
+        Self { uris: [EVERYTHING.to_owned()].into(), list: true }
+    }
+}
+
 pub type Changes = broadcast::Receiver<Arc<News>>;
 
 /// News that a slow client may be behind with.
@@ -31,33 +38,52 @@ const BEHIND: usize = 256;
 
 pub struct Feed {
     options: Options,
-    sender: Mutex<Option<broadcast::Sender<Arc<News>>>>,
+    /// Whoever watches has the only strong one: with it, the line ends.
+    line: Arc<Mutex<WeakSender<Arc<News>>>>,
 }
 
 impl Feed {
     pub fn new(options: Options) -> Self {
-        Self { options, sender: Mutex::default() }
+        Self { options, line: Arc::new(Mutex::new(Sender::new(1).downgrade())) }
     }
 
-    /// What changes from now on. The watcher ends when nobody listens any more.
-    pub fn changes(&self) -> Result<Changes, Failure> {
-        let mut slot = open(&self.sender);
-        if let Some(sender) = slot.as_ref().filter(|sender| sender.receiver_count() > 0) {
-            return Ok(sender.subscribe());
+    /// What changes from now on, without waiting for anybody. Whoever watches is started by the first who asks, and ends when
+    /// nobody listens any more; until it is there, anything may have changed, and that is what is told then.
+    pub fn changes(&self) -> Changes {
+        let mut line = open(&self.line);
+        if let Some(sender) = line.upgrade() {
+            return sender.subscribe();
         }
         let (sender, receiver) = broadcast::channel(BEHIND);
-        let out = sender.clone();
-        let wanted = WatchOptions { idle: true, documents: true, ..WatchOptions::default() };
-        follow_board(&self.options, wanted, move |events, saved| {
-            let news = news(&events, saved);
-            if news != News::default() {
-                let _ = out.send(Arc::new(news));
-            }
-            if out.receiver_count() > 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        })?;
-        *slot = Some(sender);
-        Ok(receiver)
+        *line = sender.downgrade();
+        let (options, line) = (self.options.clone(), Arc::clone(&self.line));
+        // What cannot be watched ends the line, and with it the subscription.
+        std::thread::spawn(move || drop(watch(&options, sender, line)));
+        receiver
     }
+}
+
+fn watch(options: &Options, sender: Sender<Arc<News>>, line: Arc<Mutex<WeakSender<Arc<News>>>>) -> Result<(), Failure> {
+    let wanted = WatchOptions { idle: true, documents: true, ..WatchOptions::default() };
+    let out = sender.clone();
+    follow_board(options, wanted, move |events, saved| {
+        let news = news(&events, saved);
+        if news != News::default() {
+            let _ = out.send(Arc::new(news));
+        }
+        if out.receiver_count() > 0 {
+            return ControlFlow::Continue(());
+        }
+        // Whoever asks in this moment waits, and is not left with a line that ends.
+        let mut line = open(&line);
+        if out.receiver_count() > 0 {
+            return ControlFlow::Continue(());
+        }
+        *line = Sender::new(1).downgrade();
+        ControlFlow::Break(())
+    })?;
+    let _ = sender.send(Arc::new(News::anything()));
+    Ok(())
 }
 
 fn news(events: &[Event], saved: BTreeSet<String>) -> News {
@@ -156,7 +182,7 @@ fn is_told(news: &News, uri: &str) -> bool {
 async fn next(changes: &mut Changes) -> Option<Arc<News>> {
     match changes.recv().await {
         Ok(news) => Some(news),
-        Err(RecvError::Lagged(_)) => Some(Arc::new(News { uris: [EVERYTHING.to_owned()].into(), list: true })),
+        Err(RecvError::Lagged(_)) => Some(Arc::new(News::anything())),
         Err(RecvError::Closed) => None,
     }
 }

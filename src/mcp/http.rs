@@ -42,6 +42,9 @@ pub async fn serve(server: &Server, address: SocketAddr, tell: &dyn Fn(&str)) ->
     }
 }
 
+/// How long a session may say nothing: an agent that thinks, or waits for work, is not gone. What it claimed ends with the
+/// lease all the same.
+const SILENT: Duration = Duration::from_secs(24 * 60 * 60);
 /// For answers that are under way when it is to end.
 const GRACE: Duration = Duration::from_millis(500);
 
@@ -49,9 +52,10 @@ fn routes(server: Server, token: String) -> Router {
     // Browsers send an origin: only pages of this machine, and they need the token like everybody.
     let own = ["http://127.0.0.1:*", "http://localhost:*", "http://[::1]:*"];
     let config = StreamableHttpServerConfig::default().with_allowed_origins(own);
-    let sessions = Arc::new(LocalSessionManager::default());
+    let mut sessions = LocalSessionManager::default();
+    sessions.session_config.keep_alive = Some(SILENT);
     // A session is a worker of its own; a request without one has to say whose it is.
-    let service = StreamableHttpService::new(move || Ok(server.for_client(None)), sessions, config);
+    let service = StreamableHttpService::new(move || Ok(server.for_client(None)), Arc::new(sessions), config);
     Router::new().nest_service("/mcp", service).layer(from_fn_with_state(Arc::new(token), let_in))
 }
 

@@ -59,7 +59,7 @@ pub fn serve(options: &Options, wanted: &Wanted, tell: &dyn Fn(&str)) -> Result<
         .map_err(|error| Failure::broken("io", format!("cannot start the server: {error}")))?;
     // Dropped at the end, the runtime waits for verbs that are in the middle of their work.
     runtime.block_on(async {
-        let server = Server::new(options.clone(), wanted);
+        let server = Server::new(options.clone(), wanted)?;
         match wanted.http {
             Some(address) => http::serve(&server, address, tell).await,
             None => piped(server).await,
@@ -72,8 +72,9 @@ const THREADS: usize = 512;
 
 async fn piped(server: Server) -> Result<(), Failure> {
     let caller = Arc::clone(&server.caller);
+    let pipes = stdio::Pipes::new(Arc::clone(&server.gone));
     // A client that goes away before it has said anything is no failure.
-    let Ok(running) = server.serve(stdio::Pipes::new()).await else { return Ok(()) };
+    let Ok(running) = server.serve(pipes).await else { return Ok(()) };
     let _ = running.waiting().await;
     let left = tokio::task::spawn_blocking(move || caller.leave());
     // A board that is gone by now has nothing to give back.

@@ -100,9 +100,23 @@ pub fn stamp(at: Timestamp) -> String {
     at.strftime("%FT%TZ").to_string()
 }
 
-/// The beginning of a text, cut between two characters.
+/// The beginning of a text that takes at most so many bytes in an answer, cut between two characters.
 pub fn cut(text: &str, most: usize) -> &str {
-    &text[..text.floor_char_boundary(most)]
+    let mut used = 0;
+    let end = text.char_indices().find(|(_, c)| {
+        used += written(*c);
+        used > most
+    });
+    end.map_or(text, |(at, _)| &text[..at])
+}
+
+/// How many bytes a character has in JSON.
+fn written(c: char) -> usize {
+    match c {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        c if c.is_ascii_control() => 6,
+        c => c.len_utf8(),
+    }
 }
 
 /// An answer, as text and as structure.
@@ -202,6 +216,10 @@ mod tests {
         assert_eq!(fitting(items, 1).len(), 1);
         assert_eq!(fitting(items, 100).len(), 3);
         assert_eq!(cut("wörter", 2), "w");
+        for text in ["say \"\\\" \n\t", "\u{1}größe"] {
+            let whole = json!(text).to_string().len() - 2;
+            assert_eq!((cut(text, whole), cut(text, whole - 1).len() < text.len()), (text, true));
+        }
     }
 
     #[test]

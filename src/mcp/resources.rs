@@ -82,10 +82,11 @@ pub fn list(ws: &Workspace, cursor: Option<&str>) -> Result<ListResourcesResult,
                 .with_mime_type("text/markdown")
         }));
     }
-    let more = all.len() > skip + PAGE;
+    let end = skip.saturating_add(PAGE);
+    let more = all.len() > end;
     let page: Vec<Resource> = all.into_iter().skip(skip).take(PAGE).collect();
     let mut result = ListResourcesResult::with_all_items(page);
-    result.next_cursor = more.then(|| (skip + PAGE).to_string());
+    result.next_cursor = more.then(|| end.to_string());
     Ok(result)
 }
 

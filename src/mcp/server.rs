@@ -16,16 +16,20 @@ use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use serde_json::Value;
+use tokio::sync::Notify;
 
 use super::caller::{Call, Caller, open};
 use super::feed::{Changes, Feed, Followed, follow, listen};
 use super::reply::{Refused, answer, refusal};
 use super::tool;
 use super::{Profile, Wanted, hero, prompts, resources, tools};
-use crate::app::{Acts, Failure, Options, Stop};
+use crate::app::{Acts, Failure, FailureKind, Options, Stop, fresh_token};
 
 /// Arguments of one call at most: a document is smaller, and a model never means to send more.
 const MOST_BYTES: usize = 2 * 1024 * 1024;
+
+/// Letters that set a session apart from others of the same name.
+const MARK: usize = 6;
 
 /// One client's view of the board.
 #[derive(Clone)]
@@ -37,6 +41,8 @@ pub struct Server {
     followed: Arc<Followed>,
     /// What has changed since a client of today's was told that it is listened for.
     accepted: Arc<Mutex<VecDeque<Changes>>>,
+    /// The pipe has ended.
+    pub(super) gone: Arc<Notify>,
     /// Somebody looks after the claims.
     keeping: Arc<AtomicBool>,
     /// Those who write, one after the other.
@@ -45,21 +51,24 @@ pub struct Server {
 }
 
 impl Server {
-    pub fn new(options: Options, wanted: &Wanted) -> Self {
+    pub fn new(options: Options, wanted: &Wanted) -> Result<Self, Failure> {
+        // Not the number of the process: two containers that share a board have the same ones.
+        let mark = fresh_token()?.chars().take(MARK).collect();
         let tools = match wanted.profile {
             Profile::Board => tools::all(),
             Profile::Hero => hero::all(),
         };
-        Self {
+        Ok(Self {
             feed: Arc::new(Feed::new(options.clone())),
-            caller: Arc::new(Caller::new(options, wanted.read_only, Some(std::process::id().to_string()))),
+            caller: Arc::new(Caller::new(options, wanted.read_only, Some(mark))),
             tools: Arc::new(tools),
             followed: Arc::default(),
             accepted: Arc::default(),
+            gone: Arc::default(),
             keeping: Arc::default(),
             turn: Arc::default(),
             profile: wanted.profile,
-        }
+        })
     }
 
     /// The same board for another client.
@@ -86,7 +95,7 @@ impl Server {
         let who = self.caller.name(name.as_deref(), context)?;
         let (caller, stop) = (Arc::clone(&self.caller), Stop::default());
         let called_off = CalledOff(stop.clone());
-        let mut work = tokio::task::spawn_blocking(move || caller.run(&who, &acts, &stop, verb));
+        let mut work = tokio::task::spawn_blocking(move || caller.run(&who, acts.as_ref(), &stop, verb));
         let done = tokio::select! {
             done = &mut work => done,
             () = context.ct.cancelled() => {
@@ -98,6 +107,13 @@ impl Server {
             tokio::spawn(keep(Arc::downgrade(&self.caller), Arc::clone(&self.keeping)));
         }
         done.unwrap_or_else(|_| Err(Failure::broken("bug", "the call ended in the middle; this is a bug of ralph's")))
+    }
+
+    /// Tells a client of an older protocol what it has subscribed to, and when resources come and go.
+    fn follow(&self, context: &RequestContext<RoleServer>) {
+        if self.followed.is_first() {
+            tokio::spawn(follow(self.feed.changes(), Arc::clone(&self.followed), context.peer.clone()));
+        }
     }
 
     fn tool(&self, name: &str) -> Option<usize> {
@@ -118,13 +134,19 @@ impl Server {
             }
         };
         let acts = match self.profile {
-            Profile::Board => acts(self.tools[at].name, &given),
+            Profile::Board => Some(acts(self.tools[at].name, &given)),
             // There a worker is whoever its host says, and every move names its command.
-            Profile::Hero => Acts::default(),
+            Profile::Hero => None,
         };
         // In the order in which they came: the board's lock knows none, and who has bad luck with it waits for long.
         let _turn = match self.tools[at].nature {
-            tool::Nature::Writes => Some(self.turn.lock().await),
+            tool::Nature::Writes => tokio::select! {
+                biased;
+                () = context.ct.cancelled() => {
+                    return refusal(&Failure::new(FailureKind::Raced, "stopped", "it was called off before it began"));
+                }
+                turn = self.turn.lock() => Some(turn),
+            },
             tool::Nature::Reads | tool::Nature::Either => None,
         };
         let tools = Arc::clone(&self.tools);
@@ -137,7 +159,7 @@ impl Server {
 #[derive(Default)]
 struct Asked {
     name: Option<String>,
-    acts: Acts,
+    acts: Option<Acts>,
 }
 
 fn acts(tool: &str, given: &JsonObject) -> Acts {
@@ -258,6 +280,10 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
+        // Who has seen the list is told when it changes; today's clients ask for that.
+        if context.protocol_version().is_some_and(|version| version.has_initialize()) {
+            self.follow(&context);
+        }
         let listed =
             self.blocking(Asked::default(), &context, move |call| resources::list(call.ws, cursor.as_deref())).await;
         listed.map_err(|failure| error(&failure))
@@ -310,17 +336,19 @@ impl ServerHandler for Server {
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        // The client is told so before `listen` is called: whoever watches has to be there by then.
-        if let Ok(changes) = self.feed.changes() {
-            open(&self.accepted).push_back(changes);
-        }
+        // The client is told so before `listen` is called: what changes in between is not to be missed.
+        open(&self.accepted).push_back(self.feed.changes());
         Some(requested.clone())
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let accepted = open(&self.accepted).pop_front();
-        let changes = accepted.map_or_else(|| self.feed.changes(), Ok).map_err(|failure| error(&failure))?;
-        listen(changes, &context).await;
+        let changes = accepted.unwrap_or_else(|| self.feed.changes());
+        tokio::select! {
+            () = listen(changes, &context) => {}
+            // The library would wait for us before it ends.
+            () = self.gone.notified() => self.gone.notify_one(),
+        }
         Ok(())
     }
 
@@ -329,16 +357,11 @@ impl ServerHandler for Server {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let (uri, feed) = (request.uri.clone(), Arc::clone(&self.feed));
-        let changes = self.blocking(Asked::default(), &context, move |call| {
-            resources::check(call.ws, &uri)?;
-            feed.changes()
-        });
-        let changes = changes.await.map_err(|failure| error(&failure))?;
+        let uri = request.uri.clone();
+        let checked = self.blocking(Asked::default(), &context, move |call| resources::check(call.ws, &uri)).await;
+        checked.map_err(|failure| error(&failure))?;
         self.followed.add(request.uri);
-        if self.followed.is_first() {
-            tokio::spawn(follow(changes, Arc::clone(&self.followed), context.peer.clone()));
-        }
+        self.follow(&context);
         Ok(())
     }
 

@@ -28,11 +28,15 @@ pub struct Pipes {
 }
 
 impl Pipes {
-    pub fn new() -> Self {
+    /// `gone` is told when there is nothing more to read.
+    pub fn new(gone: Arc<Notify>) -> Self {
         let (read, write) = stdio_pipes();
         let (good, sieved) = tokio::io::duplex(BUFFER);
         let (complain, complaints) = mpsc::channel(16);
-        tokio::spawn(sieve(read, good, complain));
+        tokio::spawn(async move {
+            sieve(read, good, complain).await;
+            gone.notify_one();
+        });
         Self { inner: AsyncRwTransport::new(sieved, write), complaints, deaf: Arc::default() }
     }
 }
@@ -51,9 +55,8 @@ impl Transport<RoleServer> for Pipes {
                 biased;
                 () = self.deaf.notified() => return None,
                 Some(complaint) = self.complaints.recv() => {
-                    if self.inner.send(complaint).await.is_err() {
-                        return None;
-                    }
+                    // Not waited for here: whoever receives is called off each time that something is to be sent.
+                    drop(tokio::spawn(self.send(complaint)));
                 }
                 message = self.inner.receive() => return message,
             }

@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::caller::{Call, arguments};
+use super::reply::cut;
 use crate::app::Failure;
 
 /// What a call can do to the board.
@@ -63,7 +64,11 @@ impl Tool {
         if self.nature == Nature::Writes {
             call.refuse_reader(self.name)?;
         }
-        (self.run)(call, given)
+        let mut answer = (self.run)(call, given)?;
+        if let Value::Object(answer) = &mut answer {
+            beside(call, answer);
+        }
+        Ok(answer)
     }
 
     /// As the client is told.
@@ -75,6 +80,22 @@ impl Tool {
         model::Tool::new(self.name, self.about, self.input.clone())
             .with_raw_output_schema(self.output.clone())
             .with_annotations(annotations)
+    }
+}
+
+/// Files that are named; of the others it is said how many there are.
+const NAMED: usize = 3;
+
+/// What the caller should know though nothing was refused: a file that cannot be read is not a task that is not there.
+fn beside(call: &Call<'_>, answer: &mut JsonObject) {
+    let problems = call.ws.problems();
+    let more = problems.len().saturating_sub(NAMED);
+    let told = problems.iter().take(NAMED).map(|problem| cut(&problem.to_string(), 200).to_owned());
+    let told: Vec<String> = told.chain((more > 0).then(|| format!("and {more} more"))).collect();
+    for (key, told) in [("broken_files", told), ("notices", call.ws.notices())] {
+        if !told.is_empty() {
+            answer.insert(key.into(), json!(told));
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use crate::agent::document::DocumentKind;
 use crate::app::Workspace;
 use crate::app::worktree::edited_copies;
 use crate::board::{Event, EventKind, Via};
+use crate::fs;
 use crate::watch::Dirt;
 
 pub(super) const SETTINGS: [&str; 2] = [".ralph/config.toml", ".ralph/workflow.toml"];
@@ -60,10 +61,22 @@ impl Watch {
     }
 
     pub(super) fn note_files(&mut self, dirt: &Dirt) {
-        let Dirt::Paths(paths) = dirt else { return };
+        let told = |path: &str| SETTINGS.contains(&path) || path.starts_with(DOCUMENTS) && path.ends_with(".md");
         let root = self.ws.store.root();
-        let inside = paths.iter().filter_map(|path| path.strip_prefix(root).ok()?.to_str());
-        let told = |path: &&str| SETTINGS.contains(path) || path.starts_with(DOCUMENTS) && path.ends_with(".md");
-        self.files.extend(inside.filter(told).map(str::to_owned));
+        match dirt {
+            Dirt::Nothing => {}
+            Dirt::Paths(paths) => {
+                let inside = paths.iter().filter_map(|path| path.strip_prefix(root).ok()?.to_str());
+                self.files.extend(inside.filter(|path| told(path)).map(str::to_owned));
+            }
+            // Nobody knows which.
+            Dirt::Everything | Dirt::Lost => {
+                let documents = DocumentKind::ALL.iter().flat_map(|kind| {
+                    let names = fs::names(&root.join(kind.folder())).unwrap_or_default();
+                    names.into_iter().map(|name| format!("{}/{name}", kind.folder()))
+                });
+                self.files.extend(SETTINGS.map(str::to_owned).into_iter().chain(documents).filter(|path| told(path)));
+            }
+        }
     }
 }

@@ -80,6 +80,8 @@ pub struct Watch {
     git_was_here: Option<Instant>,
     /// Settings and documents that have changed, for whoever asks.
     files: BTreeSet<String>,
+    /// What a look that failed has not told.
+    unseen: Dirt,
     runner: Runner,
 }
 
@@ -135,6 +137,7 @@ impl Watch {
             copies: BTreeSet::new(),
             copied: BTreeSet::new(),
             files: BTreeSet::new(),
+            unseen: Dirt::Nothing,
         })
     }
 
@@ -181,7 +184,8 @@ impl Watch {
         while dirt != Dirt::Nothing && self.ws.repository.is_at_work() && start.elapsed() < PATIENCE {
             dirt = dirt.and(self.changes.wait(Duration::from_millis(20)));
         }
-        self.look(dirt)
+        let dirt = std::mem::replace(&mut self.unseen, Dirt::Nothing).and(dirt);
+        self.look(dirt.clone()).inspect_err(|_| self.unseen = dirt)
     }
 
     /// The first look: what was wrong or due before anybody watched.

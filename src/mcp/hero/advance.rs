@@ -69,7 +69,10 @@ fn named(call: &Call<'_>, issues: &[TaskRef], target: &str) -> Result<Value, Fai
         };
         let (number, id, here) = (number_of(&task), &task.id, StateName::new(&task.state));
         if flow.position(Kind::Issue, &here) >= flow.position(Kind::Issue, &goal) {
-            let reason = format!("it is there already ({here})");
+            let reason = match flow.escalation() == Some(&here) {
+                true => "it needs a person".to_owned(),
+                false => format!("it is there already ({here})"),
+            };
             skipped.push(json!({ "number": number, "id": id, "currentState": here, "reason": reason }));
             continue;
         }

@@ -96,12 +96,7 @@ fn saved(call: &Call<'_>, id: &TaskId, asked: &SaveAsk) -> Result<Saved, Failure
         Ok(saved) if lock && saved.moved.as_ref().is_some_and(|moved| moved.from == moved.to) => {
             taken_up(call, id, &SaveAsk { fields: Vec::new(), ..asked.clone() })
         }
-        Ok(saved) => {
-            if !lock {
-                call.forget(id);
-            }
-            Ok(saved)
-        }
+        Ok(saved) => Ok(saved),
         // A part of a split issue is where the split leaves it.
         Err(failure) if failure.code == "small-enough" && here => {
             let fields = SaveAsk { to: None, command: None, ..asked.clone() };
@@ -119,11 +114,11 @@ fn target(call: &Call<'_>, command: &Command, typed: &str) -> Option<StateName> 
     }
 }
 
-/// A lock state that nobody holds is not locked yet: the claim decides. It comes before the fields, so that a refusal leaves
-/// nothing behind.
+/// A lock state that nobody holds is not locked yet: the claim decides. It comes before the fields, which could be set by then,
+/// so that a refusal leaves nothing behind.
 fn taken_up(call: &Call<'_>, id: &TaskId, asked: &SaveAsk) -> Result<Saved, Failure> {
+    app::check_fields(call.ws, &asked.fields)?;
     let claimed = app::claim(call.ws, id, asked.command.as_deref(), false, Reach::default())?;
-    call.keep(id, &claimed.claim);
     let rest = SaveAsk { to: None, command: None, ..asked.clone() };
     let more = !rest.fields.is_empty() || rest.note.is_some();
     let changes = if more { app::save(call.ws, id, &rest)?.changes } else { Vec::new() };

@@ -206,7 +206,7 @@ pub fn fields(call: &Call<'_>, given: &Fields<'_>) -> Result<Vec<String>, Failur
         ("priority", given.priority),
     ];
     let mut fields: Vec<String> = single.iter().filter_map(|(key, field)| field.assign(key)).collect();
-    fields.extend(given.labels.map(|labels| format!("labels={}", labels.0.join(","))));
+    fields.extend(given.labels.map(|labels| format!("labels={}", json!(labels.0))));
     if let Some(assignees) = given.assignees {
         fields.push(format!("owner={}", owner(call, assignees)?.unwrap_or_default()));
     }

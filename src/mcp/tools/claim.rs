@@ -38,7 +38,6 @@ pub fn claim() -> Tool {
         |call: &Call<'_>, args: ClaimArgs| {
             let id = call.find(&args.task)?;
             let claimed = app::claim(call.ws, &id, args.command.as_deref(), false, Reach::default())?;
-            call.keep(&id, &claimed.claim);
             let Claimed { task, worker, command, state, until, renewed, .. } = claimed;
             Ok(Taken { task, worker, command, state, until: stamp(until), renewed })
         },
@@ -59,9 +58,7 @@ pub fn release() -> Tool {
         &[("task", "string"), ("to", "string")],
         |call: &Call<'_>, args: ReleaseArgs| -> Result<Released, Failure> {
             let id = call.find(&args.task)?;
-            let released = app::release(call.ws, &id, false)?;
-            call.forget(&id);
-            Ok(released)
+            app::release(call.ws, &id, false)
         },
     )
 }

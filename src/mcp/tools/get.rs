@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::app::{self, Failure, Shown};
+use crate::app::{self, Failure, Note, Shown};
 use crate::mcp::caller::{Call, TaskRef};
-use crate::mcp::reply::{BUDGET, Brief, cut, fitting, stamp};
+use crate::mcp::reply::{BUDGET, Brief, Refused, cut, fitting, stamp};
 use crate::mcp::tool::{Nature, Tool};
 use crate::task::TaskId;
 
@@ -44,27 +44,16 @@ pub fn get() -> Tool {
     )
 }
 
-/// Within the budget: first what is small, then the description, then as many notes as there is room for.
+/// Within the budget: first what is small, then the description, then as many notes as there is room for. What is cut says
+/// where.
 pub fn about(call: &Call<'_>, id: &TaskId, budget: usize, skip: usize) -> Result<Value, Failure> {
     let shown = app::show(call.ws, id)?;
-    let mut about = fixed(call, id, &shown)?;
-    let used = json!(about).to_string().len();
-    let left = budget.saturating_sub(used);
+    let mut about = fixed(call, id, &shown);
     if skip == 0 {
-        let described = shown.description.trim();
-        let kept = cut(described, left.max(200));
-        if kept.len() < described.len() {
-            about.insert("description_cut_at".into(), json!(kept.len()));
-        }
-        if !kept.is_empty() {
-            about.insert("description".into(), json!(kept));
-        }
+        describe(&mut about, shown.description.trim(), budget, shown.notes.len());
     }
-    let left = budget.saturating_sub(json!(about).to_string().len());
-    let notes = shown.notes.iter().rev().skip(skip).map(|note| {
-        let at = note.at.map(stamp);
-        json!({ "by": note.by, "at": at, "text": cut(note.text.trim(), left.max(200)) })
-    });
+    let left = budget.saturating_sub(size(&about)).max(SMALLEST);
+    let notes = shown.notes.iter().rev().skip(skip).map(|note| told(note, left));
     let notes = fitting(notes, left);
     let seen = skip + notes.len();
     if !notes.is_empty() {
@@ -76,8 +65,41 @@ pub fn about(call: &Call<'_>, id: &TaskId, budget: usize, skip: usize) -> Result
     Ok(Value::Object(about))
 }
 
-/// What always fits.
-fn fixed(call: &Call<'_>, id: &TaskId, shown: &Shown) -> Result<Map<String, Value>, Failure> {
+/// Room that a text has in any case.
+const SMALLEST: usize = 600;
+/// What stands beside the text of a note.
+const AROUND: usize = 120;
+/// Links of one kind that are named; of the others it is said how many there are.
+const LINKS: usize = 20;
+
+fn size(about: &Map<String, Value>) -> usize {
+    json!(about).to_string().len()
+}
+
+/// The notes have a third of what is left, if there are any.
+fn describe(about: &mut Map<String, Value>, text: &str, budget: usize, notes: usize) {
+    let left = budget.saturating_sub(size(about));
+    let kept = cut(text, if notes == 0 { left } else { left / 3 * 2 }.max(SMALLEST));
+    if kept.len() < text.len() {
+        about.insert("description_cut_at".into(), json!(kept.len()));
+    }
+    if !kept.is_empty() {
+        about.insert("description".into(), json!(kept));
+    }
+}
+
+fn told(note: &Note, room: usize) -> Value {
+    let text = note.text.trim();
+    let kept = cut(text, room.saturating_sub(AROUND));
+    let mut told = json!({ "by": note.by, "at": note.at.map(stamp), "text": kept });
+    if kept.len() < text.len() {
+        told["cut_at"] = json!(kept.len());
+        told["file"] = json!(note.file);
+    }
+    told
+}
+
+fn fixed(call: &Call<'_>, id: &TaskId, shown: &Shown) -> Map<String, Value> {
     let task = &shown.task;
     let Value::Object(mut about) = json!(Brief::from(task)) else { unreachable!("a task is an object") };
     let links = [("children", &task.children), ("blocked_by", &task.blocked_by), ("blocks", &task.blocks)];
@@ -93,26 +115,35 @@ fn fixed(call: &Call<'_>, id: &TaskId, shown: &Shown) -> Result<Map<String, Valu
     if let Some(claim) = &task.claim {
         about.insert("claimed_until".into(), json!(stamp(claim.until)));
     }
-    if shown.archived {
-        about.insert("archived".into(), json!(true));
-        return Ok(about);
+    match shown.archived {
+        true => drop(about.insert("archived".into(), json!(true))),
+        false => place(call, id, &mut about),
     }
-    let group = app::group(call.ws, id)?;
+    about
+}
+
+/// Its group and its place in the pipeline; where they cannot be told, as in a ring, that is said instead.
+fn place(call: &Call<'_>, id: &TaskId, about: &mut Map<String, Value>) {
+    let both = app::group(call.ws, id).and_then(|group| Ok((group, app::position(call.ws, id)?.position)));
+    let (group, position) = match both {
+        Ok(both) => both,
+        Err(failure) => return drop(about.insert("no_position".into(), json!(Refused::new(&failure)))),
+    };
     if group.members.len() > 1 {
         let members = group.members.iter().map(|member| json!({ "id": member.task, "state": member.state }));
         about.insert("group".into(), json!({ "primary": group.primary, "members": members.collect::<Vec<_>>() }));
     }
-    let position = app::position(call.ws, id)?.position;
     let mut place = json!({ "phase": position.phase, "reason": position.reason, "remaining": position.remaining });
     if position.convergence.required && !position.convergence.met {
         place["group_waits_for"] = json!(position.convergence.waiting_for);
     }
     about.insert("position".into(), place);
-    Ok(about)
 }
 
 /// `t-1 (In Review)`: what is linked, and how far it is.
 fn linked(shown: &Shown, ids: &[TaskId]) -> Vec<String> {
     let state = |id: &TaskId| shown.linked.iter().find(|(other, ..)| other == id).map(|(.., state)| state.to_string());
-    ids.iter().map(|id| format!("{id} ({})", state(id).unwrap_or_else(|| "missing".into()))).collect()
+    let named = ids.iter().take(LINKS).map(|id| format!("{id} ({})", state(id).unwrap_or_else(|| "missing".into())));
+    let rest = (ids.len() > LINKS).then(|| format!("and {} more", ids.len() - LINKS));
+    named.chain(rest).collect()
 }

@@ -120,13 +120,15 @@ fn cursor(shown: &[TaskView]) -> String {
     format!("{}:{}", shown.len(), trail.join(","))
 }
 
-/// After the last task that was shown and is still there, wherever that is now; if none is, rather some again than one too few.
+/// After the last that was shown and is still near its place: one that has moved away since would take the page along. If
+/// none is there, rather some again than one too few.
 fn start(found: &[TaskView], cursor: &str) -> Result<usize, Failure> {
     let bad =
         || Failure::usage("bad-cursor", format!("{cursor:?} is no cursor of this list")).advice("begin without one");
     let (shown, trail) = cursor.split_once(':').ok_or_else(bad)?;
     let shown: usize = shown.parse().map_err(|_| bad())?;
     let place = |id: &str| found.iter().position(|task| task.id.as_str() == id);
-    let there = trail.split(',').find_map(place).map(|at| at + 1);
-    Ok(there.unwrap_or(shown.saturating_sub(TRAIL)).min(found.len()))
+    let there = trail.split(',').enumerate().filter_map(|(back, id)| Some((back, place(id)? + 1)));
+    let near = there.min_by_key(|(back, after)| (after + back).abs_diff(shown)).map(|(_, after)| after);
+    Ok(near.unwrap_or(shown.saturating_sub(TRAIL)).min(found.len()))
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::get::about;
-use crate::app::{self, Failure, FailureKind, NextAsk};
+use crate::app::{self, Chosen, Failure, FailureKind, NextAsk};
 use crate::mcp::caller::Call;
 use crate::mcp::reply::{BUDGET, Refused, stamp};
 use crate::mcp::tool::{Nature, Tool};
@@ -73,8 +73,9 @@ fn run(call: &Call<'_>, args: Args) -> Result<Next, Failure> {
         }
         other => other?,
     };
-    if let Some(claim) = &chosen.claim {
-        call.keep(&chosen.task, &claim.claim);
+    if chosen.claim.is_some() {
+        call.is_about(&chosen.task);
+        refuse_late(call, &chosen)?;
     }
     Ok(Next {
         found: true,
@@ -85,4 +86,13 @@ fn run(call: &Call<'_>, args: Args) -> Result<Next, Failure> {
         task: Some(about(call, &chosen.task, BUDGET, 0)?),
         message: None,
     })
+}
+
+/// Whoever has called it off in the meantime does not know of the task: it goes back.
+fn refuse_late(call: &Call<'_>, chosen: &Chosen) -> Result<(), Failure> {
+    if chosen.resume || !call.stop.soon() {
+        return Ok(());
+    }
+    app::release(call.ws, &chosen.task, false)?;
+    Err(Failure::new(FailureKind::Raced, "stopped", "nobody waits for it any more"))
 }

@@ -87,9 +87,6 @@ fn run(call: &Call<'_>, args: Args) -> Result<Done, Failure> {
             Failure::usage("nothing-to-save", "there is nothing to save").advice("give a field, `state` or `note`")
         );
     }
-    if asked.to.is_some() && asked.command.is_none() {
-        call.refuse_unsaid()?;
-    }
     let Saved { task, changes, moved } = app::save(call.ws, &id, &asked)?;
     let state = match &moved {
         Some(moved) => moved.to.to_string(),
@@ -115,11 +112,10 @@ fn fields(args: &Args) -> Result<Vec<String>, Failure> {
         ("result", &args.result),
     ];
     let mut fields: Vec<String> = single.iter().filter_map(|(key, field)| field.assign(key)).collect();
-    fields.extend(args.labels.as_ref().map(|labels| format!("labels={}", labels.0.join(","))));
+    fields.extend(args.labels.as_ref().map(|labels| format!("labels={}", json!(labels.0))));
     let edits = [("labels+", &args.add_labels), ("labels-", &args.remove_labels)];
-    fields.extend(
-        edits.iter().filter(|(_, set)| !set.0.is_empty()).map(|(key, set)| format!("{key}={}", set.0.join(","))),
-    );
+    fields
+        .extend(edits.iter().filter(|(_, set)| !set.0.is_empty()).map(|(key, set)| format!("{key}={}", json!(set.0))));
     for (key, value) in &args.other {
         let text = match value {
             Value::Null => String::new(),

@@ -470,3 +470,13 @@ fn what_waits_for_a_person_is_not_moved_by_a_client_that_nobody_named() {
     let mut person = Hero::new(&sandbox, &["--as", "Ann"]);
     person.ok("update_workflow_state", json!({ "number": id, "state": "Ready for Plan" }));
 }
+
+#[test]
+fn a_lock_whose_fields_are_refused_is_not_taken() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &["--as", "builder"]);
+    let (id, number) = hero.mirrored("In Progress", "estimate = 'S'\nartifacts.plan = 'p.md'");
+    let asked = json!({ "number": number, "workflowState": "__LOCK__", "command": "ralph_impl", "priority": "P9" });
+    assert_eq!(hero.refused("save_issue", asked).0, "bad-value");
+    assert_eq!(sandbox.ralph(&["task", "show", &id, "--json"]).json()["claim"], Value::Null);
+}

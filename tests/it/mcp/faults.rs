@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::mcp_client::{Client, ends, hello, read, server};
+use crate::mcp_client::{Client, ends, hello, hold_board, read, server};
 use crate::sandbox::Sandbox;
 
 const MEGABYTE: usize = 1024 * 1024;
@@ -255,5 +255,70 @@ fn those_who_wait_for_work_keep_nobody_from_an_answer() {
         let (refused, chosen) = read(client.answer(waiting).unwrap());
         assert!(!refused && chosen["task"]["id"] == id, "{chosen}");
     }
+    client.end();
+}
+
+#[test]
+fn a_bad_line_is_answered_even_while_another_answer_is_being_written() {
+    let sandbox = Sandbox::new();
+    let body = "x".repeat(200_000);
+    sandbox.write_task("t-a", format!("title = 'A'\ndescription = '{body}'\n"));
+    let mut client = Client::start(&sandbox, &[]);
+    // More than the pipe has room for, and bad lines in between.
+    for round in 0..5 {
+        let asked = client.send_call("get", json!({ "task": "t-a", "max_bytes": 300_000 }));
+        let id = 7_000 + round;
+        client.write(format!("{{\"id\":{id}}}\n").as_bytes());
+        let answer = client.answer(asked).unwrap();
+        assert_eq!(answer["structuredContent"]["description"].as_str().unwrap().len(), body.len());
+        assert_eq!(client.answer(id).unwrap_err()["code"], -32600);
+    }
+    client.end();
+}
+
+#[test]
+fn a_change_that_is_called_off_before_its_turn_is_not_made() {
+    let sandbox = Sandbox::new();
+    let mut client = Client::start(&sandbox, &["--as", "ada"]);
+    let lock = hold_board(&sandbox);
+    let make = |title: &str| json!({ "tasks": [{ "title": title }] });
+    let first = client.send_call("create", make("First"));
+    let second = client.send_call("create", make("Second"));
+    let enough = json!({ "requestId": second });
+    client.say(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": enough }));
+    client.ok("status", json!({}));
+    drop(lock);
+    client.answer(first).unwrap();
+    let third = client.send_call("create", make("Third"));
+    client.answer(third).unwrap();
+    client.end();
+    let titles = sandbox.ralph(&["task", "ls", "--sort", "title", "--json"]).json();
+    let titles: Vec<&str> = titles.as_array().unwrap().iter().map(|task| task["title"].as_str().unwrap()).collect();
+    assert_eq!(titles, ["First", "Third"]);
+}
+
+#[test]
+fn what_is_linked_but_hidden_or_no_document_is_not_shown() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["One"]);
+    std::fs::write(sandbox.root().join(".env.md"), "secret").unwrap();
+    std::fs::write(sandbox.root().join("Cargo.toml"), "x").unwrap();
+    let mut client = Client::start(&sandbox, &["--as", "ada"]);
+    for path in [".git/config", ".env.md", "Cargo.toml"] {
+        client.call("save", json!({ "task": id, "other": { "artifacts.research": path } }));
+        let error = client.request("resources/read", json!({ "uri": format!("ralph://artifact/{path}") })).unwrap_err();
+        assert_eq!(error["code"], -32002, "{error}");
+    }
+    let refused = client.refused("save", json!({ "task": id, "other": { "review.rejections": 0 } }));
+    assert_eq!(refused["code"], "fixed-key");
+    client.end();
+}
+
+#[test]
+fn a_cursor_beyond_all_numbers_is_the_end_of_the_list() {
+    let sandbox = Sandbox::new();
+    let mut client = Client::start(&sandbox, &[]);
+    let listed = client.request("resources/list", json!({ "cursor": u64::MAX.to_string() })).unwrap();
+    assert_eq!((&listed["resources"], &listed["nextCursor"]), (&json!([]), &Value::Null));
     client.end();
 }

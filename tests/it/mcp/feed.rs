@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::mcp_client::{Client, ralph, server};
+use crate::mcp_client::{Client, hold_board, ralph, server};
 use crate::sandbox::{Sandbox, finish};
 
 fn subscribed(sandbox: &Sandbox, uris: &[&str]) -> Client {
@@ -10,6 +10,9 @@ fn subscribed(sandbox: &Sandbox, uris: &[&str]) -> Client {
     for uri in uris {
         client.request("resources/subscribe", json!({ "uri": uri })).unwrap();
     }
+    // Once somebody watches, anything may have changed.
+    client.hear(is_new_list);
+    client.forget_news();
     client
 }
 
@@ -91,6 +94,9 @@ fn a_client_that_listens_hears_what_it_asked_for_until_it_cancels() {
     client.hear(|message| message["method"] == "notifications/subscriptions/acknowledged");
     std::fs::write(sandbox.task_file("t-a"), "title = 'at once'\n").unwrap();
     client.hears_of("ralph://task/t-a");
+    client.hear(is_new_list);
+    std::fs::write(sandbox.task_file("t-a"), "title = 'later'\n").unwrap();
+    client.hears_of("ralph://task/t-a");
     let id = sandbox.add(&["B"]);
     client.hear(is_new_list);
     let called = json!({ "name": "get", "arguments": { "task": id }, "_meta": meta });
@@ -115,5 +121,47 @@ fn a_board_that_is_away_for_a_moment_does_not_end_the_subscription() {
     client.forget_news();
     finish(sandbox.command("sed", &sandbox.root()).args(["-i", "s/A/C/", ".ralph/tasks/t-a.toml"])).ok();
     client.hears_of("ralph://task/t-a");
+    client.end();
+}
+
+#[test]
+fn who_has_seen_the_list_of_resources_is_told_when_it_changes() {
+    let sandbox = Sandbox::new();
+    let mut client = Client::start(&sandbox, &[]);
+    client.request("resources/list", json!({})).unwrap();
+    client.hear(is_new_list);
+    sandbox.add(&["A"]);
+    client.hear(is_new_list);
+    client.end();
+}
+
+#[test]
+fn a_client_that_listens_keeps_nobody_from_an_answer_while_the_board_is_locked() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("t-a", "title = 'A'\n");
+    let mut client = Client::start(&sandbox, &[]);
+    let lock = hold_board(&sandbox);
+    let wanted = json!({ "uri": "ralph://task/t-a" });
+    client.request("resources/subscribe", wanted).unwrap();
+    client.ok("get", json!({ "task": "t-a" }));
+    drop(lock);
+    client.hears_of("ralph://task/t-a");
+    client.end();
+}
+
+#[test]
+fn a_document_saved_while_a_folder_appears_is_told() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["A", "--state", "research-needed"]);
+    let path = sandbox.hand_in("research", &id);
+    let reviews = sandbox.root().join("thoughts/shared/reviews");
+    let _ = std::fs::remove_dir_all(&reviews);
+    let uri = format!("ralph://artifact/{path}");
+    let mut client = subscribed(&sandbox, &[&uri]);
+    let file = sandbox.root().join(&path);
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::create_dir(&reviews).unwrap();
+    std::fs::write(&file, format!("{text}\nOne more thing.\n")).unwrap();
+    client.hears_of(&uri);
     client.end();
 }

@@ -73,6 +73,8 @@ fn a_server_that_only_reads_changes_nothing_on_disk() {
     client.ok("artifact", json!({ "task": id, "kind": "research", "action": "read" }));
     client.request("resources/read", json!({ "uri": "ralph://board" })).unwrap();
     client.request("resources/subscribe", json!({ "uri": "ralph://board" })).unwrap();
+    client.hear(|message| message["method"] == "notifications/resources/list_changed");
+    client.forget_news();
     // By hand, and not journaled by the watcher of a server that only reads.
     std::fs::write(sandbox.task_file("t-hand"), "title = 'By hand'\n").unwrap();
     client.hears_of("ralph://board");
@@ -183,5 +185,73 @@ fn a_page_whose_end_is_taken_away_goes_on_where_it_was() {
     }
     let second = client.ok("list", json!({ "limit": 10, "sort": "id", "cursor": first["cursor"] }));
     assert_eq!(second["tasks"][0]["id"], "t-10", "{second}");
+    client.end();
+}
+
+/// The last one of a page gets another place in the order.
+#[test]
+fn a_page_does_not_follow_the_task_where_it_ended() {
+    let sandbox = Sandbox::new();
+    for n in 0..30 {
+        sandbox.write_task(&format!("t-{n:02}"), format!("title = 'T{n}'\npriority = 'P1'\n"));
+    }
+    let mut client = Client::start(&sandbox, &[]);
+    let first = client.ok("list", json!({ "limit": 10 }));
+    let last = first["tasks"][9]["id"].as_str().unwrap();
+    sandbox.write_task(last, "title = 'No priority any more'\n");
+    let mut left = BTreeSet::new();
+    let mut cursor = first["cursor"].clone();
+    while !cursor.is_null() {
+        let page = client.ok("list", json!({ "limit": 10, "cursor": cursor }));
+        left.extend(page["tasks"].as_array().unwrap().iter().map(|task| task["id"].to_string()));
+        cursor = page["cursor"].clone();
+    }
+    assert_eq!(left.len(), 21, "the twenty that were to come, and the one that moved: {left:?}");
+    client.end();
+}
+
+#[test]
+fn an_answer_keeps_its_budget_whatever_the_task_is_like() {
+    let sandbox = Sandbox::new();
+    let quotes = "\"\\\" ".repeat(3_000);
+    sandbox.write_task("t-big", format!("title = 'Big'\nkind = 'epic'\ndescription = '{quotes}'\n"));
+    for n in 0..300 {
+        sandbox.write_task(&format!("t-{n:03}"), format!("title = 'T{n}'\nparent = 't-big'\n"));
+    }
+    sandbox.ralph(&["note", "t-big", &"word ".repeat(1_000)]).ok();
+    let mut client = Client::start(&sandbox, &[]);
+    for most in [4_000, 8_000] {
+        let about = client.ok("get", json!({ "task": "t-big", "max_bytes": most }));
+        let bytes = about.to_string().len();
+        assert!(bytes <= most, "{bytes} bytes of {most}");
+        let note = &about["notes"][0];
+        let text = note["text"].as_str().unwrap();
+        assert!(text.len() > 200, "the newest note has its part: {note}");
+        assert_eq!(note["cut_at"], text.len(), "{note}");
+        assert!(about["children"].as_array().unwrap().last().unwrap().as_str().unwrap().starts_with("and "));
+    }
+    client.end();
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_told_beside_the_answer() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("t-a", "title = 'A'\n");
+    sandbox.write_task("t-b", "title = \n");
+    let mut client = Client::start(&sandbox, &[]);
+    let listed = client.ok("list", json!({}));
+    assert_eq!(listed["total"], 1);
+    assert!(listed["broken_files"][0].as_str().unwrap().starts_with(".ralph/tasks/t-b.toml:1:"), "{listed}");
+    client.end();
+}
+
+#[test]
+fn a_label_may_have_a_comma_in_it() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["One"]);
+    let mut client = Client::start(&sandbox, &["--as", "ada"]);
+    client.ok("save", json!({ "task": id, "labels": ["a, b"] }));
+    client.ok("save", json!({ "task": id, "add_labels": ["c, d"] }));
+    assert_eq!(client.ok("get", json!({ "task": id }))["labels"], json!(["a, b", "c, d"]));
     client.end();
 }

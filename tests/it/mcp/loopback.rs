@@ -39,8 +39,17 @@ impl Served {
         Self { child, place, token }
     }
 
-    /// One request with these headers besides the usual ones; a header that is given twice replaces the usual one.
     fn post(&self, headers: &[(&str, &str)], body: &Value) -> Answer {
+        self.ask("POST", headers, &body.to_string())
+    }
+
+    /// Ends a session; the status.
+    fn delete(&self, headers: &[(&str, &str)]) -> u16 {
+        self.ask("DELETE", headers, "").status
+    }
+
+    /// One request with these headers besides the usual ones; a header that is given twice replaces the usual one.
+    fn ask(&self, method: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let token = format!("Bearer {}", self.token);
         let usual = [
             ("Host", self.place.as_str()),
@@ -50,13 +59,12 @@ impl Served {
             ("Connection", "close"),
         ];
         let given = |name: &str| headers.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
-        let mut text = "POST /mcp HTTP/1.1\r\n".to_owned();
+        let mut text = format!("{method} /mcp HTTP/1.1\r\n");
         for (name, value) in
             usual.iter().filter(|(name, _)| !given(name)).chain(headers).filter(|(_, value)| !value.is_empty())
         {
             text += &format!("{name}: {value}\r\n");
         }
-        let body = body.to_string();
         text += &format!("Content-Length: {}\r\n\r\n{body}", body.len());
         let mut stream = TcpStream::connect(&self.place).unwrap();
         stream.set_read_timeout(Some(SOON)).unwrap();
@@ -212,4 +220,21 @@ fn a_signal_ends_it_even_while_a_client_waits() {
         .unwrap();
     assert_eq!(ends(&mut served.child), Some(0));
     assert_eq!(ralph(&sandbox, &["status", "--json"]).json()["claims"], json!([]));
+}
+
+#[test]
+fn a_session_that_says_good_bye_gives_its_tasks_back() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["One", "--estimate", "S", "--state", "Ready for Plan"]);
+    let served = Served::start(&sandbox, &[]);
+    let session = served.greet("probe", &[]);
+    let here = [("Mcp-Session-Id", session.as_str())];
+    assert_eq!(served.call(&here, "claim", json!({ "task": id })).1["state"], "Plan in Progress");
+    assert!(served.delete(&here) < 300);
+    let start = std::time::Instant::now();
+    let shown = || ralph(&sandbox, &["task", "show", &id, "--json"]).json();
+    while shown()["state"] != "Ready for Plan" {
+        assert!(start.elapsed() < SOON, "{}", shown());
+    }
+    assert_eq!(shown()["owner"], json!(null));
 }

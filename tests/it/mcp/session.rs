@@ -106,3 +106,77 @@ fn a_document_is_written_over_only_by_who_has_read_it() {
     let refused = client.refused("artifact", json!({ "task": id, "kind": "research", "action": "link" }));
     assert_eq!(refused["code"], "unready-document");
 }
+
+#[test]
+fn what_a_session_takes_is_free_when_it_is_killed_at_any_moment() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["One", "--estimate", "S", "--state", "Ready for Plan"]);
+    let file = sandbox.root().join(".git/ralph/claims").join(format!("{id}.toml"));
+    for _ in 0..20 {
+        let mut client = Client::start(&sandbox, &[]);
+        client.send_call("claim", json!({ "task": id }));
+        // The first that anybody sees of the claim.
+        let start = std::time::Instant::now();
+        while !file.exists() && start.elapsed() < crate::mcp_client::SOON {
+            std::hint::spin_loop();
+        }
+        client.child.kill().unwrap();
+        client.child.wait().unwrap();
+        let claims: serde_json::Value = serde_json::from_str(&real(&sandbox, &["claims", "ls", "--json"])).unwrap();
+        assert!(claims.as_array().unwrap().iter().all(|claim| claim["live"] == false), "{claims}");
+        real(&sandbox, &["reap"]);
+    }
+}
+
+#[test]
+fn a_session_is_not_known_by_the_number_of_its_process() {
+    let sandbox = Sandbox::new();
+    sandbox.add(&["One"]);
+    let mut client = Client::start(&sandbox, &[]);
+    let owner = client.ok("next", json!({ "role": "analyst" }))["task"]["claimed_by"].as_str().unwrap().to_owned();
+    assert!(!owner.ends_with(&format!("-{}", client.child.id())), "two containers have the same: {owner}");
+}
+
+#[test]
+fn who_locks_a_task_with_save_has_it_and_goes_on() {
+    for args in [&[][..], &["--as", "analyst"]] {
+        let sandbox = Sandbox::new();
+        let id = sandbox.add(&["One", "--estimate", "S"]);
+        let mut client = Client::start(&sandbox, args);
+        client.ok("next", json!({ "role": "analyst" }));
+        client.ok("save", json!({ "task": id, "command": "triage", "state": "Research Needed" }));
+        client.ok("save", json!({ "task": id, "command": "research", "state": "__LOCK__" }));
+        client.ok("save", json!({ "task": id, "priority": "P1" }));
+        assert_eq!(client.ok("release", json!({ "task": id }))["to"], "Research Needed");
+        client.end();
+    }
+}
+
+#[test]
+fn a_program_that_nobody_named_may_not_do_what_only_a_person_may() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["One", "--estimate", "S", "--state", "Research Needed"]);
+    let mut client = Client::start(&sandbox, &[]);
+    let refused = client.refused("create", json!({ "tasks": [{ "title": "x", "state": "In Review" }] }));
+    assert_eq!(refused["code"], "not-allowed");
+    assert_eq!(client.refused("save", json!({ "task": id, "state": "Done" }))["code"], "needs-command");
+    real(&sandbox, &["claim", &id, "--as", "analyst-2"]);
+    let write = json!({ "task": id, "kind": "research", "action": "write", "text": "mine" });
+    assert_eq!(client.refused("artifact", write)["code"], "held");
+    client.end();
+}
+
+#[test]
+fn a_task_in_a_ring_is_given_out_with_what_is_wrong() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("t-p", "title = 'P'\nkind = 'epic'\natomic = true\n");
+    let member = |other: &str| format!("title = 'M'\nparent = 't-p'\nestimate = 'S'\nblocked_by = ['{other}']\n");
+    sandbox.write_task("t-a", member("t-b"));
+    sandbox.write_task("t-b", member("t-a"));
+    let mut client = Client::start(&sandbox, &["--as", "analyst"]);
+    let taken = client.ok("next", json!({}));
+    assert_eq!(taken["found"], true, "{taken}");
+    let about = client.ok("get", json!({ "task": "t-a" }));
+    assert_eq!(about["no_position"]["code"], "cycle", "{about}");
+    client.end();
+}

@@ -43,20 +43,50 @@ fn work(mut client: Client, seed: u64, arguments: &Value) -> Vec<Held> {
     held
 }
 
-fn race(names: impl Fn(usize) -> Vec<String>, arguments: Value) {
+/// As ralph-hero's skills do it: look, then lock, and look again where somebody was quicker.
+fn pick(mut client: Client) -> Vec<Held> {
+    let mut held = Vec::new();
+    loop {
+        let picked = client.ok("ralph_hero__pick_actionable_issue", json!({ "workflowState": "Research Needed" }));
+        if picked["found"] != true {
+            break;
+        }
+        let task = picked["issue"]["id"].as_str().unwrap().to_owned();
+        let state = |to: &str| json!({ "number": task, "state": to, "command": "ralph_research" });
+        let (refused, answer) = client.call("ralph_hero__update_workflow_state", state("__LOCK__"));
+        if refused {
+            let code = answer["error"]["code"].as_str().unwrap();
+            assert!(["held", "raced", "not-allowed"].contains(&code), "{answer}");
+            continue;
+        }
+        let from = Instant::now();
+        let to = Instant::now();
+        client.ok("ralph_hero__update_workflow_state", state("__COMPLETE__"));
+        held.push(Held { task, from, to, done: true });
+    }
+    client.end();
+    held
+}
+
+/// Ten clients, each with its arguments, over two hundred tasks that begin in one state and end in another.
+fn race(
+    names: impl Fn(usize) -> Vec<String>,
+    (begin, end): (&str, &str),
+    work: impl Fn(Client, u64) -> Vec<Held> + Sync,
+) {
     let sandbox = Sandbox::new();
     for (key, value) in [("roles.analyst.limit", "10"), ("claims.per_worker", "2")] {
         sandbox.ralph(&["config", "set", key, value]).ok();
     }
     for n in 0..TASKS {
-        sandbox.write_task(&format!("t-{n:03}"), format!("title = 'T{n}'\n"));
+        sandbox.write_task(&format!("t-{n:03}"), format!("title = 'T{n}'\nstate = '{begin}'\nestimate = 'S'\n"));
     }
     let start = |n: usize| Client::start(&sandbox, &names(n).iter().map(String::as_str).collect::<Vec<_>>());
     let clients: Vec<Client> = (0..CLIENTS).map(start).collect();
     let all: Vec<Held> = std::thread::scope(|scope| {
-        let arguments = &arguments;
+        let work = &work;
         let running: Vec<_> =
-            clients.into_iter().zip(0..).map(|(client, n)| scope.spawn(move || work(client, n, arguments))).collect();
+            clients.into_iter().zip(0..).map(|(client, n)| scope.spawn(move || work(client, n))).collect();
         running.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
     let mut by_task: BTreeMap<&str, Vec<&Held>> = BTreeMap::new();
@@ -73,17 +103,24 @@ fn race(names: impl Fn(usize) -> Vec<String>, arguments: Value) {
     assert_eq!(done.len(), TASKS, "none is lost");
     let status = ralph(&sandbox, &["status", "--json"]).json();
     assert_eq!(status["claims"], json!([]));
-    let closed = sandbox.ralph(&["task", "ls", "--state", "done", "--json"]).json();
-    assert_eq!(closed.as_array().unwrap().len(), TASKS);
+    let ended = sandbox.ralph(&["task", "ls", "--state", end, "--json"]).json();
+    assert_eq!(ended.as_array().unwrap().len(), TASKS);
     assert_eq!(sandbox.ralph(&["doctor"]).code, 0);
 }
 
 #[test]
 fn ten_named_clients_get_each_task_once() {
-    race(|n| vec!["--as".into(), format!("analyst-{}", n + 1)], json!({}));
+    let name = |n| vec!["--as".into(), format!("analyst-{}", n + 1)];
+    race(name, ("Backlog", "Done"), |client, n| work(client, n, &json!({})));
 }
 
 #[test]
 fn ten_sessions_of_one_host_get_each_task_once() {
-    race(|_| Vec::new(), json!({ "role": "analyst" }));
+    race(|_| Vec::new(), ("Backlog", "Done"), |client, n| work(client, n, &json!({ "role": "analyst" })));
+}
+
+#[test]
+fn ten_skills_of_ralph_hero_lock_each_task_once() {
+    let profile = |_| vec!["--profile".into(), "ralph-hero".into()];
+    race(profile, ("Research Needed", "Ready for Plan"), |client, _| pick(client));
 }

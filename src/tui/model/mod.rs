@@ -6,7 +6,7 @@ mod popup;
 mod screens;
 mod wish;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 
 use jiff::Timestamp;
@@ -49,6 +49,8 @@ pub struct Model {
     /// What lies over the board, the last on top.
     pub screens: Vec<Screen>,
     pub popup: Option<Popup>,
+    /// What is to be asked as soon as no popup is open.
+    pub questions: VecDeque<Popup>,
     pub notice: Option<Notice>,
     /// Notes that were begun and not saved.
     pub unsaved: BTreeMap<TaskId, String>,
@@ -123,6 +125,7 @@ impl Model {
             filter,
             screens: Vec::new(),
             popup: None,
+            questions: VecDeque::new(),
             notice: None,
             unsaved: BTreeMap::new(),
             expected: None,

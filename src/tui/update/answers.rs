@@ -1,6 +1,6 @@
 //! What came of wishes, put where it was asked for.
 
-use super::popup::{EDIT_AGAIN, LEAVE, SAVE_ANYWAY};
+use super::asking;
 use crate::app::{Failure, Hit, Target};
 use crate::task::TaskId;
 use crate::tui::model::{
@@ -9,18 +9,18 @@ use crate::tui::model::{
 use crate::tui::words;
 
 pub fn answer(model: &mut Model, answer: Answer) -> Vec<Wish> {
+    let wishes = put(model, answer);
+    asking::next(model);
+    wishes
+}
+
+fn put(model: &mut Model, answer: Answer) -> Vec<Wish> {
     match answer {
         Answer::Board(board) => loaded(model, *board),
         Answer::Read(reading) => return read(model, reading),
         Answer::Unread { read, failure } => unread(model, read, &failure),
         Answer::Done { verb, text, task } => return done(model, &verb, &text, task),
         Answer::Refused { verb, failure } => turned_down(model, verb, &failure),
-        Answer::Doubtful { problems } => {
-            model.busy = model.busy.saturating_sub(1);
-            let message = problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-            let failure = Failure::refused("bad-values", message);
-            ask(model, None, &failure, &[EDIT_AGAIN, SAVE_ANYWAY, LEAVE]);
-        }
         Answer::Changed => return model.reload(),
         Answer::Live(live) => model.still = live.err(),
     }
@@ -38,7 +38,7 @@ fn loaded(model: &mut Model, board: Snapshot) {
     let filtered = model.popup.as_mut().filter(|popup| popup.purpose == Purpose::Filter);
     if let Some(popup) = filtered.filter(|_| model.board.filter == model.filter) {
         popup.said = None;
-        if popup.waits {
+        if popup.waits.is_some() {
             model.popup = None;
         }
     }
@@ -72,8 +72,8 @@ fn read(model: &mut Model, reading: Reading) -> Vec<Wish> {
         (Reading::Found { text, hits }, _, Some(popup))
             if popup.purpose == Purpose::Search && popup.typed() == text =>
         {
-            let first = hits.first().map(|hit| hit.task.id.clone()).filter(|_| popup.waits);
-            (popup.entries, popup.at, popup.waits) = (hits.into_iter().map(found).collect(), 0, false);
+            let first = hits.first().map(|hit| hit.task.id.clone()).filter(|_| popup.waits.is_some());
+            (popup.entries, popup.at, popup.waits) = (hits.into_iter().map(found).collect(), 0, None);
             if let Some(id) = first {
                 return super::popup::found(model, id);
             }
@@ -120,10 +120,17 @@ fn unread(model: &mut Model, read: Read, failure: &Failure) {
     match (&read, model.popup.as_mut()) {
         (Read::Board { filter }, Some(popup)) if popup.purpose == Purpose::Filter => {
             if popup.typed() == filter {
-                (popup.said, popup.waits) = (Some(said), false);
+                (popup.said, popup.waits) = (Some(said), None);
             }
         }
-        (Read::Targets(_) | Read::Search(_), Some(popup)) => popup.said = Some(said),
+        (Read::Targets(_), Some(popup)) if popup.purpose == Purpose::Move => popup.said = Some(said),
+        (Read::Search(text), Some(popup)) if popup.purpose == Purpose::Search => {
+            if popup.typed() == text {
+                (popup.said, popup.waits) = (Some(said), None);
+            }
+        }
+        // It was for something that is closed by now.
+        (Read::Targets(_) | Read::Search(_), _) => {}
         // Gone since: the screen that showed it goes, too.
         (Read::Task(_) | Read::Chain(_) | Read::Document(_), _) if failure.code != "busy" => {
             model.screens.pop();
@@ -135,8 +142,14 @@ fn unread(model: &mut Model, read: Read, failure: &Failure) {
 
 fn done(model: &mut Model, verb: &Verb, text: &str, task: TaskId) -> Vec<Wish> {
     model.busy = model.busy.saturating_sub(1);
-    if model.popup.as_ref().is_some_and(|popup| popup.waits) {
+    if model.popup.as_ref().is_some_and(|popup| is_for(popup, verb)) {
         model.popup = None;
+    }
+    if let Verb::Note { task, text } = verb
+        && model.unsaved.get(task) == Some(text)
+    {
+        // It was closed before it was known to be saved.
+        model.unsaved.remove(task);
     }
     if matches!(verb, Verb::Add { .. }) {
         model.expected = Some(task.clone());
@@ -145,54 +158,24 @@ fn done(model: &mut Model, verb: &Verb, text: &str, task: TaskId) -> Vec<Wish> {
     model.reload()
 }
 
+/// The popup that asked for it; or the same note, opened again before it was saved.
+fn is_for(popup: &Popup, verb: &Verb) -> bool {
+    let asked = matches!(&popup.waits, Some(Wish::Do(asked)) if asked == verb);
+    let same = |task: &TaskId, text: &str| popup.task.as_ref() == Some(task) && popup.typed() == text;
+    asked || matches!(verb, Verb::Note { task, text } if popup.purpose == Purpose::Note && same(task, text))
+}
+
 fn turned_down(model: &mut Model, verb: Verb, failure: &Failure) {
     model.busy = model.busy.saturating_sub(1);
     if let Verb::Save { task, .. } = verb {
-        return unsaved(model, task, failure);
+        return asking::unsaved(model, task, failure);
     }
     let mut said = Said::refused(&verb, failure);
-    match model.popup.as_mut().filter(|popup| popup.waits) {
+    match model.popup.as_mut().filter(|popup| is_for(popup, &verb)) {
         Some(popup) => {
             said.hints.retain(|hint| popup.purpose != Purpose::Move || hint != words::MENU);
-            (popup.said, popup.waits) = (Some(said), false);
+            (popup.said, popup.waits) = (Some(said), None);
         }
         None => model.notice = Some(Notice { task: verb.task().cloned(), said, again: Some(verb) }),
     }
-}
-
-/// Something that was refused before it became a verb.
-pub fn refused(model: &mut Model, task: Option<TaskId>, failure: &Failure) {
-    model.say(task, Said::refusal(failure));
-}
-
-/// An edited file that was not saved: the person says what becomes of it.
-pub fn unsaved(model: &mut Model, task: TaskId, failure: &Failure) {
-    ask(model, Some(task), failure, &[EDIT_AGAIN, LEAVE]);
-}
-
-fn ask(model: &mut Model, task: Option<TaskId>, failure: &Failure, choices: &[&'static str]) {
-    let mut popup = Popup::new(Purpose::Edited, "not saved");
-    popup.task = task;
-    popup.said = Some(Said::refusal(failure));
-    let text = |name: &str| match name {
-        EDIT_AGAIN => "back to the editor, with what you wrote",
-        SAVE_ANYWAY => "the board shows what is wrong",
-        _ => "what you wrote stays in a file, and the task as it was",
-    };
-    let entry = |name: &&str| Entry { name: (*name).into(), text: text(name).into(), ..Entry::default() };
-    popup.entries = choices.iter().map(entry).collect();
-    model.popup = Some(popup);
-}
-
-/// A note that comes from the editor.
-pub fn composed(model: &mut Model, task: TaskId, text: &str) -> Vec<Wish> {
-    super::popup::note(model, task);
-    if let Some(input) = model.popup.as_mut().and_then(|popup| popup.input.as_mut()) {
-        *input = crate::tui::model::Input::new(text.trim_end(), crate::tui::model::Lines::Many);
-    }
-    if text.trim().is_empty() {
-        model.popup = None;
-        return super::say(model, "an empty note is not saved");
-    }
-    super::popup::choose(model)
 }

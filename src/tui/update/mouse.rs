@@ -49,7 +49,7 @@ fn press(model: &mut Model, spot: Option<Spot>, double: bool, at: Instant) -> Ve
         Some(Spot::Key(key)) => super::key(model, key, at),
         Some(Spot::Entry(entry)) => {
             if let Some(popup) = &mut model.popup {
-                popup.at = entry;
+                popup.select(entry);
             }
             popup::choose(model)
         }

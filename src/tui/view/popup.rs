@@ -61,7 +61,7 @@ fn said(popup: &Popup, width: usize) -> Vec<Row> {
         rows = lines.into_iter().map(|line| vec![piece(line, Tone::Dim)]).collect();
         rows.resize(2, Row::new());
     }
-    if popup.waits {
+    if popup.waits.is_some() {
         rows = vec![vec![piece("…", Tone::Dim)]];
     }
     if !rows.is_empty() {

@@ -10,76 +10,11 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::Color;
 
 use super::{Theme, draw};
-use crate::app::{ClaimView, Column, Failure, Meaning, TaskView};
-use crate::task::{Problem, StateName, TaskId, Worker};
-use crate::tui::model::{Answer, Counts, Model, Named, Snapshot, Verb};
+use crate::app::{ClaimView, Column, Failure};
+use crate::task::{Problem, Worker};
+use crate::tui::made_up::{id, model, press};
+use crate::tui::model::{Answer, Model, Verb};
 use crate::tui::update;
-
-fn id(name: &str) -> TaskId {
-    TaskId::new(name).unwrap()
-}
-
-fn task(name: &str, title: &str) -> TaskView {
-    TaskView {
-        id: id(name),
-        kind: "issue",
-        title: title.into(),
-        state: String::new(),
-        priority: Some("P1"),
-        estimate: Some("S"),
-        labels: vec!["ui".into(), "日本".into()],
-        owner: None,
-        parent: None,
-        children: Vec::new(),
-        blocked_by: Vec::new(),
-        blocks: Vec::new(),
-        blocked: false,
-        ready: true,
-        claim: None,
-        artifacts: Default::default(),
-        github: None,
-        created: None,
-        updated: None,
-        problems: Vec::new(),
-        open_blockers: Vec::new(),
-    }
-}
-
-/// So many cards in each of the columns.
-fn model(cards: &[usize]) -> Model {
-    let names = ["Todo", "Doing", "設計中です", "Waiting for somebody far away", "Done"];
-    let meanings = [Meaning::Waiting, Meaning::Working, Meaning::Person, Meaning::Canceled, Meaning::Done];
-    let columns: Vec<Column> = cards
-        .iter()
-        .enumerate()
-        .map(|(at, count)| Column {
-            state: StateName::new(format!("{}{}", names[at % 5], if at < 5 { "" } else { " again" })),
-            meaning: meanings[at % 5],
-            points: 3,
-            tasks: (0..*count).map(|row| task(&format!("t-{at}x{row}"), &format!("Card {row} of {at}"))).collect(),
-        })
-        .collect();
-    let named = |column: &Column| {
-        let of = |task: &TaskView| Named {
-            id: task.id.clone(),
-            title: task.title.clone(),
-            state: column.state.clone(),
-            meaning: column.meaning,
-        };
-        column.tasks.iter().map(of).collect::<Vec<_>>()
-    };
-    let board = Snapshot {
-        name: "made up".into(),
-        me: "Ada".into(),
-        all: columns.iter().flat_map(named).collect(),
-        counts: Counts::of(&columns),
-        columns,
-        ..Snapshot::default()
-    };
-    let mut model = Model::new(String::new(), Timestamp::UNIX_EPOCH);
-    update::answer(&mut model, Answer::Board(Box::new(board)));
-    model
-}
 
 fn frame(model: &mut Model, width: u16, height: u16, color: bool) -> Buffer {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
@@ -100,12 +35,6 @@ fn text(buffer: &Buffer) -> Vec<String> {
         line
     };
     (0..buffer.area.height).map(line).collect()
-}
-
-fn press(model: &mut Model, keys: &str) {
-    for key in keys.chars() {
-        update::key(model, KeyEvent::new(KeyCode::Char(key), KeyModifiers::NONE), Instant::now());
-    }
 }
 
 #[test]
@@ -212,7 +141,7 @@ fn a_board_that_changes_keeps_the_selected_task_or_the_place_of_one_that_is_gone
     let selected = |model: &Model| model.task().map(|id| id.to_string()).unwrap_or_default();
     assert_eq!(selected(&model), "t-0x1");
     let change = |model: &mut Model, edit: &dyn Fn(&mut Vec<Column>)| {
-        let mut board = self::model(&[3, 3]).board;
+        let mut board = crate::tui::made_up::model(&[3, 3]).board;
         edit(&mut board.columns);
         update::answer(model, Answer::Board(Box::new(board)));
     };

@@ -7,7 +7,8 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
 use ratatui::crossterm::event;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
+use rustix::process::{Signal, kill_current_process_group};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::desk::{self, Desk};
 use super::editing::Work;
@@ -76,12 +77,15 @@ impl Session {
         let first = self.model.reload();
         self.carry_out(first)?;
         let mut drawn: Option<Instant> = None;
+        let mut heard = false;
         while !self.quit && asked_to_end.load(Ordering::Relaxed) == 0 {
-            let changed = self.take_in(answers)? | self.listen()?;
+            // Drawn before the person is listened to: what they click on is what they see.
+            let changed = self.take_in(answers)? | heard;
             if changed || drawn.is_none_or(|at| at.elapsed() > AGAIN) {
                 self.draw()?;
                 drawn = Some(Instant::now());
             }
+            heard = self.listen()?;
         }
         Ok(())
     }
@@ -147,8 +151,10 @@ impl Session {
                 Wish::Edit(id) => self.edit(&id)?,
                 Wish::Compose(id, text) => self.compose(id, &text)?,
                 Wish::Settle(id, settle) => self.settle(&id, settle)?,
+                // To all of the job, as the terminal would: a script that waits for the board stops with it. Where nobody
+                // could wake it again, the kernel does nothing.
                 Wish::Pause => {
-                    self.screen.lend(|| signal_hook::low_level::emulate_default_handler(SIGTSTP).ok())?;
+                    self.screen.lend(|| kill_current_process_group(Signal::TSTP).ok())?;
                 }
                 Wish::Quit => self.quit = true,
             }

@@ -56,10 +56,8 @@ fn is_overtaken(read: &Read, later: &Read) -> bool {
 }
 
 fn looked(options: &Options, read: Read) -> Answer {
-    match caught(|| read::read(&Workspace::open(options)?, &read)) {
-        Ok(answer) => answer,
-        Err(failure) => Answer::Unread { read, failure },
-    }
+    let answer = caught(|| read::read(&Workspace::open(options)?, &read));
+    answer.unwrap_or_else(|failure| Answer::Unread { read, failure })
 }
 
 fn done(options: &Options, verb: Verb) -> Answer {
@@ -86,9 +84,9 @@ pub fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure
     })
 }
 
-/// The board as it is now.
-pub fn load(ws: &Workspace, filter: &str) -> Result<Answer, Failure> {
-    read::read(ws, &Read::Board { filter: filter.to_owned() })
+/// What is read, here and now.
+pub fn answer(ws: &Workspace, read: Read) -> Answer {
+    read::read(ws, &read).unwrap_or_else(|failure| Answer::Unread { read, failure })
 }
 
 /// A part of the program that ended without a word.

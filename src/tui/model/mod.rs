@@ -19,7 +19,7 @@ pub use board::{Counts, Cursor, Named, Snapshot, age};
 pub use input::{Input, Lines};
 pub use popup::{Entry, Popup, Purpose, Said, SaidKind};
 pub use screens::{
-    Chain, ChainLine, Document, Link, Page, Reading, RoleLine, Screen, Seen, TaskScreen, Workers, task_of,
+    Chain, ChainLine, Document, Link, Page, Reading, RoleLine, Screen, Seen, TaskScreen, Workers, Wrapped, task_of,
 };
 pub use wish::{Answer, Read, Settle, Verb, Wish};
 
@@ -39,6 +39,9 @@ pub enum Tone {
     Label,
     Urgent,
 }
+
+/// Texts with their meaning, side by side.
+pub type Row = Vec<(String, Tone)>;
 
 #[derive(Debug)]
 pub struct Model {
@@ -95,11 +98,14 @@ pub struct Drawn {
     pub page: usize,
     /// How far the screen in sight can scroll.
     pub most: usize,
+    /// The selected card has room for what was said to it.
+    pub on_card: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Spot {
-    Card(usize, usize),
+    /// In this column; the board may have changed since.
+    Card(usize, TaskId),
     Column(usize),
     Head(usize),
     /// Several folded columns.
@@ -130,7 +136,7 @@ impl Model {
             unsaved: BTreeMap::new(),
             expected: None,
             now,
-            still: None,
+            still: Some("starting".into()),
             loaded: false,
             busy: 0,
             pending: None,
@@ -165,7 +171,7 @@ impl Model {
         wishes
     }
 
-    fn reading(screen: &Screen) -> Option<Read> {
+    pub fn reading(screen: &Screen) -> Option<Read> {
         match screen {
             Screen::Task(screen) => Some(Read::Task(screen.id.clone())),
             Screen::Graph(chain) => Some(Read::Chain(chain.id.clone())),
@@ -183,6 +189,6 @@ impl Model {
     }
 
     pub fn open_task(&mut self, id: TaskId) -> Vec<Wish> {
-        self.open(Screen::Task(TaskScreen { id, page: None, scroll: 0, link: None }))
+        self.open(Screen::Task(TaskScreen::new(id)))
     }
 }

@@ -30,10 +30,19 @@ fn put(model: &mut Model, answer: Answer) -> Vec<Wish> {
 fn loaded(model: &mut Model, board: Snapshot) {
     model.loaded = true;
     model.cursor.follow(&model.board, &board);
+    for screen in &mut model.screens {
+        if let Screen::Problems { at } = screen {
+            let file = model.board.problems.get(*at).map(|problem| &problem.file);
+            let files = board.problems.iter().map(|problem| &problem.file);
+            *at = followed(files, file, *at).unwrap_or(*at).min(board.problems.len().max(1) - 1);
+        }
+    }
     model.board = board;
-    if let Some(place) = model.expected.as_ref().and_then(|id| model.board.find(id)) {
+    // Where the filter hides it, it is not waited for: it would be jumped to at some later time.
+    if let Some(id) = model.expected.take_if(|id| model.board.all.iter().any(|named| named.id == *id))
+        && let Some(place) = model.board.find(&id)
+    {
         model.cursor.put(place);
-        model.expected = None;
     }
     let filtered = model.popup.as_mut().filter(|popup| popup.purpose == Purpose::Filter);
     if let Some(popup) = filtered.filter(|_| model.board.filter == model.filter) {
@@ -47,9 +56,10 @@ fn loaded(model: &mut Model, board: Snapshot) {
 fn read(model: &mut Model, reading: Reading) -> Vec<Wish> {
     match (reading, model.screens.last_mut(), model.popup.as_mut()) {
         (Reading::Task(page), Some(Screen::Task(screen)), _) if screen.id == page.shown.task.id => {
-            let count = page.links().len();
-            screen.link = screen.link.filter(|at| *at < count);
-            screen.page = Some(page);
+            let before = screen.page.as_ref().map(|page| page.links()).unwrap_or_default();
+            let links = page.links();
+            screen.link = screen.link.and_then(|at| followed(links.iter(), before.get(at), at));
+            (screen.page, screen.wrapped) = (Some(page), None);
         }
         (Reading::Chain { id, verdict, lines }, Some(Screen::Graph(chain)), _) if chain.id == id => {
             let selected = chain.selected().map_or_else(|| chain.id.clone(), |task| task.id.clone());
@@ -58,11 +68,13 @@ fn read(model: &mut Model, reading: Reading) -> Vec<Wish> {
             chain.at = tasks.enumerate().find(|(_, task)| task.id == selected).map_or(0, |(at, _)| at);
         }
         (Reading::Workers(seen), Some(Screen::Workers(workers)), _) => {
-            workers.at = workers.at.min(seen.tasks().len().max(1) - 1);
+            let before = workers.seen.as_ref().and_then(|seen| seen.tasks().get(workers.at).copied());
+            let at = followed(seen.tasks().into_iter(), before, workers.at).unwrap_or(workers.at);
+            workers.at = at.min(seen.tasks().len().max(1) - 1);
             workers.seen = Some(seen);
         }
         (Reading::Document { path, text }, Some(Screen::Document(document)), _) if document.path == path => {
-            document.text = Some(text);
+            (document.text, document.wrapped) = (Some(text), None);
         }
         (Reading::Targets { id, targets }, _, Some(popup))
             if popup.purpose == Purpose::Move && popup.task.as_ref() == Some(&id) =>
@@ -82,6 +94,12 @@ fn read(model: &mut Model, reading: Reading) -> Vec<Wish> {
         _ => {}
     }
     Vec::new()
+}
+
+/// Where in a list that was read again the selected thing is now; it may be there more than once.
+fn followed<T: PartialEq>(list: impl Iterator<Item = T>, selected: Option<T>, at: usize) -> Option<usize> {
+    let same = list.enumerate().filter(|(_, thing)| Some(thing) == selected.as_ref());
+    same.map(|(place, _)| place).min_by_key(|place| place.abs_diff(at))
 }
 
 /// The first state that it may go to is selected.
@@ -133,8 +151,10 @@ fn unread(model: &mut Model, read: Read, failure: &Failure) {
         (Read::Targets(_) | Read::Search(_), _) => {}
         // Gone since: the screen that showed it goes, too.
         (Read::Task(_) | Read::Chain(_) | Read::Document(_), _) if failure.code != "busy" => {
-            model.screens.pop();
-            model.say(None, said);
+            if model.screens.last().and_then(Model::reading) == Some(read) {
+                model.screens.pop();
+                model.say(None, said);
+            }
         }
         _ => model.say(None, said),
     }

@@ -70,6 +70,10 @@ fn plain(model: &mut Model, key: KeyEvent, at: Instant) -> Vec<Wish> {
     if let Some(motion) = Motion::of(key) {
         return screens::motion(model, motion);
     }
+    // Whoever presses control-r means something else than to release a claim.
+    if key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) {
+        return Vec::new();
+    }
     match key.code {
         KeyCode::Char('g') => {
             model.pending = Some(at);

@@ -4,8 +4,9 @@ use ratatui::crossterm::event::{KeyCode, KeyModifiers};
 
 use super::{answer, unsaved};
 use crate::app::{Doubts, Failure};
-use crate::tui::made_up::{id, model, press, press_key};
-use crate::tui::model::{Answer, Model, Purpose, Settle, Verb, Wish};
+use crate::task::Problem;
+use crate::tui::made_up::{id, model, press, press_key, task};
+use crate::tui::model::{Answer, Model, Purpose, Read, Reading, Screen, Seen, Settle, Snapshot, Verb, Wish};
 
 fn enter(model: &mut Model) -> Vec<Wish> {
     press_key(model, KeyCode::Enter, KeyModifiers::NONE)
@@ -111,4 +112,122 @@ fn wrong_values_are_saved_after_a_yes_and_nothing_else_is() {
     };
     assert_eq!(names(&mut model, crate::app::WRONG_VALUES), ["edit again", "save as it is", "leave it"]);
     assert_eq!(names(&mut model, "raced"), ["edit again", "leave it"]);
+}
+
+#[test]
+fn letters_with_control_or_alt_are_no_commands() {
+    for letter in "creamnbuwqF".chars() {
+        for modifiers in [KeyModifiers::CONTROL, KeyModifiers::ALT] {
+            let mut model = model(&[2]);
+            // Control-c quits; control-b and control-u scroll.
+            if letter != 'c' || modifiers == KeyModifiers::ALT {
+                assert_eq!(press_key(&mut model, KeyCode::Char(letter), modifiers), [], "{modifiers:?} {letter}");
+                assert!(model.popup.is_none() && model.screens.is_empty(), "{modifiers:?} {letter}");
+            }
+        }
+    }
+}
+
+fn board(model: &mut Model, edit: impl FnOnce(&mut Snapshot)) {
+    let mut board = crate::tui::made_up::model(&[3, 3]).board;
+    board.filter.clone_from(&model.filter);
+    edit(&mut board);
+    answer(model, Answer::Board(Box::new(board)));
+}
+
+#[test]
+fn a_refused_filter_is_read_again_and_says_so_again() {
+    let mut model = model(&[3, 3]);
+    press(&mut model, "fno:such");
+    let refuse = |model: &mut Model| {
+        let read = Read::Board { filter: "no:such".into() };
+        answer(model, Answer::Unread { read, failure: Failure::usage("bad", "no such key") });
+        assert!(model.popup.as_ref().unwrap().said.is_some());
+    };
+    refuse(&mut model);
+    assert_eq!(enter(&mut model), [Wish::Read(Read::Board { filter: "no:such".into() })]);
+    refuse(&mut model);
+    assert_eq!(enter(&mut model).len(), 1, "and again");
+}
+
+#[test]
+fn enter_after_nothing_was_found_searches_again() {
+    let mut model = model(&[1]);
+    press(&mut model, "/x");
+    for _ in 0..2 {
+        answer(&mut model, Answer::Read(Reading::Found { text: "x".into(), hits: Vec::new() }));
+        assert_eq!(enter(&mut model), [Wish::Read(Read::Search("x".into()))]);
+    }
+}
+
+#[test]
+fn nobody_insists_on_another_move_than_the_one_that_was_refused() {
+    let mut model = model(&[2]);
+    press(&mut model, "m");
+    let popup = model.popup.as_mut().unwrap();
+    popup.entries =
+        ["Doing", "Done"].map(|name| crate::tui::model::Entry { name: name.into(), ..Default::default() }).into();
+    let refused = verb(enter(&mut model));
+    let failure = Failure::refused("not-allowed", "no").advice("a person may insist with `--force`");
+    answer(&mut model, Answer::Refused { verb: refused, failure });
+    assert!(model.popup.as_ref().unwrap().said.as_ref().unwrap().insist);
+    press(&mut model, "j");
+    assert_eq!(press(&mut model, "F"), []);
+}
+
+#[test]
+fn a_new_task_that_the_filter_hides_is_not_jumped_to_later() {
+    let mut model = model(&[3, 3]);
+    let hide = |board: &mut Snapshot| drop(board.columns[1].tasks.pop());
+    press(&mut model, "a");
+    let add = Verb::Add { title: "x".into() };
+    answer(&mut model, Answer::Done { verb: add, text: String::new(), task: id("t-1x2") });
+    board(&mut model, |board| board.all.retain(|named| named.id != id("t-1x2")));
+    assert!(model.expected.is_some(), "what was read before it was added says nothing");
+    board(&mut model, hide);
+    board(&mut model, |_| {});
+    assert_eq!(model.task(), Some(id("t-0x0")));
+}
+
+#[test]
+fn a_page_that_cannot_be_read_closes_itself_and_no_other() {
+    let mut model = model(&[3]);
+    let gone = |model: &mut Model, name: &str| {
+        let failure = Failure::refused("unknown-task", "gone");
+        answer(model, Answer::Unread { read: Read::Task(id(name)), failure });
+    };
+    model.open_task(id("t-0x0"));
+    model.open_task(id("t-0x1"));
+    gone(&mut model, "t-0x0");
+    assert_eq!(model.screens.len(), 2);
+    gone(&mut model, "t-0x1");
+    assert_eq!(model.screens.len(), 1);
+}
+
+#[test]
+fn what_is_selected_in_a_list_stays_selected_when_lines_come_and_go() {
+    let mut model = model(&[3, 3]);
+    let seen = |names: &[&str]| {
+        let steps = names.iter().map(|name| task(name, "step")).collect();
+        Answer::Read(Reading::Workers(Seen { claims: Vec::new(), roles: Vec::new(), steps, runs: Vec::new() }))
+    };
+    press(&mut model, "w");
+    answer(&mut model, seen(&["t-a", "t-b", "t-c"]));
+    press(&mut model, "j");
+    answer(&mut model, seen(&["t-new", "t-a", "t-b", "t-c"]));
+    assert_eq!(model.task(), Some(id("t-b")));
+    answer(&mut model, seen(&["t-c"]));
+    assert_eq!(model.task(), Some(id("t-c")));
+    let broken = |names: &'static [&str]| {
+        move |board: &mut Snapshot| {
+            board.problems =
+                names.iter().map(|name| Problem::whole(format!(".ralph/tasks/{name}.toml"), "bad")).collect();
+        }
+    };
+    board(&mut model, broken(&["t-a", "t-b"]));
+    press(&mut model, "!j");
+    board(&mut model, broken(&["t-0", "t-a", "t-b"]));
+    assert_eq!(model.task(), Some(id("t-b")));
+    board(&mut model, broken(&["t-0"]));
+    assert!(matches!(model.screens.last(), Some(Screen::Problems { at: 0 })));
 }

@@ -6,14 +6,14 @@ use jiff::Timestamp;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::{Event, KeyCode, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::style::Color;
 
 use super::{Theme, draw};
 use crate::app::{ClaimView, Column, Failure};
 use crate::task::{Problem, Worker};
-use crate::tui::made_up::{id, model, press};
-use crate::tui::model::{Answer, Model, Verb};
+use crate::tui::made_up::{id, model, press, press_key, task};
+use crate::tui::model::{Answer, ChainLine, Model, Reading, Spot, Verb};
 use crate::tui::update;
 
 fn frame(model: &mut Model, width: u16, height: u16, color: bool) -> Buffer {
@@ -156,7 +156,78 @@ fn a_board_that_changes_keeps_the_selected_task_or_the_place_of_one_that_is_gone
     assert_eq!(model.cursor.column, 0);
 }
 
-/// Anything may be pressed at any size, and nothing is drawn where there is nothing.
+#[test]
+fn a_refusal_that_a_card_has_no_room_for_is_on_the_status_line() {
+    let mut model = model(&[2, 2]);
+    let failure = Failure::refused("held", "somebody has it").advice("wait until it is free").advice("or ask");
+    update::answer(&mut model, Answer::Refused { verb: Verb::Claim(id("t-0x0")), failure });
+    let lines = text(&frame(&mut model, 40, 10, true));
+    assert!(lines.iter().any(|line| line.starts_with(" ✗ somebody has it")), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.starts_with(" → or ask")), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.contains("t-0x0")), "{lines:#?}");
+}
+
+fn click(model: &mut Model, (column, row): (u16, u16)) {
+    let kind = MouseEventKind::Down(MouseButton::Left);
+    let event = MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE };
+    update::event(model, Event::Mouse(event), Instant::now());
+}
+
+#[test]
+fn a_click_is_on_the_card_that_was_seen_whatever_the_board_has_become() {
+    let clicked = |edit: &dyn Fn(&mut Vec<Column>)| {
+        let mut model = model(&[3, 3]);
+        frame(&mut model, 80, 24, true);
+        let seen = Spot::Card(1, id("t-1x1"));
+        let area = model.drawn.spots.iter().find(|(_, spot)| *spot == seen).unwrap().0;
+        let mut board = crate::tui::made_up::model(&[3, 3]).board;
+        edit(&mut board.columns);
+        update::answer(&mut model, Answer::Board(Box::new(board)));
+        click(&mut model, (area.x + 1, area.y + 1));
+        frame(&mut model, 80, 24, true);
+        model.task()
+    };
+    assert_eq!(clicked(&|columns| drop(columns[1].tasks.remove(0))), Some(id("t-1x1")));
+    assert_eq!(clicked(&|columns| columns.truncate(1)), Some(id("t-0x0")));
+}
+
+#[test]
+fn what_is_not_drawn_any_more_cannot_be_clicked() {
+    let mut model = model(&[3, 3]);
+    frame(&mut model, 80, 24, true);
+    frame(&mut model, 30, 8, true);
+    assert!(model.drawn.spots.is_empty());
+}
+
+#[test]
+fn a_chain_of_many_lanes_leaves_room_for_names() {
+    let mut model = model(&[1]);
+    press(&mut model, "g");
+    update::beat(&mut model, Instant::now() + std::time::Duration::from_secs(1));
+    let line = |at: usize| ChainLine {
+        drawing: format!("{}o {}", "│ ".repeat(at), "│ ".repeat(39 - at)),
+        task: Some(Box::new(task(&format!("t-lane{at}"), "One of many"))),
+    };
+    let lines = (0..40).map(line).collect();
+    update::answer(&mut model, Answer::Read(Reading::Chain { id: id("t-0x0"), verdict: String::new(), lines }));
+    for key in ["", "G"] {
+        press(&mut model, key);
+        let lines = text(&frame(&mut model, 80, 24, true));
+        let named = lines.iter().filter(|line| line.contains("t-lane") && line.contains("One of many")).count();
+        assert_eq!(named, 19, "{lines:#?}");
+    }
+}
+
+#[test]
+fn it_is_called_live_only_once_somebody_watches() {
+    let mut model = model(&[1]);
+    assert!(text(&frame(&mut model, 80, 24, true)).concat().contains("not live"));
+    update::answer(&mut model, Answer::Live(Ok(())));
+    assert!(text(&frame(&mut model, 80, 24, true)).concat().contains("· live"));
+}
+
+/// Anything may be pressed at any size, and nothing is drawn where there is nothing. With something to read on every screen it
+/// is tried on a real board.
 #[test]
 fn no_size_and_no_key_makes_it_panic() {
     let keys = "jklhGgmq/xf?abunwcreR!F";
@@ -167,10 +238,10 @@ fn no_size_and_no_key_makes_it_panic() {
                 press(&mut model, &key.to_string());
                 frame(&mut model, width, height, true);
                 for code in [KeyCode::Tab, KeyCode::Enter, KeyCode::Down, KeyCode::Left, KeyCode::Backspace] {
-                    update::key(&mut model, KeyEvent::new(code, KeyModifiers::NONE), Instant::now());
+                    press_key(&mut model, code, KeyModifiers::NONE);
                     frame(&mut model, width, height, true);
                 }
-                update::key(&mut model, KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE), Instant::now());
+                press_key(&mut model, KeyCode::Esc, KeyModifiers::NONE);
             }
         }
     }

@@ -168,7 +168,7 @@ fn nobody_insists_on_another_move_than_the_one_that_was_refused() {
     popup.entries =
         ["Doing", "Done"].map(|name| crate::tui::model::Entry { name: name.into(), ..Default::default() }).into();
     let refused = verb(enter(&mut model));
-    let failure = Failure::refused("not-allowed", "no").advice("a person may insist with `--force`");
+    let failure = Failure { insist: true, ..Failure::refused("not-allowed", "no") };
     answer(&mut model, Answer::Refused { verb: refused, failure });
     assert!(model.popup.as_ref().unwrap().said.as_ref().unwrap().insist);
     press(&mut model, "j");

@@ -57,7 +57,7 @@ pub struct Model {
     pub notice: Option<Notice>,
     /// Notes that were begun and not saved.
     pub unsaved: BTreeMap<TaskId, String>,
-    /// A task to go to as soon as the board shows it.
+    /// A new task, selected as soon as the board shows it; until then keys are about it already.
     pub expected: Option<TaskId>,
     pub now: Timestamp,
     /// Why the board is not followed.
@@ -149,7 +149,7 @@ impl Model {
     /// The task that a key is about.
     pub fn task(&self) -> Option<TaskId> {
         match self.screens.last() {
-            None => self.cursor.task(&self.board).map(|task| task.id.clone()),
+            None => self.expected.clone().or_else(|| self.cursor.task(&self.board).map(|task| task.id.clone())),
             Some(Screen::Task(screen)) => Some(screen.id.clone()),
             Some(Screen::Graph(chain)) => chain.selected().map(|task| task.id.clone()),
             Some(Screen::Workers(workers)) => {

@@ -69,7 +69,7 @@ fn press(model: &mut Model, spot: Option<Spot>, double: bool, at: Instant) -> Ve
 }
 
 fn pick_card(model: &mut Model, task: TaskId, double: bool) -> Vec<Wish> {
-    model.notice = None;
+    (model.notice, model.expected) = (None, None);
     let Some(place) = model.board.find(&task) else { return Vec::new() };
     model.cursor.put(place);
     if double {

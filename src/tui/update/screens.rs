@@ -27,6 +27,8 @@ pub fn motion(model: &mut Model, motion: Motion) -> Vec<Wish> {
 }
 
 fn on_board(model: &mut Model, motion: Motion) -> Vec<Wish> {
+    // Whoever goes on does not want to be called back.
+    model.expected = None;
     let (board, cursor) = (&model.board, &mut model.cursor);
     match motion {
         Motion::Left => drop(cursor.sideways(board, -1)),

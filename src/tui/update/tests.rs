@@ -190,6 +190,14 @@ fn a_new_task_that_the_filter_hides_is_not_jumped_to_later() {
 }
 
 #[test]
+fn a_key_right_after_a_task_was_added_is_about_the_new_one() {
+    let mut model = model(&[3, 3]);
+    done(&mut model, Verb::Add { title: "x".into() });
+    assert_eq!(press(&mut model, "c"), [Wish::Do(Verb::Claim(id("t-new")))]);
+    assert_eq!(press(&mut model, "jc"), [Wish::Do(Verb::Claim(id("t-0x1")))]);
+}
+
+#[test]
 fn a_page_that_cannot_be_read_closes_itself_and_no_other() {
     let mut model = model(&[3]);
     let gone = |model: &mut Model, name: &str| {

@@ -201,7 +201,8 @@ impl<'a> Cards<'a> {
             let (_, tone) = words::mark(task, self.column.meaning);
             for (line, content) in rows.iter().enumerate() {
                 let y = y + 1 + line as u16;
-                if y + 1 >= area.bottom() && end > area.bottom() {
+                // The last line of a selected one is its frame's.
+                if y + u16::from(row == Some(at)) >= place.bottom() {
                     break;
                 }
                 if row != Some(at) {

@@ -13,7 +13,7 @@ use super::{Theme, draw};
 use crate::app::{ClaimView, Column, Failure};
 use crate::task::{Problem, Worker};
 use crate::tui::made_up::{id, model, press, press_key, task};
-use crate::tui::model::{Answer, ChainLine, Model, Reading, Spot, Verb};
+use crate::tui::model::{Answer, ChainLine, Model, Read, Reading, Spot, Verb};
 use crate::tui::update;
 
 fn frame(model: &mut Model, width: u16, height: u16, color: bool) -> Buffer {
@@ -165,6 +165,22 @@ fn a_refusal_that_a_card_has_no_room_for_is_on_the_status_line() {
     assert!(lines.iter().any(|line| line.starts_with(" ✗ somebody has it")), "{lines:#?}");
     assert!(lines.iter().any(|line| line.starts_with(" → or ask")), "{lines:#?}");
     assert!(lines.iter().any(|line| line.contains("t-0x0")), "{lines:#?}");
+}
+
+#[test]
+fn what_is_too_high_for_the_screen_ends_at_its_frame() {
+    let mut model = model(&[1]);
+    model.board.columns[0].tasks[0].title = "A title that takes two lines of its card".into();
+    for height in 10..14 {
+        let lines = text(&frame(&mut model, 40, height, true));
+        let edges = lines.iter().filter(|line| line.contains(['╭', '╰'])).collect::<Vec<_>>();
+        assert!(edges.len() == 2 && edges[1].starts_with("╰──────────"), "{lines:#?}");
+    }
+    press(&mut model, "f");
+    let failure = Failure::usage("no-term", "no such term").advice("one of very many words ".repeat(20));
+    update::answer(&mut model, Answer::Unread { read: Read::Board { filter: String::new() }, failure });
+    let lines = text(&frame(&mut model, 40, 10, true));
+    assert!(lines[8].contains("╰──────") && lines[9].contains("⏎ keep"), "{lines:#?}");
 }
 
 fn click(model: &mut Model, (column, row): (u16, u16)) {

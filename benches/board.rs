@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use ralph::app::{Options, Workspace};
 use ralph::tui::Frames;
+use ratatui::crossterm::event::KeyCode::{self, Char, Enter};
 
 const RALPH: &str = env!("CARGO_BIN_EXE_ralph");
 const FRAMES: usize = 400;
@@ -24,28 +25,39 @@ fn main() {
     let folder = tempfile::tempdir().unwrap();
     board(folder.path(), tasks);
     let ws = Workspace::open(&Options { dir: folder.path().to_owned(), ..Options::default() }).unwrap();
-    for (width, height) in [(80, 24), (120, 40), (300, 90)] {
+    for size in [(80, 24), (120, 40), (300, 90)] {
         let begun = Instant::now();
-        let mut full = Frames::new(Some(&ws), width, height).unwrap();
-        let read = begun.elapsed();
-        let mut empty = Frames::new(None, width, height).unwrap();
-        let (mut drawn, mut floor) = (Vec::new(), Vec::new());
-        for (at, key) in "jljGlkggjj".chars().cycle().take(FRAMES).enumerate() {
-            full.press(key);
-            drawn.push(full.draw());
-            empty.press(if at % 2 == 0 { 'j' } else { 'k' });
-            floor.push(empty.draw());
-        }
-        let ((median, worst), (base, _)) = (middle(&mut drawn), middle(&mut floor));
-        println!(
-            "{tasks} tasks, {width}×{height}: a frame takes {:.2} ms, at worst {:.2} ms, {:.1} × an empty one; read in {:.0} ms",
-            ms(median),
-            ms(worst),
-            median.as_secs_f64() / base.as_secs_f64(),
-            ms(read)
-        );
-        assert!(median < BAR, "a frame takes {} ms", ms(median));
+        drop(Frames::new(Some(&ws), size.0, size.1));
+        println!("{tasks} tasks, {}×{}, read in {:.0} ms", size.0, size.1, ms(begun.elapsed()));
+        measure(&ws, size, "board", &[], "jljGlkggjj");
+        measure(&ws, size, "graph", &[Char('/'), Char('h'), Char('u'), Char('b'), Enter, Char('g')], "jjGkgg");
+        measure(&ws, size, "long page", &[Char('/'), Char('s'), Char('a'), Char('g'), Char('a'), Enter], "jjG jkgg");
     }
+}
+
+/// Frames of a screen that keys have opened, each after another key, beside those of an empty board.
+fn measure(ws: &Workspace, (width, height): (u16, u16), what: &str, opening: &[KeyCode], keys: &str) {
+    let mut full = Frames::new(Some(ws), width, height);
+    let mut empty = Frames::new(None, width, height);
+    opening.iter().for_each(|key| full.press(*key));
+    full.rest();
+    let first = full.draw();
+    let (mut drawn, mut floor) = (Vec::new(), Vec::new());
+    for (at, key) in keys.chars().cycle().take(FRAMES).enumerate() {
+        full.press(Char(key));
+        drawn.push(full.draw());
+        empty.press(Char(if at % 2 == 0 { 'j' } else { 'k' }));
+        floor.push(empty.draw());
+    }
+    let ((median, worst), (base, _)) = (middle(&mut drawn), middle(&mut floor));
+    println!(
+        "  {what}: a frame takes {:.2} ms, one of a hundred {:.2} ms, the first {:.2} ms; {:.1} × an empty one",
+        ms(median),
+        ms(worst),
+        ms(first),
+        median.as_secs_f64() / base.as_secs_f64(),
+    );
+    assert!(worst < BAR, "a frame of the {what} takes {} ms", ms(worst));
 }
 
 fn ms(time: Duration) -> f64 {
@@ -58,14 +70,19 @@ fn middle(times: &mut [Duration]) -> (Duration, Duration) {
     (times[times.len() / 2], times[times.len() * 99 / 100])
 }
 
-/// Every state has some, each with a title, labels and blockers of its own.
+/// Every state has some, each with a title, labels and blockers of its own; one that forty others wait for; and one with a
+/// description of a megabyte, half of it without a blank.
 fn board(root: &Path, tasks: usize) {
     const STATES: [&str; 6] = ["Backlog", "Research Needed", "Ready for Plan", "Plan in Review", "In Review", "Done"];
     run(Command::new("git").args(["init", "-q", "-b", "main"]), root);
     run(Command::new(RALPH).arg("init"), root);
     let line = |n: usize| {
-        let blocker =
-            if n > 10 && n.is_multiple_of(3) { format!(",\"blocked_by\":[\"r{}\"]", n - 7) } else { String::new() };
+        let blocker = match n {
+            0..=10 => String::new(),
+            11..=50 => ",\"blocked_by\":[\"hub\"]".to_owned(),
+            _ if n.is_multiple_of(3) => format!(",\"blocked_by\":[\"r{}\"]", n - 7),
+            _ => String::new(),
+        };
         format!(
             "{{\"ref\":\"r{n}\",\"title\":\"Task number {n} with a title that takes two lines of a card 日本\",\"state\":\"{}\",\
              \"priority\":\"P{}\",\"estimate\":\"S\",\"labels\":[\"area-{}\",\"bug\"]{blocker}}}\n",
@@ -74,7 +91,11 @@ fn board(root: &Path, tasks: usize) {
             n % 17
         )
     };
-    std::fs::write(root.join("tasks.jsonl"), (0..tasks).map(line).collect::<String>()).unwrap();
+    let hub = "{\"ref\":\"hub\",\"title\":\"The hub\"}\n".to_owned();
+    let text = format!("{} {}", "word ".repeat(100_000), "x".repeat(500_000));
+    let saga = format!("{{\"title\":\"The saga\",\"description\":\"{text}\"}}\n");
+    let lines: String = [hub, saga].into_iter().chain((0..tasks).map(line)).collect();
+    std::fs::write(root.join("tasks.jsonl"), lines).unwrap();
     run(Command::new(RALPH).args(["task", "add", "--from", "tasks.jsonl"]), root);
 }
 

@@ -45,7 +45,7 @@ impl Meaning {
     }
 }
 
-/// Every state of the workflow, with the tasks that the query finds. Where one is asked for with `all`, the finished, too.
+/// Every state of the workflow, with the tasks that the query finds; then states that only tasks know. Where one is asked for with `all`, the finished, too.
 pub fn columns(ws: &Workspace, query: &Query) -> Result<Vec<Column>, Failure> {
     let board = ws.board()?;
     let standings = Standings::new(&board, ws.rules());
@@ -53,22 +53,29 @@ pub fn columns(ws: &Workspace, query: &Query) -> Result<Vec<Column>, Failure> {
     let estimates: Vec<u32> =
         places.iter().map(|&at| board.tasks()[at].estimate.map_or(0, |estimate| estimate.points())).collect();
     let kind = if query.kinds == [Kind::Step] { Kind::Step } else { Kind::Issue };
-    let mut columns: Vec<Column> = ws
-        .flow()
-        .states_of(kind)
-        .iter()
-        .map(|state| Column {
-            state: state.name.clone(),
-            meaning: Meaning::of(ws, state),
-            points: 0,
-            tasks: Vec::new(),
-        })
-        .collect();
+    let mut columns: Vec<Column> =
+        ws.flow().states_of(kind).iter().map(|state| Column::new(state.name.clone(), Meaning::of(ws, state))).collect();
     for (task, points) in views(board, &standings, &places).into_iter().zip(estimates) {
-        if let Some(column) = columns.iter_mut().find(|column| column.state.as_str() == task.state) {
-            column.points += points;
-            column.tasks.push(task);
-        }
+        let column = match columns.iter().position(|column| column.state.as_str() == task.state) {
+            Some(at) => &mut columns[at],
+            // A state that the workflow does not know, or not for this kind: nobody is to miss the task.
+            None => columns.push_mut(Column::of_another(ws, &task.state)),
+        };
+        column.points += points;
+        column.tasks.push(task);
     }
     Ok(columns)
+}
+
+impl Column {
+    fn new(state: StateName, meaning: Meaning) -> Self {
+        Self { state, meaning, points: 0, tasks: Vec::new() }
+    }
+
+    fn of_another(ws: &Workspace, state: &str) -> Self {
+        let name = StateName::new(state);
+        let known = [Kind::Issue, Kind::Step].into_iter().find_map(|kind| ws.flow().state(kind, &name));
+        let meaning = known.map_or(Meaning::Person, |state| Meaning::of(ws, state));
+        Self::new(name, meaning)
+    }
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::{Failure, FieldChange, Workspace};
 use crate::board::{Board, Change, Move, Op, Place, Target, Verdict};
 use crate::store::codec::{self, Doc};
+use crate::store::merge::merge;
 use crate::task::{Key, Problem, TaskId, Value};
 
 /// A file as it was handed to the editor.
@@ -22,23 +23,46 @@ pub struct Edited {
     pub problems: Vec<Problem>,
 }
 
+/// What becomes of a text whose values are wrong, though it can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Doubts {
+    Refuse,
+    /// A person has seen them, and said yes.
+    Accept,
+}
+
 /// Also for files that cannot be read as a task: here is where they are mended.
 pub fn begin_edit(ws: &Workspace, id: &TaskId) -> Result<Editing, Failure> {
     let text = ws.store.text_of(&ws.store.path(id, &Place::Task))?.ok_or_else(|| ws.store.absent(id))?;
     Ok(Editing { id: id.clone(), text })
 }
 
+/// Somebody has changed the file meanwhile: both changes in one text. What both have set stands between marks, for the
+/// person to choose.
+pub fn resume_edit(ws: &Workspace, editing: &Editing, text: &str) -> Result<(Editing, String), Failure> {
+    let now = begin_edit(ws, &editing.id)?;
+    let merged = match merge(&editing.text, text, &now.text) {
+        Some(merged) => merged.text,
+        // One of them is no TOML yet: lines are all there is to merge.
+        None => diffy::merge(&editing.text, text, &now.text).unwrap_or_else(|marked| marked),
+    };
+    Ok((now, merged))
+}
+
 /// Problems that the text would have as a task file; an error is one that cannot be saved at all.
-pub fn check(ws: &Workspace, id: &TaskId, text: &str) -> Result<Vec<Problem>, Failure> {
+fn check(ws: &Workspace, id: &TaskId, text: &str) -> Result<Vec<Problem>, Failure> {
     let shown = ws.store.shown(&ws.store.path(id, &Place::Task));
     Ok(codec::read(id, &shown, text, ws.flow())?.task.problems)
 }
 
-pub fn finish_edit(ws: &Workspace, editing: &Editing, text: &str) -> Result<Edited, Failure> {
+pub fn finish_edit(ws: &Workspace, editing: &Editing, text: &str, doubts: Doubts) -> Result<Edited, Failure> {
     let id = &editing.id;
     let problems = check(ws, id, text)?;
     if text == editing.text {
         return Ok(Edited { task: id.clone(), changed: false, changes: Vec::new(), problems });
+    }
+    if doubts == Doubts::Refuse && !problems.is_empty() {
+        return Err(wrong_values(&problems));
     }
     let lock = ws.lock()?;
     refuse_cycles(ws, id, text)?;
@@ -58,6 +82,14 @@ pub fn finish_edit(ws: &Workspace, editing: &Editing, text: &str) -> Result<Edit
     }
     Ok(Edited { task: id.clone(), changed: true, changes: differences(id, &editing.text, text), problems })
 }
+
+fn wrong_values(problems: &[Problem]) -> Failure {
+    let causes = problems.iter().map(ToString::to_string).collect();
+    Failure { causes, ..Failure::refused(WRONG_VALUES, "the edited file has wrong values") }
+}
+
+/// The code of a refusal that a person can say yes to.
+pub const WRONG_VALUES: &str = "bad-values";
 
 fn refuse_cycles(ws: &Workspace, id: &TaskId, text: &str) -> Result<(), Failure> {
     let read = codec::read(id, "", text, ws.flow())?.task;

@@ -22,6 +22,9 @@ pub struct Failure {
     pub message: String,
     pub causes: Vec<String>,
     pub hints: Vec<Hint>,
+    /// A person may do it all the same; how that is said is a matter of each face.
+    #[serde(skip)]
+    pub insist: bool,
 }
 
 /// What the caller can do about it; each has its exit code.
@@ -62,7 +65,7 @@ pub enum Hint {
 
 impl Failure {
     pub fn new(kind: FailureKind, code: &'static str, message: impl Into<String>) -> Self {
-        Self { kind, code, message: message.into(), causes: Vec::new(), hints: Vec::new() }
+        Self { kind, code, message: message.into(), causes: Vec::new(), hints: Vec::new(), insist: false }
     }
 
     pub fn refused(code: &'static str, message: impl Into<String>) -> Self {
@@ -86,6 +89,10 @@ impl Failure {
     #[must_use]
     pub fn advice(self, text: impl Into<String>) -> Self {
         self.hint(Hint::Advice { text: text.into() })
+    }
+
+    fn insistable(self) -> Self {
+        Self { insist: true, ..self }
     }
 
     /// The task that was chosen has changed since, or somebody else has it: there is other work.
@@ -301,7 +308,7 @@ impl Failure {
         let raced = |code, message| Self::new(FailureKind::Raced, code, message);
         match refusal {
             Refusal::Held { task, .. } => raced("held", message).hint(Hint::Wait { task: task.clone() }),
-            Refusal::Lacks { task, kind } => Self::refused("no-artifact", message).advice(format!(
+            Refusal::Lacks { task, kind } => Self::refused("no-artifact", message).insistable().advice(format!(
                 "`ralph artifact new {kind} {task}` makes it, `ralph artifact link {kind} {task}` hands it in; \
                  a person may insist with `--force`"
             )),
@@ -314,7 +321,8 @@ impl Failure {
             Refusal::RoleFull { .. } => raced("role-full", message).advice("wait until one of them is done"),
             Refusal::WorkerFull { .. } => Self::refused("worker-full", message).advice("finish or release it first"),
             Refusal::NotAllowed { actor, .. } if actor == "a person" => {
-                Self::refused("not-allowed", message).hint(Hint::Workflow).advice("a person may insist with `--force`")
+                let refused = Self::refused("not-allowed", message).insistable();
+                refused.hint(Hint::Workflow).advice("a person may insist with `--force`")
             }
             Refusal::NotAllowed { .. } => Self::refused("not-allowed", message).hint(Hint::Workflow),
             Refusal::NoSuchIntent { .. } | Refusal::NoPlainIntent { .. } => {

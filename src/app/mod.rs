@@ -87,7 +87,7 @@ pub use commit::{BoardCommit, commit};
 pub use diff::{TaskDiff, diff};
 pub use doctor::{Diagnosis, DoctorFinding, doctor};
 pub use draft::Draft;
-pub use edit::{Edited, Editing, begin_edit, check as check_edit, finish_edit};
+pub use edit::{Doubts, Edited, Editing, WRONG_VALUES, begin_edit, finish_edit, resume_edit};
 pub use failure::{Failure, FailureKind, Hint};
 pub use graph::{GraphNode, Graphed, TreeNode, graph, tree};
 pub use history::{LogLine, LogQuery, Undone, log, undo};

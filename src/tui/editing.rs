@@ -1,61 +1,97 @@
 //! The person's editor: a task's file, or a note; what was written is saved, or stays in a file.
 
-use super::model::{Purpose, Settle, Verb, Wish};
+use super::model::{Settle, Verb, Wish};
 use super::session::Session;
 use super::update;
-use crate::app::{self, Draft, Failure};
+use crate::app::{self, Doubts, Draft, Editing, Failure, Workspace};
 use crate::task::TaskId;
+
+/// A file in the person's hands, until it is saved.
+pub(super) struct Work {
+    pub(super) draft: Draft,
+    editing: Editing,
+    /// As the editor left it, where that ended well.
+    written: Option<String>,
+}
+
+impl Work {
+    fn begin(ws: &Workspace, id: &TaskId) -> Result<Self, Failure> {
+        let editing = app::begin_edit(ws, id)?;
+        Ok(Self { draft: named(id, &editing.text)?, editing, written: None })
+    }
+
+    /// Onto what the file says now: otherwise a change by somebody else would stand against it for ever.
+    fn rebase(&mut self, ws: &Workspace) -> Result<(), Failure> {
+        let Some(text) = &self.written else { return Ok(()) };
+        let (editing, merged) = app::resume_edit(ws, &self.editing, text)?;
+        if merged != *text {
+            self.draft = named(&editing.id, &merged)?;
+        }
+        self.editing = editing;
+        Ok(())
+    }
+}
+
+fn named(id: &TaskId, text: &str) -> Result<Draft, Failure> {
+    Draft::new(&format!("{id}.toml"), text)
+}
 
 impl Session {
     pub(super) fn edit(&mut self, id: &TaskId) -> Result<(), Failure> {
-        let begun = app::begin_edit(&self.ws, id).and_then(|editing| {
-            let draft = Draft::new(&format!("{id}.toml"), &editing.text)?;
-            Ok((draft, editing, String::new()))
-        });
-        match begun {
-            Ok(begun) => self.draft = Some(begun),
+        if self.works.contains_key(id) {
+            // Of two saves of one file, the second would be refused for what the first has done.
+            update::say(&mut self.model, &format!("{id} is being saved: try again in a moment"));
+            return Ok(());
+        }
+        match Work::begin(&self.ws, id) {
+            Ok(work) => {
+                self.works.insert(id.clone(), work);
+                self.in_editor(id)
+            }
             Err(failure) => {
                 update::refused(&mut self.model, Some(id.clone()), &failure);
-                return Ok(());
-            }
-        }
-        self.edit_again()
-    }
-
-    fn edit_again(&mut self) -> Result<(), Failure> {
-        let Some((draft, editing, written)) = &mut self.draft else { return Ok(()) };
-        match self.screen.lend(|| draft.edit())? {
-            Ok(text) => {
-                written.clone_from(&text);
-                let (task, old) = (editing.id.clone(), editing.text.clone());
-                self.carry_out(vec![Wish::Do(Verb::Save { task, old, new: text, anyway: false })])
-            }
-            Err(failure) => {
-                update::unsaved(&mut self.model, editing.id.clone(), &failure);
                 Ok(())
             }
         }
+    }
+
+    fn in_editor(&mut self, id: &TaskId) -> Result<(), Failure> {
+        let Some(work) = self.works.get_mut(id) else { return Ok(()) };
+        match self.screen.lend(|| work.draft.edit())? {
+            Ok(text) => {
+                work.written = Some(text);
+                self.save(id, Doubts::Refuse)
+            }
+            Err(failure) => {
+                work.written = None;
+                update::unsaved(&mut self.model, id.clone(), &failure);
+                Ok(())
+            }
+        }
+    }
+
+    fn save(&mut self, id: &TaskId, doubts: Doubts) -> Result<(), Failure> {
+        let written = self.works.get(id).and_then(|work| Some((work.editing.text.clone(), work.written.clone()?)));
+        let Some((old, new)) = written else { return Ok(()) };
+        self.carry_out(vec![Wish::Do(Verb::Save { task: id.clone(), old, new, doubts })])
     }
 
     /// What to do with a file that was not saved.
-    pub(super) fn settle(&mut self, settle: Settle) -> Result<(), Failure> {
-        match (settle, self.draft.take()) {
-            (Settle::EditAgain, Some(draft)) => {
-                self.draft = Some(draft);
-                self.edit_again()
+    pub(super) fn settle(&mut self, id: &TaskId, settle: Settle) -> Result<(), Failure> {
+        match settle {
+            Settle::EditAgain => match self.works.get_mut(id).map_or(Ok(()), |work| work.rebase(&self.ws)) {
+                Ok(()) => return self.in_editor(id),
+                Err(failure) => update::unsaved(&mut self.model, id.clone(), &failure),
+            },
+            Settle::SaveAnyway => return self.save(id, Doubts::Accept),
+            Settle::Leave => {
+                if let Some(work) = self.works.remove(id) {
+                    // Not on the card: a path is to be read as a whole.
+                    update::refused(&mut self.model, None, &work.draft.kept(not_saved()));
+                }
             }
-            (Settle::SaveAnyway, Some(draft)) => {
-                let (task, old, new) = (draft.1.id.clone(), draft.1.text.clone(), draft.2.clone());
-                self.draft = Some(draft);
-                self.carry_out(vec![Wish::Do(Verb::Save { task, old, new, anyway: true })])
-            }
-            (Settle::Leave, Some((draft, ..))) => {
-                // Not on the card: a path is to be read as a whole.
-                update::refused(&mut self.model, None, &draft.kept(not_saved()));
-                Ok(())
-            }
-            (_, None) => Ok(()),
         }
+        Ok(())
     }
 
     pub(super) fn compose(&mut self, id: TaskId, text: &str) -> Result<(), Failure> {
@@ -66,38 +102,21 @@ impl Session {
                 return Ok(());
             }
         };
-        let written = self.screen.lend(|| draft.edit())?;
-        match written {
-            Ok(text) => {
+        match self.screen.lend(|| draft.edit()) {
+            Ok(Ok(text)) => {
                 let wishes = update::composed(&mut self.model, id, &text);
                 self.carry_out(wishes)
             }
-            Err(failure) => {
+            Ok(Err(failure)) => {
                 update::refused(&mut self.model, None, &draft.kept(failure));
                 Ok(())
             }
+            // The terminal does not come back: what was written is all that is left.
+            Err(failure) => Err(draft.kept(failure)),
         }
-    }
-
-    /// What was written and not saved stays in files; they are named once the terminal is as it was.
-    pub(super) fn leave(mut self) -> Option<Failure> {
-        let mut failure = None;
-        let typed = self.model.popup.take().filter(|popup| popup.purpose == Purpose::Note);
-        if let Some((task, text)) = typed.and_then(|popup| Some((popup.task.clone()?, popup.typed().to_owned()))) {
-            self.model.unsaved.insert(task, text);
-        }
-        for (_, text) in self.model.unsaved.iter().filter(|(_, text)| !text.trim().is_empty()) {
-            if let Ok(draft) = Draft::new("NOTE.md", text) {
-                failure = Some(draft.kept(failure.unwrap_or_else(not_saved)));
-            }
-        }
-        if let Some((draft, ..)) = self.draft.take() {
-            failure = Some(draft.kept(failure.unwrap_or_else(not_saved)));
-        }
-        failure
     }
 }
 
-fn not_saved() -> Failure {
+pub(super) fn not_saved() -> Failure {
     Failure::refused("unsaved", "what you wrote is not saved")
 }

@@ -3,48 +3,49 @@
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
+use super::desk;
 use super::model::Answer;
-use crate::app::{Options, Watch, WatchOptions};
+use crate::app::{Failure, Options, Watch, WatchOptions};
 
 /// A look costs as much as the board is large: changes, leases and programs that end wake the watcher by themselves.
 const IDLE: Duration = Duration::from_secs(60);
 const TROUBLED: Duration = Duration::from_secs(2);
 
-/// Tells of every change until nobody listens.
+/// Tells of every change until nobody listens. What goes wrong is told, too, and tried again.
 pub fn start(options: Options, tell: Sender<Answer>) {
     std::thread::spawn(move || {
-        let wanted = WatchOptions { idle: true, documents: true, ..WatchOptions::default() };
-        // It is not to be sent between threads: opened where it runs.
-        match Watch::open(&options, &wanted) {
-            Ok(watch) => follow(watch, &tell),
-            Err(failure) => drop(tell.send(Answer::Live(Err(failure.message)))),
+        while let Err(failure) = desk::caught(|| watch(&options, &tell)) {
+            if tell.send(Answer::Live(Err(failure.message))).is_err() {
+                return;
+            }
+            std::thread::sleep(TROUBLED);
         }
     });
 }
 
-fn follow(mut watch: Watch, tell: &Sender<Answer>) {
+fn watch(options: &Options, tell: &Sender<Answer>) -> Result<(), Failure> {
+    let wanted = WatchOptions { idle: true, documents: true, ..WatchOptions::default() };
+    // It is not to be sent between threads: opened where it runs.
+    let mut watch = Watch::open(options, &wanted)?;
     let mut events = watch.begin();
-    let mut trouble = None;
+    let mut told = None;
     // Something may have changed between the first look at the board and the watcher's.
-    if tell.send(Answer::Changed).is_err() {
-        return;
-    }
+    let mut news = true;
     loop {
-        let message = events.as_ref().err().map(|failure| failure.message.clone());
-        let news = events.is_ok_and(|events| !events.is_empty()) | !watch.saved_files().is_empty();
-        if message != trouble {
-            trouble.clone_from(&message);
-            if tell.send(Answer::Live(message.map_or(Ok(()), Err))).is_err() {
-                return;
-            }
+        let trouble = events.as_ref().err().map(|failure| failure.message.clone());
+        news |= events.is_ok_and(|events| !events.is_empty()) | !watch.saved_files().is_empty();
+        if std::mem::take(&mut news) && tell.send(Answer::Changed).is_err() {
+            return Ok(());
         }
-        if news && tell.send(Answer::Changed).is_err() {
-            return;
+        let live = trouble.map_or(Ok(()), Err);
+        if told.as_ref() != Some(&live) && tell.send(Answer::Live(live.clone())).is_err() {
+            return Ok(());
         }
-        if trouble.is_some() {
+        if live.is_err() {
             // Somebody holds the board for long, or it is away for a moment.
             std::thread::sleep(TROUBLED);
         }
+        told = Some(live);
         events = watch.next(IDLE);
     }
 }

@@ -1,37 +1,60 @@
 //! Frames without a terminal: for measuring how long one takes, and for looking at them as text.
 
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::{Event, KeyCode};
 
-use super::model::Model;
+use super::model::{Answer, Model, Wish};
 use super::view::{self, Theme};
 use super::{desk, update};
 use crate::app::{Failure, Workspace};
 
-pub struct Frames {
+pub struct Frames<'a> {
+    ws: Option<&'a Workspace>,
     terminal: Terminal<TestBackend>,
     model: Model,
     theme: Theme,
 }
 
-impl Frames {
+impl<'a> Frames<'a> {
     /// Of a board as it is now, or of none.
-    pub fn new(ws: Option<&Workspace>, width: u16, height: u16) -> Result<Self, Failure> {
+    pub fn new(ws: Option<&'a Workspace>, width: u16, height: u16) -> Self {
         let now = ws.map_or(jiff::Timestamp::UNIX_EPOCH, Workspace::now);
-        let mut model = Model::new(String::new(), now);
-        if let Some(ws) = ws {
-            update::answer(&mut model, desk::load(ws, "")?);
-        }
+        let model = Model::new(String::new(), now);
         let Ok(terminal) = Terminal::new(TestBackend::new(width, height));
-        Ok(Self { terminal, model, theme: Theme { color: true } })
+        let mut frames = Self { ws, terminal, model, theme: Theme { color: true } };
+        let first = frames.model.reload();
+        frames.answer(first);
+        frames
     }
 
-    /// A letter as if it had been pressed.
-    pub fn press(&mut self, letter: char) {
-        update::key(&mut self.model, KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE), Instant::now());
+    /// As if it had been pressed; what is to be read is there at once.
+    pub fn press(&mut self, code: KeyCode) {
+        let event = Event::Key(code.into());
+        let wishes = update::event(&mut self.model, event, Instant::now());
+        self.answer(wishes);
+    }
+
+    /// Nothing is pressed for a while.
+    pub fn rest(&mut self) {
+        let wishes = update::beat(&mut self.model, Instant::now() + Duration::from_secs(1));
+        self.answer(wishes);
+    }
+
+    /// Nothing is changed here: verbs are refused.
+    fn answer(&mut self, wishes: Vec<Wish>) {
+        let mut wishes = VecDeque::from(wishes);
+        while let Some(wish) = wishes.pop_front() {
+            let answer = match (wish, self.ws) {
+                (Wish::Read(read), Some(ws)) => desk::answer(ws, read),
+                (Wish::Do(verb), _) => Answer::Refused { verb, failure: nothing() },
+                _ => continue,
+            };
+            wishes.extend(update::answer(&mut self.model, answer));
+        }
     }
 
     /// How long it took.
@@ -45,4 +68,10 @@ impl Frames {
     pub fn text(&self) -> String {
         self.terminal.backend().to_string()
     }
+}
+
+fn nothing() -> Failure {
+    Failure::refused("only-looking", "these are frames to look at, and nothing on the board is changed through them")
+        .advice("`ralph board` shows the board on a terminal, where everything that keys and the mouse ask for is done")
+        .advice("`ralph task ls` prints it")
 }

@@ -4,10 +4,11 @@
 //! model/       everything on the screen, as plain state
 //! update/      keys, the mouse and answers → a changed model, and wishes
 //! view/        the model → a frame; only what is in sight
-//! desk/        wishes → verbs of `app`, on a thread of its own
+//! desk/        wishes → verbs of `app`, on threads of their own
 //! feed.rs      what others change meanwhile
 //! session.rs   the loop between them
 //! editing.rs   the person's editor
+//! leaving.rs   the end: nothing is left undone, nothing written is lost
 //! frames.rs    frames without a terminal
 //! terminal.rs  taking the terminal and giving it back
 //! words.rs     refusals and standings in words
@@ -18,6 +19,9 @@ mod editing;
 mod feed;
 mod frames;
 mod keys;
+mod leaving;
+#[cfg(test)]
+mod made_up;
 mod model;
 mod session;
 mod terminal;

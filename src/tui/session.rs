@@ -1,19 +1,23 @@
 //! The loop: what the person presses, what others change and what verbs come to, one after another, each drawn.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
 use ratatui::crossterm::event;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
+use rustix::process::{Signal, kill_current_process_group};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use super::desk::{self, Job};
+use super::desk::{self, Desk};
+use super::editing::Work;
 use super::model::{Answer, Model, Verb, Wish};
 use super::terminal::{Screen, broken, is_there};
 use super::view::{self, Theme};
 use super::{Wanted, feed, update};
-use crate::app::{self, Draft, Editing, Failure, Options, Workspace};
+use crate::app::{self, Failure, Options, Workspace};
+use crate::task::TaskId;
 
 /// How long the screen may be behind what happens elsewhere.
 const BEAT: Duration = Duration::from_millis(50);
@@ -32,15 +36,18 @@ pub fn run(options: &Options, wanted: &Wanted) -> Result<(), Failure> {
     feed::start(options.clone(), tell.clone());
     let model = Model::new(wanted.filter.clone(), ws.now());
     let theme = Theme { color: wanted.color };
-    let mut session =
-        Session { jobs: desk::open(options.clone(), tell), ws, model, theme, screen, draft: None, quit: false };
+    let desk = Desk::open(options, &tell);
+    let mut session = Session { desk, ws, model, theme, screen, works: BTreeMap::new(), quit: false };
     let result = session.follow(&answers, &asked_to_end);
-    let unsaved = session.leave();
-    if unsaved.is_none() && asked_to_end.load(Ordering::Relaxed) != 0 {
+    let signal = asked_to_end.swap(0, Ordering::Relaxed);
+    session.screen.give_back();
+    let under_way = session.wind_up(&answers, &asked_to_end);
+    session.leave(result.and(under_way))?;
+    if signal != 0 {
         // As the signal would have done, now that the terminal is as it was.
-        let _ = signal_hook::low_level::emulate_default_handler(asked_to_end.load(Ordering::Relaxed) as i32);
+        let _ = signal_hook::low_level::emulate_default_handler(signal as i32);
     }
-    result.and(unsaved.map_or(Ok(()), Err))
+    Ok(())
 }
 
 /// The signal that asked the board to end.
@@ -54,14 +61,14 @@ fn signals() -> Result<Arc<AtomicUsize>, Failure> {
 }
 
 pub(super) struct Session {
-    jobs: Sender<Job>,
+    desk: Desk,
     /// For the clock, and for what is done while the editor has the terminal.
     pub(super) ws: Workspace,
     pub(super) model: Model,
     theme: Theme,
     pub(super) screen: Screen,
-    /// A file in the person's hands, until it is saved.
-    pub(super) draft: Option<(Draft, Editing, String)>,
+    /// Files in the person's hands, until they are saved.
+    pub(super) works: BTreeMap<TaskId, Work>,
     quit: bool,
 }
 
@@ -70,12 +77,15 @@ impl Session {
         let first = self.model.reload();
         self.carry_out(first)?;
         let mut drawn: Option<Instant> = None;
+        let mut heard = false;
         while !self.quit && asked_to_end.load(Ordering::Relaxed) == 0 {
-            let changed = self.take_in(answers)? | self.listen()?;
+            // Drawn before the person is listened to: what they click on is what they see.
+            let changed = self.take_in(answers)? | heard;
             if changed || drawn.is_none_or(|at| at.elapsed() > AGAIN) {
                 self.draw()?;
                 drawn = Some(Instant::now());
             }
+            heard = self.listen()?;
         }
         Ok(())
     }
@@ -113,10 +123,7 @@ impl Session {
         loop {
             match answers.try_recv() {
                 Ok(answer) => {
-                    if matches!(&answer, Answer::Done { verb: Verb::Save { .. }, .. }) {
-                        self.draft = None;
-                    }
-                    let wishes = update::answer(&mut self.model, answer);
+                    let wishes = self.take(answer);
                     self.carry_out(wishes)?;
                     changed = true;
                 }
@@ -126,27 +133,32 @@ impl Session {
         }
     }
 
+    pub(super) fn take(&mut self, answer: Answer) -> Vec<Wish> {
+        if let Answer::Done { verb: Verb::Save { task, .. }, .. } = &answer {
+            self.works.remove(task);
+        }
+        update::answer(&mut self.model, answer)
+    }
+
     pub(super) fn carry_out(&mut self, wishes: Vec<Wish>) -> Result<(), Failure> {
         for wish in wishes {
             match wish {
-                Wish::Read(read) => self.send(Job::Read(read))?,
+                Wish::Read(read) => self.desk.read(read)?,
                 Wish::Do(verb) => {
                     self.model.busy += 1;
-                    self.send(Job::Do(verb))?;
+                    self.desk.carry_out(verb)?;
                 }
                 Wish::Edit(id) => self.edit(&id)?,
                 Wish::Compose(id, text) => self.compose(id, &text)?,
-                Wish::Settle(settle) => self.settle(settle)?,
+                Wish::Settle(id, settle) => self.settle(&id, settle)?,
+                // To all of the job, as the terminal would: a script that waits for the board stops with it. Where nobody
+                // could wake it again, the kernel does nothing.
                 Wish::Pause => {
-                    self.screen.lend(|| signal_hook::low_level::emulate_default_handler(SIGTSTP).ok())?;
+                    self.screen.lend(|| kill_current_process_group(Signal::TSTP).ok())?;
                 }
                 Wish::Quit => self.quit = true,
             }
         }
         Ok(())
-    }
-
-    fn send(&self, job: Job) -> Result<(), Failure> {
-        self.jobs.send(job).map_err(|_| desk::gone())
     }
 }

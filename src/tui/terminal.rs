@@ -36,8 +36,15 @@ impl Screen {
     pub fn lend<T>(&mut self, to: impl FnOnce() -> T) -> Result<T, Failure> {
         leave();
         let result = to();
-        enter().and_then(|()| self.0.clear()).map_err(broken)?;
+        // A new one, not a cleared one: that would ask the terminal where its cursor is, and not every one answers in time.
+        let terminal = enter().and_then(|()| Terminal::new(CrosstermBackend::new(stdout())));
+        self.0 = terminal.map_err(broken)?;
         Ok(result)
+    }
+
+    /// For good: nothing is drawn any more.
+    pub fn give_back(&self) {
+        leave();
     }
 }
 
@@ -71,14 +78,20 @@ fn leave() {
     }
 }
 
-/// What a panic says is to be read on a terminal that works.
+/// What a panic says is to be read on a terminal that works. In another thread than the screen's it is caught and told on the
+/// screen, which goes on.
 fn restore_on_panic() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let usual = std::panic::take_hook();
+        let drawing = std::thread::current().id();
         std::panic::set_hook(Box::new(move |panic| {
-            leave();
-            usual(panic);
+            if std::thread::current().id() == drawing {
+                leave();
+            }
+            if !TAKEN.load(Ordering::SeqCst) {
+                usual(panic);
+            }
         }));
     });
 }

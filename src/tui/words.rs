@@ -29,13 +29,9 @@ pub fn hint(hint: &Hint) -> Vec<String> {
 
 pub const MENU: &str = "m shows where it may go";
 
-/// How advice says that a person may overrule a refusal; here that is a key.
+/// How the command line words it; here that is a key.
 const INSIST: &str = "a person may insist";
 pub const INSISTING: &str = "F insists; the journal tells who did";
-
-pub fn may_insist(hint: &Hint) -> bool {
-    matches!(hint, Hint::Advice { text } if text.contains(INSIST))
-}
 
 /// One character for where a task stands, and what it means.
 pub fn mark(task: &TaskView, meaning: Meaning) -> (&'static str, Tone) {

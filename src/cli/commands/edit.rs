@@ -1,6 +1,6 @@
 //! `ralph task edit`.
 
-use crate::app::{self, Draft, Edited, Editing, Failure, Workspace};
+use crate::app::{self, Doubts, Draft, Edited, Editing, Failure, Workspace};
 use crate::cli::args::One;
 use crate::cli::editor;
 use crate::cli::{Answer, Outcome, Session, words};
@@ -43,32 +43,50 @@ fn until_good(
             Ok(text) => text,
             Err(failure) => return Err(draft.kept(failure)),
         };
-        let checked = app::check_edit(ws, &editing.id, &text);
-        let question = match &checked {
-            Ok(problems) if problems.is_empty() => None,
-            Ok(problems) => {
-                problems.iter().for_each(|problem| session.out.say(&format!("problem: {problem}")));
-                Some("[e]dit again, [s]ave as it is, or [d]rop the changes?")
-            }
-            Err(failure) => {
-                session.out.say(&format!("error: {}", failure.message));
-                Some("[e]dit again or [d]rop the changes?")
-            }
+        let refused = match app::finish_edit(ws, editing, &text, Doubts::Refuse) {
+            Ok(edited) => return Ok(Some(edited)),
+            Err(failure) => failure,
         };
-        let answer = question.map(editor::ask);
-        match (answer, checked) {
-            (None | Some(Some('s')), Ok(_)) => return finish(ws, editing, &text, draft).map(Some),
-            (Some(Some('d')), _) => return Ok(None),
-            (Some(None), checked) => return Err(draft.kept(checked.err().unwrap_or_else(wrong_values))),
-            _ => {}
+        match ask(session, &refused) {
+            Asked::Again => {}
+            Asked::Save => {
+                let saved = app::finish_edit(ws, editing, &text, Doubts::Accept);
+                return saved.map(Some).map_err(|failure| draft.kept(failure));
+            }
+            Asked::Drop => return Ok(None),
+            // What is wrong has been said.
+            Asked::Nobody => return Err(draft.kept(Failure { causes: Vec::new(), ..refused })),
+            Asked::Nothing => return Err(draft.kept(refused)),
         }
     }
 }
 
-fn finish(ws: &Workspace, editing: &Editing, text: &str, draft: Draft) -> Result<Edited, Failure> {
-    app::finish_edit(ws, editing, text).map_err(|failure| draft.kept(failure))
+enum Asked {
+    Again,
+    Save,
+    Drop,
+    /// There is nobody to answer.
+    Nobody,
+    /// It is nothing that another look at the text would change.
+    Nothing,
 }
 
-fn wrong_values() -> Failure {
-    Failure::refused("bad-values", "the edited file has wrong values")
+fn ask(session: &Session<'_>, refused: &Failure) -> Asked {
+    let question = match refused.code {
+        app::WRONG_VALUES => {
+            refused.causes.iter().for_each(|problem| session.out.say(&format!("problem: {problem}")));
+            "[e]dit again, [s]ave as it is, or [d]rop the changes?"
+        }
+        "unreadable-file" => {
+            session.out.say(&format!("error: {}", refused.message));
+            "[e]dit again or [d]rop the changes?"
+        }
+        _ => return Asked::Nothing,
+    };
+    match editor::ask(question) {
+        Some('s') if refused.code == app::WRONG_VALUES => Asked::Save,
+        Some('d') => Asked::Drop,
+        Some(_) => Asked::Again,
+        None => Asked::Nobody,
+    }
 }

@@ -1,81 +1,106 @@
-//! Where verbs are done and the board is read, on a thread of its own: the screen never waits for a lock or a remote.
+//! Where verbs are done and the board is read, each on a thread of its own: the screen never waits for a lock or a remote,
+//! and what is read never waits for what is done.
 
 mod read;
 mod verbs;
 
 use std::collections::VecDeque;
 use std::mem::discriminant;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::model::{Answer, Read, Verb};
 use crate::app::{Failure, Options, Workspace};
 
-#[derive(Debug)]
-pub enum Job {
-    Read(Read),
-    Do(Verb),
+pub struct Desk {
+    verbs: Sender<Verb>,
+    reads: Sender<Read>,
 }
 
-/// Takes jobs until nobody has any more.
-pub fn open(options: Options, answers: Sender<Answer>) -> Sender<Job> {
-    let (sender, jobs) = channel();
-    std::thread::spawn(move || work(&options, &jobs, &answers));
-    sender
+impl Desk {
+    /// Works as long as it is there.
+    pub fn open(options: &Options, answers: &Sender<Answer>) -> Self {
+        let ((verbs, to_do), (reads, to_read)) = (channel(), channel());
+        let (mine, tell) = (options.clone(), answers.clone());
+        std::thread::spawn(move || to_do.iter().all(|verb| tell.send(done(&mine, verb)).is_ok()));
+        let (mine, tell) = (options.clone(), answers.clone());
+        std::thread::spawn(move || look(&mine, &to_read, &tell));
+        Self { verbs, reads }
+    }
+
+    pub fn carry_out(&self, verb: Verb) -> Result<(), Failure> {
+        self.verbs.send(verb).map_err(|_| gone())
+    }
+
+    pub fn read(&self, read: Read) -> Result<(), Failure> {
+        self.reads.send(read).map_err(|_| gone())
+    }
 }
 
-fn work(options: &Options, jobs: &Receiver<Job>, answers: &Sender<Answer>) {
-    while let Ok(first) = jobs.recv() {
-        let mut queue: VecDeque<Job> = std::iter::once(first).chain(jobs.try_iter()).collect();
-        while let Some(job) = queue.pop_front() {
-            let answer = match job {
-                // A burst of changes, or of letters: only the last of them is worth reading for.
-                Job::Read(read) if queue.iter().any(|later| is_overtaken(&read, later)) => continue,
-                Job::Read(read) => looked(options, read),
-                Job::Do(verb) => done(options, verb),
-            };
-            if answers.send(answer).is_err() {
+fn look(options: &Options, wanted: &Receiver<Read>, answers: &Sender<Answer>) {
+    while let Ok(first) = wanted.recv() {
+        let mut queue: VecDeque<Read> = std::iter::once(first).chain(wanted.try_iter()).collect();
+        while let Some(read) = queue.pop_front() {
+            // A burst of changes, or of letters: only the last of them is worth reading for.
+            if !queue.iter().any(|later| is_overtaken(&read, later)) && answers.send(looked(options, read)).is_err() {
                 return;
             }
-            queue.extend(jobs.try_iter());
+            queue.extend(wanted.try_iter());
         }
     }
 }
 
-fn is_overtaken(read: &Read, later: &Job) -> bool {
+fn is_overtaken(read: &Read, later: &Read) -> bool {
     let several = matches!(read, Read::Board { .. } | Read::Search(_) | Read::Workers);
-    matches!(later, Job::Read(other) if several && discriminant(read) == discriminant(other) || other == read)
+    several && discriminant(read) == discriminant(later) || later == read
 }
 
 fn looked(options: &Options, read: Read) -> Answer {
-    let ws = Workspace::open(options);
-    match ws.and_then(|ws| read::read(&ws, &read)) {
-        Ok(answer) => answer,
-        Err(failure) => Answer::Unread { read, failure },
-    }
+    let answer = caught(|| read::read(&Workspace::open(options)?, &read));
+    answer.unwrap_or_else(|failure| Answer::Unread { read, failure })
 }
 
 fn done(options: &Options, verb: Verb) -> Answer {
-    let result = Workspace::open(options).and_then(|ws| {
+    let result = caught(|| {
+        let ws = Workspace::open(options)?;
         let result = verbs::carry_out(&ws, &verb);
         ws.finish();
         result.map(|outcome| (outcome, ws.notices()))
     });
     match result {
-        Ok((verbs::Outcome::Done { task, text }, notices)) => {
+        Ok((verbs::Outcome { task, text }, notices)) => {
             let text = std::iter::once(text).chain(notices).collect::<Vec<_>>().join("; ");
             Answer::Done { verb, text, task }
         }
-        Ok((verbs::Outcome::Doubtful(problems), _)) => Answer::Doubtful { problems },
         Err(failure) => Answer::Refused { verb, failure },
     }
 }
 
-/// The board as it is now.
-pub fn load(ws: &Workspace, filter: &str) -> Result<Answer, Failure> {
-    read::read(ws, &Read::Board { filter: filter.to_owned() })
+/// A fault of ours in one of them is told, and the others go on.
+pub fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|fault| {
+        let words = fault.downcast_ref::<String>().map(String::as_str).or(fault.downcast_ref::<&str>().copied());
+        Err(Failure { causes: words.map(str::to_owned).into_iter().collect(), ..gone() })
+    })
+}
+
+/// What is read, here and now.
+pub fn answer(ws: &Workspace, read: Read) -> Answer {
+    read::read(ws, &read).unwrap_or_else(|failure| Answer::Unread { read, failure })
 }
 
 /// A part of the program that ended without a word.
 pub fn gone() -> Failure {
     Failure::broken("ended", "a part of the board ended unexpectedly")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_in_one_job_is_told_in_its_words() {
+        let told = caught(|| -> Result<(), Failure> { panic!("lane {}", 7) }).unwrap_err();
+        assert_eq!((told.code, told.causes), ("ended", vec!["lane 7".to_owned()]));
+    }
 }

@@ -1,18 +1,14 @@
 //! Each wish of the person as one verb, and what came of it in a line.
 
-use crate::app::{self, Editing, Failure, NewTask, Reach, Workspace};
-use crate::task::{Problem, TaskId};
+use crate::app::{self, Doubts, Editing, Failure, NewTask, Reach, Workspace};
+use crate::task::TaskId;
 use crate::tui::model::Verb;
 use crate::tui::view::text::cut;
 use crate::tui::words;
 
-pub enum Outcome {
-    Done {
-        task: TaskId,
-        text: String,
-    },
-    /// It is saved only if the person says so.
-    Doubtful(Vec<Problem>),
+pub struct Outcome {
+    pub task: TaskId,
+    pub text: String,
 }
 
 pub fn carry_out(ws: &Workspace, verb: &Verb) -> Result<Outcome, Failure> {
@@ -33,12 +29,12 @@ pub fn carry_out(ws: &Workspace, verb: &Verb) -> Result<Outcome, Failure> {
             (task, format!("waits no longer for {from}"))
         }
         Verb::Add { title } => return added(ws, title),
-        Verb::Save { task, old, new, anyway } => {
+        Verb::Save { task, old, new, doubts } => {
             let editing = Editing { id: task.clone(), text: old.clone() };
-            return saved(ws, &editing, new, *anyway);
+            return saved(ws, &editing, new, *doubts);
         }
     };
-    Ok(Outcome::Done { task: task.clone(), text })
+    Ok(Outcome { task: task.clone(), text })
 }
 
 fn moved(moved: &app::Moved) -> String {
@@ -63,15 +59,11 @@ fn claimed(claimed: &app::Claimed) -> String {
 fn added(ws: &Workspace, title: &str) -> Result<Outcome, Failure> {
     let new = NewTask { title: title.to_owned(), ..NewTask::default() };
     let task = app::add(ws, &[new])?.tasks.remove(0);
-    Ok(Outcome::Done { text: format!("new in {}", task.state), task: task.id })
+    Ok(Outcome { text: format!("new in {}", task.state), task: task.id })
 }
 
-fn saved(ws: &Workspace, editing: &Editing, text: &str, anyway: bool) -> Result<Outcome, Failure> {
-    let problems = app::check_edit(ws, &editing.id, text)?;
-    if !problems.is_empty() && !anyway {
-        return Ok(Outcome::Doubtful(problems));
-    }
-    let edited = app::finish_edit(ws, editing, text)?;
+fn saved(ws: &Workspace, editing: &Editing, text: &str, doubts: Doubts) -> Result<Outcome, Failure> {
+    let edited = app::finish_edit(ws, editing, text, doubts)?;
     let changes: Vec<String> = edited.changes.iter().map(words::field).collect();
     let text = match (edited.changed, changes.is_empty()) {
         (false, _) => "nothing changed".to_owned(),
@@ -79,5 +71,5 @@ fn saved(ws: &Workspace, editing: &Editing, text: &str, anyway: bool) -> Result<
         // The history has all of it.
         (true, false) => cut(&changes.join(", "), 150),
     };
-    Ok(Outcome::Done { task: edited.task, text })
+    Ok(Outcome { task: edited.task, text })
 }

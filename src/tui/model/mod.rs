@@ -6,7 +6,7 @@ mod popup;
 mod screens;
 mod wish;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 
 use jiff::Timestamp;
@@ -19,7 +19,7 @@ pub use board::{Counts, Cursor, Named, Snapshot, age};
 pub use input::{Input, Lines};
 pub use popup::{Entry, Popup, Purpose, Said, SaidKind};
 pub use screens::{
-    Chain, ChainLine, Document, Link, Page, Reading, RoleLine, Screen, Seen, TaskScreen, Workers, task_of,
+    Chain, ChainLine, Document, Link, Page, Reading, RoleLine, Screen, Seen, TaskScreen, Workers, Wrapped, task_of,
 };
 pub use wish::{Answer, Read, Settle, Verb, Wish};
 
@@ -40,6 +40,9 @@ pub enum Tone {
     Urgent,
 }
 
+/// Texts with their meaning, side by side.
+pub type Row = Vec<(String, Tone)>;
+
 #[derive(Debug)]
 pub struct Model {
     pub board: Snapshot,
@@ -49,10 +52,12 @@ pub struct Model {
     /// What lies over the board, the last on top.
     pub screens: Vec<Screen>,
     pub popup: Option<Popup>,
+    /// What is to be asked as soon as no popup is open.
+    pub questions: VecDeque<Popup>,
     pub notice: Option<Notice>,
     /// Notes that were begun and not saved.
     pub unsaved: BTreeMap<TaskId, String>,
-    /// A task to go to as soon as the board shows it.
+    /// A new task, selected as soon as the board shows it; until then keys are about it already.
     pub expected: Option<TaskId>,
     pub now: Timestamp,
     /// Why the board is not followed.
@@ -93,11 +98,14 @@ pub struct Drawn {
     pub page: usize,
     /// How far the screen in sight can scroll.
     pub most: usize,
+    /// The selected card has room for what was said to it.
+    pub on_card: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Spot {
-    Card(usize, usize),
+    /// In this column; the board may have changed since.
+    Card(usize, TaskId),
     Column(usize),
     Head(usize),
     /// Several folded columns.
@@ -123,11 +131,12 @@ impl Model {
             filter,
             screens: Vec::new(),
             popup: None,
+            questions: VecDeque::new(),
             notice: None,
             unsaved: BTreeMap::new(),
             expected: None,
             now,
-            still: None,
+            still: Some("starting".into()),
             loaded: false,
             busy: 0,
             pending: None,
@@ -140,7 +149,7 @@ impl Model {
     /// The task that a key is about.
     pub fn task(&self) -> Option<TaskId> {
         match self.screens.last() {
-            None => self.cursor.task(&self.board).map(|task| task.id.clone()),
+            None => self.expected.clone().or_else(|| self.cursor.task(&self.board).map(|task| task.id.clone())),
             Some(Screen::Task(screen)) => Some(screen.id.clone()),
             Some(Screen::Graph(chain)) => chain.selected().map(|task| task.id.clone()),
             Some(Screen::Workers(workers)) => {
@@ -162,7 +171,7 @@ impl Model {
         wishes
     }
 
-    fn reading(screen: &Screen) -> Option<Read> {
+    pub fn reading(screen: &Screen) -> Option<Read> {
         match screen {
             Screen::Task(screen) => Some(Read::Task(screen.id.clone())),
             Screen::Graph(chain) => Some(Read::Chain(chain.id.clone())),
@@ -180,6 +189,6 @@ impl Model {
     }
 
     pub fn open_task(&mut self, id: TaskId) -> Vec<Wish> {
-        self.open(Screen::Task(TaskScreen { id, page: None, scroll: 0, link: None }))
+        self.open(Screen::Task(TaskScreen::new(id)))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Tone;
 use super::input::{Input, Lines};
-use super::wish::Verb;
+use super::wish::{Verb, Wish};
 use crate::app::Failure;
 use crate::task::TaskId;
 use crate::tui::words;
@@ -31,8 +31,8 @@ pub struct Popup {
     pub entries: Vec<Entry>,
     pub at: usize,
     pub said: Option<Said>,
-    /// A verb is under way: its answer comes here.
-    pub waits: bool,
+    /// What is under way for it: the answer to that comes here, and no other.
+    pub waits: Option<Wish>,
     /// What was there before, should it be closed without a choice.
     pub before: String,
 }
@@ -59,7 +59,7 @@ impl Popup {
             entries: Vec::new(),
             at: 0,
             said: None,
-            waits: false,
+            waits: None,
             before: String::new(),
         }
     }
@@ -81,8 +81,24 @@ impl Popup {
         self.input.as_ref().map_or("", Input::text)
     }
 
+    /// What it has asked for is being done: until that is over its text and its choice stay as they are.
+    pub fn is_busy(&self) -> bool {
+        matches!(self.waits, Some(Wish::Do(_)))
+    }
+
     pub fn step(&mut self, by: isize) {
-        self.at = self.at.saturating_add_signed(by).min(self.entries.len().saturating_sub(1));
+        self.select(self.at.saturating_add_signed(by).min(self.entries.len().saturating_sub(1)));
+    }
+
+    /// A refused move was about the state that was selected then: nobody is to insist on another.
+    pub fn select(&mut self, at: usize) {
+        if self.is_busy() || at == self.at {
+            return;
+        }
+        if self.purpose == Purpose::Move {
+            self.said = None;
+        }
+        self.at = at;
     }
 }
 
@@ -126,7 +142,7 @@ impl Said {
     /// Of a move: that one a person may insist on here.
     pub fn refused(verb: &Verb, failure: &Failure) -> Self {
         let mut said = Self::refusal(failure);
-        said.insist = matches!(verb, Verb::Move { insist: false, .. }) && failure.hints.iter().any(words::may_insist);
+        said.insist = matches!(verb, Verb::Move { insist: false, .. }) && failure.insist;
         said.hints.extend(said.insist.then(|| words::INSISTING.to_owned()));
         said
     }

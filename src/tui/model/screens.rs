@@ -1,5 +1,6 @@
 //! What is looked at beside the board: a task, its chain, the workers, what is wrong, a document.
 
+use super::Row;
 use crate::app::{ClaimLine, Hit, LogLine, Run, Shown, Target, TaskView};
 use crate::task::{Problem, TaskId};
 
@@ -21,6 +22,24 @@ pub struct TaskScreen {
     pub scroll: usize,
     /// Which of its links is selected.
     pub link: Option<usize>,
+    /// It has just been selected, and is to be in sight.
+    pub reveal: bool,
+    pub wrapped: Option<Wrapped>,
+}
+
+impl TaskScreen {
+    pub fn new(id: TaskId) -> Self {
+        Self { id, page: None, scroll: 0, link: None, reveal: false, wrapped: None }
+    }
+}
+
+/// A text in lines of a width. Kept, because to break a long one takes more time than there is for a frame.
+#[derive(Debug)]
+pub struct Wrapped {
+    pub width: usize,
+    pub rows: Vec<Row>,
+    /// The first row of each note: how old it is goes on.
+    pub notes: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -120,6 +139,7 @@ pub struct Document {
     pub path: String,
     pub text: Option<String>,
     pub scroll: usize,
+    pub wrapped: Option<Wrapped>,
 }
 
 /// What was read for a screen or a popup.

@@ -2,8 +2,8 @@
 
 use super::board::Snapshot;
 use super::screens::Reading;
-use crate::app::Failure;
-use crate::task::{Problem, TaskId};
+use crate::app::{Doubts, Failure};
+use crate::task::TaskId;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wish {
@@ -14,7 +14,7 @@ pub enum Wish {
     /// A note in the person's editor.
     Compose(TaskId, String),
     /// What to do with an edited file that was not saved.
-    Settle(Settle),
+    Settle(TaskId, Settle),
     /// Back to the shell for a while.
     Pause,
     Quit,
@@ -60,7 +60,7 @@ pub enum Verb {
         task: TaskId,
         old: String,
         new: String,
-        anyway: bool,
+        doubts: Doubts,
     },
 }
 
@@ -103,10 +103,6 @@ pub enum Answer {
     Refused {
         verb: Verb,
         failure: Failure,
-    },
-    /// The file can be read, and some of its values are wrong.
-    Doubtful {
-        problems: Vec<Problem>,
     },
     /// The watcher has seen something.
     Changed,

@@ -1,6 +1,6 @@
 //! What came of wishes, put where it was asked for.
 
-use super::popup::{EDIT_AGAIN, LEAVE, SAVE_ANYWAY};
+use super::asking;
 use crate::app::{Failure, Hit, Target};
 use crate::task::TaskId;
 use crate::tui::model::{
@@ -9,18 +9,18 @@ use crate::tui::model::{
 use crate::tui::words;
 
 pub fn answer(model: &mut Model, answer: Answer) -> Vec<Wish> {
+    let wishes = put(model, answer);
+    asking::next(model);
+    wishes
+}
+
+fn put(model: &mut Model, answer: Answer) -> Vec<Wish> {
     match answer {
         Answer::Board(board) => loaded(model, *board),
         Answer::Read(reading) => return read(model, reading),
         Answer::Unread { read, failure } => unread(model, read, &failure),
         Answer::Done { verb, text, task } => return done(model, &verb, &text, task),
         Answer::Refused { verb, failure } => turned_down(model, verb, &failure),
-        Answer::Doubtful { problems } => {
-            model.busy = model.busy.saturating_sub(1);
-            let message = problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-            let failure = Failure::refused("bad-values", message);
-            ask(model, None, &failure, &[EDIT_AGAIN, SAVE_ANYWAY, LEAVE]);
-        }
         Answer::Changed => return model.reload(),
         Answer::Live(live) => model.still = live.err(),
     }
@@ -30,15 +30,24 @@ pub fn answer(model: &mut Model, answer: Answer) -> Vec<Wish> {
 fn loaded(model: &mut Model, board: Snapshot) {
     model.loaded = true;
     model.cursor.follow(&model.board, &board);
+    for screen in &mut model.screens {
+        if let Screen::Problems { at } = screen {
+            let file = model.board.problems.get(*at).map(|problem| &problem.file);
+            let files = board.problems.iter().map(|problem| &problem.file);
+            *at = followed(files, file, *at).unwrap_or(*at).min(board.problems.len().max(1) - 1);
+        }
+    }
     model.board = board;
-    if let Some(place) = model.expected.as_ref().and_then(|id| model.board.find(id)) {
+    // Where the filter hides it, it is not waited for: it would be jumped to at some later time.
+    if let Some(id) = model.expected.take_if(|id| model.board.all.iter().any(|named| named.id == *id))
+        && let Some(place) = model.board.find(&id)
+    {
         model.cursor.put(place);
-        model.expected = None;
     }
     let filtered = model.popup.as_mut().filter(|popup| popup.purpose == Purpose::Filter);
     if let Some(popup) = filtered.filter(|_| model.board.filter == model.filter) {
         popup.said = None;
-        if popup.waits {
+        if popup.waits.is_some() {
             model.popup = None;
         }
     }
@@ -47,9 +56,10 @@ fn loaded(model: &mut Model, board: Snapshot) {
 fn read(model: &mut Model, reading: Reading) -> Vec<Wish> {
     match (reading, model.screens.last_mut(), model.popup.as_mut()) {
         (Reading::Task(page), Some(Screen::Task(screen)), _) if screen.id == page.shown.task.id => {
-            let count = page.links().len();
-            screen.link = screen.link.filter(|at| *at < count);
-            screen.page = Some(page);
+            let before = screen.page.as_ref().map(|page| page.links()).unwrap_or_default();
+            let links = page.links();
+            screen.link = screen.link.and_then(|at| followed(links.iter(), before.get(at), at));
+            (screen.page, screen.wrapped) = (Some(page), None);
         }
         (Reading::Chain { id, verdict, lines }, Some(Screen::Graph(chain)), _) if chain.id == id => {
             let selected = chain.selected().map_or_else(|| chain.id.clone(), |task| task.id.clone());
@@ -58,11 +68,13 @@ fn read(model: &mut Model, reading: Reading) -> Vec<Wish> {
             chain.at = tasks.enumerate().find(|(_, task)| task.id == selected).map_or(0, |(at, _)| at);
         }
         (Reading::Workers(seen), Some(Screen::Workers(workers)), _) => {
-            workers.at = workers.at.min(seen.tasks().len().max(1) - 1);
+            let before = workers.seen.as_ref().and_then(|seen| seen.tasks().get(workers.at).copied());
+            let at = followed(seen.tasks().into_iter(), before, workers.at).unwrap_or(workers.at);
+            workers.at = at.min(seen.tasks().len().max(1) - 1);
             workers.seen = Some(seen);
         }
         (Reading::Document { path, text }, Some(Screen::Document(document)), _) if document.path == path => {
-            document.text = Some(text);
+            (document.text, document.wrapped) = (Some(text), None);
         }
         (Reading::Targets { id, targets }, _, Some(popup))
             if popup.purpose == Purpose::Move && popup.task.as_ref() == Some(&id) =>
@@ -72,8 +84,8 @@ fn read(model: &mut Model, reading: Reading) -> Vec<Wish> {
         (Reading::Found { text, hits }, _, Some(popup))
             if popup.purpose == Purpose::Search && popup.typed() == text =>
         {
-            let first = hits.first().map(|hit| hit.task.id.clone()).filter(|_| popup.waits);
-            (popup.entries, popup.at, popup.waits) = (hits.into_iter().map(found).collect(), 0, false);
+            let first = hits.first().map(|hit| hit.task.id.clone()).filter(|_| popup.waits.is_some());
+            (popup.entries, popup.at, popup.waits) = (hits.into_iter().map(found).collect(), 0, None);
             if let Some(id) = first {
                 return super::popup::found(model, id);
             }
@@ -82,6 +94,12 @@ fn read(model: &mut Model, reading: Reading) -> Vec<Wish> {
         _ => {}
     }
     Vec::new()
+}
+
+/// Where in a list that was read again the selected thing is now; it may be there more than once.
+fn followed<T: PartialEq>(list: impl Iterator<Item = T>, selected: Option<T>, at: usize) -> Option<usize> {
+    let same = list.enumerate().filter(|(_, thing)| Some(thing) == selected.as_ref());
+    same.map(|(place, _)| place).min_by_key(|place| place.abs_diff(at))
 }
 
 /// The first state that it may go to is selected.
@@ -120,14 +138,23 @@ fn unread(model: &mut Model, read: Read, failure: &Failure) {
     match (&read, model.popup.as_mut()) {
         (Read::Board { filter }, Some(popup)) if popup.purpose == Purpose::Filter => {
             if popup.typed() == filter {
-                (popup.said, popup.waits) = (Some(said), false);
+                (popup.said, popup.waits) = (Some(said), None);
             }
         }
-        (Read::Targets(_) | Read::Search(_), Some(popup)) => popup.said = Some(said),
+        (Read::Targets(_), Some(popup)) if popup.purpose == Purpose::Move => popup.said = Some(said),
+        (Read::Search(text), Some(popup)) if popup.purpose == Purpose::Search => {
+            if popup.typed() == text {
+                (popup.said, popup.waits) = (Some(said), None);
+            }
+        }
+        // It was for something that is closed by now.
+        (Read::Targets(_) | Read::Search(_), _) => {}
         // Gone since: the screen that showed it goes, too.
         (Read::Task(_) | Read::Chain(_) | Read::Document(_), _) if failure.code != "busy" => {
-            model.screens.pop();
-            model.say(None, said);
+            if model.screens.last().and_then(Model::reading) == Some(read) {
+                model.screens.pop();
+                model.say(None, said);
+            }
         }
         _ => model.say(None, said),
     }
@@ -135,8 +162,14 @@ fn unread(model: &mut Model, read: Read, failure: &Failure) {
 
 fn done(model: &mut Model, verb: &Verb, text: &str, task: TaskId) -> Vec<Wish> {
     model.busy = model.busy.saturating_sub(1);
-    if model.popup.as_ref().is_some_and(|popup| popup.waits) {
+    if model.popup.as_ref().is_some_and(|popup| is_for(popup, verb)) {
         model.popup = None;
+    }
+    if let Verb::Note { task, text } = verb
+        && model.unsaved.get(task) == Some(text)
+    {
+        // It was closed before it was known to be saved.
+        model.unsaved.remove(task);
     }
     if matches!(verb, Verb::Add { .. }) {
         model.expected = Some(task.clone());
@@ -145,54 +178,24 @@ fn done(model: &mut Model, verb: &Verb, text: &str, task: TaskId) -> Vec<Wish> {
     model.reload()
 }
 
+/// The popup that asked for it; or the same note, opened again before it was saved.
+fn is_for(popup: &Popup, verb: &Verb) -> bool {
+    let asked = matches!(&popup.waits, Some(Wish::Do(asked)) if asked == verb);
+    let same = |task: &TaskId, text: &str| popup.task.as_ref() == Some(task) && popup.typed() == text;
+    asked || matches!(verb, Verb::Note { task, text } if popup.purpose == Purpose::Note && same(task, text))
+}
+
 fn turned_down(model: &mut Model, verb: Verb, failure: &Failure) {
     model.busy = model.busy.saturating_sub(1);
     if let Verb::Save { task, .. } = verb {
-        return unsaved(model, task, failure);
+        return asking::unsaved(model, task, failure);
     }
     let mut said = Said::refused(&verb, failure);
-    match model.popup.as_mut().filter(|popup| popup.waits) {
+    match model.popup.as_mut().filter(|popup| is_for(popup, &verb)) {
         Some(popup) => {
             said.hints.retain(|hint| popup.purpose != Purpose::Move || hint != words::MENU);
-            (popup.said, popup.waits) = (Some(said), false);
+            (popup.said, popup.waits) = (Some(said), None);
         }
         None => model.notice = Some(Notice { task: verb.task().cloned(), said, again: Some(verb) }),
     }
-}
-
-/// Something that was refused before it became a verb.
-pub fn refused(model: &mut Model, task: Option<TaskId>, failure: &Failure) {
-    model.say(task, Said::refusal(failure));
-}
-
-/// An edited file that was not saved: the person says what becomes of it.
-pub fn unsaved(model: &mut Model, task: TaskId, failure: &Failure) {
-    ask(model, Some(task), failure, &[EDIT_AGAIN, LEAVE]);
-}
-
-fn ask(model: &mut Model, task: Option<TaskId>, failure: &Failure, choices: &[&'static str]) {
-    let mut popup = Popup::new(Purpose::Edited, "not saved");
-    popup.task = task;
-    popup.said = Some(Said::refusal(failure));
-    let text = |name: &str| match name {
-        EDIT_AGAIN => "back to the editor, with what you wrote",
-        SAVE_ANYWAY => "the board shows what is wrong",
-        _ => "what you wrote stays in a file, and the task as it was",
-    };
-    let entry = |name: &&str| Entry { name: (*name).into(), text: text(name).into(), ..Entry::default() };
-    popup.entries = choices.iter().map(entry).collect();
-    model.popup = Some(popup);
-}
-
-/// A note that comes from the editor.
-pub fn composed(model: &mut Model, task: TaskId, text: &str) -> Vec<Wish> {
-    super::popup::note(model, task);
-    if let Some(input) = model.popup.as_mut().and_then(|popup| popup.input.as_mut()) {
-        *input = crate::tui::model::Input::new(text.trim_end(), crate::tui::model::Lines::Many);
-    }
-    if text.trim().is_empty() {
-        model.popup = None;
-        return super::say(model, "an empty note is not saved");
-    }
-    super::popup::choose(model)
 }

@@ -1,9 +1,12 @@
 //! Events to changes of the model, and to wishes; no rule about tasks is decided here.
 
 mod answers;
+mod asking;
 mod mouse;
 mod popup;
 mod screens;
+#[cfg(test)]
+mod tests;
 
 use std::time::{Duration, Instant};
 
@@ -13,18 +16,21 @@ use super::keys::Motion;
 use super::model::{Chain, Lines, Model, Popup, Purpose, Said, Screen, Verb, Wish, Workers};
 use crate::task::TaskId;
 
-pub use answers::{answer, composed, refused, unsaved};
+pub use answers::answer;
+pub use asking::{composed, refused, unsaved};
 
 /// How long a `g` waits for a second one.
 const PATIENCE: Duration = Duration::from_millis(300);
 
 pub fn event(model: &mut Model, event: Event, at: Instant) -> Vec<Wish> {
-    match event {
+    let wishes = match event {
         Event::Key(key) if key.kind != KeyEventKind::Release => self::key(model, key, at),
         Event::Mouse(event) => mouse::mouse(model, event, at),
         Event::Paste(text) => popup::paste(model, &text),
         _ => Vec::new(),
-    }
+    };
+    asking::next(model);
+    wishes
 }
 
 /// Time goes by: a `g` that stayed alone was meant.
@@ -63,6 +69,10 @@ fn plain(model: &mut Model, key: KeyEvent, at: Instant) -> Vec<Wish> {
     let notice = model.notice.take();
     if let Some(motion) = Motion::of(key) {
         return screens::motion(model, motion);
+    }
+    // Whoever presses control-r means something else than to release a claim.
+    if key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) {
+        return Vec::new();
     }
     match key.code {
         KeyCode::Char('g') => {
@@ -152,7 +162,7 @@ fn insist(verb: Verb) -> Vec<Wish> {
     vec![Wish::Do(Verb::Move { task, to, insist: true })]
 }
 
-fn say(model: &mut Model, text: &str) -> Vec<Wish> {
+pub fn say(model: &mut Model, text: &str) -> Vec<Wish> {
     model.say(None, Said::told(text));
     Vec::new()
 }

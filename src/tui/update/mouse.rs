@@ -6,6 +6,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, Mo
 use ratatui::layout::Position;
 
 use super::{popup, screens};
+use crate::task::TaskId;
 use crate::tui::keys::Motion;
 use crate::tui::model::{Drag, Model, Screen, Spot, Verb, Wish};
 
@@ -49,24 +50,15 @@ fn press(model: &mut Model, spot: Option<Spot>, double: bool, at: Instant) -> Ve
         Some(Spot::Key(key)) => super::key(model, key, at),
         Some(Spot::Entry(entry)) => {
             if let Some(popup) = &mut model.popup {
-                popup.at = entry;
+                popup.select(entry);
             }
             popup::choose(model)
         }
         Some(Spot::Popup) => Vec::new(),
         // Beside a popup: that closes it, as elsewhere.
         _ if model.popup.is_some() => super::key(model, KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE), at),
-        Some(Spot::Card(column, row)) => {
-            model.notice = None;
-            model.cursor.put((column, row));
-            if double {
-                return screens::enter(model);
-            }
-            let task = model.cursor.task(&model.board).map(|task| task.id.clone());
-            model.drag = task.map(|task| Drag { task, from: column, over: None });
-            Vec::new()
-        }
-        Some(Spot::Head(column) | Spot::Column(column)) if !model.board.columns[column].tasks.is_empty() => {
+        Some(Spot::Card(_, task)) => pick_card(model, task, double),
+        Some(Spot::Head(column) | Spot::Column(column)) if is_filled(model, column) => {
             model.cursor.column = column;
             Vec::new()
         }
@@ -74,6 +66,21 @@ fn press(model: &mut Model, spot: Option<Spot>, double: bool, at: Instant) -> Ve
         Some(Spot::Row(row)) => pick_row(model, row, double),
         None => Vec::new(),
     }
+}
+
+fn pick_card(model: &mut Model, task: TaskId, double: bool) -> Vec<Wish> {
+    (model.notice, model.expected) = (None, None);
+    let Some(place) = model.board.find(&task) else { return Vec::new() };
+    model.cursor.put(place);
+    if double {
+        return screens::enter(model);
+    }
+    model.drag = Some(Drag { task, from: place.0, over: None });
+    Vec::new()
+}
+
+fn is_filled(model: &Model, column: usize) -> bool {
+    model.board.columns.get(column).is_some_and(|column| !column.tasks.is_empty())
 }
 
 fn pick_row(model: &mut Model, row: usize, double: bool) -> Vec<Wish> {
@@ -119,7 +126,7 @@ fn wheel(model: &mut Model, spot: Option<Spot>, by: isize) -> Vec<Wish> {
     }
     let motion = if by > 0 { Motion::Down } else { Motion::Up };
     let text = matches!(model.screens.last(), Some(Screen::Task(_) | Screen::Document(_)));
-    if let Some(column) = spot.and_then(column).filter(|at| !model.board.columns[*at].tasks.is_empty()) {
+    if let Some(column) = spot.and_then(column).filter(|at| is_filled(model, *at)) {
         model.cursor.column = column;
     }
     for _ in 0..if text { 3 } else { 1 } {

@@ -27,6 +27,8 @@ pub fn motion(model: &mut Model, motion: Motion) -> Vec<Wish> {
 }
 
 fn on_board(model: &mut Model, motion: Motion) -> Vec<Wish> {
+    // Whoever goes on does not want to be called back.
+    model.expected = None;
     let (board, cursor) = (&model.board, &mut model.cursor);
     match motion {
         Motion::Left => drop(cursor.sideways(board, -1)),
@@ -48,6 +50,7 @@ fn step_link(screen: &mut TaskScreen, by: isize) {
         // Past the last one nothing is selected, and then the first one again.
         (Some(at), count) => at.checked_add_signed(by).filter(|at| *at < count),
     };
+    screen.reveal = true;
 }
 
 pub fn enter(model: &mut Model) -> Vec<Wish> {
@@ -74,6 +77,6 @@ pub fn enter(model: &mut Model) -> Vec<Wish> {
 pub fn follow(model: &mut Model, link: Link) -> Vec<Wish> {
     match link {
         Link::Task(id) => model.open_task(id),
-        Link::Document(path) => model.open(Screen::Document(Document { path, text: None, scroll: 0 })),
+        Link::Document(path) => model.open(Screen::Document(Document { path, text: None, scroll: 0, wrapped: None })),
     }
 }

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::layout::{Slot, plan};
+use super::layout::{Plan, Slot, plan};
 use super::pen::{Pen, Row, piece, spread};
 use super::{card, text};
 use crate::app::{Column, TaskView};
@@ -16,8 +16,7 @@ pub fn draw(pen: &mut Pen<'_>, model: &mut Model, area: Rect) {
     if model.board.shown() == 0 {
         return empty(pen, model, area);
     }
-    let filled: Vec<bool> = model.board.columns.iter().map(|column| !column.tasks.is_empty()).collect();
-    let plan = plan(&filled, model.cursor.column, model.cursor.first, area.width);
+    let plan = shown(model, area);
     model.cursor.first = plan.first;
     for placed in &plan.placed {
         let place = Rect { x: area.x + placed.x, width: placed.width, ..area };
@@ -27,6 +26,23 @@ pub fn draw(pen: &mut Pen<'_>, model: &mut Model, area: Rect) {
         }
     }
     marks(pen, area, plan.left, plan.right);
+}
+
+/// Whether the selected card can show what was refused to it, whole; on a low screen that is told elsewhere.
+pub fn has_room_for_refusal(model: &Model, area: Rect) -> bool {
+    let notice = model.notice.as_ref().filter(|notice| notice.said.is_refusal());
+    let task = model.cursor.task(&model.board);
+    let (Some(notice), Some(task)) = (notice, task) else { return false };
+    let at = model.cursor.column;
+    let placed = shown(model, area).placed.into_iter().find(|placed| placed.slot == Slot::Open(at));
+    let Some(placed) = placed.filter(|_| notice.task.as_ref() == Some(&task.id)) else { return false };
+    let list = Cards::new(model, at, placed.width.saturating_sub(1), Some(&notice.said));
+    list.rows(task, true).len() + 2 <= usize::from(area.height.saturating_sub(HEAD))
+}
+
+fn shown(model: &Model, area: Rect) -> Plan {
+    let filled: Vec<bool> = model.board.columns.iter().map(|column| !column.tasks.is_empty()).collect();
+    plan(&filled, model.cursor.column, model.cursor.first, area.width)
 }
 
 /// How many columns there are further on, in the rules below the names.
@@ -85,13 +101,10 @@ fn open(pen: &mut Pen<'_>, model: &mut Model, at: usize, area: Rect) {
     let area = Rect { width, ..area };
     pen.spot(area, Spot::Column(at));
     let focused = model.cursor.column == at;
-    let said = model.notice.as_ref().filter(|notice| focused && notice.said.is_refusal()).and_then(|notice| {
-        let here = model.cursor.task(&model.board).map(|task| &task.id);
-        (notice.task.as_ref() == here).then(|| notice.said.clone())
-    });
+    let said = model.notice.as_ref().filter(|_| focused && model.drawn.on_card).map(|notice| &notice.said);
     let cards = Rect { y: area.y + HEAD, height: area.height.saturating_sub(HEAD), ..area };
     let column = &model.board.columns[at];
-    let list = Cards { column, width: usize::from(width).saturating_sub(4), now: model.now, said: said.as_ref() };
+    let list = Cards::new(model, at, width, said);
     let (row, old_top) = (model.cursor.rows[at], model.cursor.tops[at]);
     let top = list.top(row, old_top, usize::from(cards.height));
     let below = list.draw(pen, at, focused.then_some(row), top, cards);
@@ -140,7 +153,11 @@ struct Cards<'a> {
     said: Option<&'a Said>,
 }
 
-impl Cards<'_> {
+impl<'a> Cards<'a> {
+    fn new(model: &'a Model, at: usize, width: u16, said: Option<&'a Said>) -> Self {
+        Self { column: &model.board.columns[at], width: usize::from(width).saturating_sub(4), now: model.now, said }
+    }
+
     fn rows(&self, task: &TaskView, selected: bool) -> Vec<Row> {
         card::rows(task, self.column.meaning, self.width, self.now, self.said.filter(|_| selected))
     }
@@ -184,7 +201,8 @@ impl Cards<'_> {
             let (_, tone) = words::mark(task, self.column.meaning);
             for (line, content) in rows.iter().enumerate() {
                 let y = y + 1 + line as u16;
-                if y + 1 >= area.bottom() && end > area.bottom() {
+                // The last line of a selected one is its frame's.
+                if y + u16::from(row == Some(at)) >= place.bottom() {
                     break;
                 }
                 if row != Some(at) {
@@ -192,7 +210,7 @@ impl Cards<'_> {
                 }
                 pen.row(area.x + 2, y, area.width.saturating_sub(4), content);
             }
-            pen.spot(place, Spot::Card(column, at));
+            pen.spot(place, Spot::Card(column, task.id.clone()));
             y = end;
         }
         0

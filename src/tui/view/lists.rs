@@ -41,6 +41,8 @@ pub fn graph(pen: &mut Pen<'_>, model: &mut Model, chain: &Chain, area: Rect) {
     let area = title(pen, area, head, &chain.verdict);
     let Some(drawn) = &chain.lines else { return };
     let widest = drawn.iter().map(|line| text::width(&line.drawing)).max().unwrap_or(0);
+    // Many lanes must not push the names out.
+    let widest = widest.min(usize::from(area.width) / 2);
     let mut stops = 0;
     let mut lines: Vec<Line> = Vec::new();
     for line in drawn {
@@ -55,11 +57,15 @@ pub fn graph(pen: &mut Pen<'_>, model: &mut Model, chain: &Chain, area: Rect) {
 }
 
 fn chain_row(model: &Model, chain: &Chain, line: &crate::tui::model::ChainLine, widest: usize) -> Row {
-    let Some(task) = &line.task else { return vec![piece(format!(" {}", line.drawing), Tone::Dim)] };
+    let Some(task) = &line.task else {
+        return vec![piece(format!(" {}", text::cut(&line.drawing, widest)), Tone::Dim)];
+    };
     let meaning = model.board.meaning(&task.state);
     let (mark, tone) = words::mark(task, meaning);
     let (before, after) = line.drawing.split_once('o').unwrap_or((&line.drawing, ""));
-    let gap = widest.saturating_sub(text::width(&line.drawing));
+    let before = text::cut(before, widest.saturating_sub(1));
+    let after = text::cut(after, widest.saturating_sub(text::width(&before) + 1));
+    let gap = widest.saturating_sub(text::width(&before) + 1 + text::width(&after));
     let mut row = vec![
         piece(format!(" {before}"), Tone::Dim),
         piece(mark, tone),

@@ -1,6 +1,7 @@
 //! The model drawn: a header, the screen in sight, what was said, and the keys that work now.
 
 mod board;
+mod body;
 mod card;
 mod layout;
 mod lists;
@@ -33,11 +34,15 @@ pub fn draw(frame: &mut Frame<'_>, model: &mut Model, theme: Theme) {
         for (at, line) in text::wrap(&words, usize::from(area.width)).iter().enumerate() {
             pen.text(area.x, area.y + at as u16, area.width, line, Tone::Warn);
         }
+        // What was there before is not to be hit.
+        model.drawn = Drawn::default();
         return;
     }
     (model.drawn.page, model.drawn.most) = (usize::from(area.height) / 2, 0);
-    let below = status(model, usize::from(area.width));
     let head = header(&mut pen, model, area);
+    let board = Rect { y: area.y + head, height: area.height.saturating_sub(head + 2), ..area };
+    model.drawn.on_card = model.screens.is_empty() && board::has_room_for_refusal(model, board);
+    let below = status(model, area);
     let foot = below.len() as u16 + 1;
     let body = Rect { y: area.y + head, height: area.height.saturating_sub(head + foot), ..area };
     screen(&mut pen, model, body);
@@ -105,18 +110,18 @@ fn header(pen: &mut Pen<'_>, model: &Model, area: Rect) -> u16 {
 }
 
 /// The line above the keys: what was said last, else how the board is looked at.
-fn status(model: &Model, width: usize) -> Vec<Row> {
+fn status(model: &Model, area: Rect) -> Vec<Row> {
+    let width = usize::from(area.width);
     if let Some(drag) = &model.drag
         && let Some(column) = drag.over.filter(|over| *over != drag.from).and_then(|at| model.board.columns.get(at))
     {
         return vec![vec![piece(format!(" move {} to {}", drag.task, column.state), Tone::Accent)]];
     }
-    let on_card =
-        |task: &Option<crate::task::TaskId>| model.screens.is_empty() && task.is_some() && *task == model.task();
-    if let Some(notice) = model.notice.as_ref().filter(|notice| !(notice.said.is_refusal() && on_card(&notice.task))) {
+    if let Some(notice) = model.notice.as_ref().filter(|_| !model.drawn.on_card) {
         let rows = card::refusal(&notice.said, width - 2);
         let indented = |row: Row| std::iter::once((" ".into(), Tone::Plain)).chain(row).collect();
-        return rows.into_iter().take(6).map(indented).collect();
+        // On a low screen something of what it is about stays in sight.
+        return rows.into_iter().take(usize::from(area.height / 3).min(6)).map(indented).collect();
     }
     let all = model.board.all.len();
     let shown = match model.board.shown() {

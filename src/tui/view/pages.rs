@@ -2,10 +2,9 @@
 
 use ratatui::layout::Rect;
 
-use super::markdown;
 use super::pen::{Pen, Row, piece, spread};
-use super::{card, text};
-use crate::app::{self, ClaimView, LogLine};
+use super::{body, card, markdown, text};
+use crate::app::{self, ClaimView};
 use crate::tui::model::{Document, Link, Model, Page, Spot, TaskScreen, Tone, age};
 use crate::tui::words;
 
@@ -21,21 +20,30 @@ pub fn task(pen: &mut Pen<'_>, model: &mut Model, screen: &mut TaskScreen, area:
         return pen.text(area.x + 1, area.y, area.width, &format!("{} …", screen.id), Tone::Dim);
     };
     let area = heading(pen, model, page, area);
-    if area.width < WIDE {
-        let width = usize::from(area.width).saturating_sub(2);
-        let mut lines = facts(model, page, width);
-        lines.extend(body(model, page, width));
-        return scrolled(pen, model, &lines, &mut screen.scroll, screen.link, area);
+    let wide = area.width >= WIDE;
+    let text = if wide { Rect { width: area.width - SIDE - 2, ..area } } else { area };
+    let body = body::wrapped(&mut screen.wrapped, page, inside(text), model.now);
+    if !wide {
+        let facts = facts(model, page, inside(area));
+        if std::mem::take(&mut screen.reveal) {
+            reveal(&facts, screen.link, &mut screen.scroll, area);
+        }
+        return scrolled(pen, model, Sheet(&facts, &body.rows), &mut screen.scroll, screen.link, area);
     }
-    let text = Rect { width: area.width - SIDE - 2, ..area };
     let side = Rect { x: text.right() + 2, width: SIDE, ..area };
     for y in side.top()..side.bottom() {
         pen.row(side.x - 2, y, 1, &vec![("│".into(), Tone::Dim)]);
     }
-    let lines = facts(model, page, usize::from(side.width).saturating_sub(2));
-    scrolled(pen, model, &lines, &mut 0, screen.link, side);
-    let lines = body(model, page, usize::from(text.width).saturating_sub(2));
-    scrolled(pen, model, &lines, &mut screen.scroll, None, text);
+    let facts = facts(model, page, inside(side));
+    let mut scroll = 0;
+    reveal(&facts, screen.link, &mut scroll, side);
+    scrolled(pen, model, Sheet(&facts, &[]), &mut scroll, screen.link, side);
+    scrolled(pen, model, Sheet(&[], &body.rows), &mut screen.scroll, None, text);
+}
+
+/// Without its margins.
+fn inside(area: Rect) -> usize {
+    usize::from(area.width).saturating_sub(2)
 }
 
 fn heading(pen: &mut Pen<'_>, model: &Model, page: &Page, area: Rect) -> Rect {
@@ -61,23 +69,49 @@ fn heading(pen: &mut Pen<'_>, model: &Model, page: &Page, area: Rect) -> Rect {
     Rect { y: area.y + used + 1, height: area.height.saturating_sub(used + 1), ..area }
 }
 
-/// A selected link is kept in sight; a text is scrolled as far as there is more.
-fn scrolled(pen: &mut Pen<'_>, model: &mut Model, lines: &[Line], scroll: &mut usize, link: Option<usize>, area: Rect) {
-    let height = usize::from(area.height);
-    let most = lines.len().saturating_sub(height);
-    *scroll = (*scroll).min(most);
+/// Scrolls as far as it takes for the link to be in sight.
+fn reveal(lines: &[Line], link: Option<usize>, scroll: &mut usize, area: Rect) {
+    let height = usize::from(area.height).max(1);
     if let Some(at) = link.and_then(|link| lines.iter().position(|(_, place)| *place == Some(link))) {
         *scroll = (*scroll).clamp((at + 1).saturating_sub(height), at);
     }
-    for (line, (row, place)) in lines.iter().skip(*scroll).take(height).enumerate() {
+}
+
+/// Lines that may be links, and a text below them.
+struct Sheet<'a>(&'a [Line], &'a [Row]);
+
+impl Sheet<'_> {
+    fn len(&self) -> usize {
+        self.0.len() + self.1.len()
+    }
+
+    fn from(&self, top: usize) -> impl Iterator<Item = (&Row, Option<usize>)> {
+        let text = self.1.iter().skip(top.saturating_sub(self.0.len())).map(|row| (row, None));
+        self.0.iter().skip(top).map(|(row, place)| (row, *place)).chain(text)
+    }
+}
+
+/// As far as there is more.
+fn scrolled(
+    pen: &mut Pen<'_>,
+    model: &mut Model,
+    sheet: Sheet<'_>,
+    scroll: &mut usize,
+    link: Option<usize>,
+    area: Rect,
+) {
+    let height = usize::from(area.height);
+    let most = sheet.len().saturating_sub(height);
+    *scroll = (*scroll).min(most);
+    for (line, (row, place)) in sheet.from(*scroll).take(height).enumerate() {
         let y = area.y + line as u16;
-        pen.bar(area.x + 1, y, area.width.saturating_sub(2), row, place.is_some() && *place == link);
+        pen.bar(area.x + 1, y, area.width.saturating_sub(2), row, place.is_some() && place == link);
         if let Some(place) = place {
-            pen.spot(Rect { y, height: 1, ..area }, Spot::Row(*place));
+            pen.spot(Rect { y, height: 1, ..area }, Spot::Row(place));
         }
     }
-    if lines.len() > height + *scroll {
-        let more = format!("↓{}", lines.len() - height - *scroll);
+    if *scroll < most && height > 0 {
+        let more = format!("↓{}", most - *scroll);
         let x = area.right().saturating_sub(more.chars().count() as u16 + 1);
         pen.text(x, area.bottom() - 1, area.width, &more, Tone::Dim);
     }
@@ -157,53 +191,12 @@ fn links(model: &Model, page: &Page, width: usize) -> Vec<Line> {
     lines
 }
 
-fn section(name: &str, width: usize) -> Line {
-    let rule = "─".repeat(width.saturating_sub(text::width(name) + 1));
-    (vec![piece(format!("{name} "), Tone::Head), (rule, Tone::Dim)], None)
-}
-
-fn body(model: &Model, page: &Page, width: usize) -> Vec<Line> {
-    let plain = |rows: Vec<Row>| rows.into_iter().map(|row| (row, None));
-    let mut lines: Vec<Line> = Vec::new();
-    match page.shown.description.trim() {
-        "" => lines.push((vec![piece("no description: e writes one", Tone::Dim)], None)),
-        text => lines.extend(plain(markdown::rows(text, width))),
-    }
-    lines.push((Row::new(), None));
-    if !page.shown.notes.is_empty() {
-        lines.push(section("notes", width));
-    }
-    for note in &page.shown.notes {
-        let by = note.by.as_deref().unwrap_or("somebody");
-        lines.push((vec![piece(by, Tone::Work), piece(format!(" {}", age(note.at, model.now)), Tone::Dim)], None));
-        lines.extend(plain(markdown::rows(note.text.trim(), width)));
-        lines.push((Row::new(), None));
-    }
-    lines.push(section("history", width));
-    lines.extend(page.log.iter().flat_map(|line| history(line, page, width)).map(|row| (row, None)));
-    lines
-}
-
-fn history(line: &LogLine, page: &Page, width: usize) -> Vec<Row> {
-    let at = line.line.at.strftime("%Y-%m-%d %H:%M");
-    let undone = if line.undone { " (undone)" } else { "" };
-    let here = line.fields.iter().filter(|change| change.task == page.shown.task.id).map(words::field);
-    let what = here.collect::<Vec<_>>().join(", ");
-    let head = format!("{at}  {}  {}{undone}  ", line.line.by, line.line.verb);
-    let room = width.saturating_sub(text::width(&head));
-    if text::width(&what) <= room {
-        return vec![vec![piece(head, Tone::Dim), piece(what, Tone::Plain)]];
-    }
-    let below = text::wrap_in(&text::clean(&what), width.saturating_sub(4), 3);
-    let below = below.into_iter().map(|line| vec![piece(format!("    {line}"), Tone::Plain)]);
-    std::iter::once(vec![piece(head, Tone::Dim)]).chain(below).collect()
-}
-
 pub fn document(pen: &mut Pen<'_>, model: &mut Model, document: &mut Document, area: Rect) {
     pen.text(area.x + 1, area.y, area.width, &document.path, Tone::Id);
     pen.row(area.x, area.y + 1, area.width, &vec![("─".repeat(usize::from(area.width)), Tone::Dim)]);
     let area = Rect { y: area.y + 2, height: area.height.saturating_sub(2), ..area };
-    let rows = markdown::rows(document.text.as_deref().unwrap_or("…"), usize::from(area.width).saturating_sub(2));
-    let lines: Vec<Line> = rows.into_iter().map(|row| (row, None)).collect();
-    scrolled(pen, model, &lines, &mut document.scroll, None, area);
+    let text = body::kept(&mut document.wrapped, inside(area), |width| {
+        (markdown::rows(document.text.as_deref().unwrap_or("…"), width), Vec::new())
+    });
+    scrolled(pen, model, Sheet(&[], &text.rows), &mut document.scroll, None, area);
 }

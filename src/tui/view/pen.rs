@@ -6,10 +6,8 @@ use ratatui::style::{Modifier, Style};
 
 use super::text;
 use super::theme::Theme;
+pub use crate::tui::model::Row;
 use crate::tui::model::{Spot, Tone};
-
-/// Texts with their meaning, side by side.
-pub type Row = Vec<(String, Tone)>;
 
 pub fn piece(text: impl Into<String>, tone: Tone) -> (String, Tone) {
     (text::clean(&text.into()), tone)

@@ -25,25 +25,17 @@ pub fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
     pen.clear(frame);
     pen.frame(frame, &popup.title, Tone::Accent);
     pen.spot(frame, Spot::Popup);
-    let mut y = frame.y + 1;
-    for row in &typed {
-        pen.row(frame.x + 2, y, inside as u16, row);
-        y += 1;
-    }
     if let Some((line, column)) = place {
         pen.cursor = Some(Position::new(frame.x + 2 + column as u16, frame.y + 1 + line as u16));
     }
-    for (row, place) in &entries {
-        let line = Rect { x: frame.x + 1, y, width: width - 2, height: 1 };
-        pen.bar(line.x + 1, y, inside as u16, row, *place == Some(popup.at));
+    let plain = |row: Row| (row, None);
+    let rows = typed.into_iter().map(plain).chain(entries).chain(said.into_iter().map(plain));
+    // What does not fit into the frame is left out: below it are the keys.
+    for ((row, place), y) in rows.zip(frame.y + 1..frame.bottom() - 1) {
+        pen.bar(frame.x + 2, y, inside as u16, &row, place.is_some_and(|place| place == popup.at));
         if let Some(place) = place {
-            pen.spot(line, Spot::Entry(*place));
+            pen.spot(Rect { x: frame.x + 1, y, width: width - 2, height: 1 }, Spot::Entry(place));
         }
-        y += 1;
-    }
-    for row in &said {
-        pen.row(frame.x + 2, y, inside as u16, row);
-        y += 1;
     }
 }
 
@@ -61,7 +53,7 @@ fn said(popup: &Popup, width: usize) -> Vec<Row> {
         rows = lines.into_iter().map(|line| vec![piece(line, Tone::Dim)]).collect();
         rows.resize(2, Row::new());
     }
-    if popup.waits {
+    if popup.waits.is_some() {
         rows = vec![vec![piece("…", Tone::Dim)]];
     }
     if !rows.is_empty() {

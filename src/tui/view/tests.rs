@@ -6,80 +6,15 @@ use jiff::Timestamp;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::{Event, KeyCode, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::style::Color;
 
 use super::{Theme, draw};
-use crate::app::{ClaimView, Column, Failure, Meaning, TaskView};
-use crate::task::{Problem, StateName, TaskId, Worker};
-use crate::tui::model::{Answer, Counts, Model, Named, Snapshot, Verb};
+use crate::app::{ClaimView, Column, Failure};
+use crate::task::{Problem, Worker};
+use crate::tui::made_up::{id, model, press, press_key, task};
+use crate::tui::model::{Answer, ChainLine, Model, Read, Reading, Spot, Verb};
 use crate::tui::update;
-
-fn id(name: &str) -> TaskId {
-    TaskId::new(name).unwrap()
-}
-
-fn task(name: &str, title: &str) -> TaskView {
-    TaskView {
-        id: id(name),
-        kind: "issue",
-        title: title.into(),
-        state: String::new(),
-        priority: Some("P1"),
-        estimate: Some("S"),
-        labels: vec!["ui".into(), "日本".into()],
-        owner: None,
-        parent: None,
-        children: Vec::new(),
-        blocked_by: Vec::new(),
-        blocks: Vec::new(),
-        blocked: false,
-        ready: true,
-        claim: None,
-        artifacts: Default::default(),
-        github: None,
-        created: None,
-        updated: None,
-        problems: Vec::new(),
-        open_blockers: Vec::new(),
-    }
-}
-
-/// So many cards in each of the columns.
-fn model(cards: &[usize]) -> Model {
-    let names = ["Todo", "Doing", "設計中です", "Waiting for somebody far away", "Done"];
-    let meanings = [Meaning::Waiting, Meaning::Working, Meaning::Person, Meaning::Canceled, Meaning::Done];
-    let columns: Vec<Column> = cards
-        .iter()
-        .enumerate()
-        .map(|(at, count)| Column {
-            state: StateName::new(format!("{}{}", names[at % 5], if at < 5 { "" } else { " again" })),
-            meaning: meanings[at % 5],
-            points: 3,
-            tasks: (0..*count).map(|row| task(&format!("t-{at}x{row}"), &format!("Card {row} of {at}"))).collect(),
-        })
-        .collect();
-    let named = |column: &Column| {
-        let of = |task: &TaskView| Named {
-            id: task.id.clone(),
-            title: task.title.clone(),
-            state: column.state.clone(),
-            meaning: column.meaning,
-        };
-        column.tasks.iter().map(of).collect::<Vec<_>>()
-    };
-    let board = Snapshot {
-        name: "made up".into(),
-        me: "Ada".into(),
-        all: columns.iter().flat_map(named).collect(),
-        counts: Counts::of(&columns),
-        columns,
-        ..Snapshot::default()
-    };
-    let mut model = Model::new(String::new(), Timestamp::UNIX_EPOCH);
-    update::answer(&mut model, Answer::Board(Box::new(board)));
-    model
-}
 
 fn frame(model: &mut Model, width: u16, height: u16, color: bool) -> Buffer {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
@@ -100,12 +35,6 @@ fn text(buffer: &Buffer) -> Vec<String> {
         line
     };
     (0..buffer.area.height).map(line).collect()
-}
-
-fn press(model: &mut Model, keys: &str) {
-    for key in keys.chars() {
-        update::key(model, KeyEvent::new(KeyCode::Char(key), KeyModifiers::NONE), Instant::now());
-    }
 }
 
 #[test]
@@ -212,7 +141,7 @@ fn a_board_that_changes_keeps_the_selected_task_or_the_place_of_one_that_is_gone
     let selected = |model: &Model| model.task().map(|id| id.to_string()).unwrap_or_default();
     assert_eq!(selected(&model), "t-0x1");
     let change = |model: &mut Model, edit: &dyn Fn(&mut Vec<Column>)| {
-        let mut board = self::model(&[3, 3]).board;
+        let mut board = crate::tui::made_up::model(&[3, 3]).board;
         edit(&mut board.columns);
         update::answer(model, Answer::Board(Box::new(board)));
     };
@@ -227,7 +156,94 @@ fn a_board_that_changes_keeps_the_selected_task_or_the_place_of_one_that_is_gone
     assert_eq!(model.cursor.column, 0);
 }
 
-/// Anything may be pressed at any size, and nothing is drawn where there is nothing.
+#[test]
+fn a_refusal_that_a_card_has_no_room_for_is_on_the_status_line() {
+    let mut model = model(&[2, 2]);
+    let failure = Failure::refused("held", "somebody has it").advice("wait until it is free").advice("or ask");
+    update::answer(&mut model, Answer::Refused { verb: Verb::Claim(id("t-0x0")), failure });
+    let lines = text(&frame(&mut model, 40, 10, true));
+    assert!(lines.iter().any(|line| line.starts_with(" ✗ somebody has it")), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.starts_with(" → or ask")), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.contains("t-0x0")), "{lines:#?}");
+}
+
+#[test]
+fn what_is_too_high_for_the_screen_ends_at_its_frame() {
+    let mut model = model(&[1]);
+    model.board.columns[0].tasks[0].title = "A title that takes two lines of its card".into();
+    for height in 10..14 {
+        let lines = text(&frame(&mut model, 40, height, true));
+        let edges = lines.iter().filter(|line| line.contains(['╭', '╰'])).collect::<Vec<_>>();
+        assert!(edges.len() == 2 && edges[1].starts_with("╰──────────"), "{lines:#?}");
+    }
+    press(&mut model, "f");
+    let failure = Failure::usage("no-term", "no such term").advice("one of very many words ".repeat(20));
+    update::answer(&mut model, Answer::Unread { read: Read::Board { filter: String::new() }, failure });
+    let lines = text(&frame(&mut model, 40, 10, true));
+    assert!(lines[8].contains("╰──────") && lines[9].contains("⏎ keep"), "{lines:#?}");
+}
+
+fn click(model: &mut Model, (column, row): (u16, u16)) {
+    let kind = MouseEventKind::Down(MouseButton::Left);
+    let event = MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE };
+    update::event(model, Event::Mouse(event), Instant::now());
+}
+
+#[test]
+fn a_click_is_on_the_card_that_was_seen_whatever_the_board_has_become() {
+    let clicked = |edit: &dyn Fn(&mut Vec<Column>)| {
+        let mut model = model(&[3, 3]);
+        frame(&mut model, 80, 24, true);
+        let seen = Spot::Card(1, id("t-1x1"));
+        let area = model.drawn.spots.iter().find(|(_, spot)| *spot == seen).unwrap().0;
+        let mut board = crate::tui::made_up::model(&[3, 3]).board;
+        edit(&mut board.columns);
+        update::answer(&mut model, Answer::Board(Box::new(board)));
+        click(&mut model, (area.x + 1, area.y + 1));
+        frame(&mut model, 80, 24, true);
+        model.task()
+    };
+    assert_eq!(clicked(&|columns| drop(columns[1].tasks.remove(0))), Some(id("t-1x1")));
+    assert_eq!(clicked(&|columns| columns.truncate(1)), Some(id("t-0x0")));
+}
+
+#[test]
+fn what_is_not_drawn_any_more_cannot_be_clicked() {
+    let mut model = model(&[3, 3]);
+    frame(&mut model, 80, 24, true);
+    frame(&mut model, 30, 8, true);
+    assert!(model.drawn.spots.is_empty());
+}
+
+#[test]
+fn a_chain_of_many_lanes_leaves_room_for_names() {
+    let mut model = model(&[1]);
+    press(&mut model, "g");
+    update::beat(&mut model, Instant::now() + std::time::Duration::from_secs(1));
+    let line = |at: usize| ChainLine {
+        drawing: format!("{}o {}", "│ ".repeat(at), "│ ".repeat(39 - at)),
+        task: Some(Box::new(task(&format!("t-lane{at}"), "One of many"))),
+    };
+    let lines = (0..40).map(line).collect();
+    update::answer(&mut model, Answer::Read(Reading::Chain { id: id("t-0x0"), verdict: String::new(), lines }));
+    for key in ["", "G"] {
+        press(&mut model, key);
+        let lines = text(&frame(&mut model, 80, 24, true));
+        let named = lines.iter().filter(|line| line.contains("t-lane") && line.contains("One of many")).count();
+        assert_eq!(named, 19, "{lines:#?}");
+    }
+}
+
+#[test]
+fn it_is_called_live_only_once_somebody_watches() {
+    let mut model = model(&[1]);
+    assert!(text(&frame(&mut model, 80, 24, true)).concat().contains("not live"));
+    update::answer(&mut model, Answer::Live(Ok(())));
+    assert!(text(&frame(&mut model, 80, 24, true)).concat().contains("· live"));
+}
+
+/// Anything may be pressed at any size, and nothing is drawn where there is nothing. With something to read on every screen it
+/// is tried on a real board.
 #[test]
 fn no_size_and_no_key_makes_it_panic() {
     let keys = "jklhGgmq/xf?abunwcreR!F";
@@ -238,10 +254,10 @@ fn no_size_and_no_key_makes_it_panic() {
                 press(&mut model, &key.to_string());
                 frame(&mut model, width, height, true);
                 for code in [KeyCode::Tab, KeyCode::Enter, KeyCode::Down, KeyCode::Left, KeyCode::Backspace] {
-                    update::key(&mut model, KeyEvent::new(code, KeyModifiers::NONE), Instant::now());
+                    press_key(&mut model, code, KeyModifiers::NONE);
                     frame(&mut model, width, height, true);
                 }
-                update::key(&mut model, KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE), Instant::now());
+                press_key(&mut model, KeyCode::Esc, KeyModifiers::NONE);
             }
         }
     }

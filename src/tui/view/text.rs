@@ -3,8 +3,9 @@
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
+/// Character by character, as it is drawn: some fonts join two letters into one, and no terminal does.
 pub fn width(text: &str) -> usize {
-    text.width()
+    if text.is_ascii() { text.len() } else { text.graphemes(true).map(|piece| piece.width()).sum() }
 }
 
 /// Somebody's text must not move the cursor, nor turn the line round.
@@ -19,10 +20,15 @@ pub fn clean(text: &str) -> String {
 
 /// At most so many cells, with an ellipsis where something is missing.
 pub fn cut(text: &str, most: usize) -> String {
-    if text.width() <= most {
+    if fits(text, most) {
         return text.to_owned();
     }
     format!("{}…", head(text, most.saturating_sub(1)).0)
+}
+
+/// Without a look at more than fits: a text may be very long.
+fn fits(text: &str, most: usize) -> bool {
+    head(text, most).1.is_empty()
 }
 
 /// As much of the start as fits, and the rest.
@@ -39,23 +45,30 @@ fn head(text: &str, most: usize) -> (&str, &str) {
 
 /// Broken at blanks; a word that is longer than a line is broken where the line ends.
 pub fn wrap(text: &str, most: usize) -> Vec<String> {
+    wrap_to(text, most, usize::MAX)
+}
+
+/// No more than so many lines, or one more.
+fn wrap_to(text: &str, most: usize, enough: usize) -> Vec<String> {
     let most = most.max(2);
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
-    for word in text.split_whitespace() {
-        let mut word = word;
-        let room = most.saturating_sub(line.width() + usize::from(!line.is_empty()));
-        if !line.is_empty() && word.width() > room {
+    for mut word in text.split_whitespace() {
+        let room = most.saturating_sub(width(&line) + usize::from(!line.is_empty()));
+        if !line.is_empty() && !fits(word, room) {
             lines.push(std::mem::take(&mut line));
         }
-        while word.width() > most {
+        while lines.len() < enough {
             let (start, rest) = head(word, most);
-            if start.is_empty() {
-                // A single character that is wider than the line: nothing of it can be shown.
+            // Nothing is left; or it is a single character that is wider than the line.
+            if rest.is_empty() || start.is_empty() {
                 break;
             }
             lines.push(start.to_owned());
             word = rest;
+        }
+        if lines.len() >= enough {
+            return lines;
         }
         if !line.is_empty() {
             line.push(' ');
@@ -70,7 +83,7 @@ pub fn wrap(text: &str, most: usize) -> Vec<String> {
 
 /// The same in at most so many lines; the last one says where something is missing.
 pub fn wrap_in(text: &str, most: usize, lines: usize) -> Vec<String> {
-    let mut wrapped = wrap(text, most);
+    let mut wrapped = wrap_to(text, most, lines + 1);
     if wrapped.len() > lines {
         // The last one takes as much of the next word as fits.
         let rest = wrapped.split_off(lines.max(1) - 1).join(" ");
@@ -88,7 +101,7 @@ pub fn typed(text: &str, before: &str, most: usize) -> (Vec<String>, (usize, usi
         if at == before.len() {
             place = end(&lines);
         }
-        let full = lines.last().is_some_and(|line| line.width() + piece.width() > most);
+        let full = lines.last().is_some_and(|line| width(line) + piece.width() > most);
         if piece == "\n" || full {
             lines.push(String::new());
         }
@@ -103,7 +116,7 @@ pub fn typed(text: &str, before: &str, most: usize) -> (Vec<String>, (usize, usi
 }
 
 fn end(lines: &[String]) -> (usize, usize) {
-    (lines.len() - 1, lines.last().map_or(0, |line| line.width()))
+    (lines.len() - 1, lines.last().map_or(0, |line| width(line)))
 }
 
 #[cfg(test)]
@@ -136,6 +149,21 @@ mod tests {
         assert_eq!(typed("ab\ncd", "ab\n", 10).1, (1, 0));
         assert_eq!(typed("日本語", "日本", 4).1, (0, 4));
         assert_eq!(typed("ab\n", "ab\n", 4), (vec!["ab".into(), String::new()], (1, 0)));
+    }
+
+    #[test]
+    fn letters_that_a_font_would_join_are_counted_as_they_are_drawn() {
+        assert_eq!(width("\u{644}\u{627}"), 2);
+        assert_eq!(cut("\u{644}\u{627}\u{644}\u{627}", 2), "\u{644}…");
+    }
+
+    /// Once this took as long as the square of the length.
+    #[test]
+    fn a_very_long_word_is_broken_to_its_end_and_looked_at_no_further_than_needed() {
+        let word = "x".repeat(1 << 20);
+        assert_eq!(wrap(&word, 80).iter().map(String::len).sum::<usize>(), 1 << 20);
+        assert_eq!(wrap_in(&format!("a b {word}"), 8, 2), ["a b", "xxxxxxx…"]);
+        assert_eq!(wrap_to(&word, 80, 3).len(), 3);
     }
 
     #[test]

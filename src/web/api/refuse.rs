@@ -27,13 +27,8 @@ pub fn worded(failure: &Failure) -> Value {
     json!({
         "kind": failure.kind, "code": failure.code, "message": failure.message, "causes": failure.causes,
         "hints": failure.hints.iter().flat_map(words).collect::<Vec<_>>(),
-        "insist": failure.hints.iter().any(may_insist),
+        "insist": failure.insist,
     })
-}
-
-/// A person may do it all the same: the page asks once more.
-fn may_insist(hint: &Hint) -> bool {
-    matches!(hint, Hint::Advice { text } if text.contains("a person may insist"))
 }
 
 fn words(hint: &Hint) -> Vec<String> {

@@ -2,40 +2,38 @@
 
 use super::close;
 use crate::task::TaskId;
-use crate::tui::model::{Model, Popup, Purpose, Said, Settle, Verb, Wish};
+use crate::tui::model::{Model, Popup, Purpose, Read, Said, Settle, Verb, Wish};
 
 pub fn choose(model: &mut Model) -> Vec<Wish> {
     let Some(popup) = model.popup.as_mut() else { return Vec::new() };
-    if popup.waits {
+    if popup.waits.is_some() {
         return Vec::new();
     }
     let chosen = popup.entries.get(popup.at).and_then(|entry| TaskId::new(entry.name.clone()).ok());
     match (popup.purpose, popup.task.clone(), chosen) {
         (Purpose::Move, ..) => moved(popup, false),
-        (Purpose::Block, Some(task), Some(on)) => wait_for(popup, Verb::Block { task, on }),
-        (Purpose::Unblock, Some(task), Some(from)) => wait_for(popup, Verb::Unblock { task, from }),
+        (Purpose::Block, Some(task), Some(on)) => wait_for(popup, Wish::Do(Verb::Block { task, on })),
+        (Purpose::Unblock, Some(task), Some(from)) => wait_for(popup, Wish::Do(Verb::Unblock { task, from })),
         (Purpose::Note, Some(task), _) => {
             let text = popup.typed().to_owned();
-            wait_for(popup, Verb::Note { task, text })
+            wait_for(popup, Wish::Do(Verb::Note { task, text }))
         }
         (Purpose::Add, ..) => {
             let title = popup.typed().to_owned();
-            wait_for(popup, Verb::Add { title })
+            wait_for(popup, Wish::Do(Verb::Add { title }))
         }
         (Purpose::Search, _, Some(id)) => found(model, id),
         // Typed faster than it is read: the first one, as soon as it is there.
+        (Purpose::Search, ..) if popup.typed().trim().is_empty() => Vec::new(),
         (Purpose::Search, ..) => {
-            popup.waits = !popup.typed().trim().is_empty();
+            let read = Read::Search(popup.typed().to_owned());
+            wait_for(popup, Wish::Read(read))
+        }
+        (Purpose::Filter, ..) if model.filter == model.board.filter => {
+            model.popup = None;
             Vec::new()
         }
-        (Purpose::Filter, ..) => {
-            if model.filter == model.board.filter {
-                model.popup = None;
-            } else {
-                popup.waits = true;
-            }
-            Vec::new()
-        }
+        (Purpose::Filter, ..) => wait_for(popup, Wish::Read(Read::Board { filter: model.filter.clone() })),
         (Purpose::Edited, ..) => settled(model),
         (Purpose::Help, ..) => close(model),
         _ => {
@@ -54,15 +52,15 @@ pub fn found(model: &mut Model, id: TaskId) -> Vec<Wish> {
     model.open_task(id)
 }
 
-fn wait_for(popup: &mut Popup, verb: Verb) -> Vec<Wish> {
-    (popup.waits, popup.said) = (true, None);
-    vec![Wish::Do(verb)]
+fn wait_for(popup: &mut Popup, wish: Wish) -> Vec<Wish> {
+    (popup.waits, popup.said) = (Some(wish.clone()), None);
+    vec![wish]
 }
 
 pub(super) fn moved(popup: &mut Popup, insist: bool) -> Vec<Wish> {
     let to = popup.entries.get(popup.at).map(|entry| entry.name.clone());
     match (popup.task.clone(), to) {
-        (Some(task), Some(to)) => wait_for(popup, Verb::Move { task, to, insist }),
+        (Some(task), Some(to)) => wait_for(popup, Wish::Do(Verb::Move { task, to, insist })),
         _ => {
             popup.said = Some(Said::told("not read yet: try again"));
             Vec::new()
@@ -71,13 +69,13 @@ pub(super) fn moved(popup: &mut Popup, insist: bool) -> Vec<Wish> {
 }
 
 fn settled(model: &mut Model) -> Vec<Wish> {
-    let chosen = model.popup.take().and_then(|popup| popup.entries.get(popup.at).map(|entry| entry.name.clone()));
-    let settle = match chosen.as_deref() {
+    let Some(popup) = model.popup.take() else { return Vec::new() };
+    let settle = match popup.entries.get(popup.at).map(|entry| entry.name.as_str()) {
         Some(EDIT_AGAIN) => Settle::EditAgain,
         Some(SAVE_ANYWAY) => Settle::SaveAnyway,
         _ => Settle::Leave,
     };
-    vec![Wish::Settle(settle)]
+    popup.task.map(|task| Wish::Settle(task, settle)).into_iter().collect()
 }
 
 pub const EDIT_AGAIN: &str = "edit again";

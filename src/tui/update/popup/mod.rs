@@ -13,7 +13,8 @@ use open::fill;
 pub use open::{block, move_menu, note, open, unblock};
 
 pub fn paste(model: &mut Model, text: &str) -> Vec<Wish> {
-    let Some(input) = model.popup.as_mut().and_then(|popup| popup.input.as_mut()) else { return Vec::new() };
+    let popup = model.popup.as_mut().filter(|popup| !popup.is_busy());
+    let Some(input) = popup.and_then(|popup| popup.input.as_mut()) else { return Vec::new() };
     input.paste(text);
     typed(model)
 }
@@ -24,6 +25,7 @@ pub fn key(model: &mut Model, key: KeyEvent) -> Vec<Wish> {
     let typing = popup.input.is_some();
     match key.code {
         KeyCode::Esc => return close(model),
+        _ if popup.is_busy() => return Vec::new(),
         KeyCode::Char('q' | '?') if !typing => return close(model),
         KeyCode::Char('s') if control && popup.purpose == Purpose::Note => return choose(model),
         KeyCode::Char('e') if control && popup.purpose == Purpose::Note => return to_editor(model),
@@ -39,7 +41,7 @@ pub fn key(model: &mut Model, key: KeyEvent) -> Vec<Wish> {
         KeyCode::Char('p' | 'k') if control => popup.step(-1),
         KeyCode::Char('j') if !typing => popup.step(1),
         KeyCode::Char('k') if !typing => popup.step(-1),
-        KeyCode::Char('g') if !typing => popup.at = 0,
+        KeyCode::Char('g') if !typing => popup.select(0),
         KeyCode::Char('G') if !typing => popup.step(isize::MAX / 2),
         _ => {}
     }
@@ -85,7 +87,7 @@ fn edit(popup: &mut Popup, key: KeyEvent, control: bool) -> bool {
 /// What follows from another letter.
 fn typed(model: &mut Model) -> Vec<Wish> {
     let Some(popup) = model.popup.as_mut() else { return Vec::new() };
-    (popup.said, popup.waits) = (None, false);
+    (popup.said, popup.waits) = (None, None);
     let text = popup.typed().to_owned();
     match popup.purpose {
         Purpose::Filter => {
@@ -111,9 +113,12 @@ fn close(model: &mut Model) -> Vec<Wish> {
     match (popup.purpose, popup.task.clone()) {
         (Purpose::Note, Some(task)) if !popup.typed().trim().is_empty() => {
             model.unsaved.insert(task.clone(), popup.typed().to_owned());
+            if popup.is_busy() {
+                return Vec::new();
+            }
             super::say(model, &format!("the note on {task} is not saved: n goes on with it"))
         }
-        (Purpose::Edited, _) => vec![Wish::Settle(Settle::Leave)],
+        (Purpose::Edited, Some(task)) => vec![Wish::Settle(task, Settle::Leave)],
         (Purpose::Filter, _) if model.filter != popup.before => {
             model.filter = popup.before;
             model.reload()

@@ -1,0 +1,55 @@
+//! The end: what is under way is waited for, and what is not saved stays in files that are named.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use super::desk;
+use super::editing::not_saved;
+use super::model::{Answer, Purpose};
+use super::session::Session;
+use crate::app::{Draft, Failure};
+
+/// A verb waits that long for the board's lock, and a little longer for a remote.
+const PATIENCE: Duration = Duration::from_secs(40);
+const BEAT: Duration = Duration::from_millis(50);
+
+impl Session {
+    /// The terminal is the person's again. What they have asked for is done, though: a claim that is published and not taken
+    /// would be in everybody's way.
+    pub(super) fn wind_up(&mut self, answers: &Receiver<Answer>, asked_to_end: &AtomicUsize) -> Result<(), Failure> {
+        let begun = Instant::now();
+        let mut result = Ok(());
+        while self.model.busy > 0 {
+            // Whoever asks twice does not want to wait.
+            if begun.elapsed() > PATIENCE || asked_to_end.load(Ordering::Relaxed) != 0 {
+                return Err(Failure::broken("unfinished", "the board ended before all was done that you asked for"));
+            }
+            match answers.recv_timeout(BEAT) {
+                Ok(answer) => {
+                    if let Answer::Refused { failure, .. } = &answer {
+                        result = Err(failure.clone());
+                    }
+                    self.take(answer);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(desk::gone()),
+            }
+        }
+        result
+    }
+
+    /// What was written and not saved stays in files; they are named beside whatever else went wrong.
+    pub(super) fn leave(mut self, mut result: Result<(), Failure>) -> Result<(), Failure> {
+        let typed = self.model.popup.take().filter(|popup| popup.purpose == Purpose::Note);
+        if let Some((task, text)) = typed.and_then(|popup| Some((popup.task.clone()?, popup.typed().to_owned()))) {
+            self.model.unsaved.insert(task, text);
+        }
+        let written = self.model.unsaved.values().filter(|text| !text.trim().is_empty());
+        let notes = written.filter_map(|text| Draft::new("NOTE.md", text).ok());
+        for draft in notes.chain(self.works.into_values().map(|work| work.draft)) {
+            result = Err(draft.kept(result.err().unwrap_or_else(not_saved)));
+        }
+        result
+    }
+}

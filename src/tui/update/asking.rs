@@ -1,0 +1,51 @@
+//! What was written and is not saved: the person is asked, once nothing else is open.
+
+use super::popup::{EDIT_AGAIN, LEAVE, SAVE_ANYWAY};
+use crate::app::{Failure, WRONG_VALUES};
+use crate::task::TaskId;
+use crate::tui::model::{Entry, Input, Lines, Model, Popup, Purpose, Said, Wish};
+
+/// A question never lies over a text that is being typed, and never takes a key that was meant for it.
+pub fn next(model: &mut Model) {
+    if model.popup.is_none() {
+        model.popup = model.questions.pop_front();
+    }
+}
+
+/// Something that was refused before it became a verb.
+pub fn refused(model: &mut Model, task: Option<TaskId>, failure: &Failure) {
+    model.say(task, Said::refusal(failure));
+}
+
+/// An edited file that was not saved: the person says what becomes of it.
+pub fn unsaved(model: &mut Model, task: TaskId, failure: &Failure) {
+    let choices: &[&str] = match failure.code {
+        WRONG_VALUES => &[EDIT_AGAIN, SAVE_ANYWAY, LEAVE],
+        _ => &[EDIT_AGAIN, LEAVE],
+    };
+    let text = |name: &str| match name {
+        EDIT_AGAIN => "back to the editor, with what you wrote",
+        SAVE_ANYWAY => "the board shows what is wrong",
+        _ => "what you wrote stays in a file, and the task as it was",
+    };
+    let entry = |name: &&str| Entry { name: (*name).into(), text: text(name).into(), ..Entry::default() };
+    let mut popup = Popup::new(Purpose::Edited, format!("{task} is not saved")).of(task);
+    popup.said = Some(Said::refusal(failure));
+    popup.entries = choices.iter().map(entry).collect();
+    model.questions.push_back(popup);
+    next(model);
+}
+
+/// A note that comes from the editor.
+pub fn composed(model: &mut Model, task: TaskId, text: &str) -> Vec<Wish> {
+    super::popup::note(model, task);
+    if let Some(input) = model.popup.as_mut().and_then(|popup| popup.input.as_mut()) {
+        *input = Input::new(text.trim_end(), Lines::Many);
+    }
+    if text.trim().is_empty() {
+        model.popup = None;
+        next(model);
+        return super::say(model, "an empty note is not saved");
+    }
+    super::popup::choose(model)
+}

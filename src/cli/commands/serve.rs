@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::app::Failure;
 use crate::cli::args::{Report, Serve};
 use crate::cli::{Answer, Outcome, Session};
-use crate::fs;
+use crate::fs::{self, FsError};
 use crate::web;
 
 pub fn serve(session: &Session<'_>, args: &Serve) -> Answer {
@@ -58,11 +58,19 @@ pub fn report(session: &Session<'_>, args: &Report) -> Answer {
         let message = format!("{} cannot be written", args.html.display());
         return Err(Failure::usage("bad-file", message).advice("name a file in a folder that is there"));
     }
-    fs::replace(&args.html, text.as_bytes(), false)?;
+    write(&args.html, text.as_bytes())?;
     if session.out.json {
         session.out.json(&json!({ "file": args.html, "bytes": text.len() }));
     } else {
         session.out.say(&format!("{} holds the board", args.html.display()));
     }
     Ok(Outcome::Done)
+}
+
+/// A file is replaced as a whole; a pipe or a device takes what is written into it, and stays what it is.
+fn write(path: &Path, text: &[u8]) -> Result<(), FsError> {
+    match fs::metadata(path)? {
+        Some(there) if !there.is_file() => fs::write_new(path, text, false),
+        _ => fs::replace(&fs::followed(path.to_owned()), text, false),
+    }
 }

@@ -1,6 +1,6 @@
 //! The board as one file.
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, finish};
 
 const EVIL: &str = "<img src=x onerror=alert(1)></script></style><script>alert(1)</script>";
 
@@ -33,4 +33,25 @@ fn a_report_is_written_where_it_is_asked_for_or_not_at_all() {
     assert!(refused.contains("nowhere/board.html"), "{refused}");
     assert!(sandbox.ralph(&["report", "--html", "-"]).ok().starts_with("<!doctype html>"));
     let _ = sandbox.ralph(&["report"]).fails(2);
+}
+
+#[test]
+fn a_report_is_written_into_a_pipe_and_through_a_link_and_leaves_both_there() {
+    use std::os::unix::fs::FileTypeExt as _;
+    let sandbox = Sandbox::new();
+    let pipe = sandbox.root().join("pipe");
+    finish(std::process::Command::new("mkfifo").arg(&pipe)).ok();
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read_to_string(pipe).unwrap()
+    });
+    sandbox.ralph(&["report", "--html", "pipe"]).ok();
+    assert!(reader.join().unwrap().starts_with("<!doctype html>"));
+    assert!(std::fs::metadata(&pipe).unwrap().file_type().is_fifo());
+
+    let (link, to) = (sandbox.root().join("link.html"), sandbox.outside("real.html"));
+    std::fs::write(&to, "old").unwrap();
+    std::os::unix::fs::symlink(&to, &link).unwrap();
+    sandbox.ralph(&["report", "--html", "link.html"]).ok();
+    assert!(link.is_symlink() && std::fs::read_to_string(&to).unwrap().starts_with("<!doctype html>"));
 }

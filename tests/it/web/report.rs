@@ -1,5 +1,8 @@
 //! The board as one file.
 
+use serde_json::json;
+
+use super::Served;
 use crate::sandbox::{Sandbox, finish};
 
 const EVIL: &str = "<img src=x onerror=alert(1)></script></style><script>alert(1)</script>";
@@ -54,4 +57,19 @@ fn a_report_is_written_into_a_pipe_and_through_a_link_and_leaves_both_there() {
     std::os::unix::fs::symlink(&to, &link).unwrap();
     sandbox.ralph(&["report", "--html", "link.html"]).ok();
     assert!(link.is_symlink() && std::fs::read_to_string(&to).unwrap().starts_with("<!doctype html>"));
+}
+
+#[test]
+fn a_task_whose_file_cannot_be_read_is_named_in_the_report_and_by_the_server() {
+    let sandbox = Sandbox::new();
+    sandbox.add(&["A task"]);
+    sandbox.write_task("t-bad1", "title = \"Fine\"\nstate = <b>\n");
+    sandbox.ralph(&["report", "--html", "board.html"]).ok();
+    let html = std::fs::read_to_string(sandbox.root().join("board.html")).unwrap();
+    assert!(html.contains(".ralph/tasks/t-bad1.toml:2"), "the file and the line");
+    assert!(html.contains("1 problem"), "seen at the top");
+    let status = Served::new(&sandbox, &[]).get("/api/status").json();
+    let problem = &status["problem_list"][0];
+    assert_eq!((&problem["file"], &problem["line"]), (&json!(".ralph/tasks/t-bad1.toml"), &json!(2)));
+    assert!(problem["message"].as_str().is_some_and(|text| !text.is_empty()), "{status}");
 }

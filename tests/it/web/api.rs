@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Served, ralph_of};
 use crate::sandbox::{Sandbox, finish};
@@ -115,6 +115,57 @@ fn changes_are_made_by_the_verbs_and_refused_by_their_rules() {
 }
 
 #[test]
+fn of_many_who_saw_the_same_text_one_saves_over_it_and_the_others_are_told() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["A task", "--body", "first"]);
+    let served = Served::new(&sandbox, &[]);
+    let path = format!("/api/task/{id}/save");
+    let mut now = "first".to_owned();
+    for round in 0..4 {
+        let save = |who: usize| {
+            let text = format!("round {round}, by {who}");
+            let body = json!({ "fields": { "description": text }, "seen": { "description": now } });
+            (served.post(&path, &body).status, text)
+        };
+        let answers: Vec<(u16, String)> = std::thread::scope(|scope| {
+            let asked: Vec<_> = (0..8).map(|who| scope.spawn(move || save(who))).collect();
+            asked.into_iter().map(|asked| asked.join().unwrap()).collect()
+        });
+        let saved: Vec<&String> = answers.iter().filter(|(status, _)| *status == 200).map(|(_, text)| text).collect();
+        assert_eq!(saved.len(), 1, "{answers:?}");
+        assert!(answers.iter().all(|(status, _)| [200, 409].contains(status)), "{answers:?}");
+        now.clone_from(saved[0]);
+        let shown = sandbox.ralph(&["task", "show", &id, "--json"]).json();
+        assert_eq!(shown["description"].as_str().unwrap().trim_end(), now);
+    }
+}
+
+#[test]
+fn fields_that_somebody_else_has_changed_meanwhile_are_not_written_over() {
+    let sandbox = Sandbox::new();
+    let parent = sandbox.add(&["An epic", "--kind", "epic"]);
+    let id = sandbox.add(&["A task", "--label", "b", "--label", "a"]);
+    let served = Served::new(&sandbox, &[]);
+    let save = |fields: Value, seen: Value| {
+        let answer = served.post(&format!("/api/task/{id}/save"), &json!({ "fields": fields, "seen": seen }));
+        (answer.status, if answer.status == 200 { String::new() } else { answer.code() })
+    };
+    let (done, raced) = ((200, String::new()), (409, "changed-since".to_owned()));
+    for labels in [json!("b, a"), json!("a,b"), json!(["b", "a"])] {
+        assert_eq!(save(json!({ "labels": ["a", "b"] }), json!({ "labels": labels })), done, "{labels}");
+    }
+    assert_eq!(save(json!({ "labels": ["mine"] }), json!({ "labels": "a" })), raced);
+    for (key, seen, new) in [("title", "A task", "New"), ("owner", "", "bob"), ("parent", "", parent.as_str())] {
+        assert_eq!(save(json!({ key: new }), json!({ key: seen })), done, "{key}");
+        assert_eq!(save(json!({ key: null }), json!({ key: seen })), raced, "{key}");
+    }
+    let seen =
+        json!({ "fields": { "labels": [] }, "seen": { "labels": "a" }, "state": "Research Needed", "force": true });
+    assert_eq!(served.post(&format!("/api/task/{id}/save"), &seen).code(), "changed-since", "with a move, too");
+    assert_eq!(sandbox.ralph(&["task", "show", &id, "--json"]).json()["labels"], json!(["a", "b"]));
+}
+
+#[test]
 fn a_claim_is_the_persons_who_serves_and_another_worker_is_told() {
     let sandbox = Sandbox::new();
     let id = sandbox.add(&["A task"]);
@@ -193,7 +244,7 @@ fn a_page_that_comes_back_hears_what_it_missed() {
     served.post(&format!("/api/task/{id}/note"), &json!({ "text": "while you were away" }));
     let mut again = listen(&served, &seen);
     again("event: hello");
-    let missed: serde_json::Value = serde_json::from_str(&again("data: ")[6..]).unwrap();
+    let missed: Value = serde_json::from_str(&again("data: ")[6..]).unwrap();
     assert_eq!((&missed["tasks"], &missed["all"]), (&json!([id]), &json!(false)));
     let mut stranger = listen(&served, "other-7");
     stranger("event: hello");

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
+use jiff::Timestamp;
 use serde::Serialize;
 use tokio::task::JoinError;
 
@@ -30,6 +31,11 @@ async fn run<T: Serialize>(
     let site = Arc::clone(site);
     let done = tokio::task::spawn_blocking(move || with(&site, verb)).await;
     answered(done.map(|text| text.map(Arc::new)))
+}
+
+/// The key of an answer that grows old by itself: it tells how long something takes, or of what nobody watches.
+fn this_minute(name: &str) -> String {
+    format!("{name} {}", Timestamp::now().as_second() / 60)
 }
 
 /// The same for what all who ask are told alike until the board changes: one of them has it made.

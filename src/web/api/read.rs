@@ -8,7 +8,7 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use super::refuse::worded;
-use super::{Asked, kept, run};
+use super::{Asked, kept, run, this_minute};
 use crate::app::{self, Failure, LogQuery, Workspace, describe_workflow};
 use crate::task::TaskId;
 use crate::web::board::Drawn;
@@ -53,11 +53,11 @@ pub async fn facets(State(site): Shared) -> Response {
 }
 
 pub async fn status(State(site): Shared) -> Response {
-    kept(&site, "status".into(), |ws, _| app::status(ws)).await
+    kept(&site, this_minute("status"), |ws, _| app::status(ws)).await
 }
 
 pub async fn workers(State(site): Shared) -> Response {
-    kept(&site, "workers".into(), |ws, _| {
+    kept(&site, this_minute("workers"), |ws, _| {
         let runs = app::list_runs(ws, None, 20)?;
         Ok(json!({ "claims": app::list_claims(ws, false)?.claims, "runs": runs, "ready": app::status(ws)?.ready }))
     })
@@ -66,7 +66,7 @@ pub async fn workers(State(site): Shared) -> Response {
 
 pub async fn trends(State(site): Shared, uri: Uri) -> Response {
     let days = Asked::of(&uri).one("days").and_then(|days| days.parse().ok()).unwrap_or(30);
-    kept(&site, format!("trends {days}"), move |ws, _| {
+    kept(&site, this_minute(&format!("trends {days}")), move |ws, _| {
         let trends = app::trends(ws, days)?;
         Ok(json!({ "trends": trends, "charts": charts::all(&trends) }))
     })
@@ -79,7 +79,7 @@ pub async fn workflow(State(site): Shared) -> Response {
 
 pub async fn search(State(site): Shared, uri: Uri) -> Response {
     let text = Asked::of(&uri).one("q").unwrap_or_default().to_owned();
-    kept(&site, format!("search {text}"), move |ws, _| app::search(ws, &text, true, 30)).await
+    kept(&site, this_minute(&format!("search {text}")), move |ws, _| app::search(ws, &text, true, 30)).await
 }
 
 pub async fn document(State(site): Shared, uri: Uri) -> Response {

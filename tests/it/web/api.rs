@@ -234,6 +234,24 @@ fn a_file_that_is_saved_by_hand_is_told_within_a_second() {
 }
 
 #[test]
+fn a_claim_that_is_renewed_is_told_and_shown_with_its_new_end() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["A task"]);
+    let bob = |verb: &str| assert_eq!(finish(ralph_of(&sandbox).args([verb, &id, "--as", "bob"])).code, 0);
+    bob("claim");
+    let served = Served::new(&sandbox, &[]);
+    let mut next = listen(&served, "");
+    next("event: hello");
+    next("data");
+    let until = |path: &str| served.get(path).json()["claims"][0]["until"].as_str().unwrap().to_owned();
+    let before = [until("/api/workers"), until("/api/status")];
+    bob("renew");
+    while !next("data").contains(&id) {}
+    let after = [until("/api/workers"), until("/api/status")];
+    assert!(before.iter().zip(&after).all(|(before, after)| before < after), "{before:?} {after:?}");
+}
+
+#[test]
 fn a_page_that_comes_back_hears_what_it_missed() {
     let sandbox = Sandbox::new();
     let id = sandbox.add(&["A task"]);

@@ -18,23 +18,30 @@ pub fn serve(session: &Session<'_>, args: &Serve) -> Answer {
         allow_remote: args.allow_remote,
         hosts: args.hosts.clone(),
     };
-    web::serve(&session.options, &wanted, &|url| {
-        if session.out.json {
-            session.out.json(&json!({ "url": url }));
-        } else {
-            session.out.line(&format!("the board is at {url}"));
-            let may = if args.read_only {
-                "nobody can change it from there"
-            } else {
-                "who has this address may change the board"
-            };
-            session.out.say(&format!("{may}; Ctrl-C ends it"));
-        }
+    web::serve(&session.options, &wanted, &|address| {
+        tell(session, args, address);
         if args.open {
-            open(session, url);
+            open(session, &address.url);
         }
     })?;
     Ok(Outcome::Done)
+}
+
+fn tell(session: &Session<'_>, args: &Serve, address: &web::Address) {
+    if session.out.json {
+        return session.out.json(&json!({ "url": address.url }));
+    }
+    session.out.line(&format!("the board is at {}", address.url));
+    if address.nameless {
+        session
+            .out
+            .say("other machines put an address of this one in the place of 127.0.0.1, or a name: `--host NAME`");
+    }
+    let may = match args.read_only {
+        true => "nobody can change it from there",
+        false => "who has this address may change the board",
+    };
+    session.out.say(&format!("{may}; Ctrl-C ends it"));
 }
 
 /// The token goes to the browser as an argument, which others on this machine might see for a moment; that is why it is asked for.

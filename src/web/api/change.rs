@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::run;
+use super::run_change;
 use crate::app::{self, Failure, NewTask, Reach, SaveAsk, Seen, Workspace};
 use crate::task::TaskId;
 use crate::web::Site;
@@ -33,7 +33,7 @@ struct New {
 }
 
 pub async fn add(State(site): Shared, body: Bytes) -> Response {
-    run(&site, move |ws, site| {
+    run_change(&site, move |ws, site| {
         let new: New = read(&body)?;
         let wanted = NewTask {
             title: new.title,
@@ -165,7 +165,7 @@ async fn change<B: DeserializeOwned + Send + 'static, T: Serialize>(
     body: Bytes,
     verb: impl FnOnce(&Workspace, &TaskId, B) -> Result<T, Failure> + Send + 'static,
 ) -> Response {
-    run(site, move |ws, site| {
+    run_change(site, move |ws, site| {
         let wanted: B = read(&body)?;
         let id = ws.find(&typed)?;
         let done = verb(ws, &id, wanted)?;

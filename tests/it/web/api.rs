@@ -157,12 +157,28 @@ fn fields_that_somebody_else_has_changed_meanwhile_are_not_written_over() {
     assert_eq!(save(json!({ "labels": ["mine"] }), json!({ "labels": "a" })), raced);
     for (key, seen, new) in [("title", "A task", "New"), ("owner", "", "bob"), ("parent", "", parent.as_str())] {
         assert_eq!(save(json!({ key: new }), json!({ key: seen })), done, "{key}");
-        assert_eq!(save(json!({ key: null }), json!({ key: seen })), raced, "{key}");
+        assert_eq!(save(json!({ key: new }), json!({ key: seen })), raced, "{key}");
     }
     let seen =
         json!({ "fields": { "labels": [] }, "seen": { "labels": "a" }, "state": "Research Needed", "force": true });
     assert_eq!(served.post(&format!("/api/task/{id}/save"), &seen).code(), "changed-since", "with a move, too");
     assert_eq!(sandbox.ralph(&["task", "show", &id, "--json"]).json()["labels"], json!(["a", "b"]));
+}
+
+#[test]
+fn what_a_person_should_know_comes_with_the_answer_to_a_change() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["A task"]);
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-qm", "board"]);
+    let served = Served::new(&sandbox, &[]);
+    let note = || served.post(&format!("/api/task/{id}/note"), &json!({ "text": "x" })).json();
+    assert_eq!(note()["notices"], json!(null), "there is nothing to know");
+    sandbox.ralph(&["config", "set", "git.commit", "each"]).ok();
+    std::fs::write(sandbox.root().join(".git/MERGE_HEAD"), sandbox.git(&["rev-parse", "HEAD"])).unwrap();
+    let noted = note();
+    assert!(noted["notices"][0].as_str().unwrap().starts_with("the board is not committed"), "{noted}");
+    assert_eq!(noted["task"], id.as_str(), "beside what it says otherwise");
 }
 
 #[test]

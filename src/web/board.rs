@@ -38,6 +38,9 @@ pub struct Card {
     /// Since when somebody is at work on it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
+    /// Somebody was, and left it so.
+    #[serde(skip_serializing_if = "is_false")]
+    pub stale: bool,
     #[serde(skip_serializing_if = "is_false")]
     pub ready: bool,
     #[serde(skip_serializing_if = "is_false")]
@@ -79,6 +82,7 @@ impl From<TaskView> for Card {
             labels: task.labels,
             owner: by.or(task.owner),
             since,
+            stale: task.stale,
             ready: task.ready,
             blocked: task.blocked,
             blockers: task.open_blockers.len(),

@@ -8,7 +8,7 @@
 //! events.rs    what changes, told as it happens; memo.rs what is computed once for all who ask
 //! board.rs     the columns as slim cards
 //! markdown.rs  texts of people as HTML that cannot do anything
-//! graph.rs, charts.rs, svg.rs   drawings
+//! graph.rs, charts.rs, svg.rs   drawings; chains.rs which tasks are drawn together
 //! report/      the same as one file, without a server
 //! assets/      the page: HTML, styles and modules as a browser reads them
 //! ```
@@ -17,6 +17,7 @@ mod accept;
 mod api;
 mod assets;
 mod board;
+mod chains;
 mod charts;
 mod door;
 mod events;

@@ -35,6 +35,51 @@ fn the_board_is_the_columns_of_the_workflow_with_slim_cards() {
 }
 
 #[test]
+fn every_linked_task_is_drawn_in_some_part_of_the_graph() {
+    let sandbox = Sandbox::new();
+    for at in 0..90 {
+        sandbox.write_task(&format!("t-b{at:03}"), "title = \"First\"\n");
+        sandbox.write_task(&format!("t-c{at:03}"), format!("title = \"Second\"\nblocked_by = [\"t-b{at:03}\"]\n"));
+    }
+    let served = Served::new(&sandbox, &[]);
+    let parts: Vec<Value> = (1..=3).map(|part| served.get(&format!("/api/graph?part={part}")).json()).collect();
+    assert_eq!((&parts[0]["nodes"], &parts[0]["parts"]), (&json!(180), &json!(3)));
+    assert_eq!(served.get("/api/graph").json(), parts[0]);
+    let drawn: Vec<&str> = parts.iter().map(|part| part["svg"].as_str().unwrap()).collect();
+    for at in 0..90 {
+        let with = |letter: char| drawn.iter().position(|svg| svg.contains(&format!("/task/t-{letter}{at:03}\"")));
+        assert!(with('b').is_some() && with('b') == with('c'), "a chain is in one drawing: {at}");
+    }
+    assert!(drawn[0].contains("href=\"/graph?part=2\"") && drawn[2].contains("href=\"/graph?part=1\""));
+}
+
+#[test]
+fn what_closes_a_ring_is_drawn_apart() {
+    let sandbox = Sandbox::new();
+    for (id, on) in [("t-b1", "t-b3"), ("t-b2", "t-b1"), ("t-b3", "t-b2")] {
+        sandbox.write_task(id, format!("title = \"{id}\"\nblocked_by = [\"{on}\"]\n"));
+    }
+    let svg = Served::new(&sandbox, &[]).get("/api/graph").json()["svg"].as_str().unwrap().to_owned();
+    assert_eq!((svg.matches("class=\"edge\"").count(), svg.matches("class=\"edge back\"").count()), (2, 1), "{svg}");
+}
+
+#[test]
+fn an_owner_at_work_without_a_live_claim_is_stale_and_one_who_is_set_aside_is_not() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("t-b1", "title = \"Left\"\nstate = \"In Progress\"\nowner = \"bob\"\n");
+    sandbox.write_task("t-b2", "title = \"For later\"\nowner = \"bob\"\n");
+    let three = sandbox.add(&["At work"]);
+    assert_eq!(finish(ralph_of(&sandbox).args(["claim", &three, "--as", "bob"])).code, 0);
+    let served = Served::new(&sandbox, &[]);
+    let columns = served.get("/api/board").json()["columns"].clone();
+    let cards: Vec<&Value> =
+        columns.as_array().unwrap().iter().flat_map(|column| column["cards"].as_array().unwrap()).collect();
+    let stale: Vec<&Value> = cards.iter().filter(|card| card["stale"] == true).map(|card| &card["id"]).collect();
+    assert_eq!((cards.len(), stale), (3, vec![&json!("t-b1")]));
+    assert_eq!(served.get("/api/task/t-b1").json()["task"]["stale"], true);
+}
+
+#[test]
 fn long_columns_are_sent_in_parts() {
     let sandbox = Sandbox::new();
     for at in 0..80 {

@@ -73,3 +73,39 @@ fn a_task_whose_file_cannot_be_read_is_named_in_the_report_and_by_the_server() {
     assert_eq!((&problem["file"], &problem["line"]), (&json!(".ralph/tasks/t-bad1.toml"), &json!(2)));
     assert!(problem["message"].as_str().is_some_and(|text| !text.is_empty()), "{status}");
 }
+
+#[test]
+fn a_report_tells_all_that_the_dashboard_and_a_tasks_page_tell() {
+    let sandbox = Sandbox::new();
+    let large = sandbox.add(&["Too large", "--estimate", "XL"]);
+    let root = sandbox.add(&["In the way"]);
+    let waits = sandbox.add(&["Waits"]);
+    sandbox.ralph(&["block", &waits, "--on", &root]).ok();
+    let asks = sandbox.add(&["Needs somebody"]);
+    sandbox.ralph(&["escalate", &asks]).ok();
+    sandbox.write_task("t-old1", "title = \"Old\"\nstate = \"Backlog\"\ncreated = 2026-01-01T00:00:00Z\n");
+    let done: Vec<String> = ["One", "Two", "Three"].map(|title| sandbox.add(&[title])).into();
+    for at in [1, 2, 0] {
+        sandbox.ralph(&["done", &done[at], "--force"]).ok();
+    }
+    let html = sandbox.ralph(&["report", "--html", "-"]).ok();
+    let panel = |title: &str| {
+        let start = html.find(&format!("<h3>{title}</h3>")).unwrap_or_else(|| panic!("no panel {title}"));
+        html[start..].split("</section>").next().unwrap().to_owned()
+    };
+    for (title, id) in [
+        ("What most wait for", root.as_str()),
+        ("For a person", &asks),
+        ("Long in one state", "t-old1"),
+        ("Too large, not split", &large),
+        ("Roles", "analyst"),
+    ] {
+        assert!(panel(title).contains(id), "{title}: {}", panel(title));
+    }
+    let sheet = html.split(&format!("<article class=\"sheet\" id=\"{}\"", done[0])).nth(1).unwrap();
+    assert!(sheet.split("</article>").next().unwrap().contains("state: Backlog → Done"), "its history");
+    let places: Vec<usize> = [0, 2, 1]
+        .map(|at: usize| html.find(&format!("href=\"#{}\">{}", done[at], ["One", "Two", "Three"][at])).unwrap())
+        .into();
+    assert!(places.is_sorted(), "what was finished last comes first, as on the board");
+}

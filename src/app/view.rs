@@ -24,8 +24,8 @@ pub struct TaskView {
     pub blocks: Vec<TaskId>,
     pub blocked: bool,
     pub ready: bool,
-    /// Its owner left it at work: nobody has a live claim.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    /// Its owner left it at work: nobody has a live claim. For people; programs have `owner` and `claim`.
+    #[serde(skip)]
     pub stale: bool,
     pub claim: Option<ClaimView>,
     pub artifacts: BTreeMap<String, String>,

@@ -76,7 +76,6 @@ fn an_owner_at_work_without_a_live_claim_is_stale_and_one_who_is_set_aside_is_no
         columns.as_array().unwrap().iter().flat_map(|column| column["cards"].as_array().unwrap()).collect();
     let stale: Vec<&Value> = cards.iter().filter(|card| card["stale"] == true).map(|card| &card["id"]).collect();
     assert_eq!((cards.len(), stale), (3, vec![&json!("t-b1")]));
-    assert_eq!(served.get("/api/task/t-b1").json()["task"]["stale"], true);
 }
 
 #[test]

@@ -84,6 +84,9 @@ pub struct GraphNode {
     /// The nodes of this graph that wait for it and come after it.
     #[serde(skip)]
     pub leads_to: Vec<TaskId>,
+    /// Those that wait for it and do not come after it: they close a ring.
+    #[serde(skip)]
+    pub leads_back: Vec<TaskId>,
 }
 
 /// The blocking chains around `roots`, or all of them; finished tasks only with `all`.
@@ -105,9 +108,13 @@ pub fn graph(ws: &Workspace, roots: &[TaskId], all: bool) -> Result<Graphed, Fai
     let order = in_order(&board, &links, &wanted);
     let ranks: HashMap<usize, usize> = order.iter().enumerate().map(|(rank, &at)| (at, rank)).collect();
     let nodes = order.iter().enumerate().map(|(here, &at)| {
-        let later = |next: &&usize| ranks.get(next).is_some_and(|there| *there > here);
-        let next: Vec<usize> = links.dependents(at).iter().filter(later).copied().collect();
-        GraphNode { task: TaskView::new(&board, &links, &standings, at), leads_to: links.ids(&next) }
+        let inside = links.dependents(at).iter().copied().filter(|next| ranks.contains_key(next));
+        let (next, back): (Vec<usize>, Vec<usize>) = inside.partition(|next| ranks[next] > here);
+        GraphNode {
+            task: TaskView::new(&board, &links, &standings, at),
+            leads_to: links.ids(&next),
+            leads_back: links.ids(&back),
+        }
     });
     Ok(Graphed { nodes: nodes.collect() })
 }

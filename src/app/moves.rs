@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::claim::{Kind, drawn};
 use super::proof::refuse_unproven;
 use super::remote_claims::{Published, Reach, publish};
-use super::{Failure, Workspace};
+use super::{Failure, Seen, Workspace};
 use crate::board::{Actor, Assignment, Board, Change, Move, Op, Target, Verdict, joined};
 use crate::store::{BoardLock, new_note};
 use crate::task::{Key, StateName, Task, TaskId, Value};
@@ -38,7 +38,7 @@ pub fn move_task(
     command: Option<&str>,
     force: bool,
 ) -> Result<Moved, Failure> {
-    move_with(ws, &Asked { id, typed, command, force, fields: &[], note: None })
+    move_with(ws, &Asked { id, typed, command, force, fields: &[], note: None, seen: &Seen::default() })
 }
 
 /// A move as it was typed, with what is set and said in the same verb.
@@ -49,17 +49,19 @@ pub(super) struct Asked<'a> {
     pub force: bool,
     pub fields: &'a [Assignment],
     pub note: Option<&'a str>,
+    pub seen: &'a Seen,
 }
 
 impl Asked<'_> {
     /// The board on which it is judged, with its fields set, and what setting them changes.
     fn board(&self, ws: &Workspace) -> Result<(Board, Vec<Change>), Failure> {
         let board = ws.family(self.id)?;
-        if self.fields.is_empty() || board.get(self.id).is_none() {
-            return Ok((board, Vec::new()));
-        }
-        let fields = super::set::changes(ws, self.id, self.fields)?;
-        Ok((board.with(&fields), fields))
+        let fields = match board.get(self.id) {
+            Some(_) if !self.fields.is_empty() => super::set::changes(ws, self.id, self.fields)?,
+            _ => Vec::new(),
+        };
+        self.seen.refuse_changed(ws, self.id)?;
+        Ok((if fields.is_empty() { board } else { board.with(&fields) }, fields))
     }
 }
 

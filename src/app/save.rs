@@ -1,13 +1,11 @@
 //! `save`: fields of a task, a note on it and its move, in one verb: all of it or nothing.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
 use super::moves::{Asked, move_with};
 use super::set::{SetDone, assignments, field_change};
-use super::{Failure, FailureKind, FieldChange, Moved, Workspace};
-use crate::task::{Key, TaskId};
+use super::{Failure, FieldChange, Moved, Seen, Workspace};
+use crate::task::TaskId;
 
 /// What is to be so afterwards.
 #[derive(Debug, Clone, Default)]
@@ -32,10 +30,15 @@ pub struct Saved {
 }
 
 pub fn save(ws: &Workspace, id: &TaskId, asked: &SaveAsk) -> Result<Saved, Failure> {
+    save_over(ws, id, asked, &Seen::default())
+}
+
+/// The same for an editor, where the task still says what it has seen.
+pub fn save_over(ws: &Workspace, id: &TaskId, asked: &SaveAsk, seen: &Seen) -> Result<Saved, Failure> {
     let fields = assignments(ws, &asked.fields, asked.custom)?;
     let note = asked.note.as_deref().filter(|text| !text.trim().is_empty());
     let Some(typed) = &asked.to else {
-        let SetDone { changes } = super::set::assign_with(ws, "set", std::slice::from_ref(id), &fields, note)?;
+        let SetDone { changes } = super::set::assign_with(ws, "set", std::slice::from_ref(id), &fields, note, seen)?;
         return Ok(Saved { task: id.clone(), changes, moved: None });
     };
     if let Some(link) = fields.iter().find(|field| field.relinks()) {
@@ -44,26 +47,6 @@ pub fn save(ws: &Workspace, id: &TaskId, asked: &SaveAsk) -> Result<Saved, Failu
     }
     let before = super::set::changes(ws, id, &fields)?;
     let command = asked.command.as_deref();
-    let moved = move_with(ws, &Asked { id, typed, command, force: asked.force, fields: &fields, note })?;
+    let moved = move_with(ws, &Asked { id, typed, command, force: asked.force, fields: &fields, note, seen })?;
     Ok(Saved { task: id.clone(), changes: before.into_iter().filter_map(field_change).collect(), moved: Some(moved) })
-}
-
-/// Refuses where a task no longer says what its editor has seen: somebody else has written there since.
-pub fn refuse_changed(ws: &Workspace, id: &TaskId, seen: &BTreeMap<String, String>) -> Result<(), Failure> {
-    if seen.is_empty() {
-        return Ok(());
-    }
-    let file = ws.file(id)?;
-    for (key, was) in seen {
-        let now = match key.as_str() {
-            "description" => file.description.clone(),
-            other => file.task.value(&Key::new(other)).map(|value| value.to_string()).unwrap_or_default(),
-        };
-        if now.trim_end() != was.replace("\r\n", "\n").trim_end() {
-            let message = format!("the {key} of {id} has changed since you began");
-            return Err(Failure::new(FailureKind::Raced, "changed-since", message)
-                .advice("copy what you wrote, look at what is there now, and save again"));
-        }
-    }
-    Ok(())
 }

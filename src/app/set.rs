@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Failure, Workspace};
+use super::{Failure, Seen, Workspace};
 use crate::board::{Assignment, Change, Op, parse_assignment, set_keys};
 use crate::store::codec::Doc;
 use crate::store::new_note;
@@ -51,22 +51,24 @@ pub(super) fn assign(
     ids: &[TaskId],
     wanted: &[Assignment],
 ) -> Result<SetDone, Failure> {
-    assign_with(ws, verb, ids, wanted, None)
+    assign_with(ws, verb, ids, wanted, None, &Seen::default())
 }
 
-/// The same with something said of each.
+/// The same with something said of each, unless one of them is not as it was seen.
 pub(super) fn assign_with(
     ws: &Workspace,
     verb: &'static str,
     ids: &[TaskId],
     wanted: &[Assignment],
     note: Option<&str>,
+    seen: &Seen,
 ) -> Result<SetDone, Failure> {
     let lock = ws.lock()?;
     let relinks = wanted.iter().any(Assignment::relinks);
     let mut changes = Vec::new();
     for id in ids {
         changes.extend(self::changes(ws, id, wanted)?);
+        seen.refuse_changed(ws, id)?;
     }
     if relinks {
         let board = ws.board()?;

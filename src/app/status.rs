@@ -7,7 +7,7 @@ use super::view::ClaimView;
 use super::{Failure, Workspace};
 use crate::board::{Board, Change, FlowTimes, Links, Place, Standings, Step};
 use crate::store::Line;
-use crate::task::{Kind, StateName, Task, TaskId};
+use crate::task::{Kind, Problem, StateName, Task, TaskId};
 
 #[derive(Debug, Serialize)]
 pub struct Status {
@@ -23,6 +23,8 @@ pub struct Status {
     /// Finished per day over the last two weeks, oldest first.
     pub throughput: Vec<usize>,
     pub problems: usize,
+    /// Each of them: tasks whose files cannot be read are on no column.
+    pub problem_list: Vec<Problem>,
     pub now: Timestamp,
 }
 
@@ -112,6 +114,7 @@ pub fn status(ws: &Workspace) -> Result<Status, Failure> {
         waiting_for_person: briefs(&board, |_, task| Some(&task.state) == ws.flow().escalation()),
         throughput: done,
         problems: board.problems().len(),
+        problem_list: board.problems().into_iter().cloned().collect(),
         now,
     })
 }

@@ -24,6 +24,9 @@ pub struct TaskView {
     pub blocks: Vec<TaskId>,
     pub blocked: bool,
     pub ready: bool,
+    /// Its owner left it at work: nobody has a live claim. For people; programs have `owner` and `claim`.
+    #[serde(skip)]
+    pub stale: bool,
     pub claim: Option<ClaimView>,
     pub artifacts: BTreeMap<String, String>,
     pub github: Option<GithubView>,
@@ -105,6 +108,7 @@ impl TaskView {
             blocks: place.blocks,
             blocked: place.standing.blocked,
             ready: place.standing.ready,
+            stale: place.standing.stale,
             claim: place.claim,
             artifacts: task.artifacts,
             github: task.github.map(|link| GithubView { number: link.number, url: link.url }),

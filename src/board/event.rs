@@ -247,8 +247,7 @@ impl Facts {
         let ids: BTreeSet<&TaskId> = self.claims.keys().chain(before.claims.keys()).collect();
         for id in ids {
             let (old, new) = (live(before, id), live(self, id));
-            let same = |a: &Claim, b: &Claim| a.worker == b.worker && a.since == b.since && a.command == b.command;
-            let kept = old.as_ref().zip(new.as_ref()).is_some_and(|(old, new)| same(old, new));
+            let kept = old.as_ref().zip(new.as_ref()).is_some_and(|(old, new)| is_same(old, new));
             if let Some(old) = old.filter(|_| !kept) {
                 let event = Event::new(EventKind::Released, at, Via::Board, Some(id));
                 events.push(Event { by: Some(old.worker), command: old.command, ..event });
@@ -262,11 +261,29 @@ impl Facts {
         events
     }
 
+    /// Claims that go on for longer than they did: no news for who follows the work, but a page shows when they end.
+    pub fn renewed_since(&self, before: &Self, at: Timestamp) -> Vec<Event> {
+        let known = self.claims.iter().filter_map(|(id, claim)| Some((id, claim, before.claims.get(id)?)));
+        let renewed = known.filter(|(_, new, old)| new.live && old.live && is_same(new, old) && new.until != old.until);
+        let tell = |(id, claim, _): (&TaskId, &Claim, &Claim)| Event {
+            by: Some(claim.worker.clone()),
+            command: claim.command.clone(),
+            until: (!claim.held).then_some(claim.until),
+            ..Event::new(EventKind::Claimed, at, Via::Board, Some(id))
+        };
+        renewed.map(tell).collect()
+    }
+
     /// Numbers for a line that sums the board up: ready, at work, blocked, problems.
     pub fn counts(&self) -> [usize; 4] {
         let live = self.claims.values().filter(|claim| claim.live).count();
         [self.ready.len(), live, self.blocked.len(), self.problems.len()]
     }
+}
+
+/// However often it was renewed.
+fn is_same(one: &Claim, other: &Claim) -> bool {
+    one.worker == other.worker && one.since == other.since && one.command == other.command
 }
 
 /// The furthest gate that every member under this parent has reached.

@@ -11,6 +11,7 @@ pub struct Standings {
     finished: Vec<bool>,
     blocked: Vec<Option<bool>>,
     taken_up: Vec<bool>,
+    left: Vec<bool>,
 }
 
 /// One task's standing.
@@ -18,6 +19,8 @@ pub struct Standings {
 pub struct Standing {
     pub blocked: bool,
     pub ready: bool,
+    /// In a state in which somebody works, by its owner, whose claim is gone.
+    pub stale: bool,
     /// Its own blockers that are not finished, missing ones among them.
     pub open_blockers: Vec<TaskId>,
 }
@@ -36,7 +39,13 @@ impl Standings {
             state(at).is_some_and(|state| is_taken_up(&tasks[at], state, rules)) && !board.is_kept(at, rules)
         };
         let taken_up = (0..tasks.len()).map(|at| free(at) && turn(at)).collect();
-        let mut all = Self { finished, taken_up, blocked: vec![None; tasks.len()], ranks };
+        let left = |at: usize| {
+            let task = &tasks[at];
+            let works = task.owner.is_some() && state(at).is_some_and(|state| state.lock);
+            works && !board.claim(&task.id).is_some_and(|claim| claim.live)
+        };
+        let left = (0..tasks.len()).map(left).collect();
+        let mut all = Self { finished, taken_up, left, blocked: vec![None; tasks.len()], ranks };
         for at in 0..tasks.len() {
             all.settle(board, at);
         }
@@ -46,7 +55,7 @@ impl Standings {
     pub fn of(&self, board: &Board, at: usize) -> Standing {
         let open = board.blockers_of(at).filter(|(id, place)| !self.is_over(board, at, id, *place));
         let open_blockers = open.map(|(id, _)| id.clone()).collect();
-        Standing { blocked: self.is_blocked(at), ready: self.is_ready(at), open_blockers }
+        Standing { blocked: self.is_blocked(at), ready: self.is_ready(at), stale: self.left[at], open_blockers }
     }
 
     pub fn rank(&self, at: usize) -> usize {

@@ -30,6 +30,7 @@ pub fn task(name: &str, title: &str) -> TaskView {
         blocks: Vec::new(),
         blocked: false,
         ready: true,
+        stale: false,
         claim: None,
         artifacts: Default::default(),
         github: None,

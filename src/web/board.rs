@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::api::Asked;
-use crate::app::{self, Column, Failure, Meaning, TaskView, Workspace};
+use crate::app::{self, Column, Failure, ListAsk, Meaning, TaskView, Workspace};
 use crate::task::{StateName, TaskId};
 
 /// All cards of one filter.
@@ -38,6 +38,9 @@ pub struct Card {
     /// Since when somebody is at work on it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
+    /// Somebody was, and left it so.
+    #[serde(skip_serializing_if = "is_false")]
+    pub stale: bool,
     #[serde(skip_serializing_if = "is_false")]
     pub ready: bool,
     #[serde(skip_serializing_if = "is_false")]
@@ -79,6 +82,7 @@ impl From<TaskView> for Card {
             labels: task.labels,
             owner: by.or(task.owner),
             since,
+            stale: task.stale,
             ready: task.ready,
             blocked: task.blocked,
             blockers: task.open_blockers.len(),
@@ -94,19 +98,26 @@ impl From<TaskView> for Card {
 const FIRST: usize = 60;
 const MOST: usize = 10_000;
 
+/// The columns as they are shown: where nobody asked for another order, what was finished last comes first, which is what
+/// people look for.
+pub fn columns(ws: &Workspace, list: &ListAsk) -> Result<Vec<Column>, Failure> {
+    let mut columns = app::columns(ws, &list.query(ws)?)?;
+    let finished = |column: &&mut Column| matches!(column.meaning, Meaning::Done | Meaning::Canceled);
+    for column in columns.iter_mut().filter(finished).filter(|_| list.sort.is_empty()) {
+        column.tasks.sort_by_key(|task| std::cmp::Reverse(task.updated.map(Timestamp::as_second)));
+    }
+    Ok(columns)
+}
+
 impl Drawn {
     pub fn new(ws: &Workspace, asked: &Asked) -> Result<Self, Failure> {
-        let list = asked.list();
-        let plain = list.sort.is_empty();
-        let stack = |column: Column| {
-            let mut cards: Vec<Card> = column.tasks.into_iter().map(Card::from).collect();
-            // What was finished last is what people look for.
-            if plain && matches!(column.meaning, Meaning::Done | Meaning::Canceled) {
-                cards.sort_by_key(|card| std::cmp::Reverse(card.updated));
-            }
-            Stack { state: column.state, meaning: column.meaning, points: column.points, cards }
+        let stack = |column: Column| Stack {
+            state: column.state,
+            meaning: column.meaning,
+            points: column.points,
+            cards: column.tasks.into_iter().map(Card::from).collect(),
         };
-        Ok(Self { columns: app::columns(ws, &list.query(ws)?)?.into_iter().map(stack).collect() })
+        Ok(Self { columns: columns(ws, &asked.list())?.into_iter().map(stack).collect() })
     }
 
     /// `more=2:180` asks for that many of the third column.

@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 
 use super::svg::{Svg, cut};
-use crate::app::{GraphNode, Graphed, Meaning, Workspace};
+use crate::app::{GraphNode, Meaning, Workspace};
 use crate::task::{Kind, StateName, TaskId};
 
-/// More than these nobody can follow; those around the task come first.
-const MOST: usize = 80;
 const BOX: (f64, f64) = (200.0, 50.0);
 const GAP: (f64, f64) = (56.0, 18.0);
 const EDGE: f64 = 12.0;
+const FOOT: f64 = 24.0;
+/// How far a line that leads back reaches below what it joins.
+const BEND: f64 = 40.0;
 
 /// Where each node lies.
 struct Layout<'a> {
@@ -19,54 +20,49 @@ struct Layout<'a> {
     at: HashMap<&'a TaskId, usize>,
 }
 
-/// `page` and an id are where a task is.
-pub fn draw(ws: &Workspace, graphed: &Graphed, root: Option<&TaskId>, page: &str) -> String {
-    let layout = Layout::new(chosen(graphed, root));
-    let left_out = graphed.nodes.len() - layout.nodes.len();
+/// What is drawn beside the tasks themselves.
+#[derive(Default)]
+pub struct Frame<'a> {
+    /// The task around which it is drawn.
+    pub root: Option<&'a TaskId>,
+    /// With an id after it, where a task is.
+    pub page: &'a str,
+    /// Below everything: a text, and where it leads.
+    pub foot: Option<(String, Option<String>)>,
+}
+
+/// Nodes with blockers first.
+pub fn draw(ws: &Workspace, nodes: Vec<&GraphNode>, frame: &Frame<'_>) -> String {
+    let layout = Layout::new(nodes);
     let (columns, rows) = layout.size();
+    let rings = layout.nodes.iter().any(|node| !node.leads_back.is_empty());
+    let below = if rings { BEND } else { 0.0 } + if frame.foot.is_some() { FOOT } else { 0.0 };
     let size = (
         EDGE * 2.0 + columns as f64 * (BOX.0 + GAP.0) - GAP.0,
-        EDGE * 2.0 + rows as f64 * (BOX.1 + GAP.1) - GAP.1 + if left_out > 0 { 24.0 } else { 0.0 },
+        EDGE * 2.0 + rows as f64 * (BOX.1 + GAP.1) - GAP.1 + below,
     );
     let mut svg = Svg::new("graph", size.0.max(1.0), size.1.max(1.0), "which task waits for which");
     for (at, node) in layout.nodes.iter().enumerate() {
-        for next in node.leads_to.iter().filter_map(|id| layout.at.get(id)) {
-            edge(&mut svg, layout.corner(at), layout.corner(*next));
-        }
+        let place = |id: &TaskId| layout.at.get(id).map(|&there| layout.corner(there));
+        node.leads_to.iter().filter_map(place).for_each(|to| edge(&mut svg, layout.corner(at), to));
+        node.leads_back.iter().filter_map(place).for_each(|to| back_edge(&mut svg, layout.corner(at), to));
     }
     for (at, node) in layout.nodes.iter().enumerate() {
-        svg.open_link(&format!("{page}{}", node.task.id), &class(ws, node, root));
+        svg.open_link(&format!("{}{}", frame.page, node.task.id), &class(ws, node, frame.root));
         shape(&mut svg, node, layout.corner(at));
         svg.close_link();
     }
-    if left_out > 0 {
-        svg.text("dim", (EDGE, size.1 - EDGE), &format!("and {left_out} more, further away"));
+    if let Some((text, link)) = &frame.foot {
+        foot(&mut svg, (EDGE, size.1 - EDGE), text, link.as_deref());
     }
     svg.finish()
 }
 
-/// Those nearest to the root, in the order in which they came.
-fn chosen<'a>(graphed: &'a Graphed, root: Option<&TaskId>) -> Vec<&'a GraphNode> {
-    if graphed.nodes.len() <= MOST {
-        return graphed.nodes.iter().collect();
-    }
-    let at: HashMap<&TaskId, usize> = graphed.nodes.iter().enumerate().map(|(at, node)| (&node.task.id, at)).collect();
-    let mut near: Vec<usize> = root.and_then(|id| at.get(id)).copied().into_iter().collect();
-    let mut seen = 0;
-    while seen < near.len() && near.len() < MOST {
-        let task = &graphed.nodes[near[seen]].task;
-        for next in task.blocked_by.iter().chain(&task.blocks).filter_map(|id| at.get(id)) {
-            if !near.contains(next) && near.len() < MOST {
-                near.push(*next);
-            }
-        }
-        seen += 1;
-    }
-    if near.is_empty() {
-        near = (0..MOST).collect();
-    }
-    near.sort_unstable();
-    near.into_iter().map(|at| &graphed.nodes[at]).collect()
+fn foot(svg: &mut Svg, at: (f64, f64), text: &str, link: Option<&str>) {
+    let Some(link) = link else { return svg.text("dim", at, text) };
+    svg.open_link(link, "more");
+    svg.text("dim", at, text);
+    svg.close_link();
 }
 
 impl<'a> Layout<'a> {
@@ -116,6 +112,15 @@ fn edge(svg: &mut Svg, from: (f64, f64), to: (f64, f64)) {
     let d = format!("M{x1:.1} {y1:.1}C{:.1} {y1:.1} {:.1} {y2:.1} {x2:.1} {y2:.1}", x1 + bend, x2 - bend);
     svg.path("edge", &d);
     svg.path("arrow", &format!("M{:.1} {:.1}l7 4l-7 4z", x2 - 6.0, y2 - 4.0));
+}
+
+/// Below the boxes, so that it is not taken for one that leads on.
+fn back_edge(svg: &mut Svg, from: (f64, f64), to: (f64, f64)) {
+    let (x1, y1) = (from.0 + BOX.0 / 2.0 + 14.0, from.1 + BOX.1);
+    let (x2, y2) = (to.0 + BOX.0 / 2.0 - 14.0, to.1 + BOX.1 + 2.0);
+    let low = y1.max(y2) + BEND;
+    svg.path("edge back", &format!("M{x1:.1} {y1:.1}C{x1:.1} {low:.1} {x2:.1} {low:.1} {x2:.1} {y2:.1}"));
+    svg.path("arrow back", &format!("M{:.1} {:.1}l4 -7l4 7z", x2 - 4.0, y2 + 6.0));
 }
 
 fn class(ws: &Workspace, node: &GraphNode, root: Option<&TaskId>) -> String {

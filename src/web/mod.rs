@@ -1,31 +1,35 @@
 //! The web board: the verbs over HTTP for one page, and the page itself, which is part of the binary.
 //!
 //! ```text
+//! listen.rs    where it listens, and under which address it is found; accept.rs connections
 //! door.rs      who is let in, and what a browser may do with an answer
 //! routes.rs    which path is whose; assets.rs the page's own files
 //! api/         reading, changing, and what refusals look like
 //! events.rs    what changes, told as it happens; memo.rs what is computed once for all who ask
 //! board.rs     the columns as slim cards
 //! markdown.rs  texts of people as HTML that cannot do anything
-//! graph.rs, charts.rs, svg.rs   drawings
+//! graph.rs, charts.rs, svg.rs   drawings; chains.rs which tasks are drawn together
 //! report/      the same as one file, without a server
 //! assets/      the page: HTML, styles and modules as a browser reads them
 //! ```
 
+mod accept;
 mod api;
 mod assets;
 mod board;
+mod chains;
 mod charts;
 mod door;
 mod events;
 mod graph;
+mod listen;
 mod markdown;
 mod memo;
 mod report;
 mod routes;
 mod svg;
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
@@ -34,11 +38,14 @@ use axum::http::Uri;
 use tokio::net::TcpListener;
 
 use crate::app::{Failure, Options, Workspace, serve_token};
+use accept::{Limits, accept};
 use board::Drawn;
 use door::Door;
 use events::Feed;
+use listen::{cannot_listen, listen};
 use memo::Memo;
 
+pub use listen::Address;
 pub use report::report;
 
 /// How the board is served.
@@ -54,8 +61,6 @@ pub struct Wanted {
 
 /// Where a person may put the token.
 pub const TOKEN: &str = "RALPH_WEB_TOKEN";
-/// Tried first where no address is given, so that a bookmark holds.
-const PORT: u16 = 7431;
 
 /// Everything that requests share.
 struct Site {
@@ -68,11 +73,8 @@ struct Site {
 }
 
 /// Serves until it is interrupted. `opened` hears the address of the page once it can be asked for.
-pub fn serve(options: &Options, wanted: &Wanted, opened: &dyn Fn(&str)) -> Result<(), Failure> {
-    let ws = Workspace::open(options)?;
-    let given = std::env::var(TOKEN).ok().filter(|token| !token.is_empty());
-    let token = given.map_or_else(|| serve_token(&ws), Ok)?;
-    drop(ws);
+pub fn serve(options: &Options, wanted: &Wanted, opened: &dyn Fn(&Address)) -> Result<(), Failure> {
+    let token = token(&Workspace::open(options)?)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(THREADS)
@@ -92,21 +94,32 @@ pub fn serve(options: &Options, wanted: &Wanted, opened: &dyn Fn(&str)) -> Resul
         events::watch(&site)?;
         // The first page is not to wait for the first look at a large board.
         drop(tokio::spawn(api::board(State(Arc::clone(&site)), Uri::from_static("/api/board?"))));
-        opened(&address(place, &token, wanted.read_only && !site.door.is_remote()));
-        run(listener, routes::routes(site)).await
+        // Where everybody may read and nobody may write, there is nothing to give away.
+        let shown = (!wanted.read_only || site.door.is_remote()).then_some(token.as_str());
+        opened(&Address::new(place, wanted, shown));
+        run(listener, routes::routes(site)).await;
+        Ok(())
     })
+}
+
+/// What a person has given, or one of its own.
+fn token(ws: &Workspace) -> Result<String, Failure> {
+    let given = std::env::var(TOKEN).ok().filter(|token| !token.is_empty());
+    if given.as_ref().is_some_and(|token| !token.bytes().all(|byte| byte.is_ascii_graphic())) {
+        return Err(Failure::usage("bad-token", format!("{TOKEN} has characters that a browser cannot send"))
+            .advice("use letters, digits and signs, without blanks"));
+    }
+    given.map_or_else(|| serve_token(ws), Ok)
 }
 
 /// Verbs that run at the same time; those that write wait for each other anyway.
 const THREADS: usize = 16;
 
-async fn run(listener: TcpListener, routes: Router) -> Result<(), Failure> {
+async fn run(listener: TcpListener, routes: Router) {
     // Pages that listen for changes never hang up by themselves, so nobody waits for them.
     tokio::select! {
-        served = async { axum::serve(listener, routes).await } => {
-            served.map_err(|error| Failure::broken("io", format!("the server stopped: {error}")))
-        }
-        () = stopped() => Ok(()),
+        () = accept(listener, routes, Limits::default()) => {}
+        () = stopped() => {}
     }
 }
 
@@ -121,32 +134,4 @@ async fn stopped() {
         _ = tokio::signal::ctrl_c() => {}
         () = ended => {}
     }
-}
-
-/// The page, with what it needs to change something after the `#`, where servers and logs do not see it.
-fn address(place: SocketAddr, token: &str, plain: bool) -> String {
-    let host =
-        if place.ip().is_unspecified() { SocketAddr::new(Ipv4Addr::LOCALHOST.into(), place.port()) } else { place };
-    if plain { format!("http://{host}/") } else { format!("http://{host}/#token={token}") }
-}
-
-async fn listen(wanted: &Wanted) -> Result<TcpListener, Failure> {
-    if let Some(address) = wanted.address {
-        if !address.ip().is_loopback() && !wanted.allow_remote {
-            return Err(Failure::usage("not-loopback", format!("{address} can be reached from other machines"))
-                .advice("use 127.0.0.1:PORT, or say `--allow-remote`: then everybody needs the token"));
-        }
-        return TcpListener::bind(address).await.map_err(|error| cannot_listen(&address.to_string(), &error));
-    }
-    let here = |port: u16| SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port);
-    match TcpListener::bind(here(PORT)).await {
-        Ok(listener) => Ok(listener),
-        // Another board is served there.
-        Err(_) => TcpListener::bind(here(0)).await.map_err(|error| cannot_listen("127.0.0.1", &error)),
-    }
-}
-
-fn cannot_listen(place: &str, error: &std::io::Error) -> Failure {
-    Failure::broken("io", format!("cannot listen on {place}: {error}"))
-        .advice("give another with `--addr 127.0.0.1:PORT`")
 }

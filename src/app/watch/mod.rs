@@ -42,7 +42,7 @@ pub struct WatchOptions {
     pub poll: bool,
     /// Only tell; leave what follows to others.
     pub idle: bool,
-    /// The documents of tasks, too.
+    /// What those need who show the board: the documents of tasks, and claims that are renewed.
     pub documents: bool,
 }
 
@@ -282,7 +282,10 @@ impl Watch {
     /// What has become true, once everything that follows is done.
     fn news(&mut self) -> Vec<Event> {
         let facts = Facts::of(&self.board, self.ws.rules());
-        let events = facts.since(&self.facts, self.ws.now());
+        let mut events = facts.since(&self.facts, self.ws.now());
+        if self.wanted.documents {
+            events.extend(facts.renewed_since(&self.facts, self.ws.now()));
+        }
         self.facts = facts;
         events
     }

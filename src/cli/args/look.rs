@@ -14,16 +14,16 @@ pub struct Board {
 
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// Where to listen [default: 127.0.0.1:7431, or a free port where that is taken]
+    /// Where to listen [default: 127.0.0.1:7431, with --allow-remote 0.0.0.0:7431, or a free port where that is taken]
     #[arg(long, value_name = "ADDR")]
     pub addr: Option<SocketAddr>,
     /// Let nobody change anything
     #[arg(long)]
     pub read_only: bool,
-    /// Allow an address that other machines reach; then nobody reads without the token either
+    /// Let other machines come, too; then nobody reads without the token either
     #[arg(long)]
     pub allow_remote: bool,
-    /// A name under which other machines reach this one
+    /// A name under which other machines reach this one; its addresses are known
     #[arg(long = "host", value_name = "NAME", requires = "allow_remote")]
     pub hosts: Vec<String>,
     /// Open the page in a browser

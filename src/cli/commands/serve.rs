@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::app::Failure;
 use crate::cli::args::{Report, Serve};
 use crate::cli::{Answer, Outcome, Session};
-use crate::fs;
+use crate::fs::{self, FsError};
 use crate::web;
 
 pub fn serve(session: &Session<'_>, args: &Serve) -> Answer {
@@ -18,23 +18,30 @@ pub fn serve(session: &Session<'_>, args: &Serve) -> Answer {
         allow_remote: args.allow_remote,
         hosts: args.hosts.clone(),
     };
-    web::serve(&session.options, &wanted, &|url| {
-        if session.out.json {
-            session.out.json(&json!({ "url": url }));
-        } else {
-            session.out.line(&format!("the board is at {url}"));
-            let may = if args.read_only {
-                "nobody can change it from there"
-            } else {
-                "who has this address may change the board"
-            };
-            session.out.say(&format!("{may}; Ctrl-C ends it"));
-        }
+    web::serve(&session.options, &wanted, &|address| {
+        tell(session, args, address);
         if args.open {
-            open(session, url);
+            open(session, &address.url);
         }
     })?;
     Ok(Outcome::Done)
+}
+
+fn tell(session: &Session<'_>, args: &Serve, address: &web::Address) {
+    if session.out.json {
+        return session.out.json(&json!({ "url": address.url }));
+    }
+    session.out.line(&format!("the board is at {}", address.url));
+    if address.nameless {
+        session
+            .out
+            .say("other machines put an address of this one in the place of 127.0.0.1, or a name: `--host NAME`");
+    }
+    let may = match args.read_only {
+        true => "nobody can change it from there",
+        false => "who has this address may change the board",
+    };
+    session.out.say(&format!("{may}; Ctrl-C ends it"));
 }
 
 /// The token goes to the browser as an argument, which others on this machine might see for a moment; that is why it is asked for.
@@ -58,11 +65,19 @@ pub fn report(session: &Session<'_>, args: &Report) -> Answer {
         let message = format!("{} cannot be written", args.html.display());
         return Err(Failure::usage("bad-file", message).advice("name a file in a folder that is there"));
     }
-    fs::replace(&args.html, text.as_bytes(), false)?;
+    write(&args.html, text.as_bytes())?;
     if session.out.json {
         session.out.json(&json!({ "file": args.html, "bytes": text.len() }));
     } else {
         session.out.say(&format!("{} holds the board", args.html.display()));
     }
     Ok(Outcome::Done)
+}
+
+/// A file is replaced as a whole; a pipe or a device takes what is written into it, and stays what it is.
+fn write(path: &Path, text: &[u8]) -> Result<(), FsError> {
+    match fs::metadata(path)? {
+        Some(there) if !there.is_file() => fs::write_new(path, text, false),
+        _ => fs::replace(&fs::followed(path.to_owned()), text, false),
+    }
 }

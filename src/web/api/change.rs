@@ -10,8 +10,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::run;
-use crate::app::{self, Failure, NewTask, Reach, SaveAsk, Workspace};
+use super::run_change;
+use crate::app::{self, Failure, NewTask, Reach, SaveAsk, Seen, Workspace};
 use crate::task::TaskId;
 use crate::web::Site;
 
@@ -33,7 +33,7 @@ struct New {
 }
 
 pub async fn add(State(site): Shared, body: Bytes) -> Response {
-    run(&site, move |ws, site| {
+    run_change(&site, move |ws, site| {
         let new: New = read(&body)?;
         let wanted = NewTask {
             title: new.title,
@@ -60,8 +60,8 @@ pub async fn add(State(site): Shared, body: Bytes) -> Response {
 struct Save {
     /// Values to be set; nothing clears.
     fields: BTreeMap<String, Value>,
-    /// What the page showed for texts that it changes: nobody's words are written over unseen.
-    seen: BTreeMap<String, String>,
+    /// What the page showed for what it changes: nobody's words are written over unseen.
+    seen: BTreeMap<String, Value>,
     state: Option<String>,
     command: Option<String>,
     note: Option<String>,
@@ -70,7 +70,8 @@ struct Save {
 
 pub async fn save(State(site): Shared, Path(typed): Path<String>, body: Bytes) -> Response {
     change(&site, typed, body, |ws, id, save: Save| {
-        app::refuse_changed(ws, id, &save.seen)?;
+        let seen = save.seen.iter().map(|(key, value)| Ok((key.clone(), as_text(key, value)?)));
+        let seen = Seen::new(seen.collect::<Result<_, Failure>>()?);
         let asked = SaveAsk {
             fields: save.fields.iter().map(|(key, value)| assignment(key, value)).collect::<Result<_, _>>()?,
             custom: false,
@@ -79,14 +80,14 @@ pub async fn save(State(site): Shared, Path(typed): Path<String>, body: Bytes) -
             note: save.note,
             force: save.force,
         };
-        app::save(ws, id, &asked)
+        app::save_over(ws, id, &asked, &seen)
     })
     .await
 }
 
-fn assignment(key: &str, value: &Value) -> Result<String, Failure> {
+fn as_text(key: &str, value: &Value) -> Result<String, Failure> {
     let bad = || Failure::usage("bad-value", format!("{key} is {value}: give a text or a list of texts"));
-    let text = match value {
+    Ok(match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
         Value::Bool(_) | Value::Number(_) => value.to_string(),
@@ -95,7 +96,11 @@ fn assignment(key: &str, value: &Value) -> Result<String, Failure> {
             texts.ok_or_else(bad)?.join(",")
         }
         Value::Object(_) => return Err(bad()),
-    };
+    })
+}
+
+fn assignment(key: &str, value: &Value) -> Result<String, Failure> {
+    let text = as_text(key, value)?;
     // A key that ends in `+` or `-` would mean something else.
     if key.is_empty() || !key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.') {
         return Err(Failure::usage("unknown-key", format!("{key:?} is not a key of a task")));
@@ -160,7 +165,7 @@ async fn change<B: DeserializeOwned + Send + 'static, T: Serialize>(
     body: Bytes,
     verb: impl FnOnce(&Workspace, &TaskId, B) -> Result<T, Failure> + Send + 'static,
 ) -> Response {
-    run(site, move |ws, site| {
+    run_change(site, move |ws, site| {
         let wanted: B = read(&body)?;
         let id = ws.find(&typed)?;
         let done = verb(ws, &id, wanted)?;

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
+use jiff::Timestamp;
 use serde::Serialize;
 use tokio::task::JoinError;
 
@@ -30,6 +31,32 @@ async fn run<T: Serialize>(
     let site = Arc::clone(site);
     let done = tokio::task::spawn_blocking(move || with(&site, verb)).await;
     answered(done.map(|text| text.map(Arc::new)))
+}
+
+/// The same for a verb that changes something: with it goes what its person should know, though it was done.
+async fn run_change<T: Serialize>(
+    site: &Arc<Site>,
+    verb: impl FnOnce(&Workspace, &Site) -> Result<T, Failure> + Send + 'static,
+) -> Response {
+    let site = Arc::clone(site);
+    let done = tokio::task::spawn_blocking(move || {
+        let (ws, done) = done(&site, verb)?;
+        written(&Told { done, notices: ws.notices() })
+    });
+    answered(done.await.map(|text| text.map(Arc::new)))
+}
+
+#[derive(Serialize)]
+struct Told<T> {
+    #[serde(flatten)]
+    done: T,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notices: Vec<String>,
+}
+
+/// The key of an answer that grows old by itself: it tells how long something takes, or of what nobody watches.
+fn this_minute(name: &str) -> String {
+    format!("{name} {}", Timestamp::now().as_second() / 60)
 }
 
 /// The same for what all who ask are told alike until the board changes: one of them has it made.
@@ -51,10 +78,18 @@ fn with<T: Serialize>(
     site: &Site,
     verb: impl FnOnce(&Workspace, &Site) -> Result<T, Failure>,
 ) -> Result<String, Failure> {
+    written(&done(site, verb)?.1)
+}
+
+fn done<T>(site: &Site, verb: impl FnOnce(&Workspace, &Site) -> Result<T, Failure>) -> Result<(Workspace, T), Failure> {
     let ws = Workspace::open(&site.options)?;
     let result = verb(&ws, site);
     ws.finish();
-    let text = serde_json::to_string(&result?);
+    Ok((ws, result?))
+}
+
+fn written(answer: &impl Serialize) -> Result<String, Failure> {
+    let text = serde_json::to_string(answer);
     text.map_err(|error| Failure::broken("json", format!("the answer cannot be written: {error}")))
 }
 

@@ -8,11 +8,12 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use super::refuse::worded;
-use super::{Asked, kept, run};
-use crate::app::{self, Failure, LogQuery, Workspace, describe_workflow};
+use super::{Asked, kept, run, this_minute};
+use crate::app::{self, Failure, Graphed, LogQuery, Workspace, describe_workflow};
 use crate::task::TaskId;
 use crate::web::board::Drawn;
-use crate::web::{Site, charts, events as feed, graph as drawing, markdown};
+use crate::web::graph::{self as drawing, Frame};
+use crate::web::{Site, chains, charts, events as feed, markdown};
 
 /// Where the page of a task is.
 const PAGE: &str = "/task/";
@@ -53,11 +54,11 @@ pub async fn facets(State(site): Shared) -> Response {
 }
 
 pub async fn status(State(site): Shared) -> Response {
-    kept(&site, "status".into(), |ws, _| app::status(ws)).await
+    kept(&site, this_minute("status"), |ws, _| app::status(ws)).await
 }
 
 pub async fn workers(State(site): Shared) -> Response {
-    kept(&site, "workers".into(), |ws, _| {
+    kept(&site, this_minute("workers"), |ws, _| {
         let runs = app::list_runs(ws, None, 20)?;
         Ok(json!({ "claims": app::list_claims(ws, false)?.claims, "runs": runs, "ready": app::status(ws)?.ready }))
     })
@@ -66,7 +67,7 @@ pub async fn workers(State(site): Shared) -> Response {
 
 pub async fn trends(State(site): Shared, uri: Uri) -> Response {
     let days = Asked::of(&uri).one("days").and_then(|days| days.parse().ok()).unwrap_or(30);
-    kept(&site, format!("trends {days}"), move |ws, _| {
+    kept(&site, this_minute(&format!("trends {days}")), move |ws, _| {
         let trends = app::trends(ws, days)?;
         Ok(json!({ "trends": trends, "charts": charts::all(&trends) }))
     })
@@ -79,7 +80,7 @@ pub async fn workflow(State(site): Shared) -> Response {
 
 pub async fn search(State(site): Shared, uri: Uri) -> Response {
     let text = Asked::of(&uri).one("q").unwrap_or_default().to_owned();
-    kept(&site, format!("search {text}"), move |ws, _| app::search(ws, &text, true, 30)).await
+    kept(&site, this_minute(&format!("search {text}")), move |ws, _| app::search(ws, &text, true, 30)).await
 }
 
 pub async fn document(State(site): Shared, uri: Uri) -> Response {
@@ -91,16 +92,40 @@ pub async fn document(State(site): Shared, uri: Uri) -> Response {
     .await
 }
 
-/// All chains, or those around one task.
+/// All chains, a part of them at a time, or those around one task.
 pub async fn graph(State(site): Shared, id: Option<Path<String>>, uri: Uri) -> Response {
-    let all = Asked::of(&uri).one("all").is_some();
+    let asked = Asked::of(&uri);
+    let all = asked.one("all").is_some();
+    let part = asked.one("part").and_then(|part| part.parse().ok()).unwrap_or(1);
     let typed = id.map(|Path(typed)| typed);
-    kept(&site, format!("graph {typed:?} {all}"), move |ws, _| {
-        let root = typed.map(|typed| ws.find(&typed)).transpose()?;
-        let graphed = app::graph(ws, root.as_slice(), all)?;
-        Ok(json!({ "svg": drawing::draw(ws, &graphed, root.as_ref(), PAGE), "nodes": graphed.nodes.len() }))
+    kept(&site, format!("graph {typed:?} {all} {part}"), move |ws, _| match typed {
+        Some(typed) => {
+            let id = ws.find(&typed)?;
+            let graphed = app::graph(ws, std::slice::from_ref(&id), all)?;
+            Ok(json!({ "svg": drawn_around(ws, &graphed, &id), "nodes": graphed.nodes.len() }))
+        }
+        None => Ok(drawn_part(ws, &app::graph(ws, &[], all)?, part)),
     })
     .await
+}
+
+fn drawn_around(ws: &Workspace, graphed: &Graphed, id: &TaskId) -> String {
+    let near = chains::around(graphed, id);
+    let left_out = graphed.nodes.len() - near.len();
+    // Each of those at the rim is a link to its own page, where what lies beyond it is drawn.
+    let foot = (left_out > 0).then(|| (format!("and {left_out} more, further away"), None));
+    drawing::draw(ws, near, &Frame { root: Some(id), page: PAGE, foot })
+}
+
+/// One that is not there is the last.
+fn drawn_part(ws: &Workspace, graphed: &Graphed, part: usize) -> Value {
+    let mut parts = chains::parts(graphed);
+    let (count, part) = (parts.len(), part.clamp(1, parts.len().max(1)));
+    let next = part % count.max(1) + 1;
+    let foot = || (format!("part {part} of {count}: go on to part {next}"), Some(format!("/graph?part={next}")));
+    let nodes = if parts.is_empty() { Vec::new() } else { parts.swap_remove(part - 1) };
+    let frame = Frame { root: None, page: PAGE, foot: (count > 1).then(foot) };
+    json!({ "svg": drawing::draw(ws, nodes, &frame), "nodes": graphed.nodes.len(), "part": part, "parts": count })
 }
 
 pub async fn task(State(site): Shared, Path(typed): Path<String>) -> Response {
@@ -143,7 +168,7 @@ fn whole(ws: &Workspace, id: &TaskId) -> Result<Value, Failure> {
         "timeline": app::timeline(ws, id)?,
         "targets": if shown.archived { json!([]) } else { reachable(ws, id)? },
         "why": if shown.archived { None } else { Some(app::why(ws, id)?.verdict) },
-        "graph": graphed.filter(|graph| graph.nodes.len() > 1).map(|graph| drawing::draw(ws, &graph, Some(id), PAGE)),
+        "graph": graphed.filter(|graph| graph.nodes.len() > 1).map(|graph| drawn_around(ws, &graph, id)),
         "linked": linked.collect::<Vec<_>>(),
         "task": shown,
     }))

@@ -46,8 +46,41 @@ fn words(hint: &Hint) -> Vec<String> {
         Hint::Wait { task } => vec![format!("wait until {task} is free, or ask its holder")],
         Hint::Why { task } => vec![format!("open {task}: its graph shows what it waits for")],
         Hint::Claim { task, command } => vec![format!("claim {task} for {command} first")],
-        // Options of the command line have no place on a page.
-        Hint::Advice { text } if text.contains("--") => Vec::new(),
-        Hint::Advice { text } => vec![text.clone()],
+        Hint::Advice { text } => without_options(text).into_iter().collect(),
+    }
+}
+
+/// An option of a command that nobody typed has no place on a page; what is said beside it does, as does a whole command.
+fn without_options(text: &str) -> Option<String> {
+    let clauses = text.split("; ").filter_map(|clause| {
+        let kept: Vec<&str> = clause.split(", ").filter(|part| !part.contains("`--")).collect();
+        let said = kept.join(", ");
+        let said = said.strip_prefix("or ").or(said.strip_prefix("and ")).unwrap_or(&said);
+        (!said.is_empty()).then(|| said.to_owned())
+    });
+    Some(clauses.collect::<Vec<_>>().join("; ")).filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_advice_loses_its_options_and_keeps_its_other_half() {
+        for (said, kept) in [
+            (
+                "`ralph artifact link plan t-1` hands it in; a person may insist with `--force`",
+                "`ralph artifact link plan t-1` hands it in",
+            ),
+            ("say `--as NAME`, set RALPH_WORKER, or set git's user.name", "set RALPH_WORKER, or set git's user.name"),
+            (
+                "`git refs migrate --ref-format=files` turns it into what ralph reads",
+                "`git refs migrate --ref-format=files` turns it into what ralph reads",
+            ),
+            ("finish the children first", "finish the children first"),
+            ("`--force` takes these links out along with the task", ""),
+        ] {
+            assert_eq!(without_options(said).unwrap_or_default(), kept);
+        }
     }
 }

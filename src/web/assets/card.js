@@ -33,7 +33,7 @@ function waits(task) {
 
 /** At work now, left at work without a live claim, or just set aside for somebody. */
 export function owner(task, meaning) {
-  const kind = task.since ? 'live' : meaning === 'working' ? 'stale' : '';
+  const kind = task.since ? 'live' : task.stale ? 'stale' : '';
   const told = { live: `at work, ${task.since && since(task.since)}`, stale: 'no live claim', '': 'owner' }[kind];
   return h('span', { class: `owner ${kind}`, title: told },
     h('span', { class: 'face', 'aria-hidden': 'true' }, initials(task.owner)),

@@ -54,8 +54,12 @@ fn card(out: &mut String, task: &TaskView) {
         };
     }
     if let Some(owner) = &task.owner {
-        let live = if task.claim.is_some() { " live" } else { "" };
-        let _ = write!(out, "<span class=\"owner{live}\">{}</span>", escape(owner));
+        let kind = match (&task.claim, task.stale) {
+            (Some(_), _) => " live",
+            (None, true) => " stale",
+            (None, false) => "",
+        };
+        let _ = write!(out, "<span class=\"owner{kind}\">{}</span>", escape(owner));
     }
     out.push_str("</div></li>");
 }

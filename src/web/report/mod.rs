@@ -1,52 +1,104 @@
 //! The board as one file: no server, no script, nothing that is fetched; it opens from disk and prints.
 
 mod cards;
+mod panels;
 mod sheet;
 
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 
 use base64::Engine as _;
+use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 
 use super::assets::text_of;
+use super::graph::{self, Frame};
 use super::markdown::escape;
-use super::{charts, graph};
-use crate::app::{self, Failure, ListAsk, Workspace};
+use super::{board, chains, charts};
+use crate::app::{self, Column, Failure, ListAsk, LogLine, LogQuery, Trends, Workspace};
+use crate::board::Change;
+use crate::task::TaskId;
+use sheet::Past;
 
 /// The whole document.
 pub fn report(ws: &Workspace) -> Result<String, Failure> {
-    let query = ListAsk { all: true, ..ListAsk::default() }.query(ws)?;
-    let columns = app::columns(ws, &query)?;
-    let timelines = app::timelines(ws)?;
-    let trends = app::trends(ws, 30)?;
-    let status = app::status(ws)?;
+    let columns = board::columns(ws, &ListAsk { all: true, ..ListAsk::default() })?;
+    let (trends, status) = (app::trends(ws, 30)?, app::status(ws)?);
     let mut out = head(&ws.board_name());
+    top(&mut out, &ws.board_name(), &trends, status.problems);
+    cards::write(&mut out, &columns);
+    graphs(&mut out, ws)?;
+    panels::write(&mut out, &status, &app::list_runs(ws, None, RUNS)?, &charts::all(&trends));
+    sheets(&mut out, ws, &columns, trends.now)?;
+    out.push_str("</main></body></html>\n");
+    Ok(out)
+}
+
+/// As many as the page shows.
+const RUNS: usize = 20;
+const LINES: usize = 100;
+
+fn top(out: &mut String, name: &str, trends: &Trends, count: usize) {
     let open = trends.days.last();
     let _ = write!(
         out,
-        "<header class=\"top\"><h1>{}</h1><p class=\"dim\">{} open, {} ready, {} blocked · {}</p>\
+        "<header class=\"top\"><h1>{}</h1><p class=\"dim\">{} open, {} ready, {} blocked{} · {}</p>\
          <nav aria-label=\"Parts\"><a href=\"#board\">Board</a><a href=\"#graph\">Graph</a>\
          <a href=\"#dashboard\">Dashboard</a></nav></header><main>",
-        escape(&ws.board_name()),
+        escape(name),
         open.map_or(0, |day| day.open),
         open.map_or(0, |day| day.ready),
         open.map_or(0, |day| day.blocked),
+        problems(count),
         trends.now.strftime("%Y-%m-%d %H:%M UTC"),
     );
-    cards::write(&mut out, &columns);
+}
+
+/// All chains, in as many drawings as they take.
+fn graphs(out: &mut String, ws: &Workspace) -> Result<(), Failure> {
     let graphed = app::graph(ws, &[], false)?;
-    if !graphed.nodes.is_empty() {
-        let drawing = graph::draw(ws, &graphed, None, "#");
-        let _ = write!(out, "<section id=\"graph\"><h2>Graph</h2><div class=\"scroll\">{drawing}</div></section>");
+    let parts = chains::parts(&graphed);
+    if parts.is_empty() {
+        return Ok(());
     }
-    dashboard(&mut out, &status, &charts::all(&trends));
+    out.push_str("<section id=\"graph\"><h2>Graph</h2>");
+    for part in parts {
+        let drawing = graph::draw(ws, part, &Frame { page: "#", ..Frame::default() });
+        let _ = write!(out, "<div class=\"scroll\">{drawing}</div>");
+    }
+    out.push_str("</section>");
+    Ok(())
+}
+
+fn sheets(out: &mut String, ws: &Workspace, columns: &[Column], now: Timestamp) -> Result<(), Failure> {
+    let timelines = app::timelines(ws)?;
+    let journal = app::log(ws, &LogQuery::default())?;
+    let mut lines: HashMap<&TaskId, Vec<&LogLine>> = HashMap::new();
+    for line in &journal {
+        let touched: BTreeSet<&TaskId> = line.line.changes.iter().map(Change::task).collect();
+        for task in touched {
+            let known = lines.entry(task).or_default();
+            if known.len() < LINES {
+                known.push(line);
+            }
+        }
+    }
     out.push_str("<section id=\"tasks\"><h2>Tasks</h2>");
     for task in columns.iter().flat_map(|column| &column.tasks) {
         let stays = timelines.get(&task.id).map(Vec::as_slice).unwrap_or_default();
-        sheet::write(&mut out, &app::show(ws, &task.id)?, stays, trends.now);
+        let lines = lines.get(&task.id).map(Vec::as_slice).unwrap_or_default();
+        sheet::write(out, &app::show(ws, &task.id)?, &Past { stays, lines, now });
     }
-    out.push_str("</section></main></body></html>\n");
-    Ok(out)
+    out.push_str("</section>");
+    Ok(())
+}
+
+fn problems(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        1 => ", <a href=\"#dashboard\">1 problem</a>".into(),
+        count => format!(", <a href=\"#dashboard\">{count} problems</a>"),
+    }
 }
 
 /// Only this style sheet is allowed, by what it says.
@@ -62,38 +114,4 @@ fn head(name: &str) -> String {
          <link rel=\"icon\" href=\"data:,\"><style>{style}</style></head><body class=\"report\">",
         escape(name)
     )
-}
-
-const LEGEND: &str = "<ul class=\"legend\"><li class=\"open\"><span class=\"swatch\"></span>open</li>\
-     <li class=\"ready\"><span class=\"swatch\"></span>ready</li>\
-     <li class=\"blocked\"><span class=\"swatch\"></span>blocked</li></ul>";
-
-fn dashboard(out: &mut String, status: &app::Status, charts: &charts::Charts) {
-    out.push_str("<section id=\"dashboard\"><h2>Dashboard</h2><div class=\"panels\">");
-    let panels = [
-        ("Finished per day", &charts.finished, ""),
-        ("Open, ready and blocked", &charts.standing, LEGEND),
-        (
-            "Time in state",
-            &charts.times,
-            "<p class=\"dim\">dark: half of the tasks left within; light: nine of ten</p>",
-        ),
-    ];
-    for (title, drawing, below) in panels {
-        let _ = write!(out, "<section class=\"panel\"><h3>{title}</h3>{drawing}{below}</section>");
-    }
-    out.push_str("<section class=\"panel\"><h3>At work</h3><ul class=\"plain\">");
-    for held in &status.claims {
-        let _ = write!(
-            out,
-            "<li><a href=\"#{id}\"><span class=\"id\">{id}</span> {}</a> <span class=\"owner live\">{}</span></li>",
-            escape(&held.title),
-            escape(held.claim.by.as_str()),
-            id = held.task,
-        );
-    }
-    if status.claims.is_empty() {
-        out.push_str("<li class=\"dim\">nobody</li>");
-    }
-    out.push_str("</ul></section></div></section>");
 }

@@ -5,11 +5,20 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 
 use super::super::markdown::{escape, render};
+use super::super::svg::cut;
 use super::cards::chips;
-use crate::app::{Shown, Stay};
-use crate::task::TaskId;
+use crate::app::{LogLine, Shown, Stay};
+use crate::task::{TaskId, Value};
 
-pub fn write(out: &mut String, shown: &Shown, stays: &[Stay], now: Timestamp) {
+/// Where a task has been and what was done to it.
+pub struct Past<'a> {
+    pub stays: &'a [Stay],
+    /// Newest first.
+    pub lines: &'a [&'a LogLine],
+    pub now: Timestamp,
+}
+
+pub fn write(out: &mut String, shown: &Shown, past: &Past<'_>) {
     let task = &shown.task;
     let _ = write!(
         out,
@@ -30,7 +39,7 @@ pub fn write(out: &mut String, shown: &Shown, stays: &[Stay], now: Timestamp) {
     let documents: Vec<String> = task.artifacts.iter().map(|(kind, path)| escape(&format!("{kind}: {path}"))).collect();
     fact(out, "Documents", (!documents.is_empty()).then(|| documents.join("<br>")));
     let _ = write!(out, "</dl><div class=\"markdown\">{}</div>", render(&shown.description));
-    timeline(out, stays, now);
+    timeline(out, past.stays, past.now);
     for note in &shown.notes {
         let by = escape(note.by.as_deref().unwrap_or("somebody"));
         let at = note.at.map(|at| at.strftime("%Y-%m-%d %H:%M").to_string()).unwrap_or_default();
@@ -41,6 +50,7 @@ pub fn write(out: &mut String, shown: &Shown, stays: &[Stay], now: Timestamp) {
              <div class=\"markdown\">{text}</div></section>"
         );
     }
+    history(out, &task.id, past.lines);
     out.push_str("</article>");
 }
 
@@ -74,4 +84,32 @@ fn timeline(out: &mut String, stays: &[Stay], now: Timestamp) {
         );
     }
     out.push_str("</ol>");
+}
+
+/// Folded, since most read it only now and then.
+fn history(out: &mut String, id: &TaskId, lines: &[&LogLine]) {
+    if lines.is_empty() {
+        return;
+    }
+    let _ = write!(out, "<details><summary>History ({})</summary><ol class=\"history\">", lines.len());
+    for entry in lines {
+        let _ = write!(
+            out,
+            "<li{}><strong>{}</strong> {} <span class=\"dim\">{}</span>",
+            if entry.undone { " class=\"undone\"" } else { "" },
+            escape(entry.line.by.as_str()),
+            escape(&entry.line.verb),
+            entry.line.at.strftime("%Y-%m-%d %H:%M"),
+        );
+        for field in entry.fields.iter().filter(|field| field.task == *id) {
+            let change = format!("{}: {} → {}", field.key, said(field.old.as_ref()), said(field.new.as_ref()));
+            let _ = write!(out, "<div class=\"dim\">{}</div>", escape(&change));
+        }
+        out.push_str("</li>");
+    }
+    out.push_str("</ol></details>");
+}
+
+fn said(value: Option<&Value>) -> String {
+    value.map_or_else(|| "none".into(), |value| cut(&value.to_string(), 80))
 }

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Served, ralph_of};
 use crate::sandbox::{Sandbox, finish};
@@ -32,6 +32,50 @@ fn the_board_is_the_columns_of_the_workflow_with_slim_cards() {
     assert_eq!(served.get("/api/board?blocked=1&label=bug").json()["total"], 0);
     let wrong = served.get("/api/board?priority=P9");
     assert_eq!((wrong.status, wrong.code().as_str()), (422, "bad-value"));
+}
+
+#[test]
+fn every_linked_task_is_drawn_in_some_part_of_the_graph() {
+    let sandbox = Sandbox::new();
+    for at in 0..90 {
+        sandbox.write_task(&format!("t-b{at:03}"), "title = \"First\"\n");
+        sandbox.write_task(&format!("t-c{at:03}"), format!("title = \"Second\"\nblocked_by = [\"t-b{at:03}\"]\n"));
+    }
+    let served = Served::new(&sandbox, &[]);
+    let parts: Vec<Value> = (1..=3).map(|part| served.get(&format!("/api/graph?part={part}")).json()).collect();
+    assert_eq!((&parts[0]["nodes"], &parts[0]["parts"]), (&json!(180), &json!(3)));
+    assert_eq!(served.get("/api/graph").json(), parts[0]);
+    let drawn: Vec<&str> = parts.iter().map(|part| part["svg"].as_str().unwrap()).collect();
+    for at in 0..90 {
+        let with = |letter: char| drawn.iter().position(|svg| svg.contains(&format!("/task/t-{letter}{at:03}\"")));
+        assert!(with('b').is_some() && with('b') == with('c'), "a chain is in one drawing: {at}");
+    }
+    assert!(drawn[0].contains("href=\"/graph?part=2\"") && drawn[2].contains("href=\"/graph?part=1\""));
+}
+
+#[test]
+fn what_closes_a_ring_is_drawn_apart() {
+    let sandbox = Sandbox::new();
+    for (id, on) in [("t-b1", "t-b3"), ("t-b2", "t-b1"), ("t-b3", "t-b2")] {
+        sandbox.write_task(id, format!("title = \"{id}\"\nblocked_by = [\"{on}\"]\n"));
+    }
+    let svg = Served::new(&sandbox, &[]).get("/api/graph").json()["svg"].as_str().unwrap().to_owned();
+    assert_eq!((svg.matches("class=\"edge\"").count(), svg.matches("class=\"edge back\"").count()), (2, 1), "{svg}");
+}
+
+#[test]
+fn an_owner_at_work_without_a_live_claim_is_stale_and_one_who_is_set_aside_is_not() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("t-b1", "title = \"Left\"\nstate = \"In Progress\"\nowner = \"bob\"\n");
+    sandbox.write_task("t-b2", "title = \"For later\"\nowner = \"bob\"\n");
+    let three = sandbox.add(&["At work"]);
+    assert_eq!(finish(ralph_of(&sandbox).args(["claim", &three, "--as", "bob"])).code, 0);
+    let served = Served::new(&sandbox, &[]);
+    let columns = served.get("/api/board").json()["columns"].clone();
+    let cards: Vec<&Value> =
+        columns.as_array().unwrap().iter().flat_map(|column| column["cards"].as_array().unwrap()).collect();
+    let stale: Vec<&Value> = cards.iter().filter(|card| card["stale"] == true).map(|card| &card["id"]).collect();
+    assert_eq!((cards.len(), stale), (3, vec![&json!("t-b1")]));
 }
 
 #[test]
@@ -115,6 +159,73 @@ fn changes_are_made_by_the_verbs_and_refused_by_their_rules() {
 }
 
 #[test]
+fn of_many_who_saw_the_same_text_one_saves_over_it_and_the_others_are_told() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["A task", "--body", "first"]);
+    let served = Served::new(&sandbox, &[]);
+    let path = format!("/api/task/{id}/save");
+    let mut now = "first".to_owned();
+    for round in 0..4 {
+        let save = |who: usize| {
+            let text = format!("round {round}, by {who}");
+            let body = json!({ "fields": { "description": text }, "seen": { "description": now } });
+            (served.post(&path, &body).status, text)
+        };
+        let answers: Vec<(u16, String)> = std::thread::scope(|scope| {
+            let asked: Vec<_> = (0..8).map(|who| scope.spawn(move || save(who))).collect();
+            asked.into_iter().map(|asked| asked.join().unwrap()).collect()
+        });
+        let saved: Vec<&String> = answers.iter().filter(|(status, _)| *status == 200).map(|(_, text)| text).collect();
+        assert_eq!(saved.len(), 1, "{answers:?}");
+        assert!(answers.iter().all(|(status, _)| [200, 409].contains(status)), "{answers:?}");
+        now.clone_from(saved[0]);
+        let shown = sandbox.ralph(&["task", "show", &id, "--json"]).json();
+        assert_eq!(shown["description"].as_str().unwrap().trim_end(), now);
+    }
+}
+
+#[test]
+fn fields_that_somebody_else_has_changed_meanwhile_are_not_written_over() {
+    let sandbox = Sandbox::new();
+    let parent = sandbox.add(&["An epic", "--kind", "epic"]);
+    let id = sandbox.add(&["A task", "--label", "b", "--label", "a"]);
+    let served = Served::new(&sandbox, &[]);
+    let save = |fields: Value, seen: Value| {
+        let answer = served.post(&format!("/api/task/{id}/save"), &json!({ "fields": fields, "seen": seen }));
+        (answer.status, if answer.status == 200 { String::new() } else { answer.code() })
+    };
+    let (done, raced) = ((200, String::new()), (409, "changed-since".to_owned()));
+    for labels in [json!("b, a"), json!("a,b"), json!(["b", "a"])] {
+        assert_eq!(save(json!({ "labels": ["a", "b"] }), json!({ "labels": labels })), done, "{labels}");
+    }
+    assert_eq!(save(json!({ "labels": ["mine"] }), json!({ "labels": "a" })), raced);
+    for (key, seen, new) in [("title", "A task", "New"), ("owner", "", "bob"), ("parent", "", parent.as_str())] {
+        assert_eq!(save(json!({ key: new }), json!({ key: seen })), done, "{key}");
+        assert_eq!(save(json!({ key: new }), json!({ key: seen })), raced, "{key}");
+    }
+    let seen =
+        json!({ "fields": { "labels": [] }, "seen": { "labels": "a" }, "state": "Research Needed", "force": true });
+    assert_eq!(served.post(&format!("/api/task/{id}/save"), &seen).code(), "changed-since", "with a move, too");
+    assert_eq!(sandbox.ralph(&["task", "show", &id, "--json"]).json()["labels"], json!(["a", "b"]));
+}
+
+#[test]
+fn what_a_person_should_know_comes_with_the_answer_to_a_change() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["A task"]);
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-qm", "board"]);
+    let served = Served::new(&sandbox, &[]);
+    let note = || served.post(&format!("/api/task/{id}/note"), &json!({ "text": "x" })).json();
+    assert_eq!(note()["notices"], json!(null), "there is nothing to know");
+    sandbox.ralph(&["config", "set", "git.commit", "each"]).ok();
+    std::fs::write(sandbox.root().join(".git/MERGE_HEAD"), sandbox.git(&["rev-parse", "HEAD"])).unwrap();
+    let noted = note();
+    assert!(noted["notices"][0].as_str().unwrap().starts_with("the board is not committed"), "{noted}");
+    assert_eq!(noted["task"], id.as_str(), "beside what it says otherwise");
+}
+
+#[test]
 fn a_claim_is_the_persons_who_serves_and_another_worker_is_told() {
     let sandbox = Sandbox::new();
     let id = sandbox.add(&["A task"]);
@@ -183,6 +294,26 @@ fn a_file_that_is_saved_by_hand_is_told_within_a_second() {
 }
 
 #[test]
+fn a_claim_that_is_renewed_is_told_and_shown_with_its_new_end() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["A task"]);
+    let bob = |verb: &str| assert_eq!(finish(ralph_of(&sandbox).args([verb, &id, "--as", "bob"])).code, 0);
+    bob("claim");
+    let served = Served::new(&sandbox, &[]);
+    let mut next = listen(&served, "");
+    next("event: hello");
+    next("data");
+    let until = |path: &str| served.get(path).json()["claims"][0]["until"].as_str().unwrap().to_owned();
+    let before = [until("/api/workers"), until("/api/status")];
+    bob("renew");
+    // A server that says nothing of it still ticks.
+    assert!((0..3).any(|_| next("event") == "event: change"), "nobody was told");
+    assert!(next("data").contains(&id));
+    let after = [until("/api/workers"), until("/api/status")];
+    assert!(before.iter().zip(&after).all(|(before, after)| before < after), "{before:?} {after:?}");
+}
+
+#[test]
 fn a_page_that_comes_back_hears_what_it_missed() {
     let sandbox = Sandbox::new();
     let id = sandbox.add(&["A task"]);
@@ -193,7 +324,7 @@ fn a_page_that_comes_back_hears_what_it_missed() {
     served.post(&format!("/api/task/{id}/note"), &json!({ "text": "while you were away" }));
     let mut again = listen(&served, &seen);
     again("event: hello");
-    let missed: serde_json::Value = serde_json::from_str(&again("data: ")[6..]).unwrap();
+    let missed: Value = serde_json::from_str(&again("data: ")[6..]).unwrap();
     assert_eq!((&missed["tasks"], &missed["all"]), (&json!([id]), &json!(false)));
     let mut stranger = listen(&served, "other-7");
     stranger("event: hello");

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::Served;
-use crate::sandbox::Sandbox;
+use super::{Served, ralph_of};
+use crate::sandbox::{Sandbox, finish};
 
 fn board() -> (Sandbox, String) {
     let sandbox = Sandbox::new();
@@ -104,6 +104,26 @@ fn other_machines_come_only_when_asked_and_with_the_token() {
     assert_eq!(served.ask("GET", "/api/board", &[token[0], ("host", &named)], "").status, 200);
     let other = format!("evil.example:{}", served.port);
     assert_eq!(served.ask("GET", "/api/board", &[token[0], ("host", &other)], "").status, 421);
+}
+
+#[test]
+fn who_allows_other_machines_is_reached_by_them_without_saying_where() {
+    let (sandbox, _) = board();
+    let served = Served::start(ralph_of(&sandbox).args(["serve", "--allow-remote"]));
+    assert_eq!(served.get("/api/board").code(), "no-token", "a server that listens here alone lets everybody read");
+}
+
+#[test]
+fn a_token_that_an_address_cannot_hold_as_it_is_opens_the_board() {
+    let (sandbox, id) = board();
+    let odd = "a+b&c%d";
+    let mut command = ralph_of(&sandbox);
+    let served = Served::start(command.args(["serve", "--addr", "127.0.0.1:0"]).env("RALPH_WEB_TOKEN", odd));
+    assert_eq!(served.token, "a%2Bb%26c%25d", "as a browser reads it");
+    let headers = [("content-type", "application/json"), ("ralph-token", odd)];
+    assert_eq!(served.ask("POST", &format!("/api/task/{id}/note"), &headers, r#"{"text":"x"}"#).status, 200);
+    let refused = finish(ralph_of(&sandbox).args(["serve", "--addr", "127.0.0.1:0"]).env("RALPH_WEB_TOKEN", "ä b"));
+    assert!(refused.fails(2).contains("RALPH_WEB_TOKEN"));
 }
 
 #[test]

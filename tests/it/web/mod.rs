@@ -49,10 +49,15 @@ pub fn ralph_of(sandbox: &Sandbox) -> Command {
 impl Served {
     pub fn new(sandbox: &Sandbox, more: &[&str]) -> Self {
         let mut command = ralph_of(sandbox);
-        command.arg("serve").args(more).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.arg("serve").args(more);
         if !more.contains(&"--addr") {
             command.args(["--addr", "127.0.0.1:0"]);
         }
+        Self::start(&mut command)
+    }
+
+    pub fn start(command: &mut Command) -> Self {
+        command.stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let mut said = String::new();
         let mut out = BufReader::new(child.stdout.take().unwrap());

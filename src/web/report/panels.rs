@@ -1,0 +1,104 @@
+//! The dashboard of the report: charts, and lists of what needs somebody.
+
+use std::fmt::Write as _;
+
+use super::super::charts::Charts;
+use super::super::markdown::escape;
+use crate::app::{Brief, RoleQueue, Run, Status, span};
+use crate::task::{Problem, TaskId};
+
+const LEGEND: &str = "<ul class=\"legend\"><li class=\"open\"><span class=\"swatch\"></span>open</li>\
+     <li class=\"ready\"><span class=\"swatch\"></span>ready</li>\
+     <li class=\"blocked\"><span class=\"swatch\"></span>blocked</li></ul>";
+const TIMES: &str = "<p class=\"dim\">dark: half of the tasks left within; light: nine of ten</p>";
+
+pub fn write(out: &mut String, status: &Status, runs: &[Run], charts: &Charts) {
+    out.push_str("<section id=\"dashboard\"><h2>Dashboard</h2><div class=\"panels\">");
+    list(out, "Problems", status.problem_list.iter().map(problem));
+    panel(out, "Finished per day", &charts.finished);
+    panel(out, "Open, ready and blocked", &format!("{}{LEGEND}", charts.standing));
+    panel(out, "Time in state", &format!("{}{TIMES}", charts.times));
+    work(out, status, runs);
+    trouble(out, status);
+    out.push_str("</div></section>");
+}
+
+fn work(out: &mut String, status: &Status, runs: &[Run]) {
+    let at_work = status.claims.iter().map(|held| {
+        format!(
+            "{} <span class=\"owner live\">{}</span>",
+            link(&held.task, &held.title),
+            escape(held.claim.by.as_str())
+        )
+    });
+    match status.claims.is_empty() {
+        true => panel(out, "At work", "<p class=\"dim\">nobody</p>"),
+        false => list(out, "At work", at_work),
+    }
+    list(out, "Roles", status.ready.iter().map(role));
+    list(out, "Runs", runs.iter().map(run));
+}
+
+fn trouble(out: &mut String, status: &Status) {
+    let roots = status.roots.iter().map(|root| {
+        let by = root.by.as_ref().map(|by| format!(", {by} has it")).unwrap_or_default();
+        brief(&root.task, &format!("frees {}{by}", root.frees))
+    });
+    list(out, "What most wait for", roots);
+    list(out, "For a person", status.waiting_for_person.iter().map(|task| brief(task, "")));
+    let stuck = status.stuck.iter().take(STUCK);
+    let stuck = stuck.map(|stuck| brief(&stuck.task, &format!("{} for {} h", stuck.task.state, stuck.hours)));
+    list(out, "Long in one state", stuck);
+    list(out, "Too large, not split", status.oversized.iter().map(|task| brief(task, task.state.as_str())));
+}
+
+/// As many as the page shows.
+const STUCK: usize = 12;
+
+fn panel(out: &mut String, title: &str, html: &str) {
+    let _ = write!(out, "<section class=\"panel\"><h3>{title}</h3>{html}</section>");
+}
+
+/// Nothing where there is nothing to list.
+fn list(out: &mut String, title: &str, lines: impl Iterator<Item = String>) {
+    let lines: String = lines.map(|line| format!("<li>{line}</li>")).collect();
+    if !lines.is_empty() {
+        panel(out, title, &format!("<ul class=\"plain\">{lines}</ul>"));
+    }
+}
+
+fn problem(problem: &Problem) -> String {
+    let line = if problem.line > 0 { format!(":{}", problem.line) } else { String::new() };
+    format!("<span class=\"id\">{}{line}</span> {}", escape(&problem.file), escape(&problem.message))
+}
+
+fn role(queue: &RoleQueue) -> String {
+    let limit = queue.limit.map(|limit| format!(" of {limit}")).unwrap_or_default();
+    let first: String = queue.first.iter().map(|task| format!("<li>{}</li>", brief(task, ""))).collect();
+    format!(
+        "<strong>{}</strong> <span class=\"dim\">{}{limit} at work, {} ready</span><ul class=\"plain small\">{first}</ul>",
+        escape(&queue.role),
+        queue.at_work,
+        queue.count
+    )
+}
+
+fn run(run: &Run) -> String {
+    let took = run.ended.map(|ended| span(ended.duration_since(run.started)));
+    format!(
+        "<a class=\"id\" href=\"#{id}\">{id}</a> {} · {} <span class=\"dim\">{}, {}</span>",
+        escape(run.worker.as_str()),
+        escape(&run.command),
+        run.outcome.name(),
+        took.unwrap_or_else(|| "not ended".into()),
+        id = run.task,
+    )
+}
+
+fn brief(task: &Brief, told: &str) -> String {
+    format!("{} <span class=\"dim\">{}</span>", link(&task.task, &task.title), escape(told))
+}
+
+fn link(id: &TaskId, title: &str) -> String {
+    format!("<a href=\"#{id}\"><span class=\"id\">{id}</span> {}</a>", escape(title))
+}

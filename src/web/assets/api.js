@@ -7,22 +7,28 @@ export function token() {
   return sessionStorage.getItem(KEY) || '';
 }
 
-export function setToken(value) {
-  if (!value || value === token()) return;
-  sessionStorage.setItem(KEY, value);
-  for (const act of listeners) act(value);
-}
-
 export function onToken(act) {
   listeners.push(act);
 }
 
-/** Out of the address bar, so that it is neither copied nor kept in the history. */
+/** Takes a token that the server knows; one of another server would take the place of the one that fits. */
+export async function adopt(value) {
+  if (!value || value === token() || !(await isKnown(value))) return;
+  sessionStorage.setItem(KEY, value);
+  for (const act of listeners) act();
+}
+
+async function isKnown(value) {
+  const asked = { headers: { 'ralph-token': value }, cache: 'no-store', credentials: 'omit' };
+  const session = await fetch('/api/session', asked).then((response) => response.json()).catch(() => ({}));
+  return session.trusted === true;
+}
+
+/** The token in the address, out of it, so that it is neither copied nor kept in the history. */
 export function takeToken() {
   const found = new URLSearchParams(location.hash.slice(1)).get('token');
-  if (!found) return;
-  setToken(found);
-  history.replaceState(history.state, '', location.pathname + location.search);
+  if (found) history.replaceState(history.state, '', location.pathname + location.search);
+  return found || '';
 }
 
 /** A refusal, as the server words it. */

@@ -1,13 +1,13 @@
 // How the board does: counts, charts, and what keeps it up.
 
 import { get } from './api.js';
-import { h, rendered, swap } from './dom.js';
+import { h, rendered } from './dom.js';
 import { since } from './time.js';
 
-export async function showDashboard(place) {
+export async function showDashboard() {
   const [status, { trends, charts }] = await Promise.all([get('/api/status'), get('/api/trends?days=30')]);
   const now = trends.days.at(-1);
-  swap(place, h('section', { class: 'sheet-view' },
+  return h('section', { class: 'sheet-view' },
     h('h1', {}, 'Dashboard'),
     h('dl', { class: 'numbers' },
       number('open', now.open), number('ready', now.ready, 'good'), number('at work', status.claims.length, 'live'),
@@ -20,7 +20,7 @@ export async function showDashboard(place) {
       list('At work', status.claims, (held) => `${held.by}, for ${since(held.since)}`),
       list('For a person', status.waiting_for_person, () => ''),
       list('Long in one state', status.stuck.slice(0, 12), (stuck) => `${stuck.state} for ${stuck.hours} h`),
-      list('Too large, not split', status.oversized, (task) => task.state))));
+      list('Too large, not split', status.oversized, (task) => task.state)));
 }
 
 const date = (day) => day.at.slice(0, 10);

@@ -26,6 +26,7 @@ pub const FILES: &[(&str, &str)] = &files![
     "graph.js",
     "help.js",
     "keys.js",
+    "line.js",
     "live.js",
     "live-worker.js",
     "main.js",

@@ -2,8 +2,8 @@
 
 import { adopt, get, onToken, takeToken, token } from './api.js';
 import * as board from './board.js';
-import { showDashboard } from './dashboard.js';
-import { $, $$, h, swap } from './dom.js';
+import { countProblems, showDashboard } from './dashboard.js';
+import { $, $$, h, mayWrite, swap } from './dom.js';
 import { enableDrag } from './drag.js';
 import * as filter from './filter.js';
 import { showGraph } from './graph.js';
@@ -90,15 +90,18 @@ function changed(news) {
 function lookBeside() {
   beside = 0;
   filter.loadFacets();
-  get('/api/status').then((status) => countWorkers(status.claims.length), () => {});
+  get('/api/status').then((status) => {
+    countWorkers(status.claims.length);
+    countProblems(status.problems);
+  }, () => {});
 }
 
 const theme = () => dispatchEvent(new Event('ralph-theme'));
 
 catchLinks();
-onRoute(route);
+const arrive = onRoute(route, task.mayLeave);
 enableDrag(main);
-const create = () => document.body.classList.contains('may-write') && showNew();
+const create = () => mayWrite() && showNew();
 enableKeys({ search: showSearch, create, help: showHelp, view: openView, theme });
 $('#search').addEventListener('click', showSearch);
 $('#new').addEventListener('click', create);
@@ -110,11 +113,11 @@ await adopt(takeToken());
 if (!token()) await borrowToken();
 onToken(() => {
   introduce();
-  route();
+  arrive();
   task.refresh();
 });
 // The printed address, given to a tab that is here already.
 addEventListener('hashchange', () => adopt(takeToken()));
 started = true;
-await Promise.all([route(), introduce()]);
+await Promise.all([arrive(), introduce()]);
 lookBeside();

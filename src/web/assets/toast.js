@@ -1,6 +1,6 @@
 // Messages in a corner: what was done, and why something was not, with the next step.
 
-import { $, h } from './dom.js';
+import { $, $$, h } from './dom.js';
 
 const SHOWN = 6000;
 
@@ -12,7 +12,7 @@ export function toast(text, { bad = false, hints = [], action = null } = {}) {
     button,
     h('button', { type: 'button', class: 'quiet square', 'aria-label': 'Close the message', on: { click: close } }, '×'));
   // A dialog covers everything else, so its messages lie in it.
-  const place = $('dialog[open] .toasts') || $('#toasts');
+  const place = $$('dialog[open] .toasts').at(-1) || $('#toasts');
   // Said once more it is not said twice.
   for (const same of [...place.children].filter((other) => other.dataset.text === text)) same.remove();
   place.append(box);

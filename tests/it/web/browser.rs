@@ -81,6 +81,11 @@ fn what_is_asked_for_last_is_shown_and_the_keyboard_stays_where_it_was() {
 }
 
 #[test]
+fn what_somebody_writes_is_neither_lost_nor_written_over() {
+    run(&board(40), "careful.mjs");
+}
+
+#[test]
 fn ten_thousand_tasks_are_painted_at_once() {
     run(&board(10_000), "many.mjs");
 }

@@ -2,26 +2,45 @@
 
 import { all, cardOf, columnOf, focusCard, step } from './board.js';
 import { claim, move, release, targets } from './changes.js';
-import { $, $$, say } from './dom.js';
+import { $, $$, mayWrite, say } from './dom.js';
 import { refused } from './toast.js';
 
 const FAR = 5;
 const REST = 380;
+/** So near to a side of the window the board comes along, at most so fast, in pixels of a frame. */
+const EDGE = 60;
+const FAST = 14;
 let held = null;
 let pressed = null;
-
-const allowed = () => document.body.classList.contains('may-write');
 
 export function enableDrag(place) {
   place.addEventListener('pointerdown', press);
   place.addEventListener('keydown', keys);
   place.addEventListener('touchmove', (event) => held?.ghost && event.preventDefault(), { passive: false });
   place.addEventListener('contextmenu', (event) => held && event.preventDefault());
+  // Drawn anew, a card has the focus again before this looks.
+  place.addEventListener('focusout', () => setTimeout(left));
+  addEventListener('keydown', escape, { capture: true });
+}
+
+/** A card that was picked up with the keyboard is put back when the keyboard goes elsewhere. */
+function left() {
+  const there = document.activeElement?.closest('.card')?.dataset.id;
+  if (held && !held.ghost && there !== held.id) putDown();
+}
+
+function escape(event) {
+  if (event.key !== 'Escape' || !held?.ghost || !pressed) return;
+  event.preventDefault();
+  event.stopPropagation();
+  addEventListener('pointerup', swallowClick, { once: true });
+  say(`${held.id} is put back`);
+  cancel();
 }
 
 function press(event) {
   const card = event.target.closest('.card');
-  if (!card || event.button !== 0 || held || !allowed()) return;
+  if (!card || event.button !== 0 || held || !mayWrite()) return;
   pressed = { card, x: event.clientX, y: event.clientY, touch: event.pointerType === 'touch' };
   if (pressed.touch) pressed.timer = setTimeout(() => pressed && lift(pressed.x, pressed.y), REST);
   addEventListener('pointermove', drag);
@@ -37,9 +56,23 @@ function drag(event) {
   }
   if (!held?.ghost) return undefined;
   held.ghost.style.transform = `translate(${event.clientX - held.x}px, ${event.clientY - held.y}px) rotate(1.5deg)`;
-  over(columnOf(document.elementFromPoint(event.clientX, event.clientY)));
-  scrollAt(event.clientX);
+  held.at = { x: event.clientX, y: event.clientY };
+  look();
   return undefined;
+}
+
+const look = () => over(columnOf(document.elementFromPoint(held.at.x, held.at.y)));
+
+/** Held near a side, the board comes along even if the hand rests; what lies under the card changes then, too. */
+function glide() {
+  if (!held?.ghost || !pressed) return;
+  const right = held.at.x - (innerWidth - EDGE);
+  const pull = right > 0 ? right : Math.min(held.at.x - EDGE, 0);
+  if (pull) {
+    $('.columns').scrollLeft += Math.sign(pull) * Math.ceil(Math.min(Math.abs(pull) / EDGE, 1) * FAST);
+    look();
+  }
+  requestAnimationFrame(glide);
 }
 
 function lift(x, y) {
@@ -51,7 +84,8 @@ function lift(x, y) {
   Object.assign(ghost.style, { left: `${box.left}px`, top: `${box.top}px`, width: `${box.width}px` });
   document.body.append(ghost);
   take(card);
-  Object.assign(held, { ghost, x, y });
+  Object.assign(held, { ghost, x, y, at: { x, y } });
+  requestAnimationFrame(glide);
   getSelection()?.removeAllRanges();
 }
 
@@ -80,26 +114,24 @@ function over(column) {
   held.column = column;
 }
 
-function scrollAt(x) {
-  const board = $('.columns');
-  if (x > innerWidth - 60) board.scrollBy({ left: 24 });
-  if (x < 60) board.scrollBy({ left: -24 });
-}
-
 async function drop() {
   clearTimeout(pressed?.timer);
   removeEventListener('pointermove', drag);
   removeEventListener('pointercancel', cancel);
   pressed = null;
   if (!held?.ghost) return;
-  // The click that ends a drag opens nothing.
-  const swallow = (event) => { event.preventDefault(); event.stopPropagation(); };
-  addEventListener('click', swallow, { capture: true, once: true });
-  setTimeout(() => removeEventListener('click', swallow, { capture: true }), 50);
+  swallowClick();
   const { ghost, column } = held;
   const done = await settle(column?.dataset.state);
   if (!done) await springBack(ghost, cardOf(ghost.dataset.id));
   ghost.remove();
+}
+
+/** The click that ends a drag opens nothing. */
+function swallowClick() {
+  const swallow = (event) => { event.preventDefault(); event.stopPropagation(); };
+  addEventListener('click', swallow, { capture: true, once: true });
+  setTimeout(() => removeEventListener('click', swallow, { capture: true }), 50);
 }
 
 /** Asks for the move, if it is one; whether the card stays where it was dropped. */
@@ -107,9 +139,9 @@ async function settle(state) {
   const { id, from, asked } = held;
   const mine = held;
   await asked;
-  putDown();
+  if (held === mine) putDown();
   if (!state || state === from || !mine.targets) return false;
-  return move(id, state, mine.targets);
+  return move(id, state);
 }
 
 function springBack(ghost, card) {
@@ -153,7 +185,7 @@ function keys(event) {
 function resting(key, card) {
   const id = card.dataset.id;
   if (ARROWS.includes(key)) return () => step(card, key);
-  if (!allowed()) return null;
+  if (!mayWrite()) return null;
   if (key === ' ') {
     return () => {
       take(card);

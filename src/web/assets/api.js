@@ -24,11 +24,13 @@ async function isKnown(value) {
   return session.trusted === true;
 }
 
-/** The token in the address, out of it, so that it is neither copied nor kept in the history. */
-export function takeToken() {
+/** The token in the address; then out of it, so that it is neither copied nor kept in the history. */
+export async function takeToken() {
   const found = new URLSearchParams(location.hash.slice(1)).get('token');
-  if (found) history.replaceState(history.state, '', location.pathname + location.search);
-  return found || '';
+  if (!found) return;
+  // Only after that: a page that is loaded anew meanwhile still has it.
+  await adopt(found);
+  history.replaceState(history.state, '', location.pathname + location.search);
 }
 
 /** A refusal, as the server words it. */

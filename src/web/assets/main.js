@@ -1,10 +1,11 @@
 // Starts the page, and brings it to whatever the address says.
 
-import { adopt, get, onToken, takeToken, token } from './api.js';
+import { get, onToken, takeToken, token } from './api.js';
 import * as board from './board.js';
 import { countProblems, showDashboard } from './dashboard.js';
 import { $, $$, h, mayWrite, swap } from './dom.js';
 import { enableDrag } from './drag.js';
+import { enableDragKeys } from './drag-keys.js';
 import * as filter from './filter.js';
 import { showGraph } from './graph.js';
 import { showHelp } from './help.js';
@@ -101,6 +102,7 @@ const theme = () => dispatchEvent(new Event('ralph-theme'));
 catchLinks();
 const arrive = onRoute(route, task.mayLeave);
 enableDrag(main);
+enableDragKeys(main);
 const create = () => mayWrite() && showNew();
 enableKeys({ search: showSearch, create, help: showHelp, view: openView, theme });
 $('#search').addEventListener('click', showSearch);
@@ -109,7 +111,7 @@ $('#help').addEventListener('click', showHelp);
 $('#theme').addEventListener('click', theme);
 // Heard before it is read, so that nothing falls between.
 listen(changed);
-await adopt(takeToken());
+await takeToken();
 if (!token()) await borrowToken();
 onToken(() => {
   introduce();
@@ -117,7 +119,7 @@ onToken(() => {
   task.refresh();
 });
 // The printed address, given to a tab that is here already.
-addEventListener('hashchange', () => adopt(takeToken()));
+addEventListener('hashchange', takeToken);
 started = true;
 await Promise.all([arrive(), introduce()]);
 lookBeside();

@@ -86,6 +86,11 @@ fn what_somebody_writes_is_neither_lost_nor_written_over() {
 }
 
 #[test]
+fn a_finger_carries_a_card_to_where_it_aims() {
+    run(&board(40), "phone.mjs");
+}
+
+#[test]
 fn ten_thousand_tasks_are_painted_at_once() {
     run(&board(10_000), "many.mjs");
 }

@@ -30,9 +30,10 @@ export function ralph(...args) {
 
 export const json = (...args) => JSON.parse(ralph(...args, '--json'));
 
-/** A server of the board; the same port again after it was stopped. */
-export async function serve(port = 0, ...more) {
-  const child = spawn(RALPH, ['serve', '--addr', `127.0.0.1:${port}`, ...more], { cwd: REPO, stdio: ['ignore', 'pipe', 'inherit'] });
+/** A server of the board at a port, or at an address; the same port again after it was stopped. */
+export async function serve(place = 0, ...more) {
+  const address = String(place).includes(':') ? place : `127.0.0.1:${place}`;
+  const child = spawn(RALPH, ['serve', '--addr', address, ...more], { cwd: REPO, stdio: ['ignore', 'pipe', 'inherit'] });
   const url = await new Promise((done, fail) => {
     let text = '';
     child.stdout.on('data', (data) => {
@@ -65,6 +66,27 @@ export async function open(context, url, expected = /^$/) {
   page.on('pageerror', (error) => hear(error.stack || error.message));
   await page.goto(url);
   return page;
+}
+
+/** Holds the answers of a path back; gives what lets them go, and comes back once the page has read them. */
+export async function hold(page, path) {
+  let letGo;
+  let asked = 0;
+  const gate = new Promise((done) => { letGo = done; });
+  await page.route(path, async (route) => {
+    asked += 1;
+    await gate;
+    await route.continue();
+  });
+  return async () => {
+    await until(() => asked, `nobody asks for ${path}`);
+    const answered = page.waitForResponse(path);
+    letGo();
+    await (await answered).finished();
+    await page.unroute(path);
+    // Asked later, and answered through the same connection: by then the page has the other answer.
+    await page.evaluate(() => fetch('/api/session').then((answer) => answer.text()).then(() => new Promise(requestAnimationFrame)));
+  };
 }
 
 export const card = (page, id) => page.locator(`.card[data-id="${id}"]`);

@@ -7,21 +7,29 @@ export function token() {
   return sessionStorage.getItem(KEY) || '';
 }
 
-export function setToken(value) {
-  if (!value || value === token()) return;
-  sessionStorage.setItem(KEY, value);
-  for (const act of listeners) act(value);
-}
-
 export function onToken(act) {
   listeners.push(act);
 }
 
-/** Out of the address bar, so that it is neither copied nor kept in the history. */
-export function takeToken() {
+/** Takes a token that the server knows; one of another server would take the place of the one that fits. */
+export async function adopt(value) {
+  if (!value || value === token() || !(await isKnown(value))) return;
+  sessionStorage.setItem(KEY, value);
+  for (const act of listeners) act();
+}
+
+async function isKnown(value) {
+  const asked = { headers: { 'ralph-token': value }, cache: 'no-store', credentials: 'omit' };
+  const session = await fetch('/api/session', asked).then((response) => response.json()).catch(() => ({}));
+  return session.trusted === true;
+}
+
+/** The token in the address; then out of it, so that it is neither copied nor kept in the history. */
+export async function takeToken() {
   const found = new URLSearchParams(location.hash.slice(1)).get('token');
   if (!found) return;
-  setToken(found);
+  // Only after that: a page that is loaded anew meanwhile still has it.
+  await adopt(found);
   history.replaceState(history.state, '', location.pathname + location.search);
 }
 

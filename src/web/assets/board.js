@@ -94,8 +94,10 @@ function makeColumn(column, at) {
   const count = h('span', { class: 'count' });
   const points = h('span', { class: 'dim points' });
   const head = h('h2', { class: 'column-head' }, h('span', { class: 'name' }, column.state), ' ', count, points);
-  const element = h('section', { class: `column ${column.meaning}`, 'aria-label': column.state, data: { state: column.state } }, head, list);
-  const mine = { state: column.state, meaning: column.meaning, element, list, count, points, total: 0 };
+  // On paper nobody scrolls to the others.
+  const rest = h('p', { class: 'rest dim' });
+  const element = h('section', { class: `column ${column.meaning}`, 'aria-label': column.state, data: { state: column.state } }, head, list, rest);
+  const mine = { state: column.state, meaning: column.meaning, element, list, count, points, rest, total: 0 };
   list.addEventListener('scroll', () => grow(mine, at), { passive: true });
   return mine;
 }
@@ -114,6 +116,7 @@ function update(column, { cards, count, points }) {
   column.total = count;
   column.count.textContent = count;
   column.points.textContent = points ? `${points} pt` : '';
+  column.rest.textContent = count > cards.length ? `and ${count - cards.length} more` : '';
   column.element.classList.toggle('empty', count === 0);
   cards.forEach((task, place) => {
     const element = cardFor(task, column);

@@ -4,6 +4,13 @@ import { get, post, taskPath } from './api.js';
 import { say } from './dom.js';
 import { refused, toast } from './toast.js';
 
+/** What else the server has to say of a change is shown, too. */
+async function change(path, body) {
+  const done = await post(path, body);
+  for (const notice of done.notices || []) toast(notice);
+  return done;
+}
+
 async function attempt(act) {
   try {
     return await act();
@@ -19,24 +26,22 @@ export async function targets(id) {
   return new Map(list.map((target) => [target.state, target]));
 }
 
-/** Moves it if the server takes it there; whether it did. */
-export async function move(id, state, known = null) {
+/** Moves it if the server takes it there; whether it did. Asked anew: what it said a while ago may no longer be so. */
+export async function move(id, state) {
+  const again = () => insist(id, state);
   try {
-    const target = (known || (await targets(id))).get(state);
-    if (target && !target.allowed) {
-      refused(target.refusal, () => insist(id, state));
-      say(`${id} stays: ${target.refusal.message}`);
-      return false;
-    }
-    return await moved(id, state, await post(taskPath(id, 'save'), { state }));
+    const target = (await targets(id)).get(state);
+    if (!target || target.allowed) return moved(id, state, await change(taskPath(id, 'save'), { state }));
+    refused(target.refusal, again);
+    say(`${id} stays: ${target.refusal.message}`);
   } catch (error) {
-    refused(error, () => insist(id, state));
-    return false;
+    refused(error, again);
   }
+  return false;
 }
 
 async function insist(id, state) {
-  const saved = await attempt(() => post(taskPath(id, 'save'), { state, force: true }));
+  const saved = await attempt(() => change(taskPath(id, 'save'), { state, force: true }));
   return saved && moved(id, state, saved);
 }
 
@@ -47,19 +52,20 @@ function moved(id, state, saved) {
   return true;
 }
 
-export const save = (id, body) => attempt(() => post(taskPath(id, 'save'), body));
-export const note = (id, text) => attempt(() => post(taskPath(id, 'note'), { text }));
-export const block = (id, tasks) => attempt(() => post(taskPath(id, 'block'), { tasks }));
-export const unblock = (id, tasks) => attempt(() => post(taskPath(id, 'unblock'), { tasks }));
+export const create = (body) => attempt(() => change('/api/task', body));
+export const save = (id, body) => attempt(() => change(taskPath(id, 'save'), body));
+export const note = (id, text) => attempt(() => change(taskPath(id, 'note'), { text }));
+export const block = (id, tasks) => attempt(() => change(taskPath(id, 'block'), { tasks }));
+export const unblock = (id, tasks) => attempt(() => change(taskPath(id, 'unblock'), { tasks }));
 
 export async function claim(id) {
-  const done = await attempt(() => post(taskPath(id, 'claim')));
+  const done = await attempt(() => change(taskPath(id, 'claim')));
   if (done) toast(`${id} is yours, in ${done.state}`);
   return done;
 }
 
 export async function release(id) {
-  const done = await attempt(() => post(taskPath(id, 'release')));
+  const done = await attempt(() => change(taskPath(id, 'release')));
   if (done) toast(`${id} is free again, in ${done.to}`);
   return done;
 }

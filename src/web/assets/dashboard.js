@@ -1,18 +1,19 @@
 // How the board does: counts, charts, and what keeps it up.
 
 import { get } from './api.js';
-import { h, rendered, swap } from './dom.js';
+import { $, h, rendered } from './dom.js';
 import { since } from './time.js';
 
-export async function showDashboard(place) {
+export async function showDashboard() {
   const [status, { trends, charts }] = await Promise.all([get('/api/status'), get('/api/trends?days=30')]);
   const now = trends.days.at(-1);
-  swap(place, h('section', { class: 'sheet-view' },
+  return h('section', { class: 'sheet-view' },
     h('h1', {}, 'Dashboard'),
     h('dl', { class: 'numbers' },
       number('open', now.open), number('ready', now.ready, 'good'), number('at work', status.claims.length, 'live'),
       number('blocked', now.blocked, 'bad'), number('need a person', status.waiting_for_person.length, 'warn'), number('problems', status.problems, 'bad')),
     h('div', { class: 'panels' },
+      problems(status.problem_list || []),
       panel('Finished per day', charts.finished, ['day', 'finished'], trends.days.map((day, at) => [date(day), trends.finished[at] ?? 0])),
       panel('Open, ready and blocked', charts.standing, ['day', 'open', 'ready', 'blocked'], trends.days.map((day) => [date(day), day.open, day.ready, day.blocked]), legend()),
       panel('Time in state', charts.times, ['state', 'half within (h)', 'nine of ten within (h)', 'left it'], trends.states.filter((state) => state.left).map((state) => [state.state, state.median_hours, state.most_hours, state.left]), h('p', { class: 'dim' }, 'dark: half of the tasks left within; light: nine of ten')),
@@ -20,7 +21,27 @@ export async function showDashboard(place) {
       list('At work', status.claims, (held) => `${held.by}, for ${since(held.since)}`),
       list('For a person', status.waiting_for_person, () => ''),
       list('Long in one state', status.stuck.slice(0, 12), (stuck) => `${stuck.state} for ${stuck.hours} h`),
-      list('Too large, not split', status.oversized, (task) => task.state))));
+      list('Too large, not split', status.oversized, (task) => task.state)));
+}
+
+/** Problems that are listed one by one; whoever has more mends these first. */
+const LISTED = 50;
+
+/** Files that are wrong: some of them are tasks that nobody sees on the board. */
+function problems(all) {
+  if (!all.length) return null;
+  const place = ({ file, line }) => (line ? `${file}:${line}` : file);
+  return h('section', { class: 'panel wide' }, h('h2', {}, 'Problems'),
+    h('ul', { class: 'plain problems' }, all.slice(0, LISTED).map((problem) => h('li', {},
+      h('span', { class: 'id' }, place(problem)), ' ', problem.message, problem.hint && h('span', { class: 'dim' }, ` · ${problem.hint}`)))),
+    all.length > LISTED && h('p', { class: 'dim' }, `and ${all.length - LISTED} more`));
+}
+
+/** How many there are, beside the name of the view that lists them. */
+export function countProblems(count) {
+  const pill = $('#problems');
+  pill.hidden = !count;
+  pill.replaceChildren(h('span', { 'aria-hidden': 'true' }, `! ${count}`), h('span', { class: 'hidden' }, `${count} problems`));
 }
 
 const date = (day) => day.at.slice(0, 10);

@@ -1,20 +1,49 @@
-// A dialog: over everything, with a name, closed by escape or a click beside it.
+// A dialog: over everything, with a name, closed by escape or a click beside it. It asks before somebody's words go with it.
 
-import { h } from './dom.js';
+import { $$, h } from './dom.js';
+import { toast } from './toast.js';
 
-/** `guard` says whether somebody would lose what they wrote: then only the button closes it. */
+const guards = new Map();
+
+/** `guard` says whether somebody would lose what they wrote. */
 export function dialog({ name, class: kind = '', closed = () => {}, guard = () => false }, ...children) {
   const title = h('h2', { class: 'dialog-title', tabindex: -1, autofocus: true, id: `dialog-${kind || 'name'}` }, name);
-  const close = h('button', { type: 'button', class: 'quiet square close', 'aria-label': 'Close', on: { click: () => box.close() } }, '×');
-  const body = h('div', { class: 'dialog-body' }, children);
-  const box = h('dialog', { class: kind, 'aria-labelledby': title.id }, h('div', { class: 'dialog-head' }, title, close), body, h('div', { class: 'toasts' }));
-  box.addEventListener('click', (event) => event.target === box && !guard() && box.close());
-  box.addEventListener('cancel', (event) => guard() && event.preventDefault());
+  const close = () => mayClose(box, () => box.close()) && box.close();
+  const button = h('button', { type: 'button', class: 'quiet square close', 'aria-label': 'Close', on: { click: close } }, '×');
+  const body = h('div', { class: 'dialog-body', tabindex: -1 }, children);
+  const box = h('dialog', { class: kind, 'aria-labelledby': title.id }, h('div', { class: 'dialog-head' }, title, button), body, h('div', { class: 'toasts' }));
+  // Text that is selected until beyond the edge is a click that ends there.
+  let beside = false;
+  box.addEventListener('pointerdown', (event) => { beside = event.target === box; });
+  box.addEventListener('click', (event) => event.target === box && beside && close());
+  box.addEventListener('cancel', (event) => event.target === box && !mayClose(box, () => box.close()) && event.preventDefault());
   box.addEventListener('close', () => {
+    guards.delete(box);
     box.remove();
     closed();
   });
+  guards.set(box, guard);
   document.body.append(box);
   box.showModal();
   return { box, body, title };
 }
+
+/** Whether nothing is lost with it; else it asks, and whoever does not mind goes on with `then`. */
+export function mayClose(box, then) {
+  if (!guards.get(box)?.()) return true;
+  const run = () => {
+    guards.delete(box);
+    then();
+  };
+  toast('what you wrote is not saved', { bad: true, action: { name: 'Close without saving', run } });
+  return false;
+}
+
+// Browsers close a dialog at the second escape in a row, whatever `cancel` says; a key that is taken closes nothing.
+document.addEventListener('keydown', (event) => {
+  const box = $$('dialog[open]').at(-1);
+  if (event.key !== 'Escape' || event.isComposing || event.defaultPrevented || !box) return;
+  if (!mayClose(box, () => box.close())) event.preventDefault();
+});
+
+window.addEventListener('beforeunload', (event) => [...guards.values()].some((guard) => guard()) && event.preventDefault());

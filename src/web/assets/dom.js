@@ -25,6 +25,22 @@ export function rendered(element, html) {
 export const $ = (selector, from = document) => from.querySelector(selector);
 export const $$ = (selector, from = document) => [...from.querySelectorAll(selector)];
 
+export const mayWrite = () => document.body.classList.contains('may-write');
+
+/** Pressed again while it is under way it does nothing: it would be done twice. */
+export function once(act) {
+  let busy = false;
+  return async () => {
+    if (busy) return;
+    busy = true;
+    try {
+      await act();
+    } finally {
+      busy = false;
+    }
+  };
+}
+
 /** Told to those who listen to the page. */
 export function say(text) {
   $('#say').textContent = text;
@@ -40,10 +56,12 @@ export function option(value, text, chosen) {
 export function swap(place, ...nodes) {
   const open = $$('details', place).map((details) => details.open);
   const scrolls = [place, ...$$('.scroll, .table', place)].map((element) => [element.scrollLeft, element.scrollTop]);
-  const mark = document.activeElement?.dataset?.key || document.activeElement?.getAttribute?.('href');
-  const focused = place.contains(document.activeElement) && mark;
+  const mark = place.contains(document.activeElement) && place !== document.activeElement && marked(document.activeElement);
   place.replaceChildren(...nodes);
   $$('details', place).forEach((details, at) => { details.open = open[at] || details.open; });
   [place, ...$$('.scroll, .table', place)].forEach((element, at) => scrolls[at] && element.scrollTo(...scrolls[at]));
-  if (focused) $$('[data-key], a[href]', place).find((element) => (element.dataset.key || element.getAttribute('href')) === mark)?.focus({ preventScroll: true });
+  // What had the focus may be gone: then its place has it, rather than nothing.
+  if (mark !== false) ($$('[data-key], a[href], [aria-label]', place).find((element) => marked(element) === mark) || place).focus({ preventScroll: true });
 }
+
+const marked = (element) => element.dataset.key || element.getAttribute('href') || element.getAttribute('aria-label') || '';

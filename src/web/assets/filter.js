@@ -1,7 +1,7 @@
 // The filters: read from the address, written to the address.
 
 import { get } from './api.js';
-import { $, h, option } from './dom.js';
+import { $, h, option, swap } from './dom.js';
 import { current, setFilters } from './route.js';
 
 const LISTS = [
@@ -17,6 +17,7 @@ const ALL = ['q', 'parent', 'role', 'state', ...LISTS.map((list) => list.name), 
 
 let facets = { labels: [], owners: [] };
 let timer = 0;
+let chosen = false;
 
 export async function loadFacets() {
   try {
@@ -27,8 +28,9 @@ export async function loadFacets() {
 
 export function draw() {
   const place = $('#filters');
+  const focused = place.contains(document.activeElement);
   // A list that somebody has open is not closed under their hand.
-  if (place.contains(document.activeElement) && document.activeElement.tagName === 'SELECT') {
+  if (focused && !chosen && document.activeElement.tagName === 'SELECT') {
     document.activeElement.addEventListener('blur', draw, { once: true });
     return;
   }
@@ -37,11 +39,13 @@ export function draw() {
   const box = $('#q');
   if (document.activeElement !== box) box.value = params.get('q') || '';
   const used = ALL.some((name) => params.has(name));
-  $('#choices').replaceChildren(
+  swap($('#choices'),
     ...LISTS.map((list) => select(list, params)),
     ...FLAGS.map(([name, title]) => flag(name, title, params)),
     ...chips(params),
-    ...(used ? [h('button', { type: 'button', class: 'quiet', id: 'clear', on: { click: clear } }, 'Clear')] : []));
+    ...(used ? [h('button', { type: 'button', class: 'quiet', id: 'clear', data: { key: 'clear' }, on: { click: clear } }, 'Clear')] : []));
+  // What is taken away does not take the keyboard along.
+  if (focused && !place.contains(document.activeElement)) $('select', place).focus();
 }
 
 function input() {
@@ -57,30 +61,32 @@ function input() {
 }
 
 function select({ name, title, values, facet, single }, params) {
-  const chosen = params.getAll(name);
+  const taken = params.getAll(name);
   const known = facet ? facets[facet].map(([value, count]) => [value, `${value} (${count})`]) : values.map((value) => [value, value]);
   return h('select', {
-    'aria-label': title, class: chosen.length ? 'set' : '',
+    'aria-label': title, class: taken.length ? 'set' : '', data: { key: name },
     on: {
       change: (event) => {
         const { value } = event.target;
-        event.target.blur();
-        set(name, value ? [...new Set([...(single ? [] : chosen), value])] : []);
+        // With that the list is closed.
+        chosen = true;
+        set(name, value ? [...new Set([...(single ? [] : taken), value])] : []);
+        chosen = false;
       },
     },
-  }, option('', title, true), known.filter(([value]) => single || !chosen.includes(value)).map(([value, text]) => option(value, text, false)));
+  }, option('', title, true), known.filter(([value]) => single || !taken.includes(value)).map(([value, text]) => option(value, text, false)));
 }
 
 function flag(name, title, params) {
   const on = params.has(name);
-  return h('button', { type: 'button', class: on ? 'toggle set' : 'toggle', 'aria-pressed': String(on), on: { click: () => set(name, on ? [] : ['1']) } }, title);
+  return h('button', { type: 'button', class: on ? 'toggle set' : 'toggle', 'aria-pressed': String(on), data: { key: name }, on: { click: () => set(name, on ? [] : ['1']) } }, title);
 }
 
 /** What is chosen, each with a way to take it back. */
 function chips(params) {
   const names = [...LISTS.map((list) => list.name), 'parent', 'role', 'state'];
   return names.flatMap((name) => params.getAll(name).map((value) => h('button', {
-    type: 'button', class: 'chip taken', 'aria-label': `Take the filter ${name} ${value} away`,
+    type: 'button', class: 'chip taken', 'aria-label': `Take the filter ${name} ${value} away`, data: { key: `not ${name} ${value}` },
     on: { click: () => set(name, params.getAll(name).filter((other) => other !== value)) },
   }, `${name}: ${value} ×`)));
 }

@@ -9,7 +9,7 @@ let news = null;
 
 function tell(message) {
   if (message.kind === 'change') news = message;
-  else state = message.kind;
+  else if (message.kind !== 'token') state = message.kind;
   for (const port of ports) port.postMessage(message);
 }
 
@@ -18,16 +18,16 @@ self.addEventListener('connect', ({ ports: [port] }) => {
   port.addEventListener('message', ({ data }) => {
     if (data.bye) ports.delete(port);
     // A tab that was opened from another one has the token from here.
+    if (data.ask) port.postMessage({ kind: 'token', token });
     if (data.token && data.token !== token) {
       token = data.token;
-      for (const other of ports) other.postMessage({ kind: 'token', token });
+      tell({ kind: 'token', token });
     }
   });
   port.start();
   port.postMessage({ kind: state });
   // What happened while it came, it might have missed.
   if (news) port.postMessage(news);
-  if (token) port.postMessage({ kind: 'token', token });
 });
 
 follow(tell, () => token);

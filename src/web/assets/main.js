@@ -1,15 +1,16 @@
 // Starts the page, and brings it to whatever the address says.
 
-import { get, onToken, takeToken } from './api.js';
+import { get, onToken, takeToken, token } from './api.js';
 import * as board from './board.js';
-import { showDashboard } from './dashboard.js';
-import { $, $$, h } from './dom.js';
+import { countProblems, showDashboard } from './dashboard.js';
+import { $, $$, h, mayWrite, swap } from './dom.js';
 import { enableDrag } from './drag.js';
+import { enableDragKeys } from './drag-keys.js';
 import * as filter from './filter.js';
 import { showGraph } from './graph.js';
 import { showHelp } from './help.js';
 import { enableKeys } from './keys.js';
-import { listen } from './live.js';
+import { borrowToken, lendToken, listen } from './live.js';
 import { showNew } from './new.js';
 import { catchLinks, current, onRoute, openView } from './route.js';
 import { showSearch } from './search.js';
@@ -24,6 +25,9 @@ const main = $('#main');
 let shown = '';
 let later = 0;
 let beside = 0;
+let turns = 0;
+let newest = 0;
+let started = false;
 
 async function route() {
   const { view, task: id } = current();
@@ -43,10 +47,15 @@ async function route() {
   await drawing;
 }
 
+/** A view that took long does not take the place of one that was asked for after it. */
 async function draw() {
   const view = shown;
+  const turn = ++turns;
   try {
-    await VIEWS[view](main);
+    const node = await VIEWS[view](main);
+    if (!node || view !== shown || turn < newest) return;
+    newest = turn;
+    swap(main, node);
   } catch (error) {
     if (error.status !== 0) refused(error);
   }
@@ -57,6 +66,8 @@ async function introduce() {
     if (error.status) refused(error);
     return null;
   });
+  if (session?.trusted) lendToken();
+  else borrowToken();
   if (!session) return;
   document.title = `${session.name} · ralph`;
   $('#name').textContent = session.name;
@@ -68,6 +79,8 @@ async function introduce() {
 
 /** The board at once; the other views, which take longer to make, a little later; what stands beside them, now and then. */
 function changed(news) {
+  // What is read at the start is newer.
+  if (!started) return;
   if (shown === 'board') board.load();
   task.refresh(news);
   if (news.all) introduce();
@@ -78,17 +91,19 @@ function changed(news) {
 function lookBeside() {
   beside = 0;
   filter.loadFacets();
-  get('/api/status').then((status) => countWorkers(status.claims.length), () => {});
+  get('/api/status').then((status) => {
+    countWorkers(status.claims.length);
+    countProblems(status.problems);
+  }, () => {});
 }
 
 const theme = () => dispatchEvent(new Event('ralph-theme'));
 
-takeToken();
-onToken(introduce);
 catchLinks();
-onRoute(route);
+const arrive = onRoute(route, task.mayLeave);
 enableDrag(main);
-const create = () => document.body.classList.contains('may-write') && showNew();
+enableDragKeys(main);
+const create = () => mayWrite() && showNew();
 enableKeys({ search: showSearch, create, help: showHelp, view: openView, theme });
 $('#search').addEventListener('click', showSearch);
 $('#new').addEventListener('click', create);
@@ -96,5 +111,15 @@ $('#help').addEventListener('click', showHelp);
 $('#theme').addEventListener('click', theme);
 // Heard before it is read, so that nothing falls between.
 listen(changed);
-await Promise.all([route(), introduce()]);
+await takeToken();
+if (!token()) await borrowToken();
+onToken(() => {
+  introduce();
+  arrive();
+  task.refresh();
+});
+// The printed address, given to a tab that is here already.
+addEventListener('hashchange', takeToken);
+started = true;
+await Promise.all([arrive(), introduce()]);
 lookBeside();

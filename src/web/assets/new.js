@@ -1,15 +1,16 @@
 // A new task.
 
-import { get, post } from './api.js';
+import { get } from './api.js';
+import { create } from './changes.js';
 import { dialog } from './dialog.js';
-import { $, h, option } from './dom.js';
+import { $, h, once, option } from './dom.js';
 import { current, openTask } from './route.js';
-import { refused, toast } from './toast.js';
+import { toast } from './toast.js';
 
-export async function showNew() {
+export const showNew = once(async () => {
   if ($('dialog.new')) return;
   const flow = await get('/api/workflow').catch(() => ({ states: [] }));
-  const form = h('form', { class: 'form', on: { submit: (event) => { event.preventDefault(); create(form, box); } } },
+  const form = h('form', { class: 'form', on: { submit: (event) => { event.preventDefault(); send(); } } },
     field('Title', h('input', { name: 'title', required: true, autocomplete: 'off' })),
     field('Description', h('textarea', { name: 'description', rows: 6, placeholder: 'Markdown' })),
     h('div', { class: 'form-row' },
@@ -22,9 +23,13 @@ export async function showNew() {
       field('Parent', h('input', { name: 'parent', placeholder: 'id', autocomplete: 'off' })),
       field('Waits for', h('input', { name: 'blocked_by', placeholder: 'ids', autocomplete: 'off' }))),
     h('div', { class: 'form-end' }, h('button', { class: 'primary' }, 'Create')));
-  const { box } = dialog({ name: 'New task', class: 'new' }, form);
+  const blank = filled(form);
+  const { box } = dialog({ name: 'New task', class: 'new', guard: () => filled(form) !== blank }, form);
+  const send = once(() => add(form, box));
   form.elements.title.focus();
-}
+});
+
+const filled = (form) => JSON.stringify([...new FormData(form)]);
 
 function field(name, input) {
   return h('label', { class: 'field' }, h('span', {}, name), input);
@@ -36,17 +41,15 @@ function choice(title, name, values) {
 
 const words = (text) => text.split(/[\s,]+/).filter(Boolean);
 
-async function create(form, box) {
+async function add(form, box) {
   const given = Object.fromEntries(new FormData(form).entries());
   const body = { title: given.title, description: given.description };
   for (const name of ['kind', 'priority', 'estimate', 'state', 'parent']) if (given[name]) body[name] = given[name];
   body.labels = given.labels.split(',').map((label) => label.trim()).filter(Boolean);
   body.blocked_by = words(given.blocked_by);
-  try {
-    const { tasks: [task] } = await post('/api/task', body);
-    box.close();
-    toast(`${task.id} is new`, { action: { name: 'Open', run: () => openTask(task.id) } });
-  } catch (error) {
-    refused(error);
-  }
+  const made = await create(body);
+  if (!made) return;
+  box.close();
+  const [{ id }] = made.tasks;
+  toast(`${id} is new`, { action: { name: 'Open', run: () => openTask(id) } });
 }

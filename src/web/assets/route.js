@@ -4,10 +4,22 @@ const VIEWS = { '/': 'board', '/graph': 'graph', '/workers': 'workers', '/dashbo
 const PATHS = Object.fromEntries(Object.entries(VIEWS).map(([path, view]) => [view, path]));
 
 let changed = () => {};
+let mayLeave = () => true;
+let here = {};
 
-export function onRoute(act) {
-  changed = act;
-  window.addEventListener('popstate', () => act());
+/** `act` brings the page to the address; `may` says whether it may go, or asks, and goes on when told to. Gives what brings it there first. */
+export function onRoute(act, may) {
+  mayLeave = may;
+  changed = () => {
+    here = { path: location.pathname, address: location.href, state: history.state };
+    return act();
+  };
+  window.addEventListener('popstate', () => {
+    if (location.pathname === here.path || mayLeave(() => history.back())) changed();
+    // The browser has gone already: back to where somebody writes.
+    else history.pushState(here.state, '', here.address);
+  });
+  return changed;
 }
 
 export function current() {
@@ -17,6 +29,7 @@ export function current() {
 }
 
 function go(path, params, state, replace = false) {
+  if (path !== location.pathname && !mayLeave(() => go(path, params, state, replace))) return;
   const query = params.toString();
   history[replace ? 'replaceState' : 'pushState'](state, '', path + (query && `?${query}`));
   changed();

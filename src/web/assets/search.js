@@ -16,7 +16,7 @@ export function showSearch() {
     on: {
       input: () => {
         clearTimeout(timer);
-        timer = setTimeout(() => look(input.value.trim(), list, box), 160);
+        timer = setTimeout(() => look(input, list, box), 160);
       },
       keydown: (event) => keys(event, list, input),
     },
@@ -25,9 +25,12 @@ export function showSearch() {
   input.focus();
 }
 
-async function look(text, list, box) {
+async function look(input, list, box) {
+  const text = input.value.trim();
   if (!text) return list.replaceChildren();
   const hits = await get(`/api/search?q=${encodeURIComponent(text)}`).catch(() => []);
+  // Somebody has typed on, and what that finds may be here already.
+  if (input.value.trim() !== text) return undefined;
   say(`${hits.length} found`);
   const open = (id) => {
     box.close();

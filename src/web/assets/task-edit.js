@@ -1,55 +1,46 @@
 // Title and description, changed in place. What somebody else wrote since is not written over.
 
 import { save } from './changes.js';
-import { h, rendered } from './dom.js';
+import { $, h, once, rendered } from './dom.js';
+import { line } from './line.js';
 import { refresh } from './task.js';
 
 export function titleEditor(task) {
-  const input = h('input', { class: 'title-input', 'aria-label': 'Title', value: task.title, data: { was: task.title, key: 'title' } });
-  input.readOnly = !document.body.classList.contains('may-write');
-  const keep = async () => {
-    const value = input.value.trim();
-    if (!value || value === input.dataset.was) {
-      input.value = input.dataset.was;
-      return;
-    }
-    const seen = { title: input.dataset.was };
-    if (await save(task.id, { fields: { title: value }, seen })) {
-      input.dataset.was = value;
-      refresh();
-    }
-  };
-  input.addEventListener('blur', keep);
-  input.addEventListener('keydown', (event) => {
-    if (event.key === 'Enter') input.blur();
-    if (event.key === 'Escape' && input.value !== input.dataset.was) {
-      event.preventDefault();
-      event.stopPropagation();
-      input.value = input.dataset.was;
-    }
-  });
-  return h('h3', { class: 'title-line' }, input);
+  return h('h3', { class: 'title-line' }, line(task, 'title', task.title, { required: true, class: 'title-input', 'aria-label': 'Title' }));
 }
 
-export function descriptionEditor(task, html) {
+/** `drafts` were written on a text that is no longer there: they stay beside the new one, to be taken over or not. */
+export function descriptionEditor(task, html, drafts = []) {
   const place = h('section', { class: 'part description' });
   const read = () => place.replaceChildren(
     h('div', { class: 'part-head' }, h('h3', {}, 'Description'), h('button', { type: 'button', class: 'quiet writes', data: { key: 'edit' }, on: { click: write } }, 'Edit')),
     task.description ? rendered(h('div', { class: 'markdown' }), html) : h('p', { class: 'dim' }, 'There is none.'));
   const write = () => {
     const text = h('textarea', { rows: Math.min(24, task.description.split('\n').length + 4), 'aria-label': 'Description', value: task.description, data: { was: task.description, key: 'description', open: 'yes' } });
-    const keep = async () => {
-      if (!(await save(task.id, { fields: { description: text.value }, seen: { description: task.description } }))) return;
-      place.replaceChildren();
+    const keep = once(async () => {
+      const saved = await save(task.id, { fields: { description: text.value }, seen: { description: task.description } });
+      if (saved) place.replaceChildren();
+      await refresh();
+      if (saved) $('dialog.task [data-key="edit"]')?.focus();
+    });
+    const cancel = () => {
+      read();
+      $('button', place).focus();
       refresh();
     };
     text.addEventListener('keydown', (event) => {
       if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) keep();
     });
-    place.replaceChildren(h('h3', {}, 'Description'), text,
-      h('div', { class: 'form-end' }, h('button', { type: 'button', class: 'quiet', on: { click: read } }, 'Cancel'), h('button', { type: 'button', class: 'primary', on: { click: keep } }, 'Save')));
+    place.replaceChildren(h('h3', {}, 'Description'), text, ...drafts.map(draft),
+      h('div', { class: 'form-end' }, h('button', { type: 'button', class: 'quiet', on: { click: cancel } }, 'Cancel'), h('button', { type: 'button', class: 'primary', on: { click: keep } }, 'Save')));
     text.focus();
   };
   read();
+  if (drafts.length) write();
   return place;
+}
+
+function draft(text) {
+  return h('label', { class: 'field draft' }, h('span', {}, 'What you wrote, to copy from'),
+    h('textarea', { rows: Math.min(12, text.split('\n').length + 1), readonly: true, value: text, data: { was: '', key: 'draft' } }));
 }

@@ -3,18 +3,17 @@
 import { get } from './api.js';
 import { block, move, save, unblock } from './changes.js';
 import { dialog } from './dialog.js';
-import { h, option, rendered } from './dom.js';
+import { h, mayWrite, once, option, rendered } from './dom.js';
+import { line } from './line.js';
 import { refresh } from './task.js';
 import { refused } from './toast.js';
 
-const mayWrite = () => document.body.classList.contains('may-write');
-
 export function side(whole, { claim, release }) {
   const { task } = whole;
-  const then = (act) => async () => {
+  const then = (act) => once(async () => {
     await act(task.id);
     refresh();
-  };
+  });
   const held = task.claim || task.owner;
   return h('aside', { class: 'task-side', 'aria-label': 'Fields' },
     h('div', { class: 'writes side-acts' },
@@ -24,9 +23,9 @@ export function side(whole, { claim, release }) {
     field('Type', choice(task, 'kind', ['issue', 'epic'])),
     field('Priority', choice(task, 'priority', ['', 'P0', 'P1', 'P2', 'P3'])),
     field('Estimate', choice(task, 'estimate', ['', 'XS', 'S', 'M', 'L', 'XL'])),
-    field('Owner', text(task, 'owner', task.owner || '')),
-    field('Labels', text(task, 'labels', task.labels.join(', '), (value) => value.split(',').map((label) => label.trim()).filter(Boolean))),
-    field('Parent', text(task, 'parent', task.parent || '')),
+    field('Owner', line(task, 'owner', task.owner || '')),
+    field('Labels', line(task, 'labels', task.labels.join(', '), { read: words })),
+    field('Parent', line(task, 'parent', task.parent || '')),
     task.parent && links('Under', [task.parent], whole),
     links('Below', task.children, whole),
     blockers(whole),
@@ -35,6 +34,8 @@ export function side(whole, { claim, release }) {
     task.github && h('p', {}, 'Issue ', task.github.url?.startsWith('https://') ? h('a', { href: task.github.url, target: '_blank', rel: 'noopener noreferrer' }, `#${task.github.number}`) : `#${task.github.number}`),
     h('p', { class: 'dim file' }, task.file));
 }
+
+const words = (value) => value.split(',').map((word) => word.trim()).filter(Boolean);
 
 function field(name, input) {
   return h('label', { class: 'field' }, h('span', {}, name), input);
@@ -47,7 +48,7 @@ function states({ task, targets }) {
     targets.map((target) => option(target.state, target.allowed ? target.state : `${target.state} – not from here`, false)));
   input.disabled = !mayWrite() || task.archived;
   input.addEventListener('change', async () => {
-    if (!(await move(task.id, input.value, new Map(targets.map((target) => [target.state, target]))))) input.value = task.state;
+    if (!(await move(task.id, input.value))) input.value = task.state;
     refresh();
   });
   return input;
@@ -58,24 +59,9 @@ function choice(task, key, values) {
   const input = h('select', { data: { key } }, [...new Set([...values, now])].map((value) => option(value, value || '–', value === now)));
   input.disabled = !mayWrite();
   input.addEventListener('change', async () => {
-    await save(task.id, { fields: { [key]: input.value || null } });
+    await save(task.id, { fields: { [key]: input.value || null }, seen: { [key]: now } });
     refresh();
   });
-  return input;
-}
-
-function text(task, key, now, read = (value) => value || null) {
-  const input = h('input', { value: now, autocomplete: 'off', data: { was: now, key } });
-  input.readOnly = !mayWrite();
-  const keep = async () => {
-    if (input.value.trim() === input.dataset.was) return;
-    if (await save(task.id, { fields: { [key]: read(input.value.trim()) } })) input.dataset.was = input.value.trim();
-    else input.value = input.dataset.was;
-    input.value = input.dataset.was;
-    refresh();
-  };
-  input.addEventListener('blur', keep);
-  input.addEventListener('keydown', (event) => event.key === 'Enter' && input.blur());
   return input;
 }
 
@@ -90,16 +76,15 @@ function links(title, ids, whole) {
 
 function blockers(whole) {
   const { task } = whole;
-  const free = (id) => h('button', { type: 'button', class: 'quiet square writes', 'aria-label': `No longer wait for ${id}`, on: { click: async () => { await unblock(task.id, [id]); refresh(); } } }, '×');
+  const free = (id) => h('button', { type: 'button', class: 'quiet square writes', 'aria-label': `No longer wait for ${id}`, on: { click: once(async () => { await unblock(task.id, [id]); refresh(); }) } }, '×');
   const input = h('input', { placeholder: 'id of a task', 'aria-label': 'Wait for', autocomplete: 'off', data: { was: '', key: 'block' } });
-  const add = async (event) => {
-    event.preventDefault();
+  const add = once(async () => {
     if (input.value.trim() && (await block(task.id, input.value.trim().split(/[\s,]+/)))) input.value = '';
     refresh();
-  };
+  });
   return h('section', { class: 'links' }, h('h3', {}, 'Waits for'),
     h('ul', { class: 'plain' }, task.blocked_by.map((id) => h('li', { class: 'blocker' }, named(id, whole), free(id)))),
-    h('form', { class: 'inline writes', on: { submit: add } }, input, h('button', {}, 'Add')));
+    h('form', { class: 'inline writes', on: { submit: (event) => { event.preventDefault(); add(); } } }, input, h('button', {}, 'Add')));
 }
 
 function documents(task) {

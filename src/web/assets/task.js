@@ -1,15 +1,19 @@
 // A task in a dialog: what it says, where it has been, what it waits for; everything can be changed in place.
 
 import { get, taskPath } from './api.js';
+import { focusCard } from './board.js';
 import { claim, note, release } from './changes.js';
-import { dialog } from './dialog.js';
-import { $, $$, h, rendered, swap } from './dom.js';
+import { dialog, mayClose } from './dialog.js';
+import { $, $$, h, once, rendered, swap } from './dom.js';
+import { carry, dirty } from './line.js';
 import { closeTask } from './route.js';
 import { descriptionEditor, titleEditor } from './task-edit.js';
 import { side } from './task-side.js';
 import { between, day, since } from './time.js';
+import { refused } from './toast.js';
 
 let shown = null;
+let turns = 0;
 
 export async function showTask(id) {
   if (shown?.id === id) return;
@@ -17,11 +21,14 @@ export async function showTask(id) {
   const before = document.activeElement;
   const mine = { id, leaving: false };
   shown = mine;
-  const made = dialog({ name: id, class: 'task', closed: () => left(mine, before), guard: () => $$('textarea', made.body).some(dirty) });
+  const made = dialog({ name: id, class: 'task', closed: () => left(mine, before), guard: () => $$('textarea, input', made.body).some(unsaved) });
   Object.assign(mine, made);
   made.body.append(h('p', { class: 'dim' }, 'loading'));
   await refresh();
 }
+
+/** Whether it may be left; else it asks, and goes on with `then` if it may after all. */
+export const mayLeave = (then) => !shown || mayClose(shown.box, then);
 
 export function hideTask() {
   if (!shown) return;
@@ -33,14 +40,23 @@ function left(mine, before) {
   if (shown === mine) shown = null;
   // By the button or escape rather than by the address: then the address follows.
   if (!mine.leaving) closeTask();
-  if (before?.isConnected) before.focus({ preventScroll: true });
+  if (!shown) refocus(before, mine.id);
 }
 
-const dirty = (input) => input.dataset.was !== undefined && input.value !== input.dataset.was;
+/** Where the keyboard was; if that was drawn anew meanwhile, at what stands there now. */
+function refocus(before, id) {
+  const link = $$('#main a[href]').find((other) => other.getAttribute('href') === `/task/${encodeURIComponent(id)}`);
+  if (before?.isConnected && before !== document.body) before.focus({ preventScroll: true });
+  else if (link?.closest('.card')) focusCard(link.closest('.card'));
+  else (link || $('#main')).focus({ preventScroll: true });
+}
+
+/** What is lost when it is closed; a line is saved by leaving it, unless it was refused. */
+const unsaved = (input) => dirty(input) && (input.tagName === 'TEXTAREA' || input.dataset.key === 'block' || input.dataset.tried === input.value.trim());
 
 /** Whether somebody is in the middle of writing what drawing anew would lose. */
 const writing = (task) => $$('textarea, input', shown.body).some((input) => dirty(input) && !input.closest('[data-keep]'))
-  || $$('[data-keep="description"] textarea', shown.body).some((text) => text.dataset.was !== task.description);
+  || $$('textarea[data-key="description"]', shown.body).some((text) => text.dataset.was !== task.description);
 
 /** A part in which somebody writes stays as it is; else it is made anew. */
 function kept(name, make) {
@@ -54,32 +70,49 @@ function kept(name, make) {
 export async function refresh(news = null) {
   const mine = shown;
   if (!mine || (news && !news.all && !news.tasks.some((id) => mine.around?.has(id)))) return;
+  const turn = ++turns;
   try {
     const whole = await get(taskPath(mine.id));
-    if (shown !== mine) return;
-    if (mine.around && writing(whole.task)) {
-      $('.meanwhile', mine.body).hidden = false;
-      return;
-    }
+    if (shown !== mine || turn < mine.turn) return;
+    mine.turn = turn;
+    mine.latest = whole;
     mine.around = new Set([whole.task.id, ...whole.linked.map((task) => task.id)]);
-    draw(whole);
+    const text = JSON.stringify(whole);
+    if (mine.drawn && writing(whole.task)) $('.meanwhile', mine.body).hidden = text === mine.drawn;
+    else draw(whole);
   } catch (error) {
-    if (shown === mine && error.status) mine.body.replaceChildren(h('p', { role: 'alert' }, error.message), ...error.hints.map((hint) => h('p', { class: 'dim' }, hint)));
+    if (shown === mine && error.status) failed(mine, error);
   }
 }
 
-function draw(whole) {
+/** A task that is gone; what somebody wrote on it stays until they have taken it with them. */
+function failed(mine, error) {
+  if ($$('textarea, input', mine.body).some(dirty)) return void refused(error);
+  mine.drawn = '';
+  mine.body.replaceChildren(h('p', { role: 'alert' }, error.message), ...error.hints.map((hint) => h('p', { class: 'dim' }, hint)));
+}
+
+/** As it is now, with what somebody was about to write beside it. */
+function catchUp() {
+  const drafts = $$('[data-keep="description"] textarea', shown.body).filter(dirty).map((text) => text.value);
+  $('[data-keep="description"]', shown.body).replaceChildren();
+  carry(shown.body, () => draw(shown.latest, drafts));
+  $('textarea[data-key="description"]', shown.body)?.focus();
+}
+
+function draw(whole, drafts = []) {
   const { task } = whole;
+  shown.drawn = JSON.stringify(whole);
   shown.title.replaceChildren(h('span', { class: 'id' }, task.id), ' ', h('span', { class: 'chip state' }, task.state), ' ',
     task.claim ? h('span', { class: 'owner live' }, `${task.claim.by} at work, ${since(task.claim.since)}`) : '');
   swap(shown.body,
-    h('p', { class: 'meanwhile', hidden: true, role: 'status' }, 'This task has changed meanwhile. ', h('button', { type: 'button', on: { click: () => draw(whole) } }, 'Show it as it is now')),
+    h('p', { class: 'meanwhile', hidden: true, role: 'status' }, 'This task has changed meanwhile. ', h('button', { type: 'button', on: { click: catchUp } }, 'Show it as it is now')),
     h('div', { class: 'task-columns' },
       h('div', { class: 'task-main' },
         titleEditor(task),
         whole.why && h('p', { class: `why${task.blocked ? ' blocked' : ''}` }, whole.why),
         task.problems.map((problem) => h('p', { class: 'mark bad' }, `${problem.file}: ${problem.message}`)),
-        kept('description', () => descriptionEditor(task, whole.description_html)),
+        kept('description', () => descriptionEditor(task, whole.description_html, drafts)),
         whole.graph && part('Graph', rendered(h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Graph' }), whole.graph)),
         whole.timeline.length > 0 && part('Timeline', timeline(whole.timeline)),
         part(`Notes${task.notes.length ? ` (${task.notes.length})` : ''}`, notes(task, whole.notes_html)),
@@ -108,16 +141,15 @@ function timeline(stays) {
 
 function notes(task, html) {
   const text = h('textarea', { rows: 3, 'aria-label': 'A new note', placeholder: 'Leave a note (Markdown)', data: { was: '', key: 'note' } });
-  const send = async (event) => {
-    event.preventDefault();
+  const send = once(async () => {
     if (text.value.trim() && (await note(task.id, text.value))) text.value = '';
     refresh();
-  };
+  });
   return [
     task.notes.map((one, at) => h('article', { class: 'note' },
       h('h4', {}, one.by || 'somebody', ' ', h('span', { class: 'dim' }, one.at ? day(one.at) : '')),
       rendered(h('div', { class: 'markdown' }), html[at]))),
-    kept('note', () => h('form', { class: 'form writes', on: { submit: send } }, text, h('div', { class: 'form-end' }, h('button', {}, 'Add note')))),
+    kept('note', () => h('form', { class: 'form writes', on: { submit: (event) => { event.preventDefault(); send(); } } }, text, h('div', { class: 'form-end' }, h('button', {}, 'Add note')))),
   ];
 }
 

@@ -1,18 +1,20 @@
 // Messages in a corner: what was done, and why something was not, with the next step.
 
-import { $, h } from './dom.js';
+import { $, $$, h } from './dom.js';
 
 const SHOWN = 6000;
 
 export function toast(text, { bad = false, hints = [], action = null } = {}) {
   const close = () => box.remove();
   const button = action && h('button', { type: 'button', on: { click: () => { close(); action.run(); } } }, action.name);
-  const box = h('div', { class: bad ? 'toast bad' : 'toast', role: bad ? 'alert' : 'status' },
+  const box = h('div', { class: bad ? 'toast bad' : 'toast', role: bad ? 'alert' : 'status', data: { text } },
     h('div', { class: 'toast-text' }, h('p', {}, text), hints.map((hint) => h('p', { class: 'dim' }, hint))),
     button,
     h('button', { type: 'button', class: 'quiet square', 'aria-label': 'Close the message', on: { click: close } }, '×'));
   // A dialog covers everything else, so its messages lie in it.
-  const place = $('dialog[open] .toasts') || $('#toasts');
+  const place = $$('dialog[open] .toasts').at(-1) || $('#toasts');
+  // Said once more it is not said twice.
+  for (const same of [...place.children].filter((other) => other.dataset.text === text)) same.remove();
   place.append(box);
   while (place.children.length > 4) place.firstElementChild.remove();
   let timer = setTimeout(close, bad ? SHOWN * 2 : SHOWN);

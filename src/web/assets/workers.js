@@ -1,17 +1,17 @@
 // Who is at work on what, since when; who could take more; what ran lately.
 
 import { get } from './api.js';
-import { $, h, swap } from './dom.js';
+import { $, h } from './dom.js';
 import { day, since, span } from './time.js';
 
-export async function showWorkers(place) {
+export async function showWorkers() {
   const { claims, runs, ready } = await get('/api/workers');
-  swap(place, h('section', { class: 'sheet-view' },
+  return h('section', { class: 'sheet-view' },
     h('h1', {}, 'Workers'),
     h('div', { class: 'panels' },
       h('section', { class: 'panel wide' }, h('h2', {}, 'At work'), claims.length ? h('ul', { class: 'workers' }, claims.map(worker)) : nobody('Nobody is at work.')),
       h('section', { class: 'panel' }, h('h2', {}, 'Roles'), h('ul', { class: 'plain' }, ready.map(role))),
-      h('section', { class: 'panel' }, h('h2', {}, 'Runs'), runs.length ? h('ul', { class: 'plain' }, runs.map(run)) : nobody('Nothing has been run here.')))));
+      h('section', { class: 'panel' }, h('h2', {}, 'Runs'), runs.length ? h('ul', { class: 'plain' }, runs.map(run)) : nobody('Nothing has been run here.'))));
 }
 
 const nobody = (text) => h('p', { class: 'dim' }, text);

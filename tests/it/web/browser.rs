@@ -73,6 +73,26 @@ fn what_a_task_says_never_runs_and_other_sites_stay_out() {
 }
 
 #[test]
+fn the_token_that_fits_wins_and_other_tabs_have_it() {
+    run(&board(40), "tokens.mjs");
+}
+
+#[test]
+fn what_is_asked_for_last_is_shown_and_the_keyboard_stays_where_it_was() {
+    run(&board(40), "views.mjs");
+}
+
+#[test]
+fn what_somebody_writes_is_neither_lost_nor_written_over() {
+    run(&board(40), "careful.mjs");
+}
+
+#[test]
+fn a_finger_carries_a_card_to_where_it_aims() {
+    run(&board(40), "phone.mjs");
+}
+
+#[test]
 fn ten_thousand_tasks_are_painted_at_once() {
     run(&board(10_000), "many.mjs");
 }

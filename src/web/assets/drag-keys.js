@@ -1,0 +1,78 @@
+// The keys of a card: to the next one, into the hand, from column to column.
+
+import { all, cardOf, columnOf, focusCard, step } from './board.js';
+import { claim, release } from './changes.js';
+import { mayWrite, say } from './dom.js';
+import { held, over, putDown, settle, take } from './hand.js';
+
+export function enableDragKeys(place) {
+  place.addEventListener('keydown', keys);
+  // Drawn anew, a card has the focus again before this looks.
+  place.addEventListener('focusout', () => setTimeout(left));
+}
+
+/** A card that was picked up with the keyboard is put back when the keyboard goes elsewhere. */
+function left() {
+  const there = document.activeElement?.closest('.card')?.dataset.id;
+  if (held && !held.ghost && there !== held.id) putDown();
+}
+
+const ARROWS = ['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight'];
+
+function keys(event) {
+  const card = event.target.closest?.('.card');
+  if (!card || event.ctrlKey || event.metaKey || event.altKey) return;
+  const act = held && !held.ghost ? carrying(event.key) : resting(event.key, card);
+  if (act) {
+    event.preventDefault();
+    event.stopPropagation();
+    act();
+  }
+}
+
+function resting(key, card) {
+  const id = card.dataset.id;
+  if (ARROWS.includes(key)) return () => step(card, key);
+  if (!mayWrite()) return null;
+  if (key === ' ') {
+    return () => {
+      take(card);
+      over(columnOf(card));
+      say(`${id} picked up from ${held.from}; left and right choose a column, space drops it, escape puts it back`);
+    };
+  }
+  if (key === 'c') return () => claim(id);
+  if (key === 'r') return () => release(id);
+  return null;
+}
+
+function carrying(key) {
+  if (key === 'Escape') return () => { say(`${held.id} is put back`); putDown(); };
+  if (key === 'ArrowLeft' || key === 'ArrowRight') return () => choose(key === 'ArrowRight' ? 1 : -1);
+  if (key === ' ' || key === 'Enter') {
+    return async () => {
+      const { id } = held;
+      await settle(held.column?.dataset.state);
+      setTimeout(() => focusCard(cardOf(id)), 200);
+    };
+  }
+  return ARROWS.includes(key) ? () => {} : null;
+}
+
+async function choose(way) {
+  const mine = held;
+  const columns = all();
+  const at = columns.findIndex((column) => column.element === mine.column);
+  const next = columns[at + way];
+  if (!next) return;
+  over(next.element);
+  next.element.scrollIntoView({ block: 'nearest', inline: 'center' });
+  await mine.asked;
+  const target = mine.targets?.get(next.state);
+  if (held === mine && mine.column === next.element) say(`${next.state}: ${words(target)}`);
+}
+
+function words(target) {
+  if (!target) return 'where it is now';
+  return target.allowed ? 'takes it' : `does not take it, ${target.refusal.message}`;
+}

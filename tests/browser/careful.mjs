@@ -1,0 +1,168 @@
+// What somebody writes is not lost, nor does it write over what somebody else wrote.
+
+import { browser, check, hold, json, open, ralph, run, serve, until } from './lib.mjs';
+
+const ASKS = 'what you wrote is not saved';
+const shown = (id) => json('task', 'show', id);
+
+async function openTask(page, id) {
+  await page.locator(`.card[data-id="${id}"] .card-title`).click();
+  await page.waitForSelector('.task-columns');
+}
+
+async function close(page) {
+  await page.keyboard.press('Escape');
+  await page.waitForSelector('dialog', { state: 'detached' });
+  await until(() => !page.url().includes('/task/'), 'the address still names the task');
+}
+
+/** Somebody else changes what is being written: both texts are there, and it can be saved. */
+async function description(page, id) {
+  await openTask(page, id);
+  await page.click('.description button');
+  await page.fill('.description textarea', 'mine');
+  ralph('task', 'set', id, 'description=theirs');
+  await page.waitForSelector('.meanwhile:not([hidden])');
+  await page.click('.description button.primary');
+  await page.waitForSelector('.toast.bad');
+  check(shown(id).description.trim() === 'theirs', 'a save wrote over what was not seen');
+  await page.click('.meanwhile button');
+  const editor = page.locator('textarea[data-key="description"]');
+  check((await editor.inputValue()).trim() === 'theirs', 'the editor does not have the new text');
+  check(await page.locator('textarea[data-key="draft"]').inputValue() === 'mine', 'what was written is gone');
+  await editor.fill('theirs and mine');
+  await page.click('.description button.primary');
+  await until(() => shown(id).description.trim() === 'theirs and mine', 'it cannot be saved any more');
+  await page.waitForSelector('.description .markdown');
+  await until(() => page.evaluate(() => document.activeElement.dataset.key === 'edit'), 'the keyboard is lost after saving');
+  await close(page);
+}
+
+/** The same in a line; whoever has seen the other's words may write over them. */
+async function lines(page, id) {
+  await openTask(page, id);
+  const labels = page.locator('input[data-key="labels"]');
+  await labels.fill('l0, mine');
+  ralph('task', 'set', id, 'labels+=theirs');
+  await page.waitForSelector('.meanwhile:not([hidden])');
+  await labels.press('Enter');
+  await page.waitForSelector('.toast.bad');
+  check(shown(id).labels.includes('theirs'), 'labels of somebody else are gone');
+  check(await labels.inputValue() === 'l0, mine', 'typed labels are gone');
+  await page.click('.meanwhile button');
+  check(await labels.inputValue() === 'l0, mine', 'typed labels are gone when the new ones are shown');
+  check((await page.locator('.now').textContent()).includes('theirs'), 'the new labels are not shown');
+  await labels.fill('l0, mine, theirs');
+  await labels.press('Enter');
+  await until(() => shown(id).labels.length === 3, 'the labels cannot be saved any more');
+  for (const [key, value] of [['owner', 'eve'], ['parent', 't-b005']]) {
+    const input = page.locator(`input[data-key="${key}"]`);
+    await until(async () => await page.locator('.meanwhile:not([hidden])').count() === 0, 'the page says that it is old');
+    await input.fill(key === 'owner' ? 'ada' : 't-b006');
+    ralph('task', 'set', id, `${key}=${value}`);
+    await page.waitForSelector('.meanwhile:not([hidden])');
+    await input.press('Enter');
+    await until(async () => await input.getAttribute('data-tried'), `the ${key} is not refused`);
+    check(shown(id)[key] === value, `the ${key} of somebody else is gone`);
+    await input.press('Escape');
+    await page.click('.meanwhile button');
+    check(await input.inputValue() === value, `the new ${key} is not shown`);
+  }
+  await close(page);
+}
+
+/** Every way out asks. */
+async function waysOut(page, id) {
+  await openTask(page, id);
+  await page.click('.description button');
+  const text = page.locator('textarea[data-key="description"]');
+  await text.fill('not saved yet');
+  const stays = async (how) => {
+    await page.locator('.toast', { hasText: ASKS }).waitFor();
+    check(await text.inputValue() === 'not saved yet', `${how} loses what was written`);
+    check(page.url().endsWith(`/task/${id}`), `${how} changes the address`);
+    await page.locator('.toast [aria-label="Close the message"]').last().click();
+  };
+  for (let time = 1; time < 5; time += 1) {
+    await text.focus();
+    await page.keyboard.press('Escape');
+    await stays(`escape, ${time} times,`);
+  }
+  await page.goBack();
+  await stays('the back button');
+  await page.click('.linked');
+  await stays('a link');
+  await page.mouse.click(5, 5);
+  await stays('a click beside it');
+  await page.click('.close');
+  await stays('the button');
+  await page.click('.linked');
+  await page.click('.toast button:has-text("Close without saving")');
+  await until(() => !page.url().endsWith(id), 'whoever does not mind cannot leave');
+  await page.waitForSelector('.task-columns');
+  await close(page);
+  check(shown(id).description.trim() !== 'not saved yet', 'it was saved all the same');
+}
+
+async function newTask(page) {
+  await page.keyboard.press('n');
+  const title = page.locator('.new input[name="title"]');
+  await title.fill('Made once');
+  const box = await title.boundingBox();
+  // Text selected from right to left, until beyond the dialog.
+  await page.mouse.move(box.x + 60, box.y + 10);
+  await page.mouse.down();
+  await page.mouse.move(20, box.y + 10, { steps: 4 });
+  await page.mouse.up();
+  check(await title.inputValue() === 'Made once', 'selecting text closes the dialog');
+  check(await page.locator('.new .toast').count() === 0, 'selecting text counts as a click beside the dialog');
+  await page.keyboard.press('Escape');
+  await page.locator('.new .toast', { hasText: ASKS }).waitFor();
+  check(await title.inputValue() === 'Made once', 'escape loses a new task');
+  const letGo = await hold(page, '**/api/task');
+  await page.locator('.new button.primary').dblclick();
+  await title.press('Enter');
+  await letGo();
+  await page.waitForSelector('dialog', { state: 'detached' });
+  await page.locator('.toast', { hasText: 'is new' }).waitFor();
+  check(json('task', 'list').filter((task) => task.title === 'Made once').length === 1, 'two presses make two tasks');
+}
+
+async function notes(page, id) {
+  await openTask(page, id);
+  await page.fill('textarea[data-key="note"]', 'said once');
+  const letGo = await hold(page, '**/note');
+  await page.locator('text=Add note').dblclick();
+  await letGo();
+  await page.waitForSelector('.note .markdown');
+  check(shown(id).notes.length === 1, 'two presses make two notes');
+  await close(page);
+}
+
+/** What the server says beside its answer, and a move that has become possible since the page was drawn. */
+async function news(page, id) {
+  await page.route('**/save', async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), notices: ['the journal was mended'] } });
+  });
+  await openTask(page, id);
+  await page.selectOption('.task-side select[data-key="priority"]', 'P3');
+  await page.locator('.toast', { hasText: 'the journal was mended' }).waitFor();
+  await page.unroute('**/save');
+  await close(page);
+}
+
+run(async (keep) => {
+  const server = keep(await serve());
+  const context = await keep(await browser()).newContext({ viewport: { width: 1500, height: 900 } });
+  // A refusal is an answer, of which the browser complains.
+  const page = await open(context, server.url, /409/);
+  await page.waitForSelector('.card');
+  await page.waitForSelector('#live[data-state="up"]');
+  await description(page, 't-b002');
+  await lines(page, 't-b003');
+  await waysOut(page, 't-b001');
+  await newTask(page);
+  await notes(page, 't-b004');
+  await news(page, 't-b007');
+});

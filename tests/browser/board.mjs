@@ -72,14 +72,15 @@ run(async (keep) => {
   await page.keyboard.press(' ');
   await until(() => json('task', 'show', other).state === over, 'the keyboard does not move the task');
 
-  // Another process, and a hand with an editor. One of three may be late on a busy machine; a page that polls is late each time.
+  // Another process. Half of the time on a busy machine, too; a page that looks again every two seconds is later.
   const delays = [];
-  for (const task of ['t-b002', 't-b003', 't-b004']) {
+  for (const task of ['t-b002', 't-b003', 't-b004', 't-b006', 't-b007']) {
     ralph('claim', task, '--as', `worker${task}`);
     delays.push(await until(() => page.evaluate((id) => document.querySelector(`.card[data-id="${id}"] .owner.live`), task), 'a claim does not appear'));
   }
-  console.log(`a claim of another process appears after ${Math.round(Math.min(...delays))} ms`);
-  check(Math.min(...delays) < 1000, `a claim appears after ${delays} ms`);
+  const median = delays.sort((a, b) => a - b)[2];
+  console.log(`a claim of another process appears after ${Math.round(median)} ms`);
+  check(median < 1000, `a claim appears after ${delays} ms`);
 
   await server.stop();
   await page.waitForSelector('#live[data-state="down"]');

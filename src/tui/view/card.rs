@@ -51,7 +51,8 @@ pub fn priority_tone(priority: &str) -> Tone {
 pub fn holder(task: &TaskView, now: Timestamp) -> Option<(String, Tone)> {
     match (&task.claim, &task.owner) {
         (Some(claim), _) => Some(piece(format!("▶ {} {}", claim.by, app::ago(claim.since, now)), Tone::Work)),
-        (None, Some(owner)) => Some(piece(format!("▷ {owner}"), Tone::Dim)),
+        (None, Some(owner)) if task.stale => Some(piece(format!("▷ {owner}"), Tone::Warn)),
+        (None, Some(owner)) => Some(piece(owner.clone(), Tone::Dim)),
         (None, None) => None,
     }
 }

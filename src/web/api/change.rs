@@ -93,7 +93,7 @@ fn as_text(key: &str, value: &Value) -> Result<String, Failure> {
         Value::Bool(_) | Value::Number(_) => value.to_string(),
         Value::Array(items) => {
             let texts: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
-            texts.ok_or_else(bad)?.join(",")
+            serde_json::json!(texts.ok_or_else(bad)?).to_string()
         }
         Value::Object(_) => return Err(bad()),
     })

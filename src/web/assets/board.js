@@ -130,7 +130,7 @@ function cardFor(task, column) {
   const text = JSON.stringify(task) + column.state;
   const known = drawn.get(task.id);
   if (known?.text === text) return known.element;
-  const element = card(task, column.meaning);
+  const element = card(task);
   if (known) {
     element.classList.add(known.state === column.state ? 'changed' : 'arrived');
     known.element.replaceWith(element);

@@ -3,7 +3,7 @@
 import { h } from './dom.js';
 import { since } from './time.js';
 
-export function card(task, meaning) {
+export function card(task) {
   return h('li', { class: `card${task.blocked ? ' blocked' : ''}${task.since ? ' at-work' : ''}`, data: { id: task.id } },
     h('div', { class: 'card-top' },
       h('span', { class: 'id' }, task.id),
@@ -13,16 +13,16 @@ export function card(task, meaning) {
       task.github && h('span', { class: 'dim' }, `#${task.github}`),
       task.problems && h('span', { class: 'mark bad', title: 'Its file has problems' }, '! problem')),
     h('a', { class: 'card-title', href: `/task/${encodeURIComponent(task.id)}`, tabindex: -1, draggable: 'false', 'aria-describedby': 'card-keys' }, task.title),
-    foot(task, meaning));
+    foot(task));
 }
 
-function foot(task, meaning) {
+function foot(task) {
   const parts = [
     ...(task.labels || []).map((label) => h('span', { class: 'label' }, label)),
     task.blocked && h('span', { class: 'mark blocked', title: 'Waits for others' }, waits(task)),
     task.ready && h('span', { class: 'mark ready' }, 'ready'),
     task.children && h('span', { class: 'dim' }, `${task.children} below`),
-    task.owner && owner(task, meaning),
+    task.owner && owner(task),
   ].filter(Boolean);
   return parts.length ? h('div', { class: 'card-foot' }, parts) : null;
 }
@@ -32,7 +32,7 @@ function waits(task) {
 }
 
 /** At work now, left at work without a live claim, or just set aside for somebody. */
-export function owner(task, meaning) {
+function owner(task) {
   const kind = task.since ? 'live' : task.stale ? 'stale' : '';
   const told = { live: `at work, ${task.since && since(task.since)}`, stale: 'no live claim', '': 'owner' }[kind];
   return h('span', { class: `owner ${kind}`, title: told },

@@ -1,10 +1,12 @@
-// All chains of blockers in one drawing.
+// All chains of blockers, drawn; many of them in parts.
 
 import { get } from './api.js';
 import { h, rendered } from './dom.js';
+import { current } from './route.js';
 
 export async function showGraph() {
-  const { svg, nodes } = await get('/api/graph');
+  const part = Number(current().params.get('part')) || 1;
+  const { svg, nodes } = await get(`/api/graph?part=${part}`);
   const drawing = nodes ? rendered(h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Graph' }), svg)
     : h('p', { class: 'nothing' }, 'No open task waits for another.');
   return h('section', { class: 'sheet-view' }, h('h1', {}, 'What waits for what'), drawing);

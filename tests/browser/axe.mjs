@@ -55,6 +55,7 @@ async function hand(page, how) {
   await page.keyboard.press('ArrowRight');
   await look(page, `${how} a card in the hand`);
   await page.keyboard.press('Escape');
+  await card(page, 't-b001').scrollIntoViewIfNeeded();
   const box = await card(page, 't-b001').boundingBox();
   await page.mouse.move(box.x + 40, box.y + 20);
   await page.mouse.down();

@@ -150,6 +150,19 @@ async function news(page, id) {
   await page.locator('.toast', { hasText: 'the journal was mended' }).waitFor();
   await page.unroute('**/save');
   await close(page);
+
+  const path = `**/api/task/${id}`;
+  await page.route(path, async (route) => {
+    const answer = await route.fetch();
+    const whole = await answer.json();
+    const targets = whole.targets.map((target) => ({ ...target, allowed: false, refusal: { message: 'no longer so' } }));
+    await route.fulfill({ response: answer, json: { ...whole, targets } });
+  });
+  await openTask(page, id);
+  await page.selectOption('.task-side select[data-key="state"]', 'Ready for Plan');
+  await until(() => shown(id).state === 'Ready for Plan', 'a move is refused by what was so when the page was drawn');
+  await page.unroute(path);
+  await close(page);
 }
 
 run(async (keep) => {

@@ -31,7 +31,7 @@ const LISTED = 50;
 function problems(all) {
   if (!all.length) return null;
   const place = ({ file, line }) => (line ? `${file}:${line}` : file);
-  return h('section', { class: 'panel wide' }, h('h2', {}, 'Problems'),
+  return h('section', { class: 'panel full' }, h('h2', {}, 'Problems'),
     h('ul', { class: 'plain problems' }, all.slice(0, LISTED).map((problem) => h('li', {},
       h('span', { class: 'id' }, place(problem)), ' ', problem.message, problem.hint && h('span', { class: 'dim' }, ` · ${problem.hint}`)))),
     all.length > LISTED && h('p', { class: 'dim' }, `and ${all.length - LISTED} more`));

@@ -27,7 +27,10 @@ export function showSearch() {
 
 async function look(input, list, box) {
   const text = input.value.trim();
-  if (!text) return list.replaceChildren();
+  if (!text) {
+    input.removeAttribute('aria-activedescendant');
+    return list.replaceChildren();
+  }
   const hits = await get(`/api/search?q=${encodeURIComponent(text)}`).catch(() => []);
   // Somebody has typed on, and what that finds may be here already.
   if (input.value.trim() !== text) return undefined;
@@ -39,6 +42,8 @@ async function look(input, list, box) {
   list.replaceChildren(...hits.map((hit, at) => h('li', { role: 'option', id: `hit-${at}`, class: 'result', 'aria-selected': String(at === 0), data: { id: hit.id }, on: { click: () => open(hit.id) } },
     h('span', { class: 'id' }, hit.id), h('span', { class: 'result-title' }, hit.title), h('span', { class: 'chip' }, hit.state),
     hit.excerpt && h('span', { class: 'dim excerpt' }, hit.excerpt))));
+  if (hits.length) input.setAttribute('aria-activedescendant', 'hit-0');
+  else input.removeAttribute('aria-activedescendant');
   if (!hits.length) list.append(h('li', { class: 'dim', role: 'option', 'aria-selected': 'false', 'aria-disabled': 'true' }, 'nothing found'));
   return undefined;
 }

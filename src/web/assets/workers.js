@@ -9,7 +9,7 @@ export async function showWorkers() {
   return h('section', { class: 'sheet-view' },
     h('h1', {}, 'Workers'),
     h('div', { class: 'panels' },
-      h('section', { class: 'panel wide' }, h('h2', {}, 'At work'), claims.length ? h('ul', { class: 'workers' }, claims.map(worker)) : nobody('Nobody is at work.')),
+      h('section', { class: 'panel full' }, h('h2', {}, 'At work'), claims.length ? h('ul', { class: 'workers' }, claims.map(worker)) : nobody('Nobody is at work.')),
       h('section', { class: 'panel' }, h('h2', {}, 'Roles'), h('ul', { class: 'plain' }, ready.map(role))),
       h('section', { class: 'panel' }, h('h2', {}, 'Runs'), runs.length ? h('ul', { class: 'plain' }, runs.map(run)) : nobody('Nothing has been run here.'))));
 }

@@ -40,6 +40,9 @@ fn compared(key: &str, text: &str) -> String {
     if !matches!(key, "labels" | "blocked_by") {
         return text.replace("\r\n", "\n").trim_end().to_owned();
     }
+    // As programs write lists, or as people do.
+    let listed: Option<Vec<String>> = serde_json::from_str(text).ok();
+    let text = listed.map_or_else(|| text.to_owned(), |items| items.join(","));
     let mut items: Vec<&str> = text.split(',').map(str::trim).filter(|item| !item.is_empty()).collect();
     items.sort_unstable();
     items.dedup();

@@ -137,7 +137,7 @@ fn facts(model: &Model, page: &Page, width: usize) -> Vec<Line> {
     fact("labels", task.labels.iter().map(|label| format!("#{label} ")).collect(), Tone::Label);
     match (&task.claim, &task.owner) {
         (Some(claim), _) => fact("at work", at_work(claim, now), Tone::Work),
-        (None, Some(owner)) if task.stale => fact("owner", format!("{owner}, not at work any more"), Tone::Warn),
+        (None, Some(owner)) if task.stale => fact("owner", format!("{owner}, not at work"), Tone::Warn),
         (None, Some(owner)) => fact("owner", owner.clone(), Tone::Plain),
         (None, None) => {}
     }

@@ -110,7 +110,8 @@ fn a_card_tells_who_has_it_and_how_many_it_waits_for() {
         until: Timestamp::from_second(600).unwrap(),
         held: false,
     });
-    (tasks[1].owner, tasks[1].blocked, tasks[1].ready) = (Some("bob".into()), true, false);
+    (tasks[1].owner, tasks[1].stale) = (Some("bob".into()), true);
+    (tasks[1].blocked, tasks[1].ready) = (true, false);
     tasks[1].open_blockers = vec![id("t-a"), id("t-b")];
     tasks[1].problems = vec![Problem::whole("f", "m")];
     let lines = text(&frame(&mut model, 80, 24, true)).join("\n");

@@ -1,6 +1,6 @@
 // What somebody writes is not lost, nor does it write over what somebody else wrote.
 
-import { browser, check, hold, json, open, ralph, run, serve, until } from './lib.mjs';
+import { browser, check, hold, json, open, ralph, retell, run, serve, until } from './lib.mjs';
 
 const ASKS = 'what you wrote is not saved';
 const shown = (id) => json('task', 'show', id);
@@ -141,27 +141,19 @@ async function notes(page, id) {
 
 /** What the server says beside its answer, and a move that has become possible since the page was drawn. */
 async function news(page, id) {
-  await page.route('**/save', async (route) => {
-    const answer = await route.fetch();
-    await route.fulfill({ response: answer, json: { ...(await answer.json()), notices: ['the journal was mended'] } });
-  });
+  let end = await retell(page, '**/save', (saved) => ({ ...saved, notices: ['the journal was mended'] }));
   await openTask(page, id);
   await page.selectOption('.task-side select[data-key="priority"]', 'P3');
   await page.locator('.toast', { hasText: 'the journal was mended' }).waitFor();
-  await page.unroute('**/save');
+  await end();
   await close(page);
 
-  const path = `**/api/task/${id}`;
-  await page.route(path, async (route) => {
-    const answer = await route.fetch();
-    const whole = await answer.json();
-    const targets = whole.targets.map((target) => ({ ...target, allowed: false, refusal: { message: 'no longer so' } }));
-    await route.fulfill({ response: answer, json: { ...whole, targets } });
-  });
+  const refusal = { message: 'no longer so' };
+  end = await retell(page, `**/api/task/${id}`, (whole) => ({ ...whole, targets: whole.targets.map((target) => ({ ...target, allowed: false, refusal })) }));
   await openTask(page, id);
   await page.selectOption('.task-side select[data-key="state"]', 'Ready for Plan');
   await until(() => shown(id).state === 'Ready for Plan', 'a move is refused by what was so when the page was drawn');
-  await page.unroute(path);
+  await end();
   await close(page);
 }
 

@@ -85,10 +85,19 @@ export async function hold(page, path) {
     const answered = page.waitForResponse(path);
     letGo();
     await (await answered).finished();
-    await page.unroute(path);
+    await page.unrouteAll({ behavior: 'wait' });
     // Asked later, and answered through the same connection: by then the page has the other answer.
     await page.evaluate(() => fetch('/api/session').then((answer) => answer.text()).then(() => new Promise(requestAnimationFrame)));
   };
+}
+
+/** Has the server say something else on a path; gives what ends that. */
+export async function retell(page, path, change) {
+  await page.route(path, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: change(await response.json()) });
+  });
+  return () => page.unrouteAll({ behavior: 'wait' });
 }
 
 export const card = (page, id) => page.locator(`.card[data-id="${id}"]`);
@@ -111,6 +120,8 @@ export async function dragTo(page, id, state) {
 export async function run(test) {
   const started = [];
   const keep = (thing) => { started.push(thing); return thing; };
+  // Else node would end at once, and leave behind what it started.
+  process.on('unhandledRejection', (error) => complaints.push(error.stack));
   try {
     await test(keep);
     check(complaints.length === 0, `the page complained:\n${complaints.join('\n')}`);

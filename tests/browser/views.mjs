@@ -1,7 +1,7 @@
 // From view to view: what is asked for last is what is shown, and the keyboard stays where it was.
 
 import { rmSync, writeFileSync } from 'node:fs';
-import { browser, card, check, columnOf, hold, json, open, ralph, run, serve, until } from './lib.mjs';
+import { browser, card, check, columnOf, hold, json, open, ralph, retell, run, serve, until } from './lib.mjs';
 
 /** A slow answer does not take the place of a view that came after it. */
 async function slowView(page) {
@@ -97,15 +97,12 @@ async function problems(page) {
   const { problem_list: list } = await (await fetch(new URL('/api/status', page.url()))).json();
   if (list) await page.locator('.problems li', { hasText: 't-bad1.toml' }).waitFor();
   // However the server lists them.
-  await page.route('**/api/status', async (route) => {
-    const answer = await route.fetch();
-    const told = [{ file: '.ralph/tasks/t-bad2.toml', line: 3, column: 1, message: 'no <b>closing</b> quote', hint: 'add one' }];
-    await route.fulfill({ response: answer, json: { ...(await answer.json()), problem_list: told } });
-  });
+  const told = [{ file: '.ralph/tasks/t-bad2.toml', line: 3, column: 1, message: 'no <b>closing</b> quote', hint: 'add one' }];
+  const end = await retell(page, '**/api/status', (status) => ({ ...status, problem_list: told }));
   await page.reload();
   const text = await page.locator('.problems').innerText();
   check(text.includes('t-bad2.toml:3') && text.includes('no <b>closing</b> quote') && text.includes('add one'), `a problem is shown as ${text}`);
-  await page.unroute('**/api/status');
+  await end();
   rmSync(`${process.env.REPO}/.ralph/tasks/t-bad1.toml`);
   await page.waitForSelector('#problems', { state: 'hidden', timeout: 20000 });
 }

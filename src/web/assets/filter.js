@@ -14,10 +14,13 @@ const LISTS = [
 ];
 const FLAGS = [['ready', 'Ready'], ['blocked', 'Blocked'], ['mine', 'Mine'], ['open', 'Unfinished']];
 const ALL = ['q', 'parent', 'role', 'state', ...LISTS.map((list) => list.name), ...FLAGS.map(([name]) => name)];
+/** How long a click takes. */
+const CLICK = 300;
 
 let facets = { labels: [], owners: [] };
 let timer = 0;
 let chosen = false;
+let drawn = '';
 
 export async function loadFacets() {
   try {
@@ -26,18 +29,24 @@ export async function loadFacets() {
   } catch { /* The board says what is wrong. */ }
 }
 
+/** A click on what stands beside a list comes first: drawn anew under the hand, it would not be there to be clicked. */
+const later = () => setTimeout(draw, CLICK);
+
 export function draw() {
   const place = $('#filters');
   const focused = place.contains(document.activeElement);
   // A list that somebody has open is not closed under their hand.
   if (focused && !chosen && document.activeElement.tagName === 'SELECT') {
-    document.activeElement.addEventListener('blur', draw, { once: true });
+    document.activeElement.addEventListener('blur', later, { once: true });
     return;
   }
   const { params } = current();
   if (!$('#q', place)) place.append(h('div', { class: 'filter-row' }, input(), h('div', { class: 'choices', id: 'choices' })));
   const box = $('#q');
   if (document.activeElement !== box) box.value = params.get('q') || '';
+  const says = JSON.stringify([facets, params.toString()]);
+  if (says === drawn) return;
+  drawn = says;
   const used = ALL.some((name) => params.has(name));
   swap($('#choices'),
     ...LISTS.map((list) => select(list, params)),

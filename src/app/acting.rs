@@ -1,6 +1,7 @@
 //! Under which name a program acts that nobody named: that of the role whose work it does, so that it is held to the rules of
 //! that role. A person has none, and may do more.
 
+use super::next::as_reaped;
 use super::{Failure, Workspace};
 use crate::board::{Links, command_for};
 use crate::task::{TaskId, Worker};
@@ -17,26 +18,24 @@ pub struct Acts {
 
 /// `analyst@claude-code-77`; the bare name of the session where no role is meant.
 pub fn acting(ws: &Workspace, session: &str, acts: &Acts) -> Result<String, Failure> {
-    let flow = ws.flow();
-    let meant = match (&acts.command, &acts.role) {
-        (Some(command), _) => {
-            let command = flow.command(command)?;
-            flow.roles().iter().find(|role| command.is_for(&role.name, ws.rules().mode))
-        }
-        (None, Some(role)) => flow.role(role),
-        (None, None) => None,
-    };
-    let of_role = |role: &str| format!("{role}@{session}");
-    if let Some(role) = meant {
-        return Ok(of_role(&role.name));
-    }
     // What it names and cannot be found, the verb says better.
-    let Some(id) = acts.task.as_deref().and_then(|typed| ws.find(typed).ok()) else { return Ok(session.to_owned()) };
-    if let Some(claim) = ws.claims()?.get(&id).filter(|claim| is_of_session(&claim.worker, session)) {
+    let task = acts.task.as_deref().and_then(|typed| ws.find(typed).ok());
+    let claim = task.as_ref().map(|id| Ok::<_, Failure>(ws.claims()?.remove(id))).transpose()?.flatten();
+    // Under another name, it would be told that somebody else has what it has itself.
+    if let Some(claim) = claim.filter(|claim| claim.live && is_of_session(&claim.worker, session)) {
         return Ok(claim.worker.to_string());
     }
-    let role = if acts.takes { role_by_state(ws, &id)? } else { None };
-    Ok(role.map_or_else(|| session.to_owned(), |role| of_role(&role)))
+    let flow = ws.flow();
+    let role = match (&acts.command, &acts.role, &task) {
+        (Some(command), ..) => {
+            let command = flow.command(command)?;
+            flow.roles().iter().find(|role| command.is_for(&role.name, ws.rules().mode)).map(|role| role.name.clone())
+        }
+        (None, Some(role), _) => flow.role(role).map(|role| role.name.clone()),
+        (None, None, Some(id)) if acts.takes => role_by_state(ws, id)?,
+        (None, None, _) => None,
+    };
+    Ok(role.map_or_else(|| session.to_owned(), |role| format!("{role}@{session}")))
 }
 
 /// Whether a worker is this session, in any of its roles.
@@ -45,9 +44,9 @@ pub fn is_of_session(worker: &Worker, session: &str) -> bool {
     name.strip_suffix(session).is_some_and(|role| role.is_empty() || role.ends_with('@'))
 }
 
-/// The role that would take the task as it stands.
+/// The role that would take the task as it stands; a lock that nobody holds is none.
 fn role_by_state(ws: &Workspace, id: &TaskId) -> Result<Option<String>, Failure> {
-    let board = ws.family(id)?;
+    let board = as_reaped(ws, ws.family(id)?);
     let Some(at) = board.index_of(id) else { return Ok(None) };
     let has_children = !Links::new(&board).children(at).is_empty();
     let takes =

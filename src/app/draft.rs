@@ -44,6 +44,11 @@ fn open(path: &Path) -> Result<(), Failure> {
         std::process::Command::new("sh").arg("-c").arg(format!("{editor} \"$@\"")).arg(&editor).arg(path).status();
     match status {
         Ok(status) if status.success() => Ok(()),
+        // What a shell says of a program that it does not find.
+        Ok(status) if status.code() == Some(127) => {
+            Err(Failure::broken("editor", format!("there is no editor {editor:?}"))
+                .advice("set EDITOR to one that there is"))
+        }
         Ok(_) => Err(Failure::broken("editor", format!("the editor {editor:?} did not end well"))),
         Err(error) => Err(Failure::broken("editor", format!("cannot start the editor {editor:?}: {error}"))),
     }

@@ -356,7 +356,7 @@ impl Failure {
             Refusal::NotIntake { .. } | Refusal::NotStart { .. } => {
                 Self::refused("not-allowed", message).hint(Hint::Workflow)
             }
-            Refusal::Unclaimed { task } => Self::refused("unclaimed", message).hint(Hint::Why { task: task.clone() }),
+            Refusal::Unclaimed { .. } => Self::refused("unclaimed", message),
             _ => Self::refused("refused", message),
         }
     }
@@ -376,7 +376,11 @@ impl From<InvalidId> for Failure {
 
 impl From<WorkflowError> for Failure {
     fn from(error: WorkflowError) -> Self {
-        Self::usage("unknown-state", error.to_string())
+        let code = match error {
+            WorkflowError::NoSuchCommand { .. } => "unknown-command",
+            _ => "unknown-state",
+        };
+        Self::usage(code, error.to_string())
     }
 }
 

@@ -70,7 +70,8 @@ pub(super) fn move_with(ws: &Workspace, asked: &Asked<'_>) -> Result<Moved, Fail
     ws.look_for_claims();
     let actor = ws.actor()?;
     if command.is_none() && ws.is_program() && ws.rules().role_of(&actor.worker).is_none() {
-        return Err(Failure::usage("needs-command", "only a person moves a task without a command"));
+        return Err(Failure::usage("needs-command", "only a person moves a task without a command")
+            .advice("say what you act as: `--for COMMAND`"));
     }
     let judge = |board: &Board| {
         let verdict = judged(ws, board, &actor, id, typed, command, force)?;

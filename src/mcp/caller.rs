@@ -176,7 +176,10 @@ impl Call<'_> {
     /// Refuses a change by somebody who may not make it, or of whom nobody knows who it is.
     pub fn refuse_reader(&self, what: &str) -> Result<(), Failure> {
         if self.caller.read_only {
-            return Err(Failure::refused("read-only", format!("{what} changes the board, and this server only reads")));
+            let message = format!("{what} changes the board, and this server only reads");
+            return Err(
+                Failure::refused("read-only", message).advice("look with get, list, status, or next with claim: false")
+            );
         }
         if *self.who == Who::Nobody {
             let how = format!("send the header `{HEADER}: NAME`, or give `as`");

@@ -22,7 +22,14 @@ pub fn all() -> Vec<Prompt> {
     ABOUT.iter().map(|(name, about)| Prompt::new(*name, Some(*about), Some(vec![task()]))).collect()
 }
 
+/// The prompts speak of commands, as an agent at a shell uses them.
+const TOOLS: &str = "\
+Where this names a command, use the tool that does the same: `ralph task set` and `ralph move` are save (with state, and command for \
+`--for`), `ralph note` is note, `ralph artifact` is artifact, `ralph split` is split, `ralph block` is relate, `ralph task show` is \
+get. What is done in a worktree, and `ralph pr` and `ralph merge`, needs a shell.\n\n";
+
 pub fn get(call: &Call<'_>, name: &str, given: &JsonObject) -> Result<GetPromptResult, Failure> {
+    call.ws.flow().command(name)?;
     let typed = given.get("task").cloned().ok_or_else(|| {
         Failure::usage("bad-arguments", "the prompt needs a task").advice("give `task`: the id of a task")
     })?;
@@ -33,7 +40,7 @@ pub fn get(call: &Call<'_>, name: &str, given: &JsonObject) -> Result<GetPromptR
         app::require_trust(call.ws)?;
     }
     let about = ABOUT.iter().find(|(command, _)| *command == name).map_or("", |(_, about)| about);
-    let message = PromptMessage::new_text(Role::User, told.text);
+    let message = PromptMessage::new_text(Role::User, format!("{TOOLS}{}", told.text));
     Ok(GetPromptResult::new(vec![message]).with_description(about))
 }
 

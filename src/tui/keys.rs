@@ -100,7 +100,7 @@ fn on_screen(model: &Model) -> Vec<Offered> {
     let open = || offer(KeyCode::Enter, "⏎", "open");
     let verbs =
         || [letter('m', "m", "move"), letter('c', "c", "claim"), letter('r', "r", "release"), letter('n', "n", "note")];
-    let find = || [letter('/', "/", "search"), letter('f', "f", "filter")];
+    let find = || [letter('a', "a", "new"), letter('/', "/", "search"), letter('f', "f", "filter")];
     let more = || [letter('e', "e", "edit"), letter('b', "b", "block"), letter('u', "u", "unblock")];
     let mut keys = Vec::new();
     match model.screens.last() {
@@ -132,9 +132,6 @@ fn on_screen(model: &Model) -> Vec<Offered> {
     }
     if !matches!(model.screens.last(), Some(Screen::Workers(_))) {
         keys.push(letter('w', "w", "workers"));
-    }
-    if model.screens.is_empty() {
-        keys.push(letter('a', "a", "new"));
     }
     keys
 }

@@ -15,7 +15,7 @@ pub enum WorkflowError {
     Syntax { message: String, offset: usize },
     #[error("{0}")]
     Inconsistent(String),
-    #[error("{typed:?} is not a state{}: there are {all}", meant.as_ref().map(|m| format!(", did you mean {m}?")).unwrap_or_default())]
+    #[error("{typed:?} is not a state: {}there are {all}", meant.as_ref().map(|m| format!("did you mean {m}? ")).unwrap_or_default())]
     NoSuchState { typed: String, meant: Option<String>, all: String },
     #[error("{typed:?} is not a command: use {all}")]
     NoSuchCommand { typed: String, all: String },

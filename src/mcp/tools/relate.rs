@@ -13,7 +13,7 @@ use crate::mcp::tool::{Nature, Tool};
 #[serde(deny_unknown_fields)]
 struct Args {
     task: TaskRef,
-    /// \"\" takes it out of its parent
+    /// "" takes it out of its parent
     #[serde(default)]
     parent: Field,
     /// It waits for these, too

@@ -207,7 +207,7 @@ update_workflow_state | {"number": "$O", "state": "__COMPLETE__", "command": "ra
 update_workflow_state | {"number": "$O", "state": "__LOCK__", "command": "ralph_triage"} | no-intent | __ESCALATE__
 update_workflow_state | {"number": "$O", "state": "__FOO__", "command": "ralph_plan"} | no-intent | __LOCK__
 update_workflow_state | {"number": "$O", "state": "Nowhere", "command": "ralph_plan"} | unknown-state | Backlog
-update_workflow_state | {"number": "$O", "state": "Done", "command": "ralph_foo"} | unknown-state | triage
+update_workflow_state | {"number": "$O", "state": "Done", "command": "ralph_foo"} | unknown-command | triage
 update_workflow_state | {"number": "$O", "state": 7, "command": "ralph_foo"} | bad-arguments | state
 update_workflow_state | {"number": "$B", "state": "__LOCK__", "command": "ralph_research"} | blocked | ralph_hero__list_dependencies
 update_estimate | {"number": "$O", "estimate": "HUGE"} | bad-value | XL

@@ -180,3 +180,21 @@ fn a_task_in_a_ring_is_given_out_with_what_is_wrong() {
     assert_eq!(about["no_position"]["code"], "cycle", "{about}");
     client.end();
 }
+
+#[test]
+fn what_a_dead_session_left_in_its_lock_is_taken_up_and_completed_by_another() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["One", "--estimate", "S", "--state", "Research Needed"]);
+    let mut first = Client::start(&sandbox, &[]);
+    first.ok("next", json!({ "role": "analyst" }));
+    first.child.kill().unwrap();
+    first.child.wait().unwrap();
+    let mut second = Client::start(&sandbox, &[]);
+    assert_eq!(second.ok("claim", json!({ "task": id }))["command"], "research");
+    // It is its own: what is missing is the document, not the claim.
+    let refused = second.refused("save", json!({ "task": id, "state": "__COMPLETE__", "command": "research" }));
+    assert_eq!(refused["code"], "no-artifact");
+    let refused = second.refused("save", json!({ "task": id, "state": "__COMPLETE__", "command": "plan" }));
+    assert_ne!(refused["code"], "held", "nobody else has it: {refused}");
+    second.end();
+}

@@ -10,6 +10,8 @@ use crate::task::{StateName, TaskId};
 
 /// All cards of one filter.
 pub struct Drawn {
+    /// Files that are wrong: some of them are tasks that are on no column.
+    problems: usize,
     columns: Vec<Stack>,
 }
 
@@ -117,7 +119,8 @@ impl Drawn {
             points: column.points,
             cards: column.tasks.into_iter().map(Card::from).collect(),
         };
-        Ok(Self { columns: columns(ws, &asked.list())?.into_iter().map(stack).collect() })
+        let columns = columns(ws, &asked.list())?.into_iter().map(stack).collect();
+        Ok(Self { columns, problems: ws.problems().len() })
     }
 
     /// `more=2:180` asks for that many of the third column.
@@ -134,7 +137,7 @@ impl Drawn {
             })
         });
         let total: usize = self.columns.iter().map(|stack| stack.cards.len()).sum();
-        json!({ "version": version, "total": total, "columns": columns.collect::<Vec<_>>() })
+        json!({ "version": version, "total": total, "problems": self.problems, "columns": columns.collect::<Vec<_>>() })
     }
 
     /// Which labels and owners there are, the most used first.

@@ -28,8 +28,8 @@ async function description(page, id) {
   check(shown(id).description.trim() === 'theirs', 'a save wrote over what was not seen');
   await page.click('.meanwhile button');
   const editor = page.locator('textarea[data-key="description"]');
-  check((await editor.inputValue()).trim() === 'theirs', 'the editor does not have the new text');
-  check(await page.locator('textarea[data-key="draft"]').inputValue() === 'mine', 'what was written is gone');
+  check(await editor.inputValue() === 'mine', 'what was written is gone');
+  check((await page.locator('textarea[data-key="theirs"]').inputValue()).trim() === 'theirs', 'the new text is not shown');
   await editor.fill('theirs and mine');
   await page.click('.description button.primary');
   await until(() => shown(id).description.trim() === 'theirs and mine', 'it cannot be saved any more');

@@ -2,6 +2,7 @@
 
 import { get } from './api.js';
 import { card } from './card.js';
+import { countProblems } from './dashboard.js';
 import { $, h, say } from './dom.js';
 import { current } from './route.js';
 import { refused } from './toast.js';
@@ -11,6 +12,7 @@ const PAGE = 120;
 const PAUSE = 120;
 
 let root = null;
+let nothing = null;
 let columns = [];
 const drawn = new Map();
 const more = new Map();
@@ -26,12 +28,13 @@ export const all = () => columns;
 export function show(place) {
   if (root?.parentNode !== place) {
     root = h('div', { class: 'columns' });
+    nothing = h('p', { class: 'nothing', hidden: true });
     drawn.clear();
     columns = [];
     place.replaceChildren(
       h('h1', { class: 'hidden' }, 'Board'),
       h('p', { class: 'hidden', id: 'card-keys' }, 'Space picks the card up, arrows choose a column, space drops it, enter opens it.'),
-      root);
+      nothing, root);
   }
   return load();
 }
@@ -86,6 +89,9 @@ function draw(board) {
   keepFocus(focused);
   document.body.dataset.version = board.version;
   document.body.dataset.total = board.total;
+  countProblems(board.problems);
+  nothing.hidden = board.total > 0;
+  nothing.textContent = filters ? 'No task matches these filters.' : 'There is no task yet.';
   if (!performance.getEntriesByName('board-drawn').length) requestAnimationFrame(() => performance.mark('board-drawn'));
 }
 

@@ -9,14 +9,15 @@ export function titleEditor(task) {
   return h('h3', { class: 'title-line' }, line(task, 'title', task.title, { required: true, class: 'title-input', 'aria-label': 'Title' }));
 }
 
-/** `drafts` were written on a text that is no longer there: they stay beside the new one, to be taken over or not. */
-export function descriptionEditor(task, html, drafts = []) {
+/** A `draft` was begun on a text that is no longer there: it stays what is written, with the new text beside it. */
+export function descriptionEditor(task, html, draft = null) {
+  let begun = draft;
   const place = h('section', { class: 'part description' });
   const read = () => place.replaceChildren(
     h('div', { class: 'part-head' }, h('h3', {}, 'Description'), h('button', { type: 'button', class: 'quiet writes', data: { key: 'edit' }, on: { click: write } }, 'Edit')),
     task.description ? rendered(h('div', { class: 'markdown' }), html) : h('p', { class: 'dim' }, 'There is none.'));
   const write = () => {
-    const text = h('textarea', { rows: Math.min(24, task.description.split('\n').length + 4), 'aria-label': 'Description', value: task.description, data: { was: task.description, key: 'description', open: 'yes' } });
+    const text = h('textarea', { rows: Math.min(24, task.description.split('\n').length + 4), 'aria-label': 'Description', value: begun ?? task.description, data: { was: task.description, key: 'description', open: 'yes' } });
     const keep = once(async () => {
       const saved = await save(task.id, { fields: { description: text.value }, seen: { description: task.description } });
       if (saved) place.replaceChildren();
@@ -24,6 +25,7 @@ export function descriptionEditor(task, html, drafts = []) {
       if (saved) $('dialog.task [data-key="edit"]')?.focus();
     });
     const cancel = () => {
+      begun = null;
       read();
       $('button', place).focus();
       refresh();
@@ -31,16 +33,16 @@ export function descriptionEditor(task, html, drafts = []) {
     text.addEventListener('keydown', (event) => {
       if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) keep();
     });
-    place.replaceChildren(h('h3', {}, 'Description'), text, ...drafts.map(draft),
+    place.replaceChildren(h('h3', {}, 'Description'), text, ...(begun === null ? [] : [theirs(task.description)]),
       h('div', { class: 'form-end' }, h('button', { type: 'button', class: 'quiet', on: { click: cancel } }, 'Cancel'), h('button', { type: 'button', class: 'primary', on: { click: keep } }, 'Save')));
     text.focus();
   };
   read();
-  if (drafts.length) write();
+  if (begun !== null) write();
   return place;
 }
 
-function draft(text) {
-  return h('label', { class: 'field draft' }, h('span', {}, 'What you wrote, to copy from'),
-    h('textarea', { rows: Math.min(12, text.split('\n').length + 1), readonly: true, value: text, data: { was: '', key: 'draft' } }));
+function theirs(text) {
+  return h('label', { class: 'field draft' }, h('span', {}, 'What is there now, and would be written over'),
+    h('textarea', { rows: Math.min(12, text.split('\n').length + 1), readonly: true, value: text, data: { key: 'theirs' } }));
 }

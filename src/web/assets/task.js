@@ -94,13 +94,13 @@ function failed(mine, error) {
 
 /** As it is now, with what somebody was about to write beside it. */
 function catchUp() {
-  const drafts = $$('[data-keep="description"] textarea', shown.body).filter(dirty).map((text) => text.value);
+  const draft = $$('[data-keep="description"] textarea', shown.body).find(dirty)?.value ?? null;
   $('[data-keep="description"]', shown.body).replaceChildren();
-  carry(shown.body, () => draw(shown.latest, drafts));
+  carry(shown.body, () => draw(shown.latest, draft));
   $('textarea[data-key="description"]', shown.body)?.focus();
 }
 
-function draw(whole, drafts = []) {
+function draw(whole, draft = null) {
   const { task } = whole;
   shown.drawn = JSON.stringify(whole);
   shown.title.replaceChildren(h('span', { class: 'id' }, task.id), ' ', h('span', { class: 'chip state' }, task.state), ' ',
@@ -112,12 +112,21 @@ function draw(whole, drafts = []) {
         titleEditor(task),
         whole.why && h('p', { class: `why${task.blocked ? ' blocked' : ''}` }, whole.why),
         task.problems.map((problem) => h('p', { class: 'mark bad' }, `${problem.file}: ${problem.message}`)),
-        kept('description', () => descriptionEditor(task, whole.description_html, drafts)),
+        kept('description', () => descriptionEditor(task, whole.description_html, draft)),
         whole.graph && part('Graph', rendered(h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Graph' }), whole.graph)),
         whole.timeline.length > 0 && part('Timeline', timeline(whole.timeline)),
         part(`Notes${task.notes.length ? ` (${task.notes.length})` : ''}`, notes(task, whole.notes_html)),
         h('details', { class: 'part' }, h('summary', {}, `History (${whole.history.length})`), h('ol', { class: 'history' }, whole.history.map(line)))),
       side(whole, { claim, release })));
+  centre($('.graph .here', shown.body));
+}
+
+/** A long chain is shown where the task itself is, unless somebody has looked elsewhere. */
+function centre(node) {
+  const box = node?.closest('.scroll');
+  if (!box || box.scrollLeft) return;
+  const [inner, outer] = [node.getBoundingClientRect(), box.getBoundingClientRect()];
+  box.scrollLeft = inner.left + inner.width / 2 - outer.left - outer.width / 2;
 }
 
 function part(title, ...content) {

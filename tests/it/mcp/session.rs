@@ -25,7 +25,7 @@ fn a_session_is_held_to_the_rules_of_the_role_whose_work_it_does() {
     let refused = client.refused("save", json!({ "task": id, "state": "__COMPLETE__", "command": "research" }));
     assert_eq!(refused["code"], "no-artifact");
     let refused = client.refused("save", json!({ "task": id, "state": "Done", "command": "plan" }));
-    assert_eq!(refused["code"], "held", "{refused}");
+    assert_eq!(refused["code"], "not-your-command", "{refused}");
     client.ok("save", json!({ "task": id, "state": "__ESCALATE__", "note": "what is meant?" }));
     for more in [json!({}), json!({ "command": "plan" })] {
         let mut asked = json!({ "task": id, "state": "Ready for Plan" });

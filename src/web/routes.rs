@@ -21,6 +21,7 @@ pub fn routes(site: Arc<Site>) -> Router {
         .route("/api/board", get(api::board))
         .route("/api/facets", get(api::facets))
         .route("/api/status", get(api::status))
+        .route("/api/counts", get(api::counts))
         .route("/api/workers", get(api::workers))
         .route("/api/trends", get(api::trends))
         .route("/api/workflow", get(api::workflow))

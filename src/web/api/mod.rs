@@ -8,7 +8,7 @@ mod refuse;
 pub use asked::Asked;
 pub use change::{add, block, claim, note, release, save, unblock};
 pub use read::{
-    board, document, events, facets, graph, search, session, status, targets, task, trends, workers, workflow,
+    board, counts, document, events, facets, graph, search, session, status, targets, task, trends, workers, workflow,
 };
 pub use refuse::refusal;
 

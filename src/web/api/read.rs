@@ -57,6 +57,16 @@ pub async fn status(State(site): Shared) -> Response {
     kept(&site, this_minute("status"), |ws, _| app::status(ws)).await
 }
 
+/// What stands beside the names of the views. Every page asks for it again and again, so the past is not read for it.
+pub async fn counts(State(site): Shared) -> Response {
+    kept(&site, "counts".into(), |ws, _| {
+        let claims = app::list_claims(ws, false)?.claims;
+        let problems = ws.board()?.problems().len();
+        Ok(json!({ "at_work": claims.iter().filter(|claim| claim.live).count(), "problems": problems }))
+    })
+    .await
+}
+
 pub async fn workers(State(site): Shared) -> Response {
     kept(&site, this_minute("workers"), |ws, _| {
         let runs = app::list_runs(ws, None, 20)?;

@@ -91,9 +91,9 @@ function changed(news) {
 function lookBeside() {
   beside = 0;
   filter.loadFacets();
-  get('/api/status').then((status) => {
-    countWorkers(status.claims.length);
-    countProblems(status.problems);
+  get('/api/counts').then(({ at_work: count, problems }) => {
+    countWorkers(count);
+    countProblems(problems);
   }, () => {});
 }
 

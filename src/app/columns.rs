@@ -45,7 +45,8 @@ impl Meaning {
     }
 }
 
-/// Every state of the workflow, with the tasks that the query finds; then states that only tasks know. Where one is asked for with `all`, the finished, too.
+/// Every state of the workflow, with the tasks that the query finds; then states that only tasks know. Where one is asked for
+/// with `all`, the finished, too.
 pub fn columns(ws: &Workspace, query: &Query) -> Result<Vec<Column>, Failure> {
     let board = ws.board()?;
     let standings = Standings::new(&board, ws.rules());

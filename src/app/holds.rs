@@ -15,14 +15,13 @@ use crate::task::TaskId;
 /// A program that nobody named, for as long as it is connected.
 #[derive(Clone)]
 pub struct Session {
-    pub name: String,
     pub holds: Arc<Holds>,
-    pub standing: Standing,
+    pub taken_for: TakenFor,
 }
 
 /// How far a session without a role is believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum TakenFor {
     /// As a program: only a person may do what the workflow has no command for.
     Program,
     /// As whoever its host says, which is a person.
@@ -110,7 +109,7 @@ impl Workspace {
 
     /// Whether a program acts that nobody named. On a board without commands there is nothing that only a person may do.
     pub(super) fn is_program(&self) -> bool {
-        let program = self.session.as_ref().is_some_and(|session| session.standing == Standing::Program);
+        let program = self.session.as_ref().is_some_and(|session| session.taken_for == TakenFor::Program);
         program && !self.flow().commands().is_empty()
     }
 

@@ -10,7 +10,7 @@ use rmcp::model::{Implementation, JsonObject};
 use rmcp::service::RequestContext;
 
 use super::reply::Refused;
-use crate::app::{Acts, Failure, Holds, Options, Session, Standing, Stop, Workspace, acting};
+use crate::app::{Acts, Failure, Holds, Options, Session, Stop, TakenFor, Workspace, acting};
 use crate::board::Refusal;
 use crate::task::TaskId;
 
@@ -120,11 +120,11 @@ impl Caller {
         let mut ws = opened(&self.options, who)?;
         if let Who::Session(name) = who {
             open(&self.session).get_or_insert_with(|| name.clone());
-            let (acting, standing) = match acts {
-                Some(acts) => (acting(&ws, name, acts)?, Standing::Program),
-                None => (name.clone(), Standing::Person),
+            let (acting, taken_for) = match acts {
+                Some(acts) => (acting(&ws, name, acts)?, TakenFor::Program),
+                None => (name.clone(), TakenFor::Person),
             };
-            ws.act_for(Session { name: name.clone(), holds: Arc::clone(&self.holds), standing }, acting);
+            ws.act_for(Session { holds: Arc::clone(&self.holds), taken_for }, acting);
         }
         let call = Call { ws: &ws, caller: self, who, changes: Cell::default(), about: RefCell::default(), stop };
         let result = verb(&call);

@@ -8,7 +8,7 @@ use super::view::{TaskView, views};
 use super::{Failure, Workspace};
 use crate::board::{Board, Change, Links, Op, Place, Standings};
 use crate::store::codec::new_file;
-use crate::task::{Estimate, Key, Kind, Priority, StateName, Task, TaskId, Value, Worker, id_length, mint};
+use crate::task::{Estimate, Key, Kind, Priority, Task, TaskId, Value, Worker, id_length, mint};
 
 /// A task as it is asked for; ids and states as typed.
 #[derive(Debug, Clone, Default)]
@@ -112,15 +112,6 @@ impl<'a> Minted<'a> {
         fresh_id(self.ws, &self.ids)
     }
 
-    /// A person may put a task anywhere; a worker's begin where the workflow does.
-    fn first_state(&self, state: StateName, kind: Kind) -> Result<StateName, Failure> {
-        if self.ws.is_worker()? && state != *self.ws.flow().initial(kind) {
-            let message = format!("a new task begins in {}, not in {state}", self.ws.flow().initial(kind));
-            return Err(Failure::refused("not-allowed", message).hint(super::Hint::Workflow));
-        }
-        Ok(state)
-    }
-
     pub(super) fn find(&self, typed: &str) -> Result<TaskId, Failure> {
         let here = self.names.get(typed).or_else(|| self.ids.iter().find(|id| id.as_str() == typed));
         here.cloned().map_or_else(|| self.ws.find(typed), Ok)
@@ -134,9 +125,10 @@ impl<'a> Minted<'a> {
         let flow = self.ws.flow();
         let kind = new.kind.unwrap_or(Kind::Issue);
         let state = match &new.state {
-            Some(typed) => self.first_state(flow.find_state(kind, typed)?.name.clone(), kind)?,
+            Some(typed) => flow.find_state(kind, typed)?.name.clone(),
             None => flow.initial(kind).clone(),
         };
+        self.ws.rules().refuse_start(&self.ws.actor()?, kind, &state)?;
         let mut task = Task::new(id.clone(), title, state);
         task.kind = kind;
         task.priority = new.priority;

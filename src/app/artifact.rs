@@ -9,7 +9,7 @@ use super::{Failure, Workspace};
 use crate::agent::document::{
     DocumentKind, DocumentName, Finding, FrontMatter, Subject, check, file_name, skeleton, slug,
 };
-use crate::board::{Board, Change, Op, Refusal};
+use crate::board::{Board, Change, Op};
 use crate::fs;
 use crate::task::{TaskId, Value};
 
@@ -108,7 +108,7 @@ pub fn write_artifact(
     let lock = ws.lock()?;
     let board = ws.board()?;
     let subject = subject(ws, &board, made.kind, id)?;
-    refuse_stranger(ws, &board, &subject)?;
+    board.refuse_held(ws.rules(), &ws.actor()?, &subject.task)?;
     let before = read_artifact(ws, &made.path)?;
     let date = FrontMatter::read(&before.text).get("date").unwrap_or_default().to_owned();
     let blank = before.text == skeleton(made.kind, &date, &subject);
@@ -135,7 +135,7 @@ pub fn link_artifact(
     let lock = ws.lock()?;
     let board = ws.board()?;
     let subject = subject(ws, &board, kind, id)?;
-    refuse_stranger(ws, &board, &subject)?;
+    board.refuse_held(ws.rules(), &ws.actor()?, &subject.task)?;
     let path = match typed {
         Some(typed) => inside(ws, typed, from)?,
         None => existing(ws, &board, kind, &subject)?.ok_or_else(|| none_yet(kind, &subject))?,
@@ -270,16 +270,6 @@ fn refuse_foreign(board: &Board, kind: DocumentKind, subject: &Subject, path: &s
         return Err(Failure::refused("other-round", message).advice(right));
     }
     Ok(())
-}
-
-/// A worker leaves what another one has alone; a person may put things right.
-fn refuse_stranger(ws: &Workspace, board: &Board, subject: &Subject) -> Result<(), Failure> {
-    let me = ws.me()?;
-    let claim = board.claim(&subject.task).filter(|claim| claim.live && !claim.is_of(&me));
-    match claim {
-        Some(claim) if ws.is_worker()? => Err(Refusal::held(&subject.task, claim).into()),
-        _ => Ok(()),
-    }
 }
 
 fn unready(artifact: &Artifact) -> Failure {

@@ -3,9 +3,10 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::admit::{Commit, admit, apply};
 use super::remote_claims::{self, Published, Reach};
 use super::{Failure, Workspace};
-use crate::board::{Actor, Board, Claim, ClaimAsk, Grant, Op, Refusal};
+use crate::board::{Actor, Board, Claim, ClaimEffect, Op, Refusal, Request};
 use crate::store::BoardLock;
 use crate::task::{StateName, TaskId, Worker};
 
@@ -41,42 +42,27 @@ pub fn claim(
     force: bool,
     reach: Reach,
 ) -> Result<Claimed, Failure> {
-    let asked = ClaimAsk { task: id, command, step: None, force };
-    let published = publish_for(ws, &asked, reach)?;
+    let request = Request { force, ..Request::claim(id, command) };
+    let published = publish_for(ws, &request, reach)?;
     let lock = ws.lock()?;
     let board = ws.family(id)?;
-    grant(ws, &lock, &board, &asked, Kind::Leased, published.as_ref())
+    grant(ws, &lock, &board, &request, Lease::Timed, published.as_ref())
 }
 
 /// The claim of one task on the remote, if there is one to agree through.
-pub(super) fn publish_for(ws: &Workspace, asked: &ClaimAsk<'_>, reach: Reach) -> Result<Option<Published>, Failure> {
-    let draft = |board: &Board| remote_claims::drafted(ws, board, asked);
-    let published = remote_claims::publish(ws, reach, draft, || ws.family(asked.task))?;
+pub(super) fn publish_for(ws: &Workspace, request: &Request<'_>, reach: Reach) -> Result<Option<Published>, Failure> {
+    let draft = |board: &Board| remote_claims::drafted(ws, board, request);
+    let published = remote_claims::publish(ws, reach, draft, || ws.family(request.task))?;
     Ok(published.map(|(_, published)| published))
 }
 
 /// How a claim lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Leased,
+pub(super) enum Lease {
+    /// Until its time is over.
+    Timed,
+    /// As long as a process holds its lock.
     Held,
-}
-
-/// What would be granted, and the claim that it would be.
-pub(super) fn draft(
-    ws: &Workspace,
-    board: &Board,
-    asked: &ClaimAsk<'_>,
-    kind: Kind,
-) -> Result<(Grant, Claim), Failure> {
-    let id = asked.task;
-    if board.get(id).is_none() {
-        return Err(super::moves::missing(ws, board, id));
-    }
-    let actor = ws.actor()?;
-    let grant = board.grant(ws.rules(), &actor, asked)?;
-    let claim = drawn(ws, board, id, &actor.worker, grant.command.clone(), kind);
-    Ok((grant, claim))
 }
 
 /// A claim that begins now, or goes on where the worker has it already.
@@ -86,7 +72,7 @@ pub(super) fn drawn(
     id: &TaskId,
     worker: &Worker,
     command: Option<String>,
-    kind: Kind,
+    lease: Lease,
 ) -> Claim {
     let before = board.claim(id).filter(|claim| claim.live && claim.is_of(worker));
     let now = ws.now();
@@ -95,7 +81,7 @@ pub(super) fn drawn(
         host: host(),
         since: before.map_or(now, |claim| claim.since),
         until: now.checked_add(ws.lease()).unwrap_or(now),
-        held: kind == Kind::Held || before.is_some_and(|claim| claim.held),
+        held: lease == Lease::Held || before.is_some_and(|claim| claim.held),
         token: before.map_or_else(|| token(ws), |claim| claim.token.clone()),
         command,
         remote: before.and_then(|claim| claim.remote.clone()),
@@ -106,38 +92,28 @@ pub(super) fn drawn(
     }
 }
 
-/// Gives the claim under the lock that the caller holds. The task changes first: without a claim its lock would be nobody's,
-/// which heals by itself; a claim without its task would bind a task that nobody works on. What was published and is then
-/// refused is taken back at the end of the command.
+/// Gives the claim under the lock that the caller holds. What was published and is then refused is taken back at the end of
+/// the command.
 pub(super) fn grant(
     ws: &Workspace,
     lock: &BoardLock,
     board: &Board,
-    asked: &ClaimAsk<'_>,
-    kind: Kind,
+    request: &Request<'_>,
+    lease: Lease,
     published: Option<&Published>,
 ) -> Result<Claimed, Failure> {
-    let id = asked.task;
-    let (Grant { changes, command, state, renewed }, mut claim) = draft(ws, board, asked, kind)?;
-    if let Some(published) = published {
-        published.mark(&mut claim);
-    }
+    let (id, actor) = (request.task, ws.actor()?);
+    let admission = admit(ws, board, &actor, request)?;
     let before = board.claim(id).filter(|claim| claim.live);
-    ws.take_in_hand(id, &mut claim)?;
-    if !changes.is_empty() {
-        // The old proof, if any, is of the claim that this one replaces.
-        let actor = Actor { proof: None, ..ws.actor()? };
-        ws.commit_as(lock, Op::new(if asked.force { "claim --force" } else { "claim" }, changes), &actor)?;
-    }
-    ws.store.write_claim(id, &claim)?;
-    if let Some(published) = published {
-        published.settle(ws, id)?;
-    }
+    let verb = if request.force { "claim --force" } else { "claim" };
+    let claim = apply(ws, lock, board, id, &admission, &Commit { verb, actor: &actor, lease, published })?;
+    let claim = claim.expect("a claim that is admitted is taken");
+    let renewed = admission.claim == ClaimEffect::Renewed;
     Ok(Claimed {
         task: id.clone(),
         title: board.get(id).map(|task| task.title.clone()).unwrap_or_default(),
-        command,
-        state,
+        command: admission.command,
+        state: admission.to,
         until: claim.until,
         claim: claim.proof(id),
         remote: claim.remote.is_some(),
@@ -157,15 +133,15 @@ pub(super) fn host() -> String {
 
 /// One's own claim, for another lease.
 pub fn renew(ws: &Workspace, id: &TaskId) -> Result<Claimed, Failure> {
-    let asked = ClaimAsk { task: id, command: None, step: None, force: false };
+    let request = Request::claim(id, None);
     let board = ws.family(id)?;
     own(ws, &board, id)?;
     let on_remote = board.claim(id).is_some_and(|claim| claim.remote.is_some());
-    let published = publish_for(ws, &asked, if on_remote { Reach::Remote } else { Reach::Local })?;
+    let published = publish_for(ws, &request, if on_remote { Reach::Remote } else { Reach::Local })?;
     let lock = ws.lock()?;
     let board = ws.family(id)?;
     own(ws, &board, id)?;
-    grant(ws, &lock, &board, &asked, Kind::Leased, published.as_ref())
+    grant(ws, &lock, &board, &request, Lease::Timed, published.as_ref())
 }
 
 /// One's own claim, or with `force` another's: the task goes back to where the workflow says.
@@ -206,10 +182,10 @@ fn own(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), Failure> {
     }
     let actor = ws.actor()?;
     let claim = board.claim(id).filter(|claim| claim.live);
-    let proof = actor.proof.as_ref().filter(|proof| proof.starts_with(&format!("{id}:")));
+    let proof = actor.proof_for(id);
     match claim {
         Some(claim) if !claim.is_of(&actor.worker) => Err(Refusal::held(id, claim).into()),
-        Some(claim) if proof.is_some_and(|proof| *proof != claim.proof(id)) => {
+        Some(claim) if proof.is_some_and(|proof| proof != claim.proof(id)) => {
             Err(Refusal::Lost { task: id.clone() }.into())
         }
         Some(_) => Ok(()),

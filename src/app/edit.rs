@@ -2,11 +2,14 @@
 
 use serde::Serialize;
 
+use super::admit::{Commit, Gathered, apply, decide, gather};
+use super::claim::{Lease, drawn};
+use super::remote_claims::{Published, Reach, publish};
 use super::{Failure, FieldChange, Workspace};
-use crate::board::{Board, Change, Move, Op, Place, Target, Verdict};
+use crate::board::{Actor, Admission, Board, Change, Goal, Place, Request};
 use crate::store::codec::{self, Doc};
 use crate::store::merge::merge;
-use crate::task::{Key, Problem, TaskId, Value};
+use crate::task::{Key, Problem, Task, TaskId, Value};
 
 /// A file as it was handed to the editor.
 pub struct Editing {
@@ -64,22 +67,22 @@ pub fn finish_edit(ws: &Workspace, editing: &Editing, text: &str, doubts: Doubts
     if doubts == Doubts::Refuse && !problems.is_empty() {
         return Err(wrong_values(&problems));
     }
+    let moving = Moving::of(ws, id, text)?;
+    let published = moving.publish(ws)?;
     let lock = ws.lock()?;
     refuse_cycles(ws, id, text)?;
-    let moved = judged_move(ws, id, text)?;
-    let mut changes = vec![Change::File {
+    let whole = Change::File {
         task: id.clone(),
         file: Place::Task,
         old: Some(editing.text.clone()),
         new: Some(text.to_owned()),
-    }];
-    changes.extend(
-        moved.iter().flat_map(|verdict| verdict.changes.iter()).filter(|change| !change.is_state_of(id)).cloned(),
-    );
-    ws.commit(&lock, Op::new("edit", changes))?;
-    if moved.is_some_and(|verdict| verdict.hands_off) {
-        ws.drop_claim(id)?;
-    }
+    };
+    let board = moving.board(ws)?;
+    let mut admission = moving.decided(ws, &board)?;
+    admission.changes.retain(|change| !change.is_state_of(id));
+    admission.changes.insert(0, whole);
+    let commit = Commit { published: published.as_ref(), ..Commit::new("edit", &moving.actor) };
+    apply(ws, &lock, &board, id, &admission, &commit)?;
     Ok(Edited { task: id.clone(), changed: true, changes: differences(id, &editing.text, text), problems })
 }
 
@@ -108,22 +111,67 @@ fn refuse_cycles(ws: &Workspace, id: &TaskId, text: &str) -> Result<(), Failure>
     Ok(Board::new(tasks, Vec::new(), Vec::new()).refuse_cycles(&changes)?)
 }
 
-/// A state that is changed in the editor is a move like any other, with all that comes along; a lock is taken by claiming.
-fn judged_move(ws: &Workspace, id: &TaskId, text: &str) -> Result<Option<Verdict>, Failure> {
-    let read = codec::read(id, "", text, ws.flow())?.task;
-    let board = ws.family(id)?;
-    if board.get(id).is_none_or(|task| task.state == read.state) {
-        return Ok(None);
+/// A state that is changed in the editor is a move like any other.
+struct Moving {
+    /// The task as it is to be, in the state that the text gives it.
+    task: Task,
+    actor: Actor,
+    gathered: Gathered,
+}
+
+impl Moving {
+    fn of(ws: &Workspace, id: &TaskId, text: &str) -> Result<Self, Failure> {
+        let task = codec::read(id, "", text, ws.flow())?.task;
+        let mut moving = Self { task, actor: ws.actor()?, gathered: Gathered::default() };
+        let before = ws.family(id)?;
+        // Whoever is named as the new owner has it, and nobody else takes a claim on it.
+        let named = moving.task.owner.clone().filter(|owner| *owner != moving.actor.worker);
+        let was = before.get(id).and_then(|task| task.owner.as_ref());
+        if let Some(owner) = named.filter(|owner| Some(owner) != was && moving.actor.role(ws.rules()).is_none()) {
+            moving.actor = Actor::outside(owner);
+        }
+        let board = moving.board(ws)?;
+        if moving.is_move(&board) {
+            moving.gathered = gather(ws, &board, &moving.actor, &moving.request());
+        }
+        Ok(moving)
     }
-    if ws.flow().state(read.kind, &read.state).is_some_and(|state| state.lock) {
-        let message = format!("{} is a lock, and is taken by claiming", read.state);
-        return Err(Failure::refused("not-claimed", message).advice(format!("`ralph claim {id}` takes it")));
+
+    /// The board with the edited task, still in its old state.
+    fn board(&self, ws: &Workspace) -> Result<Board, Failure> {
+        let board = ws.family(&self.task.id)?;
+        let Some(before) = board.get(&self.task.id) else { return Ok(board) };
+        let task = Task { state: before.state.clone(), ..self.task.clone() };
+        Ok(board.with_task(task))
     }
-    let asked = Move { task: id, to: Target::State(read.state), command: None, force: false };
-    let (actor, rules) = (ws.actor()?, ws.rules());
-    let verdict = board.judge(rules, &actor, &asked)?;
-    super::proof::refuse_unproven(ws, &board, &actor, id, &verdict)?;
-    Ok(Some(verdict))
+
+    fn is_move(&self, board: &Board) -> bool {
+        board.get(&self.task.id).is_some_and(|task| task.state != self.task.state)
+    }
+
+    fn request(&self) -> Request<'_> {
+        Request::new(&self.task.id, Goal::State(self.task.state.clone()))
+    }
+
+    fn decided(&self, ws: &Workspace, board: &Board) -> Result<Admission, Failure> {
+        match self.is_move(board) {
+            true => decide(ws, board, &self.actor, &self.request(), &self.gathered),
+            false => Ok(Admission::staying(self.task.state.clone())),
+        }
+    }
+
+    /// Where machines agree through a remote, it hears of a lock before it is taken.
+    fn publish(&self, ws: &Workspace) -> Result<Option<Published>, Failure> {
+        if ws.claims_remote().is_none() || !self.decided(ws, &self.board(ws)?)?.takes() {
+            return Ok(None);
+        }
+        let id = &self.task.id;
+        let draft = |board: &Board| {
+            let command = self.decided(ws, board)?.command;
+            Ok((id.clone(), drawn(ws, board, id, &self.actor.worker, command, Lease::Timed)))
+        };
+        Ok(publish(ws, Reach::Remote, draft, || self.board(ws))?.map(|(_, published)| published))
+    }
 }
 
 /// What differs between two versions of a file, key by key.

@@ -120,8 +120,11 @@ pub fn undo(ws: &Workspace, id: Option<&str>, force: bool) -> Result<Undone, Fai
         let message = format!("{} ({}) was done by {}, not by {me}", line.id, line.verb, line.by);
         return Err(Failure::refused("not-yours", message).advice("`--force` undoes what somebody else did"));
     }
-    refuse_undo(ws, &line, &me)?;
-    let changes = line.changes.iter().rev().map(Change::inverse).collect();
+    refuse_needed(ws, &line)?;
+    let changes: Vec<Change> = line.changes.iter().rev().map(Change::inverse).collect();
+    if !force {
+        ws.board()?.refuse_undo(ws.rules(), &ws.actor()?, &changes, &line.by)?;
+    }
     let op = Op { verb: "undo".into(), changes, undoes: Some(line.id.clone()) };
     ws.commit(&lock, op).map_err(|failure| changed_since(&line, failure))?;
     // A claim that is taken back leaves none behind.
@@ -136,8 +139,8 @@ pub fn undo(ws: &Workspace, id: Option<&str>, force: bool) -> Result<Undone, Fai
     Ok(Undone { undone: LogLine { fields: fields(&line), undone: true, line } })
 }
 
-/// A task that is to go again may be named by others or noted on since; and a worker moves tasks by the workflow alone.
-fn refuse_undo(ws: &Workspace, line: &Line, me: &Worker) -> Result<(), Failure> {
+/// A task that is to go again may be named by others or noted on since.
+fn refuse_needed(ws: &Workspace, line: &Line) -> Result<(), Failure> {
     let made = line.changes.iter().filter(|c| matches!(c, Change::File { file: Place::Task, old: None, .. }));
     let gone: Vec<TaskId> = made.map(|change| change.task().clone()).collect();
     if let Err(refusal) = ws.board()?.unlink(&gone, false) {
@@ -154,11 +157,6 @@ fn refuse_undo(ws: &Workspace, line: &Line, me: &Worker) -> Result<(), Failure> 
             return Err(Failure::refused("needed", format!("{id} has notes since then"))
                 .advice("`ralph task rm` takes it away with them"));
         }
-    }
-    let moves = line.changes.iter().any(|change| matches!(change, Change::Set { key, .. } if key.as_str() == "state"));
-    if moves && ws.rules().role_of(me).is_some() {
-        let message = format!("{me} moves tasks by the workflow, and undo would go against it");
-        return Err(Failure::refused("needs-person", message).advice("leave it to a person"));
     }
     Ok(())
 }

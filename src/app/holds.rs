@@ -106,17 +106,6 @@ impl Workspace {
         }
         Ok(())
     }
-
-    /// Whether a program acts that nobody named. On a board without commands there is nothing that only a person may do.
-    pub(super) fn is_program(&self) -> bool {
-        let program = self.session.as_ref().is_some_and(|session| session.taken_for == TakenFor::Program);
-        program && !self.flow().commands().is_empty()
-    }
-
-    /// Whether no person acts: a worker of a role, or a program.
-    pub(super) fn is_worker(&self) -> Result<bool, Failure> {
-        Ok(self.is_program() || self.rules().role_of(&self.me()?).is_some())
-    }
 }
 
 fn is_mine(claim: &Claim, session: &str) -> bool {

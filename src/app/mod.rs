@@ -3,6 +3,7 @@
 
 mod acting;
 mod add;
+mod admit;
 mod advance;
 mod archive;
 mod artifact;

@@ -3,11 +3,11 @@
 use jiff::SignedDuration;
 use serde::Serialize;
 
-use super::claim::{Kind, grant};
+use super::claim::{Lease, grant};
 use super::reap::{Orphans, Reaped, reap_from};
 use super::remote_claims::{Reach, drafted, publish};
 use super::{Claimed, Failure, FailureKind, Hint, Stop, Workspace};
-use crate::board::{Board, Choice, ClaimAsk, left_by};
+use crate::board::{Board, Choice, Request, left_by};
 use crate::task::{StateName, TaskId};
 
 /// What `next` is asked for.
@@ -85,11 +85,7 @@ fn claim_next(ws: &Workspace, role: Option<&str>, reach: Reach) -> Result<Chosen
     // Where machines agree through a remote, it hears of the choice first.
     let draft = |board: &Board| {
         let choice = choose(board)?;
-        drafted(
-            ws,
-            board,
-            &ClaimAsk { task: &choice.task, command: choice.command.as_deref(), step: None, force: false },
-        )
+        drafted(ws, board, &Request::claim(&choice.task, choice.command.as_deref()))
     };
     let published = publish(ws, reach, draft, || Ok(as_reaped(ws, ws.board()?)))?;
     let lock = ws.lock()?;
@@ -105,8 +101,8 @@ fn claim_next(ws: &Workspace, role: Option<&str>, reach: Reach) -> Result<Chosen
         }
         None => None,
     };
-    let asked = ClaimAsk { task: &choice.task, command: choice.command.as_deref(), step: None, force: false };
-    let claimed = grant(ws, &lock, &board, &asked, Kind::Leased, published.as_ref())?;
+    let asked = Request::claim(&choice.task, choice.command.as_deref());
+    let claimed = grant(ws, &lock, &board, &asked, Lease::Timed, published.as_ref())?;
     let state = claimed.state.clone();
     Ok(Chosen { state, ..chosen(&board, choice, role, Some(claimed), reaped) })
 }

@@ -3,12 +3,13 @@
 use serde::Serialize;
 use serde_json::json;
 
+use super::admit::admit;
 use super::merge::refuse_unmergeable;
 use super::moves::{carry_out, missing};
 use super::sync::target::{Calm, Target};
 use super::worktree::{Place, main_branch, place};
 use super::{Failure, FailureKind, Hint, Workspace};
-use crate::board::{Board, Change, Links, Move, Target as To, Verdict};
+use crate::board::{Admission, Board, Change, Goal, Links, Request};
 use crate::git::{Pushed, Upstream};
 use crate::github::{Client, GithubError, Head, Host, PullRequest, Wait};
 use crate::task::{Key, StateName, Task, TaskId, Value};
@@ -97,14 +98,15 @@ fn state_of(board: &Board, id: &TaskId) -> StateName {
 }
 
 /// The move that ends it, on a board whose workflow knows pull requests.
-fn completing(ws: &Workspace, board: &Board, id: &TaskId, force: bool) -> Result<Option<Verdict>, Failure> {
+fn completing(ws: &Workspace, board: &Board, id: &TaskId, force: bool) -> Result<Option<Admission>, Failure> {
     let task = board.get(id).ok_or_else(|| missing(ws, board, id))?;
     if ws.flow().is_terminal(task.kind, &task.state) {
         return Err(Failure::refused("finished", format!("{id} is {} already", task.state)));
     }
     let Ok(command) = ws.flow().command(COMMAND) else { return Ok(None) };
-    let asked = Move { task: id, to: To::Intent(Intent::Complete), command: Some(&command.name), force };
-    Ok(Some(board.judge(ws.rules(), &ws.actor()?, &asked)?))
+    let goal = Goal::Intent(Intent::Complete);
+    let request = Request { command: Some(&command.name), force, ..Request::new(id, goal) };
+    admit(ws, board, &ws.actor()?, &request).map(Some)
 }
 
 pub(super) fn remote_of(ws: &Workspace, target: &Target) -> Result<String, Failure> {
@@ -201,15 +203,15 @@ fn body(ws: &Workspace, board: &Board, id: &TaskId, closes: &[u64]) -> Result<St
 fn link(ws: &Workspace, primary: &TaskId, id: &TaskId, url: &str, force: bool) -> Result<(), Failure> {
     let lock = ws.lock()?;
     let board = ws.family(id)?;
-    let verdict = completing(ws, &board, id, force)?;
+    let admission = completing(ws, &board, id, force)?;
     let old = board.get(primary).and_then(|task| task.artifacts.get("pr")).map(Value::text);
     let new = Some(Value::text(url));
     let mut changes = Vec::new();
     if old != new {
         changes.push(Change::Set { task: primary.clone(), key: Key::new("artifacts.pr"), old, new });
     }
-    let mut verdict = verdict.unwrap_or_else(|| Verdict::staying(state_of(&board, id)));
-    changes.append(&mut verdict.changes);
-    verdict.changes = changes;
-    carry_out(ws, &lock, &board, id, COMMAND, verdict).map(|_| ())
+    let mut admission = admission.unwrap_or_else(|| Admission::staying(state_of(&board, id)));
+    changes.append(&mut admission.changes);
+    admission.changes = changes;
+    carry_out(ws, &lock, &board, id, COMMAND, admission).map(|_| ())
 }

@@ -1,4 +1,4 @@
-//! What a worker's word is worth: the documents and commits that its command yields are looked at before the task moves.
+//! The documents and commits that a worker's command yields, looked at before the task moves.
 
 use super::artifact::{linked, subject};
 use super::merge::refuse_unmergeable;
@@ -7,54 +7,31 @@ use super::worker::refuse_strays;
 use super::worktree::{main_branch, place};
 use super::{Failure, Workspace};
 use crate::agent::document::{DocumentKind, FrontMatter, Status, check, phases};
-use crate::board::{Actor, Board, Refusal, Verdict};
+use crate::board::{Board, Ending, Proof, Refusal};
 use crate::task::TaskId;
-use crate::workflow::Command;
 
-/// Refuses a worker's end of a command that has nothing, or the wrong thing, to show. A person is believed.
-pub(super) fn refuse_unproven(
+/// Looks at one thing that a worker has to show; an error says what is wrong with it.
+pub(super) fn show(ws: &Workspace, board: &Board, id: &TaskId, proof: &Proof) -> Result<(), Failure> {
+    match proof {
+        Proof::Build => {
+            refuse_unbuilt(ws, board, id)?;
+            refuse_strays(ws, id)
+        }
+        Proof::Document { kind, ending } => match kind.parse() {
+            Ok(kind) => refuse_unwritten(ws, board, id, kind, *ending),
+            // A document of the board's own kind: that it is linked is all that can be asked.
+            Err(_) => Ok(()),
+        },
+    }
+}
+
+fn refuse_unwritten(
     ws: &Workspace,
     board: &Board,
-    actor: &Actor,
     id: &TaskId,
-    verdict: &Verdict,
+    kind: DocumentKind,
+    ending: Ending,
 ) -> Result<(), Failure> {
-    if ws.rules().role_of(&actor.worker).is_none() {
-        return Ok(());
-    }
-    let named = verdict.command.as_deref().and_then(|name| ws.flow().command(name).ok());
-    let Some(command) = named else { return Ok(()) };
-    let Some(end) = End::of(command, verdict) else { return Ok(()) };
-    if command.worktree {
-        refuse_unbuilt(ws, board, id)?;
-        refuse_strays(ws, id)?;
-    }
-    if command.yields_in.contains(&ws.rules().mode) {
-        for kind in command.yields.iter().filter_map(|kind| kind.parse().ok()) {
-            refuse_unwritten(ws, board, id, kind, end)?;
-        }
-    }
-    Ok(())
-}
-
-/// How a command ends, where it has something to show.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
-    Complete,
-    Rejected,
-}
-
-impl End {
-    fn of(command: &Command, verdict: &Verdict) -> Option<Self> {
-        // The last rejection ends with a person, and is one all the same.
-        if verdict.is_rejection() {
-            return Some(Self::Rejected);
-        }
-        (command.complete.as_ref() == Some(&verdict.to) && verdict.from != verdict.to).then_some(Self::Complete)
-    }
-}
-
-fn refuse_unwritten(ws: &Workspace, board: &Board, id: &TaskId, kind: DocumentKind, end: End) -> Result<(), Failure> {
     let subject = subject(ws, board, kind, id)?;
     let Some(path) = linked(board, kind, &subject) else {
         return Err(Refusal::Lacks { task: subject.task, kind: kind.to_string() }.into());
@@ -71,7 +48,7 @@ fn refuse_unwritten(ws: &Workspace, board: &Board, id: &TaskId, kind: DocumentKi
         .advice(format!("`ralph artifact check {kind} {id}` shows what it lacks")));
     }
     let status = FrontMatter::read(&text).get("status").and_then(Status::parse);
-    let wanted = if end == End::Complete { Status::Approved } else { Status::NeedsIteration };
+    let wanted = if ending == Ending::Complete { Status::Approved } else { Status::NeedsIteration };
     if kind == DocumentKind::Review && status != Some(wanted) {
         let message = format!("{path} says {}, which is not where this move leads", status.map_or("", Status::as_str));
         let advice = "move the task where its review says: __COMPLETE__ if it is approved, else back to planning";

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use super::{Failure, Workspace};
-use crate::board::{Actor, Board, Op};
-use crate::store::BoardLock;
+use super::admit::{Commit, apply};
+use super::{Failure, FailureKind, Workspace};
+use crate::board::{Actor, Board, Change, Goal, Op, Place, Request};
+use crate::store::{BoardLock, Line};
 use crate::task::{StateName, TaskId, Worker};
 
 #[derive(Debug, Clone, Serialize)]
@@ -52,6 +53,9 @@ pub(super) fn reap_from(
         }
         reaped.push(Reaped { task: back.task, worker: back.worker, from: back.from, to: back.to });
     }
+    if which == Orphans::All {
+        adopt_unowned(ws, lock, board)?;
+    }
     // A claim on a task that is no longer there binds nobody.
     for (id, claim) in board.claims() {
         if !claim.live && board.get(id).is_none() && board.broken_file(id).is_none() {
@@ -59,4 +63,50 @@ pub(super) fn reap_from(
         }
     }
     Ok(reaped)
+}
+
+/// A lock that nobody owns was put there by hand, or came with git, while nobody watched: whoever did it owns the task.
+fn adopt_unowned(ws: &Workspace, lock: &BoardLock, board: &Board) -> Result<(), Failure> {
+    let unowned = board.unowned_locks(ws.rules());
+    if unowned.is_empty() || !ws.knows_all_claims() {
+        return Ok(());
+    }
+    let journal = ws.store.journal()?.0;
+    for task in unowned.into_iter().filter_map(|id| board.get(id)) {
+        let Some(editor) = editor(ws, &task.id) else { continue };
+        let from = journaled_state(&journal, &task.id).unwrap_or_else(|| ws.flow().initial(task.kind).clone());
+        let actor = Actor::outside(editor);
+        let request = Request::new(&task.id, Goal::State(task.state.clone()));
+        let mut admission = board.with_state(&task.id, &from).admit(ws.rules(), &actor, &request)?;
+        admission.changes.retain(|change| !change.is_state_of(&task.id));
+        let commit = Commit::new("hand-edit", &actor);
+        match apply(ws, lock, board, &task.id, &admission, &commit) {
+            // Saved again in the meantime: it is looked at the next time.
+            Err(failure) if failure.kind == FailureKind::Raced => {}
+            done => drop(done?),
+        }
+    }
+    Ok(())
+}
+
+/// The state that the journal last gave a task.
+fn journaled_state(journal: &[Line], id: &TaskId) -> Option<StateName> {
+    let of = |change: &Change| match change {
+        Change::Set { key, new: Some(new), .. } if change.is_state_of(id) && key.as_str() == "state" => {
+            Some(StateName::new(new.to_string()))
+        }
+        _ => None,
+    };
+    journal.iter().rev().find_map(|line| line.changes.iter().rev().find_map(of))
+}
+
+/// Whoever last changed a task's file: the author of its last commit, or the user of this machine where it is not committed.
+fn editor(ws: &Workspace, id: &TaskId) -> Option<Worker> {
+    let path = ws.store.path(id, &Place::Task);
+    let author = ws.repository.last_author(&ws.store.shown(&path)).ok().flatten();
+    let text = ws.store.text_of(&path).ok().flatten();
+    let committed =
+        author.filter(|(_, content)| text.as_ref().is_some_and(|text| text.as_bytes() == content.as_slice()));
+    let name = committed.map(|(name, _)| name).or_else(|| ws.repository.user_name());
+    name.and_then(|name| Worker::new(name).ok())
 }

@@ -64,6 +64,12 @@ impl Failure {
             Refusal::NeedsPerson { .. } => {
                 Self::refused("needs-person", message).advice("leave it to a person, and take the next task")
             }
+            Refusal::UndoNeedsPerson { .. } => Self::refused("needs-person", message).advice("leave it to a person"),
+            Refusal::NotInitial { .. } => Self::refused("not-allowed", message).hint(Hint::Workflow),
+            Refusal::ProgramNeedsCommand { .. } => {
+                Self::usage("needs-command", message).advice("say which with `--for COMMAND`")
+            }
+            Refusal::Unproven { .. } => Self::new(FailureKind::Raced, "raced", message).hint(Hint::Retry),
             Refusal::NotClaimed { task, command } => {
                 Self::refused("not-claimed", message).hint(Hint::Claim { task: task.clone(), command: command.clone() })
             }

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{Failure, FailureKind, Hint, Workspace};
-use crate::board::{Board, Claim, ClaimAsk};
+use crate::board::{Board, Claim, Request};
 use crate::store::BoardLock;
 use crate::task::{TaskId, Worker};
 
@@ -344,7 +344,9 @@ pub(super) fn publish_missing(ws: &Workspace) -> Result<(), Failure> {
 }
 
 /// The claim as it would be granted on this board, for publishing.
-pub(super) fn drafted(ws: &Workspace, board: &Board, asked: &ClaimAsk<'_>) -> Result<(TaskId, Claim), Failure> {
-    let (_, claim) = super::claim::draft(ws, board, asked, super::claim::Kind::Leased)?;
-    Ok((asked.task.clone(), claim))
+pub(super) fn drafted(ws: &Workspace, board: &Board, request: &Request<'_>) -> Result<(TaskId, Claim), Failure> {
+    let actor = ws.actor()?;
+    let admission = super::admit::admit(ws, board, &actor, request)?;
+    let lease = super::claim::Lease::Timed;
+    Ok((request.task.clone(), super::claim::drawn(ws, board, request.task, &actor.worker, admission.command, lease)))
 }

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-use super::claim::{Kind, give_up, grant};
+use super::claim::{Lease, give_up, grant};
 use super::next::as_reaped;
 use super::remote_claims::{Reach, drafted, publish, renew_remote};
 use super::{Claimed, Failure, FailureKind, Released, Workspace};
-use crate::board::{Board, ClaimAsk, Refusal};
+use crate::board::{Board, Refusal, Request};
 use crate::store::{BoardLock, Hold};
 use crate::task::TaskId;
 
@@ -22,22 +22,23 @@ pub struct Running {
 /// that it has started and lets go of the lock, so that nobody works on unguarded.
 pub fn start_run(
     ws: &Workspace,
-    asked: &ClaimAsk<'_>,
+    request: &Request<'_>,
     reach: Reach,
     guard: Command,
     program: &[String],
 ) -> Result<Running, Failure> {
-    let id = asked.task;
+    let id = request.task;
     let draft = |board: &Board| {
         refuse_running(ws, board, id)?;
-        drafted(ws, board, asked)
+        drafted(ws, board, request)
     };
-    let published = publish(ws, reach, draft, || Ok(as_reaped(ws, seen(ws, asked)?)))?.map(|(_, published)| published);
+    let published =
+        publish(ws, reach, draft, || Ok(as_reaped(ws, seen(ws, request)?)))?.map(|(_, published)| published);
     let lock = ws.lock()?;
-    let board = unless_dead(ws, &lock, seen(ws, asked)?, asked)?;
+    let board = unless_dead(ws, &lock, seen(ws, request)?, request)?;
     refuse_running(ws, &board, id)?;
     // Nobody else may publish for it until the program holds its lock: a claim without one looks dead.
-    let claimed = grant(ws, &lock, &board, asked, Kind::Held, published.as_ref())?;
+    let claimed = grant(ws, &lock, &board, request, Lease::Held, published.as_ref())?;
     let started = spawn(ws, &claimed, guard, program).and_then(|child| once_held(ws, id, child));
     match started {
         Ok(child) => Ok(Running { claimed, child }),
@@ -49,8 +50,8 @@ pub fn start_run(
 }
 
 /// What bears on a claim; a step is linked to its tasks by nothing else.
-pub(super) fn seen(ws: &Workspace, asked: &ClaimAsk<'_>) -> Result<Board, Failure> {
-    if asked.step.is_some() { ws.board() } else { ws.family(asked.task) }
+pub(super) fn seen(ws: &Workspace, request: &Request<'_>) -> Result<Board, Failure> {
+    if request.step.is_some() { ws.board() } else { ws.family(request.task) }
 }
 
 /// One program at a time works on a task.
@@ -70,14 +71,14 @@ pub(super) fn unless_dead(
     ws: &Workspace,
     lock: &BoardLock,
     board: Board,
-    asked: &ClaimAsk<'_>,
+    request: &Request<'_>,
 ) -> Result<Board, Failure> {
-    let id = asked.task;
+    let id = request.task;
     let Some(worker) = board.claim(id).filter(|claim| !claim.live).map(|claim| claim.worker.clone()) else {
         return Ok(board);
     };
     give_up(ws, lock, &board, id, &worker, "reap")?;
-    seen(ws, asked)
+    seen(ws, request)
 }
 
 pub(super) fn spawn(

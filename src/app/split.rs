@@ -3,9 +3,10 @@
 use serde::Serialize;
 
 use super::add::{Minted, NewTask, file};
+use super::admit::admit;
 use super::moves::{carry_out, missing};
 use super::{Failure, Workspace};
-use crate::board::{Assignment, Board, Change, Links, Move, Place, Refusal, Target, Verdict};
+use crate::board::{Assignment, Board, Change, Goal, Links, Place, Refusal, Request};
 use crate::task::{Estimate, Key, Kind, StateName, Task, TaskId, Value};
 use crate::workflow::Intent;
 
@@ -33,16 +34,14 @@ pub fn split(ws: &Workspace, id: &TaskId, rows: &[NewTask], atomic: bool) -> Res
     let lock = ws.lock()?;
     let board = ws.board()?;
     let parent = board.get(id).ok_or_else(|| missing(ws, &board, id))?;
-    let to = Target::Intent(Intent::Complete);
-    let asked = Move { task: id, to, command: Some(COMMAND), force: false };
-    let mut verdict = board.judge(ws.rules(), &ws.actor()?, &asked)?;
+    let request = Request { command: Some(COMMAND), ..Request::new(id, Goal::Intent(Intent::Complete)) };
+    let mut admission = admit(ws, &board, &ws.actor()?, &request)?;
     let family = Family::of(ws, &board, parent);
     family.refuse_too_many(ws, rows)?;
     let (children, changes) = family.children(rows)?;
-    verdict.changes.extend(as_epic(ws, id, atomic)?);
-    let_go(ws, &board, parent, &mut verdict)?;
-    verdict.changes.extend(changes);
-    let moved = carry_out(ws, &lock, &board, id, COMMAND, verdict)?;
+    admission.changes.extend(as_epic(ws, id, atomic)?);
+    admission.changes.extend(changes);
+    let moved = carry_out(ws, &lock, &board, id, COMMAND, admission)?;
     Ok(SplitDone { task: id.clone(), from: moved.from, to: moved.to, atomic: atomic || parent.atomic, children })
 }
 
@@ -190,17 +189,4 @@ fn as_epic(ws: &Workspace, parent: &TaskId, atomic: bool) -> Result<Vec<Change>,
         wanted.push(Assignment::Put(Key::new("atomic"), Some(Value::Bool(true))));
     }
     super::set::changes(ws, parent, &wanted)
-}
-
-/// The work is done though the task may stay where it is: whoever had it for this has it no longer.
-fn let_go(ws: &Workspace, board: &Board, parent: &Task, verdict: &mut Verdict) -> Result<(), Failure> {
-    let me = ws.me()?;
-    if verdict.hands_off || !board.claim(&parent.id).is_some_and(|claim| claim.is_of(&me)) {
-        return Ok(());
-    }
-    verdict.hands_off = true;
-    if parent.owner.as_ref() == Some(&me) {
-        verdict.changes.push(Change::set(&parent.id, "owner", parent.value(&Key::new("owner")), None));
-    }
-    Ok(())
 }

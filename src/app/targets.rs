@@ -1,9 +1,11 @@
-//! Where a task may go from here, for faces that offer it: every state, and what the judge would say.
+//! Where a task may go from here, for faces that offer it: every state, and what the move there would say.
 
 use serde::Serialize;
 
-use super::moves::{judged, missing};
+use super::admit::admit;
+use super::moves::missing;
 use super::{Failure, Meaning, Workspace};
+use crate::board::{Goal, Request};
 use crate::task::{StateName, TaskId};
 
 #[derive(Debug, Clone, Serialize)]
@@ -18,14 +20,14 @@ pub struct Target {
     pub refused: Option<Failure>,
 }
 
-/// In the order of the workflow. A look ahead, no promise: the move is judged again when it is made.
+/// In the order of the workflow. The same decision as the move's own, on the board as it is now.
 pub fn targets(ws: &Workspace, id: &TaskId) -> Result<Vec<Target>, Failure> {
     let (board, actor) = (ws.family(id)?, ws.actor()?);
     let task = board.get(id).ok_or_else(|| missing(ws, &board, id))?;
     let target = |state: &crate::workflow::State| {
-        let verdict = judged(ws, &board, &actor, id, state.name.as_str(), None, false);
-        let (command, refused) = match verdict {
-            Ok(verdict) => (verdict.command, None),
+        let request = Request::new(id, Goal::State(state.name.clone()));
+        let (command, refused) = match admit(ws, &board, &actor, &request) {
+            Ok(admission) => (admission.command, None),
             Err(failure) => (None, Some(failure)),
         };
         Target {

@@ -3,12 +3,12 @@
 use std::process::{Child, Command};
 use std::thread::JoinHandle;
 
-use super::claim::{Kind, grant};
+use super::claim::{Lease, grant};
 use super::next::as_reaped;
 use super::remote_claims::{Reach, drafted, publish};
 use super::run::{hand_back, once_held, refuse_running, seen, spawn, unless_dead};
 use super::{Claimed, Failure, Released, Workspace};
-use crate::board::{Board, ClaimAsk};
+use crate::board::{Board, Request};
 use crate::fs;
 use crate::store::Hold;
 
@@ -19,19 +19,20 @@ pub(super) struct Tenure {
     heir: Option<JoinHandle<Option<Hold>>>,
 }
 
-pub(super) fn take(ws: &Workspace, asked: &ClaimAsk<'_>, reach: Reach) -> Result<Tenure, Failure> {
+pub(super) fn take(ws: &Workspace, request: &Request<'_>, reach: Reach) -> Result<Tenure, Failure> {
     let draft = |board: &Board| {
-        refuse_running(ws, board, asked.task)?;
-        drafted(ws, board, asked)
+        refuse_running(ws, board, request.task)?;
+        drafted(ws, board, request)
     };
-    let published = publish(ws, reach, draft, || Ok(as_reaped(ws, seen(ws, asked)?)))?.map(|(_, published)| published);
+    let published =
+        publish(ws, reach, draft, || Ok(as_reaped(ws, seen(ws, request)?)))?.map(|(_, published)| published);
     let lock = ws.lock()?;
-    let board = unless_dead(ws, &lock, seen(ws, asked)?, asked)?;
-    refuse_running(ws, &board, asked.task)?;
+    let board = unless_dead(ws, &lock, seen(ws, request)?, request)?;
+    refuse_running(ws, &board, request.task)?;
     fs::make_dir(&ws.store.claims_dir())?;
     // Before the claim is there, so that nobody sees it without a holder.
-    let hold = Hold::take(&ws.store.claim_lock(asked.task))?;
-    let claimed = grant(ws, &lock, &board, asked, Kind::Held, published.as_ref())?;
+    let hold = Hold::take(&ws.store.claim_lock(request.task))?;
+    let claimed = grant(ws, &lock, &board, request, Lease::Held, published.as_ref())?;
     Ok(Tenure { claimed, hold: Some(hold), heir: None })
 }
 

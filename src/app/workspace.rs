@@ -8,10 +8,10 @@ use jiff::Timestamp;
 
 use super::Failure;
 use super::board_files::BoardFiles;
-use super::holds::Session;
+use super::holds::{Session, TakenFor};
 use super::layers::{layered, rules, workflow};
 use super::past::Past;
-use crate::board::{Actor, Board, Claim, Named, Op, Refusal, Rules, resolve};
+use crate::board::{Actor, ActorKind, Board, Claim, Named, Op, Refusal, Rules, resolve};
 use crate::config::Settings;
 use crate::git::Repository;
 use crate::store::merge::Side;
@@ -144,7 +144,12 @@ impl Workspace {
     /// Who acts, with the claim that it was given, if its environment has one.
     pub fn actor(&self) -> Result<Actor, Failure> {
         let proof = self.proof.borrow().clone().or_else(|| std::env::var("RALPH_CLAIM").ok());
-        Ok(Actor { worker: self.me()?, proof: proof.filter(|proof| !proof.is_empty()) })
+        let kind = match self.session.as_ref().map(|session| session.taken_for) {
+            Some(TakenFor::Program) => ActorKind::Program,
+            Some(TakenFor::Person) => ActorKind::Hosted,
+            None => ActorKind::Named,
+        };
+        Ok(Actor { worker: self.me()?, kind, proof: proof.filter(|proof| !proof.is_empty()) })
     }
 
     /// The same board for another actor.
@@ -359,9 +364,9 @@ fn refuse_lost(
     claims: &BTreeMap<TaskId, Claim>,
     touched: &std::collections::BTreeSet<TaskId>,
 ) -> Result<(), Failure> {
-    let Some(proof) = &actor.proof else { return Ok(()) };
-    for id in touched.iter().filter(|id| proof.starts_with(&format!("{id}:"))) {
-        if !claims.get(id).is_some_and(|claim| claim.live && claim.proof(id) == *proof) {
+    for id in touched {
+        let Some(proof) = actor.proof_for(id) else { continue };
+        if !claims.get(id).is_some_and(|claim| claim.live && claim.proof(id) == proof) {
             return Err(Refusal::Lost { task: id.clone() }.into());
         }
     }

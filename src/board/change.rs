@@ -13,7 +13,7 @@ pub enum Assignment {
     Drop(Key, Vec<String>),
 }
 
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "title",
     "description",
     "kind",
@@ -24,6 +24,7 @@ const KEYS: [&str; 11] = [
     "parent",
     "blocked_by",
     "atomic",
+    "attention",
     "result",
 ];
 const SETS: [&str; 2] = ["labels", "blocked_by"];
@@ -116,7 +117,7 @@ fn single(
         "priority" => Value::text(trimmed.parse::<Priority>()?),
         "estimate" => Value::text(trimmed.parse::<Estimate>()?),
         "owner" => Value::text(Worker::new(trimmed)?),
-        "result" => Value::text(trimmed),
+        "result" | "attention" => Value::text(trimmed),
         "parent" => Value::text(find(trimmed).map_err(Refusal::Id)?),
         "atomic" => Value::Bool(trimmed.parse().map_err(|_| Refusal::Value(not_a_bool(trimmed)))?),
         _ if custom && !is_plain_key(name) => return Err(Refusal::BadKey(name.to_owned())),

@@ -132,6 +132,10 @@ impl Board {
             return ready.then(|| Choice { task: task.id.clone(), command: None, resume: false });
         };
         let command = command_for(task, false, role, rules)?;
+        // Nobody is handed what they could not begin, nor what a person has yet to look at.
+        if task.attention.is_some() || rules.lacking(task, command).is_some() {
+            return None;
+        }
         let unfit = standings.is_blocked(at) && !command.on_blocked;
         let grouped = command.group && self.parent_of(at).is_some_and(|parent| self.tasks()[parent].atomic);
         if unfit || (grouped && self.unfit(at, command, rules, links).is_some()) {
@@ -167,7 +171,7 @@ impl<'a> Order<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::{Actor, Change, Move, Target};
+    use crate::board::{Actor, Change, ClaimEffect, Goal, Request};
     use crate::task::Value;
     use crate::workflow::Workflow;
 
@@ -183,11 +187,11 @@ mod tests {
     }
 
     fn triaged(board: &Board, who: &str, to: &str, command: Option<&str>) -> (Vec<Change>, bool) {
-        let actor = Actor { worker: Worker::new(who).unwrap(), proof: None };
-        let asked =
-            Move { task: &TaskId::new("a").unwrap(), to: Target::State(StateName::new(to)), command, force: false };
-        let verdict = board.judge(&Rules::of(Workflow::builtin()), &actor, &asked).unwrap();
-        (verdict.changes, verdict.hands_off)
+        let actor = Actor::named(Worker::new(who).unwrap());
+        let task = TaskId::new("a").unwrap();
+        let request = Request { command, ..Request::new(&task, Goal::State(StateName::new(to))) };
+        let admission = board.admit(&Rules::of(Workflow::builtin()), &actor, &request).unwrap();
+        (admission.changes, admission.claim == ClaimEffect::Ended)
     }
 
     fn labels(old: &[&str], new: &[&str]) -> Change {

@@ -1,13 +1,13 @@
 //! Whether a command can take a task up, beyond its state: what it waits for, its size, its documents, and its group's turn.
 
 use super::{Actor, Board, Links, Refusal, Rules};
-use crate::task::{Task, TaskId};
+use crate::task::{Kind, StateName, Task, TaskId};
 use crate::workflow::{Command, Sizes};
 
 impl Rules {
     /// Only a person may insist.
     pub fn insists(&self, actor: &Actor, force: bool) -> bool {
-        force && self.role_of(&actor.worker).is_none()
+        force && actor.role(self).is_none() && !actor.is_program()
     }
 
     /// What a command needs of a task before it may begin, unless a person insists.
@@ -15,10 +15,22 @@ impl Rules {
         if self.insists(actor, force) {
             return Ok(());
         }
-        match command.needs.iter().find(|kind| !task.artifacts.contains_key(*kind)) {
-            Some(kind) => Err(Refusal::Lacks { task: task.id.clone(), kind: kind.clone() }),
-            None => Ok(()),
+        self.lacking(task, command).map_or(Ok(()), Err)
+    }
+
+    /// A person may put a new task anywhere; a worker's begin where the workflow does.
+    pub fn refuse_start(&self, actor: &Actor, kind: Kind, state: &StateName) -> Result<(), Refusal> {
+        let initial = self.flow.initial(kind);
+        match actor.is_held(self) && state != initial {
+            true => Err(Refusal::NotInitial { state: state.clone(), initial: initial.clone() }),
+            false => Ok(()),
         }
+    }
+
+    /// The first document that a command needs and the task does not link.
+    pub fn lacking(&self, task: &Task, command: &Command) -> Option<Refusal> {
+        let kind = command.needs.iter().find(|kind| !task.artifacts.contains_key(*kind))?;
+        Some(Refusal::Lacks { task: task.id.clone(), kind: kind.clone() })
     }
 }
 

@@ -1,21 +1,20 @@
 //! All tasks at an instant, and every question that can be answered without touching disk.
 
+mod admission;
 mod change;
 mod check;
 mod choose;
-mod claim;
 mod event;
 mod fit;
 mod flow_times;
 mod graph;
 mod group;
-mod judge;
+mod holders;
 mod links;
 mod op;
 mod parents;
 mod pipeline;
 mod position;
-mod proof;
 mod query;
 mod refer;
 mod refs;
@@ -26,7 +25,6 @@ mod step_choice;
 mod step_plan;
 mod steps;
 mod trends;
-mod verdict;
 mod why;
 
 use std::collections::BTreeMap;
@@ -34,15 +32,15 @@ use std::collections::BTreeMap;
 use crate::task::{Problem, StateName, Task, TaskId};
 use refs::Refs;
 
+pub use admission::{Admission, ClaimEffect, Ending, Evidence, Goal, Proof, Request};
 pub use change::{Assignment, joined, parse_assignment, set_keys};
 pub use check::{Finding, inspect};
 pub use choose::{Choice, command_for, left_by};
-pub use claim::{ClaimAsk, Grant, Return};
 pub use event::{Event, EventKind, Facts, Via, changed as changed_event};
 pub use flow_times::{FlowTimes, Step};
 pub use graph::{Standing, Standings};
 pub use group::{Convergence, Group};
-pub use judge::{Move, Target, Verdict};
+pub use holders::Return;
 pub use links::{Cycle, Links};
 pub use op::{Change, Op, Place};
 pub use parents::Advance;
@@ -51,7 +49,7 @@ pub use position::{Position, Roster};
 pub use query::{Query, SortKey, UnknownSort};
 pub use refer::{Candidate, Named, RefError, resolve};
 pub use refusal::Refusal;
-pub use rules::{Actor, Claim, Rules};
+pub use rules::{Actor, ActorKind, Claim, Rules};
 pub use search::{Searched, score};
 pub use step_choice::{Ended, StepChoice};
 pub use step_plan::{NewStep, StepPlan, StepRef, TeamAsk};
@@ -142,6 +140,17 @@ impl Board {
             task.state = state.clone();
         }
         Self::new(tasks, self.broken.clone(), self.archived.clone()).with_claims(self.claims.clone())
+    }
+
+    /// The same board with one task as it is given here.
+    #[must_use]
+    pub fn with_task(mut self, task: Task) -> Self {
+        match self.index_of(&task.id) {
+            Some(at) => self.tasks[at] = task,
+            None => return self,
+        }
+        self.refs = Refs::new(&self.tasks);
+        self
     }
 
     /// The claim on a task, live or dead.

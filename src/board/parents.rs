@@ -1,6 +1,6 @@
 //! Parents move with their children: one rule, in one function, inside the same commit.
 
-use super::{Actor, Board, Change, Links, Move, Refusal, Rules, Target};
+use super::{Actor, Board, Change, Goal, Links, Refusal, Request, Rules};
 use crate::task::{StateName, TaskId, Value};
 
 /// When a parent goes back.
@@ -162,8 +162,8 @@ impl Board {
                 Some(format!("it is there already ({})", task.state))
             }
             Some(_) => {
-                let asked = Move { task: &task.id, to: Target::State(target.clone()), command: None, force };
-                self.judge(rules, actor, &asked).err().map(|refusal| refusal.to_string())
+                let request = Request { force, ..Request::new(&task.id, Goal::State(target.clone())) };
+                self.admit(rules, actor, &request).err().map(|refusal| refusal.to_string())
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{Claim, Cycle};
+use super::{Claim, Cycle, Ending, Proof};
 use crate::task::{ParseError, StateName, TaskId, Worker};
 use crate::workflow::WorkflowError;
 
@@ -45,6 +45,10 @@ pub enum Refusal {
     NeedsCommand { task: TaskId, choices: Vec<String> },
     #[error("{task} waits for a person, and only a person takes it from there")]
     NeedsPerson { task: TaskId },
+    #[error("{worker} moves tasks by the workflow, and undo would go against it")]
+    UndoNeedsPerson { worker: Worker },
+    #[error("a new task of a worker begins in {initial}, not in {state}")]
+    NotInitial { state: StateName, initial: StateName },
     #[error("{task} is not claimed by you for {command}")]
     NotClaimed { task: TaskId, command: String },
     #[error("{task} waits for {}", ids(by))]
@@ -72,6 +76,10 @@ pub enum Refusal {
     Lacks { task: TaskId, kind: String },
     #[error("the {kind} that {task} links is not that of this round, which is round {round}")]
     Stale { task: TaskId, kind: String, round: u32 },
+    #[error("{task} is not finished: {}", missing(proof))]
+    Unproven { task: TaskId, proof: Proof },
+    #[error("say as which command you move {task}: only a person may leave it out")]
+    ProgramNeedsCommand { task: TaskId },
     #[error("your claim on {task} is lost: it ended, or somebody took it over")]
     Lost { task: TaskId },
     #[error("{task} is {state}: there is nothing to claim")]
@@ -101,6 +109,14 @@ pub(super) fn nearest<const N: usize>(typed: &str, all: [&str; N]) -> Option<Str
     let score = |known: &str| strsim::jaro_winkler(typed, known);
     let near = all.into_iter().max_by(|a, b| score(a).total_cmp(&score(b)))?;
     (score(near) > 0.8).then(|| near.to_owned())
+}
+
+fn missing(proof: &Proof) -> String {
+    match proof {
+        Proof::Document { kind, ending: Ending::Complete } => format!("its {kind} is not complete"),
+        Proof::Document { kind, ending: Ending::Rejected } => format!("its {kind} does not ask for another round"),
+        Proof::Build => "its branch does not have the finished work".into(),
+    }
 }
 
 fn at(time: Timestamp) -> String {

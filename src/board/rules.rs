@@ -42,8 +42,56 @@ impl Rules {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Actor {
     pub worker: Worker,
+    pub kind: ActorKind,
     /// The claim that it was given, if it brought it along: `TASK:TOKEN`.
     pub proof: Option<String>,
+}
+
+/// How far an actor is bound by the workflow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ActorKind {
+    /// Acts under a name: a worker where that is the name of a role, else a person.
+    Named,
+    /// A program that nobody named. It is held to the workflow, and may not insist.
+    Program,
+    /// A program whose host vouches for it: believed like a person, but it leaves to people what waits for a person.
+    Hosted,
+    /// Reports what has happened elsewhere already: somebody saved a file, or moved a card on GitHub.
+    Outside,
+}
+
+impl Actor {
+    pub fn named(worker: Worker) -> Self {
+        Self { worker, kind: ActorKind::Named, proof: None }
+    }
+
+    pub fn outside(worker: Worker) -> Self {
+        Self { worker, kind: ActorKind::Outside, proof: None }
+    }
+
+    pub fn is_outside(&self) -> bool {
+        self.kind == ActorKind::Outside
+    }
+
+    pub fn is_program(&self) -> bool {
+        self.kind == ActorKind::Program
+    }
+
+    /// The role that it is held to. What happens outside is a person's doing, whatever their name.
+    pub fn role<'r>(&self, rules: &'r Rules) -> Option<&'r str> {
+        if self.is_outside() { None } else { rules.role_of(&self.worker) }
+    }
+
+    /// Whether the workflow holds it: a worker of a role, or a program on a board whose workflow has commands.
+    pub fn is_held(&self, rules: &Rules) -> bool {
+        self.role(rules).is_some() || (self.is_program() && !rules.flow.commands().is_empty())
+    }
+
+    /// What it has to show for this task.
+    pub fn proof_for(&self, task: &TaskId) -> Option<&str> {
+        let of = |proof: &&str| proof.split_once(':').is_some_and(|(id, _)| id == task.as_str());
+        self.proof.as_deref().filter(of)
+    }
 }
 
 /// A claim, and whether its holder lives.

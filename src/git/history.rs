@@ -46,6 +46,33 @@ impl Repository {
         Ok(Some(blob.data.clone()))
     }
 
+    /// Who last changed a file on the way to HEAD, and what HEAD has of it.
+    pub fn last_author(&self, path: &str) -> Result<Option<(String, Vec<u8>)>, GitError> {
+        let doing = "find who changed a file";
+        let Some(content) = self.file_at("HEAD", path)? else { return Ok(None) };
+        let head = self.inner.head_id().map_err(|e| other(doing, &e))?;
+        let entry = |commit: &gix::Commit<'_>| -> Result<Option<gix::ObjectId>, GitError> {
+            let tree = commit.tree().map_err(|e| other(doing, &e))?;
+            let found = tree.lookup_entry_by_path(path).map_err(|e| other(doing, &e))?;
+            Ok(found.map(|entry| entry.object_id()))
+        };
+        for step in self.inner.rev_walk([head.detach()]).all().map_err(|e| other(doing, &e))? {
+            let step = step.map_err(|e| other(doing, &e))?;
+            let commit = step.object().map_err(|e| other(doing, &e))?;
+            let here = entry(&commit)?;
+            let mut kept = false;
+            for parent in commit.parent_ids() {
+                let parent = parent.object().map_err(|e| other(doing, &e))?;
+                kept |= entry(&parent.peel_to_commit().map_err(|e| other(doing, &e))?)? == here;
+            }
+            if !kept {
+                let author = commit.author().map_err(|e| other(doing, &e))?;
+                return Ok(Some((author.name.to_string(), content)));
+            }
+        }
+        Ok(None)
+    }
+
     /// Changes whenever git has put files into the main worktree: a checkout, a merge, a stash.
     pub fn hand(&self) -> GitHand {
         use std::os::unix::fs::MetadataExt as _;

@@ -94,6 +94,8 @@ pub struct Chosen {
     pub name: Option<String>,
     #[serde(default, rename = "updatedAt")]
     pub at: Option<String>,
+    #[serde(default, rename = "creator")]
+    pub by: Option<Login>,
 }
 
 /// An answer whose one field may be a node of another type, of which nothing was asked for.

@@ -41,6 +41,9 @@ pub struct Item {
     pub reason: Option<String>,
     /// When its state was chosen, and when it was closed.
     pub chosen: Option<String>,
+    /// Who chose it.
+    #[serde(default)]
+    pub chosen_by: Option<String>,
     pub closed_at: Option<String>,
     head: Head,
     #[serde(default)]
@@ -112,6 +115,7 @@ impl Item {
         let name = |chosen: Option<super::answer::Chosen>| chosen.and_then(|chosen| chosen.name);
         let head = Head::of(&content);
         let chosen = state.as_ref().and_then(|state| state.at.clone());
+        let chosen_by = state.as_ref().and_then(|state| state.by.as_ref()).map(|by| by.login.clone());
         Some(Self {
             id,
             issue: content.id?,
@@ -127,6 +131,7 @@ impl Item {
             reason: content.state_reason,
             closed_at: content.closed_at,
             chosen,
+            chosen_by,
             head,
             partial: false,
         })
@@ -165,6 +170,7 @@ impl Item {
             closed: issue.closed,
             reason: issue.reason.clone(),
             chosen: None,
+            chosen_by: None,
             closed_at: None,
             head: issue.head.clone(),
             partial: false,

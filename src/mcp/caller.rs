@@ -11,7 +11,6 @@ use rmcp::service::RequestContext;
 
 use super::reply::Refused;
 use crate::app::{Acts, Failure, Holds, Options, Session, Stop, TakenFor, Workspace, acting};
-use crate::board::Refusal;
 use crate::task::TaskId;
 
 /// The header by which a client over HTTP says who it is.
@@ -186,15 +185,6 @@ impl Call<'_> {
             return Err(Failure::usage("nobody", "who are you?").advice(how));
         }
         self.changes.set(true);
-        Ok(())
-    }
-
-    /// Refuses a program that nobody named what waits for a person, as it would be refused any worker.
-    pub fn refuse_waiting(&self, id: &TaskId, state: &str) -> Result<(), Failure> {
-        let waits = self.ws.flow().escalation().is_some_and(|escalation| escalation.as_str() == state);
-        if waits && matches!(self.who, Who::Session(_)) {
-            return Err(Refusal::NeedsPerson { task: id.clone() }.into());
-        }
         Ok(())
     }
 

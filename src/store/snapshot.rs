@@ -13,7 +13,7 @@ use crate::task::{Problem, Task, TaskId};
 
 /// Fewer changed files than this are read again each time rather than written to a new index.
 /// How a task is laid out in the index; another number for another layout.
-const LAYOUT: u32 = 2;
+const LAYOUT: u32 = 3;
 const WORTH_WRITING: usize = 32;
 const WORTH_THREADS: usize = 64;
 const UNREAD_JOURNAL: u64 = 256 * 1024;

@@ -36,6 +36,8 @@ pub struct Task {
     pub created: Option<Timestamp>,
     pub artifacts: BTreeMap<String, String>,
     pub rejections: u32,
+    /// Why a person should look at it: it was moved outside of ralph, against the workflow.
+    pub attention: Option<String>,
     pub github: Option<GithubLink>,
     /// Of a step, what it does for its team.
     pub step: Option<Box<Step>>,
@@ -69,6 +71,7 @@ impl Task {
             created: None,
             artifacts: BTreeMap::new(),
             rejections: 0,
+            attention: None,
             github: None,
             step: None,
             updated: None,
@@ -91,6 +94,7 @@ impl Task {
             "parent" => self.parent.as_ref().map(Value::text),
             "blocked_by" => ids(&self.blocked_by),
             "atomic" => self.atomic.then_some(Value::Bool(true)),
+            "attention" => self.attention.as_ref().map(Value::text),
             "result" => self.step.as_ref()?.result.as_ref().map(Value::text),
             _ => None,
         }
@@ -112,6 +116,7 @@ impl Task {
                 self.blocked_by = texts(new).into_iter().filter_map(|text| TaskId::new(text).ok()).collect();
             }
             "atomic" => self.atomic = matches!(new, Some(Value::Bool(true))),
+            "attention" => self.attention = text,
             "result" => {
                 if let Some(step) = &mut self.step {
                     step.result = text;
@@ -148,6 +153,7 @@ mod tests {
             ("parent", Value::text("t-p")),
             ("blocked_by", Value::texts(["t-b", "t-c"])),
             ("atomic", Value::Bool(true)),
+            ("attention", Value::text("moved by hand")),
         ];
         for (key, value) in &values {
             task.put(&Key::new(*key), Some(value));

@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use proptest::prelude::*;
-use ralph::board::{Actor, Board, Change, Claim, ClaimAsk, Move, Rules, Target};
+use ralph::board::{Actor, Board, Change, Claim, ClaimEffect, Evidence, Goal, Request, Rules};
 use ralph::task::{StateName, Task, TaskId, Worker};
 use ralph::workflow::{Intent, Workflow};
 
@@ -236,7 +236,7 @@ impl Model {
     }
 
     fn actor(who: usize) -> Actor {
-        Actor { worker: Worker::new(WHO[who]).unwrap(), proof: None }
+        Actor::named(Worker::new(WHO[who]).unwrap())
     }
 
     fn act(&mut self, act: &Act) {
@@ -246,34 +246,19 @@ impl Model {
         match act {
             Act::Claim { who, task, command: at, force } => {
                 let (id, actor, name) = (self.tasks[*task].id.clone(), Self::actor(*who), command(*at));
-                let ask = ClaimAsk { task: &id, command: Some(&name), step: None, force: *force };
-                if let Ok(grant) = board.grant(&self.rules, &actor, &ask) {
+                let ask = Request { force: *force, ..Request::claim(&id, Some(&name)) };
+                if let Ok(grant) = board.admit(&self.rules, &actor, &ask) {
                     self.apply(&grant.changes);
-                    let now = jiff::Timestamp::UNIX_EPOCH;
-                    let claim = Claim {
-                        worker: actor.worker,
-                        host: "h".into(),
-                        since: now,
-                        until: now,
-                        held: false,
-                        token: "t".into(),
-                        command: grant.command,
-                        live: true,
-                        remote: None,
-                        renewing: None,
-                        published: None,
-                        foreign: false,
-                    };
-                    self.claims.insert(id, claim);
+                    self.claims.insert(id, claim(actor.worker, grant.command));
                 }
             }
             Act::Go { who, task, command: at, to } => {
-                let to = Target::State(flow.states()[*to].name.clone());
+                let to = Goal::State(flow.states()[*to].name.clone());
                 let name = at.map(command);
                 self.judge(*who, *task, to, name.as_deref());
             }
             Act::Intend { who, task, command: at, intent } => {
-                self.judge(*who, *task, Target::Intent(INTENTS[*intent]), Some(&command(*at)));
+                self.judge(*who, *task, Goal::Intent(INTENTS[*intent]), Some(&command(*at)));
             }
             Act::Release { task } => {
                 let id = self.tasks[*task].id.clone();
@@ -296,9 +281,12 @@ impl Model {
         }
     }
 
-    fn judge(&mut self, who: usize, task: usize, to: Target, command: Option<&str>) {
+    fn judge(&mut self, who: usize, task: usize, to: Goal, command: Option<&str>) {
         let (id, actor) = (self.tasks[task].id.clone(), Self::actor(who));
-        let verdict = self.board().judge(&self.rules, &actor, &Move { task: &id, to, command, force: false });
+        let verdict = {
+            let request = Request { command, evidence: Evidence::Assumed, ..Request::new(&id, to) };
+            self.board().admit(&self.rules, &actor, &request)
+        };
         let Ok(verdict) = verdict else { return };
         let flow = self.rules.flow.clone();
         let (from, to) = (verdict.from.clone(), verdict.to.clone());
@@ -306,10 +294,13 @@ impl Model {
         let third = to == StateName::new("Human Needed");
         let by_person = flow.state(self.tasks[task].kind, &from).unwrap().leave.contains(&to);
         assert!(from == to || by_table || by_person || third, "{from} → {to} is not in the table");
-        if verdict.hands_off {
+        if verdict.claim == ClaimEffect::Ended {
             self.claims.remove(&id);
         }
         self.apply(&verdict.changes);
+        if verdict.takes() {
+            self.claims.insert(id, claim(actor.worker, verdict.command));
+        }
     }
 
     fn check(&self) {
@@ -492,4 +483,22 @@ fn nothing_to_do_is_success_and_an_unknown_state_is_mended_by_a_person() {
     sandbox.write_task("u", "title = 'U'\nstate = 'Weird'\n");
     sandbox.ralph(&["move", "u", "backlog"]).ok();
     assert_eq!(sandbox.ralph(&["task", "show", "u", "--json"]).json()["state"], "Backlog");
+}
+
+fn claim(worker: Worker, command: Option<String>) -> Claim {
+    let now = jiff::Timestamp::UNIX_EPOCH;
+    Claim {
+        worker,
+        host: "h".into(),
+        since: now,
+        until: now,
+        held: false,
+        token: "t".into(),
+        command,
+        live: true,
+        remote: None,
+        renewing: None,
+        published: None,
+        foreign: false,
+    }
 }

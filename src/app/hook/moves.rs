@@ -3,8 +3,9 @@
 use super::scene::Scene;
 use super::{Failure, Gate};
 use crate::agent::{Ask, Wish, asks};
-use crate::app::moves::judged;
-use crate::app::proof::refuse_unproven;
+use crate::app::admit::admit;
+use crate::app::moves::goal;
+use crate::board::Request;
 use crate::task::{Task, TaskId};
 use crate::workflow::Command;
 
@@ -77,10 +78,12 @@ fn wrong_command(scene: &Scene<'_>, task: &Task, command: &Command, other: &str)
 
 fn judge(scene: &Scene<'_>, task: &Task, to: &str, ask: &Ask, command: &Command) -> Result<Gate, Failure> {
     let Some(actor) = scene.actor(ask.worker.as_deref()) else { return Ok(Gate::Allow) };
-    let judged = judged(scene.ws, &scene.board, &actor, &task.id, to, Some(&command.name), ask.force)
-        .and_then(|verdict| refuse_unproven(scene.ws, &scene.board, &actor, &task.id, &verdict));
-    match judged {
-        Ok(()) => Ok(Gate::Allow),
+    let admitted = goal(scene.ws, &scene.board, &task.id, to).and_then(|goal| {
+        let request = Request { command: Some(&command.name), force: ask.force, ..Request::new(&task.id, goal) };
+        admit(scene.ws, &scene.board, &actor, &request)
+    });
+    match admitted {
+        Ok(_) => Ok(Gate::Allow),
         Err(failure) => {
             let flow = scene.ws.flow();
             let ends: Vec<String> = command.may_end_in(flow).iter().map(ToString::to_string).collect();

@@ -119,9 +119,11 @@ impl<'a> Scene<'a> {
     /// Who would act: as named in the call itself, else who the host says it is, else whoever ralph thinks.
     pub fn actor(&self, named: Option<&str>) -> Option<Actor> {
         let named = named.and_then(|name| Worker::new(name).ok()).or_else(|| self.worker.clone());
-        let actor = self.ws.actor().ok();
-        let proof = actor.as_ref().and_then(|actor| actor.proof.clone());
-        Some(Actor { worker: named.or_else(|| actor.map(|actor| actor.worker))?, proof })
+        match (named, self.ws.actor()) {
+            (Some(worker), Ok(actor)) => Some(Actor { worker, ..actor }),
+            (Some(worker), Err(_)) => Some(Actor::named(worker)),
+            (None, actor) => actor.ok(),
+        }
     }
 
     /// How to call ralph as this worker.

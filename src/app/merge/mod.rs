@@ -7,11 +7,12 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::admit::admit;
 use super::board_files::BoardFiles;
 use super::moves::{Along, carry_out, missing, move_with_note};
 use super::worktree::{Place, main_branch, place};
 use super::{Failure, FailureKind, Hint, Workspace};
-use crate::board::{Board, Move, Target, Verdict};
+use crate::board::{Admission, Board, Goal, Request};
 use crate::fs;
 use crate::git::{Landing, Prepared, Style};
 use crate::store::BoardLock;
@@ -141,14 +142,14 @@ fn begun(ws: &Workspace, id: &TaskId) -> Result<Option<Begun>, Failure> {
 }
 
 /// The move that ends it; asked for before anything is done, so that nothing is merged in vain.
-fn closing(ws: &Workspace, board: &Board, id: &TaskId, force: bool) -> Result<Verdict, Failure> {
+fn closing(ws: &Workspace, board: &Board, id: &TaskId, force: bool) -> Result<Admission, Failure> {
     let task = board.get(id).ok_or_else(|| missing(ws, board, id))?;
     // On a board whose workflow knows no merging, whoever may close the task may merge it.
-    let (to, command) = match ws.flow().command(COMMAND).ok() {
-        Some(command) => (Target::Intent(Intent::Complete), Some(command.name.as_str())),
-        None => (Target::Intent(Intent::Close), None),
+    let (goal, command) = match ws.flow().command(COMMAND).ok() {
+        Some(command) => (Goal::Intent(Intent::Complete), Some(command.name.as_str())),
+        None => (Goal::Intent(Intent::Close), None),
     };
-    Ok(board.judge(ws.rules(), &ws.actor()?, &Move { task: &task.id, to, command, force })?)
+    admit(ws, board, &ws.actor()?, &Request { command, force, ..Request::new(&task.id, goal) })
 }
 
 /// What the task must have to show. A person may insist.
@@ -270,8 +271,8 @@ fn call_a_person(
     why: &str,
 ) -> Result<StateName, Failure> {
     let command = ws.flow().command(COMMAND).ok().map(|command| command.name.as_str());
-    let asked = Move { task: id, to: Target::Intent(Intent::Escalate), command, force: false };
-    Ok(move_with_note(ws, lock, board, &asked, "merge", why)?.to)
+    let request = Request { command, ..Request::new(id, Goal::Intent(Intent::Escalate)) };
+    Ok(move_with_note(ws, lock, board, &request, "merge", why)?.to)
 }
 
 /// What is left to do once main has it, whoever began it.
@@ -302,15 +303,15 @@ fn settle(
     });
     let board = ws.family(id)?;
     let task = board.get(id).ok_or_else(|| missing(ws, &board, id))?;
-    let verdict = match ws.flow().is_terminal(task.kind, &task.state) {
+    let admission = match ws.flow().is_terminal(task.kind, &task.state) {
         // Somebody was quicker: GitHub closes the issue with the merge, and a sync may have brought that in.
-        true => Ok(Verdict::staying(task.state.clone())),
+        true => Ok(Admission::staying(task.state.clone())),
         false => closing(ws, &board, id, force),
     };
-    let verdict = verdict.map_err(|failure| {
+    let admission = admission.map_err(|failure| {
         failure.advice(format!("{branch} is in {}; `ralph merge {id}` only has to close the task", landing.into))
     })?;
-    let moved = carry_out(ws, lock, &board, id, "merge", verdict)?;
+    let moved = carry_out(ws, lock, &board, id, "merge", admission)?;
     fs::remove(&begun_path(ws, id))?;
     let hooks: &[&str] =
         if style == "ff" { &[] } else { &["pre-merge-commit", "prepare-commit-msg", "commit-msg", "pre-commit"] };

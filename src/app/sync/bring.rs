@@ -1,21 +1,31 @@
 //! One value of GitHub's into a task's file, with all that follows from it on the board.
 
 use super::compare::task_id;
-use super::edits::{FileEdit, github};
+use super::edits::FileEdit;
 use super::local::Local;
 use crate::app::moves::missing;
 use crate::app::{Failure, Workspace};
-use crate::board::{Change, Move, Place, Target};
+use crate::board::{Actor, Change, ClaimEffect, Goal, Place, Refusal, Request};
 use crate::github::{Field, canonical};
-use crate::task::{StateName, TaskId, Value};
+use crate::task::{StateName, TaskId, Value, Worker};
 
 /// What a value changes beside its own key.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Effects {
+    /// Who moved the card, as far as GitHub says.
+    pub mover: Worker,
     /// Of other files, and of the state, which the judge makes.
     pub changes: Vec<Change>,
     /// The move takes the task from whoever holds it.
     pub dropped: bool,
+    /// Why the workflow would not allow the move.
+    pub flag: Option<Refusal>,
+}
+
+impl Effects {
+    pub fn by(mover: Worker) -> Self {
+        Self { mover, changes: Vec::new(), dropped: false, flag: None }
+    }
 }
 
 /// Refused where a rule of the board stands against it.
@@ -42,7 +52,7 @@ pub fn bring(
     }
 }
 
-/// What a person does on GitHub, a person may do; what follows from it follows here too.
+/// A card that somebody moved on GitHub; what follows from it follows here too.
 fn move_to(ws: &Workspace, local: &Local, state: &StateName, effects: &mut Effects) -> Result<(), Failure> {
     let id = &local.id;
     if local.place != Place::Task {
@@ -51,13 +61,11 @@ fn move_to(ws: &Workspace, local: &Local, state: &StateName, effects: &mut Effec
     }
     let board = ws.family(id)?;
     board.get(id).ok_or_else(|| missing(ws, &board, id))?;
-    let asked = Move { task: id, to: Target::State(state.clone()), command: None, force: true };
-    let verdict = board.judge(ws.rules(), &github(), &asked).map_err(|refusal| {
-        let message = format!("{id} cannot be {state} as on GitHub: {refusal}");
-        Failure { message, ..Failure::from(refusal) }
-    })?;
-    effects.changes.extend(verdict.changes);
-    effects.dropped |= verdict.hands_off && board.claim(id).is_some();
+    let request = Request::new(id, Goal::State(state.clone()));
+    let admission = board.admit(ws.rules(), &Actor::outside(effects.mover.clone()), &request)?;
+    effects.changes.extend(admission.changes);
+    effects.dropped |= admission.claim == ClaimEffect::Ended && board.claim(id).is_some();
+    effects.flag = admission.flag;
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use crate::task::{Key, TaskId, Value, Worker};
 
 /// Who did it, in the journal: whatever people do on GitHub, as persons.
 pub fn github() -> Actor {
-    Actor { worker: Worker::new("github").expect("a plain word is a name"), proof: None }
+    Actor::named(Worker::new("github").expect("a plain word is a name"))
 }
 
 pub const VERB: &str = "sync";

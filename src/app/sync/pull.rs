@@ -4,7 +4,7 @@ use super::bring::{Effects, bring};
 use super::compare::{NoteMove, Pair};
 use std::collections::BTreeMap;
 
-use super::edits::{FileEdit, commit};
+use super::edits::{FileEdit, commit, github};
 use super::local::{Local, stem};
 use super::memory::keep_text;
 use crate::app::{Failure, FailureKind, Workspace};
@@ -48,7 +48,7 @@ pub fn take(ws: &Workspace, pair: &Pair<'_>, intake: Intake) -> Result<Taken, Fa
         now,
         taken,
         edit: FileEdit::open(ws, &pair.local.id, &pair.local.place)?,
-        effects: Effects::default(),
+        effects: Effects::by(mover(pair)),
     };
     step.link()?;
     for (field, decision) in &pair.decisions {
@@ -62,6 +62,12 @@ pub fn take(ws: &Workspace, pair: &Pair<'_>, intake: Intake) -> Result<Taken, Fa
         put_away(ws, &lock, pair, &mut taken)?;
     }
     Ok(taken)
+}
+
+/// Who moved the card, as far as GitHub says: whoever chose the value of its field.
+fn mover(pair: &Pair<'_>) -> Worker {
+    let chosen = pair.item.chosen_by.as_ref().and_then(|login| Worker::new(login).ok());
+    chosen.unwrap_or_else(|| github().worker)
 }
 
 /// Whether there is anything to write at all.

@@ -46,7 +46,7 @@ pub fn sync_resolve(ws: &Workspace, id: &TaskId, field: Option<&str>, side: Take
         });
     }
     let mut edit = FileEdit::open(ws, id, &place)?;
-    let mut effects = Effects::default();
+    let mut effects = Effects::by(ws.me()?);
     for name in &names {
         let remote = local.link.conflicts.get(name).cloned().flatten();
         edit.set(Key::new(format!("github.conflict.{name}")), None)?;

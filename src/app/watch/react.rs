@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use super::Watch;
 use super::explain::{HandEdit, Leaves, leaves};
+use crate::app::admit::{Commit, apply};
 use crate::app::reap::{Orphans, reap_from};
 use crate::app::{Failure, FailureKind};
-use crate::board::{Actor, Change, Event, EventKind, Move, Op, Target, Verdict, Via};
+use crate::board::{Actor, Admission, Change, Event, EventKind, Goal, Op, Request, Via};
 use crate::store::BoardLock;
 use crate::task::{Key, Kind, StateName, TaskId, Value, Worker};
 use crate::watch::Dirt;
@@ -75,7 +76,7 @@ impl Watch {
         if let Some((from, to)) = self.moved(edit) {
             // What could not be put right was never left.
             let from = self.owed.remove(id).unwrap_or(from);
-            return self.judge(lock, id, &from, &to, person);
+            return self.take_in_move(lock, edit, &from, &to, person);
         }
         if !existed || old.get(&parent) != new.get(&parent) {
             self.settle_parents(lock, id, person)?;
@@ -94,7 +95,9 @@ impl Watch {
     /// For those who only tell: what the one who reacts will find illegal.
     pub(super) fn illegal(&self, edit: &HandEdit) -> Option<Event> {
         let (from, to) = self.moved(edit)?;
-        self.judged(&edit.id, &from, &to, &self.person().ok()?).err().map(|event| *event)
+        let person = self.person().ok()?;
+        let admission = self.admitted(edit, &from, &to, &person).ok()?;
+        self.illegal_event(edit, &admission, &person)
     }
 
     /// The move that a save is, if it is one.
@@ -103,48 +106,58 @@ impl Watch {
         (from != to && edit.existed && edit.exists).then_some((from, to))
     }
 
-    /// As a move of the person's own would be judged; what is refused is told as an event.
-    fn judged(&self, id: &TaskId, from: &StateName, to: &StateName, person: &Worker) -> Result<Verdict, Box<Event>> {
-        let actor = Actor { worker: person.clone(), proof: None };
-        let asked = Move { task: id, to: Target::State(to.clone()), command: None, force: false };
-        self.board.with_state(id, from).judge(self.ws.rules(), &actor, &asked).map_err(|refusal| {
-            let event = Event::new(EventKind::Illegal, self.ws.now(), Via::Hand, Some(id)).saying(refusal.to_string());
-            Box::new(Event { by: Some(person.clone()), from: Some(from.clone()), to: Some(to.clone()), ..event })
-        })
+    /// What follows from a move that somebody made by hand.
+    fn admitted(
+        &self,
+        edit: &HandEdit,
+        from: &StateName,
+        to: &StateName,
+        person: &Worker,
+    ) -> Result<Admission, Failure> {
+        let board = self.board.with_state(&edit.id, from);
+        // Whoever is named as the new owner in the same save has it.
+        let owner = Key::new("owner");
+        let named = edit.new.get(&owner).filter(|new| edit.old.get(&owner) != Some(*new));
+        let named = named.and_then(|owner| Worker::new(owner.to_string()).ok());
+        let actor = Actor::outside(named.unwrap_or_else(|| person.clone()));
+        let request = Request::new(&edit.id, Goal::State(to.clone()));
+        Ok(board.admit(self.ws.rules(), &actor, &request)?)
     }
 
-    fn judge(
+    fn illegal_event(&self, edit: &HandEdit, admission: &Admission, person: &Worker) -> Option<Event> {
+        let refusal = admission.flag.as_ref()?;
+        let event =
+            Event::new(EventKind::Illegal, self.ws.now(), Via::Hand, Some(&edit.id)).saying(refusal.to_string());
+        let (from, to) = (Some(admission.from.clone()), Some(admission.to.clone()));
+        Some(Event { by: Some(person.clone()), from, to, ..event })
+    }
+
+    fn take_in_move(
         &mut self,
         lock: &BoardLock,
-        id: &TaskId,
+        edit: &HandEdit,
         from: &StateName,
         to: &StateName,
         person: &Worker,
     ) -> Result<Vec<Event>, Failure> {
-        let actor = Actor { worker: person.clone(), proof: None };
-        let verdict = match self.judged(id, from, to, person) {
-            Ok(verdict) => verdict,
-            Err(event) => {
-                self.put_right(lock, id, from, &actor)?;
-                return Ok(vec![*event]);
-            }
-        };
-        let ws = &self.ws;
-        let along: Vec<Change> = verdict.changes.into_iter().filter(|change| !change.is_state_of(id)).collect();
-        if !along.is_empty() && ws.commit_as(lock, Op::new("move", along), &actor).is_err() {
-            self.settle_parents(lock, id, person)?;
-        } else if verdict.hands_off && self.board.claim(id).is_some() {
-            ws.drop_claim(id)?;
+        let id = &edit.id;
+        let mut admission = self.admitted(edit, from, to, person)?;
+        let event = self.illegal_event(edit, &admission, person);
+        let actor = Actor::named(person.clone());
+        if event.is_some() && self.wanted.enforce {
+            self.put_back(lock, id, from, &actor)?;
+            return Ok(event.into_iter().collect());
         }
-        self.take_lock(lock, id, to, &actor)?;
-        Ok(Vec::new())
+        // The file says the new state already.
+        admission.changes.retain(|change| !change.is_state_of(id));
+        if apply(&self.ws, lock, &self.board, id, &admission, &Commit::new("move", &actor)).is_err() {
+            self.settle_parents(lock, id, person)?;
+        }
+        Ok(event.into_iter().collect())
     }
 
-    /// Back to where it was, if that is wanted; else its parents are brought to where they belong.
-    fn put_right(&mut self, lock: &BoardLock, id: &TaskId, from: &StateName, actor: &Actor) -> Result<(), Failure> {
-        if !self.wanted.enforce {
-            return self.settle_parents(lock, id, &actor.worker);
-        }
+    /// Back to where it was. Where the file was saved again meanwhile, the next save is judged from there.
+    fn put_back(&mut self, lock: &BoardLock, id: &TaskId, from: &StateName, actor: &Actor) -> Result<(), Failure> {
         let said = leaves(self.mirror.text(id)).remove(&Key::new("state"));
         let back = Change::set(id, "state", said, Some(Value::text(from)));
         if self.ws.commit_as(lock, Op::new("enforce", vec![back]), actor).is_err() {
@@ -153,22 +166,11 @@ impl Watch {
         Ok(())
     }
 
-    /// Who saves a lock works on it; a lock that is nobody's would be given back at once.
-    fn take_lock(&self, lock: &BoardLock, id: &TaskId, to: &StateName, actor: &Actor) -> Result<(), Failure> {
-        let Some(task) = self.board.get(id) else { return Ok(()) };
-        let is_lock = self.ws.flow().state(task.kind, to).is_some_and(|state| state.lock);
-        if is_lock && task.owner.is_none() && self.board.claim(id).is_none() {
-            let owner = Change::set(id, "owner", None, Some(Value::text(&actor.worker)));
-            self.ws.commit_as(lock, Op::new("claim", vec![owner]), actor)?;
-        }
-        Ok(())
-    }
-
     /// A parent is never ahead of its children, and never behind the least of them.
     fn settle_parents(&self, lock: &BoardLock, id: &TaskId, person: &Worker) -> Result<(), Failure> {
         let changes = self.board.parents_over(std::slice::from_ref(id), self.ws.rules());
         if !changes.is_empty() {
-            let actor = Actor { worker: person.clone(), proof: None };
+            let actor = Actor::named(person.clone());
             self.ws.commit_as(lock, Op::new("advance", changes), &actor)?;
         }
         Ok(())

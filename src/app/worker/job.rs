@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::attempts;
 use crate::app::runs::{Outcome, Run};
 use crate::app::{Failure, Workspace};
-use crate::board::ClaimAsk;
+use crate::board::Request;
 use crate::task::{Task, TaskId, Worker};
 
 #[derive(Debug, Clone)]
@@ -20,8 +20,8 @@ pub struct Job {
 }
 
 impl Job {
-    pub(super) fn claim(&self) -> ClaimAsk<'_> {
-        ClaimAsk { task: &self.task, command: Some(&self.command), step: self.step.as_ref(), force: false }
+    pub(super) fn claim(&self) -> Request<'_> {
+        Request { step: self.step.as_ref(), ..Request::claim(&self.task, Some(&self.command)) }
     }
 
     /// The record of a run that begins now.

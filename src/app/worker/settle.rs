@@ -6,7 +6,7 @@ use super::{Job, attempts};
 use crate::app::moves::move_with_note;
 use crate::app::runs::{Outcome, Run, tail};
 use crate::app::{Failure, Workspace};
-use crate::board::{Ended, Move, Target};
+use crate::board::{Ended, Goal, Request};
 use crate::store::new_note;
 use crate::task::{StateName, Task};
 use crate::workflow::Intent;
@@ -132,9 +132,8 @@ pub(super) fn call_a_person(ws: &Workspace, job: &Job, run: &mut Run, reasons: &
         format!("`{}` needs a person:\n\n{listed}{said}\nAll of it: `ralph runs show {}`\n", job.command, run.id);
     let lock = ws.lock()?;
     let board = ws.family(&job.task)?;
-    let asked =
-        Move { task: &job.task, to: Target::Intent(Intent::Escalate), command: Some(&job.command), force: false };
-    match move_with_note(ws, &lock, &board, &asked, "escalate", &note) {
+    let request = Request { command: Some(&job.command), ..Request::new(&job.task, Goal::Intent(Intent::Escalate)) };
+    match move_with_note(ws, &lock, &board, &request, "escalate", &note) {
         Ok(_) => {
             drop(lock);
             attempts::forget(ws, &job.task)
@@ -157,8 +156,8 @@ pub(super) fn send_back(ws: &Workspace, job: &Job, why: &str) -> Result<(), Fail
     let Some(to) = command.back.clone() else { return Ok(()) };
     let lock = ws.lock()?;
     let board = ws.family(&job.task)?;
-    let asked = Move { task: &job.task, to: Target::State(to), command: Some(&job.command), force: false };
-    move_with_note(ws, &lock, &board, &asked, "move", why)?;
+    let request = Request { command: Some(&job.command), ..Request::new(&job.task, Goal::State(to)) };
+    move_with_note(ws, &lock, &board, &request, "move", why)?;
     Ok(())
 }
 

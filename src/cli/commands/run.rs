@@ -14,7 +14,7 @@ use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::Signals;
 
 use crate::app::{self, Failure};
-use crate::board::ClaimAsk;
+use crate::board::Request;
 use crate::cli::args::{Become, Guarded, Run};
 use crate::cli::{Answer, Outcome, Session};
 
@@ -25,7 +25,7 @@ pub fn run(session: &Session<'_>, args: &Run) -> Answer {
         let signals = watched(&[])?;
         let mut guard = itself()?;
         guard.arg("guarded").arg(std::process::id().to_string());
-        let asked = ClaimAsk { task: &id, command: args.acting.command.as_deref(), step: None, force: false };
+        let asked = Request::claim(&id, args.acting.command.as_deref());
         let mut running = app::start_run(ws, &asked, args.reach.reach(), guard, &args.program)?;
         pass_on(signals, running.child.id());
         let status = running.wait(ws)?;

@@ -1,4 +1,4 @@
-//! `update_workflow_state`, and how a move with its fields is carried out: a lock is a claim.
+//! `update_workflow_state`, and how a move with its fields is carried out.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::shape::Around;
 use super::tool;
-use crate::app::{self, Failure, Moved, Reach, SaveAsk, Saved};
+use crate::app::{self, Failure, Moved, SaveAsk, Saved};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::tool::{Nature, Tool};
 use crate::task::{Kind, StateName, TaskId};
@@ -81,29 +81,20 @@ fn translated(call: &Call<'_>, asked: SaveAsk) -> Result<SaveAsk, Failure> {
 }
 
 fn saved(call: &Call<'_>, id: &TaskId, asked: &SaveAsk) -> Result<Saved, Failure> {
-    let (ws, Some(typed)) = (call.ws, &asked.to) else { return app::save(call.ws, id, asked) };
-    let task = app::show(ws, id)?.task;
-    call.refuse_waiting(id, &task.state)?;
-    let command = asked.command.as_deref().map(|name| ws.flow().command(name)).transpose()?;
-    let target = command.and_then(|command| target(call, command, typed));
-    let here = target.as_ref().is_some_and(|target| target.as_str() == task.state);
-    let lock = target.is_some() && target.as_ref() == command.and_then(|command| command.lock.as_ref());
-    if lock && here {
-        return taken_up(call, id, asked);
-    }
-    match app::save(ws, id, asked) {
-        // Somebody was quicker to move it: what counts is who has it.
-        Ok(saved) if lock && saved.moved.as_ref().is_some_and(|moved| moved.from == moved.to) => {
-            taken_up(call, id, &SaveAsk { fields: Vec::new(), ..asked.clone() })
-        }
-        Ok(saved) => Ok(saved),
+    match app::save(call.ws, id, asked) {
         // A part of a split issue is where the split leaves it.
-        Err(failure) if failure.code == "small-enough" && here => {
+        Err(failure) if failure.code == "small-enough" => {
+            let task = app::show(call.ws, id)?.task;
+            let command = asked.command.as_deref().map(|name| call.ws.flow().command(name)).transpose()?;
+            let target = command.zip(asked.to.as_deref()).and_then(|(command, typed)| target(call, command, typed));
+            if !target.is_some_and(|target| target.as_str() == task.state) {
+                return Err(failure);
+            }
             let fields = SaveAsk { to: None, command: None, ..asked.clone() };
-            let changes = if fields.fields.is_empty() { Vec::new() } else { app::save(ws, id, &fields)?.changes };
+            let changes = if fields.fields.is_empty() { Vec::new() } else { app::save(call.ws, id, &fields)?.changes };
             Ok(Saved { task: id.clone(), changes, moved: Some(stays(id, &task.state, asked)) })
         }
-        Err(failure) => Err(failure),
+        saved => saved,
     }
 }
 
@@ -112,18 +103,6 @@ fn target(call: &Call<'_>, command: &Command, typed: &str) -> Option<StateName> 
         Some(intent) => command.intend(intent, call.ws.flow()),
         None => call.ws.flow().find_state(Kind::Issue, typed).ok().map(|state| state.name.clone()),
     }
-}
-
-/// A lock state that nobody holds is not locked yet: the claim decides. It comes before the fields, which could be set by then,
-/// so that a refusal leaves nothing behind.
-fn taken_up(call: &Call<'_>, id: &TaskId, asked: &SaveAsk) -> Result<Saved, Failure> {
-    app::check_fields(call.ws, &asked.fields)?;
-    let claimed = app::claim(call.ws, id, asked.command.as_deref(), false, Reach::default())?;
-    let rest = SaveAsk { to: None, command: None, ..asked.clone() };
-    let more = !rest.fields.is_empty() || rest.note.is_some();
-    let changes = if more { app::save(call.ws, id, &rest)?.changes } else { Vec::new() };
-    let moved = Moved { changed: !claimed.renewed, ..stays(id, claimed.state.as_str(), asked) };
-    Ok(Saved { task: id.clone(), changes, moved: Some(moved) })
 }
 
 fn stays(id: &TaskId, state: &str, asked: &SaveAsk) -> Moved {

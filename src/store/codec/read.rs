@@ -86,6 +86,7 @@ impl Reader<'_> {
                 "created" => task.created = self.time(value),
                 "description" => description = self.description(value),
                 "artifacts" => task.artifacts = self.artifacts(value),
+                "attention" => task.attention = self.text_of("attention", value).map(str::to_owned),
                 "review" => task.rejections = rejections(value),
                 "github" => task.github = self.github(value),
                 "id" if self.text_of("id", value).is_some_and(|text| text != id.as_str()) => {

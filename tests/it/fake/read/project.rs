@@ -200,6 +200,7 @@ pub(super) fn value_field(world: &World, item: &str, field: &str, ask: &Ask<'_>)
     Ok(Some(match (ask.field, &value.set) {
         ("id", _) => leaf(value.id.as_str()),
         ("updatedAt", _) => time(value.updated),
+        ("creator", _) => super::actor(world, &value.by),
         ("optionId", Setting::Option(id)) => leaf(id.as_str()),
         ("name", Setting::Option(id)) => super::maybe_text(option(id).map(|o| o.name.as_str())),
         ("text", Setting::Text(text)) | ("date", Setting::Date(text)) => leaf(text.as_str()),

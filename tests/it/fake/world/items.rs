@@ -146,7 +146,7 @@ impl World {
     /// Sets or clears a value. The item is updated then, the issue is not (§0.8).
     pub(in super::super) fn set_value(&mut self, item: &str, field: &str, set: Option<Setting>) {
         let now = self.now;
-        let id = self.new_id("PVTFSV");
+        let (id, by) = (self.new_id("PVTFSV"), self.viewer.clone());
         let Some(item) = self.items.get_mut(item) else {
             return;
         };
@@ -155,7 +155,7 @@ impl World {
             return;
         }
         match set {
-            Some(set) => item.values.insert(field.into(), FieldValue { id, updated: now, set }),
+            Some(set) => item.values.insert(field.into(), FieldValue { id, by, updated: now, set }),
             None => item.values.remove(field),
         };
         item.updated = now;

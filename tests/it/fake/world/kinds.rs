@@ -159,6 +159,8 @@ pub enum Content {
 #[derive(Clone, Debug)]
 pub struct FieldValue {
     pub id: Id,
+    /// The login of whoever chose it.
+    pub by: String,
     pub updated: Timestamp,
     pub set: Setting,
 }

@@ -1,26 +1,29 @@
 //! What a move that is allowed changes: the task, its group, its parents, its owner, and the count of rejections.
 
-use super::judge::Court;
-use super::{Change, Refusal, Verdict};
+use super::case::Case;
+use super::{Admission, ClaimEffect};
+use crate::board::{Change, Refusal};
 use crate::task::{Key, StateName, Value};
-use crate::workflow::Command;
+use crate::workflow::{Command, Sizes};
 
 const ITERATION: &str = "needs-iteration";
 
-impl Court<'_> {
-    pub(super) fn verdict(&self, command: Option<&Command>, to: StateName, forced: bool) -> Result<Verdict, Refusal> {
+impl Case<'_> {
+    pub fn effect(&self, command: Option<&Command>, to: StateName, forced: bool) -> Result<Admission, Refusal> {
         let rejected = command.is_some_and(|c| c.iterate.as_ref() == Some(&to) && self.task.state != to);
         let rejections = self.task.rejections + u32::from(rejected);
-        let too_often = rejected && rejections >= self.rules.max_rejections;
+        // What happened elsewhere stays as it is there; a redirected state would be sent back and forth.
+        let too_often = rejected && rejections >= self.rules.max_rejections && !self.actor.is_outside();
         let to = if too_often { self.rules.flow.escalation().cloned().unwrap_or(to) } else { to };
         let lock = command.and_then(|command| command.lock.as_ref()) == Some(&to);
         let free_lock = self.is_free() && self.rules.flow.state(self.task.kind, &to).is_some_and(|state| state.lock);
         // To leave a task where it is, is an end too, where the command has a mark for it.
         let stays = self.task.state == to && command.is_some_and(|command| command.stay.is_some());
-        let hands_off = !lock && !free_lock && (self.task.state != to || stays);
+        let splits = self.task.state == to && self.splits(command);
+        let hands_off = !lock && !free_lock && (self.task.state != to || stays || splits);
         let moved = self.moved_along(command, &to)?;
         let mut changes = Vec::new();
-        for (at, state) in moved.iter().filter(|_| !stays) {
+        for (at, state) in moved.iter().filter(|(at, state)| self.board.tasks()[*at].state != *state) {
             let task = &self.board.tasks()[*at];
             changes.push(Change::set(&task.id, "state", Some(Value::text(&task.state)), Some(Value::text(state))));
         }
@@ -29,6 +32,7 @@ impl Court<'_> {
             changes.push(Change::set(&self.task.id, "review.rejections", old, Some(Value::Integer(rejections.into()))));
         }
         changes.extend(self.labels(rejected, stays, command, &to));
+        changes.extend(self.settled());
         if hands_off && self.task.owner.is_some() {
             changes.push(Change::set(&self.task.id, "owner", self.task.value(&Key::new("owner")), None));
         }
@@ -39,14 +43,15 @@ impl Court<'_> {
         }
         let others = moved.iter().chain(&parents).filter(|(at, _)| *at != self.at);
         let along = others.map(|(at, state)| (self.board.tasks()[*at].id.clone(), state.clone())).collect();
-        let changes = if self.task.state == to && !stays { Vec::new() } else { changes };
-        Ok(Verdict {
+        let changes = if self.task.state == to && !stays && !splits { Vec::new() } else { changes };
+        Ok(Admission {
             from: self.task.state.clone(),
             to,
             command: command.map(|c| c.name.clone()),
             changes,
-            hands_off,
+            claim: if hands_off { ClaimEffect::Ended } else { ClaimEffect::Unchanged },
             forced,
+            flag: None,
             along,
         })
     }
@@ -57,17 +62,34 @@ impl Court<'_> {
         // A person is called for one task; the others go on without the lock.
         let escalates = self.rules.flow.escalation() == Some(to);
         if !escalates && command.is_some_and(|command| command.group) {
-            let group = self.board.group_of(self.at, self.links, self.rules)?;
+            let group = match self.board.group_of(self.at, self.links, self.rules) {
+                Err(_) if self.actor.is_outside() => return Ok(moved),
+                group => group?,
+            };
             let along = |&&at: &&usize| at != self.at && self.board.tasks()[at].state == self.task.state;
-            let held = group.members.iter().filter(along).map(|&at| &self.board.tasks()[at].id);
-            for id in held {
-                if let Some(claim) = self.board.claim(id).filter(|claim| claim.live) {
-                    return Err(Refusal::held(id, claim));
+            for &at in group.members.iter().filter(along) {
+                let id = &self.board.tasks()[at].id;
+                match self.board.claim(id).filter(|claim| claim.live) {
+                    None => moved.push((at, to.clone())),
+                    // One that somebody else holds stays theirs.
+                    Some(_) if self.actor.is_outside() => {}
+                    Some(claim) => return Err(Refusal::held(id, claim)),
                 }
             }
-            moved.extend(group.members.iter().filter(along).map(|&at| (at, to.clone())));
         }
         Ok(moved)
+    }
+
+    /// Whoever has the task to split it is done with it, though it may stay where it is.
+    fn splits(&self, command: Option<&Command>) -> bool {
+        command.is_some_and(|command| command.sizes == Sizes::Oversized) && self.is_mine()
+    }
+
+    /// Whoever moves a task on has seen what was flagged.
+    fn settled(&self) -> Option<Change> {
+        let key = Key::new("attention");
+        let old = self.task.value(&key)?;
+        Some(Change::Set { task: self.task.id.clone(), key, old: Some(old), new: None })
     }
 
     /// A rejected plan is marked, until a new one is there; so is what a command left where it was, until it moves.

@@ -1,0 +1,81 @@
+//! One request before the board: who asks about which task, and the questions that every decision starts with.
+
+use super::super::{Actor, ActorKind, Board, Links, Refusal, Rules};
+use crate::task::{Kind, Task, TaskId};
+use crate::workflow::{Command, Role};
+
+pub(super) struct Case<'a> {
+    pub board: &'a Board,
+    pub links: &'a Links<'a>,
+    pub rules: &'a Rules,
+    pub actor: &'a Actor,
+    pub at: usize,
+    pub task: &'a Task,
+}
+
+impl<'a> Case<'a> {
+    pub fn new(
+        board: &'a Board,
+        links: &'a Links<'a>,
+        rules: &'a Rules,
+        actor: &'a Actor,
+        id: &TaskId,
+    ) -> Result<Self, Refusal> {
+        let at = board.index_of(id).ok_or_else(|| Refusal::Missing(id.clone()))?;
+        Ok(Self { board, links, rules, actor, at, task: &board.tasks()[at] })
+    }
+
+    pub fn role(&self) -> Option<&'a str> {
+        self.actor.role(self.rules)
+    }
+
+    pub fn is_person(&self) -> bool {
+        self.actor.kind == ActorKind::Named && self.role().is_none()
+    }
+
+    /// Steps of a team, and boards whose workflow has no commands: every move between states is allowed.
+    pub fn is_free(&self) -> bool {
+        self.task.kind == Kind::Step || self.rules.flow.commands().is_empty()
+    }
+
+    pub fn is_lock(&self, state: &crate::task::StateName) -> bool {
+        self.rules.flow.state(self.task.kind, state).is_some_and(|state| state.lock)
+    }
+
+    /// Whether the actor holds the task's own claim.
+    pub fn is_mine(&self) -> bool {
+        self.board.claim(&self.task.id).is_some_and(|claim| claim.live && claim.is_of(&self.actor.worker))
+    }
+
+    /// Whether the actor may insist, and does.
+    pub fn insists(&self, force: bool) -> bool {
+        self.rules.insists(self.actor, force)
+    }
+
+    /// Refuses over a live claim of somebody else, and a claim of one's own that was lost since.
+    pub fn refuse_strangers(&self, force: bool) -> Result<(), Refusal> {
+        let id = &self.task.id;
+        let claim = self.board.binding_claim(self.at);
+        let proof = self.actor.proof_for(id);
+        match (claim, proof) {
+            (Some((held, claim)), _) if !claim.is_of(&self.actor.worker) => match self.insists(force) {
+                true => Ok(()),
+                false => Err(Refusal::held(held, claim)),
+            },
+            (Some((_, claim)), Some(proof)) if claim.proof(id) != proof => Err(Refusal::Lost { task: id.clone() }),
+            (None, Some(_)) => Err(Refusal::Lost { task: id.clone() }),
+            _ => Ok(()),
+        }
+    }
+
+    pub fn refuse_other_roles(&self, command: &Command) -> Result<(), Refusal> {
+        let Some(role) = self.role().filter(|role| !command.is_for(role, self.rules.mode)) else { return Ok(()) };
+        let is_for = |other: &&Role| command.is_for(&other.name, self.rules.mode);
+        let roles = self.rules.flow.roles().iter().filter(is_for).map(|role| role.name.clone()).collect();
+        Err(Refusal::NotYourCommand { command: command.name.clone(), role: role.to_owned(), roles })
+    }
+
+    pub fn is_oversized(&self) -> bool {
+        self.task.estimate.is_some_and(|estimate| estimate.is_oversized())
+    }
+}

@@ -1,0 +1,165 @@
+//! Claims: a task in one worker's hands, for a command or for none.
+
+use super::case::Case;
+use super::{Admission, ClaimEffect, Request};
+use crate::board::{Actor, Change, Claim, Refusal, Rules};
+use crate::task::{Key, Kind, Task, Value};
+use crate::workflow::{Command, Sizes};
+
+impl<'a> Case<'a> {
+    pub fn claim(&self, request: &Request<'_>) -> Result<Admission, Refusal> {
+        let others = self.board.binding_claim(self.at).filter(|(_, claim)| !claim.is_of(&self.actor.worker));
+        if let Some((held, claim)) = others.filter(|_| !request.force) {
+            return Err(Refusal::held(held, claim));
+        }
+        self.refuse_finished()?;
+        match self.claimed_for(request)? {
+            Some(command) => self.take_for(command, request),
+            None => self.take_plainly(request),
+        }
+    }
+
+    /// The move into the command's lock, or only the claim where the command has none or the task is there already.
+    pub fn take_for(&self, command: &Command, request: &Request<'_>) -> Result<Admission, Refusal> {
+        self.refuse_finished()?;
+        self.refuse_other_roles(command)?;
+        let own = self.own_claim();
+        let renews = own.is_some_and(|own| own.command.as_ref() == Some(&command.name));
+        let enters = command.lock.as_ref().filter(|lock| **lock != self.task.state);
+        let admission = match enters {
+            // What is in hand stays so, whatever blocks it since.
+            _ if renews => self.kept(Some(command)),
+            Some(lock) => {
+                let forced = self.allowed(request, Some(command), lock)?;
+                self.effect(Some(command), lock.clone(), forced)?
+            }
+            None => match self.not_startable(command).filter(|_| !self.insists(request.force)) {
+                Some(refusal) => return Err(refusal),
+                None => self.kept(Some(command)),
+            },
+        };
+        if !renews {
+            self.refuse_lacking(command)?;
+        }
+        self.taken(admission, request)
+    }
+
+    /// A claim without a command leaves the state, unless the workflow says where a claim leads.
+    fn take_plainly(&self, request: &Request<'_>) -> Result<Admission, Refusal> {
+        let leads = self.rules.flow.state(self.task.kind, &self.task.state).and_then(|state| state.claim.clone());
+        let admission = match leads.filter(|_| self.own_claim().is_none()) {
+            Some(to) => self.effect(None, to, false)?,
+            None => self.kept(None),
+        };
+        self.taken(admission, request)
+    }
+
+    /// With the actor as holder and owner, and the step that is served in hand.
+    fn taken(&self, mut admission: Admission, request: &Request<'_>) -> Result<Admission, Refusal> {
+        self.refuse_too_many()?;
+        self.own(&mut admission.changes);
+        let step = request.step.and_then(|step| self.board.get(step));
+        admission.changes.extend(step.into_iter().flat_map(|step| step_in_hand(step, self.actor, self.rules)));
+        admission.claim = if self.own_claim().is_some() { ClaimEffect::Renewed } else { ClaimEffect::Taken };
+        Ok(admission)
+    }
+
+    fn kept(&self, command: Option<&Command>) -> Admission {
+        let command = command.map(|command| command.name.clone());
+        Admission { command, ..Admission::staying(self.task.state.clone()) }
+    }
+
+    fn own_claim(&self) -> Option<&'a Claim> {
+        self.board.claim(&self.task.id).filter(|claim| claim.live && claim.is_of(&self.actor.worker))
+    }
+
+    fn refuse_finished(&self) -> Result<(), Refusal> {
+        match self.rules.flow.is_terminal(self.task.kind, &self.task.state) {
+            true => Err(Refusal::Finished { task: self.task.id.clone(), state: self.task.state.clone() }),
+            false => Ok(()),
+        }
+    }
+
+    /// Limits hold for whoever takes one more, not for whoever has it already.
+    pub fn refuse_too_many(&self) -> Result<(), Refusal> {
+        match self.is_mine() {
+            true => Ok(()),
+            false => self.board.refuse_too_many(self.rules, &self.actor.worker),
+        }
+    }
+
+    /// The documents that a worker needs to begin; a person knows what they do.
+    fn refuse_lacking(&self, command: &Command) -> Result<(), Refusal> {
+        match self.role() {
+            Some(_) => self.rules.refuse_lacking(self.task, command, self.actor, false),
+            None => Ok(()),
+        }
+    }
+
+    /// The actor owns the task, whatever else the changes say about its owner.
+    pub fn own(&self, changes: &mut Vec<Change>) {
+        let (id, owner) = (&self.task.id, Key::new("owner"));
+        let (old, new) = (self.task.value(&owner), Some(Value::text(&self.actor.worker)));
+        changes.retain(|change| !matches!(change, Change::Set { task, key, .. } if task == id && *key == owner));
+        if old != new {
+            changes.push(Change::Set { task: id.clone(), key: owner, old, new });
+        }
+    }
+
+    /// The command a claim is for: named, that of the claim being renewed, or the only one that the role leaves.
+    fn claimed_for(&self, request: &Request<'_>) -> Result<Option<&'a Command>, Refusal> {
+        let flow = &self.rules.flow;
+        let own = self.own_claim().and_then(|claim| claim.command.as_deref());
+        if let Some(name) = request.command.or(own) {
+            return Ok(Some(flow.command(name)?));
+        }
+        let Some(role) = self.role().filter(|_| self.task.kind != Kind::Step && !flow.commands().is_empty()) else {
+            return Ok(None);
+        };
+        let Some(state) = flow.state(self.task.kind, &self.task.state) else { return Ok(None) };
+        let sized = |command: &Command| command.sizes != Sizes::Oversized || self.is_oversized();
+        let fits = |command: &&Command| {
+            (command.takes(state, self.rules.mode) && sized(command)) || command.lock.as_ref() == Some(&state.name)
+        };
+        let found: Vec<&Command> = flow.commands_of(role, self.rules.mode).filter(fits).collect();
+        let task = self.task.id.clone();
+        match found.as_slice() {
+            [] => Err(Refusal::NotIntake { task, role: role.to_owned(), state: state.name.clone() }),
+            [one] => Ok(Some(one)),
+            many => {
+                let choices = many.iter().map(|command| command.name.clone()).collect();
+                Err(Refusal::NeedsCommand { task, choices })
+            }
+        }
+    }
+
+    /// Why a command cannot be taken up where the task is: it starts elsewhere, or the task is not fit for it.
+    fn not_startable(&self, command: &Command) -> Option<Refusal> {
+        let state = self.rules.flow.state(self.task.kind, &self.task.state);
+        let locked = command.lock.as_ref() == Some(&self.task.state);
+        if !locked && !state.is_some_and(|state| command.takes(state, self.rules.mode)) {
+            return Some(Refusal::NotStart {
+                task: self.task.id.clone(),
+                state: self.task.state.clone(),
+                command: command.name.clone(),
+                from: command.from.clone(),
+            });
+        }
+        self.board.unfit(self.at, command, self.rules, self.links)
+    }
+}
+
+/// The step of a team, with its worker.
+fn step_in_hand(step: &Task, actor: &Actor, rules: &Rules) -> Vec<Change> {
+    let lock = rules.flow.states_of(step.kind).iter().find(|state| state.lock);
+    let mut changes: Vec<Change> = lock
+        .filter(|lock| lock.name != step.state)
+        .map(|lock| Change::set(&step.id, "state", Some(Value::text(&step.state)), Some(Value::text(&lock.name))))
+        .into_iter()
+        .collect();
+    let (old, new) = (step.value(&Key::new("owner")), Some(Value::text(&actor.worker)));
+    if old != new {
+        changes.push(Change::set(&step.id, "owner", old, new));
+    }
+    changes
+}

@@ -1,0 +1,141 @@
+//! Admission: the one place that decides whether a task may change its state, and everything that follows if it may.
+//!
+//! Every way to change a state (a command, an editor, a card on GitHub, a tool call, a worker's turn) builds a [`Request`]
+//! and calls [`Board::admit`]. The answer is the whole effect as a value: the changes to the task, its group and its
+//! parents, its owner, and what happens to the claim. The caller commits the changes in one step and applies the
+//! [`ClaimEffect`]. Nothing here reads a file or a clock, so a look ahead is the same call without the commit.
+
+mod case;
+mod claim;
+mod effect;
+mod evidence;
+mod moves;
+mod outside;
+mod table;
+#[cfg(test)]
+mod tests;
+mod undo;
+
+use super::{Actor, Board, Change, Refusal, Rules};
+use crate::task::{StateName, TaskId};
+use crate::workflow::Intent;
+use case::Case;
+
+pub use evidence::{Ending, Evidence, Proof};
+
+/// A change of state as it is asked for.
+#[derive(Debug, Clone)]
+pub struct Request<'a> {
+    pub task: &'a TaskId,
+    pub goal: Goal,
+    /// The command that the actor works as; found by role and state where it is left out.
+    pub command: Option<&'a str>,
+    /// A person insists; it is journaled.
+    pub force: bool,
+    /// The step of a team that a claim serves.
+    pub step: Option<&'a TaskId>,
+    /// What a worker has to show for its work.
+    pub evidence: Evidence,
+}
+
+/// Where a request leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Goal {
+    State(StateName),
+    Intent(Intent),
+    /// The task for oneself, in whatever state that leads to.
+    Claim,
+}
+
+/// The whole effect of a request that is admitted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Admission {
+    pub from: StateName,
+    pub to: StateName,
+    pub command: Option<String>,
+    /// All that changes on the board, to be committed together.
+    pub changes: Vec<Change>,
+    pub claim: ClaimEffect,
+    /// Allowed only because a person insisted.
+    pub forced: bool,
+    /// Why the workflow would not allow it: it happened outside of ralph, and a person should look at it.
+    pub flag: Option<Refusal>,
+    /// Other tasks that move along, with where they go.
+    pub along: Vec<(TaskId, StateName)>,
+}
+
+/// What happens to the claim on the task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClaimEffect {
+    Unchanged,
+    /// It becomes the actor's.
+    Taken,
+    /// It is the actor's already, and its lease begins anew.
+    Renewed,
+    /// The work is handed on: whoever holds it holds it no more.
+    Ended,
+}
+
+impl<'a> Request<'a> {
+    pub fn new(task: &'a TaskId, goal: Goal) -> Self {
+        Self { task, goal, command: None, force: false, step: None, evidence: Evidence::default() }
+    }
+
+    /// A claim, for a command or for whatever the task needs.
+    pub fn claim(task: &'a TaskId, command: Option<&'a str>) -> Self {
+        Self { command, ..Self::new(task, Goal::Claim) }
+    }
+}
+
+impl Admission {
+    /// Nothing moves.
+    pub fn staying(state: StateName) -> Self {
+        Self {
+            from: state.clone(),
+            to: state,
+            command: None,
+            changes: Vec::new(),
+            claim: ClaimEffect::Unchanged,
+            forced: false,
+            flag: None,
+            along: Vec::new(),
+        }
+    }
+
+    /// Whether it counts as a rejection, wherever it leads.
+    pub fn is_rejection(&self) -> bool {
+        let counts = |change: &Change| matches!(change, Change::Set { key, .. } if key.as_str() == "review.rejections");
+        self.changes.iter().any(counts)
+    }
+
+    /// Whether the task is in the actor's hands afterwards.
+    pub fn takes(&self) -> bool {
+        matches!(self.claim, ClaimEffect::Taken | ClaimEffect::Renewed)
+    }
+}
+
+impl Board {
+    /// Decides a change of state: by the workflow's table, the claims that are live, the limits of the roles, what the task
+    /// and its group need, and what the actor has to show.
+    ///
+    /// A worker or program is held to the table. A person is refused what the table refuses unless they insist. What an
+    /// outside system reports has happened already: it is always admitted, and flagged where the table refuses it.
+    pub fn admit(&self, rules: &Rules, actor: &Actor, request: &Request<'_>) -> Result<Admission, Refusal> {
+        let links = super::Links::new(self);
+        let case = Case::new(self, &links, rules, actor, request.task)?;
+        match &request.goal {
+            Goal::Claim => case.claim(request),
+            _ if actor.is_outside() => case.outside(request),
+            _ => case.moved(request),
+        }
+    }
+
+    /// What the actor would have to show for this request; the caller gathers it and asks again.
+    pub fn proofs(&self, rules: &Rules, actor: &Actor, request: &Request<'_>) -> Vec<Proof> {
+        let request = Request { evidence: Evidence::Assumed, ..request.clone() };
+        match self.admit(rules, actor, &request) {
+            Ok(admission) => evidence::proofs(rules, actor, &admission),
+            Err(_) => Vec::new(),
+        }
+    }
+}

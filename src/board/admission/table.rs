@@ -1,0 +1,276 @@
+//! The workflow's table: which command a move is made as, where it leads, and whether it is allowed.
+
+use super::case::Case;
+use super::{Goal, Request};
+use crate::board::{ActorKind, Refusal};
+use crate::task::{Kind, StateName, Task, TaskId};
+use crate::workflow::{Command, Intent, Sizes};
+
+impl<'a> Case<'a> {
+    /// The command that is acted as: named, or the only one that fits; a person may do without.
+    pub(super) fn command(&self, request: &Request<'_>) -> Result<Option<&'a Command>, Refusal> {
+        let flow = &self.rules.flow;
+        if let Some(name) = request.command {
+            let command = flow.command(name)?;
+            return self.refuse_other_roles(command).map(|()| Some(command));
+        }
+        // A person who moves a task to where it is does nothing; a worker says that it stays.
+        let idle = self.role().is_none() && request.goal == Goal::State(self.task.state.clone());
+        if self.is_free() || idle {
+            return Ok(None);
+        }
+        let oversized = self.is_oversized();
+        let sized = |command: &&Command| command.sizes != Sizes::Oversized || oversized;
+        let mine = |command: &&Command| self.role().is_none_or(|role| command.is_for(role, self.rules.mode));
+        let fits = |command: &&Command| {
+            let to = match &request.goal {
+                Goal::State(state) => Some(state.clone()),
+                Goal::Intent(intent) => command.intend(*intent, flow),
+                Goal::Claim => command.lock.clone(),
+            };
+            to.is_some_and(|to| command.leads(&self.task.state, &to, self.rules.mode, flow))
+        };
+        let found: Vec<&Command> = flow.commands().iter().filter(mine).filter(sized).filter(fits).collect();
+        match (found.as_slice(), self.role()) {
+            ([], None) => Ok(None),
+            ([], Some(role)) => Err(self.no_way(role, request)),
+            ([one], _) => Ok(Some(one)),
+            // To escalate is the same for all of them, and so is a person's move to a named state.
+            ([first, ..], None) if matches!(request.goal, Goal::State(_)) => Ok(Some(first)),
+            ([first, ..], _) if request.goal == Goal::Intent(Intent::Escalate) => Ok(Some(first)),
+            (many, _) => Err(Refusal::NeedsCommand {
+                task: self.task.id.clone(),
+                choices: many.iter().map(|command| command.name.clone()).collect(),
+            }),
+        }
+    }
+
+    /// A worker's role has no command that goes there from here.
+    fn no_way(&self, role: &str, request: &Request<'_>) -> Refusal {
+        let flow = &self.rules.flow;
+        let mut allowed = Vec::new();
+        for command in flow.commands_of(role, self.rules.mode) {
+            for state in flow.states() {
+                if command.leads(&self.task.state, &state.name, self.rules.mode, flow) && !allowed.contains(&state.name)
+                {
+                    allowed.push(state.name.clone());
+                }
+            }
+        }
+        if Some(&self.task.state) == flow.escalation() {
+            return Refusal::NeedsPerson { task: self.task.id.clone() };
+        }
+        let unlocked = |command: &&Command| {
+            let starts = command.from.contains(&self.task.state) && command.modes.contains(&self.rules.mode);
+            let ends = match &request.goal {
+                Goal::State(state) => command.may_end_in(flow).contains(state),
+                Goal::Intent(intent) => command.intend(*intent, flow).is_some(),
+                Goal::Claim => command.lock.is_some(),
+            };
+            starts && ends && command.lock.is_some()
+        };
+        if let Some(command) = flow.commands_of(role, self.rules.mode).find(unlocked) {
+            return Refusal::NotClaimed { task: self.task.id.clone(), command: command.name.clone() };
+        }
+        Refusal::NotAllowed {
+            task: self.task.id.clone(),
+            from: self.task.state.clone(),
+            to: match &request.goal {
+                Goal::State(state) => state.to_string(),
+                Goal::Intent(intent) => intent.as_str().into(),
+                Goal::Claim => "a claim".into(),
+            },
+            actor: role.to_owned(),
+            allowed,
+        }
+    }
+
+    pub(super) fn target(&self, request: &Request<'_>, command: Option<&Command>) -> Result<StateName, Refusal> {
+        let flow = &self.rules.flow;
+        match (&request.goal, command) {
+            (Goal::State(state), _) => Ok(state.clone()),
+            (Goal::Intent(intent), Some(command)) => {
+                command.intend(*intent, flow).ok_or_else(|| Refusal::NoSuchIntent {
+                    command: command.name.clone(),
+                    intent: intent.as_str(),
+                    intents: command.intents(flow),
+                    ends: command.may_end_in(flow),
+                })
+            }
+            (Goal::Intent(intent), None) => self.plain_intent(*intent),
+            (Goal::Claim, command) => match command.and_then(|command| command.lock.clone()) {
+                Some(lock) => Ok(lock),
+                None => self.plain_intent(Intent::Lock),
+            },
+        }
+    }
+
+    /// Intents without a command: what they mean to the board as a whole.
+    fn plain_intent(&self, intent: Intent) -> Result<StateName, Refusal> {
+        let flow = &self.rules.flow;
+        let states = flow.states_of(self.task.kind);
+        let here = states.iter().find(|state| state.name == self.task.state);
+        let place = flow.position(self.task.kind, &self.task.state);
+        let free = self.is_free();
+        let named = match intent {
+            Intent::Lock => here.and_then(|state| state.claim.clone()),
+            Intent::Complete if free => {
+                states.iter().skip(place + 1).find(|s| !s.lock && !s.off).map(|s| s.name.clone())
+            }
+            Intent::Complete => None,
+            Intent::Escalate => flow.escalation().cloned().filter(|_| self.task.kind != Kind::Step),
+            Intent::Close => {
+                let closing = flow.closing().cloned().filter(|_| self.task.kind != Kind::Step);
+                closing.or_else(|| states.iter().find(|s| s.terminal && !s.off).map(|s| s.name.clone()))
+            }
+            Intent::Cancel => flow.canceling().cloned().filter(|_| self.task.kind != Kind::Step),
+        };
+        named.ok_or_else(|| Refusal::NoPlainIntent {
+            task: self.task.id.clone(),
+            intent: intent.as_str(),
+            state: self.task.state.clone(),
+        })
+    }
+
+    /// Whether the move is allowed; `true` where only a person's force makes it so.
+    pub(super) fn allowed(
+        &self,
+        request: &Request<'_>,
+        command: Option<&Command>,
+        to: &StateName,
+    ) -> Result<bool, Refusal> {
+        let refusal = match self.refusal(command, to) {
+            None => return Ok(false),
+            Some(refusal) => refusal,
+        };
+        match self.role() {
+            None if request.force => Ok(true),
+            _ => Err(refusal),
+        }
+    }
+
+    pub(super) fn refusal(&self, command: Option<&Command>, to: &StateName) -> Option<Refusal> {
+        let (flow, mode) = (&self.rules.flow, self.rules.mode);
+        let (id, from) = (&self.task.id, &self.task.state);
+        let here = flow.state(self.task.kind, from);
+        let person = self.role().is_none();
+        // Nothing to do, or a state that the workflow does not know: a person mends it.
+        if (command.is_none() && from == to) || (person && here.is_none()) {
+            return None;
+        }
+        if self.lacks_result(to) {
+            return Some(Refusal::NoResult { task: id.clone() });
+        }
+        if self.is_free() {
+            return (from == to && here.is_some_and(|s| s.terminal)).then(|| self.not_allowed(to, "a person"));
+        }
+        if Some(from) == flow.escalation() && (!person || self.actor.kind == ActorKind::Hosted) {
+            return Some(Refusal::NeedsPerson { task: id.clone() });
+        }
+        if let Some(ahead) = self.ahead_of_children(to) {
+            return Some(ahead);
+        }
+        let left_by_person = person && here.is_some_and(|state| state.leave.contains(to));
+        match command {
+            _ if left_by_person => None,
+            Some(command) if command.leads(from, to, mode, flow) => self.ready_for(command, to),
+            Some(command) => Some(self.wrong_way(command, to)),
+            None => Some(self.not_allowed(to, "a person")),
+        }
+    }
+
+    /// A step that a worker completes says what came of it.
+    fn lacks_result(&self, to: &StateName) -> bool {
+        let done = self.rules.flow.is_terminal(self.task.kind, to);
+        done && self.role().is_some() && self.task.step.as_ref().is_some_and(|step| step.result.is_none())
+    }
+
+    fn not_allowed(&self, to: &StateName, actor: &str) -> Refusal {
+        let (flow, mode, from) = (&self.rules.flow, self.rules.mode, &self.task.state);
+        let leave = flow.state(self.task.kind, from).map(|state| state.leave.clone()).unwrap_or_default();
+        let leads =
+            |to: &StateName| leave.contains(to) || flow.commands().iter().any(|c| c.leads(from, to, mode, flow));
+        let allowed = flow
+            .states()
+            .iter()
+            .map(|state| &state.name)
+            // What is refused here for its size or its turn is no way out.
+            .filter(|name| *name != from && name.as_str() != to.to_string() && leads(name))
+            .cloned()
+            .collect();
+        Refusal::NotAllowed {
+            task: self.task.id.clone(),
+            from: from.clone(),
+            to: to.to_string(),
+            actor: actor.to_owned(),
+            allowed,
+        }
+    }
+
+    fn wrong_way(&self, command: &Command, to: &StateName) -> Refusal {
+        let (flow, mode, from) = (&self.rules.flow, self.rules.mode, &self.task.state);
+        let starts = command.from.contains(from) && command.modes.contains(&mode);
+        if starts && command.lock.is_some() && command.may_end_in(flow).contains(to) {
+            return Refusal::NotClaimed { task: self.task.id.clone(), command: command.name.clone() };
+        }
+        let allowed = flow
+            .states()
+            .iter()
+            .map(|s| &s.name)
+            .filter(|name| command.leads(from, name, mode, flow))
+            .cloned()
+            .collect();
+        Refusal::NotAllowed {
+            task: self.task.id.clone(),
+            from: from.clone(),
+            to: to.to_string(),
+            actor: command.name.clone(),
+            allowed,
+        }
+    }
+
+    /// What the command needs of the task: unblocked, small enough, the group's turn, the lock in one's own hand, and what
+    /// it yields.
+    fn ready_for(&self, command: &Command, to: &StateName) -> Option<Refusal> {
+        let escalates = self.rules.flow.escalation() == Some(to);
+        if escalates {
+            return None;
+        }
+        let id = &self.task.id;
+        let oversized = self.is_oversized();
+        if oversized && command.small_ends.contains(to) && self.links.children(self.at).is_empty() {
+            let size = self.task.estimate.map(|e| e.as_str()).unwrap_or_default();
+            return Some(Refusal::Oversized { task: id.clone(), size, command: format!("{} to {to}", command.name) });
+        }
+        let epic = self.task.kind == Kind::Epic;
+        if command.sizes == Sizes::Oversized && !oversized && !epic && self.role().is_some() {
+            return Some(Refusal::SmallEnough { task: id.clone(), command: command.name.clone() });
+        }
+        let entering = command.lock.as_ref() == Some(to) && self.task.state != *to;
+        let works = entering || command.lock.is_none();
+        if works && let Some(refusal) = self.board.unfit(self.at, command, self.rules, self.links) {
+            return Some(refusal);
+        }
+        let locked = command.lock.as_ref() == Some(&self.task.state);
+        let mine = self.board.claim(id).is_some_and(|claim| claim.live && claim.is_of(&self.actor.worker));
+        let worker = self.role().is_some();
+        (worker && locked && !mine)
+            .then(|| Refusal::NotClaimed { task: id.clone(), command: command.name.clone() })
+            .or_else(|| self.unlinked(command, to))
+    }
+
+    /// A task with children follows them.
+    fn ahead_of_children(&self, to: &StateName) -> Option<Refusal> {
+        let flow = &self.rules.flow;
+        let goal = flow.state(self.task.kind, to).filter(|state| !state.off)?;
+        let rank = |task: &Task| flow.position(task.kind, &task.state);
+        let goal_rank = flow.position(self.task.kind, &goal.name);
+        let children = self.links.children(self.at).iter().map(|&child| &self.board.tasks()[child]);
+        let open = children.filter(|task| Some(&task.state) != flow.canceling());
+        let behind = |task: &&Task| flow.state(task.kind, &task.state).is_none_or(|s| s.off || rank(task) < goal_rank);
+        let forward = goal_rank > rank(self.task);
+        let waiting: Vec<TaskId> = open.filter(behind).map(|task| task.id.clone()).collect();
+        (forward && !waiting.is_empty())
+            .then(|| Refusal::AheadOfChildren { task: self.task.id.clone(), children: waiting })
+    }
+}

@@ -1,0 +1,491 @@
+//! The table of WORKFLOW.md, and who may do what with a claim.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::board::Claim;
+use crate::task::Task;
+use crate::task::{Estimate, Kind, Value, Worker};
+use crate::workflow::Sizes;
+use crate::workflow::{ReviewMode, Workflow};
+
+fn id(text: &str) -> TaskId {
+    TaskId::new(text).unwrap()
+}
+
+fn claim(worker: &str) -> Claim {
+    let now = jiff::Timestamp::UNIX_EPOCH;
+    let worker = Worker::new(worker).unwrap();
+    Claim {
+        worker,
+        host: "h".into(),
+        since: now,
+        until: now,
+        held: false,
+        token: "t".into(),
+        command: None,
+        live: true,
+        remote: None,
+        renewing: None,
+        published: None,
+        foreign: false,
+    }
+}
+
+/// One task in a state, claimed by that worker where that is a lock.
+fn board(state: &str, holder: Option<&str>) -> Board {
+    let task = documented(Task::new(id("a"), "A", StateName::new(state)));
+    let claims = holder.map(|holder| (id("a"), claim(holder))).into_iter().collect::<BTreeMap<_, _>>();
+    Board::new(vec![task], Vec::new(), Vec::new()).with_claims(claims)
+}
+
+/// With all that workers have to show.
+fn documented(mut task: Task) -> Task {
+    let round = if task.rejections > 0 { format!("-{}", task.rejections + 1) } else { String::new() };
+    let paths = [("research", "r.md".into()), ("plan", "p.md".into()), ("review", format!("d-critique{round}.md"))];
+    task.artifacts = paths.into_iter().map(|(kind, path)| (kind.to_owned(), path)).collect();
+    task
+}
+
+fn rules(mode: ReviewMode) -> Rules {
+    Rules { mode, ..Rules::of(Workflow::builtin()) }
+}
+
+fn actor(name: &str) -> Actor {
+    Actor::named(Worker::new(name).unwrap())
+}
+
+fn judge(
+    board: &Board,
+    mode: ReviewMode,
+    who: &str,
+    to: &str,
+    command: Option<&str>,
+    force: bool,
+) -> Result<Admission, Refusal> {
+    let to = Intent::parse(to).map_or_else(|| Goal::State(StateName::new(to)), Goal::Intent);
+    let task = id("a");
+    board.admit(
+        &rules(mode),
+        &actor(who),
+        &Request { command, force, evidence: Evidence::Assumed, ..Request::new(&task, to) },
+    )
+}
+
+type Row = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
+/// WORKFLOW.md, "Commands": command, role, and every pair that it leads through.
+const TABLE: &[Row] = &[
+    (
+        "triage",
+        "analyst",
+        &[
+            ("Backlog", "Research Needed"),
+            ("Backlog", "Ready for Plan"),
+            ("Backlog", "Done"),
+            ("Backlog", "Canceled"),
+            ("Backlog", "Backlog"),
+            ("Backlog", "Human Needed"),
+        ],
+    ),
+    (
+        "split",
+        "analyst",
+        &[
+            ("Backlog", "Backlog"),
+            ("Research Needed", "Backlog"),
+            ("Backlog", "Human Needed"),
+            ("Research Needed", "Human Needed"),
+        ],
+    ),
+    (
+        "research",
+        "analyst",
+        &[
+            ("Research Needed", "Research in Progress"),
+            ("Research Needed", "Human Needed"),
+            ("Research in Progress", "Research in Progress"),
+            ("Research in Progress", "Ready for Plan"),
+            ("Research in Progress", "Human Needed"),
+        ],
+    ),
+    (
+        "plan",
+        "builder",
+        &[
+            ("Ready for Plan", "Plan in Progress"),
+            ("Ready for Plan", "Human Needed"),
+            ("Plan in Progress", "Plan in Progress"),
+            ("Plan in Progress", "Plan in Review"),
+            ("Plan in Progress", "Human Needed"),
+        ],
+    ),
+    (
+        "review",
+        "builder",
+        &[("Plan in Review", "In Progress"), ("Plan in Review", "Ready for Plan"), ("Plan in Review", "Human Needed")],
+    ),
+    (
+        "implement",
+        "builder",
+        &[
+            ("Plan in Review", "In Progress"),
+            ("Plan in Review", "Human Needed"),
+            ("In Progress", "In Progress"),
+            ("In Progress", "In Review"),
+            ("In Progress", "Human Needed"),
+        ],
+    ),
+    ("pr", "integrator", &[("In Review", "In Review"), ("In Review", "Human Needed")]),
+    ("merge", "integrator", &[("In Review", "Done"), ("In Review", "In Progress"), ("In Review", "Human Needed")]),
+];
+
+#[test]
+fn each_command_leads_where_the_table_says_and_nowhere_else() {
+    let flow = Workflow::builtin();
+    for (command, role, pairs) in TABLE {
+        for from in flow.states() {
+            let holder = from.lock.then_some(*role);
+            for to in flow.states() {
+                let (from, to) = (from.name.as_str(), to.name.as_str());
+                let mut board = board(from, holder);
+                let large = flow.command(command).is_ok_and(|command| command.sizes == Sizes::Oversized);
+                board.tasks[0].estimate = large.then_some(Estimate::L);
+                let got = judge(&board, ReviewMode::Skip, role, to, Some(command), false);
+                assert_eq!(got.is_ok(), pairs.contains(&(from, to)), "{command}: {from} → {to}: {got:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_command_belongs_to_its_role() {
+    for (command, role, pairs) in TABLE {
+        for other in ["analyst", "builder", "validator", "integrator"] {
+            let (from, to) = pairs[0];
+            let got = judge(&board(from, None), ReviewMode::Skip, other, to, Some(command), false);
+            assert_eq!(
+                matches!(got, Err(Refusal::NotYourCommand { .. })),
+                other != *role,
+                "{command} by {other}: {got:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn intents_mean_what_the_command_says_and_an_unknown_one_lists_the_others() {
+    for (command, from, intent, to) in [
+        ("research", "Research Needed", "__LOCK__", "Research in Progress"),
+        ("research", "Research in Progress", "__COMPLETE__", "Ready for Plan"),
+        ("plan", "Ready for Plan", "__LOCK__", "Plan in Progress"),
+        ("plan", "Plan in Progress", "__COMPLETE__", "Plan in Review"),
+        ("implement", "Plan in Review", "__LOCK__", "In Progress"),
+        ("implement", "In Progress", "__COMPLETE__", "In Review"),
+        ("review", "Plan in Review", "__COMPLETE__", "In Progress"),
+        ("merge", "In Review", "__COMPLETE__", "Done"),
+        ("merge", "In Review", "__CLOSE__", "Done"),
+        ("triage", "Backlog", "__CLOSE__", "Done"),
+        ("triage", "Backlog", "__CANCEL__", "Canceled"),
+        ("plan", "Ready for Plan", "__ESCALATE__", "Human Needed"),
+    ] {
+        let role = TABLE.iter().find(|(name, ..)| *name == command).unwrap().1;
+        let got = judge(&board(from, Some(role)), ReviewMode::Skip, role, intent, Some(command), false).unwrap();
+        assert_eq!(got.to.as_str(), to, "{command} {intent}");
+    }
+    for (command, intent) in [
+        ("triage", "__COMPLETE__"),
+        ("triage", "__LOCK__"),
+        ("review", "__LOCK__"),
+        ("plan", "__CLOSE__"),
+        ("research", "__CANCEL__"),
+    ] {
+        let (_, role, pairs) = TABLE.iter().find(|(name, ..)| *name == command).unwrap();
+        let refusal =
+            judge(&board(pairs[0].0, None), ReviewMode::Skip, role, intent, Some(command), false).unwrap_err();
+        assert!(matches!(&refusal, Refusal::NoSuchIntent { .. }), "{refusal:?}");
+        assert!(refusal.to_string().contains("__ESCALATE__"), "{refusal}");
+    }
+}
+
+#[test]
+fn done_never_goes_back_to_research() {
+    let got = judge(&board("Done", None), ReviewMode::Skip, "analyst", "__LOCK__", Some("research"), false);
+    assert!(matches!(got, Err(Refusal::NotAllowed { .. })), "{got:?}");
+}
+
+#[test]
+fn only_a_person_takes_a_task_from_a_person() {
+    let got = judge(&board("Human Needed", None), ReviewMode::Skip, "builder", "In Progress", Some("implement"), false);
+    assert_eq!(got, Err(Refusal::NeedsPerson { task: id("a") }));
+    for to in ["Backlog", "Research Needed", "Ready for Plan", "In Progress"] {
+        assert!(judge(&board("Human Needed", None), ReviewMode::Skip, "anna", to, None, false).is_ok(), "{to}");
+    }
+}
+
+#[test]
+fn a_person_needs_force_where_the_table_says_no_and_reopens_without() {
+    let go = |from: &str, to: &str, force| judge(&board(from, None), ReviewMode::Skip, "anna", to, None, force);
+    assert!(go("Done", "Backlog", false).is_ok() && go("Canceled", "Backlog", false).is_ok());
+    assert!(go("Backlog", "Research Needed", false).is_ok());
+    let refusal = go("Backlog", "In Review", false).unwrap_err().to_string();
+    assert!(refusal.contains("Research Needed, Ready for Plan, Done, Canceled"), "{refusal}");
+    assert!(go("Backlog", "In Review", true).unwrap().forced);
+    assert!(!go("Backlog", "Done", true).unwrap().forced);
+    let worker = judge(&board("Backlog", None), ReviewMode::Skip, "analyst", "In Review", Some("triage"), true);
+    assert!(worker.is_err(), "a worker cannot insist");
+}
+
+#[test]
+fn a_second_agent_cannot_take_the_same_lock() {
+    for holder in ["analyst-2", "anna"] {
+        let got = judge(
+            &board("Research in Progress", Some(holder)),
+            ReviewMode::Skip,
+            "analyst",
+            "__LOCK__",
+            Some("research"),
+            false,
+        );
+        assert!(matches!(got, Err(Refusal::Held { .. })), "{got:?}");
+    }
+    let nobody = judge(
+        &board("Research in Progress", None),
+        ReviewMode::Skip,
+        "analyst",
+        "__COMPLETE__",
+        Some("research"),
+        false,
+    );
+    assert!(matches!(nobody, Err(Refusal::NotClaimed { .. })), "{nobody:?}");
+    let unlocked =
+        judge(&board("Research Needed", None), ReviewMode::Skip, "analyst", "Ready for Plan", Some("research"), false);
+    assert!(matches!(unlocked, Err(Refusal::NotClaimed { .. })), "{unlocked:?}");
+}
+
+#[test]
+fn a_claim_that_was_lost_is_noticed_by_its_token() {
+    let moved = |proof: &str, board: &Board| {
+        let actor = Actor { proof: Some(proof.into()), ..actor("builder") };
+        let task = id("a");
+        let asked = Request {
+            command: Some("implement"),
+            evidence: Evidence::Assumed,
+            ..Request::new(&task, Goal::Intent(Intent::Complete))
+        };
+        board.admit(&rules(ReviewMode::Skip), &actor, &asked)
+    };
+    assert!(moved("a:t", &board("In Progress", Some("builder"))).is_ok());
+    assert!(
+        moved("b:other", &board("In Progress", Some("builder"))).is_ok(),
+        "a claim on another task says nothing here"
+    );
+    assert_eq!(moved("a:old", &board("In Progress", Some("builder"))), Err(Refusal::Lost { task: id("a") }));
+    assert_eq!(moved("a:t", &board("In Progress", None)), Err(Refusal::Lost { task: id("a") }));
+}
+
+#[test]
+fn the_review_mode_decides_who_reviews_and_whether_implementing_may_skip_it() {
+    let review =
+        |mode, who| judge(&board("Plan in Review", None), mode, who, "__COMPLETE__", Some("review"), false).is_ok();
+    let implement =
+        |mode| judge(&board("Plan in Review", None), mode, "builder", "__LOCK__", Some("implement"), false).is_ok();
+    assert!(
+        review(ReviewMode::Skip, "builder")
+            && review(ReviewMode::Auto, "builder")
+            && !review(ReviewMode::Interactive, "builder")
+    );
+    assert!(
+        !review(ReviewMode::Skip, "validator")
+            && !review(ReviewMode::Auto, "validator")
+            && review(ReviewMode::Interactive, "validator")
+    );
+    assert!(implement(ReviewMode::Skip) && !implement(ReviewMode::Auto) && !implement(ReviewMode::Interactive));
+}
+
+#[test]
+fn the_third_rejection_calls_for_a_person() {
+    let reject = |rejections: u32| {
+        let mut task = Task::new(id("a"), "A", StateName::new("Plan in Review"));
+        task.rejections = rejections;
+        let board = Board::new(vec![documented(task)], Vec::new(), Vec::new());
+        judge(&board, ReviewMode::Auto, "builder", "Ready for Plan", Some("review"), false).unwrap()
+    };
+    let first = reject(0);
+    assert_eq!(first.to.as_str(), "Ready for Plan");
+    assert!(first.changes.contains(&Change::set(&id("a"), "labels", None, Some(Value::texts(["needs-iteration"])))));
+    assert!(first.changes.contains(&Change::set(&id("a"), "review.rejections", None, Some(Value::Integer(1)))));
+    assert_eq!((reject(1).to.as_str(), reject(2).to.as_str()), ("Ready for Plan", "Human Needed"));
+}
+
+#[test]
+fn a_blocked_task_may_be_triaged_and_nothing_else() {
+    let blocked = |state: &str| {
+        let mut task = Task::new(id("a"), "A", StateName::new(state));
+        task.blocked_by = vec![id("b")];
+        Board::new(vec![task, Task::new(id("b"), "B", StateName::new("Backlog"))], Vec::new(), Vec::new())
+    };
+    assert!(judge(&blocked("Backlog"), ReviewMode::Skip, "analyst", "Research Needed", Some("triage"), false).is_ok());
+    for (command, role, from) in [
+        ("research", "analyst", "Research Needed"),
+        ("plan", "builder", "Ready for Plan"),
+        ("implement", "builder", "Plan in Review"),
+    ] {
+        let got = judge(&blocked(from), ReviewMode::Skip, role, "__LOCK__", Some(command), false);
+        assert!(matches!(got, Err(Refusal::Blocked { .. })), "{command}: {got:?}");
+    }
+    let merged = judge(&blocked("In Review"), ReviewMode::Skip, "integrator", "__COMPLETE__", Some("merge"), false);
+    assert!(matches!(merged, Err(Refusal::Blocked { .. })), "{merged:?}");
+}
+
+#[test]
+fn a_large_task_is_split_before_research_except_by_force() {
+    let sized = |estimate| {
+        let mut task = Task::new(id("a"), "A", StateName::new("Research Needed"));
+        task.estimate = Some(estimate);
+        Board::new(vec![task], Vec::new(), Vec::new())
+    };
+    let research = |size, who, force| judge(&sized(size), ReviewMode::Skip, who, "__LOCK__", Some("research"), force);
+    assert!(research(Estimate::S, "analyst", false).is_ok());
+    assert!(matches!(research(Estimate::M, "analyst", true), Err(Refusal::Oversized { .. })));
+    assert!(research(Estimate::M, "anna", true).unwrap().forced);
+    assert!(judge(&sized(Estimate::Xl), ReviewMode::Skip, "analyst", "__COMPLETE__", Some("split"), false).is_ok());
+}
+
+fn family(children: &[(&str, &str)], parent: &str, atomic: bool) -> Board {
+    let mut top = Task::new(id("p"), "P", StateName::new(parent));
+    (top.kind, top.atomic) = (Kind::Epic, atomic);
+    let child = |(name, state): &(&str, &str)| {
+        let mut task = documented(Task::new(id(name), *name, StateName::new(*state)));
+        task.parent = Some(id("p"));
+        task
+    };
+    Board::new(children.iter().map(child).chain([top]).collect(), Vec::new(), Vec::new())
+}
+
+fn parent_goes(verdict: &Admission) -> Option<&str> {
+    verdict.along.iter().find(|(task, _)| *task == id("p")).map(|(_, state)| state.as_str())
+}
+
+#[test]
+fn a_parent_moves_to_the_least_gate_that_all_children_have_reached() {
+    for (others, goes) in [
+        (vec![("b", "Ready for Plan")], Some("Ready for Plan")),
+        (vec![("b", "In Progress")], Some("Ready for Plan")),
+        (vec![("b", "Done"), ("c", "Canceled")], Some("Ready for Plan")),
+        (vec![("b", "Backlog")], None),
+        (vec![("b", "Human Needed")], None),
+    ] {
+        let mut children = vec![("a", "Backlog")];
+        children.extend(others.iter());
+        let verdict = judge(
+            &family(&children, "Backlog", false),
+            ReviewMode::Skip,
+            "analyst",
+            "Ready for Plan",
+            Some("triage"),
+            false,
+        );
+        assert_eq!(parent_goes(&verdict.unwrap()), goes, "{others:?}");
+    }
+    let canceled = family(&[("a", "Backlog"), ("b", "Canceled")], "Backlog", false);
+    assert_eq!(
+        parent_goes(&judge(&canceled, ReviewMode::Skip, "analyst", "Canceled", Some("triage"), false).unwrap()),
+        None
+    );
+}
+
+#[test]
+fn a_parent_is_never_ahead_of_its_children() {
+    let level = family(&[("a", "Plan in Review"), ("b", "Plan in Review")], "Plan in Review", false);
+    let rejected = judge(&level, ReviewMode::Auto, "builder", "Ready for Plan", Some("review"), false).unwrap();
+    assert_eq!(parent_goes(&rejected), Some("Ready for Plan"));
+    let done = family(&[("a", "Done")], "Done", false);
+    assert_eq!(parent_goes(&judge(&done, ReviewMode::Skip, "anna", "Backlog", None, false).unwrap()), Some("Backlog"));
+    let reopened = family(&[("a", "Canceled"), ("b", "Done")], "Done", false);
+    assert_eq!(
+        parent_goes(&judge(&reopened, ReviewMode::Skip, "anna", "Backlog", None, false).unwrap()),
+        Some("Backlog")
+    );
+    let to = Goal::State(StateName::new("Ready for Plan"));
+    let ahead = family(&[("a", "Backlog")], "Backlog", false);
+    let task = id("p");
+    let asked = Request { command: Some("triage"), ..Request::new(&task, to) };
+    let got = ahead.admit(&rules(ReviewMode::Skip), &actor("analyst"), &asked);
+    assert!(matches!(got, Err(Refusal::AheadOfChildren { .. })), "{got:?}");
+}
+
+#[test]
+fn a_group_is_planned_once_on_its_first_member_when_all_are_there() {
+    let lock = |board: &Board, who: &str| {
+        let task = id(who);
+        let asked = Request {
+            command: Some("plan"),
+            evidence: Evidence::Assumed,
+            ..Request::new(&task, Goal::Intent(Intent::Lock))
+        };
+        board.admit(&rules(ReviewMode::Skip), &actor("builder"), &asked)
+    };
+    let ready = family(&[("a", "Ready for Plan"), ("b", "Ready for Plan")], "Backlog", true);
+    let verdict = lock(&ready, "a").unwrap();
+    assert!(verdict.along.contains(&(id("b"), StateName::new("Plan in Progress"))), "{verdict:?}");
+    assert!(matches!(lock(&ready, "b"), Err(Refusal::NotPrimary { .. })));
+    let waiting = family(&[("a", "Ready for Plan"), ("b", "Research Needed")], "Backlog", true);
+    assert!(matches!(lock(&waiting, "a"), Err(Refusal::NotConverged { .. })));
+    let done = family(&[("a", "Ready for Plan"), ("b", "Done"), ("c", "Canceled")], "Backlog", true);
+    assert!(lock(&done, "a").is_ok(), "finished members hold nobody back");
+    let stuck = family(&[("a", "Ready for Plan"), ("b", "Human Needed")], "Backlog", true);
+    assert!(lock(&stuck, "a").is_err());
+    let apart = family(&[("a", "Ready for Plan"), ("b", "Ready for Plan")], "Backlog", false);
+    let alone = lock(&apart, "b").unwrap();
+    assert!(!alone.along.iter().any(|(task, _)| *task == id("a")), "without an atomic parent there is no group");
+}
+
+/// The end of a command, as one that holds the task in `state` with these documents.
+fn end(mode: ReviewMode, who: &str, state: &str, to: &str, task: impl FnOnce(&mut Task)) -> Result<(), Refusal> {
+    let id = TaskId::new("a").unwrap();
+    let mut a = Task::new(id.clone(), "A", StateName::new(state));
+    task(&mut a);
+    let worker = Worker::new(who).unwrap();
+    let board = Board::new(vec![a], Vec::new(), Vec::new()).with_claims(BTreeMap::from([(id.clone(), claim(who))]));
+    let rules = Rules { mode, ..Rules::of(Workflow::builtin()) };
+    let to = Intent::parse(to).map_or_else(|| Goal::State(StateName::new(to)), Goal::Intent);
+    let request = Request { evidence: Evidence::Assumed, ..Request::new(&id, to) };
+    board.admit(&rules, &Actor::named(worker), &request).map(drop)
+}
+
+fn lacks(kind: &str) -> Result<(), Refusal> {
+    Err(Refusal::Lacks { task: TaskId::new("a").unwrap(), kind: kind.into() })
+}
+
+fn with(kind: &'static str, path: &'static str) -> impl FnOnce(&mut Task) {
+    move |task| drop(task.artifacts.insert(kind.into(), path.into()))
+}
+
+#[test]
+fn a_worker_completes_nothing_without_its_document_but_may_escalate() {
+    for (who, state, kind) in [("analyst", "Research in Progress", "research"), ("builder", "Plan in Progress", "plan")]
+    {
+        assert_eq!(end(ReviewMode::Skip, who, state, "__COMPLETE__", |_| {}), lacks(kind));
+        assert_eq!(end(ReviewMode::Skip, who, state, "__COMPLETE__", with("pr", "x")), lacks(kind));
+        assert_eq!(end(ReviewMode::Skip, who, state, "__COMPLETE__", with(kind, "x.md")), Ok(()));
+        assert_eq!(end(ReviewMode::Skip, who, state, "__ESCALATE__", |_| {}), Ok(()));
+        assert_eq!(end(ReviewMode::Skip, "anna", state, "__COMPLETE__", |_| {}), Ok(()), "a person knows better");
+    }
+}
+
+#[test]
+fn a_verdict_needs_the_critique_of_this_round_where_plans_are_reviewed() {
+    let review = |mode, to, task: fn(&mut Task)| end(mode, "builder", "Plan in Review", to, task);
+    let linked = |task: &mut Task| drop(task.artifacts.insert("review".into(), "r/d-a-critique.md".into()));
+    for to in ["In Progress", "Ready for Plan"] {
+        assert_eq!(review(ReviewMode::Auto, to, |_| {}), lacks("review"));
+        assert_eq!(review(ReviewMode::Auto, to, linked), Ok(()));
+        let stale = review(ReviewMode::Auto, to, |task| {
+            task.rejections = 1;
+            task.artifacts.insert("review".into(), "r/d-a-critique.md".into());
+        });
+        assert!(matches!(stale, Err(Refusal::Stale { round: 2, .. })), "{stale:?}");
+    }
+    assert_eq!(review(ReviewMode::Skip, "Ready for Plan", |_| {}), Ok(()));
+}

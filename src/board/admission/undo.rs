@@ -1,0 +1,30 @@
+//! Taking back what a verb did: allowed where nobody else is harmed by it.
+
+use crate::board::{Actor, Board, Change, Refusal, Rules};
+use crate::task::{TaskId, Worker};
+
+impl Board {
+    /// Refuses to take back moves: a worker's tasks move by the workflow alone, and what somebody else holds by now is theirs.
+    /// `author` did what is taken back, and a claim that came with it goes with it.
+    pub fn refuse_undo(
+        &self,
+        rules: &Rules,
+        actor: &Actor,
+        changes: &[Change],
+        author: &Worker,
+    ) -> Result<(), Refusal> {
+        let moved: Vec<&TaskId> =
+            changes.iter().map(Change::task).filter(|id| changes.iter().any(|change| change.is_state_of(id))).collect();
+        if !moved.is_empty() && actor.is_held(rules) {
+            return Err(Refusal::UndoNeedsPerson { worker: actor.worker.clone() });
+        }
+        for id in moved {
+            let claim = self.index_of(id).and_then(|at| self.binding_claim(at));
+            if let Some((held, claim)) = claim.filter(|(_, claim)| !claim.is_of(&actor.worker) && !claim.is_of(author))
+            {
+                return Err(Refusal::held(held, claim));
+            }
+        }
+        Ok(())
+    }
+}

@@ -132,8 +132,9 @@ impl Board {
             return ready.then(|| Choice { task: task.id.clone(), command: None, resume: false });
         };
         let command = command_for(task, false, role, rules)?;
-        // Nobody is handed what they could not begin, nor what a person has yet to look at.
-        if task.attention.is_some() || rules.lacking(task, command).is_some() {
+        // Nobody is handed work that they could not begin, nor what a person has yet to look at.
+        let lacking = command.lock.is_some() && rules.lacking(task, command).is_some();
+        if task.attention.is_some() || lacking {
             return None;
         }
         let unfit = standings.is_blocked(at) && !command.on_blocked;

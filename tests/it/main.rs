@@ -11,6 +11,7 @@ mod claims;
 mod commands;
 mod committing;
 mod crash;
+mod doors;
 mod fake;
 mod fidelity;
 mod gates;

@@ -38,9 +38,6 @@ impl<'a> Case<'a> {
                 None => self.kept(Some(command)),
             },
         };
-        if !renews {
-            self.refuse_lacking(command)?;
-        }
         self.taken(admission, request)
     }
 
@@ -85,14 +82,6 @@ impl<'a> Case<'a> {
         match self.is_mine() {
             true => Ok(()),
             false => self.board.refuse_too_many(self.rules, &self.actor.worker),
-        }
-    }
-
-    /// The documents that a worker needs to begin; a person knows what they do.
-    fn refuse_lacking(&self, command: &Command) -> Result<(), Refusal> {
-        match self.role() {
-            Some(_) => self.rules.refuse_lacking(self.task, command, self.actor, false),
-            None => Ok(()),
         }
     }
 

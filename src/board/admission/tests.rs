@@ -211,7 +211,7 @@ fn intents_mean_what_the_command_says_and_an_unknown_one_lists_the_others() {
 #[test]
 fn done_never_goes_back_to_research() {
     let got = judge(&board("Done", None), ReviewMode::Skip, "analyst", "__LOCK__", Some("research"), false);
-    assert!(matches!(got, Err(Refusal::NotAllowed { .. })), "{got:?}");
+    assert!(matches!(got, Err(Refusal::Finished { .. })), "{got:?}");
 }
 
 #[test]

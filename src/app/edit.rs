@@ -52,25 +52,26 @@ pub fn resume_edit(ws: &Workspace, editing: &Editing, text: &str) -> Result<(Edi
     Ok((now, merged))
 }
 
-/// Problems that the text would have as a task file; an error is one that cannot be saved at all.
-fn check(ws: &Workspace, id: &TaskId, text: &str) -> Result<Vec<Problem>, Failure> {
+/// The task that the text would be, with its problems; an error is a text that cannot be saved at all.
+fn read(ws: &Workspace, id: &TaskId, text: &str) -> Result<Task, Failure> {
     let shown = ws.store.shown(&ws.store.path(id, &Place::Task));
-    Ok(codec::read(id, &shown, text, ws.flow())?.task.problems)
+    Ok(codec::read(id, &shown, text, ws.flow())?.task)
 }
 
 pub fn finish_edit(ws: &Workspace, editing: &Editing, text: &str, doubts: Doubts) -> Result<Edited, Failure> {
     let id = &editing.id;
-    let problems = check(ws, id, text)?;
+    let read = read(ws, id, text)?;
+    let problems = read.problems.clone();
     if text == editing.text {
         return Ok(Edited { task: id.clone(), changed: false, changes: Vec::new(), problems });
     }
     if doubts == Doubts::Refuse && !problems.is_empty() {
         return Err(wrong_values(&problems));
     }
-    let moving = Moving::of(ws, id, text)?;
+    let moving = Moving::of(ws, read)?;
     let published = moving.publish(ws)?;
     let lock = ws.lock()?;
-    refuse_cycles(ws, id, text)?;
+    refuse_cycles(ws, &moving.task)?;
     let whole = Change::File {
         task: id.clone(),
         file: Place::Task,
@@ -94,8 +95,8 @@ fn wrong_values(problems: &[Problem]) -> Failure {
 /// The code of a refusal that a person can say yes to.
 pub const WRONG_VALUES: &str = "bad-values";
 
-fn refuse_cycles(ws: &Workspace, id: &TaskId, text: &str) -> Result<(), Failure> {
-    let read = codec::read(id, "", text, ws.flow())?.task;
+fn refuse_cycles(ws: &Workspace, read: &Task) -> Result<(), Failure> {
+    let id = &read.id;
     let board = ws.board()?;
     let before = board.get(id);
     if before.is_some_and(|task| task.parent == read.parent && task.blocked_by == read.blocked_by) {
@@ -107,7 +108,7 @@ fn refuse_cycles(ws: &Workspace, id: &TaskId, text: &str) -> Result<(), Failure>
         Change::Set { task: id.clone(), key: key("blocked_by"), old: None, new: read.value(&key("blocked_by")) },
     ];
     let mut tasks: Vec<_> = board.tasks().iter().filter(|task| task.id != *id).cloned().collect();
-    tasks.push(read);
+    tasks.push(read.clone());
     Ok(Board::new(tasks, Vec::new(), Vec::new()).refuse_cycles(&changes)?)
 }
 
@@ -120,9 +121,9 @@ struct Moving {
 }
 
 impl Moving {
-    fn of(ws: &Workspace, id: &TaskId, text: &str) -> Result<Self, Failure> {
-        let task = codec::read(id, "", text, ws.flow())?.task;
+    fn of(ws: &Workspace, task: Task) -> Result<Self, Failure> {
         let mut moving = Self { task, actor: ws.actor()?, gathered: Gathered::default() };
+        let id = &moving.task.id;
         let before = ws.family(id)?;
         // Whoever is named as the new owner has it, and nobody else takes a claim on it.
         let named = moving.task.owner.clone().filter(|owner| *owner != moving.actor.worker);

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::targets::targets;
 use super::view::{TaskView, views};
 use super::{Failure, Workspace};
 use crate::board::{Place, Standings};
@@ -33,9 +34,12 @@ pub fn show(ws: &Workspace, id: &TaskId) -> Result<Shown, Failure> {
     let place = board.index_of(id).ok_or_else(|| ws.store.absent(id))?;
     let linked = board.tasks().iter().map(|t| (t.id.clone(), t.title.clone(), t.state.clone())).collect();
     let standings = Standings::new(&board, ws.rules());
-    let mut task = views(board, &standings, &[place]);
+    let mut task = views(board, &standings, &[place]).remove(0);
+    if !ws.is_past() && ws.me().is_ok() {
+        task.moves = Some(targets(ws, id)?);
+    }
     Ok(Shown {
-        task: task.remove(0),
+        task,
         description: file.description,
         notes: ws.notes(id)?,
         file: ws.store.shown(&ws.store.path(id, &Place::Task)),

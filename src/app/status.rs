@@ -111,7 +111,9 @@ pub fn status(ws: &Workspace) -> Result<Status, Failure> {
         roots: roots(ws, &board, &standings),
         stuck: stuck(ws, &board, &times, now),
         oversized: oversized(&board, &standings),
-        waiting_for_person: briefs(&board, |_, task| Some(&task.state) == ws.flow().escalation()),
+        waiting_for_person: briefs(&board, |_, task| {
+            Some(&task.state) == ws.flow().escalation() || task.attention.is_some()
+        }),
         throughput: done,
         problems: board.problems().len(),
         problem_list: board.problems().into_iter().cloned().collect(),

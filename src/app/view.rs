@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
+use super::Target;
 use crate::board::{Board, Claim, Links, Standing, Standings};
 use crate::task::{Problem, Task, TaskId, Worker};
 
@@ -28,6 +29,12 @@ pub struct TaskView {
     #[serde(skip)]
     pub stale: bool,
     pub claim: Option<ClaimView>,
+    /// Why a person should look at it: it was moved outside of ralph, against the workflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attention: Option<String>,
+    /// Where it may go for this viewer, and why not elsewhere; only where one task is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moves: Option<Vec<Target>>,
     pub artifacts: BTreeMap<String, String>,
     pub github: Option<GithubView>,
     #[serde(serialize_with = "stamp")]
@@ -110,6 +117,8 @@ impl TaskView {
             ready: place.standing.ready,
             stale: place.standing.stale,
             claim: place.claim,
+            attention: task.attention,
+            moves: None,
             artifacts: task.artifacts,
             github: task.github.map(|link| GithubView { number: link.number, url: link.url }),
             created: task.created,

@@ -86,6 +86,9 @@ fn verdict(ws: &Workspace, board: &Board, at: usize, standings: &Standings, reas
     if children > 0 {
         return format!("it moves with its {children} children");
     }
+    if let Some(reason) = &task.attention {
+        return format!("a person should look at it: {reason}");
+    }
     if board.is_kept(at, ws.rules()) {
         return format!("it is set aside for {}", task.owner.as_ref().map(ToString::to_string).unwrap_or_default());
     }

@@ -135,12 +135,8 @@ impl Mirror {
         if before.is_some_and(|seen| seen.stamp == stamp && !is_recent(&stamp)) {
             return Ok(());
         }
-        let Some(entry) = store.read_file(id)? else { return Ok(()) };
+        let Some((entry, text)) = store.read_file_and_text(id)? else { return Ok(()) };
         let old = before.and_then(|seen| seen.text.clone());
-        let text = match &entry.content {
-            Content::Task(_) => store.text_of(&store.path(id, &Place::Task)).ok().flatten(),
-            Content::Broken(..) => None,
-        };
         if text.is_none() && is_recent(&entry.stamp) {
             delta.unsettled.push(id.clone());
         }

@@ -32,6 +32,28 @@ pub(super) struct Listing {
     folder: Nanos,
 }
 
+/// Files that were read so far, each once.
+struct Files<'a> {
+    store: &'a Store,
+    read: BTreeMap<TaskId, Option<Entry>>,
+}
+
+impl Files<'_> {
+    fn read(&mut self, id: &TaskId) -> Result<Option<&Entry>, FsError> {
+        if !self.read.contains_key(id) {
+            self.read.insert(id.clone(), self.store.read_file(id)?);
+        }
+        Ok(self.read.get(id).and_then(Option::as_ref))
+    }
+
+    fn take(&mut self, id: &TaskId) -> Result<Option<Entry>, FsError> {
+        match self.read.remove(id) {
+            Some(entry) => Ok(entry),
+            None => self.store.read_file(id),
+        }
+    }
+}
+
 impl Store {
     fn index_path(&self) -> PathBuf {
         self.local.join("index")
@@ -176,24 +198,34 @@ impl Store {
     }
 
     /// `None` where the file has gone since it was listed.
-    pub(super) fn read_file(&self, id: &TaskId) -> Result<Option<Entry>, FsError> {
+    fn read_file(&self, id: &TaskId) -> Result<Option<Entry>, FsError> {
+        Ok(self.read_file_and_text(id)?.map(|(entry, _)| entry))
+    }
+
+    /// The same with what the file says, where that is a task.
+    pub(super) fn read_file_and_text(&self, id: &TaskId) -> Result<Option<(Entry, Option<String>)>, FsError> {
         let path = self.path(id, &Place::Task);
         let Some(meta) = fs::metadata(&path)? else { return Ok(None) };
         let stamp = Stamp::of(&meta);
         let shown = format!(".ralph/tasks/{id}.toml");
         let outside = if path.is_symlink() { self.inside(path.clone()).err() } else { None };
+        let mut text = None;
         let content = if let Some(StoreError::Broken(problem)) = outside {
             Content::Broken(id.clone(), problem)
         } else if stamp.size > codec::MAX_FILE_SIZE {
             Content::Broken(id.clone(), too_large(&shown))
         } else {
             match fs::read(&path) {
-                Ok(Some(bytes)) => self.content(id, &shown, &bytes),
+                Ok(Some(bytes)) => {
+                    let content = self.content(id, &shown, &bytes);
+                    text = String::from_utf8(bytes).ok().filter(|_| matches!(content, Content::Task(_)));
+                    content
+                }
                 Ok(None) => return Ok(None),
                 Err(error) => Content::Broken(id.clone(), Problem::whole(&shown, format!("{error}: {}", error.source))),
             }
         };
-        Ok(Some(Entry { stamp, content, journaled: None }))
+        Ok(Some((Entry { stamp, content, journaled: None }, text)))
     }
 
     fn content(&self, id: &TaskId, shown: &str, bytes: &[u8]) -> Content {
@@ -268,16 +300,17 @@ impl Store {
         let folder = self.folder_stamp();
         let index = IndexFile::open(&self.index_path(), self.reader()).filter(|index| index.folder() == folder);
         let Some(index) = index else { return self.snapshot() };
+        let mut files = Files { store: self, read: BTreeMap::new() };
         let mut found: BTreeMap<TaskId, Entry> = BTreeMap::new();
         let mut wanted: Vec<TaskId> = index.header.problems.clone();
         let mut ancestors = vec![id.clone()];
         while let Some(next) = ancestors.last().cloned() {
             let Some(naming) = index.may_name(&next) else { return self.snapshot() };
             for other in naming {
-                let entry = self.read_file(&other)?;
+                let entry = files.read(&other)?;
                 wanted.extend(entry.filter(|entry| names(entry, &next, next == *id)).map(|entry| entry.id().clone()));
             }
-            let parent = self.read_file(&next)?.and_then(|entry| parent(&entry));
+            let parent = files.read(&next)?.and_then(parent);
             match parent.filter(|parent| reach == Reach::Family && !ancestors.contains(parent)) {
                 Some(parent) => ancestors.push(parent),
                 None => break,
@@ -288,7 +321,7 @@ impl Store {
             if found.contains_key(&next) {
                 continue;
             }
-            let Some(mut entry) = self.read_file(&next)? else { continue };
+            let Some(mut entry) = files.take(&next)? else { continue };
             if next == *id {
                 entry.journaled = self.last_line(&index, id)?;
             }

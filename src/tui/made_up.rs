@@ -32,6 +32,8 @@ pub fn task(name: &str, title: &str) -> TaskView {
         ready: true,
         stale: false,
         claim: None,
+        attention: None,
+        moves: None,
         artifacts: Default::default(),
         github: None,
         created: None,

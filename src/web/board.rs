@@ -54,6 +54,8 @@ pub struct Card {
     pub children: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub github: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attention: Option<String>,
     #[serde(skip_serializing_if = "is_zero")]
     pub problems: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,6 +92,7 @@ impl From<TaskView> for Card {
             blockers: task.open_blockers.len(),
             children: task.children.len(),
             github: task.github.map(|issue| issue.number),
+            attention: task.attention,
             problems: task.problems.len(),
             updated: task.updated.map(Timestamp::as_second),
         }

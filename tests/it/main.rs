@@ -25,6 +25,7 @@ mod laws;
 mod mcp;
 mod mcp_client;
 mod merging;
+mod outside;
 mod past;
 mod prompts;
 mod race;

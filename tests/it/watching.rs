@@ -333,7 +333,8 @@ fn an_illegal_save_is_told_and_put_right_only_where_that_is_wanted() {
         assert!(event["message"].as_str().unwrap().contains("from here: "), "what would be legal: {event}");
         watcher.settle();
         let text = sandbox.read_task("t-a");
-        assert_eq!(text.contains("Ready for Plan"), enforce, "{text}");
+        assert_eq!(text.contains("state = 'Done'"), !enforce, "{text}");
+        assert_eq!(text.contains("attention = "), !enforce, "{text}");
         assert!(text.contains("# mine"));
         let lines: Vec<String> = journal(&sandbox).iter().map(|line| line.to_string()).collect();
         assert!(lines.iter().any(|line| line.contains("\"Done\"")), "the wrong value is kept in the journal");

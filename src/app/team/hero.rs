@@ -33,8 +33,8 @@ pub fn hero(
             gone: None,
         });
     }
-    let new = restep(&ws, &team.asked)?;
-    team.view.steps = team.steps(&ws.board()?);
+    let (new, board) = restep(&ws, &team.asked)?;
+    team.view.steps = team.steps(&board);
     tell(&TeamNews::Steps { new }, &team.view);
     let spaces = workspaces(options, &names)?;
     let asked = WorkerAsk {
@@ -86,7 +86,7 @@ impl Team<'_> {
         shifts: &mut [Shift<'_>],
         tell: &mut dyn FnMut(&TeamNews, &TeamView),
     ) -> Result<bool, Failure> {
-        unless_raced(restep(self.ws, &self.asked))?;
+        unless_raced(restep(self.ws, &self.asked).map(|(new, _)| new))?;
         let mut may_come = false;
         // Whoever is further along the pipeline goes first: what is begun is brought to its end.
         for shift in shifts.iter_mut().rev() {

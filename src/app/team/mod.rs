@@ -122,10 +122,10 @@ pub fn team(
     check_agents(&ws, &wanted.program)?;
     let teams = team.asked.teams.clone();
     let mut crew = Crew::new(&ws, launch, &teams);
-    team.hire(&mut crew)?;
+    team.hire(&mut crew, &ws.board()?)?;
     team.asked.crew = crew.by_role();
-    let new = restep(&ws, &team.asked)?;
-    team.look(&crew)?;
+    let (new, board) = restep(&ws, &team.asked)?;
+    team.look(&crew, &board);
     tell(&TeamNews::Steps { new }, &team.view);
     let stopped = team.run(&mut crew, stop, tell)?;
     team.done(&ws.board()?, stopped, true)
@@ -203,12 +203,14 @@ impl<'a> Team<'a> {
 
     /// Steps, view and crew as the board now wants them; whether everything is over.
     fn keep_up(&mut self, crew: &mut Crew<'_>) -> Result<bool, Failure> {
-        restep(self.ws, &self.asked)?;
-        self.look(crew)?;
-        if self.is_over(crew)? {
+        // One look for all: claims are read after tasks, so that a task that seems free and cannot be had is seen as held.
+        let (new, board) = restep(self.ws, &self.asked)?;
+        self.look(crew, &board);
+        // What has just come to be may open the way for somebody.
+        if new == 0 && self.is_over(crew, board.clone()) {
             return Ok(true);
         }
-        self.hire(crew)?;
+        self.hire(crew, &board)?;
         crew.fill(&|role| self.has_open_step(role))?;
         self.asked.crew = crew.by_role();
         Ok(false)
@@ -248,9 +250,9 @@ impl<'a> Team<'a> {
     }
 
     /// As many of each role as help now; and somebody for each that has an open step: a merge may send work back.
-    fn hire(&mut self, crew: &mut Crew<'_>) -> Result<(), Failure> {
+    fn hire(&mut self, crew: &mut Crew<'_>, board: &Board) -> Result<(), Failure> {
         let teams: Vec<TaskId> = self.asked.teams.clone();
-        let roster = self.ws.board()?.crew_for(&teams, self.ws.rules())?;
+        let roster = board.crew_for(&teams, self.ws.rules())?;
         for (role, helpful) in roster.by_role() {
             let allowed = self.ws.rules().limits.get(role).copied().unwrap_or(0);
             let wanted = helpful.max(usize::from(self.has_open_step(role))).min(allowed);
@@ -262,28 +264,23 @@ impl<'a> Team<'a> {
     }
 
     /// Nobody has anything in hand, and no step can be taken up, now or after a rest.
-    fn is_over(&self, crew: &Crew<'_>) -> Result<bool, Failure> {
-        // What has just come to be may open the way for somebody.
-        if restep(self.ws, &self.asked)? > 0 {
-            return Ok(false);
-        }
-        // One look for all: claims are read after tasks, so that a task that seems free and cannot be had is seen as held.
-        let (board, rules) = (as_reaped(self.ws, self.ws.board()?), self.ws.rules());
+    fn is_over(&self, crew: &Crew<'_>, board: Board) -> bool {
+        let (board, rules) = (as_reaped(self.ws, board), self.ws.rules());
         // Who is none of ours may take an hour, or a day.
         let ours = |worker: &Worker| crew.slots.iter().any(|slot| slot.worker == *worker);
         let held = |id: &TaskId| board.claim(id).is_some_and(|claim| claim.live && ours(&claim.worker));
         let mut open = board.open_steps(&self.asked.teams, rules).peekable();
         if open.peek().is_none() {
-            return Ok(true);
+            return true;
         }
         let at_work = |at: usize| rules.flow.state(Kind::Step, &board.tasks()[at].state).is_none_or(|state| state.lock);
         if open.any(|(at, step)| at_work(at) || step.of.iter().any(held)) {
-            return Ok(false);
+            return false;
         }
         let live = |slot: &&crew::Slot| slot.given_up.is_none();
         let roles: Vec<&str> = crew.slots.iter().filter(live).map(|slot| slot.role.as_str()).collect();
         let waiting = self.waiting();
-        Ok(!roles.iter().any(|role| self.could_take(&board, role, &waiting)))
+        !roles.iter().any(|role| self.could_take(&board, role, &waiting))
     }
 
     fn could_take(&self, board: &Board, role: &str, waiting: &[TaskId]) -> bool {

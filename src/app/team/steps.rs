@@ -8,12 +8,13 @@ use crate::app::{Failure, Workspace};
 use crate::board::{Board, Change, Op, Place, StepPlan, TeamAsk};
 use crate::task::{Key, Task, TaskId, Value};
 
-/// How many steps are new.
-pub fn restep(ws: &Workspace, asked: &TeamAsk) -> Result<usize, Failure> {
+/// How many steps are new, and the board with them.
+pub fn restep(ws: &Workspace, asked: &TeamAsk) -> Result<(usize, Board), Failure> {
     // Most of the time there is nothing to do, and nobody has to wait for us to see that.
-    match planned(ws, asked, &ws.board()?)?.is_empty() {
-        true => Ok(0),
-        false => restep_now(ws, asked),
+    let board = ws.board()?;
+    match planned(ws, asked, &board)?.is_empty() {
+        true => Ok((0, board)),
+        false => Ok((restep_now(ws, asked)?, ws.board()?)),
     }
 }
 

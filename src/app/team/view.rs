@@ -5,7 +5,6 @@ use serde::Serialize;
 
 use super::crew::Crew;
 use super::{Team, steps};
-use crate::app::Failure;
 use crate::app::worker::WorkerEvent;
 use crate::board::{Board, Standings};
 use crate::task::{Kind, StateName, TaskId, Worker};
@@ -57,8 +56,8 @@ pub struct StepView {
 }
 
 impl Team<'_> {
-    /// The view, from the board as it is now.
-    pub(super) fn look(&mut self, crew: &Crew<'_>) -> Result<(), Failure> {
+    /// The view, from this board.
+    pub(super) fn look(&mut self, crew: &Crew<'_>, board: &Board) {
         for slot in &crew.slots {
             match self.view.workers.iter_mut().find(|seen| seen.worker == slot.worker) {
                 Some(seen) => seen.gone.clone_from(&slot.given_up),
@@ -71,8 +70,7 @@ impl Team<'_> {
                 }),
             }
         }
-        self.view.steps = self.steps(&self.ws.board()?);
-        Ok(())
+        self.view.steps = self.steps(board);
     }
 
     pub(super) fn steps(&self, board: &Board) -> Vec<StepView> {

@@ -12,7 +12,9 @@ impl<'a> Case<'a> {
         if let Some((held, claim)) = others.filter(|_| !request.force) {
             return Err(Refusal::held(held, claim));
         }
-        self.refuse_finished()?;
+        if request.command.is_none() {
+            self.refuse_finished()?;
+        }
         match self.claimed_for(request)? {
             Some(command) => self.take_for(command, request),
             None => self.take_plainly(request),
@@ -21,8 +23,8 @@ impl<'a> Case<'a> {
 
     /// The move into the command's lock, or only the claim where the command has none or the task is there already.
     pub fn take_for(&self, command: &Command, request: &Request<'_>) -> Result<Admission, Refusal> {
-        self.refuse_finished()?;
         self.refuse_other_roles(command)?;
+        self.refuse_finished()?;
         let own = self.own_claim();
         let renews = own.is_some_and(|own| own.command.as_ref() == Some(&command.name));
         let enters = command.lock.as_ref().filter(|lock| **lock != self.task.state);

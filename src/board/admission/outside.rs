@@ -31,11 +31,19 @@ impl Case<'_> {
         admission
             .changes
             .retain(|change| !matches!(change, Change::Set { task: of, key: at, .. } if of == task && *at == key));
-        let new = flag.as_ref().map(|refusal| Value::text(refusal.to_string()));
+        let new = flag.as_ref().map(|refusal| Value::text(reason(refusal)));
         let old = self.task.value(&key);
         if old != new {
             admission.changes.push(Change::Set { task: task.clone(), key, old, new });
         }
         admission.flag = flag;
+    }
+}
+
+/// In words that hold as long as they stand in the file.
+fn reason(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::NotAllowed { from, to, .. } => format!("moved from {from} to {to}, which the workflow does not allow"),
+        other => format!("moved outside of ralph, though {other}"),
     }
 }

@@ -38,6 +38,7 @@ fn page(shown: &Shown, now: Timestamp) -> String {
     row("priority", task.priority.map(|p| paint(style::priority(p), p)).unwrap_or_default());
     row("size", task.estimate.unwrap_or_default().into());
     row("labels", paint_all(&task.labels));
+    row("attention", task.attention.as_ref().map(|why| paint(style::WARN, clean(why))).unwrap_or_default());
     row("owner", task.owner.as_ref().map(|owner| paint(style::OWNER, clean(owner))).unwrap_or_default());
     row("claim", task.claim.as_ref().map(|claim| claim_line(claim, now)).unwrap_or_default());
     row("parent", task.parent.as_ref().map(|id| linked(shown, id)).unwrap_or_default());

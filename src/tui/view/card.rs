@@ -70,7 +70,8 @@ fn below(task: &TaskView, meaning: Meaning, width: usize, now: Timestamp) -> Opt
     let labels = task.labels.iter().map(|label| piece(format!("#{label}"), Tone::Label));
     let waits = waits(task).filter(|_| open);
     let mut row = Row::new();
-    for part in problems.into_iter().chain(waits).chain(holder(task, now)).chain(labels) {
+    let attention = task.attention.as_ref().map(|_| piece("! look".to_owned(), Tone::Warn));
+    for part in problems.into_iter().chain(attention).chain(waits).chain(holder(task, now)).chain(labels) {
         let gap = if row.is_empty() { 0 } else { 2 };
         let left = width.saturating_sub(row_width(&row) + gap);
         if left < 4 {

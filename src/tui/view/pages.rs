@@ -150,6 +150,7 @@ fn facts(model: &Model, page: &Page, width: usize) -> Vec<Line> {
     fact("conflict", page.shown.conflicts.join(", "), Tone::Urgent);
     fact("created", age(task.created, now), Tone::Plain);
     fact("updated", age(task.updated, now), Tone::Plain);
+    fact("attention", task.attention.clone().unwrap_or_default(), Tone::Warn);
     for problem in &task.problems {
         fact("problem", format!("line {}: {}", problem.line, problem.message), Tone::Urgent);
     }

@@ -11,6 +11,7 @@ export function card(task) {
       task.priority && h('span', { class: `chip priority ${task.priority}`, title: 'Priority' }, task.priority),
       task.estimate && h('span', { class: 'chip', title: 'Estimate' }, task.estimate),
       task.github && h('span', { class: 'dim' }, `#${task.github}`),
+      task.attention && h('span', { class: 'mark bad', title: task.attention }, '! look'),
       task.problems && h('span', { class: 'mark bad', title: 'Its file has problems' }, '! problem')),
     h('a', { class: 'card-title', href: `/task/${encodeURIComponent(task.id)}`, tabindex: -1, draggable: 'false', 'aria-describedby': 'card-keys' }, task.title),
     foot(task));

@@ -26,18 +26,15 @@ export async function targets(id) {
   return new Map(list.map((target) => [target.state, target]));
 }
 
-/** Moves it if the server takes it there; whether it did. Asked anew: what it said a while ago may no longer be so. */
+/** Moves it if the server takes it there; whether it did. The server decides when the move is made, whatever it said before. */
 export async function move(id, state) {
-  const again = () => insist(id, state);
   try {
-    const target = (await targets(id)).get(state);
-    if (!target || target.allowed) return moved(id, state, await change(taskPath(id, 'save'), { state }));
-    refused(target.refusal, again);
-    say(`${id} stays: ${target.refusal.message}`);
+    return moved(id, state, await change(taskPath(id, 'save'), { state }));
   } catch (error) {
-    refused(error, again);
+    refused(error, () => insist(id, state));
+    say(`${id} stays: ${error.message}`);
+    return false;
   }
-  return false;
 }
 
 async function insist(id, state) {

@@ -111,6 +111,7 @@ function draw(whole, draft = null) {
       h('div', { class: 'task-main' },
         titleEditor(task),
         whole.why && h('p', { class: `why${task.blocked ? ' blocked' : ''}` }, whole.why),
+        task.attention && h('p', { class: 'mark bad' }, `Needs attention: ${task.attention}`),
         task.problems.map((problem) => h('p', { class: 'mark bad' }, `${problem.file}: ${problem.message}`)),
         kept('description', () => descriptionEditor(task, whole.description_html, draft)),
         whole.graph && part('Graph', rendered(h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Graph' }), whole.graph)),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use jiff::SignedDuration;
 
-use super::args::Text;
+use super::args::TextArgs;
 use super::editor::{self, Typed};
 use crate::app::Failure;
 use crate::config::duration;
@@ -35,7 +35,7 @@ fn stdin() -> Result<String, Failure> {
     }
 }
 
-impl Text {
+impl TextArgs {
     /// What was given by option, if anything was.
     pub fn given(&self) -> Result<Option<String>, Failure> {
         match (&self.body, &self.body_file) {
@@ -47,7 +47,7 @@ impl Text {
 }
 
 /// Words, else options, else standard input when something is piped in, else the editor.
-pub fn text_or_editor(words: &[String], text: &Text, what: &str) -> Result<Typed, Failure> {
+pub fn text_or_editor(words: &[String], text: &TextArgs, what: &str) -> Result<Typed, Failure> {
     let given = text.given()?;
     match (words.is_empty(), given) {
         (false, Some(_)) => Err(Failure::usage("two-texts", "there are two texts: words, and --body or --body-file")),

@@ -116,7 +116,7 @@ pub(crate) struct Session<'a> {
 
 impl Session<'_> {
     /// The same session at another revision.
-    fn at(&self, at: &args::At) -> Session<'_> {
+    fn at(&self, at: &args::AtArgs) -> Session<'_> {
         let options = Options { at: at.at.clone(), ..self.options.clone() };
         Session { options, out: self.out, seen: Rc::clone(&self.seen) }
     }

@@ -8,11 +8,11 @@ use clap_complete::engine::ArgValueCandidates;
 use crate::cli::complete;
 
 #[derive(Debug, Subcommand)]
-pub enum Artifact {
+pub enum ArtifactCommand {
     /// Make the document to fill in, or find the one that is there
     New {
         #[command(flatten)]
-        of: Document,
+        of: DocumentArgs,
         /// Words for its file name [default: the title]
         #[arg(long, value_name = "WORDS")]
         slug: Option<String>,
@@ -20,7 +20,7 @@ pub enum Artifact {
     /// Link a document to its task, once it is complete
     Link {
         #[command(flatten)]
-        of: Document,
+        of: DocumentArgs,
         /// [default: the one that `new` gives]
         #[arg(value_name = "PATH", value_hint = clap::ValueHint::FilePath)]
         path: Option<PathBuf>,
@@ -28,12 +28,12 @@ pub enum Artifact {
     /// What a document still lacks
     Check {
         #[command(flatten)]
-        of: Document,
+        of: DocumentArgs,
     },
 }
 
 #[derive(Debug, Args)]
-pub struct Prompt {
+pub struct PromptArgs {
     /// triage, split, research, plan, review, implement, pr or merge
     #[arg(value_name = "COMMAND", add = ArgValueCandidates::new(complete::commands))]
     pub command: String,
@@ -42,7 +42,7 @@ pub struct Prompt {
 }
 
 #[derive(Debug, Args)]
-pub struct Split {
+pub struct SplitArgs {
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
     /// The parts, of size XS or S: a file of [[task]] tables or JSON lines, or `-`; all or none
@@ -54,7 +54,7 @@ pub struct Split {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Plan {
+pub enum PlanCommand {
     /// Make tasks wait for each other as the phases of their plan do
     Sync {
         #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
@@ -66,7 +66,7 @@ pub enum Plan {
 }
 
 #[derive(Debug, Args)]
-pub struct Document {
+pub struct DocumentArgs {
     /// research, plan, review or report
     #[arg(value_name = "KIND", add = ArgValueCandidates::new(complete::documents))]
     pub kind: String,

@@ -6,7 +6,7 @@ use clap_complete::engine::ArgValueCandidates;
 use crate::cli::complete;
 
 #[derive(Debug, Args)]
-pub struct Hook {
+pub struct HookArgs {
     /// The gate; it exits with 2 and says why and what to do instead where it blocks
     #[arg(value_name = "NAME", required_unless_present = "list", add = ArgValueCandidates::new(complete::gates))]
     pub name: Option<String>,
@@ -16,18 +16,18 @@ pub struct Hook {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Setup {
+pub enum SetupCommand {
     /// Claude Code: hooks, agents, skills and the MCP server, beside what is there
-    Claude(SetupClaude),
+    Claude(SetupClaudeArgs),
     /// Print what any other agent needs in its file of instructions, such as AGENTS.md
     Generic,
 }
 
 #[derive(Debug, Args)]
-pub struct Mcp {
+pub struct McpArgs {
     /// Which names the tools have: the board's own, or those that ralph-hero's skills call
     #[arg(long, value_name = "NAME", default_value = "board")]
-    pub profile: Profile,
+    pub profile: ProfileArg,
     /// Offer only what changes nothing
     #[arg(long)]
     pub read_only: bool,
@@ -37,13 +37,13 @@ pub struct Mcp {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Profile {
+pub enum ProfileArg {
     Board,
     RalphHero,
 }
 
 #[derive(Debug, Args)]
-pub struct SetupClaude {
+pub struct SetupClaudeArgs {
     /// Take away what it wrote, and nothing else
     #[arg(long)]
     pub remove: bool,

@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use clap::Args;
 
 #[derive(Debug, Args)]
-pub struct Board {
+pub struct BoardArgs {
     /// Only what matches: the terms of `task ls`, such as label:bug state:backlog ready, or words to search for
     #[arg(value_name = "FILTER")]
     pub filter: Vec<String>,
 }
 
 #[derive(Debug, Args)]
-pub struct Serve {
+pub struct ServeArgs {
     /// Where to listen [default: 127.0.0.1:7431, with --allow-remote 0.0.0.0:7431, or a free port where that is taken]
     #[arg(long, value_name = "ADDR")]
     pub addr: Option<SocketAddr>,
@@ -32,7 +32,7 @@ pub struct Serve {
 }
 
 #[derive(Debug, Args)]
-pub struct Report {
+pub struct ReportArgs {
     /// Write the board, its tasks and its charts as one page that needs no server; `-` for standard output
     #[arg(long, value_name = "FILE", required = true, value_hint = clap::ValueHint::FilePath)]
     pub html: PathBuf,

@@ -17,15 +17,18 @@ use clap_complete::engine::ArgValueCandidates;
 
 use super::complete;
 
-pub use agent::{Artifact, Plan, Prompt, Split};
-pub use host::{Hook, Mcp, Profile, Setup};
-pub use look::{Board, Report, Serve};
-pub use share::{Claims, Commit, Merge, Share, Take, Trust};
-pub use sync::{Pr, Sync, SyncCommand, SyncInit, SyncResolve, SyncRun, TakeSide};
-pub use task::{Add, Archive, Diff, Graph, Ls, Rm, Search, Set, Task, Tree};
-pub use team::{Hero, Runs, Team, Worker};
-pub use watch::Watch;
-pub use work::{Advance, Become, Claim, Close, Guarded, Move, Next, Release, Run, Status, Wait, Workflow, Worktree};
+pub use agent::{ArtifactCommand, PlanCommand, PromptArgs, SplitArgs};
+pub use host::{HookArgs, McpArgs, ProfileArg, SetupCommand};
+pub use look::{BoardArgs, ReportArgs, ServeArgs};
+pub use share::{ClaimsCommand, CommitArgs, MergeArgs, ShareArgs, TakeCommand, TrustArgs};
+pub use sync::{PrArgs, SideArg, SyncArgs, SyncCommand, SyncInitArgs, SyncResolveArgs, SyncRunArgs};
+pub use task::{AddArgs, ArchiveArgs, DiffArgs, GraphArgs, LsArgs, RmArgs, SearchArgs, SetArgs, TaskCommand, TreeArgs};
+pub use team::{HeroArgs, RunsCommand, TeamArgs, WorkerArgs};
+pub use watch::WatchArgs;
+pub use work::{
+    AdvanceArgs, BecomeArgs, ClaimArgs, CloseArgs, GuardedArgs, MoveArgs, NextArgs, ReleaseArgs, RunArgs, StatusArgs,
+    WaitArgs, WorkflowArgs, WorktreeCommand,
+};
 
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (ralph-board)");
 
@@ -36,7 +39,7 @@ pub struct Cli {
     #[command(flatten)]
     pub global: Global,
     #[command(subcommand)]
-    pub command: Command,
+    pub command: CliCommand,
 }
 
 const AFTER: &str = "\
@@ -75,133 +78,133 @@ pub enum ColorWhen {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum CliCommand {
     /// Make a board in this repository
-    Init(Init),
+    Init(InitArgs),
     /// Work with tasks
     #[command(subcommand, visible_alias = "t")]
-    Task(Task),
+    Task(TaskCommand),
     /// Make a task wait for others
-    Block(Block),
+    Block(BlockArgs),
     /// Let a task wait no longer
-    Unblock(Unblock),
+    Unblock(UnblockArgs),
     /// Comment on a task
-    Note(Note),
+    Note(NoteArgs),
     /// Move a task to another state, by the rules of the workflow
     #[command(visible_alias = "mv")]
-    Move(Move),
+    Move(MoveArgs),
     /// Close a task
-    Done(Close),
+    Done(CloseArgs),
     /// Cancel a task
-    Cancel(Close),
+    Cancel(CloseArgs),
     /// Hand a task to a person
-    Escalate(Close),
+    Escalate(CloseArgs),
     /// Take a task, so that nobody else does
-    Claim(Claim),
+    Claim(ClaimArgs),
     /// Keep your claim for another lease
-    Renew(One),
+    Renew(OneArgs),
     /// Give a task back
-    Release(Release),
+    Release(ReleaseArgs),
     /// Who has what, here and on other machines
     #[command(subcommand)]
-    Claims(Claims),
+    Claims(ClaimsCommand),
     /// Free what dead workers held
     Reap,
     /// The best task to take now
-    Next(Next),
+    Next(NextArgs),
     /// Run a program on a task: the claim lives as long as it does
-    Run(Run),
+    Run(RunArgs),
     /// Wait until a task is in a state, ready, or free
-    Wait(Wait),
+    Wait(WaitArgs),
     /// Follow what happens on the board, and do what follows from it
-    Watch(Watch),
+    Watch(WatchArgs),
     /// Why a task cannot be started: the chain down to its roots
-    Why(One),
+    Why(OneArgs),
     /// The whole board on one screen
-    Status(Status),
+    Status(StatusArgs),
     /// Where a task stands in the pipeline, and what remains
-    Position(One),
+    Position(OneArgs),
     /// The tasks that are planned, built and merged with this one
-    Group(One),
+    Group(OneArgs),
     /// Bring the children of a task up to a state
-    Advance(Advance),
+    Advance(AdvanceArgs),
     /// The states, commands and roles of this board
-    Workflow(Workflow),
+    Workflow(WorkflowArgs),
     /// Work as one role: take a task, have an agent do it, go on
-    Worker(Worker),
+    Worker(WorkerArgs),
     /// Carry tasks through the pipeline, with as many workers as help
-    Team(Team),
+    Team(TeamArgs),
     /// Carry a task through the pipeline alone, one thing at a time
-    Hero(Hero),
+    Hero(HeroArgs),
     /// What workers ran here, and what was said
     #[command(subcommand)]
-    Runs(Runs),
+    Runs(RunsCommand),
     /// A task's code in a place of its own
     #[command(subcommand, visible_alias = "wt")]
-    Worktree(Worktree),
+    Worktree(WorktreeCommand),
     /// Push a task's branch, and make or find its pull request on GitHub
-    Pr(Pr),
+    Pr(PrArgs),
     /// Merge a task's branch into main, and close the task
-    Merge(Merge),
+    Merge(MergeArgs),
     /// The documents of a task: research, plan, review, report
     #[command(subcommand)]
-    Artifact(Artifact),
+    Artifact(ArtifactCommand),
     /// Split a large task into small ones
-    Split(Split),
+    Split(SplitArgs),
     /// Read a task's plan
     #[command(subcommand)]
-    Plan(Plan),
+    Plan(PlanCommand),
     /// What an agent is told about a task
-    Prompt(Prompt),
+    Prompt(PromptArgs),
     /// Commit the board and its documents, and nothing else
-    Commit(Commit),
+    Commit(CommitArgs),
     /// Bring in the board of others, and nothing else
-    Pull(Share),
+    Pull(ShareArgs),
     /// Bring the board to others, and nothing else
-    Push(Share),
+    Push(ShareArgs),
     /// Mirror the board to GitHub issues and a project, both ways
-    Sync(Sync),
+    Sync(SyncArgs),
     /// Who changed what, and when
-    Log(Log),
+    Log(LogArgs),
     /// Take back the last change
-    Undo(Undo),
+    Undo(UndoArgs),
     /// Find what is wrong with the board
-    Doctor(Doctor),
+    Doctor(DoctorArgs),
     /// Settings, and where they come from
     #[command(subcommand)]
-    Config(Config),
+    Config(ConfigCommand),
     /// Look at the programs that this board's settings run, and agree to them or not
-    Trust(Trust),
+    Trust(TrustArgs),
     /// Ask a gate, with what a host of agents writes to its hooks on standard input
-    Hook(Hook),
+    Hook(HookArgs),
     /// Set a host of agents up to work with this board
     #[command(subcommand)]
-    Setup(Setup),
+    Setup(SetupCommand),
     /// Serve the board to agents: tools, resources and prompts over the Model Context Protocol
-    Mcp(Mcp),
+    Mcp(McpArgs),
     /// The board on the terminal: columns, cards, who has what; live
-    Board(Board),
+    Board(BoardArgs),
     /// Serve the board to a browser on this machine
-    Serve(Serve),
+    Serve(ServeArgs),
     /// Write the board as one page that opens from disk
-    Report(Report),
+    Report(ReportArgs),
     /// Print the completion script of a shell, with live ids, states and labels
-    Completions(Completions),
+    Completions(CompletionsArgs),
     /// Print the manual page, or write all of them
-    Man(Man),
+    Man(ManArgs),
     /// Hold a claim's lock while a program runs (called by `run`)
     #[command(hide = true)]
-    Guarded(Guarded),
+    Guarded(GuardedArgs),
     /// Become a program that ends with its parent (called by `guarded`)
     #[command(hide = true)]
-    Become(Become),
+    Become(BecomeArgs),
     /// Merge three versions of a task file (called by git)
     #[command(hide = true)]
-    MergeDriver(MergeDriver),
+    MergeDriver(MergeDriverArgs),
 }
 
 #[derive(Debug, Args)]
-pub struct Init {
+pub struct InitArgs {
     /// Fill the board with tasks worth looking at
     #[arg(long)]
     pub demo: bool,
@@ -211,29 +214,29 @@ pub struct Init {
 }
 
 #[derive(Debug, Args)]
-pub struct One {
+pub struct OneArgs {
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
 }
 
 /// Reading commands look at another point of the repository with it.
 #[derive(Debug, Args)]
-pub struct At {
+pub struct AtArgs {
     /// The board of a branch, tag or commit, without checking it out
     #[arg(long, value_name = "REV")]
     pub at: Option<String>,
 }
 
 #[derive(Debug, Args)]
-pub struct ShowOne {
+pub struct ShowOneArgs {
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
     #[command(flatten)]
-    pub at: At,
+    pub at: AtArgs,
 }
 
 #[derive(Debug, Args)]
-pub struct Text {
+pub struct TextArgs {
     /// The text
     #[arg(short, long, value_name = "TEXT")]
     pub body: Option<String>,
@@ -243,7 +246,7 @@ pub struct Text {
 }
 
 #[derive(Debug, Args)]
-pub struct Block {
+pub struct BlockArgs {
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
     /// What it waits for
@@ -252,7 +255,7 @@ pub struct Block {
 }
 
 #[derive(Debug, Args)]
-pub struct Unblock {
+pub struct UnblockArgs {
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
     /// What it need not wait for any more [default: anything]
@@ -261,18 +264,18 @@ pub struct Unblock {
 }
 
 #[derive(Debug, Args)]
-pub struct Note {
+pub struct NoteArgs {
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
     /// The text; without it, from standard input or your editor
     #[arg(value_name = "TEXT")]
     pub words: Vec<String>,
     #[command(flatten)]
-    pub text: Text,
+    pub text: TextArgs,
 }
 
 #[derive(Debug, Args)]
-pub struct Log {
+pub struct LogArgs {
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: Option<String>,
     /// By this worker
@@ -290,7 +293,7 @@ pub struct Log {
 }
 
 #[derive(Debug, Args)]
-pub struct Undo {
+pub struct UndoArgs {
     /// A verb's id from `ralph log` [default: the last one]
     pub id: Option<String>,
     /// Also what somebody else did
@@ -299,14 +302,14 @@ pub struct Undo {
 }
 
 #[derive(Debug, Args)]
-pub struct Doctor {
+pub struct DoctorArgs {
     /// Put right what is safe
     #[arg(long)]
     pub fix: bool,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Config {
+pub enum ConfigCommand {
     /// All settings
     List {
         /// Show where each value comes from
@@ -330,20 +333,20 @@ pub enum Config {
 }
 
 #[derive(Debug, Args)]
-pub struct Completions {
+pub struct CompletionsArgs {
     /// bash, zsh, fish, elvish or powershell
     pub shell: clap_complete::Shell,
 }
 
 #[derive(Debug, Args)]
-pub struct Man {
+pub struct ManArgs {
     /// Write one page per command into this folder
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub dir: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
-pub struct MergeDriver {
+pub struct MergeDriverArgs {
     pub base: PathBuf,
     pub ours: PathBuf,
     pub theirs: PathBuf,

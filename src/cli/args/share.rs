@@ -6,23 +6,23 @@ use clap_complete::engine::ArgValueCandidates;
 use crate::cli::complete;
 
 #[derive(Debug, Args)]
-pub struct Share {
+pub struct ShareArgs {
     /// The remote [default: as git is set up]
     #[arg(value_name = "REMOTE")]
     pub remote: Option<String>,
     /// Whose values count where both changed the same key of a task
     #[arg(long, value_name = "SIDE")]
-    pub take: Option<Take>,
+    pub take: Option<TakeCommand>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Take {
+pub enum TakeCommand {
     Ours,
     Theirs,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Claims {
+pub enum ClaimsCommand {
     /// Who has what, and until when
     Ls {
         /// Ask the remote of `claims.remote` first
@@ -32,7 +32,7 @@ pub enum Claims {
 }
 
 #[derive(Debug, Args)]
-pub struct Merge {
+pub struct MergeArgs {
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
     /// A person insists, against the table and without the documents; it is journaled
@@ -41,7 +41,7 @@ pub struct Merge {
 }
 
 #[derive(Debug, Args)]
-pub struct Trust {
+pub struct TrustArgs {
     /// Agree without being asked
     #[arg(long)]
     pub yes: bool,
@@ -51,7 +51,7 @@ pub struct Trust {
 }
 
 #[derive(Debug, Args)]
-pub struct Commit {
+pub struct CommitArgs {
     /// The subject, behind `board: ` [default: the tasks that changed]
     #[arg(short, long, value_name = "TEXT")]
     pub message: Option<String>,

@@ -7,15 +7,15 @@ use crate::cli::complete;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub struct Sync {
+pub struct SyncArgs {
     #[command(subcommand)]
     pub command: Option<SyncCommand>,
     #[command(flatten)]
-    pub run: SyncRun,
+    pub run: SyncRunArgs,
 }
 
 #[derive(Debug, Args)]
-pub struct SyncRun {
+pub struct SyncRunArgs {
     /// Only these tasks
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub tasks: Vec<String>,
@@ -45,7 +45,7 @@ pub struct SyncRun {
 #[derive(Debug, Subcommand)]
 pub enum SyncCommand {
     /// Find or make the project, and set this board up for it
-    Init(SyncInit),
+    Init(SyncInitArgs),
     /// How far the two sides are apart, from what is known here
     Status {
         /// Look at GitHub first
@@ -53,13 +53,13 @@ pub enum SyncCommand {
         remote: bool,
     },
     /// Decide between two values where both sides have changed
-    Resolve(SyncResolve),
+    Resolve(SyncResolveArgs),
     /// Find duplicates, orphans and rights that are missing
     Doctor,
 }
 
 #[derive(Debug, Args)]
-pub struct SyncInit {
+pub struct SyncInitArgs {
     /// The repository with the issues [default: the git remote]
     #[arg(short = 'R', long, value_name = "OWNER/NAME")]
     pub repo: Option<String>,
@@ -75,7 +75,7 @@ pub struct SyncInit {
 }
 
 #[derive(Debug, Args)]
-pub struct SyncResolve {
+pub struct SyncResolveArgs {
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
     /// Only this field [default: all that are in conflict]
@@ -83,17 +83,17 @@ pub struct SyncResolve {
     pub field: Option<String>,
     /// Whose value counts
     #[arg(long, value_name = "SIDE")]
-    pub take: TakeSide,
+    pub take: SideArg,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TakeSide {
+pub enum SideArg {
     Local,
     Remote,
 }
 
 #[derive(Debug, Args)]
-pub struct Pr {
+pub struct PrArgs {
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
     /// As a draft

@@ -5,39 +5,39 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCandidates;
 
-use super::{At, One, ShowOne, Text};
+use super::{AtArgs, OneArgs, ShowOneArgs, TextArgs};
 use crate::cli::{complete, input};
 
 #[derive(Debug, Subcommand)]
-pub enum Task {
+pub enum TaskCommand {
     /// List tasks: ready, blocked and in work at a glance
     #[command(visible_alias = "list")]
-    Ls(Ls),
+    Ls(LsArgs),
     /// Add a task, or many
     #[command(visible_alias = "new")]
-    Add(Add),
+    Add(AddArgs),
     /// Show a task with its description, links and notes
-    Show(ShowOne),
+    Show(ShowOneArgs),
     /// Change a task's file in your editor
-    Edit(One),
+    Edit(OneArgs),
     /// Set fields: priority=P1, labels+=bug, owner=
-    Set(Set),
+    Set(SetArgs),
     /// Remove tasks
-    Rm(Rm),
+    Rm(RmArgs),
     /// Show parents with their children
-    Tree(Tree),
+    Tree(TreeArgs),
     /// Draw what waits for what
-    Graph(Graph),
+    Graph(GraphArgs),
     /// Search titles, labels, descriptions and notes
-    Search(Search),
+    Search(SearchArgs),
     /// Put finished tasks away
-    Archive(Archive),
+    Archive(ArchiveArgs),
     /// What differs between the boards of two revisions
-    Diff(Diff),
+    Diff(DiffArgs),
 }
 
 #[derive(Debug, Args)]
-pub struct Ls {
+pub struct LsArgs {
     /// In this state, by name or the beginning of it; may be repeated
     #[arg(short, long, value_name = "STATE", add = ArgValueCandidates::new(complete::states))]
     pub state: Vec<String>,
@@ -90,15 +90,15 @@ pub struct Ls {
     #[arg(short, long)]
     pub compact: bool,
     #[command(flatten)]
-    pub at: At,
+    pub at: AtArgs,
 }
 
 #[derive(Debug, Args)]
-pub struct Add {
+pub struct AddArgs {
     /// The title; without it, your editor asks
     pub title: Vec<String>,
     #[command(flatten)]
-    pub text: Text,
+    pub text: TextArgs,
     /// Many tasks from a file of [[task]] tables or JSON lines, or `-`; all or none
     #[arg(long, value_name = "FILE", conflicts_with_all = ["title", "body", "body_file", "kind", "state", "priority", "estimate", "label", "owner", "parent", "blocked_by", "atomic"], value_hint = clap::ValueHint::FilePath)]
     pub from: Option<PathBuf>,
@@ -132,19 +132,19 @@ pub struct Add {
 }
 
 #[derive(Debug, Args)]
-pub struct Set {
+pub struct SetArgs {
     /// Tasks, then KEY=VALUE, KEY+=VALUE or KEY-=VALUE
     #[arg(required = true, value_name = "TASK… KEY=VALUE", add = ArgValueCandidates::new(complete::tasks))]
     pub words: Vec<String>,
     #[command(flatten)]
-    pub text: Text,
+    pub text: TextArgs,
     /// Allow keys that ralph does not know
     #[arg(long)]
     pub custom: bool,
 }
 
 #[derive(Debug, Args)]
-pub struct Rm {
+pub struct RmArgs {
     #[arg(required = true, value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub tasks: Vec<String>,
     /// Also when others name them: those links are taken out
@@ -153,18 +153,18 @@ pub struct Rm {
 }
 
 #[derive(Debug, Args)]
-pub struct Tree {
+pub struct TreeArgs {
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: Option<String>,
     /// With finished ones too
     #[arg(short, long)]
     pub all: bool,
     #[command(flatten)]
-    pub at: At,
+    pub at: AtArgs,
 }
 
 #[derive(Debug, Args)]
-pub struct Diff {
+pub struct DiffArgs {
     /// A branch, tag or commit
     #[arg(value_name = "REV")]
     pub from: String,
@@ -174,7 +174,7 @@ pub struct Diff {
 }
 
 #[derive(Debug, Args)]
-pub struct Graph {
+pub struct GraphArgs {
     /// Only what these wait for and what waits for them
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub tasks: Vec<String>,
@@ -188,11 +188,11 @@ pub struct Graph {
     #[arg(long)]
     pub mermaid: bool,
     #[command(flatten)]
-    pub at: At,
+    pub at: AtArgs,
 }
 
 #[derive(Debug, Args)]
-pub struct Search {
+pub struct SearchArgs {
     #[arg(required = true, value_name = "WORD")]
     pub words: Vec<String>,
     /// With finished ones too
@@ -207,7 +207,7 @@ pub struct Search {
 }
 
 #[derive(Debug, Args)]
-pub struct Archive {
+pub struct ArchiveArgs {
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub tasks: Vec<String>,
     /// Without tasks: those untouched for this long, such as 30d or 12h

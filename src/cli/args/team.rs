@@ -6,7 +6,7 @@ use clap_complete::engine::ArgValueCandidates;
 use crate::cli::{complete, input};
 
 #[derive(Debug, Args)]
-pub struct Worker {
+pub struct WorkerArgs {
     /// analyst, builder, validator or integrator
     #[arg(value_name = "ROLE", add = ArgValueCandidates::new(complete::roles))]
     pub role: String,
@@ -36,7 +36,7 @@ pub struct Worker {
 }
 
 #[derive(Debug, Args)]
-pub struct Team {
+pub struct TeamArgs {
     /// What to work on: tasks, groups or epics
     #[arg(value_name = "TASK", required_unless_present = "ready", add = ArgValueCandidates::new(complete::tasks))]
     pub tasks: Vec<String>,
@@ -44,21 +44,21 @@ pub struct Team {
     #[arg(long, conflicts_with = "tasks")]
     pub ready: bool,
     #[command(flatten)]
-    pub how: How,
+    pub how: HowArgs,
 }
 
 #[derive(Debug, Args)]
-pub struct Hero {
+pub struct HeroArgs {
     /// What to work on: a task, a group or an epic
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
     #[command(flatten)]
-    pub how: How,
+    pub how: HowArgs,
 }
 
 /// How a pipeline is carried out.
 #[derive(Debug, Args)]
-pub struct How {
+pub struct HowArgs {
     /// Make the steps of one phase at a time
     #[arg(long)]
     pub bough: bool,
@@ -71,7 +71,7 @@ pub struct How {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Runs {
+pub enum RunsCommand {
     /// The last runs, the newest first
     Ls {
         /// Only those of this task

@@ -6,7 +6,7 @@ use clap_complete::engine::ArgValueCandidates;
 use crate::cli::{complete, input};
 
 #[derive(Debug, Args)]
-pub struct Watch {
+pub struct WatchArgs {
     /// Begin with what happened in this time, such as 2h
     #[arg(long, value_name = "AGE", value_parser = input::age)]
     pub since: Option<jiff::SignedDuration>,

@@ -3,70 +3,70 @@
 use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCandidates;
 
-use super::{At, One};
+use super::{AtArgs, OneArgs};
 use crate::app::Reach;
 use crate::cli::{complete, input};
 
 #[derive(Debug, Args)]
-pub struct For {
+pub struct ForArgs {
     /// What you act as: triage, research, plan … [default: the only one that fits]
     #[arg(long = "for", value_name = "COMMAND", add = ArgValueCandidates::new(complete::commands))]
     pub command: Option<String>,
 }
 
 #[derive(Debug, Args)]
-pub struct Local {
+pub struct LocalArgs {
     /// On this machine only, though the board has `claims.remote`
     #[arg(long)]
     local: bool,
 }
 
-impl Local {
+impl LocalArgs {
     pub fn reach(&self) -> Reach {
         if self.local { Reach::Local } else { Reach::Remote }
     }
 }
 
 #[derive(Debug, Args)]
-pub struct Move {
+pub struct MoveArgs {
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
     /// A state, or __LOCK__, __COMPLETE__, __ESCALATE__, __CLOSE__, __CANCEL__
     #[arg(value_name = "STATE", add = ArgValueCandidates::new(complete::states))]
     pub to: String,
     #[command(flatten)]
-    pub acting: For,
+    pub acting: ForArgs,
     /// A person insists, against the table; it is journaled
     #[arg(long)]
     pub force: bool,
 }
 
 #[derive(Debug, Args)]
-pub struct Close {
+pub struct CloseArgs {
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
     #[command(flatten)]
-    pub acting: For,
+    pub acting: ForArgs,
     /// A person insists, against the table; it is journaled
     #[arg(long)]
     pub force: bool,
 }
 
 #[derive(Debug, Args)]
-pub struct Claim {
+pub struct ClaimArgs {
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
     #[command(flatten)]
-    pub acting: For,
+    pub acting: ForArgs,
     /// Take it over from its holder; it is journaled
     #[arg(long)]
     pub force: bool,
     #[command(flatten)]
-    pub reach: Local,
+    pub reach: LocalArgs,
 }
 
 #[derive(Debug, Args)]
-pub struct Release {
+pub struct ReleaseArgs {
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
     /// Also somebody else's; it is journaled
@@ -75,7 +75,7 @@ pub struct Release {
 }
 
 #[derive(Debug, Args)]
-pub struct Next {
+pub struct NextArgs {
     /// Work for this role [default: that of the worker]
     #[arg(short, long, value_name = "ROLE", add = ArgValueCandidates::new(complete::roles))]
     pub role: Option<String>,
@@ -83,27 +83,27 @@ pub struct Next {
     #[arg(long)]
     pub claim: bool,
     #[command(flatten)]
-    pub reach: Local,
+    pub reach: LocalArgs,
     /// Wait for work this long, such as 10m
     #[arg(long, value_name = "TIME", value_parser = input::age)]
     pub wait: Option<jiff::SignedDuration>,
 }
 
 #[derive(Debug, Args)]
-pub struct Run {
+pub struct RunArgs {
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
     #[command(flatten)]
-    pub acting: For,
+    pub acting: ForArgs,
     #[command(flatten)]
-    pub reach: Local,
+    pub reach: LocalArgs,
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "PROGRAM")]
     pub program: Vec<String>,
 }
 
 #[derive(Debug, Args)]
-pub struct Wait {
+pub struct WaitArgs {
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
     /// A state, `ready`, or `free` of any claim
@@ -115,22 +115,22 @@ pub struct Wait {
 }
 
 #[derive(Debug, Args)]
-pub struct Status {
+pub struct StatusArgs {
     /// As Markdown
     #[arg(long)]
     pub markdown: bool,
     #[command(flatten)]
-    pub at: At,
+    pub at: AtArgs,
 }
 
 #[derive(Debug, Args)]
-pub struct Advance {
+pub struct AdvanceArgs {
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
     /// The children that are strictly behind
     #[arg(long, required = true)]
     pub children: bool,
-    /// A gate of the workflow, such as "Ready for Plan"
+    /// A gate of the workflow, such as "Ready for PlanCommand"
     #[arg(long, value_name = "STATE", add = ArgValueCandidates::new(complete::states))]
     pub to: String,
     /// A person insists, against the table; it is journaled
@@ -139,7 +139,7 @@ pub struct Advance {
 }
 
 #[derive(Debug, Args)]
-pub struct Workflow {
+pub struct WorkflowArgs {
     /// As a Mermaid diagram
     #[arg(long)]
     pub mermaid: bool,
@@ -147,7 +147,7 @@ pub struct Workflow {
 
 /// What `run` starts: it holds the claim's lock while the program runs.
 #[derive(Debug, Args)]
-pub struct Guarded {
+pub struct GuardedArgs {
     /// End all that the program has left behind, too
     #[arg(long)]
     pub sweep: bool,
@@ -159,14 +159,14 @@ pub struct Guarded {
 
 /// What the guard starts: it asks to end with the guard, then becomes the program.
 #[derive(Debug, Args)]
-pub struct Become {
+pub struct BecomeArgs {
     pub parent: i32,
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub program: Vec<String>,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Worktree {
+pub enum WorktreeCommand {
     /// Make a task's worktree, on a branch of its own
     Add {
         #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
@@ -181,7 +181,7 @@ pub enum Worktree {
     /// All of them: branch, task, state, dirty, ahead and behind, age
     Ls,
     /// Where a task's worktree is, for `cd "$(ralph worktree path t-x7)"`
-    Path(One),
+    Path(OneArgs),
     /// Remove a task's worktree, unless something would be lost with it
     Rm {
         #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
@@ -204,5 +204,5 @@ pub enum Worktree {
         reason: String,
     },
     /// Let it be removed again
-    Unlock(One),
+    Unlock(OneArgs),
 }

@@ -3,12 +3,12 @@
 use std::io::IsTerminal as _;
 
 use crate::app::{self, Failure, NewTask};
-use crate::cli::args::Add;
+use crate::cli::args::AddArgs;
 use crate::cli::editor::{self, Typed};
 use crate::cli::style::{self, paint};
 use crate::cli::{Answer, Outcome, Session, input};
 
-pub fn run(session: &Session<'_>, args: Add) -> Answer {
+pub fn run(session: &Session<'_>, args: AddArgs) -> Answer {
     let (wanted, typed) = match &args.from {
         Some(path) => (app::parse_batch(&path.display().to_string(), &input::read(path)?)?, None),
         None => one(args).map(|(new, typed)| (vec![new], Some(typed)))?,
@@ -33,7 +33,7 @@ pub fn run(session: &Session<'_>, args: Add) -> Answer {
     Ok(Outcome::Done)
 }
 
-fn one(args: Add) -> Result<(NewTask, Typed), Failure> {
+fn one(args: AddArgs) -> Result<(NewTask, Typed), Failure> {
     let (title, description, typed) = texts(&args)?;
     let new = NewTask {
         title,
@@ -53,7 +53,7 @@ fn one(args: Add) -> Result<(NewTask, Typed), Failure> {
 }
 
 /// Without a title: the first line of the text, from standard input or the editor, as in a commit message.
-fn texts(args: &Add) -> Result<(String, String, Typed), Failure> {
+fn texts(args: &AddArgs) -> Result<(String, String, Typed), Failure> {
     let given = args.text.given()?;
     if !args.title.is_empty() {
         let body = given.map_or_else(input::piped, |text| Ok(Some(text)))?;

@@ -1,11 +1,11 @@
 //! `ralph task archive`.
 
 use crate::app;
-use crate::cli::args::Archive;
+use crate::cli::args::ArchiveArgs;
 use crate::cli::style::{self, paint};
 use crate::cli::{Answer, Outcome, Session};
 
-pub fn run(session: &Session<'_>, args: &Archive) -> Answer {
+pub fn run(session: &Session<'_>, args: &ArchiveArgs) -> Answer {
     let done = session.with(|ws| app::archive(ws, &ws.find_all(&args.tasks)?, args.older))?;
     if session.out.json {
         session.out.json(&done);

@@ -1,27 +1,27 @@
 //! `ralph artifact`.
 
 use crate::app;
-use crate::cli::args::Artifact;
+use crate::cli::args::ArtifactCommand;
 use crate::cli::style::{self, paint};
 use crate::cli::{Answer, Outcome, Session, words};
 
-pub fn run(session: &Session<'_>, command: &Artifact) -> Answer {
+pub fn run(session: &Session<'_>, command: &ArtifactCommand) -> Answer {
     match command {
-        Artifact::New { of, slug } => {
+        ArtifactCommand::New { of, slug } => {
             let made = session.with(|ws| app::new_artifact(ws, &of.kind, &ws.find(&of.task)?, slug.as_deref()))?;
             if !session.out.json && !made.created {
                 session.out.say(&format!("nothing to do: the {} of {} is there already", made.kind, made.task));
             }
             tell(session, &made, &format!("{}\n", made.path))
         }
-        Artifact::Link { of, path } => {
+        ArtifactCommand::Link { of, path } => {
             let here = session.options.dir.clone();
             let linked =
                 session.with(|ws| app::link_artifact(ws, &of.kind, &ws.find(&of.task)?, path.as_deref(), &here))?;
             let text = format!("{} {} {}\n", paint(style::ID, &linked.task), linked.kind, linked.path);
             tell(session, &linked, &text)
         }
-        Artifact::Check { of } => {
+        ArtifactCommand::Check { of } => {
             let checked = session.with(|ws| app::check_artifact(ws, &of.kind, &ws.find(&of.task)?))?;
             let mut text: String =
                 checked.findings.iter().map(|finding| format!("{}:{finding}\n", checked.path)).collect();

@@ -1,15 +1,15 @@
 //! `ralph block` and `ralph unblock`.
 
 use crate::app::{self, Linked};
-use crate::cli::args::{Block, Unblock};
+use crate::cli::args::{BlockArgs, UnblockArgs};
 use crate::cli::style::{self, paint};
 use crate::cli::{Answer, Outcome, Session};
 
-pub fn block(session: &Session<'_>, args: &Block) -> Answer {
+pub fn block(session: &Session<'_>, args: &BlockArgs) -> Answer {
     tell(session, &session.with(|ws| app::block(ws, &ws.find(&args.task)?, &ws.find_all(&args.on)?))?)
 }
 
-pub fn unblock(session: &Session<'_>, args: &Unblock) -> Answer {
+pub fn unblock(session: &Session<'_>, args: &UnblockArgs) -> Answer {
     let linked = session.with(|ws| {
         let from: Result<Vec<_>, _> = args.from.iter().map(|typed| ws.find_or_literal(typed)).collect();
         app::unblock(ws, &ws.find(&args.task)?, &from?)

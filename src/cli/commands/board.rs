@@ -2,11 +2,11 @@
 
 use crate::app::{self, ListAsk};
 use crate::board::Query;
-use crate::cli::args::Board;
+use crate::cli::args::BoardArgs;
 use crate::cli::{Answer, Outcome, Session};
 use crate::tui::{self, Wanted};
 
-pub fn run(session: &Session<'_>, args: &Board) -> Answer {
+pub fn run(session: &Session<'_>, args: &BoardArgs) -> Answer {
     // A value with blanks was quoted for the shell, and is again for the filter.
     let words = args.filter.iter().map(String::as_str);
     let filter = shlex::try_join(words).unwrap_or_else(|_| args.filter.join(" "));

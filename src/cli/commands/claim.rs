@@ -1,19 +1,19 @@
 //! `ralph claim`, `renew`, `release` and `reap`.
 
 use crate::app::{self, ClaimLine, Claimed, Reaped};
-use crate::cli::args::{Claim, Claims, One, Release};
+use crate::cli::args::{ClaimArgs, ClaimsCommand, OneArgs, ReleaseArgs};
 use crate::cli::style::{self, paint};
 use crate::cli::table::{self, Cell, cell};
 use crate::cli::{Answer, Outcome, Session};
 
-pub fn claim(session: &Session<'_>, args: &Claim) -> Answer {
+pub fn claim(session: &Session<'_>, args: &ClaimArgs) -> Answer {
     let claimed = session.with(|ws| {
         app::claim(ws, &ws.find(&args.task)?, args.acting.command.as_deref(), args.force, args.reach.reach())
     })?;
     tell(session, &claimed)
 }
 
-pub fn renew(session: &Session<'_>, args: &One) -> Answer {
+pub fn renew(session: &Session<'_>, args: &OneArgs) -> Answer {
     let claimed = session.with(|ws| app::renew(ws, &ws.find(&args.task)?))?;
     tell(session, &claimed)
 }
@@ -41,7 +41,7 @@ pub fn line(claimed: &Claimed) -> String {
     )
 }
 
-pub fn release(session: &Session<'_>, args: &Release) -> Answer {
+pub fn release(session: &Session<'_>, args: &ReleaseArgs) -> Answer {
     let released = session.with(|ws| app::release(ws, &ws.find(&args.task)?, args.force))?;
     if session.out.json {
         session.out.json(&released);
@@ -56,8 +56,8 @@ pub fn release(session: &Session<'_>, args: &Release) -> Answer {
     Ok(Outcome::Done)
 }
 
-pub fn list(session: &Session<'_>, command: &Claims) -> Answer {
-    let Claims::Ls { remote } = command;
+pub fn list(session: &Session<'_>, command: &ClaimsCommand) -> Answer {
+    let ClaimsCommand::Ls { remote } = command;
     let claims = session.with(|ws| app::list_claims(ws, *remote))?;
     if session.out.json {
         session.out.json(&claims.claims);

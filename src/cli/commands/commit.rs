@@ -1,11 +1,11 @@
 //! `ralph commit`.
 
 use crate::app;
-use crate::cli::args::Commit;
+use crate::cli::args::CommitArgs;
 use crate::cli::style::{self, paint};
 use crate::cli::{Answer, Outcome, Session};
 
-pub fn run(session: &Session<'_>, args: &Commit) -> Answer {
+pub fn run(session: &Session<'_>, args: &CommitArgs) -> Answer {
     let done = session.with(|ws| app::commit(ws, args.message.as_deref()))?;
     if session.out.json {
         session.out.json(&done);

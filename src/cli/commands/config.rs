@@ -1,19 +1,19 @@
 //! `ralph config`.
 
 use crate::app::{self, SettingView};
-use crate::cli::args::Config;
+use crate::cli::args::ConfigCommand;
 use crate::cli::style;
 use crate::cli::table::{self, cell};
 use crate::cli::{Answer, Outcome, Session};
 
-pub fn run(session: &Session<'_>, command: &Config) -> Answer {
+pub fn run(session: &Session<'_>, command: &ConfigCommand) -> Answer {
     match command {
-        Config::List { origin } => list(session, *origin),
-        Config::Get { key } => {
+        ConfigCommand::List { origin } => list(session, *origin),
+        ConfigCommand::Get { key } => {
             let setting = session.with(|ws| app::get_setting(ws, key))?;
             tell(session, &setting, &format!("{}\n", setting.value))
         }
-        Config::Set { key, value, user } => {
+        ConfigCommand::Set { key, value, user } => {
             let setting = session.with(|ws| app::set_setting(ws, key, value, *user))?;
             tell(session, &setting, &format!("{} = {:?} in {}\n", setting.key, setting.value, setting.origin))
         }

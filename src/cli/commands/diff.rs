@@ -1,12 +1,12 @@
 //! `ralph task diff`.
 
 use crate::app::{self, TaskDiff};
-use crate::cli::args::Diff;
+use crate::cli::args::DiffArgs;
 use crate::cli::style::{self, paint};
 use crate::cli::table::clean;
 use crate::cli::{Answer, Outcome, Session, words};
 
-pub fn run(session: &Session<'_>, args: &Diff) -> Answer {
+pub fn run(session: &Session<'_>, args: &DiffArgs) -> Answer {
     let found = session.with(|ws| app::diff(ws, &args.from, args.to.as_deref()))?;
     if session.out.json {
         session.out.json(&found);

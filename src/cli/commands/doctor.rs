@@ -1,11 +1,11 @@
 //! `ralph doctor`.
 
 use crate::app::{self, DoctorFinding};
-use crate::cli::args::Doctor;
+use crate::cli::args::DoctorArgs;
 use crate::cli::style::{self, paint};
 use crate::cli::{Answer, Outcome, Session, words};
 
-pub fn run(session: &Session<'_>, args: &Doctor) -> Answer {
+pub fn run(session: &Session<'_>, args: &DoctorArgs) -> Answer {
     let diagnosis = session.with(|ws| app::doctor(ws, args.fix))?;
     // They are all in the answer.
     session.seen.borrow_mut().clear();

@@ -1,11 +1,11 @@
 //! `ralph task edit`.
 
 use crate::app::{self, Doubts, Draft, Edited, Editing, Failure, Workspace};
-use crate::cli::args::One;
+use crate::cli::args::OneArgs;
 use crate::cli::editor;
 use crate::cli::{Answer, Outcome, Session, words};
 
-pub fn run(session: &Session<'_>, args: &One) -> Answer {
+pub fn run(session: &Session<'_>, args: &OneArgs) -> Answer {
     let edited = session.with(|ws| {
         let editing = app::begin_edit(ws, &ws.find(&args.task)?)?;
         let draft = Draft::new(&format!("{}.toml", editing.id), &editing.text)?;

@@ -4,11 +4,11 @@ use renderdag::{Ancestor, GraphRowRenderer, Renderer as _};
 
 use super::tree::line;
 use crate::app::{self, GraphNode, Graphed};
-use crate::cli::args::Graph;
+use crate::cli::args::GraphArgs;
 use crate::cli::style::paint;
 use crate::cli::{Answer, Outcome, Session, words};
 
-pub fn run(session: &Session<'_>, args: &Graph) -> Answer {
+pub fn run(session: &Session<'_>, args: &GraphArgs) -> Answer {
     let graphed = session.at(&args.at).with(|ws| app::graph(ws, &ws.find_all(&args.tasks)?, args.all))?;
     if session.out.json {
         session.out.json(&graphed.nodes);

@@ -5,13 +5,13 @@ use std::io::{IsTerminal as _, Read as _};
 use serde::Serialize;
 
 use crate::app::{self, GATES, Gate};
-use crate::cli::args::Hook;
+use crate::cli::args::HookArgs;
 use crate::cli::{Answer, Outcome, Session};
 
 /// What a host takes as a no; any other failure is only told to the person.
 const BLOCKED: u8 = 2;
 
-pub fn run(session: &Session<'_>, args: &Hook) -> Answer {
+pub fn run(session: &Session<'_>, args: &HookArgs) -> Answer {
     let Some(name) = &args.name else { return list(session) };
     app::find_gate(name)?;
     let answered = match app::answer_hook(&session.options, name, &input()) {

@@ -1,12 +1,12 @@
 //! `ralph init`.
 
 use crate::app::{self, InitOptions};
-use crate::cli::args::Init;
+use crate::cli::args::InitArgs;
 use crate::cli::style::{self, paint};
 use crate::cli::words::count;
 use crate::cli::{Answer, Outcome, Session};
 
-pub fn run(session: &Session<'_>, args: &Init) -> Answer {
+pub fn run(session: &Session<'_>, args: &InitArgs) -> Answer {
     let done = app::init(&session.options, &InitOptions { demo: args.demo, git: args.git })?;
     if session.out.json {
         session.out.json(&done);

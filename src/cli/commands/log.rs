@@ -3,12 +3,12 @@
 use jiff::Timestamp;
 
 use crate::app::{self, LogLine, LogQuery};
-use crate::cli::args::{Log, Undo};
+use crate::cli::args::{LogArgs, UndoArgs};
 use crate::cli::style::{self, paint};
 use crate::cli::{Answer, Outcome, Session, words};
 use crate::task::Worker;
 
-pub fn log(session: &Session<'_>, args: &Log) -> Answer {
+pub fn log(session: &Session<'_>, args: &LogArgs) -> Answer {
     let lines = session.with(|ws| {
         let query = LogQuery {
             task: args.task.as_ref().map(|typed| ws.find(typed)).transpose()?,
@@ -30,7 +30,7 @@ pub fn log(session: &Session<'_>, args: &Log) -> Answer {
     Ok(Outcome::Done)
 }
 
-pub fn undo(session: &Session<'_>, args: &Undo) -> Answer {
+pub fn undo(session: &Session<'_>, args: &UndoArgs) -> Answer {
     let undone = session.with(|ws| app::undo(ws, args.id.as_deref(), args.force))?;
     if session.out.json {
         session.out.json(&undone);

@@ -1,11 +1,11 @@
 //! `ralph task ls`.
 
 use crate::app::{self, ListAsk, Listed};
-use crate::cli::args::Ls;
+use crate::cli::args::LsArgs;
 use crate::cli::style::{self, paint};
 use crate::cli::{Answer, Outcome, Session, words};
 
-pub fn run(session: &Session<'_>, args: &Ls) -> Answer {
+pub fn run(session: &Session<'_>, args: &LsArgs) -> Answer {
     let listed = session.at(&args.at).with(|ws| {
         let query = asked(args).query(ws)?;
         if args.archived { app::list_archived(ws, &query) } else { app::list(ws, &query) }
@@ -41,7 +41,7 @@ fn foot(session: &Session<'_>, listed: &Listed) -> String {
     format!("\n{}\n{}\n", paint(style::HEAD, counts), paint(style::DIM, words::LEGEND))
 }
 
-fn asked(args: &Ls) -> ListAsk {
+fn asked(args: &LsArgs) -> ListAsk {
     ListAsk {
         state: args.state.clone(),
         role: args.role.clone(),

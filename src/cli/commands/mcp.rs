@@ -3,14 +3,14 @@
 use std::io::IsTerminal as _;
 
 use crate::app::Workspace;
-use crate::cli::args::{Mcp, Profile};
+use crate::cli::args::{McpArgs, ProfileArg};
 use crate::cli::{Answer, Outcome, Session};
 use crate::mcp;
 
-pub fn run(session: &Session<'_>, args: &Mcp) -> Answer {
+pub fn run(session: &Session<'_>, args: &McpArgs) -> Answer {
     let profile = match args.profile {
-        Profile::Board => mcp::Profile::Board,
-        Profile::RalphHero => mcp::Profile::Hero,
+        ProfileArg::Board => mcp::Profile::Board,
+        ProfileArg::RalphHero => mcp::Profile::Hero,
     };
     let wanted = mcp::Wanted { profile, read_only: args.read_only, http: args.http };
     if args.http.is_none() && std::io::stdin().is_terminal() {

@@ -1,11 +1,11 @@
 //! `ralph merge`.
 
 use crate::app::{self, MergeStep, Merged};
-use crate::cli::args::Merge;
+use crate::cli::args::MergeArgs;
 use crate::cli::style::{self, paint};
 use crate::cli::{Answer, Outcome, Session};
 
-pub fn run(session: &Session<'_>, args: &Merge) -> Answer {
+pub fn run(session: &Session<'_>, args: &MergeArgs) -> Answer {
     let mut tell = |step: MergeStep<'_>| {
         if session.out.json {
             return;

@@ -1,17 +1,17 @@
 //! `ralph move`, `done`, `cancel` and `escalate`.
 
 use crate::app::{self, Moved};
-use crate::cli::args::{Close, Move};
+use crate::cli::args::{CloseArgs, MoveArgs};
 use crate::cli::style::{self, paint};
 use crate::cli::{Answer, Outcome, Session};
 
-pub fn run(session: &Session<'_>, args: &Move) -> Answer {
+pub fn run(session: &Session<'_>, args: &MoveArgs) -> Answer {
     let moved = session
         .with(|ws| app::move_task(ws, &ws.find(&args.task)?, &args.to, args.acting.command.as_deref(), args.force))?;
     tell(session, &moved)
 }
 
-pub fn to(session: &Session<'_>, args: &Close, intent: &str) -> Answer {
+pub fn to(session: &Session<'_>, args: &CloseArgs, intent: &str) -> Answer {
     let moved = session
         .with(|ws| app::move_task(ws, &ws.find(&args.task)?, intent, args.acting.command.as_deref(), args.force))?;
     tell(session, &moved)

@@ -1,11 +1,11 @@
 //! `ralph next`.
 
 use crate::app::{self, NextAsk};
-use crate::cli::args::Next;
+use crate::cli::args::NextArgs;
 use crate::cli::style::{self, paint};
 use crate::cli::{Answer, Outcome, Session};
 
-pub fn run(session: &Session<'_>, args: &Next) -> Answer {
+pub fn run(session: &Session<'_>, args: &NextArgs) -> Answer {
     let asked = NextAsk { role: args.role.clone(), claim: args.claim, reach: args.reach.reach() };
     let chosen = session.with(|ws| match args.wait {
         Some(limit) => app::next_or_wait(ws, &asked, limit, &app::Stop::default()),

@@ -1,11 +1,11 @@
 //! `ralph note`.
 
 use crate::app;
-use crate::cli::args::Note;
+use crate::cli::args::NoteArgs;
 use crate::cli::style::{self, paint};
 use crate::cli::{Answer, Outcome, Session, input};
 
-pub fn run(session: &Session<'_>, args: &Note) -> Answer {
+pub fn run(session: &Session<'_>, args: &NoteArgs) -> Answer {
     let noted = session.with(|ws| {
         let id = ws.find(&args.task)?;
         let text = input::text_or_editor(&args.words, &args.text, &format!("A note on {id}."))?;

@@ -1,7 +1,7 @@
 //! `ralph position`, `group` and `advance`.
 
 use crate::app;
-use crate::cli::args::{Advance, One};
+use crate::cli::args::{AdvanceArgs, OneArgs};
 use crate::cli::style::{self, paint};
 use crate::cli::{Answer, Outcome, Session};
 
@@ -9,7 +9,7 @@ fn kebab(value: impl serde::Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|json| json.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
-pub fn position(session: &Session<'_>, args: &One) -> Answer {
+pub fn position(session: &Session<'_>, args: &OneArgs) -> Answer {
     let view = session.with(|ws| app::position(ws, &ws.find(&args.task)?))?;
     if session.out.json {
         session.out.json(&view);
@@ -47,7 +47,7 @@ pub fn position(session: &Session<'_>, args: &One) -> Answer {
     Ok(Outcome::Done)
 }
 
-pub fn group(session: &Session<'_>, args: &One) -> Answer {
+pub fn group(session: &Session<'_>, args: &OneArgs) -> Answer {
     let group = session.with(|ws| app::group(ws, &ws.find(&args.task)?))?;
     if session.out.json {
         session.out.json(&group);
@@ -68,7 +68,7 @@ pub fn group(session: &Session<'_>, args: &One) -> Answer {
     Ok(Outcome::Done)
 }
 
-pub fn advance(session: &Session<'_>, args: &Advance) -> Answer {
+pub fn advance(session: &Session<'_>, args: &AdvanceArgs) -> Answer {
     let done = session.with(|ws| app::advance(ws, &ws.find(&args.task)?, &args.to, args.force))?;
     if session.out.json {
         session.out.json(&done);

@@ -1,11 +1,11 @@
 //! `ralph pr`.
 
 use crate::app::{self, PrStep, PullRequested};
-use crate::cli::args::Pr;
+use crate::cli::args::PrArgs;
 use crate::cli::style::{self, paint};
 use crate::cli::{Answer, Outcome, Session};
 
-pub fn run(session: &Session<'_>, args: &Pr) -> Answer {
+pub fn run(session: &Session<'_>, args: &PrArgs) -> Answer {
     let mut tell = |step: PrStep<'_>| {
         if !session.out.json {
             session.out.say(&match step {

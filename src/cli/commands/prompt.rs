@@ -1,10 +1,10 @@
 //! `ralph prompt`.
 
 use crate::app;
-use crate::cli::args::Prompt;
+use crate::cli::args::PromptArgs;
 use crate::cli::{Answer, Outcome, Session};
 
-pub fn run(session: &Session<'_>, args: &Prompt) -> Answer {
+pub fn run(session: &Session<'_>, args: &PromptArgs) -> Answer {
     let prompt = session.with(|ws| app::prompt(ws, &args.command, &ws.find(&args.task)?))?;
     if session.out.json {
         session.out.json(&prompt);

@@ -1,11 +1,11 @@
 //! `ralph task rm`.
 
 use crate::app;
-use crate::cli::args::Rm;
+use crate::cli::args::RmArgs;
 use crate::cli::style::{self, paint};
 use crate::cli::{Answer, Outcome, Session};
 
-pub fn run(session: &Session<'_>, args: &Rm) -> Answer {
+pub fn run(session: &Session<'_>, args: &RmArgs) -> Answer {
     let done = session.with(|ws| app::remove(ws, &ws.find_all(&args.tasks)?, args.force))?;
     if session.out.json {
         session.out.json(&done);

@@ -15,10 +15,10 @@ use signal_hook::iterator::Signals;
 
 use crate::app::{self, Failure};
 use crate::board::Request;
-use crate::cli::args::{Become, Guarded, Run};
+use crate::cli::args::{BecomeArgs, GuardedArgs, RunArgs};
 use crate::cli::{Answer, Outcome, Session};
 
-pub fn run(session: &Session<'_>, args: &Run) -> Answer {
+pub fn run(session: &Session<'_>, args: &RunArgs) -> Answer {
     session.with(|ws| {
         let id = ws.find(&args.task)?;
         // Before the program starts, so that no signal falls between.
@@ -86,7 +86,7 @@ fn code(status: ExitStatus) -> u8 {
 }
 
 /// Holds the claim's lock while the program runs, and ends it with all its offspring when ralph dies.
-pub fn guarded(args: &Guarded) -> Answer {
+pub fn guarded(args: &GuardedArgs) -> Answer {
     let signals = watched(&[SIGALRM])?;
     let _ = set_parent_process_death_signal(Some(Signal::ALARM));
     // Whoever is left by its own parent comes to us, so that nobody slips away.
@@ -117,7 +117,7 @@ pub fn guarded(args: &Guarded) -> Answer {
 }
 
 /// Asks the kernel to be killed when the guard dies, then becomes the program.
-pub fn become_program(args: &Become) -> Answer {
+pub fn become_program(args: &BecomeArgs) -> Answer {
     let [program, arguments @ ..] = args.program.as_slice() else {
         return Err(Failure::usage("no-program", "run what?"));
     };

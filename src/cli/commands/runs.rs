@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::worker::outcome;
 use crate::app::{self, Outcome as Ended, Run};
-use crate::cli::args::Runs as Args;
+use crate::cli::args::RunsCommand as Args;
 use crate::cli::style::{self, paint};
 use crate::cli::table::{cell, clean, render};
 use crate::cli::{Answer, Outcome, Session, words};

@@ -1,11 +1,11 @@
 //! `ralph task search`.
 
 use crate::app;
-use crate::cli::args::Search;
+use crate::cli::args::SearchArgs;
 use crate::cli::style::{self, paint};
 use crate::cli::{Answer, Outcome, Session, table, words};
 
-pub fn run(session: &Session<'_>, args: &Search) -> Answer {
+pub fn run(session: &Session<'_>, args: &SearchArgs) -> Answer {
     let hits = session.with(|ws| app::search(ws, &args.words.join(" "), args.all, args.limit))?;
     if session.out.json {
         session.out.json(&hits);

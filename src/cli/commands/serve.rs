@@ -6,12 +6,12 @@ use std::process::{Command, Stdio};
 use serde_json::json;
 
 use crate::app::Failure;
-use crate::cli::args::{Report, Serve};
+use crate::cli::args::{ReportArgs, ServeArgs};
 use crate::cli::{Answer, Outcome, Session};
 use crate::fs::{self, FsError};
 use crate::web;
 
-pub fn serve(session: &Session<'_>, args: &Serve) -> Answer {
+pub fn serve(session: &Session<'_>, args: &ServeArgs) -> Answer {
     let wanted = web::Wanted {
         address: args.addr,
         read_only: args.read_only,
@@ -27,7 +27,7 @@ pub fn serve(session: &Session<'_>, args: &Serve) -> Answer {
     Ok(Outcome::Done)
 }
 
-fn tell(session: &Session<'_>, args: &Serve, address: &web::Address) {
+fn tell(session: &Session<'_>, args: &ServeArgs, address: &web::Address) {
     if session.out.json {
         return session.out.json(&json!({ "url": address.url }));
     }
@@ -54,7 +54,7 @@ fn open(session: &Session<'_>, url: &str) {
     }
 }
 
-pub fn report(session: &Session<'_>, args: &Report) -> Answer {
+pub fn report(session: &Session<'_>, args: &ReportArgs) -> Answer {
     let text = session.with(web::report)?;
     if args.html == Path::new("-") {
         session.out.text(&text);

@@ -1,11 +1,11 @@
 //! `ralph task set`.
 
 use crate::app::{self, Failure};
-use crate::cli::args::Set;
+use crate::cli::args::SetArgs;
 use crate::cli::style::{self, paint};
 use crate::cli::{Answer, Outcome, Session, words};
 
-pub fn run(session: &Session<'_>, args: &Set) -> Answer {
+pub fn run(session: &Session<'_>, args: &SetArgs) -> Answer {
     let (mut typed, tasks): (Vec<String>, Vec<String>) =
         args.words.iter().cloned().partition(|word| word.contains('='));
     if let Some(text) = args.text.given()? {

@@ -1,16 +1,16 @@
 //! `ralph setup`.
 
 use crate::app::{self, Done, GENERIC, SetUp, SetUpHow};
-use crate::cli::args::Setup;
+use crate::cli::args::SetupCommand;
 use crate::cli::style::{self, paint};
 use crate::cli::words::count;
 use crate::cli::{Answer, Outcome, Session};
 
-pub fn run(session: &Session<'_>, command: &Setup) -> Answer {
+pub fn run(session: &Session<'_>, command: &SetupCommand) -> Answer {
     match command {
-        Setup::Generic if session.out.json => session.out.json(&serde_json::json!({ "markdown": GENERIC })),
-        Setup::Generic => session.out.text(GENERIC),
-        Setup::Claude(args) => {
+        SetupCommand::Generic if session.out.json => session.out.json(&serde_json::json!({ "markdown": GENERIC })),
+        SetupCommand::Generic => session.out.text(GENERIC),
+        SetupCommand::Claude(args) => {
             let how = if args.remove { SetUpHow::Remove } else { SetUpHow::Write };
             let done = session.with(|ws| app::setup_claude(ws, how, args.dry_run))?;
             if session.out.json {

@@ -1,22 +1,22 @@
 //! `ralph pull` and `push`.
 
 use crate::app::{self, Shared, Side};
-use crate::cli::args::{Share, Take};
+use crate::cli::args::{ShareArgs, TakeCommand};
 use crate::cli::style::{self, paint};
 use crate::cli::{Answer, Outcome, Session};
 
-pub fn pull(session: &Session<'_>, args: &Share) -> Answer {
+pub fn pull(session: &Session<'_>, args: &ShareArgs) -> Answer {
     let shared = session.with(|ws| app::pull(ws, args.remote.as_deref(), side(args)))?;
     tell(session, &shared, "brings nothing new")
 }
 
-pub fn push(session: &Session<'_>, args: &Share) -> Answer {
+pub fn push(session: &Session<'_>, args: &ShareArgs) -> Answer {
     let shared = session.with(|ws| app::push(ws, args.remote.as_deref(), side(args)))?;
     tell(session, &shared, "has the same board")
 }
 
-fn side(args: &Share) -> Option<Side> {
-    args.take.map(|take| if take == Take::Ours { Side::Ours } else { Side::Theirs })
+fn side(args: &ShareArgs) -> Option<Side> {
+    args.take.map(|take| if take == TakeCommand::Ours { Side::Ours } else { Side::Theirs })
 }
 
 fn tell(session: &Session<'_>, shared: &Shared, idle: &str) -> Answer {

@@ -3,12 +3,12 @@
 use clap_complete::Shell;
 
 use crate::app::Failure;
-use crate::cli::args::{self, Completions, Man};
+use crate::cli::args::{self, CompletionsArgs, ManArgs};
 use crate::cli::{Answer, Outcome, Session};
 use crate::fs;
 
 /// A script that asks this program for candidates each time, so that they are those of the board.
-pub fn completions(session: &Session<'_>, args: &Completions) -> Answer {
+pub fn completions(session: &Session<'_>, args: &CompletionsArgs) -> Answer {
     use clap_complete::env::EnvCompleter;
     let completer: &dyn EnvCompleter = match args.shell {
         Shell::Bash => &clap_complete::env::Bash,
@@ -31,7 +31,7 @@ pub fn completions(session: &Session<'_>, args: &Completions) -> Answer {
     Ok(Outcome::Done)
 }
 
-pub fn man(session: &Session<'_>, args: &Man) -> Answer {
+pub fn man(session: &Session<'_>, args: &ManArgs) -> Answer {
     let failed = |error: std::io::Error| Failure::broken("io", format!("cannot write the manual: {error}"));
     match &args.dir {
         Some(dir) => {

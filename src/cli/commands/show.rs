@@ -3,13 +3,13 @@
 use jiff::Timestamp;
 
 use crate::app::{self, ClaimView, Shown};
-use crate::cli::args::ShowOne;
+use crate::cli::args::ShowOneArgs;
 use crate::cli::style::{self, paint};
 use crate::cli::table::clean;
 use crate::cli::{Answer, Outcome, Session, words};
 use crate::task::TaskId;
 
-pub fn run(session: &Session<'_>, args: &ShowOne) -> Answer {
+pub fn run(session: &Session<'_>, args: &ShowOneArgs) -> Answer {
     let (shown, now) = session.at(&args.at).with(|ws| Ok((app::show(ws, &ws.find(&args.task)?)?, ws.now())))?;
     if session.out.json {
         session.out.json(&shown);

@@ -1,11 +1,11 @@
 //! `ralph split` and `ralph plan sync`.
 
 use crate::app;
-use crate::cli::args::{Plan, Split};
+use crate::cli::args::{PlanCommand, SplitArgs};
 use crate::cli::style::{self, paint};
 use crate::cli::{Answer, Outcome, Session, input};
 
-pub fn run(session: &Session<'_>, args: &Split) -> Answer {
+pub fn run(session: &Session<'_>, args: &SplitArgs) -> Answer {
     let text = input::read(&args.into)?;
     let rows = app::parse_batch(&args.into.display().to_string(), &text)?;
     let done = session.with(|ws| app::split(ws, &ws.find(&args.task)?, &rows, args.atomic))?;
@@ -24,8 +24,8 @@ pub fn run(session: &Session<'_>, args: &Split) -> Answer {
     Ok(Outcome::Done)
 }
 
-pub fn plan(session: &Session<'_>, command: &Plan) -> Answer {
-    let Plan::Sync { task, dry_run } = command;
+pub fn plan(session: &Session<'_>, command: &PlanCommand) -> Answer {
+    let PlanCommand::Sync { task, dry_run } = command;
     let done = session.with(|ws| app::plan_sync(ws, &ws.find(task)?, *dry_run))?;
     if session.out.json {
         session.out.json(&done);

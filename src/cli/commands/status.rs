@@ -8,7 +8,7 @@ use crate::cli::style::{self, paint};
 use crate::cli::table::cut;
 use crate::cli::{Answer, Outcome, Session, words};
 
-pub fn run(session: &Session<'_>, args: &args::Status) -> Answer {
+pub fn run(session: &Session<'_>, args: &args::StatusArgs) -> Answer {
     let status = session.at(&args.at).with(app::status)?;
     if session.out.json {
         session.out.json(&status);

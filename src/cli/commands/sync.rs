@@ -7,13 +7,13 @@ use crate::app::{
     self, Directions, InitAsk, InitStep, PlanRow, SyncAsk, SyncFinding, SyncInit, SyncStatus, SyncStep, Synced,
     TakeSide, Way,
 };
-use crate::cli::args::{self, Sync, SyncCommand, SyncRun};
+use crate::cli::args::{self, SyncArgs, SyncCommand, SyncRunArgs};
 use crate::cli::style::{self, paint};
 use crate::cli::table::{clean, cut};
 use crate::cli::{Answer, Outcome, Session};
 use crate::task::Value;
 
-pub fn run(session: &Session<'_>, args: Sync) -> Answer {
+pub fn run(session: &Session<'_>, args: SyncArgs) -> Answer {
     match args.command {
         None => sync(session, &args.run),
         Some(SyncCommand::Init(args)) => init(session, args),
@@ -23,7 +23,7 @@ pub fn run(session: &Session<'_>, args: Sync) -> Answer {
     }
 }
 
-fn ask(session: &Session<'_>, args: &SyncRun) -> Result<SyncAsk, app::Failure> {
+fn ask(session: &Session<'_>, args: &SyncRunArgs) -> Result<SyncAsk, app::Failure> {
     let directions = match (args.pull, args.push) {
         (true, _) => Directions::Pull,
         (_, true) => Directions::Push,
@@ -33,7 +33,7 @@ fn ask(session: &Session<'_>, args: &SyncRun) -> Result<SyncAsk, app::Failure> {
     Ok(SyncAsk { only, directions, dry_run: args.dry_run, full: args.full, anyway: args.anyway })
 }
 
-fn sync(session: &Session<'_>, args: &SyncRun) -> Answer {
+fn sync(session: &Session<'_>, args: &SyncRunArgs) -> Answer {
     let ask = ask(session, args)?;
     if args.watch {
         return watch(session, &ask, args);
@@ -45,7 +45,7 @@ fn sync(session: &Session<'_>, args: &SyncRun) -> Answer {
 }
 
 /// Runs again whenever the board changes, and now and then to look at GitHub; never more often than it is good for.
-fn watch(session: &Session<'_>, ask: &SyncAsk, args: &SyncRun) -> Answer {
+fn watch(session: &Session<'_>, ask: &SyncAsk, args: &SyncRunArgs) -> Answer {
     let every = args.every.unsigned_abs().max(Duration::from_secs(1));
     let mut waiter = session.with(app::BoardWaiter::new)?;
     loop {
@@ -271,7 +271,7 @@ fn left(synced: &Synced, width: Option<usize>) -> String {
     text
 }
 
-fn init(session: &Session<'_>, args: args::SyncInit) -> Answer {
+fn init(session: &Session<'_>, args: args::SyncInitArgs) -> Answer {
     let ask = InitAsk { repo: args.repo, owner: args.owner, project: args.project, title: args.title };
     let mut tell = |step: InitStep<'_>| {
         if !session.out.json {
@@ -357,8 +357,8 @@ fn status(session: &Session<'_>, remote: bool) -> Answer {
     Ok(Outcome::Done)
 }
 
-fn resolve(session: &Session<'_>, args: &args::SyncResolve) -> Answer {
-    let side = if args.take == args::TakeSide::Local { TakeSide::Local } else { TakeSide::Remote };
+fn resolve(session: &Session<'_>, args: &args::SyncResolveArgs) -> Answer {
+    let side = if args.take == args::SideArg::Local { TakeSide::Local } else { TakeSide::Remote };
     let done = session.with(|ws| app::sync_resolve(ws, &ws.find(&args.task)?, args.field.as_deref(), side))?;
     if session.out.json {
         session.out.json(&done);

@@ -4,13 +4,13 @@ use std::io::IsTerminal as _;
 
 use super::worker::{guard, line, stop_on_signals, worker};
 use crate::app::{self, Launch, TeamDone, TeamNews, TeamView, TeamWanted};
-use crate::cli::args::{Hero, Team};
+use crate::cli::args::{HeroArgs, TeamArgs};
 use crate::cli::live::Live;
 use crate::cli::style::{self, paint};
 use crate::cli::table::clean;
 use crate::cli::{Answer, Outcome, Session, words};
 
-pub fn team(session: &Session<'_>, args: &Team) -> Answer {
+pub fn team(session: &Session<'_>, args: &TeamArgs) -> Answer {
     let wanted = TeamWanted {
         tasks: args.tasks.clone(),
         ready: args.ready,
@@ -28,7 +28,7 @@ pub fn team(session: &Session<'_>, args: &Team) -> Answer {
     screen.end(&done, args.how.dry_run)
 }
 
-pub fn hero(session: &Session<'_>, args: &Hero) -> Answer {
+pub fn hero(session: &Session<'_>, args: &HeroArgs) -> Answer {
     let wanted = TeamWanted {
         tasks: vec![args.task.clone()],
         ready: false,

@@ -1,12 +1,12 @@
 //! `ralph task tree`.
 
 use crate::app::{self, TreeNode};
-use crate::cli::args::Tree;
+use crate::cli::args::TreeArgs;
 use crate::cli::style::{self, paint};
 use crate::cli::table::{clean, cut};
 use crate::cli::{Answer, Outcome, Session, words};
 
-pub fn run(session: &Session<'_>, args: &Tree) -> Answer {
+pub fn run(session: &Session<'_>, args: &TreeArgs) -> Answer {
     let roots = session.at(&args.at).with(|ws| {
         let root = args.task.as_ref().map(|typed| ws.find(typed)).transpose()?;
         app::tree(ws, root.as_ref(), args.all)

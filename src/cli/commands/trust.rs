@@ -3,10 +3,10 @@
 use std::io::{BufRead as _, IsTerminal as _};
 
 use crate::app::{self, Failure};
-use crate::cli::args::Trust;
+use crate::cli::args::TrustArgs;
 use crate::cli::{Answer, Outcome, Session};
 
-pub fn run(session: &Session<'_>, args: &Trust) -> Answer {
+pub fn run(session: &Session<'_>, args: &TrustArgs) -> Answer {
     let there = session.with(app::look_at_trust)?;
     let answer = if args.forget {
         session.with(|ws| app::trust(ws, false))?
@@ -28,7 +28,7 @@ pub fn run(session: &Session<'_>, args: &Trust) -> Answer {
     Ok(if args.forget { Outcome::Done } else { outcome })
 }
 
-fn agrees(session: &Session<'_>, args: &Trust, programs: &[String]) -> Result<bool, Failure> {
+fn agrees(session: &Session<'_>, args: &TrustArgs, programs: &[String]) -> Result<bool, Failure> {
     session.out.say("This board's settings run these programs on your machine:");
     for line in programs {
         session.out.say(&format!("  {line}"));

@@ -1,11 +1,11 @@
 //! `ralph wait`.
 
 use crate::app;
-use crate::cli::args::Wait;
+use crate::cli::args::WaitArgs;
 use crate::cli::style::{self, paint};
 use crate::cli::{Answer, Outcome, Session};
 
-pub fn run(session: &Session<'_>, args: &Wait) -> Answer {
+pub fn run(session: &Session<'_>, args: &WaitArgs) -> Answer {
     let waited = session.with(|ws| {
         let id = ws.find(&args.task)?;
         let wanted = app::wait_for(ws, &id, &args.until)?;

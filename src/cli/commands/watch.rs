@@ -9,7 +9,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::app::{Failure, FailureKind, WaitFor, Watch, WatchOptions, wait_for, wait_is_over};
 use crate::board::{Change, Event, EventKind, Via};
-use crate::cli::args::Watch as Args;
+use crate::cli::args::WatchArgs as Args;
 use crate::cli::style::{self, paint};
 use crate::cli::table::{clean, cut};
 use crate::cli::{Answer, Outcome, Session, words};

@@ -1,12 +1,12 @@
 //! `ralph why`.
 
 use crate::app::{self, Reason, Why};
-use crate::cli::args::One;
+use crate::cli::args::OneArgs;
 use crate::cli::style::{self, paint};
 use crate::cli::table::{clean, cut};
 use crate::cli::{Answer, Outcome, Session, words};
 
-pub fn run(session: &Session<'_>, args: &One) -> Answer {
+pub fn run(session: &Session<'_>, args: &OneArgs) -> Answer {
     let why = session.with(|ws| app::why(ws, &ws.find(&args.task)?))?;
     if session.out.json {
         session.out.json(&why);

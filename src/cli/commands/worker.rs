@@ -8,7 +8,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::run::{end_everything, itself};
 use crate::app::{self, Failure, Launch, Outcome, Run, Stop, WorkerAsk, WorkerEvent};
-use crate::cli::args::Worker as Args;
+use crate::cli::args::WorkerArgs as Args;
 use crate::cli::style::{self, paint};
 use crate::cli::table::{clean, cut};
 use crate::cli::{Answer, Outcome as Exit, Session, words};

@@ -8,7 +8,7 @@ use crate::cli::{Answer, Outcome, Session};
 use crate::task::StateName;
 use crate::workflow::{Command, ReviewMode, Workflow};
 
-pub fn run(session: &Session<'_>, args: &args::Workflow) -> Answer {
+pub fn run(session: &Session<'_>, args: &args::WorkflowArgs) -> Answer {
     let (flow, mode) = session.with(|ws| Ok((ws.flow().clone(), ws.rules().mode)))?;
     if session.out.json {
         session.out.json(&app::describe_workflow(&flow));

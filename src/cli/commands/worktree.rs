@@ -1,26 +1,26 @@
 //! `ralph worktree`.
 
 use crate::app::{self, Start, WorktreeRemoved, WorktreeView};
-use crate::cli::args::Worktree;
+use crate::cli::args::WorktreeCommand;
 use crate::cli::style::{self, paint};
 use crate::cli::table::{self, Cell, cell};
 use crate::cli::{Answer, Outcome, Session, words};
 
-pub fn run(session: &Session<'_>, command: &Worktree) -> Answer {
+pub fn run(session: &Session<'_>, command: &WorktreeCommand) -> Answer {
     match command {
-        Worktree::Add { task, from, stack } => add(session, task, from.as_ref(), *stack),
-        Worktree::Ls => list(session),
-        Worktree::Path(args) => {
+        WorktreeCommand::Add { task, from, stack } => add(session, task, from.as_ref(), *stack),
+        WorktreeCommand::Ls => list(session),
+        WorktreeCommand::Path(args) => {
             let path = session.with(|ws| app::worktree_path(ws, &ws.find(&args.task)?))?;
             answer(session, &path, &format!("{}\n", path.display()))
         }
-        Worktree::Rm { task, force } => {
+        WorktreeCommand::Rm { task, force } => {
             let removed = session.with(|ws| app::remove_worktree(ws, &ws.find(task)?, *force))?;
             answer(session, &removed, &line(&removed, "removed"))
         }
-        Worktree::Prune { yes } => prune(session, *yes),
-        Worktree::Lock { task, reason } => lock(session, task, Some(reason.as_str())),
-        Worktree::Unlock(args) => lock(session, &args.task, None),
+        WorktreeCommand::Prune { yes } => prune(session, *yes),
+        WorktreeCommand::Lock { task, reason } => lock(session, task, Some(reason.as_str())),
+        WorktreeCommand::Unlock(args) => lock(session, &args.task, None),
     }
 }
 

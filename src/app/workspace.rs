@@ -34,6 +34,17 @@ pub struct Options {
     pub at: Option<String>,
 }
 
+/// An open board, and everything that a verb needs: store, settings, workflow rules, who acts, clock and random numbers.
+///
+/// It caches no tasks of the current board: each read goes to the store, and adds the claims that this clone knows. It
+/// collects the problems of the files that were read, and notices for the user, for the face to show at the end.
+///
+/// A verb takes `lock` first, then reads, then commits through `commit` or `commit_as`. A commit is
+/// refused if the actor shows a claim that it has lost, and renews the actor's leases on the tasks that it changed. The
+/// caller runs [`finish`](Workspace::finish) when the verb is done and no lock is held; it updates remote claims.
+///
+/// It belongs to one thread, and to one command or one call of a server. With `--at` it reads another revision, and is
+/// only for verbs that read.
 pub struct Workspace {
     pub store: Store,
     pub settings: Settings,

@@ -56,7 +56,15 @@ pub use step_plan::{NewStep, StepPlan, StepRef, TeamAsk};
 pub use trends::{Day, Past, Undo, days_of};
 pub use why::Cause;
 
-/// Tasks in the order of their ids. What could not be read is here too, so that nothing mistakes it for missing.
+/// All tasks at one instant, sorted by id, with the claims that were known then.
+///
+/// Guarantees: references between tasks are resolved. A file that could not be read is in [`broken`](Board::broken), so
+/// that nothing mistakes it for missing. No method reads a file or a clock. A decision does not change the board: it
+/// returns [`Change`]s, which the store commits.
+///
+/// Callers read it under the board lock if they commit what they decide. It may hold only part of a board: a task with
+/// what it is linked to (`Workspace::around`), or with everything that a move of it can touch (`Workspace::family`).
+/// Decisions about one task need the family; choosing work and finding orphans need the whole board.
 #[derive(Debug, Clone, Default)]
 pub struct Board {
     tasks: Vec<Task>,

@@ -94,7 +94,15 @@ impl Actor {
     }
 }
 
-/// A claim, and whether its holder lives.
+/// Who works on a task, and whether that worker is still alive.
+///
+/// A leased claim is live until `until`. A held claim is live while a process holds the lock of the claim, whatever
+/// `until` says. `live` and `foreign` are not stored: whoever reads the claim sets them, so they are true only for the
+/// moment of reading.
+///
+/// Only a live claim keeps others out. A dead one stays until it is reaped. A claim never says who owns the task; that is
+/// `owner` in the task file. Compare workers with [`is_of`](Claim::is_of), because a worker of the same name in another
+/// clone is somebody else.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
     pub worker: Worker,
@@ -102,8 +110,9 @@ pub struct Claim {
     pub since: Timestamp,
     /// The end of the lease.
     pub until: Timestamp,
-    /// Lives as long as a process holds its lock, whatever the lease says.
+    /// Live while a process holds its lock.
     pub held: bool,
+    /// Random. The holder shows it, so that a worker that lost its claim is noticed.
     pub token: String,
     pub command: Option<String>,
     /// The object that holds it on the remote through which machines agree.

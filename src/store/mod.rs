@@ -46,7 +46,16 @@ pub enum StoreError {
     Edit { task: TaskId, source: codec::EditError },
 }
 
-/// Where a board lies and how its files are read.
+/// The board on disk: `.ralph/` in the main worktree, and the machine-local folder in git's common directory.
+///
+/// Guarantees: a commit happens as a whole or not at all, also if the process is killed. A file that somebody else saved
+/// after it was read is never overwritten. A snapshot never shows half of a commit.
+///
+/// Callers hold the [`BoardLock`] from [`Store::lock`] while they read, decide and [`commit`](Store::commit). Reading
+/// alone needs no lock.
+///
+/// It never decides whether a change is allowed, never uses the network, and never writes a task from the index, which
+/// is only a cache.
 pub struct Store {
     root: PathBuf,
     local: PathBuf,

@@ -47,7 +47,11 @@ pub enum Goal {
     Claim,
 }
 
-/// The whole effect of a request that is admitted.
+/// The whole effect of an admitted request.
+///
+/// The caller commits `changes` in one step, under the board lock under which the board was read, and then applies
+/// `claim`; a caller that leaves one of them out has applied half of a decision. Nothing has happened until then, so an
+/// admission that is only looked at can be dropped.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Admission {
     pub from: StateName,
@@ -56,11 +60,11 @@ pub struct Admission {
     /// All that changes on the board, to be committed together.
     pub changes: Vec<Change>,
     pub claim: ClaimEffect,
-    /// Allowed only because a person insisted.
+    /// Allowed only because a person used force.
     pub forced: bool,
-    /// Why the workflow would not allow it: it happened outside of ralph, and a person should look at it.
+    /// For a move that happened outside of ralph: why the workflow does not allow it. A person should look at it.
     pub flag: Option<Refusal>,
-    /// Other tasks that move along, with where they go.
+    /// Other tasks that move with it, and their new states: members of its group, and parents.
     pub along: Vec<(TaskId, StateName)>,
 }
 
@@ -72,7 +76,7 @@ pub enum ClaimEffect {
     Taken,
     /// It is the actor's already, and its lease begins anew.
     Renewed,
-    /// The work is handed on: whoever holds it holds it no more.
+    /// It ends, whoever holds it: the work is handed on, or a move outside of ralph overrules it.
     Ended,
 }
 
@@ -115,11 +119,15 @@ impl Admission {
 }
 
 impl Board {
-    /// Decides a change of state: by the workflow's table, the claims that are live, the limits of the roles, what the task
-    /// and its group need, and what the actor has to show.
+    /// Decides a change of state. It checks the workflow's table, live claims, limits of roles and workers, blockers, size
+    /// and group of the task, and what the actor has to show.
     ///
-    /// A worker or program is held to the table. A person is refused what the table refuses unless they insist. What an
-    /// outside system reports has happened already: it is always admitted, and flagged where the table refuses it.
+    /// A worker or program is held to the table. A person is refused what the table refuses, unless they use force. A move
+    /// that has already happened outside of ralph is never refused; it is flagged if the table does not allow it.
+    ///
+    /// The board must hold at least the family of the task, with its claims, and must have been read under the board lock
+    /// if the result is to be committed. A worker's `evidence` must have been checked: whatever is not in it counts as not
+    /// shown. Nothing is read or written here, so a look ahead is the same call.
     pub fn admit(&self, rules: &Rules, actor: &Actor, request: &Request<'_>) -> Result<Admission, Refusal> {
         let links = super::Links::new(self);
         let case = Case::new(self, &links, rules, actor, request.task)?;
@@ -130,7 +138,8 @@ impl Board {
         }
     }
 
-    /// What the actor would have to show for this request; the caller gathers it and asks again.
+    /// What the actor would have to show for this request. The caller checks it on disk, then calls [`admit`](Self::admit)
+    /// with what holds. Empty if the request would be refused anyway.
     pub fn proofs(&self, rules: &Rules, actor: &Actor, request: &Request<'_>) -> Vec<Proof> {
         let request = Request { evidence: Evidence::Assumed, ..request.clone() };
         match self.admit(rules, actor, &request) {

@@ -73,6 +73,7 @@ impl Asked<'_> {
 pub(super) fn move_with(ws: &Workspace, asked: &Asked<'_>) -> Result<Moved, Failure> {
     ws.look_for_claims();
     let actor = ws.actor()?;
+    ws.rules().refuse_fields(&actor, asked.fields)?;
     let mut gathered = Gathered::default();
     if actor.role(ws.rules()).is_some() {
         let (board, _) = asked.board(ws)?;

@@ -64,7 +64,9 @@ impl Failure {
             Refusal::NeedsPerson { .. } => {
                 Self::refused("needs-person", message).advice("leave it to a person, and take the next task")
             }
-            Refusal::UndoNeedsPerson { .. } => Self::refused("needs-person", message).advice("leave it to a person"),
+            Refusal::UndoNeedsPerson { .. } | Refusal::FlagNeedsPerson { .. } => {
+                Self::refused("needs-person", message).advice("leave it to a person")
+            }
             Refusal::NotInitial { .. } => Self::refused("not-allowed", message).hint(Hint::Workflow),
             Refusal::ProgramNeedsCommand { .. } => {
                 Self::usage("needs-command", message).advice("say which with `--for COMMAND`")

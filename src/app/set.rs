@@ -63,6 +63,7 @@ pub(super) fn assign_with(
     note: Option<&str>,
     seen: &Seen,
 ) -> Result<SetDone, Failure> {
+    ws.rules().refuse_fields(&ws.actor()?, wanted)?;
     let lock = ws.lock()?;
     let relinks = wanted.iter().any(Assignment::relinks);
     let mut changes = Vec::new();

@@ -1,6 +1,6 @@
 //! Whether a command can take a task up, beyond its state: what it waits for, its size, its documents, and its group's turn.
 
-use super::{Actor, Board, Links, Refusal, Rules};
+use super::{Actor, Assignment, Board, Links, Refusal, Rules};
 use crate::task::{Kind, StateName, Task, TaskId};
 use crate::workflow::{Command, Sizes};
 
@@ -24,6 +24,15 @@ impl Rules {
         match actor.is_held(self) && state != initial {
             true => Err(Refusal::NotInitial { state: state.clone(), initial: initial.clone() }),
             false => Ok(()),
+        }
+    }
+
+    /// What was flagged is for a person to look at.
+    pub fn refuse_fields(&self, actor: &Actor, wanted: &[Assignment]) -> Result<(), Refusal> {
+        let flag = wanted.iter().find(|assignment| assignment.key().as_str() == "attention");
+        match flag.filter(|_| actor.is_held(self)) {
+            Some(_) => Err(Refusal::FlagNeedsPerson { worker: actor.worker.clone() }),
+            None => Ok(()),
         }
     }
 

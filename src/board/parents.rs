@@ -1,6 +1,6 @@
 //! Parents move with their children: one rule, in one function, inside the same commit.
 
-use super::{Actor, Board, Change, Goal, Links, Refusal, Request, Rules};
+use super::{Actor, Admission, Board, Change, ClaimEffect, Goal, Links, Refusal, Request, Rules, joined};
 use crate::task::{StateName, TaskId, Value};
 
 /// When a parent goes back.
@@ -17,6 +17,8 @@ enum Fall {
 pub struct Advance {
     pub changes: Vec<Change>,
     pub moved: Vec<TaskId>,
+    /// Of these, those whose claims end.
+    pub ended: Vec<TaskId>,
     pub stay: Vec<(TaskId, String)>,
 }
 
@@ -119,51 +121,52 @@ impl Board {
         if !gates.is_empty() && !gates.contains(target) {
             return Err(Refusal::NotAGate { state: target.clone(), gates });
         }
-        let links = Links::new(self);
         let mut advance = Advance::default();
-        let mut moved = Vec::new();
-        for &at in links.children(parent) {
-            match self.stays(at, target, &links, rules, actor, force) {
-                Some(reason) => advance.stay.push((self.tasks()[at].id.clone(), reason)),
-                None => moved.push((at, target.clone())),
+        let mut board = self.clone();
+        let children: Vec<TaskId> = Links::new(self).ids(Links::new(self).children(parent));
+        for id in &children {
+            // A member of a group goes with its primary.
+            if advance.moved.contains(id) {
+                continue;
+            }
+            match board.advanced(id, target, rules, actor, force) {
+                Err(reason) => advance.stay.push((id.clone(), reason)),
+                Ok(admission) => {
+                    if admission.claim == ClaimEffect::Ended && board.claim(id).is_some() {
+                        advance.ended.push(id.clone());
+                    }
+                    let along = admission.along.iter().map(|(other, _)| other).filter(|other| children.contains(other));
+                    advance.moved.extend(std::iter::once(id).chain(along).cloned());
+                    board = board.with(&admission.changes);
+                    advance.changes = joined(std::mem::take(&mut advance.changes), admission.changes);
+                }
             }
         }
-        let parents = self.parents_after(&moved, &links, rules);
-        for (at, state) in moved.iter().chain(&parents) {
-            let task = &self.tasks()[*at];
-            advance.changes.push(Change::set(
-                &task.id,
-                "state",
-                Some(Value::text(&task.state)),
-                Some(Value::text(state)),
-            ));
-        }
-        advance.moved = moved.iter().map(|(at, _)| self.tasks()[*at].id.clone()).collect();
         Ok(advance)
     }
 
-    fn stays(
+    /// One child on its way, or why it stays.
+    fn advanced(
         &self,
-        at: usize,
+        id: &TaskId,
         target: &StateName,
-        links: &Links<'_>,
         rules: &Rules,
         actor: &Actor,
         force: bool,
-    ) -> Option<String> {
+    ) -> Result<Admission, String> {
+        let at = self.index_of(id).ok_or_else(|| Refusal::Missing(id.clone()).to_string())?;
         let task = &self.tasks()[at];
+        let place = |state: &StateName| rules.flow.position(task.kind, state);
         match rules.flow.state(task.kind, &task.state) {
-            None => Some("its state is not known".to_owned()),
-            Some(state) if state.terminal => Some(format!("it is {}", state.name)),
-            Some(state) if state.off => Some(format!("it is {}, for a person", state.name)),
-            Some(state) if state.lock => Some(format!("somebody works on it ({})", state.name)),
-            Some(_) if !links.children(at).is_empty() => Some("it moves with its own children".into()),
-            Some(_) if rules.flow.position(task.kind, &task.state) >= rules.flow.position(task.kind, target) => {
-                Some(format!("it is there already ({})", task.state))
-            }
+            None => Err("its state is not known".to_owned()),
+            Some(state) if state.terminal => Err(format!("it is {}", state.name)),
+            Some(state) if state.off => Err(format!("it is {}, for a person", state.name)),
+            Some(state) if state.lock => Err(format!("somebody works on it ({})", state.name)),
+            Some(_) if !Links::new(self).children(at).is_empty() => Err("it moves with its own children".into()),
+            Some(_) if place(&task.state) >= place(target) => Err(format!("it is there already ({})", task.state)),
             Some(_) => {
-                let request = Request { force, ..Request::new(&task.id, Goal::State(target.clone())) };
-                self.admit(rules, actor, &request).err().map(|refusal| refusal.to_string())
+                let request = Request { force, ..Request::new(id, Goal::State(target.clone())) };
+                self.admit(rules, actor, &request).map_err(|refusal| refusal.to_string())
             }
         }
     }

@@ -47,6 +47,8 @@ pub enum Refusal {
     NeedsPerson { task: TaskId },
     #[error("{worker} moves tasks by the workflow, and undo would go against it")]
     UndoNeedsPerson { worker: Worker },
+    #[error("{worker} may not change `attention`: a person decides on what was flagged")]
+    FlagNeedsPerson { worker: Worker },
     #[error("a new task of a worker begins in {initial}, not in {state}")]
     NotInitial { state: StateName, initial: StateName },
     #[error("{task} is not claimed by you for {command}")]

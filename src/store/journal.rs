@@ -156,6 +156,8 @@ pub fn read(folder: &Path, show: impl Fn(&Path) -> String) -> Result<(Vec<Line>,
         }));
     }
     all.sort_by_key(|line: &Line| line.at);
-    all.dedup_by(|a, b| a.id == b.id);
+    // A union merge may repeat lines, with others of the same time between them.
+    let mut seen = std::collections::HashSet::new();
+    all.retain(|line| seen.insert(line.id.clone()));
     Ok((all, problems))
 }

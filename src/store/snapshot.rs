@@ -11,9 +11,9 @@ use crate::board::{Board, Broken, Place};
 use crate::fs::{self, FsError};
 use crate::task::{Problem, Task, TaskId};
 
-/// Fewer changed files than this are read again each time rather than written to a new index.
 /// How a task is laid out in the index; another number for another layout.
 const LAYOUT: u32 = 3;
+/// Fewer changed files than this are read again each time rather than written to a new index.
 const WORTH_WRITING: usize = 32;
 const WORTH_THREADS: usize = 64;
 const UNREAD_JOURNAL: u64 = 256 * 1024;

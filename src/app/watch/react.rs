@@ -150,8 +150,10 @@ impl Watch {
         }
         // The file says the new state already.
         admission.changes.retain(|change| !change.is_state_of(id));
-        if apply(&self.ws, lock, &self.board, id, &admission, &Commit::new("move", &actor)).is_err() {
-            self.settle_parents(lock, id, person)?;
+        match apply(&self.ws, lock, &self.board, id, &admission, &Commit::new("move", &actor)) {
+            // Saved again in the meantime: the parents are brought to where they belong, and the next look sees the rest.
+            Err(failure) if failure.kind == FailureKind::Raced => self.settle_parents(lock, id, person)?,
+            done => drop(done?),
         }
         Ok(event.into_iter().collect())
     }

@@ -143,10 +143,7 @@ impl<'a> Case<'a> {
             None => return Ok(false),
             Some(refusal) => refusal,
         };
-        match self.role() {
-            None if request.force => Ok(true),
-            _ => Err(refusal),
-        }
+        if self.insists(request.force) { Ok(true) } else { Err(refusal) }
     }
 
     pub(super) fn refusal(&self, command: Option<&Command>, to: &StateName) -> Option<Refusal> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::board::Claim;
+use crate::board::{ActorKind, Claim};
 use crate::task::Task;
 use crate::task::{Estimate, Kind, Value, Worker};
 use crate::workflow::Sizes;
@@ -488,4 +488,143 @@ fn a_verdict_needs_the_critique_of_this_round_where_plans_are_reviewed() {
         assert!(matches!(stale, Err(Refusal::Stale { round: 2, .. })), "{stale:?}");
     }
     assert_eq!(review(ReviewMode::Skip, "Ready for Plan", |_| {}), Ok(()));
+}
+
+#[test]
+fn advancing_children_is_a_move_of_each_with_its_whole_effect() {
+    let mut board = family(&[("a", "Backlog"), ("b", "Research in Progress"), ("c", "Backlog")], "Backlog", false);
+    board.tasks[0].owner = Some(Worker::new("bob").unwrap());
+    board.tasks[0].attention = Some("look".into());
+    board.tasks[2].estimate = Some(Estimate::L);
+    let parent = board.index_of(&id("p")).unwrap();
+    let to = StateName::new("Ready for Plan");
+    let advance = board.advance(parent, &to, &rules(ReviewMode::Skip), &actor("anna"), false).unwrap();
+    assert_eq!(advance.moved, [id("a")]);
+    assert_eq!(advance.stay.iter().map(|(task, _)| task.clone()).collect::<Vec<_>>(), [id("b"), id("c")]);
+    let set = |key: &str| {
+        let of = |change: &&Change| matches!(change, Change::Set { task, key: at, .. } if *task == id("a") && at.as_str() == key);
+        advance.changes.iter().find(of).map(|change| match change {
+            Change::Set { new, .. } => new.clone(),
+            Change::File { .. } => None,
+        })
+    };
+    assert_eq!(set("state"), Some(Some(Value::text("Ready for Plan"))));
+    assert_eq!((set("owner"), set("attention")), (Some(None), Some(None)), "the owner and the flag go with the move");
+}
+
+fn outside(board: &Board, who: &str, to: &str) -> Admission {
+    let task = id("a");
+    let actor = Actor::outside(Worker::new(who).unwrap());
+    let request = Request::new(&task, Goal::State(StateName::new(to)));
+    board.admit(&rules(ReviewMode::Skip), &actor, &request).unwrap()
+}
+
+fn new_value(admission: &Admission, key: &str) -> Option<Value> {
+    admission.changes.iter().find_map(|change| match change {
+        Change::Set { task, key: at, new, .. } if *task == id("a") && at.as_str() == key => new.clone(),
+        _ => None,
+    })
+}
+
+#[test]
+fn whatever_happens_outside_is_taken_in_and_flagged_where_the_table_says_no() {
+    let flow = Workflow::builtin();
+    for from in flow.states() {
+        for to in flow.states().iter().filter(|to| to.name != from.name) {
+            let held = board(from.name.as_str(), from.lock.then_some("builder"));
+            let free = board(from.name.as_str(), None);
+            let person = judge(&free, ReviewMode::Skip, "anna", to.name.as_str(), None, false);
+            let admission = outside(&held, "anna", to.name.as_str());
+            assert_eq!(admission.to, to.name, "it is where it is");
+            assert_eq!(admission.flag.is_some(), person.is_err(), "{} → {}", from.name, to.name);
+            assert_eq!(new_value(&admission, "attention").is_some(), admission.flag.is_some());
+            assert_eq!(admission.claim, ClaimEffect::Ended, "no machine claim is made, and one that is overruled ends");
+            let owner = new_value(&admission, "owner");
+            assert_eq!(owner, to.lock.then(|| Value::text("anna")), "{} → {}", from.name, to.name);
+        }
+    }
+}
+
+#[test]
+fn what_happens_outside_counts_against_no_limit_and_is_a_persons_whatever_their_name() {
+    let mut board = board("Ready for Plan", None);
+    let others = ["builder-1", "builder-2", "builder-3"].map(|name| (id(name), claim(name)));
+    board = board.with_claims(others.into_iter().collect());
+    let admission = outside(&board, "builder-4", "Plan in Progress");
+    assert_eq!((admission.flag, admission.claim), (None, ClaimEffect::Ended));
+}
+
+#[test]
+fn a_lock_that_a_person_owns_is_not_given_back_and_a_workers_is() {
+    let lock = |owner: Option<&str>, kind: Kind| {
+        let mut task = Task::new(
+            id("a"),
+            "A",
+            StateName::new(if kind == Kind::Step { "In Progress" } else { "Plan in Progress" }),
+        );
+        task.owner = owner.map(|owner| Worker::new(owner).unwrap());
+        task.kind = kind;
+        let board = Board::new(vec![task], Vec::new(), Vec::new());
+        let rules = rules(ReviewMode::Skip);
+        (board.orphans(&rules).len(), board.unowned_locks(&rules).len())
+    };
+    assert_eq!(lock(Some("builder"), Kind::Issue), (1, 0));
+    assert_eq!(lock(Some("anna"), Kind::Issue), (0, 0));
+    assert_eq!(lock(None, Kind::Issue), (0, 1), "somebody put it there by hand");
+    assert_eq!(lock(None, Kind::Step), (1, 0), "steps are the team's own");
+}
+
+#[test]
+fn a_flagged_task_is_handed_to_nobody_until_somebody_moves_it() {
+    let mut board = board("Ready for Plan", None);
+    let rules = rules(ReviewMode::Skip);
+    assert!(board.choose(Some("builder"), None, &rules).is_some());
+    board.tasks[0].attention = Some("look".into());
+    assert_eq!(board.choose(Some("builder"), None, &rules), None);
+    let moved = judge(&board, ReviewMode::Skip, "anna", "Plan in Progress", None, false).unwrap();
+    assert!(moved.changes.contains(&Change::set(&id("a"), "attention", Some(Value::text("look")), None)));
+}
+
+#[test]
+fn only_people_insist_and_only_people_clear_a_flag() {
+    let board = board("Backlog", None);
+    let rules = rules(ReviewMode::Skip);
+    let insists = |kind: ActorKind, who: &str| {
+        let actor = Actor { kind, ..actor(who) };
+        let task = id("a");
+        let goal = Goal::State(StateName::new("In Review"));
+        let request = Request { force: true, command: Some("triage"), ..Request::new(&task, goal) };
+        board.admit(&rules, &actor, &request).is_ok()
+    };
+    assert!(insists(ActorKind::Named, "anna") && insists(ActorKind::Hosted, "anna"));
+    assert!(!insists(ActorKind::Program, "anna") && !insists(ActorKind::Named, "analyst"));
+    let clear = [crate::board::Assignment::Put(crate::task::Key::new("attention"), None)];
+    assert!(
+        rules.refuse_fields(&actor("anna"), &clear).is_ok() && rules.refuse_fields(&actor("analyst"), &clear).is_err()
+    );
+}
+
+#[test]
+fn a_program_without_a_name_says_as_which_command_it_moves() {
+    let board = board("Backlog", None);
+    let task = id("a");
+    let actor = Actor { kind: ActorKind::Program, ..actor("codex-7") };
+    let ask = |command| {
+        let request = Request { command, ..Request::new(&task, Goal::State(StateName::new("Research Needed"))) };
+        board.admit(&rules(ReviewMode::Skip), &actor, &request)
+    };
+    assert_eq!(ask(None), Err(Refusal::ProgramNeedsCommand { task: id("a") }));
+    assert!(ask(Some("triage")).is_ok());
+}
+
+#[test]
+fn undo_moves_nothing_that_somebody_else_holds_and_nothing_for_a_worker() {
+    let back = [Change::set(&id("a"), "state", Some(Value::text("Done")), Some(Value::text("Backlog")))];
+    let undo = |holder: Option<&str>, who: &str| {
+        let author = Worker::new("bob").unwrap();
+        board("Done", holder).refuse_undo(&rules(ReviewMode::Skip), &actor(who), &back, &author)
+    };
+    assert!(undo(None, "anna").is_ok() && undo(Some("anna"), "anna").is_ok() && undo(Some("bob"), "anna").is_ok());
+    assert!(matches!(undo(Some("builder"), "anna"), Err(Refusal::Held { .. })));
+    assert!(matches!(undo(None, "builder"), Err(Refusal::UndoNeedsPerson { .. })));
 }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Failure, NewTask};
+use super::{Code, Failure, NewTask};
 use crate::task::Problem;
 
 #[derive(Deserialize)]
@@ -75,7 +75,7 @@ fn toml_tables(file: &str, text: &str) -> Result<Vec<Row>, Failure> {
 }
 
 fn bad_input(problem: Problem) -> Failure {
-    Failure::usage("bad-input", problem.to_string())
+    Failure::usage(Code::BadInput, problem.to_string())
         .advice("write [[task]] tables with title = \"…\", or a JSON object with \"title\" per line; nothing was added")
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::Failure;
+use super::{Code, Failure};
 use crate::fs;
 
 /// A folder for the file being edited, removed when dropped unless it is kept.
@@ -15,7 +15,7 @@ impl Draft {
     pub fn new(name: &str, text: &str) -> Result<Self, Failure> {
         let folder = tempfile::Builder::new().prefix("ralph-").tempdir();
         let folder =
-            folder.map_err(|error| Failure::broken("io", format!("cannot make a temporary folder: {error}")))?;
+            folder.map_err(|error| Failure::broken(Code::Io, format!("cannot make a temporary folder: {error}")))?;
         let draft = Self { folder, name: name.to_owned() };
         fs::write_new(&draft.folder.path().join(&draft.name), text.as_bytes(), false)?;
         Ok(draft)
@@ -46,10 +46,10 @@ fn open(path: &Path) -> Result<(), Failure> {
         Ok(status) if status.success() => Ok(()),
         // What a shell says of a program that it does not find.
         Ok(status) if status.code() == Some(127) => {
-            Err(Failure::broken("editor", format!("there is no editor {editor:?}"))
+            Err(Failure::broken(Code::Editor, format!("there is no editor {editor:?}"))
                 .advice("set EDITOR to one that there is"))
         }
-        Ok(_) => Err(Failure::broken("editor", format!("the editor {editor:?} did not end well"))),
-        Err(error) => Err(Failure::broken("editor", format!("cannot start the editor {editor:?}: {error}"))),
+        Ok(_) => Err(Failure::broken(Code::Editor, format!("the editor {editor:?} did not end well"))),
+        Err(error) => Err(Failure::broken(Code::Editor, format!("cannot start the editor {editor:?}: {error}"))),
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Failure, FieldChange, Workspace};
+use super::{Code, Failure, FieldChange, Workspace};
 use crate::board::{Board, Change, Move, Op, Place, Target, Verdict};
 use crate::store::codec::{self, Doc};
 use crate::store::merge::merge;
@@ -85,11 +85,8 @@ pub fn finish_edit(ws: &Workspace, editing: &Editing, text: &str, doubts: Doubts
 
 fn wrong_values(problems: &[Problem]) -> Failure {
     let causes = problems.iter().map(ToString::to_string).collect();
-    Failure { causes, ..Failure::refused(WRONG_VALUES, "the edited file has wrong values") }
+    Failure { causes, ..Failure::refused(Code::BadValues, "the edited file has wrong values") }
 }
-
-/// The code of a refusal that a person can say yes to.
-pub const WRONG_VALUES: &str = "bad-values";
 
 fn refuse_cycles(ws: &Workspace, id: &TaskId, text: &str) -> Result<(), Failure> {
     let read = codec::read(id, "", text, ws.flow())?.task;
@@ -117,7 +114,7 @@ fn judged_move(ws: &Workspace, id: &TaskId, text: &str) -> Result<Option<Verdict
     }
     if ws.flow().state(read.kind, &read.state).is_some_and(|state| state.lock) {
         let message = format!("{} is a lock, and is taken by claiming", read.state);
-        return Err(Failure::refused("not-claimed", message).advice(format!("`ralph claim {id}` takes it")));
+        return Err(Failure::refused(Code::NotClaimed, message).advice(format!("`ralph claim {id}` takes it")));
     }
     let asked = Move { task: id, to: Target::State(read.state), command: None, force: false };
     let (actor, rules) = (ws.actor()?, ws.rules());

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::claim::{Kind, drawn};
 use super::proof::refuse_unproven;
 use super::remote_claims::{Published, Reach, publish};
-use super::{Failure, Seen, Workspace};
+use super::{Code, Failure, Seen, Workspace};
 use crate::board::{Actor, Assignment, Board, Change, Move, Op, Target, Verdict, joined};
 use crate::store::{BoardLock, new_note};
 use crate::task::{Key, StateName, Task, TaskId, Value};
@@ -70,7 +70,7 @@ pub(super) fn move_with(ws: &Workspace, asked: &Asked<'_>) -> Result<Moved, Fail
     ws.look_for_claims();
     let actor = ws.actor()?;
     if command.is_none() && ws.is_program() && ws.rules().role_of(&actor.worker).is_none() {
-        return Err(Failure::usage("needs-command", "only a person moves a task without a command")
+        return Err(Failure::usage(Code::NeedsCommand, "only a person moves a task without a command")
             .advice("say what you act as: `--for COMMAND`"));
     }
     let judge = |board: &Board| {
@@ -169,7 +169,7 @@ fn refuse_too_many(ws: &Workspace, board: &Board, id: &TaskId, actor: &Actor) ->
 
 fn no_intent(typed: &str) -> Failure {
     let all = "__LOCK__, __COMPLETE__, __ESCALATE__, __CLOSE__, __CANCEL__";
-    Failure::usage("no-intent", format!("{typed:?} is not an intent: use {all}"))
+    Failure::usage(Code::NoIntent, format!("{typed:?} is not an intent: use {all}"))
 }
 
 /// A task that is not there, or whose file cannot be read.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::layers::{board_config, user_config};
-use super::{Failure, Workspace};
+use super::{Code, Failure, Workspace};
 use crate::config::{Setting, Spec, check_assignment};
 use crate::fs;
 use crate::store::codec::Doc;
@@ -36,7 +36,7 @@ pub fn set_setting(ws: &Workspace, key: &str, value: &str, user: bool) -> Result
     let spec = check_assignment(key, value)?;
     let path = if user {
         user_config()
-            .ok_or_else(|| Failure::broken("no-home", "there is no folder for your settings").advice("set HOME"))?
+            .ok_or_else(|| Failure::broken(Code::NoHome, "there is no folder for your settings").advice("set HOME"))?
     } else {
         board_config(ws.store.root())
     };

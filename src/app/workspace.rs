@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
-use super::Failure;
 use super::board_files::BoardFiles;
 use super::holds::Session;
 use super::layers::{layered, rules, workflow};
 use super::past::Past;
+use super::{Code, Failure};
 use crate::board::{Actor, Board, Claim, Named, Op, Refusal, Rules, resolve};
 use crate::config::Settings;
 use crate::git::Repository;
@@ -67,7 +67,7 @@ impl Workspace {
             return Ok(ws);
         }
         let message = format!("there is no board in {}", ws.store.root().display());
-        Err(Failure::broken("no-board", message).hint(super::Hint::Init))
+        Err(Failure::broken(Code::NoBoard, message).hint(super::Hint::Init))
     }
 
     /// The repository alone, for `init`.
@@ -79,7 +79,7 @@ impl Workspace {
             start
         };
         if options.board.is_some() && !start.is_dir() {
-            return Err(Failure::broken("no-board", format!("{} is not a folder", start.display())));
+            return Err(Failure::broken(Code::NoBoard, format!("{} is not a folder", start.display())));
         }
         let repository = match options.board {
             Some(_) => Repository::at(start)?,
@@ -184,7 +184,8 @@ impl Workspace {
     pub fn me(&self) -> Result<Worker, Failure> {
         let name = self.named().or_else(|| self.repository.user_name());
         let name = name.ok_or_else(|| {
-            Failure::usage("nobody", "who are you?").advice("say `--as NAME`, set RALPH_WORKER, or set git's user.name")
+            Failure::usage(Code::Nobody, "who are you?")
+                .advice("say `--as NAME`, set RALPH_WORKER, or set git's user.name")
         })?;
         Ok(Worker::new(name)?)
     }

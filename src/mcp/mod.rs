@@ -29,7 +29,7 @@ use std::sync::Arc;
 
 use rmcp::ServiceExt as _;
 
-use crate::app::{Failure, Options};
+use crate::app::{Code, Failure, Options};
 use server::Server;
 
 /// Which names the tools have.
@@ -56,7 +56,7 @@ pub fn serve(options: &Options, wanted: &Wanted, tell: &dyn Fn(&str)) -> Result<
         .enable_all()
         .max_blocking_threads(THREADS)
         .build()
-        .map_err(|error| Failure::broken("io", format!("cannot start the server: {error}")))?;
+        .map_err(|error| Failure::broken(Code::Io, format!("cannot start the server: {error}")))?;
     // Dropped at the end, the runtime waits for verbs that are in the middle of their work.
     runtime.block_on(async {
         let server = Server::new(options.clone(), wanted)?;

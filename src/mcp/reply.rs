@@ -5,7 +5,7 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::app::{Failure, Hint, TaskView};
+use crate::app::{Code, Failure, Hint, TaskView};
 use crate::task::TaskId;
 
 /// How many bytes an answer has at most, where the caller does not say.
@@ -138,7 +138,7 @@ pub fn refusal(failure: &Failure) -> CallToolResult {
 #[derive(Debug, Serialize)]
 pub struct Refused {
     kind: Value,
-    code: &'static str,
+    code: Code,
     message: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     causes: Vec<String>,
@@ -147,8 +147,6 @@ pub struct Refused {
 }
 
 impl Refused {
-    pub const BAD_ARGUMENTS: &'static str = "bad-arguments";
-
     pub fn new(failure: &Failure) -> Self {
         let hints = failure.hints.iter().flat_map(|hint| words(failure.code, hint));
         Self {
@@ -167,7 +165,7 @@ impl Refused {
 }
 
 /// The next step, as calls of this server.
-fn words(code: &str, hint: &Hint) -> Vec<String> {
+fn words(code: Code, hint: &Hint) -> Vec<String> {
     match hint {
         Hint::Init | Hint::GitInit => vec!["a person makes the board with `ralph init`".into()],
         Hint::DidYouMean { candidates } => {
@@ -187,18 +185,17 @@ fn words(code: &str, hint: &Hint) -> Vec<String> {
 }
 
 /// Advice is worded for the command line; where a tool does the same, the tool is named. Nobody is told here to insist.
-fn advice(code: &str, text: &str) -> Vec<String> {
+fn advice(code: Code, text: &str) -> Vec<String> {
     let instead = match code {
-        "no-artifact" | "no-document" if text.contains("ralph artifact") => {
+        Code::NoArtifact | Code::NoDocument if text.contains("ralph artifact") => {
             "call artifact: action new, write it, then action link"
         }
-        "no-result" => "call save with `result`: what came of it",
-        "needs-command" => "say with `command` what you act as",
-        "nobody" if !text.contains("header") => "give `as`, or let the server be started with `--as NAME`",
-        "unknown-role" | "no-role" => "give `role`: analyst, builder, validator or integrator",
-        "unknown-key" => "put keys of your own into `other`",
-        "fixed-key" => "move it with `state`",
-        "not-a-state" => "read ralph://workflow for the states",
+        Code::NoResult => "call save with `result`: what came of it",
+        Code::NeedsCommand => "say with `command` what you act as",
+        Code::Nobody if !text.contains("header") => "give `as`, or let the server be started with `--as NAME`",
+        Code::UnknownRole | Code::NoRole => "give `role`: analyst, builder, validator or integrator",
+        Code::UnknownKey => "put keys of your own into `other`",
+        Code::FixedKey => "move it with `state`",
         _ if text.contains("--force") => return Vec::new(),
         _ => text,
     };
@@ -225,7 +222,7 @@ mod tests {
     #[test]
     fn nobody_is_told_to_insist() {
         let failure =
-            Failure::refused("not-allowed", "no").advice("a person may insist with `--force`").hint(Hint::Workflow);
+            Failure::refused(Code::NotAllowed, "no").advice("a person may insist with `--force`").hint(Hint::Workflow);
         let told = Refused::new(&failure);
         assert_eq!(told.hints, ["read ralph://workflow for the moves that there are"]);
         assert!(!told.line().contains("force"), "{}", told.line());

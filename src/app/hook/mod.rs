@@ -10,7 +10,7 @@ mod write;
 
 use serde::Serialize;
 
-use super::{Failure, Hint, Options, Workspace};
+use super::{Code, Failure, Hint, Options, Workspace};
 use crate::agent::{GATES, GatePhase, GateSpec, HookInput};
 use scene::Scene;
 
@@ -85,7 +85,7 @@ pub fn hook(ws: &Workspace, name: &str, input: &HookInput) -> Result<Gate, Failu
 pub fn find_gate(name: &str) -> Result<&'static GateSpec, Failure> {
     GateSpec::find(name).ok_or_else(|| {
         let all = GATES.iter().map(|gate| gate.name).collect::<Vec<_>>().join(", ");
-        Failure::usage("unknown-gate", format!("{name:?} is not a gate: use {all}"))
+        Failure::usage(Code::UnknownGate, format!("{name:?} is not a gate: use {all}"))
     })
 }
 
@@ -104,7 +104,7 @@ pub fn answer_hook(options: &Options, name: &str, text: &str) -> Result<Answered
     match decide(options, spec, text) {
         Ok(gate) => Ok(Answered { name: spec.name, gate, note: None }),
         // Hooks may be set for all repositories of a person: here there is nothing to guard.
-        Err(failure) if matches!(failure.code, "no-repository" | "no-board") => {
+        Err(failure) if matches!(failure.code, Code::NoRepository | Code::NoBoard) => {
             Ok(Answered { name: spec.name, gate: Gate::Allow, note: None })
         }
         Err(failure) if spec.phase() == GatePhase::Stop => {
@@ -115,7 +115,7 @@ pub fn answer_hook(options: &Options, name: &str, text: &str) -> Result<Answered
 }
 
 fn decide(options: &Options, spec: &GateSpec, text: &str) -> Result<Gate, Failure> {
-    let input = HookInput::parse(text).map_err(|error| Failure::refused("not-a-hook", error.to_string()))?;
+    let input = HookInput::parse(text).map_err(|error| Failure::refused(Code::NotAHook, error.to_string()))?;
     let dir = input.cwd.clone().filter(|cwd| cwd.is_dir()).unwrap_or_else(|| options.dir.clone());
     let ws = Workspace::open(&Options { dir, ..options.clone() })?;
     hook(&ws, spec.name, &input)

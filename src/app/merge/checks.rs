@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use super::{MergeStep, merged};
 use crate::app::trust::require_trust;
 use crate::app::worktree::Place;
-use crate::app::{Failure, Workspace};
+use crate::app::{Code, Failure, Workspace};
 use crate::fs;
 use crate::git::Style;
 use crate::task::TaskId;
@@ -56,7 +56,7 @@ fn run_checks(ws: &Workspace, place: &Place, tell: &mut dyn FnMut(MergeStep<'_>)
         return Ok(0);
     }
     if ws.repository.worktree_at(&place.path)?.is_none_or(|there| there.branch.as_deref() != Some(&place.branch)) {
-        return Err(Failure::refused("no-worktree", format!("{} has no worktree to run the checks in", place.task))
+        return Err(Failure::refused(Code::NoWorktree, format!("{} has no worktree to run the checks in", place.task))
             .advice(format!("`ralph worktree add {}` makes one", place.task)));
     }
     let log = ws.store.local().join(format!("logs/merge-{}.log", place.task));
@@ -71,7 +71,7 @@ fn run_checks(ws: &Workspace, place: &Place, tell: &mut dyn FnMut(MergeStep<'_>)
 
 fn run_check(ws: &Workspace, place: &Place, check: &[String], log: &Path) -> Result<(), Failure> {
     let shown = check.join(" ");
-    let failed = |how: String| Failure::refused("check-failed", format!("the check `{shown}` {how}"));
+    let failed = |how: String| Failure::refused(Code::CheckFailed, format!("the check `{shown}` {how}"));
     let output = || {
         let file = std::fs::File::options().append(true).open(log)?;
         Ok::<_, std::io::Error>((Stdio::from(file.try_clone()?), Stdio::from(file)))

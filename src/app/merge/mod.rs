@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::board_files::BoardFiles;
 use super::moves::{Along, carry_out, missing, move_with_note};
 use super::worktree::{Place, main_branch, place};
-use super::{Failure, FailureKind, Hint, Workspace};
+use super::{Code, Failure, FailureKind, Hint, Workspace};
 use crate::board::{Board, Move, Target, Verdict};
 use crate::fs;
 use crate::git::{Landing, Prepared, Style};
@@ -93,7 +93,7 @@ pub fn merge(ws: &Workspace, id: &TaskId, force: bool, tell: &mut dyn FnMut(Merg
     closing(ws, &board, id, force)?;
     if checks.programs > 0 && !checks.still_hold(ws, &place, &into)? {
         let message = format!("{} or {into} has moved on while the checks ran", place.branch);
-        return Err(Failure::new(FailureKind::Raced, "moved", message).hint(Hint::Retry));
+        return Err(Failure::new(FailureKind::Raced, Code::Moved, message).hint(Hint::Retry));
     }
     let style = ws.settings.text("merge.style").to_owned();
     let landing = prepare(ws, &lock, &board, id, &place, &into, &style)?;
@@ -121,7 +121,7 @@ fn after_merge(ws: &Workspace, merged: &Merged) {
 fn refuse_finished(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), Failure> {
     let task = board.get(id).ok_or_else(|| missing(ws, board, id))?;
     match ws.flow().is_terminal(task.kind, &task.state) {
-        true => Err(Failure::refused("finished", format!("{id} is {} already", task.state))),
+        true => Err(Failure::refused(Code::Finished, format!("{id} is {} already", task.state))),
         false => Ok(()),
     }
 }
@@ -167,7 +167,7 @@ fn refuse_unready(ws: &Workspace, board: &Board, place: &Place, force: bool) -> 
     for (kind, path) in task.artifacts.iter().filter(|(_, path)| !path.contains("://")) {
         if !there(path)? {
             return Err(Failure::refused(
-                "missing-artifact",
+                Code::MissingArtifact,
                 format!("the {kind} of {}, {path}, does not exist", task.id),
             )
             .advice("restore the file, or correct the link"));
@@ -180,27 +180,29 @@ fn refuse_unready(ws: &Workspace, board: &Board, place: &Place, force: bool) -> 
 pub(super) fn refuse_unmergeable(ws: &Workspace, place: &Place, into: &str) -> Result<(), Failure> {
     let id = &place.task;
     if !ws.repository.has_branch(&place.branch) {
-        return Err(Failure::refused("no-branch", format!("{id} has no branch {}", place.branch))
+        return Err(Failure::refused(Code::NoBranch, format!("{id} has no branch {}", place.branch))
             .advice(format!("`ralph worktree add {id}` makes it; work is committed there")));
     }
     if !ws.repository.has_branch(into) {
-        return Err(
-            Failure::refused("no-main", format!("there is no branch {into:?} to merge into")).advice("set `git.main`")
-        );
+        return Err(Failure::refused(Code::NoMain, format!("there is no branch {into:?} to merge into"))
+            .advice("set `git.main`"));
     }
     if ws.repository.distance(&place.branch, into)?.ahead == 0 {
-        return Err(Failure::refused("nothing-to-merge", format!("{} has nothing that {into} has not", place.branch))
-            .advice(format!("commit the work there; if it is merged already, `ralph done {id}` closes the task")));
+        return Err(Failure::refused(
+            Code::NothingToMerge,
+            format!("{} has nothing that {into} has not", place.branch),
+        )
+        .advice(format!("commit the work there; if it is merged already, `ralph done {id}` closes the task")));
     }
     let Some(worktree) = ws.repository.worktree_at(&place.path)?.filter(|there| !there.missing) else { return Ok(()) };
     let shown = ws.store.shown(&place.path);
     if worktree.branch.as_deref() != Some(&place.branch) {
         let on = worktree.branch.map_or_else(|| "a detached HEAD".into(), |branch| format!("branch {branch}"));
-        return Err(Failure::refused("wrong-branch", format!("{shown} is on {on}, not on {}", place.branch))
+        return Err(Failure::refused(Code::WrongBranch, format!("{shown} is on {on}, not on {}", place.branch))
             .advice("what was committed there would be left out: bring it onto the branch first"));
     }
     if ws.repository.is_dirty(&worktree) != Some(false) {
-        return Err(Failure::refused("dirty", format!("{shown} has changes that are not committed"))
+        return Err(Failure::refused(Code::Dirty, format!("{shown} has changes that are not committed"))
             .advice("commit them there, or take them away"));
     }
     Ok(())
@@ -239,12 +241,12 @@ fn merged(
     match ws.repository.prepare(into, theirs, style, message, &files)? {
         Prepared::Ready(landing) => Ok(landing),
         Prepared::Nothing => {
-            Err(Failure::refused("nothing-to-merge", format!("{theirs} has nothing that {into} has not")))
+            Err(Failure::refused(Code::NothingToMerge, format!("{theirs} has nothing that {into} has not")))
         }
         Prepared::Conflicts(paths) => {
             let paths: Vec<String> = paths.iter().map(|path| files.describe(path)).collect();
             let message = format!("{theirs} and {into} both changed {}", paths.join(", "));
-            let failure = Failure::refused("conflict", &message);
+            let failure = Failure::refused(Code::Conflict, &message);
             Err(match call_a_person(ws, lock, board, id, &message) {
                 Ok(to) => failure.advice(format!(
                     "{id} is {to}, and no file has changed: settle it in the task's worktree, then send the task back"

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::target::{Calm, Target};
 use crate::app::settings::set_setting;
-use crate::app::{Failure, FailureKind, Workspace};
+use crate::app::{Code, Failure, FailureKind, Workspace};
 use crate::github::{Client, FieldNames, GithubError, Knowledge, Project, Repo, Slug, Wait, Wanted};
 use crate::task::{Estimate, Priority};
 use crate::workflow::Workflow;
@@ -57,7 +57,7 @@ pub fn sync_init(ws: &Workspace, ask: &InitAsk, tell: &mut dyn FnMut(InitStep<'_
     if !project.writable {
         return Err(Failure::new(
             FailureKind::Offline,
-            "no-rights",
+            Code::NoRights,
             format!("the project {:?} may not be changed with this token", project.title),
         )
         .advice("ask its owner for write access, or name another with `--project`"));
@@ -95,14 +95,14 @@ fn asked(ws: &Workspace, ask: &InitAsk) -> Result<Target, Failure> {
     let set = Target::of(ws)?;
     let named = ask.repo.as_ref().map(|text| {
         Slug::parse(text)
-            .ok_or_else(|| Failure::usage("bad-repo", format!("{text:?} is no repository")).advice("say OWNER/NAME"))
+            .ok_or_else(|| Failure::usage(Code::BadRepo, format!("{text:?} is no repository")).advice("say OWNER/NAME"))
     });
     let slug = named.transpose()?;
     let mut target = match (set, &slug) {
         (Some(target), _) => target,
         (None, Some(slug)) => Target::named(ws, slug)?,
         (None, None) => {
-            return Err(Failure::refused("no-repo", "no git remote of this repository is a GitHub")
+            return Err(Failure::refused(Code::NoRepo, "no git remote of this repository is a GitHub")
                 .advice("say which with `--repo OWNER/NAME`; for a GitHub Enterprise server, set GH_HOST too"));
         }
     };
@@ -124,7 +124,7 @@ fn refuse_lacking(client: &Client<'_>, repo: &Repo) -> Result<(), Failure> {
     let offline = |code, message: String| Failure::new(FailureKind::Offline, code, message);
     if repo.archived || !repo.issues {
         let why = if repo.archived { "is archived" } else { "has its issues switched off" };
-        return Err(Failure::refused("unwritable", format!("{} {why}", repo.slug))
+        return Err(Failure::refused(Code::Unwritable, format!("{} {why}", repo.slug))
             .advice("change that in its settings on GitHub"));
     }
     if let Some(scopes) = client.scopes() {
@@ -139,14 +139,14 @@ fn refuse_lacking(client: &Client<'_>, repo: &Repo) -> Result<(), Failure> {
         }
         if !missing.is_empty() {
             let list = missing.join(",");
-            return Err(offline("no-scope", format!("the token lacks the scope {}", missing.join(" and "))).advice(
+            return Err(offline(Code::NoScope, format!("the token lacks the scope {}", missing.join(" and "))).advice(
                 format!("`gh auth refresh -s {list}` grants it; a token of your own needs it ticked on GitHub"),
             ));
         }
     }
     match repo.may_write() {
         true => Ok(()),
-        false => Err(offline("no-rights", format!("the token may only read {}", repo.slug))
+        false => Err(offline(Code::NoRights, format!("the token may only read {}", repo.slug))
             .advice("ask for write access; a fine-grained token needs Issues and Pull requests with read and write")),
     }
 }
@@ -164,7 +164,7 @@ fn found(
         let found = client.project(&target.owner, number, &target.slug)?.project;
         return found.map(|project| (project, false)).ok_or_else(|| {
             Failure::refused(
-                "no-project",
+                Code::NoProject,
                 format!("there is no project {number} of {}, or not for this token", target.owner),
             )
             .advice("leave `--project` out to have one made; a fine-grained token cannot see a user's own projects")
@@ -181,7 +181,7 @@ fn found(
         many => {
             let list: Vec<String> = many.iter().map(ToString::to_string).collect();
             return Err(Failure::usage(
-                "which-project",
+                Code::WhichProject,
                 format!("{} has several projects {title:?}: {}", target.owner, list.join(", ")),
             )
             .advice("say which with `--project N`"));
@@ -189,7 +189,7 @@ fn found(
     };
     let project = client.project(&target.owner, number, &target.slug)?.project;
     project.map(|project| (project, created)).ok_or_else(|| {
-        Failure::broken("no-project", format!("project {number} is not there yet")).hint(crate::app::Hint::Retry)
+        Failure::broken(Code::NoProject, format!("project {number} is not there yet")).hint(crate::app::Hint::Retry)
     })
 }
 
@@ -230,7 +230,7 @@ fn fit(
 ) -> Result<Option<String>, Failure> {
     if project.others.contains(&wanted.name) {
         return Err(Failure::refused(
-            "field-kind",
+            Code::FieldKind,
             format!("the project's field {:?} is no single select", wanted.name),
         )
         .advice("rename it on GitHub, or name another with `ralph config set github.state_field` and its like"));
@@ -250,7 +250,7 @@ fn fit(
             wanted.name,
             missing.join(", ")
         );
-        return Err(Failure::refused("no-option", message).advice(format!("add them by hand at {}", project.url)));
+        return Err(Failure::refused(Code::NoOption, message).advice(format!("add them by hand at {}", project.url)));
     }
     tell(&wanted.name);
     client.add_options(field, wanted, features)?;

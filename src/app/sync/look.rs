@@ -7,7 +7,7 @@ use super::SyncStep;
 use super::local::Locals;
 use super::memory::{Intent, intents, knowledge_path};
 use super::run::Run;
-use crate::app::Failure;
+use crate::app::{Code, Failure};
 use crate::github::{Item, Knowledge, Node, Project, Slug, Wanted, read_issue_body};
 
 impl Run<'_> {
@@ -16,13 +16,13 @@ impl Run<'_> {
         let lookup = self.client.project(&self.target.owner, number, &self.target.slug)?;
         let owner = &self.target.owner;
         let project = lookup.project.ok_or_else(|| {
-            Failure::refused("no-project", format!("there is no project {number} of {owner}, or not for this token"))
+            Failure::refused(Code::NoProject, format!("there is no project {number} of {owner}, or not for this token"))
                 .advice(
                     "nothing was changed: `ralph sync init` finds or makes one; `ralph sync doctor` looks at the token",
                 )
         })?;
         if project.closed {
-            return Err(Failure::refused("closed-project", format!("the project {:?} is closed", project.title))
+            return Err(Failure::refused(Code::ClosedProject, format!("the project {:?} is closed", project.title))
                 .advice(format!("reopen it at {}, or set up another with `ralph sync init`", project.url)));
         }
         self.refuse_unfit(&project)?;
@@ -52,7 +52,7 @@ impl Run<'_> {
         for Wanted { name, .. } in &all {
             if project.field(name).is_none() {
                 return Err(Failure::refused(
-                    "no-field",
+                    Code::NoField,
                     format!("the project {:?} has no field {name:?}", project.title),
                 )
                 .advice("nothing was changed: `ralph sync init` makes it"));
@@ -67,7 +67,7 @@ impl Run<'_> {
         let strange: Vec<&str> = strange.collect();
         let renamed = if strange.is_empty() { String::new() } else { format!("; it has {}", strange.join(", ")) };
         let message = format!("the field {} has no option {}{renamed}", wanted.name, field.lacks(wanted).join(", "));
-        Err(Failure::refused("no-option", message)
+        Err(Failure::refused(Code::NoOption, message)
             .advice(format!("nothing was changed: if it was renamed, rename it back at {}", project.url))
             .advice("`ralph sync init` adds what is missing and keeps what is there"))
     }

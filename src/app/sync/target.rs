@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use crate::app::{Failure, Workspace};
+use crate::app::{Code, Failure, Workspace};
 use crate::config::Source;
 use crate::github::{Client, FieldNames, Host, Pace, Patience, Slug, Wait, endpoint, find_token};
 
@@ -24,7 +24,8 @@ impl Target {
         let set = |key: &'static str| Some(ws.settings.text(key)).filter(|text| !text.is_empty());
         let slug = match set("github.repo") {
             Some(text) => Some(Slug::parse(text).ok_or_else(|| {
-                Failure::usage("bad-repo", format!("{text:?} is no repository")).advice("set github.repo to owner/name")
+                Failure::usage(Code::BadRepo, format!("{text:?} is no repository"))
+                    .advice("set github.repo to owner/name")
             })?),
             None => remote(ws).map(|(_, slug)| slug),
         };
@@ -61,7 +62,7 @@ impl Target {
                 let number = target.number.expect("it was just seen");
                 Ok((target, number))
             }
-            _ => Err(Failure::refused("not-set-up", "this board is not mirrored to GitHub")
+            _ => Err(Failure::refused(Code::NotSetUp, "this board is not mirrored to GitHub")
                 .advice("`ralph sync init` finds or makes the project and writes it into the settings")),
         }
     }
@@ -69,8 +70,11 @@ impl Target {
     pub fn client<'a>(&self, ws: &Workspace, patience: &'a dyn Patience) -> Result<Client<'a>, Failure> {
         let api = ws.settings.get("github.api")?;
         if !api.value.is_empty() && matches!(api.source, Source::Board(_)) {
-            return Err(Failure::refused("strange-endpoint", "github.api of the board's own settings is not followed")
-                .advice("whoever wrote it would get your token: set it for yourself with `ralph config set --user`"));
+            return Err(Failure::refused(
+                Code::StrangeEndpoint,
+                "github.api of the board's own settings is not followed",
+            )
+            .advice("whoever wrote it would get your token: set it for yourself with `ralph config set --user`"));
         }
         let url = endpoint(&self.host, &api.value)?;
         let token = find_token(&self.host, &|name| std::env::var(name).ok())?;
@@ -94,7 +98,7 @@ fn environment() -> Option<String> {
 fn refuse_strange_host(ws: &Workspace, host: &Host) -> Result<(), Failure> {
     if !host.is_valid() {
         return Err(
-            Failure::usage("bad-host", format!("{:?} is no host", host.0)).advice("set github.host to a plain name")
+            Failure::usage(Code::BadHost, format!("{:?} is no host", host.0)).advice("set github.host to a plain name")
         );
     }
     let from_board = ws.settings.get("github.host").is_ok_and(|setting| matches!(setting.source, Source::Board(_)));
@@ -104,7 +108,7 @@ fn refuse_strange_host(ws: &Workspace, host: &Host) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::refused(
-        "strange-host",
+        Code::StrangeHost,
         format!("the board's settings name the host {}, and no git remote does", host.0),
     )
     .advice(format!("if you know it, set GH_HOST={} and try again", host.0)))

@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::app::worker::{Launch, WorkerEvent, free_name, is_at_work};
-use crate::app::{Failure, Workspace};
+use crate::app::{Code, Failure, Workspace};
 use crate::fs;
 use crate::task::{TaskId, Worker};
 
@@ -76,7 +76,7 @@ impl<'a> Crew<'a> {
         fs::make_dir(&self.ws.store.local().join("logs"))?;
         fs::write_new(&log, b"", false)?;
         let errors = std::fs::File::options().append(true).open(&log);
-        let broken = |error| Failure::broken("cannot-start", format!("cannot start {}: {error}", slot.worker));
+        let broken = |error| Failure::broken(Code::CannotStart, format!("cannot start {}: {error}", slot.worker));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(errors.map_err(broken)?);
         let mut child = command.spawn().map_err(broken)?;
         let (sender, out) = (self.sender.clone(), child.stdout.take());

@@ -33,7 +33,7 @@ use super::next::as_reaped;
 use super::reap::reap;
 use super::runs::{Outcome, Run};
 use super::team::{preflight, restep_now};
-use super::{Failure, FailureKind, Options, Workspace};
+use super::{Code, Failure, FailureKind, Options, Workspace};
 use crate::board::{Board, TeamAsk};
 use crate::fs;
 use crate::task::{TaskId, Worker};
@@ -160,7 +160,7 @@ pub fn work(
     preflight(&ws)?;
     let name = take_name(&ws, &role, options.worker.as_deref())?;
     if ws.rules().role_of(&name.worker) != Some(role.as_str()) {
-        return Err(Failure::usage("not-your-role", format!("{} is no name of a {role}", name.worker))
+        return Err(Failure::usage(Code::NotYourRole, format!("{} is no name of a {role}", name.worker))
             .advice(format!("use {role}, {role}-2 …, or leave `--as` out")));
     }
     let ws = Workspace::open(&Options { worker: Some(name.worker.to_string()), ..options.clone() })?;
@@ -182,7 +182,7 @@ fn known_role(ws: &Workspace, typed: &str) -> Result<String, Failure> {
             true => format!("{typed:?} is not a role: this board's workflow has none"),
             false => format!("{typed:?} is not a role: use {roles}"),
         };
-        Failure::usage("unknown-role", message)
+        Failure::usage(Code::UnknownRole, message)
     })
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::app::trust::require_trust;
-use crate::app::{Failure, Workspace};
+use crate::app::{Code, Failure, Workspace};
 use crate::config::duration;
 
 /// Ready commands for programs that many have.
@@ -40,7 +40,7 @@ pub(super) fn agent_for(ws: &Workspace, command: &str, role: &str, typed: &[Stri
         Some(found.1.iter().map(|word| (*word).to_owned()).collect())
     };
     let words: Vec<String> = set.or_else(profile).ok_or_else(|| {
-        Failure::refused("no-agent", format!("there is no program that could {command} a task")).advice(
+        Failure::refused(Code::NoAgent, format!("there is no program that could {command} a task")).advice(
             "set one, such as `ralph config set agent.profile claude`, or say it at the end: `… -- PROGRAM ARGUMENTS`",
         )
     })?;
@@ -59,8 +59,10 @@ fn refuse_missing(program: &str) -> Result<(), Failure> {
     };
     match there {
         true => Ok(()),
-        false => Err(Failure::refused("no-program", format!("there is no program {program:?} that could be started"))
-            .advice("say one that is on your PATH, or its whole path: agent.command, or at the end after `--`")),
+        false => {
+            Err(Failure::refused(Code::NoProgram, format!("there is no program {program:?} that could be started"))
+                .advice("say one that is on your PATH, or its whole path: agent.command, or at the end after `--`"))
+        }
     }
 }
 
@@ -113,7 +115,7 @@ pub(super) fn filled(words: &[String], with: &Filling<'_>) -> Result<(Vec<String
     let gives = |word: &String| word.contains("{prompt}") || word.contains("{prompt_file}");
     if with.prompt.len() > LONGEST && words.iter().any(|word| word.contains("{prompt}")) {
         let message = format!("the prompt has {} bytes, too many for an argument", with.prompt.len());
-        return Err(Failure::refused("long-prompt", message)
+        return Err(Failure::refused(Code::LongPrompt, message)
             .advice("use {prompt_file} in agent.command, or neither: then it comes on standard input"));
     }
     Ok((words.iter().map(|word| fill(word, &places)).collect(), words.iter().any(gives)))

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::shape::Around;
 use super::tool;
-use crate::app::{self, Failure, Moved, Reach, SaveAsk, Saved};
+use crate::app::{self, Code, Failure, Moved, Reach, SaveAsk, Saved};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::tool::{Nature, Tool};
 use crate::task::{Kind, StateName, TaskId};
@@ -98,7 +98,7 @@ fn saved(call: &Call<'_>, id: &TaskId, asked: &SaveAsk) -> Result<Saved, Failure
         }
         Ok(saved) => Ok(saved),
         // A part of a split issue is where the split leaves it.
-        Err(failure) if failure.code == "small-enough" && here => {
+        Err(failure) if failure.code == Code::SmallEnough && here => {
             let fields = SaveAsk { to: None, command: None, ..asked.clone() };
             let changes = if fields.fields.is_empty() { Vec::new() } else { app::save(ws, id, &fields)?.changes };
             Ok(Saved { task: id.clone(), changes, moved: Some(stays(id, &task.state, asked)) })

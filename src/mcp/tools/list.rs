@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::value::Many;
-use crate::app::{self, Failure, ListAsk, TaskView};
+use crate::app::{self, Code, Failure, ListAsk, TaskView};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::reply::{BUDGET, Brief, fitting};
 use crate::mcp::tool::{Nature, Tool};
@@ -124,7 +124,7 @@ fn cursor(shown: &[TaskView]) -> String {
 /// none is there, rather some again than one too few.
 fn start(found: &[TaskView], cursor: &str) -> Result<usize, Failure> {
     let bad =
-        || Failure::usage("bad-cursor", format!("{cursor:?} is no cursor of this list")).advice("begin without one");
+        || Failure::usage(Code::BadCursor, format!("{cursor:?} is no cursor of this list")).advice("begin without one");
     let (shown, trail) = cursor.split_once(':').ok_or_else(bad)?;
     let shown: usize = shown.parse().map_err(|_| bad())?;
     let place = |id: &str| found.iter().position(|task| task.id.as_str() == id);

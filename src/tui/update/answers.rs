@@ -1,7 +1,7 @@
 //! What came of wishes, put where it was asked for.
 
 use super::asking;
-use crate::app::{Failure, Hit, Target};
+use crate::app::{Code, Failure, Hit, Target};
 use crate::task::TaskId;
 use crate::tui::model::{
     Answer, Entry, Model, Notice, Popup, Purpose, Read, Reading, Said, Screen, Snapshot, Tone, Verb, Wish,
@@ -150,7 +150,7 @@ fn unread(model: &mut Model, read: Read, failure: &Failure) {
         // It was for something that is closed by now.
         (Read::Targets(_) | Read::Search(_), _) => {}
         // Gone since: the screen that showed it goes, too.
-        (Read::Task(_) | Read::Chain(_) | Read::Document(_), _) if failure.code != "busy" => {
+        (Read::Task(_) | Read::Chain(_) | Read::Document(_), _) if failure.code != Code::Busy => {
             if model.screens.last().and_then(Model::reading) == Some(read) {
                 model.screens.pop();
                 model.say(None, said);

@@ -4,12 +4,12 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::{Value, json};
 
-use crate::app::{Failure, FailureKind, Hint};
+use crate::app::{Code, Failure, FailureKind, Hint};
 
 pub fn failed(failure: &Failure) -> Response {
     let status = match (failure.kind, failure.code) {
-        (_, "unknown-task" | "no-document") => StatusCode::NOT_FOUND,
-        (_, "bad-json") => StatusCode::BAD_REQUEST,
+        (_, Code::UnknownTask | Code::NoDocument) => StatusCode::NOT_FOUND,
+        (_, Code::BadJson) => StatusCode::BAD_REQUEST,
         (FailureKind::Refused | FailureKind::Usage | FailureKind::Nothing, _) => StatusCode::UNPROCESSABLE_ENTITY,
         (FailureKind::Raced, _) => StatusCode::CONFLICT,
         (FailureKind::Offline, _) => StatusCode::BAD_GATEWAY,

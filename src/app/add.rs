@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::view::{TaskView, views};
-use super::{Code, Failure, Workspace};
+use super::{Code, Failure, Hint, Workspace};
 use crate::board::{Board, Change, Links, Op, Place, Standings};
 use crate::store::codec::new_file;
 use crate::task::{Estimate, Key, Kind, Priority, StateName, Task, TaskId, Value, Worker, id_length, mint};
@@ -103,7 +103,7 @@ impl<'a> Minted<'a> {
         let id = TaskId::new(text)?;
         if self.is_taken(&id) {
             return Err(Failure::refused(Code::IdTaken, format!("there is a task {id} already"))
-                .advice("leave the id out to get a fresh one"));
+                .hint(Hint::step("leave the ID out to get a new one")));
         }
         Ok(id)
     }
@@ -116,7 +116,7 @@ impl<'a> Minted<'a> {
     fn first_state(&self, state: StateName, kind: Kind) -> Result<StateName, Failure> {
         if self.ws.is_worker()? && state != *self.ws.flow().initial(kind) {
             let message = format!("a new task begins in {}, not in {state}", self.ws.flow().initial(kind));
-            return Err(Failure::refused(Code::NotAllowed, message).hint(super::Hint::Workflow));
+            return Err(Failure::refused(Code::NotAllowed, message).hint(Hint::Workflow));
         }
         Ok(state)
     }

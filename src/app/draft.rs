@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Code, Failure};
+use super::{Code, Failure, Hint};
 use crate::fs;
 
 /// A folder for the file being edited, removed when dropped unless it is kept.
@@ -31,7 +31,7 @@ impl Draft {
     /// It cannot be saved: the text stays on disk, and the failure says where.
     pub fn kept(self, failure: Failure) -> Failure {
         let path = self.folder.keep().join(self.name);
-        failure.advice(format!("nothing was changed; your text is in {}", path.display()))
+        failure.hint(Hint::step(format!("nothing was changed; your text is in {}", path.display())))
     }
 }
 
@@ -47,7 +47,7 @@ fn open(path: &Path) -> Result<(), Failure> {
         // What a shell says of a program that it does not find.
         Ok(status) if status.code() == Some(127) => {
             Err(Failure::broken(Code::Editor, format!("there is no editor {editor:?}"))
-                .advice("set EDITOR to one that there is"))
+                .hint(Hint::variable("EDITOR", "to an editor that is installed")))
         }
         Ok(_) => Err(Failure::broken(Code::Editor, format!("the editor {editor:?} did not end well"))),
         Err(error) => Err(Failure::broken(Code::Editor, format!("cannot start the editor {editor:?}: {error}"))),

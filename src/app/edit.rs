@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Code, Failure, FieldChange, Workspace};
+use super::{Code, Failure, FieldChange, Hint, Workspace};
 use crate::board::{Board, Change, Move, Op, Place, Target, Verdict};
 use crate::store::codec::{self, Doc};
 use crate::store::merge::merge;
@@ -114,7 +114,7 @@ fn judged_move(ws: &Workspace, id: &TaskId, text: &str) -> Result<Option<Verdict
     }
     if ws.flow().state(read.kind, &read.state).is_some_and(|state| state.lock) {
         let message = format!("{} is a lock, and is taken by claiming", read.state);
-        return Err(Failure::refused(Code::NotClaimed, message).advice(format!("`ralph claim {id}` takes it")));
+        return Err(Failure::refused(Code::NotClaimed, message).hint(Hint::Claim { task: id.clone(), command: None }));
     }
     let asked = Move { task: id, to: Target::State(read.state), command: None, force: false };
     let (actor, rules) = (ws.actor()?, ws.rules());

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{Code, Failure, FieldChange, Workspace};
+use super::{Code, Failure, FieldChange, Hint, Workspace};
 use crate::board::{Change, Op, Place};
 use crate::store::Line;
 use crate::task::{Key, TaskId, Worker};
@@ -118,7 +118,9 @@ pub fn undo(ws: &Workspace, id: Option<&str>, force: bool) -> Result<Undone, Fai
     let me = ws.me()?;
     if line.by != me && !force {
         let message = format!("{} ({}) was done by {}, not by {me}", line.id, line.verb, line.by);
-        return Err(Failure::refused(Code::NotYours, message).advice("`--force` undoes what somebody else did"));
+        return Err(
+            Failure::refused(Code::NotYours, message).hint(Hint::option("--force", "to undo what somebody else did"))
+        );
     }
     refuse_undo(ws, &line, &me)?;
     let changes = line.changes.iter().rev().map(Change::inverse).collect();
@@ -141,7 +143,7 @@ fn refuse_undo(ws: &Workspace, line: &Line, me: &Worker) -> Result<(), Failure> 
     let made = line.changes.iter().filter(|c| matches!(c, Change::File { file: Place::Task, old: None, .. }));
     let gone: Vec<TaskId> = made.map(|change| change.task().clone()).collect();
     if let Err(refusal) = ws.board()?.unlink(&gone, false) {
-        return Err(Failure::refused(Code::Needed, refusal.to_string()).advice("take these links out first"));
+        return Err(Failure::refused(Code::Needed, refusal.to_string()).hint(Hint::step("remove these links first")));
     }
     for id in &gone {
         let notes = ws.store.notes(id)?.len();
@@ -152,13 +154,13 @@ fn refuse_undo(ws: &Workspace, line: &Line, me: &Worker) -> Result<(), Failure> 
             .count();
         if notes > own {
             return Err(Failure::refused(Code::Needed, format!("{id} has notes since then"))
-                .advice("`ralph task rm` takes it away with them"));
+                .hint(Hint::run(&format!("task rm {id}"), "to delete it with its notes")));
         }
     }
     let moves = line.changes.iter().any(|change| matches!(change, Change::Set { key, .. } if key.as_str() == "state"));
     if moves && ws.rules().role_of(me).is_some() {
         let message = format!("{me} moves tasks by the workflow, and undo would go against it");
-        return Err(Failure::refused(Code::NeedsPerson, message).advice("leave it to a person"));
+        return Err(Failure::refused(Code::NeedsPerson, message).hint(Hint::step("leave it to a person")));
     }
     Ok(())
 }
@@ -172,7 +174,7 @@ fn chosen(lines: &[Line], id: Option<&str>) -> Result<Line, Failure> {
     let Some(line) = line else {
         let message =
             id.map_or_else(|| "there is nothing to undo".to_owned(), |id| format!("the journal has no verb {id:?}"));
-        return Err(Failure::refused(Code::NothingToUndo, message).advice("`ralph log` shows what was done"));
+        return Err(Failure::refused(Code::NothingToUndo, message).hint(Hint::run("log", "to see what was done")));
     };
     if undone.contains(&line.id) {
         return Err(Failure::refused(Code::AlreadyUndone, format!("{} ({}) is undone already", line.id, line.verb)));
@@ -185,5 +187,6 @@ fn changed_since(line: &Line, failure: Failure) -> Failure {
         return failure;
     }
     let message = format!("{} ({}) cannot be undone: {}", line.id, line.verb, failure.message);
-    Failure::refused(Code::ChangedSince, message).advice("undo what came after it first, or set the value yourself")
+    Failure::refused(Code::ChangedSince, message)
+        .hint(Hint::step("undo what came after it first, or set the value yourself"))
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::claim::{Kind, drawn};
 use super::proof::refuse_unproven;
 use super::remote_claims::{Published, Reach, publish};
-use super::{Code, Failure, Seen, Workspace};
+use super::{Code, Failure, Hint, Seen, Workspace};
 use crate::board::{Actor, Assignment, Board, Change, Move, Op, Target, Verdict, joined};
 use crate::store::{BoardLock, new_note};
 use crate::task::{Key, StateName, Task, TaskId, Value};
@@ -71,7 +71,7 @@ pub(super) fn move_with(ws: &Workspace, asked: &Asked<'_>) -> Result<Moved, Fail
     let actor = ws.actor()?;
     if command.is_none() && ws.is_program() && ws.rules().role_of(&actor.worker).is_none() {
         return Err(Failure::usage(Code::NeedsCommand, "only a person moves a task without a command")
-            .advice("say what you act as: `--for COMMAND`"));
+            .hint(Hint::SayCommand { choices: Vec::new() }));
     }
     let judge = |board: &Board| {
         let verdict = judged(ws, board, &actor, id, typed, command, force)?;

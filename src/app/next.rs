@@ -45,7 +45,7 @@ fn role(ws: &Workspace, asked: &NextAsk) -> Result<Option<String>, Failure> {
     if let Some(name) = &asked.role {
         let unknown = || match roles.is_empty() {
             true => Failure::usage(Code::UnknownRole, format!("{name:?} is not a role: this board has none"))
-                .advice("leave `--role` out"),
+                .hint(Hint::omit("--role", "on this board")),
             false => Failure::usage(Code::UnknownRole, format!("{name:?} is not a role: use {}", names())),
         };
         return Ok(Some(ws.flow().role(name).ok_or_else(unknown)?.name.clone()));
@@ -57,7 +57,7 @@ fn role(ws: &Workspace, asked: &NextAsk) -> Result<Option<String>, Failure> {
     let found = ws.flow().role_of(&me).map(|role| Some(role.name.clone()));
     found.ok_or_else(|| {
         Failure::usage(Code::NoRole, format!("{me} has no role"))
-            .advice(format!("say `--role` with one of {}", names()))
+            .hint(Hint::SayRole { roles: roles.iter().map(|role| role.name.clone()).collect() })
     })
 }
 
@@ -135,11 +135,11 @@ fn nothing(ws: &Workspace, board: &Board, role: Option<&str>) -> Failure {
     let left = board.tasks().iter().filter_map(|task| left_by(task, rules));
     let mine: Vec<_> = left.filter(|(command, _)| command.is_for(role, rules.mode)).collect();
     match mine.first() {
-        Some((command, label)) => failure.advice(format!(
-            "{} left {} where they are: a person decides on those with the label {label}",
+        Some((command, label)) => failure.hint(Hint::step(format!(
+            "{} left {} for a person to decide: those with the label {label}",
             command.name,
             mine.len()
-        )),
+        ))),
         None => failure,
     }
 }

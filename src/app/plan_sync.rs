@@ -62,8 +62,7 @@ pub fn plan_sync(ws: &Workspace, id: &TaskId, dry_run: bool) -> Result<PlanSynce
 }
 
 fn unlinked(id: &TaskId) -> Failure {
-    Failure::refused(Code::NoArtifact, format!("{id} links no plan"))
-        .advice(format!("`ralph artifact new plan {id}` makes one, `ralph artifact link plan {id}` hands it in"))
+    Failure::refused(Code::NoArtifact, format!("{id} links no plan")).hint(Hint::artifact("plan", id))
 }
 
 struct Plan<'a> {
@@ -156,8 +155,11 @@ impl<'a> Plan<'a> {
     }
 
     fn wrong(&self, line: u32, message: String) -> Failure {
-        Failure::refused(Code::BadPlan, format!("{}:{line}: {message}", self.path))
-            .hint(Hint::Edit { file: self.path.to_owned(), line })
+        Failure::refused(Code::BadPlan, format!("{}:{line}: {message}", self.path)).hint(Hint::Edit {
+            file: self.path.to_owned(),
+            line,
+            change: None,
+        })
     }
 
     /// A ring, at the line that closes it.

@@ -124,7 +124,7 @@ fn push(ws: &Workspace, remote: &str, branch: &str) -> Result<bool, Failure> {
             Code::Behind,
             format!("{remote} has commits on {branch} that are not here"),
         )
-        .advice("bring them into the task's worktree first, with `git pull` there")),
+        .hint(Hint::shell("git pull", "in the worktree of the task, to merge them first"))),
     }
 }
 

@@ -5,7 +5,7 @@ use super::merge::refuse_unmergeable;
 use super::moves::missing;
 use super::worker::refuse_strays;
 use super::worktree::{main_branch, place};
-use super::{Code, Failure, Workspace};
+use super::{Code, Failure, Hint, Workspace};
 use crate::agent::document::{DocumentKind, FrontMatter, Status, check, phases};
 use crate::board::{Actor, Board, Refusal, Verdict};
 use crate::task::TaskId;
@@ -61,21 +61,22 @@ fn refuse_unwritten(ws: &Workspace, board: &Board, id: &TaskId, kind: DocumentKi
     };
     let Some(text) = ws.store.text_of(&ws.store.root().join(&path))? else {
         return Err(Failure::refused(Code::MissingArtifact, format!("the {kind} of {id}, {path}, does not exist"))
-            .advice("restore the file, or correct the link"));
+            .hint(Hint::step("restore the file, or correct the link")));
     };
     if let Some(finding) = check(kind, &text, &subject).first() {
         return Err(Failure::refused(
             Code::UnreadyDocument,
             format!("the {kind} of {id} is not complete: {path}:{finding}"),
         )
-        .advice(format!("`ralph artifact check {kind} {id}` shows what it lacks")));
+        .hint(Hint::CheckArtifact { kind: kind.to_string(), task: id.clone() }));
     }
     let status = FrontMatter::read(&text).get("status").and_then(Status::parse);
     let wanted = if end == End::Complete { Status::Approved } else { Status::NeedsIteration };
     if kind == DocumentKind::Review && status != Some(wanted) {
         let message = format!("{path} says {}, which is not where this move leads", status.map_or("", Status::as_str));
-        let advice = "move the task where its review says: __COMPLETE__ if it is approved, else back to planning";
-        return Err(Failure::refused(Code::OtherVerdict, message).advice(advice));
+        return Err(Failure::refused(Code::OtherVerdict, message).hint(Hint::step(
+            "follow the review: move the task to __COMPLETE__ if it is approved, else back to planning",
+        )));
     }
     Ok(())
 }
@@ -91,7 +92,7 @@ pub(super) fn refuse_unbuilt(ws: &Workspace, board: &Board, id: &TaskId) -> Resu
             Code::NoWorktree,
             format!("{id} has no worktree {}", ws.store.shown(&place.path)),
         )
-        .advice(format!("`ralph worktree add {id}` makes it; work is committed there")));
+        .hint(Hint::Worktree { task: id.clone() }));
     }
     refuse_open_boxes(ws, board, id)?;
     refuse_unmergeable(ws, &place, &main_branch(ws))
@@ -105,5 +106,5 @@ fn refuse_open_boxes(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), F
     let text = ws.store.text_of(&ws.store.root().join(&path))?.unwrap_or_default();
     let Some(open) = phases(&text).into_iter().find(|phase| phase.done < phase.total) else { return Ok(()) };
     let message = format!("phase {} of the plan has boxes that are not ticked: {path}:{}", open.number, open.line);
-    Err(Failure::refused(Code::OpenBoxes, message).advice("do what they say, and tick them: `- [x] …`"))
+    Err(Failure::refused(Code::OpenBoxes, message).hint(Hint::step("do what they say, then tick them")))
 }

@@ -215,7 +215,7 @@ pub(super) fn publish(
 fn unless_local(failure: Failure) -> Failure {
     match failure.code {
         Code::Offline => {
-            failure.advice("`--local` claims it on this machine only, which is told at the next pull or push")
+            failure.hint(Hint::option("--local", "to claim it on this machine only, until the next pull or push"))
         }
         _ => failure,
     }

@@ -10,7 +10,7 @@ use super::board_files::BoardFiles;
 use super::holds::Session;
 use super::layers::{layered, rules, workflow};
 use super::past::Past;
-use super::{Code, Failure};
+use super::{Code, Failure, Hint};
 use crate::board::{Actor, Board, Claim, Named, Op, Refusal, Rules, resolve};
 use crate::config::Settings;
 use crate::git::Repository;
@@ -67,7 +67,7 @@ impl Workspace {
             return Ok(ws);
         }
         let message = format!("there is no board in {}", ws.store.root().display());
-        Err(Failure::broken(Code::NoBoard, message).hint(super::Hint::Init))
+        Err(Failure::broken(Code::NoBoard, message).hint(Hint::Init))
     }
 
     /// The repository alone, for `init`.
@@ -183,10 +183,7 @@ impl Workspace {
     /// Who acts: `--as`, else `RALPH_WORKER`, else git's user.
     pub fn me(&self) -> Result<Worker, Failure> {
         let name = self.named().or_else(|| self.repository.user_name());
-        let name = name.ok_or_else(|| {
-            Failure::usage(Code::Nobody, "who are you?")
-                .advice("say `--as NAME`, set RALPH_WORKER, or set git's user.name")
-        })?;
+        let name = name.ok_or_else(|| Failure::usage(Code::Nobody, "no worker name is set").hint(Hint::SayWho))?;
         Ok(Worker::new(name)?)
     }
 

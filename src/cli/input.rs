@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 
 use super::args::Text;
 use super::editor::{self, Typed};
-use crate::app::{Code, Failure};
+use crate::app::{Code, Failure, Hint};
 use crate::config::duration;
 use crate::fs;
 
@@ -22,7 +22,8 @@ pub fn read(path: &Path) -> Result<String, Failure> {
     }
     let text = fs::read_text(path)?;
     let text = text.ok_or_else(|| {
-        Failure::usage(Code::NoFile, format!("there is no file {}", path.display())).advice("`-` reads standard input")
+        Failure::usage(Code::NoFile, format!("there is no file {}", path.display()))
+            .hint(Hint::option("-", "to read standard input"))
     });
     text.map(|text| text.replace("\r\n", "\n"))
 }

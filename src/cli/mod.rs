@@ -9,6 +9,7 @@ mod live;
 mod out;
 mod style;
 mod table;
+mod usage;
 mod words;
 
 use std::cell::RefCell;
@@ -69,11 +70,7 @@ fn misused(error: &clap::Error, json: bool) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if json {
-        let text = anstream::adapter::strip_str(&error.render().to_string()).to_string();
-        let (message, rest) = text.trim().trim_start_matches("error: ").split_once('\n').unwrap_or((text.trim(), ""));
-        let failure =
-            Failure::usage(Code::Usage, message).advice(rest.split_whitespace().collect::<Vec<_>>().join(" "));
-        let document = serde_json::json!({ "error": failure });
+        let document = serde_json::json!({ "error": usage::failure(error) });
         let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{document}\n"));
     } else {
         let _ = error.print();

@@ -9,7 +9,7 @@ use rmcp::RoleServer;
 use rmcp::model::{Implementation, JsonObject};
 use rmcp::service::RequestContext;
 
-use crate::app::{Acts, Code, Failure, Holds, Options, Session, Stop, TakenFor, Workspace, acting};
+use crate::app::{Acts, Code, Failure, Hint, Holds, Options, Session, Stop, TakenFor, Workspace, acting};
 use crate::board::Refusal;
 use crate::task::TaskId;
 
@@ -89,7 +89,7 @@ impl Caller {
         match (asked.map(str::trim).filter(|name| !name.is_empty()), pinned.or(header)) {
             (Some(asked), Some(own)) if asked != own => {
                 Err(Failure::refused(Code::NotYou, format!("this server acts as {own}, not as {asked}"))
-                    .advice("leave `as` out"))
+                    .hint(Hint::step("leave as out")))
             }
             (Some(name), _) => Ok(Who::Named(name.to_owned())),
             (None, Some(own)) => Ok(Who::Named(own)),
@@ -177,11 +177,11 @@ impl Call<'_> {
         if self.caller.read_only {
             let message = format!("{what} changes the board, and this server only reads");
             return Err(Failure::refused(Code::ReadOnly, message)
-                .advice("look with get, list, status, or next with claim: false"));
+                .hint(Hint::step("only get, list, status, and next with claim: false are allowed")));
         }
         if *self.who == Who::Nobody {
-            let how = format!("send the header `{HEADER}: NAME`, or give `as`");
-            return Err(Failure::usage(Code::Nobody, "who are you?").advice(how));
+            let header = Hint::step(format!("send the header {HEADER}: NAME"));
+            return Err(Failure::usage(Code::Nobody, "no worker name is set").hint(header).hint(Hint::SayWho));
         }
         self.changes.set(true);
         Ok(())

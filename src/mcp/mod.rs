@@ -6,7 +6,7 @@
 //! tool.rs       a tool: its schemas and its call
 //! tools/        the tools of the board, one file each
 //! hero/         the same board under the names and shapes of ralph-hero's tools
-//! reply.rs      answers: compact tasks, refusals with their next step, byte budgets, cursors
+//! reply.rs      answers: compact tasks, refusals, byte budgets, cursors; words.rs their next step
 //! resources.rs  the board, the workflow, tasks and documents as resources; prompts.rs the prompts
 //! feed.rs       what changes on the board, for those who subscribe
 //! stdio.rs      messages over a pipe; http.rs messages over loopback
@@ -23,6 +23,7 @@ mod server;
 mod stdio;
 mod tool;
 mod tools;
+mod words;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

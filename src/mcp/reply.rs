@@ -5,7 +5,8 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::app::{Code, Failure, Hint, TaskView};
+use super::words;
+use crate::app::{Code, Failure, TaskView};
 use crate::task::TaskId;
 
 /// How many bytes an answer has at most, where the caller does not say.
@@ -148,7 +149,7 @@ pub struct Refused {
 
 impl Refused {
     pub fn new(failure: &Failure) -> Self {
-        let hints = failure.hints.iter().flat_map(|hint| words(failure.code, hint));
+        let hints = failure.hints.iter().flat_map(words::hint);
         Self {
             kind: json!(failure.kind),
             code: failure.code,
@@ -164,47 +165,10 @@ impl Refused {
     }
 }
 
-/// The next step, as calls of this server.
-fn words(code: Code, hint: &Hint) -> Vec<String> {
-    match hint {
-        Hint::Init | Hint::GitInit => vec!["a person makes the board with `ralph init`".into()],
-        Hint::DidYouMean { candidates } => {
-            candidates.iter().map(|found| format!("did you mean {} ({})?", found.id, cut(&found.title, 60))).collect()
-        }
-        Hint::Edit { file, line } if *line > 0 => vec![format!("the file is to be put right: {file}, line {line}")],
-        Hint::Edit { file, .. } => vec![format!("the file is to be put right: {file}")],
-        Hint::Retry => vec!["try again".into()],
-        Hint::List => vec!["call list to see what there is".into()],
-        Hint::Ready => vec!["call next with `wait`, or status to see what is in the way".into()],
-        Hint::Workflow => vec!["read ralph://workflow for the moves that there are".into()],
-        Hint::Wait { task } => vec![format!("take other work with next, or look at {task} again later")],
-        Hint::Why { task } => vec![format!("call get for {task}: it says what it waits for")],
-        Hint::Claim { task, command } => vec![format!("call claim with task {task} and command {command}")],
-        Hint::Advice { text } => advice(code, text),
-    }
-}
-
-/// Advice is worded for the command line; where a tool does the same, the tool is named. Nobody is told here to insist.
-fn advice(code: Code, text: &str) -> Vec<String> {
-    let instead = match code {
-        Code::NoArtifact | Code::NoDocument if text.contains("ralph artifact") => {
-            "call artifact: action new, write it, then action link"
-        }
-        Code::NoResult => "call save with `result`: what came of it",
-        Code::NeedsCommand => "say with `command` what you act as",
-        Code::Nobody if !text.contains("header") => "give `as`, or let the server be started with `--as NAME`",
-        Code::UnknownRole | Code::NoRole => "give `role`: analyst, builder, validator or integrator",
-        Code::UnknownKey => "put keys of your own into `other`",
-        Code::FixedKey => "move it with `state`",
-        _ if text.contains("--force") => return Vec::new(),
-        _ => text,
-    };
-    vec![instead.to_owned()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::Hint;
 
     #[test]
     fn a_budget_cuts_a_list_but_never_to_nothing() {
@@ -220,11 +184,10 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_told_to_insist() {
-        let failure =
-            Failure::refused(Code::NotAllowed, "no").advice("a person may insist with `--force`").hint(Hint::Workflow);
+    fn nobody_is_told_to_force_it() {
+        let failure = Failure::refused(Code::NotAllowed, "no").hint(Hint::Force).hint(Hint::Workflow);
         let told = Refused::new(&failure);
-        assert_eq!(told.hints, ["read ralph://workflow for the moves that there are"]);
-        assert!(!told.line().contains("force"), "{}", told.line());
+        assert_eq!(told.hints, ["read ralph://workflow for the allowed moves"]);
+        assert_eq!(told.line(), "no (not-allowed); read ralph://workflow for the allowed moves");
     }
 }

@@ -91,7 +91,8 @@ pub fn list(ws: &Workspace, cursor: Option<&str>) -> Result<ListResourcesResult,
 }
 
 fn bad_cursor(cursor: &str) -> Failure {
-    Failure::usage(Code::BadCursor, format!("{cursor:?} is no cursor of this list")).advice("begin without one")
+    Failure::usage(Code::BadCursor, format!("{cursor:?} is no cursor of this list"))
+        .hint(Hint::step("start without a cursor"))
 }
 
 /// What a URI names.
@@ -105,7 +106,7 @@ enum Named {
 fn named(ws: &Workspace, uri: &str) -> Result<Named, Failure> {
     let unknown = || {
         Failure::refused(Code::NoResource, format!("there is no resource {uri:?}"))
-            .advice("use ralph://board, ralph://workflow, ralph://task/ID or ralph://artifact/PATH")
+            .hint(Hint::step("use ralph://board, ralph://workflow, ralph://task/ID or ralph://artifact/PATH"))
     };
     match uri {
         BOARD => Ok(Named::Board),

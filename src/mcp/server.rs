@@ -23,7 +23,7 @@ use super::feed::{Changes, Feed, Followed, follow, listen};
 use super::reply::{Refused, answer, refusal};
 use super::tool;
 use super::{Profile, Wanted, hero, prompts, resources, tools};
-use crate::app::{Acts, Code, Failure, FailureKind, Options, Stop, fresh_token};
+use crate::app::{Acts, Code, Failure, FailureKind, Hint, Options, Stop, fresh_token};
 
 /// Arguments of one call at most: a document is smaller, and a model never means to send more.
 const MOST_BYTES: usize = 2 * 1024 * 1024;
@@ -126,7 +126,9 @@ impl Server {
         let size = serde_json::to_string(&given).map_or(0, |text| text.len());
         if size > MOST_BYTES {
             let message = format!("the arguments have {size} bytes: at most {MOST_BYTES} are taken");
-            return refusal(&Failure::usage(Code::TooLarge, message).advice("put long texts into a document"));
+            return refusal(
+                &Failure::usage(Code::TooLarge, message).hint(Hint::step("put long texts into a document")),
+            );
         }
         let asked = match given.remove(tool::AS) {
             Some(Value::String(name)) => Some(name),

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use tokio::net::TcpListener;
 
 use super::Wanted;
-use crate::app::{Code, Failure};
+use crate::app::{Code, Failure, Hint};
 
 /// Tried first where no address is given, so that a bookmark holds.
 const PORT: u16 = 7431;
@@ -48,7 +48,8 @@ pub async fn listen(wanted: &Wanted) -> Result<TcpListener, Failure> {
     if let Some(address) = wanted.address {
         if !address.ip().is_loopback() && !wanted.allow_remote {
             return Err(Failure::usage(Code::NotLoopback, format!("{address} can be reached from other machines"))
-                .advice("use 127.0.0.1:PORT, or say `--allow-remote`: then everybody needs the token"));
+                .hint(Hint::step("use 127.0.0.1:PORT"))
+                .hint(Hint::option("--allow-remote", "to let other machines connect with the token")));
         }
         return TcpListener::bind(address).await.map_err(|error| cannot_listen(&address.to_string(), &error));
     }
@@ -63,7 +64,7 @@ pub async fn listen(wanted: &Wanted) -> Result<TcpListener, Failure> {
 
 pub fn cannot_listen(place: &str, error: &std::io::Error) -> Failure {
     Failure::broken(Code::Io, format!("cannot listen on {place}: {error}"))
-        .advice("give another with `--addr 127.0.0.1:PORT`")
+        .hint(Hint::option("--addr 127.0.0.1:PORT", "to use another address"))
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ use axum::extract::State;
 use axum::http::Uri;
 use tokio::net::TcpListener;
 
-use crate::app::{Code, Failure, Options, Workspace, serve_token};
+use crate::app::{Code, Failure, Hint, Options, Workspace, serve_token};
 use accept::{Limits, accept};
 use board::Drawn;
 use door::Door;
@@ -107,7 +107,7 @@ fn token(ws: &Workspace) -> Result<String, Failure> {
     let given = std::env::var(TOKEN).ok().filter(|token| !token.is_empty());
     if given.as_ref().is_some_and(|token| !token.bytes().all(|byte| byte.is_ascii_graphic())) {
         return Err(Failure::usage(Code::BadToken, format!("{TOKEN} has characters that a browser cannot send"))
-            .advice("use letters, digits and signs, without blanks"));
+            .hint(Hint::step("use letters, digits and punctuation, without spaces")));
     }
     given.map_or_else(|| serve_token(ws), Ok)
 }

@@ -15,11 +15,7 @@ use crate::workflow::WorkflowError;
 impl From<Problem> for Failure {
     fn from(problem: Problem) -> Self {
         let failure = Self::broken(Code::UnreadableFile, problem.to_string());
-        let failure = match &problem.hint {
-            Some(hint) => failure.advice(hint.clone()),
-            None => failure,
-        };
-        failure.hint(Hint::Edit { file: problem.file, line: problem.line })
+        failure.hint(Hint::Edit { file: problem.file, line: problem.line, change: problem.hint })
     }
 }
 
@@ -28,7 +24,10 @@ impl From<FsError> for Failure {
         let failure = Self::broken(Code::Io, error.to_string()).caused_by(&error);
         if error.is_read_only() && error.doing != "read" {
             return failure
-                .advice("the board lies in the main worktree and git's own folder, where this program may not write: use the tools of `ralph mcp`, which your host starts outside your sandbox");
+                .hint(Hint::step(
+                    "the board is in the main worktree and in the git directory, where this program cannot write",
+                ))
+                .hint(Hint::run("mcp", "to change the board from a sandbox: the host starts it outside"));
         }
         failure
     }
@@ -43,16 +42,15 @@ impl From<StoreError> for Failure {
             StoreError::Busy { .. } => Self::new(FailureKind::Raced, Code::Busy, message).hint(Hint::Retry),
             StoreError::Raced { .. } => Self::new(FailureKind::Raced, Code::Raced, message).hint(Hint::Retry),
             StoreError::Missing(_) => Self::refused(Code::UnknownTask, message).hint(Hint::List),
-            StoreError::Archived(_) => {
-                Self::refused(Code::Archived, message).advice("`ralph undo` of its archiving brings it back")
-            }
+            StoreError::Archived(_) => Self::refused(Code::Archived, message)
+                .hint(Hint::run("undo", "to bring it back, if archiving it was the last change")),
             StoreError::Unwritable(problem) => {
                 let failure = Self::refused(Code::UnreadableResult, message);
-                problem.hint.map_or_else(|| failure.clone(), |hint| failure.clone().advice(hint))
+                problem.hint.into_iter().fold(failure, |failure, hint| failure.hint(Hint::step(hint)))
             }
             StoreError::Edit { source: EditError::Syntax { .. }, .. } => Self::broken(Code::CannotEdit, message),
             StoreError::Edit { .. } => {
-                Self::refused(Code::CannotEdit, message).advice("change the file itself with `ralph task edit`")
+                Self::refused(Code::CannotEdit, message).hint(Hint::run("task edit TASK", "to change the file itself"))
             }
         }
     }
@@ -64,47 +62,55 @@ impl From<GitError> for Failure {
         match error {
             GitError::NoRepository(_) => Self::broken(Code::NoRepository, message).hint(Hint::GitInit),
             GitError::Bare(_) => {
-                Self::broken(Code::BareRepository, message).advice("run ralph in a clone that has a worktree")
+                Self::broken(Code::BareRepository, message).hint(Hint::step("run ralph in a clone that has a worktree"))
             }
             GitError::Reftable(_) => Self::broken(Code::Reftable, message)
-                .advice("`git refs migrate --ref-format=files` turns it into what ralph reads"),
+                .hint(Hint::shell("git refs migrate --ref-format=files", "to convert it to a format that ralph reads")),
             GitError::ForeignOwner(_) => {
-                Self::broken(Code::ForeignOwner, message).advice("work in a repository of your own user")
+                Self::broken(Code::ForeignOwner, message).hint(Hint::step("use a repository that your own user owns"))
             }
-            GitError::Unsupported(_) => {
-                Self::refused(Code::Unsupported, message).advice("make this worktree with `git worktree add`")
-            }
+            GitError::Unsupported(_) => Self::refused(Code::Unsupported, message)
+                .hint(Hint::shell("git worktree add PATH", "to create this worktree")),
             GitError::NoRevision(_) => {
-                Self::usage(Code::NoRevision, message).advice("name a branch, a tag or a commit")
+                Self::usage(Code::NoRevision, message).hint(Hint::step("use a branch, a tag or a commit"))
             }
             GitError::IndexBusy(_) | GitError::RefBusy(_) => Self::new(FailureKind::Raced, Code::GitBusy, message)
                 .hint(Hint::Retry)
-                .advice("if no git runs, one has died: its lock file is to be removed by hand"),
-            GitError::Underway(_) => Self::refused(Code::Underway, message).advice("finish or abort it first"),
+                .hint(Hint::step("if no git process is running, remove the lock file that it left behind")),
+            GitError::Underway(_) => {
+                Self::refused(Code::Underway, message).hint(Hint::step("finish or abort it first"))
+            }
             GitError::Moved(_) => Self::new(FailureKind::Raced, Code::Moved, message).hint(Hint::Retry),
             GitError::InTheWay(paths) => {
                 let board = paths.iter().all(|path| crate::app::commit::is_board(path));
-                let how = if board { "`ralph commit` first" } else { "commit, stash or move them first" };
-                Self::refused(Code::InTheWay, message).advice(how)
+                Self::refused(Code::InTheWay, message).hint(match board {
+                    true => Hint::run("commit", "to commit the board first"),
+                    false => Hint::step("commit, stash or move them first"),
+                })
             }
             GitError::NotForward(..) => Self::refused(Code::NotForward, message)
-                .advice("rebase the branch, or set `merge.style` to merge or squash"),
-            GitError::Detached => Self::refused(Code::Detached, message).advice("check a branch out first"),
+                .hint(Hint::step("rebase the branch first"))
+                .hint(Hint::set("merge.style", "squash", "to merge without a rebase")),
+            GitError::Detached => Self::refused(Code::Detached, message).hint(Hint::step("check out a branch first")),
             GitError::NoRemote(_) => {
-                Self::refused(Code::NoRemote, message).advice("`git remote -v` shows what there is")
+                Self::refused(Code::NoRemote, message).hint(Hint::shell("git remote -v", "to list the remotes"))
             }
             GitError::Remote { .. } => Self::new(FailureKind::Offline, Code::Offline, message).hint(Hint::Retry),
             GitError::Denied { .. } => Self::new(FailureKind::Offline, Code::Denied, message)
-                .advice("look at your rights there, and at the hooks of that repository"),
-            GitError::LinkedFolder(_) => Self::refused(Code::LinkedFolder, message).advice("put a folder in its place"),
-            GitError::Signing(_) => {
-                Self::broken(Code::Signing, message).advice("look at commit.gpgSign, user.signingKey and gpg.program")
+                .hint(Hint::step("check your permissions there, and the hooks of that repository")),
+            GitError::LinkedFolder(_) => {
+                Self::refused(Code::LinkedFolder, message).hint(Hint::step("replace it with a folder"))
             }
+            GitError::Signing(_) => Self::broken(Code::Signing, message)
+                .hint(Hint::step("check commit.gpgSign, user.signingKey and gpg.program in the git configuration")),
             GitError::Unrelated(..) => Self::refused(Code::Unrelated, message)
-                .advice("`git pull --allow-unrelated-histories` joins them, if that is what you want"),
-            GitError::ManyRemotes(_) => Self::usage(Code::WhichRemote, message).advice("name one"),
-            GitError::Nobody => Self::refused(Code::Nobody, message).advice("set both with `git config`"),
-            GitError::Hook(_) => Self::refused(Code::Hook, message).advice("do what the hook asks for, then try again"),
+                .hint(Hint::shell("git pull --allow-unrelated-histories", "to join them, if that is what you want")),
+            GitError::ManyRemotes(_) => Self::usage(Code::WhichRemote, message).hint(Hint::step("name one of them")),
+            GitError::Nobody => Self::refused(Code::Nobody, message)
+                .hint(Hint::shell("git config user.name NAME", "to set the name; user.email is set the same way")),
+            GitError::Hook(_) => {
+                Self::refused(Code::Hook, message).hint(Hint::step("do what the hook asks for, then try again"))
+            }
             GitError::Other { .. } => Self::broken(Code::Git, message),
         }
     }
@@ -114,34 +120,37 @@ impl From<GithubError> for Failure {
     fn from(error: GithubError) -> Self {
         let message = error.to_string();
         let offline = |code, message: String| Self::new(FailureKind::Offline, code, message);
-        let saved = "what was done is saved: `ralph sync` goes on from there";
+        let resume = || Hint::run("sync", "to continue where it stopped");
         match error {
             GithubError::NoToken { host, variable } => offline(Code::NoToken, message)
-                .advice(format!("`gh auth login --hostname {host} -s project` gets one, or set {variable}")),
-            GithubError::OddToken => offline(Code::BadToken, message).advice("look at the variable that it comes from"),
-            GithubError::Unsafe(_) => Self::refused(Code::UnsafeEndpoint, message).advice("use https"),
+                .hint(Hint::shell(&format!("gh auth login --hostname {host} -s project"), "to get one"))
+                .hint(Hint::variable(variable, "to a token of your own")),
+            GithubError::OddToken => offline(Code::BadToken, message).hint(Hint::step("check the environment variable that it comes from")),
+            GithubError::Unsafe(_) => Self::refused(Code::UnsafeEndpoint, message).hint(Hint::step("use https")),
             GithubError::BadToken(_) => offline(Code::BadToken, message)
-                .advice("it has expired or was revoked: `gh auth login -s project` gets a new one, or set GH_TOKEN"),
+                .hint(Hint::shell("gh auth login -s project", "to get a new one, if it has expired or was revoked"))
+                .hint(Hint::variable("GH_TOKEN", "to a valid token")),
             GithubError::Scopes { wanted, .. } => {
                 let wanted = wanted.first().map_or("project", |scope| scope.trim_start_matches("read:")).to_owned();
-                offline(Code::NoScope, message).advice(format!("`gh auth refresh -s {wanted}` grants what is missing"))
+                offline(Code::NoScope, message).hint(Hint::shell(&format!("gh auth refresh -s {wanted}"), "to add the missing scope"))
             }
-            GithubError::Forbidden(_) => offline(Code::Forbidden, message).advice(
-                "a fine-grained token needs Issues, Pull requests and the organization's Projects with read and write",
-            ),
-            GithubError::Unreachable(why) if why.contains("certificate") => offline(Code::Untrusted, message)
-                .advice("put your company's root certificate among the system's, or name it with SSL_CERT_FILE"),
-            GithubError::Unreachable(_) => offline(Code::Offline, message).hint(Hint::Retry).advice(saved),
-            GithubError::Outage(_) => offline(Code::Outage, message).hint(Hint::Retry).advice(saved),
+            GithubError::Forbidden(_) => offline(Code::Forbidden, message).hint(Hint::step(
+                "a fine-grained token needs read and write access to Issues, Pull requests and the organization's Projects",
+            )),
+            GithubError::Untrusted(_) => offline(Code::Untrusted, message)
+                .hint(Hint::step("add your company's root certificate to the system's"))
+                .hint(Hint::variable("SSL_CERT_FILE", "to the path of that certificate")),
+            GithubError::Unreachable(_) => offline(Code::Offline, message).hint(Hint::Retry).hint(resume()),
+            GithubError::Outage(_) => offline(Code::Outage, message).hint(Hint::Retry).hint(resume()),
             GithubError::Limited { seconds, .. } => {
-                offline(Code::Limited, message).advice(format!("try again in {seconds} s; {saved}"))
+                offline(Code::Limited, message).hint(Hint::step(format!("try again in {seconds} seconds"))).hint(resume())
             }
             GithubError::NotFound(_) => Self::refused(Code::NotFound, message)
-                .advice("it may have been deleted or renamed, or the token may not see it; nothing was changed here"),
-            GithubError::Ambiguous(_) => offline(Code::UnknownOutcome, message).advice("`ralph sync` looks for it"),
-            GithubError::Refused(_) => Self::refused(Code::Refused, message),
-            GithubError::Odd(_) => offline(Code::OddAnswer, message).hint(Hint::Retry).advice(saved),
-            GithubError::Stopped => Self::new(FailureKind::Raced, Code::Stopped, message).advice(saved),
+                .hint(Hint::step("it may have been deleted or renamed, or the token cannot see it; nothing was changed here")),
+            GithubError::Ambiguous(_) => offline(Code::UnknownOutcome, message).hint(Hint::run("sync", "to check whether it was done")),
+            GithubError::Refused(_) | GithubError::BaseMoved(_) => Self::refused(Code::Refused, message),
+            GithubError::Odd(_) => offline(Code::OddAnswer, message).hint(Hint::Retry).hint(resume()),
+            GithubError::Stopped => Self::new(FailureKind::Raced, Code::Stopped, message).hint(resume()),
         }
     }
 }
@@ -196,13 +205,13 @@ impl From<ConfigError> for Failure {
         let message = error.to_string();
         match error {
             ConfigError::Syntax(problem) => problem.into(),
-            ConfigError::Format { .. } => Self::broken(Code::NewerFormat, message).advice("update ralph"),
+            ConfigError::Format { .. } => Self::broken(Code::NewerFormat, message).hint(Hint::step("update ralph")),
             ConfigError::UnknownKey { .. } | ConfigError::NotAssignment(_) => {
-                Self::usage(Code::UnknownSetting, message).advice("`ralph config list` shows what there is")
+                Self::usage(Code::UnknownSetting, message).hint(Hint::run("config list", "to list the settings"))
             }
             ConfigError::BadValue { source_name, .. } if source_name.is_empty() => Self::usage(Code::BadValue, message),
             ConfigError::BadValue { source_name, .. } => {
-                Self::usage(Code::BadValue, message).advice(format!("it comes from {source_name}"))
+                Self::usage(Code::BadValue, message).hint(Hint::step(format!("check {source_name}, which sets it")))
             }
         }
     }

@@ -5,6 +5,7 @@ mod consequence;
 mod from;
 mod hint;
 mod refusals;
+mod shell;
 
 use serde::{Deserialize, Serialize};
 
@@ -20,9 +21,6 @@ pub struct Failure {
     pub message: String,
     pub causes: Vec<String>,
     pub hints: Vec<Hint>,
-    /// A person may do it all the same; how that is said is a matter of each face.
-    #[serde(skip)]
-    pub insist: bool,
 }
 
 /// What the caller can do about it; each has its exit code.
@@ -45,7 +43,7 @@ pub enum FailureKind {
 
 impl Failure {
     pub fn new(kind: FailureKind, code: Code, message: impl Into<String>) -> Self {
-        Self { kind, code, message: message.into(), causes: Vec::new(), hints: Vec::new(), insist: false }
+        Self { kind, code, message: message.into(), causes: Vec::new(), hints: Vec::new() }
     }
 
     pub fn refused(code: Code, message: impl Into<String>) -> Self {
@@ -66,13 +64,9 @@ impl Failure {
         self
     }
 
-    #[must_use]
-    pub fn advice(self, text: impl Into<String>) -> Self {
-        self.hint(Hint::Advice { text: text.into() })
-    }
-
-    pub(super) fn insistable(self) -> Self {
-        Self { insist: true, ..self }
+    /// Whether a person may do it anyway.
+    pub fn can_be_forced(&self) -> bool {
+        self.hints.contains(&Hint::Force)
     }
 
     fn caused_by(mut self, error: &dyn std::error::Error) -> Self {

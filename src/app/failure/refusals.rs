@@ -7,20 +7,15 @@ impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         let message = refusal.to_string();
         match refusal {
-            Refusal::Cycle { .. } => Self::refused(Code::Cycle, message).advice("take one of these links out first"),
-            Refusal::Needed { .. } => {
-                Self::refused(Code::Needed, message).advice("`--force` takes these links out along with the task")
-            }
+            Refusal::Cycle { .. } => Self::refused(Code::Cycle, message).hint(Hint::Unblock),
+            Refusal::Needed { .. } => Self::refused(Code::Needed, message)
+                .hint(Hint::option("--force", "to remove these links with the task")),
             Refusal::Missing(_) => Self::refused(Code::UnknownTask, message).hint(Hint::List),
-            Refusal::NotAssignment(_) => {
-                Self::usage(Code::NotAnAssignment, message).advice("such as priority=P1 or labels+=bug")
-            }
-            Refusal::UnknownKey { .. } => {
-                Self::usage(Code::UnknownKey, message).advice("`--custom` sets a key of your own")
-            }
-            Refusal::Fixed(key) if key == "state" => Self::usage(Code::FixedKey, message)
-                .advice("`ralph move TASK STATE` moves it, by the rules of the workflow"),
-            Refusal::Fixed(_) => Self::usage(Code::FixedKey, message).advice("ralph keeps it"),
+            Refusal::NotAssignment(_) => Self::usage(Code::NotAnAssignment, message)
+                .hint(Hint::step("use KEY=VALUE, such as priority=P1 or labels+=bug")),
+            Refusal::UnknownKey { .. } => Self::usage(Code::UnknownKey, message).hint(Hint::CustomKey),
+            Refusal::Fixed(key) if key == "state" => Self::usage(Code::FixedKey, message).hint(Hint::Move),
+            Refusal::Fixed(_) => Self::usage(Code::FixedKey, message).hint(Hint::step("ralph sets it")),
             Refusal::Empty(_) | Refusal::NotASet { .. } | Refusal::Value(_) | Refusal::BadKey(_) => {
                 Self::usage(Code::BadValue, message)
             }
@@ -37,51 +32,51 @@ impl Failure {
         let raced = |code, message| Self::new(FailureKind::Raced, code, message);
         match refusal {
             Refusal::Held { task, .. } => raced(Code::Held, message).hint(Hint::Wait { task: task.clone() }),
-            Refusal::Lacks { task, kind } => Self::refused(Code::NoArtifact, message).insistable().advice(format!(
-                "`ralph artifact new {kind} {task}` makes it, `ralph artifact link {kind} {task}` hands it in; \
-                 a person may insist with `--force`"
-            )),
-            Refusal::NoResult { task } => Self::refused(Code::NoResult, message)
-                .advice(format!("say what came of it: `ralph task set {task} result=TEXT`")),
-            Refusal::Stale { task, kind, .. } => Self::refused(Code::NoArtifact, message).advice(format!(
-                "`ralph artifact new {kind} {task}` makes the next one, `ralph artifact link {kind} {task}` hands it in"
-            )),
-            Refusal::Lost { .. } => {
-                raced(Code::ClaimLost, message).advice("stop working on it, and take the next task")
+            Refusal::Lacks { task, kind } => {
+                Self::refused(Code::NoArtifact, message).hint(Hint::artifact(kind, task)).hint(Hint::Force)
             }
-            Refusal::RoleFull { .. } => raced(Code::RoleFull, message).advice("wait until one of them is done"),
-            Refusal::WorkerFull { .. } => Self::refused(Code::WorkerFull, message).advice("finish or release it first"),
+            Refusal::NoResult { task } => {
+                Self::refused(Code::NoResult, message).hint(Hint::Result { task: task.clone() })
+            }
+            Refusal::Stale { task, kind, .. } => {
+                Self::refused(Code::NoArtifact, message).hint(Hint::artifact(kind, task))
+            }
+            Refusal::Lost { .. } => {
+                raced(Code::ClaimLost, message).hint(Hint::step("stop working on it and choose another task"))
+            }
+            Refusal::RoleFull { .. } => {
+                raced(Code::RoleFull, message).hint(Hint::step("wait until one of them is done"))
+            }
+            Refusal::WorkerFull { .. } => {
+                Self::refused(Code::WorkerFull, message).hint(Hint::step("finish or release it first"))
+            }
             Refusal::NotAllowed { actor, .. } if actor == "a person" => {
-                let refused = Self::refused(Code::NotAllowed, message).insistable();
-                refused.hint(Hint::Workflow).advice("a person may insist with `--force`")
+                Self::refused(Code::NotAllowed, message).hint(Hint::Workflow).hint(Hint::Force)
             }
             Refusal::NotAllowed { .. } => Self::refused(Code::NotAllowed, message).hint(Hint::Workflow),
             Refusal::NoSuchIntent { .. } | Refusal::NoPlainIntent { .. } => {
                 Self::usage(Code::NoIntent, message).hint(Hint::Workflow)
             }
             Refusal::NotYourCommand { .. } => Self::refused(Code::NotYourCommand, message).hint(Hint::Workflow),
-            Refusal::NeedsCommand { .. } => {
-                Self::usage(Code::NeedsCommand, message).advice("say which with `--for COMMAND`")
+            Refusal::NeedsCommand { choices, .. } => {
+                Self::usage(Code::NeedsCommand, message).hint(Hint::SayCommand { choices: choices.clone() })
             }
-            Refusal::NeedsPerson { .. } => {
-                Self::refused(Code::NeedsPerson, message).advice("leave it to a person, and take the next task")
-            }
+            Refusal::NeedsPerson { .. } => Self::refused(Code::NeedsPerson, message)
+                .hint(Hint::step("leave it to a person and choose another task")),
             Refusal::NotClaimed { task, command } => Self::refused(Code::NotClaimed, message)
-                .hint(Hint::Claim { task: task.clone(), command: command.clone() }),
+                .hint(Hint::Claim { task: task.clone(), command: Some(command.clone()) }),
             Refusal::Blocked { task, .. } => {
                 Self::refused(Code::Blocked, message).hint(Hint::Why { task: task.clone() })
             }
-            Refusal::Oversized { .. } => Self::refused(Code::Oversized, message).advice("split it first"),
+            Refusal::Oversized { .. } => Self::refused(Code::Oversized, message).hint(Hint::step("split it first")),
             Refusal::SmallEnough { .. } => Self::refused(Code::SmallEnough, message)
-                .advice("set its estimate first, if it is larger than it looks"),
+                .hint(Hint::step("set a larger estimate first, if it is larger than it looks")),
             Refusal::NotPrimary { .. } => Self::refused(Code::NotPrimary, message),
             Refusal::NotConverged { .. } => Self::refused(Code::NotConverged, message),
             Refusal::AheadOfChildren { .. } => {
-                Self::refused(Code::AheadOfChildren, message).advice("finish the children first")
+                Self::refused(Code::AheadOfChildren, message).hint(Hint::step("finish the children first"))
             }
-            Refusal::GroupCycle { .. } => {
-                Self::refused(Code::Cycle, message).advice("take one of these links out with `ralph unblock`")
-            }
+            Refusal::GroupCycle { .. } => Self::refused(Code::Cycle, message).hint(Hint::Unblock),
             Refusal::NotAGate { .. } => Self::refused(Code::NotAGate, message),
             Refusal::Finished { .. } => Self::refused(Code::Finished, message),
             Refusal::NotIntake { .. } | Refusal::NotStart { .. } => {

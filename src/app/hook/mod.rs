@@ -36,14 +36,11 @@ impl Gate {
 
     /// A refusal of a verb, with its first hint as the way out.
     fn refused(failure: &Failure, otherwise: &str) -> Self {
-        let hint = failure.hints.iter().find_map(|hint| match hint {
-            Hint::Advice { text } => Some(text.clone()),
-            Hint::Claim { task, command } => Some(format!("take it first: `ralph claim {task} --for {command}`")),
-            Hint::Why { task } => Some(format!("`ralph why {task}` shows the chain")),
-            Hint::Wait { task } => Some(format!("leave it, or wait: `ralph wait {task} --until free`")),
-            _ => None,
-        });
-        Self::block(failure.message.clone(), hint.unwrap_or_else(|| otherwise.to_owned()))
+        let general =
+            |hint: &&Hint| matches!(hint, Hint::Workflow | Hint::List | Hint::Ready | Hint::Retry | Hint::Force);
+        let hint = failure.hints.iter().find(|hint| !general(hint));
+        let instead = hint.map_or_else(|| otherwise.to_owned(), |hint| hint.for_shell().join("; "));
+        Self::block(failure.message.clone(), instead)
     }
 
     pub fn is_block(&self) -> bool {

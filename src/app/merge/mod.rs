@@ -170,7 +170,7 @@ fn refuse_unready(ws: &Workspace, board: &Board, place: &Place, force: bool) -> 
                 Code::MissingArtifact,
                 format!("the {kind} of {}, {path}, does not exist", task.id),
             )
-            .advice("restore the file, or correct the link"));
+            .hint(Hint::step("restore the file, or correct the link")));
         }
     }
     Ok(())
@@ -181,29 +181,30 @@ pub(super) fn refuse_unmergeable(ws: &Workspace, place: &Place, into: &str) -> R
     let id = &place.task;
     if !ws.repository.has_branch(&place.branch) {
         return Err(Failure::refused(Code::NoBranch, format!("{id} has no branch {}", place.branch))
-            .advice(format!("`ralph worktree add {id}` makes it; work is committed there")));
+            .hint(Hint::Worktree { task: id.clone() }));
     }
     if !ws.repository.has_branch(into) {
         return Err(Failure::refused(Code::NoMain, format!("there is no branch {into:?} to merge into"))
-            .advice("set `git.main`"));
+            .hint(Hint::set("git.main", "BRANCH", "to use another branch")));
     }
     if ws.repository.distance(&place.branch, into)?.ahead == 0 {
         return Err(Failure::refused(
             Code::NothingToMerge,
             format!("{} has nothing that {into} has not", place.branch),
         )
-        .advice(format!("commit the work there; if it is merged already, `ralph done {id}` closes the task")));
+        .hint(Hint::step("commit the work there"))
+        .hint(Hint::run(&format!("done {id}"), "to close the task if it is already merged")));
     }
     let Some(worktree) = ws.repository.worktree_at(&place.path)?.filter(|there| !there.missing) else { return Ok(()) };
     let shown = ws.store.shown(&place.path);
     if worktree.branch.as_deref() != Some(&place.branch) {
         let on = worktree.branch.map_or_else(|| "a detached HEAD".into(), |branch| format!("branch {branch}"));
         return Err(Failure::refused(Code::WrongBranch, format!("{shown} is on {on}, not on {}", place.branch))
-            .advice("what was committed there would be left out: bring it onto the branch first"));
+            .hint(Hint::step("bring what was committed there onto the branch first; it would be left out")));
     }
     if ws.repository.is_dirty(&worktree) != Some(false) {
         return Err(Failure::refused(Code::Dirty, format!("{shown} has changes that are not committed"))
-            .advice("commit them there, or take them away"));
+            .hint(Hint::step("commit or discard them")));
     }
     Ok(())
 }
@@ -248,10 +249,10 @@ fn merged(
             let message = format!("{theirs} and {into} both changed {}", paths.join(", "));
             let failure = Failure::refused(Code::Conflict, &message);
             Err(match call_a_person(ws, lock, board, id, &message) {
-                Ok(to) => failure.advice(format!(
-                    "{id} is {to}, and no file has changed: settle it in the task's worktree, then send the task back"
-                )),
-                Err(refused) => failure.advice(format!("no file has changed; {id} stays, because {}", refused.message)),
+                Ok(to) => failure.hint(Hint::step(format!(
+                    "no file was changed; {id} is now {to}: resolve the conflict in the worktree of the task, then send the task back"
+                ))),
+                Err(refused) => failure.hint(Hint::step(format!("no file was changed; {id} was not moved: {}", refused.message))),
             })
         }
     }
@@ -310,7 +311,10 @@ fn settle(
         false => closing(ws, &board, id, force),
     };
     let verdict = verdict.map_err(|failure| {
-        failure.advice(format!("{branch} is in {}; `ralph merge {id}` only has to close the task", landing.into))
+        failure.hint(Hint::run(
+            &format!("merge {id}"),
+            &format!("to close the task: {branch} is already in {}", landing.into),
+        ))
     })?;
     let moved = carry_out(ws, lock, &board, id, "merge", verdict)?;
     fs::remove(&begun_path(ws, id))?;

@@ -6,7 +6,7 @@ use super::bring::{Effects, bring};
 use super::edits::FileEdit;
 use super::local::{Local, stem};
 use super::pull::base_value;
-use crate::app::{Code, Failure, Workspace};
+use crate::app::{Code, Failure, Hint, Workspace};
 use crate::board::{Change, Op, Place};
 use crate::github::{Field, Link, NoteLink, canonical, hash};
 use crate::store::rewritten_note;
@@ -42,7 +42,7 @@ pub fn sync_resolve(ws: &Workspace, id: &TaskId, field: Option<&str>, side: Take
         return Err(if there.is_empty() {
             failure
         } else {
-            failure.advice(format!("it has one over {}", there.join(", ")))
+            failure.hint(Hint::step(format!("choose one of its conflicts: {}", there.join(", "))))
         });
     }
     let mut edit = FileEdit::open(ws, id, &place)?;

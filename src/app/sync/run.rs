@@ -240,8 +240,9 @@ impl<'a> Run<'a> {
         else {
             return Ok(());
         };
-        Err(Failure::refused(Code::TooMuch, format!("{count} {what}, of {linked}"))
-            .advice("nothing was changed: `ralph sync --dry-run` shows what, and `--anyway` does it"))
+        Err(Failure::refused(Code::TooMuch, format!("{count} {what}, of {linked}; nothing was changed"))
+            .hint(Hint::run("sync --dry-run", "to see what would change"))
+            .hint(Hint::option("--anyway", "to do it")))
     }
 
     /// What is left for a person, as it stands after the run, and in the files too.

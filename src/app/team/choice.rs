@@ -14,7 +14,8 @@ pub fn preflight(ws: &Workspace) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::refused(Code::NoMain, format!("there is no branch {main:?} with a commit to start from"))
-        .advice("commit something, or set `git.main`"))
+        .hint(Hint::step("commit something first"))
+        .hint(Hint::set("git.main", "BRANCH", "to use another branch")))
 }
 
 /// What was typed, each an open task or the parent of some.
@@ -24,7 +25,7 @@ pub(super) fn named(ws: &Workspace, board: &Board, typed: &[String]) -> Result<V
         let task = board.get(id).ok_or_else(|| crate::app::moves::missing(ws, board, id))?;
         if task.kind == Kind::Step {
             return Err(Failure::usage(Code::IsStep, format!("{id} is a step of a team, not a task to work on"))
-                .advice("name the task that its `team` says"));
+                .hint(Hint::step("name the task that the step belongs to")));
         }
     }
     Ok(ids)
@@ -68,7 +69,7 @@ pub(super) fn locks(ws: &Workspace, teams: &mut Vec<TaskId>, leaves_out: bool) -
             None if leaves_out => {}
             None => {
                 return Err(Failure::new(FailureKind::Raced, Code::TeamThere, format!("another team works on {id}"))
-                    .advice("watch it with `ralph runs ls`, or wait for its end"));
+                    .hint(Hint::run("runs ls", "to follow it")));
             }
         }
     }

@@ -28,7 +28,7 @@ use serde::Serialize;
 use super::next::as_reaped;
 use super::runs::{Outcome, Run, list_runs};
 use super::worker::{Launch, Stop, WorkerEvent, check_agents};
-use super::{Code, Failure, FailureKind, Options, Workspace};
+use super::{Code, Failure, FailureKind, Hint, Options, Workspace};
 use crate::board::{Board, TeamAsk};
 use crate::store::BoardLock;
 use crate::task::{Kind, StateName, TaskId, Worker};
@@ -150,7 +150,7 @@ impl<'a> Team<'a> {
                 Code::NoPipeline,
                 format!("this board's workflow has no command {missing:?}"),
             )
-            .advice("a team needs the built-in workflow, or one with its commands"));
+            .hint(Hint::step("use the built-in workflow, or one with its commands")));
         }
         let mut teams = if wanted.ready { ready(ws, &board)? } else { named(ws, &board, &wanted.tasks)? };
         preflight(ws)?;

@@ -33,7 +33,7 @@ use super::next::as_reaped;
 use super::reap::reap;
 use super::runs::{Outcome, Run};
 use super::team::{preflight, restep_now};
-use super::{Code, Failure, FailureKind, Options, Workspace};
+use super::{Code, Failure, FailureKind, Hint, Options, Workspace};
 use crate::board::{Board, TeamAsk};
 use crate::fs;
 use crate::task::{TaskId, Worker};
@@ -161,7 +161,8 @@ pub fn work(
     let name = take_name(&ws, &role, options.worker.as_deref())?;
     if ws.rules().role_of(&name.worker) != Some(role.as_str()) {
         return Err(Failure::usage(Code::NotYourRole, format!("{} is no name of a {role}", name.worker))
-            .advice(format!("use {role}, {role}-2 …, or leave `--as` out")));
+            .hint(Hint::step(format!("use {role}, {role}-2 and so on")))
+            .hint(Hint::omit("--as", "to get a free name")));
     }
     let ws = Workspace::open(&Options { worker: Some(name.worker.to_string()), ..options.clone() })?;
     let mut shift = Shift { ws: &ws, role, worker: name.worker.clone(), asked, launch, stop, left: BTreeMap::new() };

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::app::{Code, Failure, FailureKind, Workspace};
+use crate::app::{Code, Failure, FailureKind, Hint, Workspace};
 use crate::fs;
 use crate::store::BoardLock;
 use crate::task::Worker;
@@ -32,7 +32,7 @@ pub fn take_name(ws: &Workspace, role: &str, asked: Option<&str>) -> Result<Name
         }
         return take(ws, worker.clone())?.ok_or_else(|| {
             Failure::new(FailureKind::Raced, Code::NameTaken, format!("{worker} is at work already"))
-                .advice("leave `--as` out to get a free name")
+                .hint(Hint::omit("--as", "to get a free name"))
         });
     }
     // Somebody may be quicker with a name that was free just now.

@@ -13,7 +13,7 @@ use rustix::process::{
 use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::Signals;
 
-use crate::app::{self, Code, Failure};
+use crate::app::{self, Code, Failure, Hint};
 use crate::board::ClaimAsk;
 use crate::cli::args::{Become, Guarded, Run};
 use crate::cli::{Answer, Outcome, Session};
@@ -129,7 +129,7 @@ pub fn become_program(args: &Become) -> Answer {
     }
     let error = Command::new(program).args(arguments).exec();
     let failure = Failure::broken(Code::CannotStart, format!("cannot start {program:?}: {error}"));
-    Err(failure.advice("say a program that is on your PATH, or its whole path"))
+    Err(failure.hint(Hint::step("use a program on your PATH, or its full path")))
 }
 
 /// Kills all that descends from this process, then ends it; the lock goes when they are gone.

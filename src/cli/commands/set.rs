@@ -1,6 +1,6 @@
 //! `ralph task set`.
 
-use crate::app::{self, Code, Failure};
+use crate::app::{self, Code, Failure, Hint};
 use crate::cli::args::Set;
 use crate::cli::style::{self, paint};
 use crate::cli::{Answer, Outcome, Session, words};
@@ -19,9 +19,8 @@ pub fn run(session: &Session<'_>, args: &Set) -> Answer {
     }
     if tasks.is_empty() || typed.is_empty() {
         let missing = if tasks.is_empty() { "which task?" } else { "set what?" };
-        return Err(
-            Failure::usage(Code::Incomplete, missing).advice("such as `ralph task set t-x7kq priority=P1 labels+=bug`")
-        );
+        return Err(Failure::usage(Code::Incomplete, missing)
+            .hint(Hint::run("task set t-x7kq priority=P1 labels+=bug", "as an example")));
     }
     let done = session.with(|ws| app::set(ws, &ws.find_all(&tasks)?, &typed, args.custom))?;
     if session.out.json {

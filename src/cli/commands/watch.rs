@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use crate::app::{Code, Failure, FailureKind, WaitFor, Watch, WatchOptions, wait_for, wait_is_over};
+use crate::app::{Code, Failure, FailureKind, Hint, WaitFor, Watch, WatchOptions, wait_for, wait_is_over};
 use crate::board::{Change, Event, EventKind, Via};
 use crate::cli::args::Watch as Args;
 use crate::cli::style::{self, paint};
@@ -120,10 +120,9 @@ fn filter(watch: &Watch, args: &Args) -> Result<Filter, Failure> {
 /// `TASK STATE`, `TASK ready`, `TASK free`.
 fn condition(watch: &Watch, text: &str) -> Result<(TaskId, WaitFor), Failure> {
     let usage = || Failure::usage(Code::BadUntil, format!("{text:?} is not TASK and what it is to come to"));
-    let (task, state) = text
-        .trim()
-        .split_once(char::is_whitespace)
-        .ok_or_else(|| usage().advice("say it such as `--until 't-x7 done'`, or with a state, `ready` or `free`"))?;
+    let (task, state) = text.trim().split_once(char::is_whitespace).ok_or_else(|| {
+        usage().hint(Hint::option("--until 't-x7 done'", "as an example; a state, ready and free work as well"))
+    })?;
     let ws = watch.workspace();
     let id = ws.find(task)?;
     let wanted = wait_for(ws, &id, state.trim())?;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::filter::PROFILES;
 use super::tool;
-use crate::app::{self, Code, Failure};
+use crate::app::{self, Code, Failure, Hint};
 use crate::board::Query;
 use crate::mcp::caller::Call;
 use crate::mcp::resources;
@@ -154,7 +154,9 @@ fn fixed(name: &str, there: &[String]) -> Failure {
     let message = format!("the options of {name} are fixed: {}", there.join(", "));
     let failure = Failure::refused(Code::FixedOptions, message);
     match name {
-        "Workflow State" => failure.advice("states come from the workflow: a person changes .ralph/workflow.toml"),
+        "Workflow State" => {
+            failure.hint(Hint::step("states come from the workflow: ask a person to change .ralph/workflow.toml"))
+        }
         _ => failure,
     }
 }

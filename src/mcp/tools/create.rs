@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::value::Many;
-use crate::app::{self, Code, Failure, NewTask, SplitDone};
+use crate::app::{self, Code, Failure, Hint, NewTask, SplitDone};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::reply::Brief;
 use crate::mcp::tool::{Nature, Tool};
@@ -72,9 +72,8 @@ pub fn create() -> Tool {
         &[("tasks", "array")],
         |call: &Call<'_>, args: CreateArgs| -> Result<Value, Failure> {
             if args.tasks.is_empty() {
-                return Err(
-                    Failure::usage(Code::NoTasks, "there is no task to make").advice("give at least one with a title")
-                );
+                return Err(Failure::usage(Code::NoTasks, "there is no task to make")
+                    .hint(Hint::step("pass at least one with a title")));
             }
             let added = app::add(call.ws, &tasks(args.tasks)?)?;
             Ok(json!({ "tasks": added.tasks.iter().map(Brief::from).collect::<Vec<_>>() }))

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::value::{Field, Many};
-use crate::app::{self, Code, Failure};
+use crate::app::{self, Code, Failure, Hint};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::tool::{Nature, Tool};
 
@@ -38,7 +38,7 @@ pub fn relate() -> Tool {
             typed.extend(named.map(|(key, ids)| format!("{key}={}", ids.0.join(","))));
             if typed.is_empty() {
                 return Err(Failure::usage(Code::NothingToSave, "there is no link to set")
-                    .advice("give `parent`, `add_blocked_by` or `remove_blocked_by`"));
+                    .hint(Hint::step("pass parent, add_blocked_by or remove_blocked_by")));
             }
             app::set(call.ws, std::slice::from_ref(&id), &typed, false)?;
             let task = app::show(call.ws, &id)?.task;

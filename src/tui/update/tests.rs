@@ -3,7 +3,7 @@
 use ratatui::crossterm::event::{KeyCode, KeyModifiers};
 
 use super::{answer, unsaved};
-use crate::app::{Code, Doubts, Failure};
+use crate::app::{Code, Doubts, Failure, Hint};
 use crate::task::Problem;
 use crate::tui::made_up::{id, model, press, press_key, task};
 use crate::tui::model::{Answer, Model, Purpose, Read, Reading, Screen, Seen, Settle, Snapshot, Verb, Wish};
@@ -168,7 +168,7 @@ fn nobody_insists_on_another_move_than_the_one_that_was_refused() {
     popup.entries =
         ["Doing", "Done"].map(|name| crate::tui::model::Entry { name: name.into(), ..Default::default() }).into();
     let refused = verb(enter(&mut model));
-    let failure = Failure { insist: true, ..Failure::refused(Code::NotAllowed, "no") };
+    let failure = Failure::refused(Code::NotAllowed, "no").hint(Hint::Force);
     answer(&mut model, Answer::Refused { verb: refused, failure });
     assert!(model.popup.as_ref().unwrap().said.as_ref().unwrap().insist);
     press(&mut model, "j");

@@ -236,6 +236,9 @@ impl<'a> Team<'a> {
                     crew.forgive(number);
                     self.last.insert(run.task.clone(), run.outcome);
                 }
+                if let WorkerEvent::Failed { failure } = &event {
+                    crew.failed(number, failure);
+                }
                 self.note(&worker, &event);
                 TeamNews::Worker { worker, event }
             }

@@ -125,6 +125,10 @@ pub enum WorkerEvent {
     Note {
         text: String,
     },
+    /// It ends with this failure.
+    Failed {
+        failure: Box<Failure>,
+    },
 }
 
 #[derive(Debug, Serialize)]

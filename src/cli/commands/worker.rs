@@ -38,7 +38,11 @@ pub fn run(session: &Session<'_>, args: &Args) -> Answer {
     let guard = || guard();
     let launch =
         Launch { guard: &guard, worker: &|_, _, _| Err(Failure::broken(Code::NoCrew, "a worker has no workers")) };
-    let worked = app::work(&session.options, &asked, &launch, &stop, &mut tell)?;
+    let worked = app::work(&session.options, &asked, &launch, &stop, &mut tell);
+    if let (Err(failure), true) = (&worked, args.events) {
+        tell(&WorkerEvent::Failed { failure: Box::new(failure.clone()) });
+    }
+    let worked = worked?;
     if out.json && !args.events {
         out.json(&worked);
     } else if !args.events {
@@ -159,7 +163,8 @@ pub(super) fn line(event: &WorkerEvent) -> Option<String> {
             ended(run)
         )),
         WorkerEvent::Note { text } => Some(format!("{} {}", paint(style::WARN, "note:"), clean(text))),
-        WorkerEvent::Idle => None,
+        // Its end tells why.
+        WorkerEvent::Idle | WorkerEvent::Failed { .. } => None,
     }
 }
 

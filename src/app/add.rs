@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::view::{TaskView, views};
-use super::{Failure, Workspace};
+use super::{Code, Failure, Hint, Workspace};
 use crate::board::{Board, Change, Links, Op, Place, Standings};
 use crate::store::codec::new_file;
 use crate::task::{Estimate, Key, Kind, Priority, Task, TaskId, Value, Worker, id_length, mint};
@@ -89,7 +89,7 @@ impl<'a> Minted<'a> {
         if let Some(name) = &new.reference
             && self.names.insert(name.clone(), id.clone()).is_some()
         {
-            return Err(Failure::usage("same-ref", format!("two tasks of the batch have ref = {name:?}")));
+            return Err(Failure::usage(Code::SameRef, format!("two tasks of the batch have ref = {name:?}")));
         }
         self.ids.push(id.clone());
         Ok(())
@@ -102,8 +102,8 @@ impl<'a> Minted<'a> {
     fn own_id(&self, text: &str) -> Result<TaskId, Failure> {
         let id = TaskId::new(text)?;
         if self.is_taken(&id) {
-            return Err(Failure::refused("id-taken", format!("there is a task {id} already"))
-                .advice("leave the id out to get a fresh one"));
+            return Err(Failure::refused(Code::IdTaken, format!("there is a task {id} already"))
+                .hint(Hint::step("leave the ID out to get a new one")));
         }
         Ok(id)
     }
@@ -120,7 +120,7 @@ impl<'a> Minted<'a> {
     pub(super) fn task(&self, new: &NewTask, id: &TaskId) -> Result<Task, Failure> {
         let title = new.title.split_whitespace().collect::<Vec<_>>().join(" ");
         if title.is_empty() {
-            return Err(Failure::usage("no-title", "a task needs a title"));
+            return Err(Failure::usage(Code::NoTitle, "a task needs a title"));
         }
         let flow = self.ws.flow();
         let kind = new.kind.unwrap_or(Kind::Issue);

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::{Failure, Workspace};
+use super::{Code, Failure, Workspace};
 use crate::board::{Board, Change, Op, Place};
 use crate::task::{Task, TaskId};
 
@@ -40,7 +40,7 @@ fn checked(ws: &Workspace, board: &Board, ids: &[TaskId]) -> Result<Vec<TaskId>,
         let Some(task) = board.get(id) else { return Err(ws.store.absent(id).into()) };
         if !is_finished(ws, task) {
             let message = format!("{id} is {}, and only finished tasks are archived", task.state);
-            return Err(Failure::refused("not-finished", message));
+            return Err(Failure::refused(Code::NotFinished, message));
         }
     }
     Ok(ids.to_vec())

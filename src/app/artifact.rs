@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::Serialize;
 
 use super::moves::missing;
-use super::{Failure, Workspace};
+use super::{Code, Failure, Hint, Workspace};
 use crate::agent::document::{
     DocumentKind, DocumentName, Finding, FrontMatter, Subject, check, file_name, skeleton, slug,
 };
@@ -47,8 +47,8 @@ pub fn new_artifact(ws: &Workspace, kind: &str, id: &TaskId, words: Option<&str>
 
 fn named_slug(words: &str) -> Result<String, Failure> {
     Some(slug(words)).filter(|slug| !slug.is_empty()).ok_or_else(|| {
-        Failure::usage("bad-slug", format!("{words:?} has no letter or digit that can be in a file name"))
-            .advice("such as label-case")
+        Failure::usage(Code::BadSlug, format!("{words:?} has no letter or digit that can be in a file name"))
+            .hint(Hint::step("use a name such as label-case"))
     })
 }
 
@@ -85,7 +85,7 @@ pub fn read_artifact(ws: &Workspace, path: &str) -> Result<Document, Failure> {
     let linked =
         || Ok::<_, Failure>(ws.board()?.tasks().iter().any(|task| task.artifacts.values().any(|at| at == path)));
     if !plain || !(usual || linked()?) {
-        return Err(Failure::refused("no-document", format!("{path} is no document of a task")).hint(super::Hint::List));
+        return Err(Failure::refused(Code::NoDocument, format!("{path} is no document of a task")).hint(Hint::List));
     }
     let text = ws.store.text_of(&ws.store.root().join(path))?.ok_or_else(|| no_file(path))?;
     Ok(Document { path: path.to_owned(), version: version(&text), text })
@@ -114,7 +114,9 @@ pub fn write_artifact(
     let blank = before.text == skeleton(made.kind, &date, &subject);
     if !blank && before.text != text && seen != Some(before.version.as_str()) {
         let message = format!("{} has a text already, version {}", made.path, before.version);
-        return Err(Failure::refused("written-already", message).advice("read it first, then give its version"));
+        return Err(
+            Failure::refused(Code::WrittenAlready, message).hint(Hint::step("read it first, then pass its version"))
+        );
     }
     let place = ws.store.inside(ws.store.root().join(&made.path))?;
     fs::replace(&place, text.as_bytes(), true)?;
@@ -224,38 +226,38 @@ fn inside(ws: &Workspace, typed: &Path, from: &Path) -> Result<String, Failure> 
     let real = there.canonicalize().unwrap_or_else(|_| there.clone());
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let outside = || {
-        Failure::refused("outside", format!("{} is not in the repository of the board", typed.display()))
-            .advice(format!("documents lie under {}/thoughts/shared", root.display()))
+        Failure::refused(Code::Outside, format!("{} is not in the repository of the board", typed.display()))
+            .hint(Hint::step(format!("documents belong under {}/thoughts/shared", root.display())))
     };
     let path = real.strip_prefix(&root).map_err(|_| outside())?;
     if path.starts_with("worktrees") || path.starts_with(".git") {
         return Err(Failure::refused(
-            "outside",
+            Code::Outside,
             format!("{} is in a worktree, not in the board's own", typed.display()),
         )
-        .advice(format!("write it under {}/thoughts/shared", root.display())));
+        .hint(Hint::step(format!("write it under {}/thoughts/shared", root.display()))));
     }
     path.to_str().map(str::to_owned).ok_or_else(outside)
 }
 
 fn no_file(path: &str) -> Failure {
-    Failure::refused("no-file", format!("there is no file {path}"))
+    Failure::refused(Code::NoFile, format!("there is no file {path}"))
 }
 
 fn none_yet(kind: DocumentKind, subject: &Subject) -> Failure {
     let round = if kind == DocumentKind::Review { format!(" {}", subject.round) } else { String::new() };
-    Failure::refused("no-document", format!("there is no {kind}{round} of {} yet", subject.task))
-        .advice(format!("`ralph artifact new {kind} {}` makes one to fill in", subject.task))
+    Failure::refused(Code::NoDocument, format!("there is no {kind}{round} of {} yet", subject.task))
+        .hint(Hint::artifact(kind, &subject.task))
 }
 
 /// A name that says another task, or another round, is believed.
 fn refuse_foreign(board: &Board, kind: DocumentKind, subject: &Subject, path: &str) -> Result<(), Failure> {
-    let right = format!("`ralph artifact new {kind} {}` gives the right one", subject.task);
+    let right = Hint::artifact(kind, &subject.task);
     let Some(name) = DocumentName::parse(path) else {
         return match kind {
             // Its name says of which round it is.
             DocumentKind::Review => {
-                Err(Failure::refused("other-document", format!("{path} is not named like a review")).advice(right))
+                Err(Failure::refused(Code::OtherDocument, format!("{path} is not named like a review")).hint(right))
             }
             _ => Ok(()),
         };
@@ -263,11 +265,11 @@ fn refuse_foreign(board: &Board, kind: DocumentKind, subject: &Subject, path: &s
     let owner = name.owner(board.tasks()).map(|task| &task.id);
     if owner.is_some_and(|owner| !subject.members.iter().any(|member| member.id == *owner)) || name.kind != kind {
         let whose = owner.map_or_else(|| "of another task".to_owned(), |owner| format!("the {} of {owner}", name.kind));
-        return Err(Failure::refused("other-document", format!("{path} is {whose}")).advice(right));
+        return Err(Failure::refused(Code::OtherDocument, format!("{path} is {whose}")).hint(right));
     }
     if kind == DocumentKind::Review && name.round != subject.round {
         let message = format!("{path} is of round {}, and this is round {}", name.round, subject.round);
-        return Err(Failure::refused("other-round", message).advice(right));
+        return Err(Failure::refused(Code::OtherRound, message).hint(right));
     }
     Ok(())
 }
@@ -275,11 +277,12 @@ fn refuse_foreign(board: &Board, kind: DocumentKind, subject: &Subject, path: &s
 fn unready(artifact: &Artifact) -> Failure {
     const MOST: usize = 8;
     let Artifact { kind, task, path, findings, .. } = artifact;
-    let failure = Failure::refused("unready-document", format!("{path} cannot be handed in as it is"));
-    let failure =
-        findings.iter().take(MOST).fold(failure, |failure, finding| failure.advice(format!("{path}:{finding}")));
+    let failure = Failure::refused(Code::UnreadyDocument, format!("{path} cannot be handed in as it is"));
+    let failure = findings.iter().take(MOST).fold(failure, |failure, finding| {
+        failure.hint(Hint::Edit { file: path.clone(), line: finding.line, change: Some(finding.message.clone()) })
+    });
     match findings.len() > MOST {
-        true => failure.advice(format!("`ralph artifact check {kind} {task}` shows all {}", findings.len())),
+        true => failure.hint(Hint::CheckArtifact { kind: kind.to_string(), task: task.clone() }),
         false => failure,
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Failure, NewTask};
+use super::{Code, Failure, Hint, NewTask};
 use crate::task::Problem;
 
 #[derive(Deserialize)]
@@ -51,19 +51,19 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<NewTask>, Failure> {
 fn json_lines(file: &str, text: &str) -> Result<Vec<Row>, Failure> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let parsed = lines.map(|(number, line)| {
-        serde_json::from_str(line).map_err(|error| {
-            let message = error.to_string();
-            let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
-            bad_input(Problem {
-                file: file.into(),
-                line: number as u32 + 1,
-                column: error.column() as u32,
-                message,
-                hint: None,
-            })
-        })
+        serde_json::from_str(line)
+            .map_err(|error| bad_input(Problem { line: number as u32 + 1, ..json_problem(file, &error) }))
     });
     parsed.collect()
+}
+
+/// A problem has its own line and column, which the library also writes behind its words.
+pub(super) fn json_problem(file: &str, error: &serde_json::Error) -> Problem {
+    let (line, column) = (error.line(), error.column());
+    let whole = error.to_string();
+    let place = format!(" at line {line} column {column}");
+    let message = whole.strip_suffix(&place).unwrap_or(&whole).to_owned();
+    Problem { file: file.to_owned(), line: line as u32, column: column as u32, message, hint: None }
 }
 
 fn toml_tables(file: &str, text: &str) -> Result<Vec<Row>, Failure> {
@@ -75,8 +75,9 @@ fn toml_tables(file: &str, text: &str) -> Result<Vec<Row>, Failure> {
 }
 
 fn bad_input(problem: Problem) -> Failure {
-    Failure::usage("bad-input", problem.to_string())
-        .advice("write [[task]] tables with title = \"…\", or a JSON object with \"title\" per line; nothing was added")
+    Failure::usage(Code::BadInput, problem.to_string()).hint(Hint::step(
+        "write [[task]] tables with a title, or one JSON object with a \"title\" per line; nothing was added",
+    ))
 }
 
 impl TryFrom<Row> for NewTask {

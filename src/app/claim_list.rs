@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::remote_claims::publish_missing;
-use super::{Failure, Workspace};
+use super::{Code, Failure, Hint, Workspace};
 use crate::board::Claim;
 use crate::task::{TaskId, Worker};
 
@@ -35,8 +35,8 @@ pub struct ClaimList {
 pub fn list_claims(ws: &Workspace, ask: bool) -> Result<ClaimList, Failure> {
     if ask {
         if ws.claims_remote().is_none() {
-            return Err(Failure::refused("no-remote", "this board keeps its claims on one machine")
-                .advice("`ralph config set claims.remote origin` lets several machines agree through it"));
+            return Err(Failure::refused(Code::NoRemote, "this board keeps its claims on one machine")
+                .hint(Hint::set("claims.remote", "origin", "to share claims between machines")));
         }
         publish_missing(ws)?;
     }

@@ -1,6 +1,6 @@
 //! The board that `init --demo` makes.
 
-use super::{Failure, Workspace, add, note, parse_batch};
+use super::{Code, Failure, Hint, Workspace, add, note, parse_batch};
 
 const TASKS: &str = include_str!("demo.toml");
 const NOTES: [(&str, &str); 2] = [
@@ -13,7 +13,7 @@ pub(super) fn refuse_unless_empty(ws: &Workspace) -> Result<(), Failure> {
         return Ok(());
     }
     let message = "the board has tasks already, and a demo would stand between them";
-    Err(Failure::refused("not-empty", message).advice("run `ralph init --demo` in an empty repository"))
+    Err(Failure::refused(Code::NotEmpty, message).hint(Hint::run("init --demo", "in an empty repository")))
 }
 
 /// How many tasks it made.

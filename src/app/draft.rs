@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::Failure;
+use super::{Code, Failure, Hint};
 use crate::fs;
 
 /// A folder for the file being edited, removed when dropped unless it is kept.
@@ -15,7 +15,7 @@ impl Draft {
     pub fn new(name: &str, text: &str) -> Result<Self, Failure> {
         let folder = tempfile::Builder::new().prefix("ralph-").tempdir();
         let folder =
-            folder.map_err(|error| Failure::broken("io", format!("cannot make a temporary folder: {error}")))?;
+            folder.map_err(|error| Failure::broken(Code::Io, format!("cannot make a temporary folder: {error}")))?;
         let draft = Self { folder, name: name.to_owned() };
         fs::write_new(&draft.folder.path().join(&draft.name), text.as_bytes(), false)?;
         Ok(draft)
@@ -31,7 +31,7 @@ impl Draft {
     /// It cannot be saved: the text stays on disk, and the failure says where.
     pub fn kept(self, failure: Failure) -> Failure {
         let path = self.folder.keep().join(self.name);
-        failure.advice(format!("nothing was changed; your text is in {}", path.display()))
+        failure.hint(Hint::step(format!("nothing was changed; your text is in {}", path.display())))
     }
 }
 
@@ -46,10 +46,10 @@ fn open(path: &Path) -> Result<(), Failure> {
         Ok(status) if status.success() => Ok(()),
         // What a shell says of a program that it does not find.
         Ok(status) if status.code() == Some(127) => {
-            Err(Failure::broken("editor", format!("there is no editor {editor:?}"))
-                .advice("set EDITOR to one that there is"))
+            Err(Failure::broken(Code::Editor, format!("there is no editor {editor:?}"))
+                .hint(Hint::variable("EDITOR", "to an editor that is installed")))
         }
-        Ok(_) => Err(Failure::broken("editor", format!("the editor {editor:?} did not end well"))),
-        Err(error) => Err(Failure::broken("editor", format!("cannot start the editor {editor:?}: {error}"))),
+        Ok(_) => Err(Failure::broken(Code::Editor, format!("the editor {editor:?} did not end well"))),
+        Err(error) => Err(Failure::broken(Code::Editor, format!("cannot start the editor {editor:?}: {error}"))),
     }
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::admit::{Commit, Gathered, apply, decide, gather};
 use super::claim::{Lease, drawn};
 use super::remote_claims::{Published, Reach, publish};
-use super::{Failure, FieldChange, Workspace};
+use super::{Code, Failure, FieldChange, Workspace};
 use crate::board::{Actor, Admission, Board, Change, Goal, Place, Request};
 use crate::store::codec::{self, Doc};
 use crate::store::merge::merge;
@@ -89,11 +89,8 @@ pub fn finish_edit(ws: &Workspace, editing: &Editing, text: &str, doubts: Doubts
 
 fn wrong_values(problems: &[Problem]) -> Failure {
     let causes = problems.iter().map(ToString::to_string).collect();
-    Failure { causes, ..Failure::refused(WRONG_VALUES, "the edited file has wrong values") }
+    Failure { causes, ..Failure::refused(Code::BadValues, "the edited file has wrong values") }
 }
-
-/// The code of a refusal that a person can say yes to.
-pub const WRONG_VALUES: &str = "bad-values";
 
 fn refuse_cycles(ws: &Workspace, read: &Task) -> Result<(), Failure> {
     let id = &read.id;

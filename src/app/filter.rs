@@ -1,6 +1,6 @@
 //! A filter as one line of text, for faces that have a box to type it in: the terms of `task ls`.
 
-use super::{Failure, ListAsk};
+use super::{Code, Failure, Hint, ListAsk};
 
 /// The terms that take a value.
 const KEYS: &str = "state: label: owner: priority: estimate: parent: role: kind: sort:";
@@ -45,8 +45,8 @@ impl ListAsk {
             "parent" => self.parent = Some(value.to_owned()),
             "role" => self.role = Some(value.to_owned()),
             _ => {
-                return Err(Failure::usage("unknown-term", format!("there is no term {key:?}"))
-                    .advice(format!("the terms are {KEYS} {WORDS}; other words are searched for")));
+                return Err(Failure::usage(Code::UnknownTerm, format!("there is no term {key:?}"))
+                    .hint(Hint::step(format!("use {KEYS} {WORDS}; other words are searched for"))));
             }
         }
         Ok(())

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{Failure, FieldChange, Workspace};
+use super::{Code, Failure, FieldChange, Hint, Workspace};
 use crate::board::{Change, Op, Place};
 use crate::store::Line;
 use crate::task::{Key, TaskId, Worker};
@@ -118,7 +118,9 @@ pub fn undo(ws: &Workspace, id: Option<&str>, force: bool) -> Result<Undone, Fai
     let me = ws.me()?;
     if line.by != me && !force {
         let message = format!("{} ({}) was done by {}, not by {me}", line.id, line.verb, line.by);
-        return Err(Failure::refused("not-yours", message).advice("`--force` undoes what somebody else did"));
+        return Err(
+            Failure::refused(Code::NotYours, message).hint(Hint::option("--force", "to undo what somebody else did"))
+        );
     }
     refuse_needed(ws, &line)?;
     let changes: Vec<Change> = line.changes.iter().rev().map(Change::inverse).collect();
@@ -144,7 +146,7 @@ fn refuse_needed(ws: &Workspace, line: &Line) -> Result<(), Failure> {
     let made = line.changes.iter().filter(|c| matches!(c, Change::File { file: Place::Task, old: None, .. }));
     let gone: Vec<TaskId> = made.map(|change| change.task().clone()).collect();
     if let Err(refusal) = ws.board()?.unlink(&gone, false) {
-        return Err(Failure::refused("needed", refusal.to_string()).advice("take these links out first"));
+        return Err(Failure::refused(Code::Needed, refusal.to_string()).hint(Hint::step("remove these links first")));
     }
     for id in &gone {
         let notes = ws.store.notes(id)?.len();
@@ -154,8 +156,8 @@ fn refuse_needed(ws: &Workspace, line: &Line) -> Result<(), Failure> {
             .filter(|c| c.task() == id && matches!(c, Change::File { file: Place::Note(_), .. }))
             .count();
         if notes > own {
-            return Err(Failure::refused("needed", format!("{id} has notes since then"))
-                .advice("`ralph task rm` takes it away with them"));
+            return Err(Failure::refused(Code::Needed, format!("{id} has notes since then"))
+                .hint(Hint::run(&format!("task rm {id}"), "to delete it with its notes")));
         }
     }
     Ok(())
@@ -170,18 +172,19 @@ fn chosen(lines: &[Line], id: Option<&str>) -> Result<Line, Failure> {
     let Some(line) = line else {
         let message =
             id.map_or_else(|| "there is nothing to undo".to_owned(), |id| format!("the journal has no verb {id:?}"));
-        return Err(Failure::refused("nothing-to-undo", message).advice("`ralph log` shows what was done"));
+        return Err(Failure::refused(Code::NothingToUndo, message).hint(Hint::run("log", "to see what was done")));
     };
     if undone.contains(&line.id) {
-        return Err(Failure::refused("already-undone", format!("{} ({}) is undone already", line.id, line.verb)));
+        return Err(Failure::refused(Code::AlreadyUndone, format!("{} ({}) is undone already", line.id, line.verb)));
     }
     Ok(line.clone())
 }
 
 fn changed_since(line: &Line, failure: Failure) -> Failure {
-    if failure.code != "raced" {
+    if failure.code != Code::Raced {
         return failure;
     }
     let message = format!("{} ({}) cannot be undone: {}", line.id, line.verb, failure.message);
-    Failure::refused("changed-since", message).advice("undo what came after it first, or set the value yourself")
+    Failure::refused(Code::ChangedSince, message)
+        .hint(Hint::step("undo what came after it first, or set the value yourself"))
 }

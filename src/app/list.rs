@@ -1,7 +1,7 @@
 //! `task ls`: the tasks that a query finds.
 
 use super::view::{TaskView, views};
-use super::{Failure, Workspace};
+use super::{Code, Failure, Workspace};
 use crate::board::{Board, Query, Standings};
 use crate::task::{Kind, ParseError, Worker};
 
@@ -58,7 +58,7 @@ impl ListAsk {
 }
 
 fn unknown_sort(error: crate::board::UnknownSort) -> Failure {
-    Failure::usage("unknown-sort", error.to_string())
+    Failure::usage(Code::UnknownSort, error.to_string())
 }
 
 fn role(ws: &Workspace, name: &str) -> Result<String, Failure> {
@@ -66,7 +66,7 @@ fn role(ws: &Workspace, name: &str) -> Result<String, Failure> {
         Some(role) => Ok(role.name.clone()),
         None => {
             let names: Vec<&str> = ws.flow().roles().iter().map(|role| role.name.as_str()).collect();
-            Err(Failure::usage("unknown-role", format!("{name:?} is not a role: use {}", names.join(", "))))
+            Err(Failure::usage(Code::UnknownRole, format!("{name:?} is not a role: use {}", names.join(", "))))
         }
     }
 }

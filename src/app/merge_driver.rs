@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::Failure;
+use super::{Code, Failure};
 use crate::fs;
 use crate::store::merge::{Merged, merge};
 use crate::task::Key;
@@ -20,7 +20,7 @@ pub struct DriverOutcome {
 /// Leaves the result in `ours`, as git wants it.
 pub fn merge_driver(base: &Path, ours: &Path, theirs: &Path, path: &str) -> Result<DriverOutcome, Failure> {
     let read = |path: &Path| {
-        let missing = || Failure::broken("no-file", format!("there is no file {}", path.display()));
+        let missing = || Failure::broken(Code::NoFile, format!("there is no file {}", path.display()));
         fs::read_text(path).map_err(Failure::from).and_then(|text| text.ok_or_else(missing))
     };
     let (base, mine, theirs) = (read(base)?, read(ours)?, read(theirs)?);

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::admit::{Commit, Gathered, admit, apply, decide, gather};
 use super::claim::{Lease, drawn};
 use super::remote_claims::{Reach, publish};
-use super::{Failure, Seen, Workspace};
+use super::{Code, Failure, Seen, Workspace};
 use crate::board::{Admission, Assignment, Board, Change, ClaimEffect, Goal, Request, joined};
 use crate::store::{BoardLock, new_note};
 use crate::task::{StateName, TaskId};
@@ -120,7 +120,7 @@ pub(super) fn goal(ws: &Workspace, board: &Board, id: &TaskId, typed: &str) -> R
 
 fn no_intent(typed: &str) -> Failure {
     let all = "__LOCK__, __COMPLETE__, __ESCALATE__, __CLOSE__, __CANCEL__";
-    Failure::usage("no-intent", format!("{typed:?} is not an intent: use {all}"))
+    Failure::usage(Code::NoIntent, format!("{typed:?} is not an intent: use {all}"))
 }
 
 /// A task that is not there, or whose file cannot be read.

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::claim::{Lease, grant};
 use super::reap::{Orphans, Reaped, reap_from};
 use super::remote_claims::{Reach, drafted, publish};
-use super::{Claimed, Failure, FailureKind, Hint, Stop, Workspace};
+use super::{Claimed, Code, Failure, FailureKind, Hint, Stop, Workspace};
 use crate::board::{Board, Choice, Request, left_by};
 use crate::task::{StateName, TaskId};
 
@@ -44,9 +44,9 @@ fn role(ws: &Workspace, asked: &NextAsk) -> Result<Option<String>, Failure> {
     let names = || roles.iter().map(|role| role.name.as_str()).collect::<Vec<_>>().join(", ");
     if let Some(name) = &asked.role {
         let unknown = || match roles.is_empty() {
-            true => Failure::usage("unknown-role", format!("{name:?} is not a role: this board has none"))
-                .advice("leave `--role` out"),
-            false => Failure::usage("unknown-role", format!("{name:?} is not a role: use {}", names())),
+            true => Failure::usage(Code::UnknownRole, format!("{name:?} is not a role: this board has none"))
+                .hint(Hint::omit("--role", "on this board")),
+            false => Failure::usage(Code::UnknownRole, format!("{name:?} is not a role: use {}", names())),
         };
         return Ok(Some(ws.flow().role(name).ok_or_else(unknown)?.name.clone()));
     }
@@ -56,7 +56,8 @@ fn role(ws: &Workspace, asked: &NextAsk) -> Result<Option<String>, Failure> {
     let me = ws.me()?;
     let found = ws.flow().role_of(&me).map(|role| Some(role.name.clone()));
     found.ok_or_else(|| {
-        Failure::usage("no-role", format!("{me} has no role")).advice(format!("say `--role` with one of {}", names()))
+        Failure::usage(Code::NoRole, format!("{me} has no role"))
+            .hint(Hint::SayRole { roles: roles.iter().map(|role| role.name.clone()).collect() })
     })
 }
 
@@ -79,7 +80,7 @@ fn claim_next(ws: &Workspace, role: Option<&str>, reach: Reach) -> Result<Chosen
     if let (Some(own), Some(role)) = (ws.rules().role_of(&me), role)
         && own != role
     {
-        return Err(Failure::usage("not-your-role", format!("{me} has the role {own}, not {role}")));
+        return Err(Failure::usage(Code::NotYourRole, format!("{me} has the role {own}, not {role}")));
     }
     let choose = |board: &Board| board.choose(role, Some(&me), ws.rules()).ok_or_else(|| nothing(ws, board, role));
     // Where machines agree through a remote, it hears of the choice first.
@@ -97,7 +98,7 @@ fn claim_next(ws: &Workspace, role: Option<&str>, reach: Reach) -> Result<Chosen
         Some((id, published)) if id == choice.task => Some(published),
         // Something better has come up in between: that is for another time, this one is not ours to hold.
         Some(_) => {
-            return Err(Failure::new(FailureKind::Raced, "raced", "the board changed just now").hint(Hint::Retry));
+            return Err(Failure::new(FailureKind::Raced, Code::Raced, "the board changed just now").hint(Hint::Retry));
         }
         None => None,
     };
@@ -124,17 +125,17 @@ fn chosen(board: &Board, choice: Choice, role: Option<&str>, claim: Option<Claim
 
 fn nothing(ws: &Workspace, board: &Board, role: Option<&str>) -> Failure {
     let whom = role.map(|role| format!(" for {role}")).unwrap_or_default();
-    let failure = Failure::new(FailureKind::Nothing, "nothing-ready", format!("there is no work{whom} now"));
+    let failure = Failure::new(FailureKind::Nothing, Code::NothingReady, format!("there is no work{whom} now"));
     let failure = failure.hint(Hint::Ready);
     let (rules, role) = (ws.rules(), role.unwrap_or_default());
     let left = board.tasks().iter().filter_map(|task| left_by(task, rules));
     let mine: Vec<_> = left.filter(|(command, _)| command.is_for(role, rules.mode)).collect();
     match mine.first() {
-        Some((command, label)) => failure.advice(format!(
-            "{} left {} where they are: a person decides on those with the label {label}",
+        Some((command, label)) => failure.hint(Hint::step(format!(
+            "{} left {} for a person to decide: those with the label {label}",
             command.name,
             mine.len()
-        )),
+        ))),
         None => failure,
     }
 }
@@ -142,7 +143,9 @@ fn nothing(ws: &Workspace, board: &Board, role: Option<&str>) -> Failure {
 /// Waits until there is work, or a place for this worker, by watching the board; gives up after `limit`, or when told to.
 pub fn next_or_wait(ws: &Workspace, asked: &NextAsk, limit: SignedDuration, stop: &Stop) -> Result<Chosen, Failure> {
     super::wait::until(ws, limit, stop, || match next(ws, asked) {
-        Err(failure) if matches!(failure.code, "nothing-ready" | "role-full" | "raced" | "busy") => Err(Some(failure)),
+        Err(failure) if matches!(failure.code, Code::NothingReady | Code::RoleFull | Code::Raced | Code::Busy) => {
+            Err(Some(failure))
+        }
         other => Ok(other),
     })?
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Failure, Workspace};
+use super::{Code, Failure, Workspace};
 use crate::board::{Change, Op, Place};
 use crate::store::new_note;
 use crate::task::TaskId;
@@ -15,7 +15,7 @@ pub struct Noted {
 
 pub fn note(ws: &Workspace, id: &TaskId, text: &str) -> Result<Noted, Failure> {
     if text.trim().is_empty() {
-        return Err(Failure::usage("empty-note", "a note needs a text"));
+        return Err(Failure::usage(Code::EmptyNote, "a note needs a text"));
     }
     let lock = ws.lock()?;
     if !ws.store.exists(id) {

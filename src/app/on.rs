@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use super::trust::look_at_trust;
-use super::{Failure, Workspace};
+use super::{Code, Failure, Workspace};
 use crate::board::{Board, Event, EventKind, Via};
 use crate::config::{OnRule, Source};
 use crate::task::Task;
@@ -132,7 +132,7 @@ pub(super) fn check_rules(ws: &Workspace) -> Result<(), Failure> {
         rule.event.parse::<EventKind>()?;
         if let Some(field) = rule.when.keys().find(|field| !FIELDS.contains(&field.as_str())) {
             let message = format!("{}: a rule cannot ask for {field:?}: use {}", rule.source, FIELDS.join(", "));
-            return Err(Failure::usage("bad-rule", message));
+            return Err(Failure::usage(Code::BadRule, message));
         }
     }
     Ok(())

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::artifact::{linked, subject};
-use super::{Failure, Hint, Workspace};
+use super::{Code, Failure, Hint, Workspace};
 use crate::agent::document::{DocumentKind, Member, Phase, Subject, is_surely_name, phases};
 use crate::board::{Assignment, Board, Op, Refusal};
 use crate::task::{Key, Task, TaskId};
@@ -31,7 +31,7 @@ pub fn plan_sync(ws: &Workspace, id: &TaskId, dry_run: bool) -> Result<PlanSynce
     let subject = subject(ws, &board, DocumentKind::Plan, id)?;
     let path = linked(&board, DocumentKind::Plan, &subject).ok_or_else(|| unlinked(&subject.task))?;
     let text = ws.store.text_of(&ws.store.root().join(&path))?;
-    let text = text.ok_or_else(|| Failure::refused("missing-artifact", format!("{path} does not exist")))?;
+    let text = text.ok_or_else(|| Failure::refused(Code::MissingArtifact, format!("{path} does not exist")))?;
     let plan = Plan::read(&board, &subject, &path, &text)?;
     let wanted = plan.edges()?;
     let mut done = PlanSynced {
@@ -62,8 +62,7 @@ pub fn plan_sync(ws: &Workspace, id: &TaskId, dry_run: bool) -> Result<PlanSynce
 }
 
 fn unlinked(id: &TaskId) -> Failure {
-    Failure::refused("no-artifact", format!("{id} links no plan"))
-        .advice(format!("`ralph artifact new plan {id}` makes one, `ralph artifact link plan {id}` hands it in"))
+    Failure::refused(Code::NoArtifact, format!("{id} links no plan")).hint(Hint::artifact("plan", id))
 }
 
 struct Plan<'a> {
@@ -156,8 +155,11 @@ impl<'a> Plan<'a> {
     }
 
     fn wrong(&self, line: u32, message: String) -> Failure {
-        Failure::refused("bad-plan", format!("{}:{line}: {message}", self.path))
-            .hint(Hint::Edit { file: self.path.to_owned(), line })
+        Failure::refused(Code::BadPlan, format!("{}:{line}: {message}", self.path)).hint(Hint::Edit {
+            file: self.path.to_owned(),
+            line,
+            change: None,
+        })
     }
 
     /// A ring, at the line that closes it.
@@ -168,6 +170,6 @@ impl<'a> Plan<'a> {
         };
         let phase = self.phases.iter().find(of);
         let line = phase.map_or(1, |(phase, _)| phase.depends_line.unwrap_or(phase.line));
-        Failure { code: "cycle", ..self.wrong(line, refusal.to_string()) }
+        Failure { code: Code::Cycle, ..self.wrong(line, refusal.to_string()) }
     }
 }

@@ -8,7 +8,7 @@ use super::merge::refuse_unmergeable;
 use super::moves::{carry_out, missing};
 use super::sync::target::{Calm, Target};
 use super::worktree::{Place, main_branch, place};
-use super::{Failure, FailureKind, Hint, Workspace};
+use super::{Code, Failure, FailureKind, Hint, Workspace};
 use crate::board::{Admission, Board, Change, Goal, Links, Request};
 use crate::git::{Pushed, Upstream};
 use crate::github::{Client, GithubError, Head, Host, PullRequest, Wait};
@@ -73,7 +73,7 @@ pub fn pull_request(
     let client = target.client(ws, &calm)?;
     let head = client.pulls_of(&target.slug, &place.branch)?;
     if head.archived {
-        return Err(Failure::refused("unwritable", format!("{} is archived", target.slug)));
+        return Err(Failure::refused(Code::Unwritable, format!("{} is archived", target.slug)));
     }
     (tell.borrow_mut())(PrStep::Pushing(&place.branch));
     done.pushed = push(ws, &remote, &place.branch)?;
@@ -101,7 +101,7 @@ fn state_of(board: &Board, id: &TaskId) -> StateName {
 fn completing(ws: &Workspace, board: &Board, id: &TaskId, force: bool) -> Result<Option<Admission>, Failure> {
     let task = board.get(id).ok_or_else(|| missing(ws, board, id))?;
     if ws.flow().is_terminal(task.kind, &task.state) {
-        return Err(Failure::refused("finished", format!("{id} is {} already", task.state)));
+        return Err(Failure::refused(Code::Finished, format!("{id} is {} already", task.state)));
     }
     let Ok(command) = ws.flow().command(COMMAND) else { return Ok(None) };
     let goal = Goal::Intent(Intent::Complete);
@@ -123,10 +123,10 @@ fn push(ws: &Workspace, remote: &str, branch: &str) -> Result<bool, Failure> {
         Pushed::Same => Ok(false),
         Pushed::Behind => Err(Failure::new(
             FailureKind::Raced,
-            "behind",
+            Code::Behind,
             format!("{remote} has commits on {branch} that are not here"),
         )
-        .advice("bring them into the task's worktree first, with `git pull` there")),
+        .hint(Hint::shell("git pull", "in the worktree of the task, to merge them first"))),
     }
 }
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::artifact::subject;
 use super::worktree::{main_branch, place};
-use super::{Failure, Workspace};
+use super::{Code, Failure, Workspace};
 use crate::agent::document::{DocumentKind, DocumentName, Subject};
 use crate::agent::prompt::{About, Context, Fellow, History, Linked, Remark, Worktree, commands, embedded, render};
 use crate::board::{Board, Links};
@@ -34,7 +34,7 @@ pub fn prompt(ws: &Workspace, command: &str, id: &TaskId) -> Result<Prompt, Fail
     };
     let (Some(known), Some(text)) = (known, own.as_deref().or_else(|| embedded(command))) else {
         let all: Vec<&str> = commands().collect();
-        return Err(Failure::usage("no-prompt", format!("{command:?} has no prompt: use {}", all.join(", "))));
+        return Err(Failure::usage(Code::NoPrompt, format!("{command:?} has no prompt: use {}", all.join(", "))));
     };
     let context = context(ws, known, id)?;
     let template = own.is_some().then_some(file);

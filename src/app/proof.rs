@@ -5,7 +5,7 @@ use super::merge::refuse_unmergeable;
 use super::moves::missing;
 use super::worker::refuse_strays;
 use super::worktree::{main_branch, place};
-use super::{Failure, Workspace};
+use super::{Code, Failure, Hint, Workspace};
 use crate::agent::document::{DocumentKind, FrontMatter, Status, check, phases};
 use crate::board::{Board, Ending, Proof, Refusal};
 use crate::task::TaskId;
@@ -37,22 +37,23 @@ fn refuse_unwritten(
         return Err(Refusal::Lacks { task: subject.task, kind: kind.to_string() }.into());
     };
     let Some(text) = ws.store.text_of(&ws.store.root().join(&path))? else {
-        return Err(Failure::refused("missing-artifact", format!("the {kind} of {id}, {path}, does not exist"))
-            .advice("restore the file, or correct the link"));
+        return Err(Failure::refused(Code::MissingArtifact, format!("the {kind} of {id}, {path}, does not exist"))
+            .hint(Hint::step("restore the file, or correct the link")));
     };
     if let Some(finding) = check(kind, &text, &subject).first() {
         return Err(Failure::refused(
-            "unready-document",
+            Code::UnreadyDocument,
             format!("the {kind} of {id} is not complete: {path}:{finding}"),
         )
-        .advice(format!("`ralph artifact check {kind} {id}` shows what it lacks")));
+        .hint(Hint::CheckArtifact { kind: kind.to_string(), task: id.clone() }));
     }
     let status = FrontMatter::read(&text).get("status").and_then(Status::parse);
     let wanted = if ending == Ending::Complete { Status::Approved } else { Status::NeedsIteration };
     if kind == DocumentKind::Review && status != Some(wanted) {
         let message = format!("{path} says {}, which is not where this move leads", status.map_or("", Status::as_str));
-        let advice = "move the task where its review says: __COMPLETE__ if it is approved, else back to planning";
-        return Err(Failure::refused("other-verdict", message).advice(advice));
+        return Err(Failure::refused(Code::OtherVerdict, message).hint(Hint::step(
+            "follow the review: move the task to __COMPLETE__ if it is approved, else back to planning",
+        )));
     }
     Ok(())
 }
@@ -64,8 +65,11 @@ pub(super) fn refuse_unbuilt(ws: &Workspace, board: &Board, id: &TaskId) -> Resu
     }
     let place = place(ws, board, id)?;
     if ws.repository.worktree_at(&place.path)?.is_none_or(|there| there.missing) {
-        return Err(Failure::refused("no-worktree", format!("{id} has no worktree {}", ws.store.shown(&place.path)))
-            .advice(format!("`ralph worktree add {id}` makes it; work is committed there")));
+        return Err(Failure::refused(
+            Code::NoWorktree,
+            format!("{id} has no worktree {}", ws.store.shown(&place.path)),
+        )
+        .hint(Hint::Worktree { task: id.clone() }));
     }
     refuse_open_boxes(ws, board, id)?;
     refuse_unmergeable(ws, &place, &main_branch(ws))
@@ -79,5 +83,5 @@ fn refuse_open_boxes(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), F
     let text = ws.store.text_of(&ws.store.root().join(&path))?.unwrap_or_default();
     let Some(open) = phases(&text).into_iter().find(|phase| phase.done < phase.total) else { return Ok(()) };
     let message = format!("phase {} of the plan has boxes that are not ticked: {path}:{}", open.number, open.line);
-    Err(Failure::refused("open-boxes", message).advice("do what they say, and tick them: `- [x] …`"))
+    Err(Failure::refused(Code::OpenBoxes, message).hint(Hint::step("do what they say, then tick them")))
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Failure, FailureKind, Hint, Workspace};
+use super::{Code, Failure, FailureKind, Hint, Workspace};
 use crate::board::{Board, Claim, Request};
 use crate::store::BoardLock;
 use crate::task::{TaskId, Worker};
@@ -209,12 +209,14 @@ pub(super) fn publish(
         }
     }
     let message = "somebody else claims it again and again";
-    Err(Failure::new(FailureKind::Raced, "raced", message).hint(Hint::Retry))
+    Err(Failure::new(FailureKind::Raced, Code::Raced, message).hint(Hint::Retry))
 }
 
 fn unless_local(failure: Failure) -> Failure {
     match failure.code {
-        "offline" => failure.advice("`--local` claims it on this machine only, which is told at the next pull or push"),
+        Code::Offline => {
+            failure.hint(Hint::option("--local", "to claim it on this machine only, until the next pull or push"))
+        }
         _ => failure,
     }
 }
@@ -268,7 +270,7 @@ fn take_back(ws: &Workspace, remote: &str) -> Result<(), Failure> {
             ws.repository.fetch_claims(remote)?;
             if known(ws)? {
                 let message = format!("{remote} keeps the claim on {id}");
-                return Err(Failure::new(FailureKind::Offline, "denied", message));
+                return Err(Failure::new(FailureKind::Offline, Code::Denied, message));
             }
         }
         ws.store.forget_retired(&id, &object)?;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::claim::{Lease, give_up, grant};
 use super::next::as_reaped;
 use super::remote_claims::{Reach, drafted, publish, renew_remote};
-use super::{Claimed, Failure, FailureKind, Released, Workspace};
+use super::{Claimed, Code, Failure, FailureKind, Released, Workspace};
 use crate::board::{Board, Refusal, Request};
 use crate::store::{BoardLock, Hold};
 use crate::task::TaskId;
@@ -61,7 +61,7 @@ pub(super) fn refuse_running(ws: &Workspace, board: &Board, id: &TaskId) -> Resu
     }
     if ws.store.is_held(id) {
         let message = format!("a program that was run on {id} has handed it on and still runs");
-        return Err(Failure::new(FailureKind::Raced, "still-running", message).hint(super::Hint::Retry));
+        return Err(Failure::new(FailureKind::Raced, Code::StillRunning, message).hint(super::Hint::Retry));
     }
     Ok(())
 }
@@ -100,7 +100,7 @@ pub(super) fn spawn(
     }
     guard
         .spawn()
-        .map_err(|error| Failure::broken("cannot-start", format!("cannot start {:?}: {error}", program.join(" "))))
+        .map_err(|error| Failure::broken(Code::CannotStart, format!("cannot start {:?}: {error}", program.join(" "))))
 }
 
 /// Waits for the guard to hold the lock, still under the board's own: nobody may see the claim without it.
@@ -113,7 +113,7 @@ pub(super) fn once_held(ws: &Workspace, id: &TaskId, mut child: Child) -> Result
         }
         if start.elapsed() > Duration::from_secs(10) {
             let _ = child.kill().and_then(|()| child.wait());
-            return Err(Failure::broken("cannot-start", "the program's guard does not come up"));
+            return Err(Failure::broken(Code::CannotStart, "the program's guard does not come up"));
         }
         std::thread::sleep(Duration::from_micros(200));
     }
@@ -142,7 +142,7 @@ pub fn living_processes() -> Vec<(i32, i32)> {
 impl Running {
     /// Waits for the program to end. Other machines cannot see its lock, so that its lease is renewed for them.
     pub fn wait(&mut self, ws: &Workspace) -> Result<ExitStatus, Failure> {
-        let broken = |error| Failure::broken("wait", format!("cannot wait for the program: {error}"));
+        let broken = |error| Failure::broken(Code::Wait, format!("cannot wait for the program: {error}"));
         if !self.claimed.remote {
             return self.child.wait().map_err(broken);
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Failure, Workspace};
+use super::{Code, Failure, Hint, Workspace};
 use crate::fs;
 use crate::task::{StateName, TaskId, Worker};
 
@@ -169,7 +169,7 @@ pub fn find_run(ws: &Workspace, typed: &str) -> Result<Run, Failure> {
             0 | 1 => format!("there is no run {typed:?} here"),
             many => format!("{many} runs are called like {typed:?}"),
         };
-        Failure::refused("no-run", message).advice("`ralph runs ls` lists them")
+        Failure::refused(Code::NoRun, message).hint(Hint::run("runs ls", "to list the runs"))
     })
 }
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::moves::{Asked, move_with};
 use super::set::{SetDone, assignments, field_change};
-use super::{Failure, FieldChange, Moved, Seen, Workspace};
+use super::{Code, Failure, FieldChange, Hint, Moved, Seen, Workspace};
 use crate::task::TaskId;
 
 /// What is to be so afterwards.
@@ -43,7 +43,7 @@ pub fn save_over(ws: &Workspace, id: &TaskId, asked: &SaveAsk, seen: &Seen) -> R
     };
     if let Some(link) = fields.iter().find(|field| field.relinks()) {
         let message = format!("{} is not changed in one step with a move", link.key());
-        return Err(Failure::usage("links-apart", message).advice("set it first, then move the task"));
+        return Err(Failure::usage(Code::LinksApart, message).hint(Hint::step("set it first, then move the task")));
     }
     let before = super::set::changes(ws, id, &fields)?;
     let command = asked.command.as_deref();

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::view::{TaskView, views};
-use super::{Failure, Workspace};
+use super::{Code, Failure, Workspace};
 use crate::board::{Searched, Standings, score};
 
 #[derive(Debug, Serialize)]
@@ -18,7 +18,7 @@ pub struct Hit {
 pub fn search(ws: &Workspace, text: &str, all: bool, limit: usize) -> Result<Vec<Hit>, Failure> {
     let words: Vec<String> = text.to_lowercase().split_whitespace().map(str::to_owned).collect();
     if words.is_empty() {
-        return Err(Failure::usage("empty-search", "say what to search for"));
+        return Err(Failure::usage(Code::EmptySearch, "say what to search for"));
     }
     let board = ws.board()?;
     let mut found: Vec<(u32, usize, Option<String>)> = Vec::new();

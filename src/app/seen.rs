@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Failure, FailureKind, Workspace};
+use super::{Code, Failure, FailureKind, Hint, Workspace};
 use crate::task::{Key, TaskId};
 
 /// By key, as texts; sets with commas between their members, in any order.
@@ -27,8 +27,8 @@ impl Seen {
             };
             if compared(key, &now) != compared(key, was) {
                 let message = format!("the {key} of {id} has changed since you began");
-                return Err(Failure::new(FailureKind::Raced, "changed-since", message)
-                    .advice("copy what you wrote, look at what is there now, and save again"));
+                return Err(Failure::new(FailureKind::Raced, Code::ChangedSince, message)
+                    .hint(Hint::step("copy what you wrote, look at what is there now, and save again")));
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::layers::{board_config, user_config};
-use super::{Failure, Workspace};
+use super::{Code, Failure, Hint, Workspace};
 use crate::config::{Setting, Spec, check_assignment};
 use crate::fs;
 use crate::store::codec::Doc;
@@ -35,8 +35,10 @@ pub fn get_setting(ws: &Workspace, key: &str) -> Result<SettingView, Failure> {
 pub fn set_setting(ws: &Workspace, key: &str, value: &str, user: bool) -> Result<SettingView, Failure> {
     let spec = check_assignment(key, value)?;
     let path = if user {
-        user_config()
-            .ok_or_else(|| Failure::broken("no-home", "there is no folder for your settings").advice("set HOME"))?
+        user_config().ok_or_else(|| {
+            Failure::broken(Code::NoHome, "there is no folder for your settings")
+                .hint(Hint::variable("HOME", "to your home directory"))
+        })?
     } else {
         board_config(ws.store.root())
     };

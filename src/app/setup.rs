@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::batch::json_problem;
 use super::{Failure, Workspace};
 use crate::agent::claude;
 use crate::agent::json::{Step, add_member, push, remove, render};
@@ -128,16 +129,7 @@ fn merged(root: &Path, path: &str, how: SetUpHow, edit: Edit) -> Result<Option<P
 }
 
 fn broken(path: &str, error: &serde_json::Error) -> Failure {
-    let text = error.to_string();
-    let message = text.split(" at line ").next().unwrap_or_default().to_owned();
-    Problem {
-        file: path.to_owned(),
-        line: error.line() as u32,
-        column: error.column() as u32,
-        message,
-        hint: Some("nothing was written".into()),
-    }
-    .into()
+    json_problem(path, error).hint("correct the file first; nothing was written").into()
 }
 
 const HOOKS: Step<'static> = Step::Key("hooks");

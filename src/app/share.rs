@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::board_files::BoardFiles;
 use super::commit::{commit_board, is_board, is_ours};
-use super::{Failure, FailureKind, Hint, Workspace};
+use super::{Code, Failure, FailureKind, Hint, Workspace};
 use crate::git::{Landing, Prepared, Pushed, Style, Upstream};
 use crate::store::merge::Side;
 
@@ -36,7 +36,7 @@ pub fn pull(ws: &Workspace, remote: Option<&str>, take: Option<Side>) -> Result<
     let upstream = ws.repository.upstream(remote)?;
     if !ws.repository.fetch(&upstream)? {
         let message = format!("{} has no branch {} yet", upstream.remote, upstream.theirs);
-        return Err(Failure::refused("no-remote-branch", message).advice("`ralph push` or `git push` makes it"));
+        return Err(Failure::refused(Code::NoRemoteBranch, message).hint(Hint::run("push", "to create it")));
     }
     let shared = bring_in(ws, &upstream, take)?;
     super::remote_claims::publish_missing(ws)?;
@@ -65,7 +65,7 @@ pub fn push(ws: &Workspace, remote: Option<&str>, take: Option<Side>) -> Result<
         std::thread::sleep(Duration::from_millis(pause));
     }
     let message = format!("somebody else was quicker {TRIES} times in a row");
-    Err(Failure::new(FailureKind::Raced, "raced", message).hint(Hint::Retry))
+    Err(Failure::new(FailureKind::Raced, Code::Raced, message).hint(Hint::Retry))
 }
 
 impl Shared {
@@ -90,7 +90,7 @@ fn refuse_links(ws: &Workspace, landing: &Landing) -> Result<(), Failure> {
         return Ok(());
     }
     let message = format!("what comes in has links among the board's files: {}", some(&links));
-    Err(Failure::refused("links", message).advice("`git pull` brings them in, if you trust them"))
+    Err(Failure::refused(Code::Links, message).hint(Hint::shell("git pull", "to merge them, if you trust them")))
 }
 
 fn joined(before: Option<Shared>, mut now: Shared) -> Shared {
@@ -139,11 +139,14 @@ fn conflict(files: &BoardFiles, paths: &[String], upstream: &Upstream) -> Failur
     let code: Vec<&String> = paths.iter().filter(|path| !is_board(path)).collect();
     let shown: Vec<String> = paths.iter().map(|path| files.describe(path)).collect();
     let message = format!("both this clone and {} changed {}", upstream.remote, shown.join(", "));
-    let failure = Failure::refused("conflict", message);
+    let failure = Failure::refused(Code::Conflict, message);
     match code.is_empty() {
         true => failure
-            .advice("your own changes are committed, and nothing else has changed; `--take ours` or `--take theirs` settles exactly these"),
-        false => failure.advice("your own changes are committed, and nothing else has changed; `git pull` lets you settle it by hand"),
+            .hint(Hint::step("your own changes are committed; nothing else was changed"))
+            .hint(Hint::option("--take ours|theirs", "to resolve exactly these")),
+        false => failure
+            .hint(Hint::step("your own changes are committed; nothing else was changed"))
+            .hint(Hint::shell("git pull", "to resolve it by hand")),
     }
 }
 
@@ -178,7 +181,8 @@ fn refuse_others(ws: &Workspace, landing: &Landing, upstream: &Upstream) -> Resu
         return Ok(());
     }
     let message = format!("{}/{} brings more than the board: {}", upstream.remote, upstream.theirs, some(&others));
-    Err(Failure::refused("not-only-board", message).advice("`git pull` first: it merges the board, too"))
+    Err(Failure::refused(Code::NotOnlyBoard, message)
+        .hint(Hint::shell("git pull", "first; it merges the board as well")))
 }
 
 /// What goes out is the board's alone: a person publishes code, when it is ready.
@@ -197,5 +201,6 @@ fn refuse_code(ws: &Workspace, upstream: &Upstream, there: bool) -> Result<(), F
     }
     let message =
         format!("{} has more than the board that {} has not: {}", upstream.branch, upstream.remote, some(&others));
-    Err(Failure::refused("not-only-board", message).advice("`git push` first: it takes the board along"))
+    Err(Failure::refused(Code::NotOnlyBoard, message)
+        .hint(Hint::shell("git push", "first; it pushes the board as well")))
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::add::{Minted, NewTask, file};
 use super::admit::admit;
 use super::moves::{carry_out, missing};
-use super::{Failure, Workspace};
+use super::{Code, Failure, Hint, Workspace};
 use crate::board::{Assignment, Board, Change, Goal, Links, Place, Refusal, Request};
 use crate::task::{Estimate, Key, Kind, StateName, Task, TaskId, Value};
 use crate::workflow::Intent;
@@ -48,15 +48,16 @@ pub fn split(ws: &Workspace, id: &TaskId, rows: &[NewTask], atomic: bool) -> Res
 /// What can be said of the rows alone: each is a small task, and nothing but that.
 fn refuse_unfit_rows(rows: &[NewTask]) -> Result<(), Failure> {
     if rows.is_empty() {
-        return Err(Failure::usage("no-children", "there is no task to split into")
-            .advice("write [[task]] tables with title and estimate, or a JSON object with both per line"));
+        return Err(Failure::usage(Code::NoChildren, "there is no task to split into").hint(Hint::step(
+            "write [[task]] tables with a title and an estimate, or one JSON object with both per line",
+        )));
     }
     for (at, row) in rows.iter().enumerate() {
         let which = format!("task {} ({:?})", at + 1, row.title);
         if row.estimate.is_none_or(Estimate::is_oversized) {
             let size = row.estimate.map_or_else(|| "has no estimate".to_owned(), |size| format!("is of size {size}"));
-            return Err(Failure::usage("not-small", format!("{which} {size}: a part is XS or S"))
-                .advice("split it further, or hand the task to a person"));
+            return Err(Failure::usage(Code::NotSmall, format!("{which} {size}: a part is XS or S"))
+                .hint(Hint::step("split it further, or leave the task to a person")));
         }
         let set = [
             (row.kind.is_some_and(|kind| kind != Kind::Issue), "kind"),
@@ -66,10 +67,10 @@ fn refuse_unfit_rows(rows: &[NewTask]) -> Result<(), Failure> {
             (row.atomic, "atomic"),
         ];
         if let Some((_, key)) = set.iter().find(|(set, _)| *set) {
-            return Err(Failure::usage("fixed-key", format!("{which} has a {key}, which split gives it")));
+            return Err(Failure::usage(Code::FixedKey, format!("{which} has a {key}, which split gives it")));
         }
         if rows[..at].iter().any(|other| folded(&other.title) == folded(&row.title)) {
-            return Err(Failure::usage("same-title", format!("{which} is there twice")));
+            return Err(Failure::usage(Code::SameTitle, format!("{which} is there twice")));
         }
     }
     Ok(())
@@ -111,8 +112,8 @@ impl<'a> Family<'a> {
         }
         let id = &self.parent.id;
         let message = format!("{id} would have {all} children, and a task is split into {limit} at most");
-        Err(Failure::refused("too-many-children", message)
-            .advice(format!("`ralph note {id}` says why it needs more, `ralph escalate {id}` hands it to a person")))
+        Err(Failure::refused(Code::TooManyChildren, message)
+            .hint(Hint::run(&format!("escalate {id}"), "to leave it to a person")))
     }
 
     /// Every child, with what makes or updates it.

@@ -1,7 +1,7 @@
 //! What somebody shows to be let in over HTTP; for the web board one secret for each clone, kept where only its user
 //! reads it.
 
-use super::{Failure, Workspace};
+use super::{Code, Failure, Workspace};
 use crate::fs;
 
 /// The same after a restart, so that pages that are open go on. Who may read it may change the board's files anyway.
@@ -25,7 +25,7 @@ pub fn fresh_token() -> Result<String, Failure> {
     let mut bytes = [0_u8; LENGTH];
     let filled = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty());
     if filled != Ok(LENGTH) {
-        return Err(Failure::broken("no-random", "the system has no random bytes"));
+        return Err(Failure::broken(Code::NoRandom, "the system has no random bytes"));
     }
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::layers::user_config;
-use super::{Failure, Workspace};
+use super::{Code, Failure, Hint, Workspace};
 use crate::fs;
 use crate::store::BoardLock;
 
@@ -76,9 +76,9 @@ pub fn require_trust(ws: &Workspace) -> Result<(), Failure> {
     }
     let message =
         "the board wants to run programs, or to tell agents things, that nobody here has agreed to".to_owned();
-    let mut failure = Failure::refused("not-trusted", message);
+    let mut failure = Failure::refused(Code::NotTrusted, message);
     failure.causes = trust.programs;
-    Err(failure.advice("a person looks at them with `ralph trust`, and agrees or not"))
+    Err(failure.hint(Hint::Trust))
 }
 
 fn is_for(ws: &Workspace, agreement: &Agreement) -> bool {
@@ -86,8 +86,10 @@ fn is_for(ws: &Workspace, agreement: &Agreement) -> bool {
 }
 
 fn path() -> Result<PathBuf, Failure> {
-    let config = user_config()
-        .ok_or_else(|| Failure::broken("no-home", "there is no folder for what you trust").advice("set HOME"))?;
+    let config = user_config().ok_or_else(|| {
+        Failure::broken(Code::NoHome, "there is no folder for what you trust")
+            .hint(Hint::variable("HOME", "to your home directory"))
+    })?;
     Ok(config.with_file_name("trust.toml"))
 }
 
@@ -96,6 +98,6 @@ fn read() -> Result<Agreed, Failure> {
     let Some(text) = fs::read_text(&path)? else { return Ok(Agreed::default()) };
     toml::from_str(&text).map_err(|error| {
         let message = format!("{} cannot be read: {}", path.display(), error.message());
-        Failure::broken("unreadable-file", message).advice("move it away, then agree again")
+        Failure::broken(Code::UnreadableFile, message).hint(Hint::step("move it away, then approve the programs again"))
     })
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use jiff::SignedDuration;
 use serde::Serialize;
 
-use super::{Failure, FailureKind, Stop, Workspace};
+use super::{Code, Failure, FailureKind, Stop, Workspace};
 use crate::board::{Board, Standings};
 use crate::fs;
 use crate::task::{StateName, TaskId};
@@ -86,7 +86,7 @@ pub(super) fn until<T>(
             ws.look_for_claims();
         }
         if stop.soon() {
-            return Err(Failure::new(FailureKind::Raced, "stopped", "nobody waits for it any more"));
+            return Err(Failure::new(FailureKind::Raced, Code::Stopped, "nobody waits for it any more"));
         }
         let last = match ask() {
             Ok(answer) => return Ok(answer),
@@ -94,7 +94,7 @@ pub(super) fn until<T>(
         };
         let left = end.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            let late = || Failure::new(FailureKind::Nothing, "timeout", "it did not come about in time");
+            let late = || Failure::new(FailureKind::Nothing, Code::Timeout, "it did not come about in time");
             return Err(last.unwrap_or_else(late));
         }
         // No file tells of what happens on a remote.

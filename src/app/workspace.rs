@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
-use super::Failure;
 use super::board_files::BoardFiles;
 use super::holds::{Session, TakenFor};
 use super::layers::{layered, rules, workflow};
 use super::past::Past;
+use super::{Code, Failure, Hint};
 use crate::board::{Actor, ActorKind, Board, Claim, Named, Op, Refusal, Rules, resolve};
 use crate::config::Settings;
 use crate::git::Repository;
@@ -78,7 +78,7 @@ impl Workspace {
             return Ok(ws);
         }
         let message = format!("there is no board in {}", ws.store.root().display());
-        Err(Failure::broken("no-board", message).hint(super::Hint::Init))
+        Err(Failure::broken(Code::NoBoard, message).hint(Hint::Init))
     }
 
     /// The repository alone, for `init`.
@@ -90,7 +90,7 @@ impl Workspace {
             start
         };
         if options.board.is_some() && !start.is_dir() {
-            return Err(Failure::broken("no-board", format!("{} is not a folder", start.display())));
+            return Err(Failure::broken(Code::NoBoard, format!("{} is not a folder", start.display())));
         }
         let repository = match options.board {
             Some(_) => Repository::at(start)?,
@@ -199,9 +199,7 @@ impl Workspace {
     /// Who acts: `--as`, else `RALPH_WORKER`, else git's user.
     pub fn me(&self) -> Result<Worker, Failure> {
         let name = self.named().or_else(|| self.repository.user_name());
-        let name = name.ok_or_else(|| {
-            Failure::usage("nobody", "who are you?").advice("say `--as NAME`, set RALPH_WORKER, or set git's user.name")
-        })?;
+        let name = name.ok_or_else(|| Failure::usage(Code::Nobody, "no worker name is set").hint(Hint::SayWho))?;
         Ok(Worker::new(name)?)
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{Failure, Workspace};
+use super::{Code, Failure, Hint, Workspace};
 use crate::board::{Board, Links};
 use crate::config::Source;
 use crate::git::{Distance, Worktree};
@@ -76,12 +76,13 @@ pub(super) fn place(ws: &Workspace, board: &Board, id: &TaskId) -> Result<Place,
     let folder = ws.store.root().join("worktrees");
     if folder.is_symlink() {
         let message = format!("{} is a link, and worktrees are made inside the repository", folder.display());
-        return Err(Failure::refused("escapes", message).advice("put a folder in its place"));
+        return Err(Failure::refused(Code::Escapes, message).hint(Hint::step("replace it with a folder")));
     }
     let name = name(ws, task);
     let path = folder.join(&name);
     if path.is_symlink() {
-        return Err(Failure::refused("escapes", format!("{} is a link", path.display())).advice("take the link away"));
+        return Err(Failure::refused(Code::Escapes, format!("{} is a link", path.display()))
+            .hint(Hint::step("remove the link")));
     }
     Ok(Place { task: task.id.clone(), path, branch: format!("feature/{name}") })
 }
@@ -115,7 +116,7 @@ pub fn add_worktree(ws: &Workspace, id: &TaskId, start: &Start) -> Result<Worktr
     }
     if place.path.exists() && std::fs::read_dir(&place.path).is_ok_and(|mut entries| entries.next().is_some()) {
         let message = format!("{} is in the way: it is no worktree, and not empty", ws.store.shown(&place.path));
-        return Err(Failure::refused("in-the-way", message).advice("move it away"));
+        return Err(Failure::refused(Code::InTheWay, message).hint(Hint::step("move it away")));
     }
     let begin = if let Start::Revision(typed) = start { ws.repository.typed(typed)? } else { from.clone() };
     ws.repository.refuse_unsupported(if ws.repository.has_branch(&place.branch) { &place.branch } else { &begin })?;
@@ -129,7 +130,7 @@ pub fn add_worktree(ws: &Workspace, id: &TaskId, start: &Start) -> Result<Worktr
 fn wrong_branch(place: &Place, there: &Worktree) -> Failure {
     let on = there.branch.as_ref().map_or_else(|| "a detached HEAD".to_owned(), |branch| format!("branch {branch}"));
     let message = format!("{} is there, on {on} instead of {}", place.path.display(), place.branch);
-    Failure::refused("wrong-branch", message).advice("switch it back, or remove that worktree")
+    Failure::refused(Code::WrongBranch, message).hint(Hint::step("switch it back, or remove that worktree"))
 }
 
 fn revision(ws: &Workspace, board: &Board, id: &TaskId, start: &Start) -> Result<String, Failure> {
@@ -141,7 +142,10 @@ fn revision(ws: &Workspace, board: &Board, id: &TaskId, start: &Start) -> Result
                 return Ok(main);
             }
             let message = format!("there is no branch {main:?} with a commit to start from");
-            Err(Failure::refused("no-main", message).advice("commit something, set `git.main`, or say `--from`"))
+            Err(Failure::refused(Code::NoMain, message)
+                .hint(Hint::step("commit something first"))
+                .hint(Hint::set("git.main", "BRANCH", "to use another branch"))
+                .hint(Hint::option("--from REVISION", "to start somewhere else")))
         }
         Start::Predecessor => predecessor(ws, board, id),
     }
@@ -155,10 +159,12 @@ fn predecessor(ws: &Workspace, board: &Board, id: &TaskId) -> Result<String, Fai
     let found: Vec<String> = branches.filter(|branch| ws.repository.has_branch(branch)).collect();
     match found.as_slice() {
         [one] => Ok(one.clone()),
-        [] => Err(Failure::refused("no-predecessor", format!("{id} waits for nothing that has a branch"))
-            .advice("leave `--stack` out")),
-        many => Err(Failure::refused("many-predecessors", format!("{id} could be stacked on {}", many.join(" or ")))
-            .advice("name one with `--from`")),
+        [] => Err(Failure::refused(Code::NoPredecessor, format!("{id} waits for nothing that has a branch"))
+            .hint(Hint::omit("--stack", "to start from the main branch"))),
+        many => {
+            Err(Failure::refused(Code::ManyPredecessors, format!("{id} could be stacked on {}", many.join(" or ")))
+                .hint(Hint::option("--from BRANCH", "to choose one")))
+        }
     }
 }
 
@@ -174,8 +180,7 @@ pub fn worktree_path(ws: &Workspace, id: &TaskId) -> Result<PathBuf, Failure> {
     if there {
         return Ok(place.path);
     }
-    Err(Failure::refused("no-worktree", format!("{id} has no worktree"))
-        .advice(format!("`ralph worktree add {id}` makes one")))
+    Err(Failure::refused(Code::NoWorktree, format!("{id} has no worktree")).hint(Hint::Worktree { task: id.clone() }))
 }
 
 /// Every linked worktree, with the task that it belongs to.
@@ -211,14 +216,15 @@ pub(super) fn task_of<'b>(board: &'b Board, worktree: &Worktree) -> Option<&'b T
 pub fn remove_worktree(ws: &Workspace, id: &TaskId, force: bool) -> Result<WorktreeRemoved, Failure> {
     let _lock = lock(ws)?;
     let place = place(ws, &ws.family(id)?, id)?;
-    let none = || Failure::refused("no-worktree", format!("{id} has no worktree"));
+    let none = || Failure::refused(Code::NoWorktree, format!("{id} has no worktree"));
     let worktree = ws.repository.worktree_at(&place.path)?.ok_or_else(none)?;
     let keeps = ws.repository.keeps(&worktree, &main_branch(ws))?;
     if !keeps.is_empty() && !force {
         let reasons: Vec<String> = keeps.iter().map(ToString::to_string).collect();
         let message = format!("{} stays: {}", ws.store.shown(&place.path), reasons.join("; "));
-        return Err(Failure::refused("would-lose", message)
-            .advice("commit, merge or push what is there; `--force` throws it away"));
+        return Err(Failure::refused(Code::WouldLose, message)
+            .hint(Hint::step("commit, merge or push what is there"))
+            .hint(Hint::option("--force", "to discard it")));
     }
     take_away(
         ws,

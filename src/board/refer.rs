@@ -2,7 +2,7 @@
 
 use crate::task::TaskId;
 
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Candidate {
     pub id: TaskId,
     pub title: String,

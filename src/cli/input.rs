@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 
 use super::args::TextArgs;
 use super::editor::{self, Typed};
-use crate::app::Failure;
+use crate::app::{Code, Failure, Hint};
 use crate::config::duration;
 use crate::fs;
 
@@ -22,7 +22,8 @@ pub fn read(path: &Path) -> Result<String, Failure> {
     }
     let text = fs::read_text(path)?;
     let text = text.ok_or_else(|| {
-        Failure::usage("no-file", format!("there is no file {}", path.display())).advice("`-` reads standard input")
+        Failure::usage(Code::NoFile, format!("there is no file {}", path.display()))
+            .hint(Hint::option("-", "to read standard input"))
     });
     text.map(|text| text.replace("\r\n", "\n"))
 }
@@ -31,7 +32,7 @@ fn stdin() -> Result<String, Failure> {
     let mut text = String::new();
     match std::io::stdin().read_to_string(&mut text) {
         Ok(_) => Ok(text.replace("\r\n", "\n")),
-        Err(error) => Err(Failure::broken("io", format!("cannot read standard input: {error}"))),
+        Err(error) => Err(Failure::broken(Code::Io, format!("cannot read standard input: {error}"))),
     }
 }
 
@@ -50,7 +51,9 @@ impl TextArgs {
 pub fn text_or_editor(words: &[String], text: &TextArgs, what: &str) -> Result<Typed, Failure> {
     let given = text.given()?;
     match (words.is_empty(), given) {
-        (false, Some(_)) => Err(Failure::usage("two-texts", "there are two texts: words, and --body or --body-file")),
+        (false, Some(_)) => {
+            Err(Failure::usage(Code::TwoTexts, "there are two texts: words, and --body or --body-file"))
+        }
         (false, None) => Ok(Typed::plain(words.join(" "))),
         (true, Some(given)) => Ok(Typed::plain(given)),
         (true, None) if std::io::stdin().is_terminal() => editor::compose(what),

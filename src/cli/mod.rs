@@ -9,6 +9,7 @@ mod live;
 mod out;
 mod style;
 mod table;
+mod usage;
 mod words;
 
 use std::cell::RefCell;
@@ -18,7 +19,7 @@ use std::rc::Rc;
 
 use clap::Parser as _;
 
-use crate::app::{Failure, FailureKind, Options, Workspace};
+use crate::app::{Code, Failure, FailureKind, Options, Workspace};
 use crate::task::Problem;
 use args::Cli;
 use out::Out;
@@ -49,7 +50,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         out.failure(failure);
     }
     out.problems(&session.seen.borrow());
-    let unwritten = out.unwritten().filter(|_| answer.is_ok()).map(|message| Failure::broken("io", message));
+    let unwritten = out.unwritten().filter(|_| answer.is_ok()).map(|message| Failure::broken(Code::Io, message));
     if let Some(failure) = &unwritten {
         out.failure(failure);
         return ExitCode::from(code(failure.kind));
@@ -69,10 +70,7 @@ fn misused(error: &clap::Error, json: bool) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if json {
-        let text = anstream::adapter::strip_str(&error.render().to_string()).to_string();
-        let (message, rest) = text.trim().trim_start_matches("error: ").split_once('\n').unwrap_or((text.trim(), ""));
-        let failure = Failure::usage("usage", message).advice(rest.split_whitespace().collect::<Vec<_>>().join(" "));
-        let document = serde_json::json!({ "error": failure });
+        let document = serde_json::json!({ "error": usage::failure(error) });
         let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{document}\n"));
     } else {
         let _ = error.print();

@@ -7,24 +7,13 @@ use crate::task::Value;
 
 pub use crate::app::{ago, span};
 
-/// The next step as commands of this program; never one that destroys something.
+/// The next step as commands of this program.
 pub fn hint(hint: &Hint) -> Vec<String> {
     match hint {
-        Hint::Init => vec!["`ralph init` makes one".into()],
-        Hint::GitInit => vec!["`ralph init --git` makes a repository and a board here".into()],
         Hint::DidYouMean { candidates } => {
             candidates.iter().map(|found| format!("did you mean {} ({})?", found.id, cut(&found.title, 60))).collect()
         }
-        Hint::Edit { file, line } if *line > 0 => vec![format!("open {file} at line {line}")],
-        Hint::Edit { file, .. } => vec![format!("open {file}")],
-        Hint::Retry => vec!["try again".into()],
-        Hint::List => vec!["`ralph task ls` shows what there is".into()],
-        Hint::Ready => vec!["`ralph next --wait 10m` waits for some; `ralph status` shows what is in the way".into()],
-        Hint::Workflow => vec!["`ralph workflow` shows which moves there are".into()],
-        Hint::Wait { task } => vec![format!("`ralph wait {task} --until free` waits for it")],
-        Hint::Why { task } => vec![format!("`ralph why {task}` shows the chain")],
-        Hint::Claim { task, command } => vec![format!("`ralph claim {task} --for {command}` takes it")],
-        Hint::Advice { text } => vec![text.clone()],
+        other => other.for_shell(),
     }
 }
 

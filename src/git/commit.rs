@@ -12,6 +12,7 @@ use gix::refs::transaction::{PreviousValue, RefEdit};
 use super::index::{self, Entries, IndexLock};
 use super::program;
 use super::repository::{GitError, Repository, other};
+use super::said::said_by_signer;
 
 /// Hooks that belong to a commit; gix runs none, so with one of them the commit is git's.
 const HOOKS: [&str; 4] = ["pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"];
@@ -202,12 +203,6 @@ pub(super) fn new_commit(
         None => commit,
     };
     Ok(repo.write_object(commit).map_err(|e| other(doing, &e))?.detach())
-}
-
-/// The signing program's own words, out of all that is told about it.
-fn said_by_signer(error: &str) -> String {
-    let words = error.split_once("stderr=\"").map(|(_, rest)| rest.trim_end_matches('"'));
-    words.map_or_else(|| error.to_owned(), |words| words.replace("\\n", "; ").trim_end_matches("; ").to_owned())
 }
 
 pub(super) fn mode_of(kind: EntryKind) -> Mode {

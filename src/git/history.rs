@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use gix::bstr::ByteSlice as _;
 use gix::objs::FindExt as _;
 
 use super::repository::{GitError, Repository, other};
@@ -90,7 +91,7 @@ impl Repository {
         let prefix = format!("{folder}/");
         let entries = index.prefixed_entries(prefix.as_str().into()).unwrap_or_default();
         let backing = index.path_backing();
-        let name = |path: &gix::bstr::BStr| path.to_string().trim_start_matches(&prefix).to_owned();
+        let name = |path: &gix::bstr::BStr| path.to_str_lossy().trim_start_matches(&prefix).to_owned();
         Ok(entries.iter().map(|entry| (name(entry.path_in(backing)), entry.id.to_string())).collect())
     }
 

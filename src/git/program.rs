@@ -5,30 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::repository::{GitError, Repository, other};
-
-/// What git said, and how it ended.
-pub(super) struct Said {
-    pub stdout: String,
-    pub stderr: String,
-    pub ok: bool,
-}
-
-impl Said {
-    /// The last line that says something, without git's own prefix.
-    pub fn reason(&self) -> String {
-        let mut lines = self.stderr.lines().map(str::trim).filter(|line| !line.is_empty());
-        let telling = lines.clone().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
-        // What ssh says is why git could not read.
-        let ssh = lines.clone().find(|line| line.starts_with("ssh: ") || line.contains("Permission denied"));
-        let telling = if telling.is_some_and(|line| line.contains("Could not read from remote")) {
-            ssh.or(telling)
-        } else {
-            telling
-        };
-        let line = telling.or_else(|| lines.next_back()).unwrap_or("a hook refused, and gave no reason");
-        line.trim_start_matches("fatal:").trim_start_matches("error:").trim().to_owned()
-    }
-}
+use super::said::Said;
 
 /// What git puts into the environment of its hooks; it would lead the git that we start astray.
 const HOOK_ENVIRONMENT: [&str; 6] =

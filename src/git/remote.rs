@@ -2,8 +2,9 @@
 
 use gix::bstr::ByteSlice as _;
 
-use super::program::{self, Said};
+use super::program;
 use super::repository::{GitError, Repository, other};
+use super::said::{Refused, Said, Trouble};
 
 /// Where the branch of the main worktree goes to and comes from.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -83,7 +84,7 @@ impl Repository {
         if said.ok {
             return Ok(true);
         }
-        if said.stderr.contains("couldn't find remote ref") {
+        if said.trouble() == Trouble::NoRemoteRef {
             return Ok(false);
         }
         Err(unreachable(&upstream.remote, &said))
@@ -96,7 +97,7 @@ impl Repository {
             let same = said.stdout.lines().any(|line| line.starts_with('='));
             return Ok(if same { Pushed::Same } else { Pushed::Done });
         }
-        match refused(&said) {
+        match said.refused() {
             Some(Refused::Behind) => Ok(Pushed::Behind),
             Some(Refused::Denied(message)) => Err(GitError::Denied { remote: upstream.remote.clone(), message }),
             None => Err(unreachable(&upstream.remote, &said)),
@@ -117,10 +118,10 @@ impl Repository {
         let lease = format!("--force-with-lease=refs/heads/{branch}:{tip}");
         let said =
             self.ask(remote, &["push", "--porcelain", "--no-verify", &lease], &[&format!(":refs/heads/{branch}")])?;
-        if said.ok || said.stderr.contains("remote ref does not exist") {
+        if said.ok || said.trouble() == Trouble::NoRemoteRef {
             return Ok(said.ok);
         }
-        match refused(&said) {
+        match said.refused() {
             Some(Refused::Behind) => Ok(false),
             Some(Refused::Denied(message)) => Err(GitError::Denied { remote: remote.to_owned(), message }),
             None => Err(unreachable(remote, &said)),
@@ -181,10 +182,10 @@ impl Repository {
             self.keep_claim(remote, task, text.map(|_| object.as_str()))?;
             return Ok(Some(object));
         }
-        match refused(&said) {
+        match said.refused() {
             Some(Refused::Behind) => Ok(None),
             Some(Refused::Denied(message)) => Err(GitError::Denied { remote: remote.to_owned(), message }),
-            None if said.ok || said.stderr.contains("remote ref does not exist") => Ok(None),
+            None if said.ok || said.trouble() == Trouble::NoRemoteRef => Ok(None),
             None => Err(unreachable(remote, &said)),
         }
     }
@@ -244,7 +245,7 @@ impl Repository {
             program::run(&mut git, b"")
         };
         let said = run()?;
-        if !said.ok && said.stderr.contains("File exists") && self.clear_left() { run() } else { Ok(said) }
+        if said.met_a_lock_file() && self.clear_left() { run() } else { Ok(said) }
     }
 }
 
@@ -252,38 +253,10 @@ fn cached(remote: &str) -> String {
     format!("refs/ralph/remotes/{remote}/claims")
 }
 
-enum Refused {
-    Behind,
-    Denied(String),
-}
-
-/// Why a remote did not take a reference, if it is that.
-fn refused(said: &Said) -> Option<Refused> {
-    let Some(line) = said.stdout.lines().find(|line| line.starts_with('!')) else {
-        // The user's own hook said no before anything was asked of the remote.
-        let hook = said.stderr.contains("failed to push some refs");
-        return hook.then(|| Refused::Denied(told(said, "your pre-push hook refuses")));
-    };
-    let behind = ["[rejected]", "cannot lock ref", "failed to update ref", "incorrect old value", "atomic transaction"];
-    // Somebody took it away at the same instant.
-    if behind.iter().any(|word| line.contains(word)) || said.stderr.contains("cannot lock ref") {
-        return Some(Refused::Behind);
-    }
-    Some(Refused::Denied(told(said, line.rsplit('\t').next().unwrap_or(line))))
-}
-
-/// What the hook of either side says, behind what git makes of it.
-fn told(said: &Said, reason: &str) -> String {
-    let noise = |line: &&str| !["error:", "fatal:", "To ", "hint:"].iter().any(|start| line.starts_with(start));
-    let lines = said.stderr.lines().map(|line| line.trim_start_matches("remote:").trim());
-    let words: Vec<&str> = lines.filter(|line| !line.is_empty()).filter(noise).take(5).collect();
-    if words.is_empty() { reason.to_owned() } else { format!("{reason}: {}", words.join("; ")) }
-}
-
 /// No answer, or one that git could not use; a reference here that somebody holds is not the remote's fault.
 fn unreachable(remote: &str, said: &Said) -> GitError {
-    match said.stderr.contains("cannot lock ref") {
-        true => other("note what the remote has", &said.reason()),
-        false => GitError::Remote { remote: remote.to_owned(), message: said.reason() },
+    match said.trouble() {
+        Trouble::RefBusy => other("note what the remote has", &said.reason()),
+        _ => GitError::Remote { remote: remote.to_owned(), message: said.reason() },
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::error::is_secondary;
 use super::host::is_loopback;
-use super::{ApiError, GithubError, Token};
+use super::{ApiError, GithubError, Token, unanswered};
 
 /// What a request does, and therefore whether it may be repeated when its outcome is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -195,7 +195,10 @@ impl<'a> Client<'a> {
         if effect != Effect::Read {
             self.last_write.set(Some((Instant::now(), effect)));
         }
-        let mut reply = sent.map_err(|error| self.unreachable(&error, effect))?;
+        let mut reply = sent.map_err(|error| {
+            let text = self.token.redact(&error.to_string());
+            unanswered::classify(&error, effect, text)
+        })?;
         let head = Head::of(&reply);
         self.server_now.set(head.date.or(self.server_now.get()));
         if head.scopes.is_some() {
@@ -203,26 +206,8 @@ impl<'a> Client<'a> {
         }
         let text = reply.body_mut().with_config().limit(64 << 20).read_to_string();
         let text =
-            text.map_err(|error| GithubError::Outage(self.token.redact(&format!("its answer broke off: {error}"))))?;
+            text.map_err(|error| GithubError::Outage(self.token.redact(&format!("the answer broke off: {error}"))))?;
         head.judge(&self.token.redact(&text), effect)
-    }
-
-    /// Nothing reached GitHub only where no connection was made.
-    fn unreachable(&self, error: &ureq::Error, effect: Effect) -> GithubError {
-        let text = self.token.redact(&error.to_string());
-        let refused = match error {
-            ureq::Error::HostNotFound | ureq::Error::ConnectionFailed | ureq::Error::InvalidProxyUrl => true,
-            ureq::Error::Timeout(timeout) => {
-                timeout.to_string().contains("connect") || timeout.to_string().contains("resolve")
-            }
-            ureq::Error::Io(error) => error.kind() == std::io::ErrorKind::ConnectionRefused,
-            ureq::Error::Tls(_) | ureq::Error::Rustls(_) => true,
-            _ => false,
-        };
-        match (refused, effect) {
-            (false, Effect::Create) => GithubError::Ambiguous(text),
-            _ => GithubError::Unreachable(text),
-        }
     }
 
     /// Gives GitHub time for what it has just been told.
@@ -313,9 +298,9 @@ impl Head {
                 return Err(GithubError::Forbidden(told("the organization wants single sign-on for this token")));
             }
             403 => return Err(GithubError::Forbidden(told("no reason was given"))),
-            status @ 500.. => return Err(GithubError::Outage(told(&format!("it answers {status}")))),
+            status @ 500.. => return Err(GithubError::Outage(told(&format!("status {status}")))),
             200 => {}
-            status => return Err(GithubError::Refused(told(&format!("it answers {status}")))),
+            status => return Err(GithubError::Refused(told(&format!("status {status}")))),
         }
         let Some(Value::Object(mut body)) = body else {
             return Err(GithubError::Odd(format!("it is no JSON{}", self.request)));
@@ -377,7 +362,7 @@ mod tests {
             head.judge(text, Effect::Read).map(|_| ()).map_err(|error| error.to_string()).unwrap_err()
         };
         assert!(says(head(401), r#"{"message":"Bad credentials"}"#).contains("does not take the token"));
-        assert!(says(head(502), "<html>").contains("it answers 502"));
+        assert!(says(head(502), "<html>").contains("status 502"));
         assert!(says(head(403), r#"{"message":"You have exceeded a secondary rate limit."}"#).contains("secondary"));
         assert!(says(head(403), r#"{"message":"Resource protected"}"#).contains("forbids"));
         assert!(says(head(200), r#"{"data":{"#).contains("no JSON"));

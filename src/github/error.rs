@@ -18,7 +18,9 @@ pub enum GithubError {
     Forbidden(String),
     #[error("GitHub cannot be reached: {0}")]
     Unreachable(String),
-    #[error("GitHub is not well: {0}")]
+    #[error("the certificate of GitHub is not trusted: {0}")]
+    Untrusted(String),
+    #[error("GitHub returned an error: {0}")]
     Outage(String),
     #[error("GitHub's limit is reached: {reason}")]
     Limited { reason: String, seconds: u64 },
@@ -26,6 +28,9 @@ pub enum GithubError {
     NotFound(String),
     #[error("whether GitHub did it is not known: {0}")]
     Ambiguous(String),
+    /// A merge that is worth another try.
+    #[error("GitHub refuses: {0}")]
+    BaseMoved(String),
     #[error("GitHub refuses: {0}")]
     Refused(String),
     #[error("GitHub's answer is not what was asked for: {0}")]
@@ -82,6 +87,9 @@ pub(super) fn is_secondary(message: &str) -> bool {
     text.contains("secondary rate limit") || text.contains("submitted too quickly") || text.contains("abuse detection")
 }
 
+/// GitHub has no type for it.
+const BASE_MOVED: &str = "Base branch was modified";
+
 impl From<&ApiError> for GithubError {
     fn from(error: &ApiError) -> Self {
         let message = error.message.clone();
@@ -89,6 +97,7 @@ impl From<&ApiError> for GithubError {
             Some("INSUFFICIENT_SCOPES") => Self::Scopes { wanted: scopes_in(&message), message },
             Some("FORBIDDEN") => Self::Forbidden(message),
             Some("NOT_FOUND") => Self::NotFound(message),
+            _ if message.contains(BASE_MOVED) => Self::BaseMoved(message),
             _ => Self::Refused(message),
         }
     }

@@ -15,6 +15,7 @@ mod pull_request;
 mod reading;
 mod state;
 mod token;
+mod unanswered;
 mod writing;
 
 pub use answer::{Label, Node};

@@ -9,8 +9,7 @@ use rmcp::RoleServer;
 use rmcp::model::{Implementation, JsonObject};
 use rmcp::service::RequestContext;
 
-use super::reply::Refused;
-use crate::app::{Acts, Failure, Holds, Options, Session, Stop, TakenFor, Workspace, acting};
+use crate::app::{Acts, Code, Failure, Hint, Holds, Options, Session, Stop, TakenFor, Workspace, acting};
 use crate::task::TaskId;
 
 /// The header by which a client over HTTP says who it is.
@@ -88,8 +87,8 @@ impl Caller {
         let header = parts.and_then(|parts| header(parts, HEADER)).map(str::to_owned);
         match (asked.map(str::trim).filter(|name| !name.is_empty()), pinned.or(header)) {
             (Some(asked), Some(own)) if asked != own => {
-                Err(Failure::refused("not-you", format!("this server acts as {own}, not as {asked}"))
-                    .advice("leave `as` out"))
+                Err(Failure::refused(Code::NotYou, format!("this server acts as {own}, not as {asked}"))
+                    .hint(Hint::step("leave as out")))
             }
             (Some(name), _) => Ok(Who::Named(name.to_owned())),
             (None, Some(own)) => Ok(Who::Named(own)),
@@ -176,13 +175,12 @@ impl Call<'_> {
     pub fn refuse_reader(&self, what: &str) -> Result<(), Failure> {
         if self.caller.read_only {
             let message = format!("{what} changes the board, and this server only reads");
-            return Err(
-                Failure::refused("read-only", message).advice("look with get, list, status, or next with claim: false")
-            );
+            return Err(Failure::refused(Code::ReadOnly, message)
+                .hint(Hint::step("only get, list, status, and next with claim: false are allowed")));
         }
         if *self.who == Who::Nobody {
-            let how = format!("send the header `{HEADER}: NAME`, or give `as`");
-            return Err(Failure::usage("nobody", "who are you?").advice(how));
+            let header = Hint::step(format!("send the header {HEADER}: NAME"));
+            return Err(Failure::usage(Code::Nobody, "no worker name is set").hint(header).hint(Hint::SayWho));
         }
         self.changes.set(true);
         Ok(())
@@ -260,7 +258,7 @@ pub fn arguments<A: serde::de::DeserializeOwned>(given: JsonObject) -> Result<A,
     serde_path_to_error::deserialize(value).map_err(|error| {
         let (path, inner) = (error.path().to_string(), error.inner().to_string());
         let message = if path == "." { inner } else { format!("{path}: {inner}") };
-        Failure::usage(Refused::BAD_ARGUMENTS, message)
+        Failure::usage(Code::BadArguments, message)
     })
 }
 

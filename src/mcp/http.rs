@@ -14,17 +14,17 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio::net::TcpListener;
 
 use super::server::Server;
-use crate::app::{Failure, fresh_token, is_same_token};
+use crate::app::{Code, Failure, Hint, fresh_token, is_same_token};
 
 /// Where a person may put the token, so that clients keep it when the server starts anew.
 pub const TOKEN: &str = "RALPH_MCP_TOKEN";
 
 pub async fn serve(server: &Server, address: SocketAddr, tell: &dyn Fn(&str)) -> Result<(), Failure> {
     if !address.ip().is_loopback() {
-        return Err(Failure::usage("not-loopback", format!("{address} can be reached from other machines"))
-            .advice("use 127.0.0.1:PORT"));
+        return Err(Failure::usage(Code::NotLoopback, format!("{address} can be reached from other machines"))
+            .hint(Hint::step("use 127.0.0.1:PORT")));
     }
-    let cannot = |error: std::io::Error| Failure::broken("io", format!("cannot listen on {address}: {error}"));
+    let cannot = |error: std::io::Error| Failure::broken(Code::Io, format!("cannot listen on {address}: {error}"));
     let listener = TcpListener::bind(address).await.map_err(cannot)?;
     let place = listener.local_addr().map_err(cannot)?;
     let given = std::env::var(TOKEN).ok().filter(|token| !token.is_empty());

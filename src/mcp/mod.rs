@@ -6,7 +6,7 @@
 //! tool.rs       a tool: its schemas and its call
 //! tools/        the tools of the board, one file each
 //! hero/         the same board under the names and shapes of ralph-hero's tools
-//! reply.rs      answers: compact tasks, refusals with their next step, byte budgets, cursors
+//! reply.rs      answers: compact tasks, refusals, byte budgets, cursors; words.rs their next step
 //! resources.rs  the board, the workflow, tasks and documents as resources; prompts.rs the prompts
 //! feed.rs       what changes on the board, for those who subscribe
 //! stdio.rs      messages over a pipe; http.rs messages over loopback
@@ -23,13 +23,14 @@ mod server;
 mod stdio;
 mod tool;
 mod tools;
+mod words;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use rmcp::ServiceExt as _;
 
-use crate::app::{Failure, Options};
+use crate::app::{Code, Failure, Options};
 use server::Server;
 
 /// Which names the tools have.
@@ -56,7 +57,7 @@ pub fn serve(options: &Options, wanted: &Wanted, tell: &dyn Fn(&str)) -> Result<
         .enable_all()
         .max_blocking_threads(THREADS)
         .build()
-        .map_err(|error| Failure::broken("io", format!("cannot start the server: {error}")))?;
+        .map_err(|error| Failure::broken(Code::Io, format!("cannot start the server: {error}")))?;
     // Dropped at the end, the runtime waits for verbs that are in the middle of their work.
     runtime.block_on(async {
         let server = Server::new(options.clone(), wanted)?;

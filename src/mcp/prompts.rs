@@ -3,7 +3,7 @@
 use rmcp::model::{CompletionInfo, GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
 
 use super::caller::{Call, TaskRef};
-use crate::app::{self, Failure, Workspace};
+use crate::app::{self, Code, Failure, Hint, Workspace};
 use crate::board::Query;
 
 const ABOUT: [(&str, &str); 8] = [
@@ -31,10 +31,10 @@ get. What is done in a worktree, and `ralph pr` and `ralph merge`, needs a shell
 pub fn get(call: &Call<'_>, name: &str, given: &JsonObject) -> Result<GetPromptResult, Failure> {
     call.ws.flow().command(name)?;
     let typed = given.get("task").cloned().ok_or_else(|| {
-        Failure::usage("bad-arguments", "the prompt needs a task").advice("give `task`: the id of a task")
+        Failure::usage(Code::BadArguments, "the prompt needs a task").hint(Hint::step("pass task: the ID of a task"))
     })?;
     let task: TaskRef =
-        serde_json::from_value(typed).map_err(|error| Failure::usage("bad-arguments", error.to_string()))?;
+        serde_json::from_value(typed).map_err(|error| Failure::usage(Code::BadArguments, error.to_string()))?;
     let told = app::prompt(call.ws, name, &call.find(&task)?)?;
     if told.template.is_some() {
         app::require_trust(call.ws)?;
@@ -53,5 +53,5 @@ pub fn complete(ws: &Workspace, typed: &str) -> Result<CompletionInfo, Failure> 
     let ids = tasks.iter().map(|task| task.id.to_string()).take(CompletionInfo::MAX_VALUES).collect();
     let total = u32::try_from(tasks.len()).unwrap_or(u32::MAX);
     CompletionInfo::with_pagination(ids, Some(total), tasks.len() > CompletionInfo::MAX_VALUES)
-        .map_err(|message| Failure::broken("bug", message))
+        .map_err(|message| Failure::broken(Code::Bug, message))
 }

@@ -5,7 +5,8 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::app::{Failure, Hint, TaskView};
+use super::words;
+use crate::app::{Code, Failure, TaskView};
 use crate::task::TaskId;
 
 /// How many bytes an answer has at most, where the caller does not say.
@@ -138,7 +139,7 @@ pub fn refusal(failure: &Failure) -> CallToolResult {
 #[derive(Debug, Serialize)]
 pub struct Refused {
     kind: Value,
-    code: &'static str,
+    code: Code,
     message: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     causes: Vec<String>,
@@ -147,10 +148,8 @@ pub struct Refused {
 }
 
 impl Refused {
-    pub const BAD_ARGUMENTS: &'static str = "bad-arguments";
-
     pub fn new(failure: &Failure) -> Self {
-        let hints = failure.hints.iter().flat_map(|hint| words(failure.code, hint));
+        let hints = failure.hints.iter().flat_map(words::hint);
         Self {
             kind: json!(failure.kind),
             code: failure.code,
@@ -166,48 +165,10 @@ impl Refused {
     }
 }
 
-/// The next step, as calls of this server.
-fn words(code: &str, hint: &Hint) -> Vec<String> {
-    match hint {
-        Hint::Init | Hint::GitInit => vec!["a person makes the board with `ralph init`".into()],
-        Hint::DidYouMean { candidates } => {
-            candidates.iter().map(|found| format!("did you mean {} ({})?", found.id, cut(&found.title, 60))).collect()
-        }
-        Hint::Edit { file, line } if *line > 0 => vec![format!("the file is to be put right: {file}, line {line}")],
-        Hint::Edit { file, .. } => vec![format!("the file is to be put right: {file}")],
-        Hint::Retry => vec!["try again".into()],
-        Hint::List => vec!["call list to see what there is".into()],
-        Hint::Ready => vec!["call next with `wait`, or status to see what is in the way".into()],
-        Hint::Workflow => vec!["read ralph://workflow for the moves that there are".into()],
-        Hint::Wait { task } => vec![format!("take other work with next, or look at {task} again later")],
-        Hint::Why { task } => vec![format!("call get for {task}: it says what it waits for")],
-        Hint::Claim { task, command } => vec![format!("call claim with task {task} and command {command}")],
-        Hint::Advice { text } => advice(code, text),
-    }
-}
-
-/// Advice is worded for the command line; where a tool does the same, the tool is named. Nobody is told here to insist.
-fn advice(code: &str, text: &str) -> Vec<String> {
-    let instead = match code {
-        "no-artifact" | "no-document" if text.contains("ralph artifact") => {
-            "call artifact: action new, write it, then action link"
-        }
-        "no-result" => "call save with `result`: what came of it",
-        "needs-command" => "say with `command` what you act as",
-        "nobody" if !text.contains("header") => "give `as`, or let the server be started with `--as NAME`",
-        "unknown-role" | "no-role" => "give `role`: analyst, builder, validator or integrator",
-        "unknown-key" => "put keys of your own into `other`",
-        "fixed-key" => "move it with `state`",
-        "not-a-state" => "read ralph://workflow for the states",
-        _ if text.contains("--force") => return Vec::new(),
-        _ => text,
-    };
-    vec![instead.to_owned()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::Hint;
 
     #[test]
     fn a_budget_cuts_a_list_but_never_to_nothing() {
@@ -223,11 +184,10 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_told_to_insist() {
-        let failure =
-            Failure::refused("not-allowed", "no").advice("a person may insist with `--force`").hint(Hint::Workflow);
+    fn nobody_is_told_to_force_it() {
+        let failure = Failure::refused(Code::NotAllowed, "no").hint(Hint::Force).hint(Hint::Workflow);
         let told = Refused::new(&failure);
-        assert_eq!(told.hints, ["read ralph://workflow for the moves that there are"]);
-        assert!(!told.line().contains("force"), "{}", told.line());
+        assert_eq!(told.hints, ["read ralph://workflow for the allowed moves"]);
+        assert_eq!(told.line(), "no (not-allowed); read ralph://workflow for the allowed moves");
     }
 }

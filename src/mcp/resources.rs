@@ -4,7 +4,7 @@ use rmcp::model::{ListResourcesResult, ReadResourceResult, Resource, ResourceCon
 use serde_json::json;
 
 use super::reply::Brief;
-use crate::app::{self, Failure, Hint, Workspace};
+use crate::app::{self, Code, Failure, Hint, Workspace};
 use crate::board::Query;
 use crate::task::TaskId;
 
@@ -91,7 +91,8 @@ pub fn list(ws: &Workspace, cursor: Option<&str>) -> Result<ListResourcesResult,
 }
 
 fn bad_cursor(cursor: &str) -> Failure {
-    Failure::usage("bad-cursor", format!("{cursor:?} is no cursor of this list")).advice("begin without one")
+    Failure::usage(Code::BadCursor, format!("{cursor:?} is no cursor of this list"))
+        .hint(Hint::step("start without a cursor"))
 }
 
 /// What a URI names.
@@ -104,8 +105,8 @@ enum Named {
 
 fn named(ws: &Workspace, uri: &str) -> Result<Named, Failure> {
     let unknown = || {
-        Failure::refused("no-resource", format!("there is no resource {uri:?}"))
-            .advice("use ralph://board, ralph://workflow, ralph://task/ID or ralph://artifact/PATH")
+        Failure::refused(Code::NoResource, format!("there is no resource {uri:?}"))
+            .hint(Hint::step("use ralph://board, ralph://workflow, ralph://task/ID or ralph://artifact/PATH"))
     };
     match uri {
         BOARD => Ok(Named::Board),
@@ -123,7 +124,7 @@ pub fn check(ws: &Workspace, uri: &str) -> Result<(), Failure> {
     match named(ws, uri)? {
         Named::Document(path) => app::read_artifact(ws, &path).map(drop),
         Named::Task(id) if uri != task_uri(&id) => {
-            Err(Failure::refused("no-resource", format!("subscribe to {}", task_uri(&id))).hint(Hint::List))
+            Err(Failure::refused(Code::NoResource, format!("subscribe to {}", task_uri(&id))).hint(Hint::List))
         }
         _ => Ok(()),
     }

@@ -23,7 +23,7 @@ use super::feed::{Changes, Feed, Followed, follow, listen};
 use super::reply::{Refused, answer, refusal};
 use super::tool;
 use super::{Profile, Wanted, hero, prompts, resources, tools};
-use crate::app::{Acts, Failure, FailureKind, Options, Stop, fresh_token};
+use crate::app::{Acts, Code, Failure, FailureKind, Hint, Options, Stop, fresh_token};
 
 /// Arguments of one call at most: a document is smaller, and a model never means to send more.
 const MOST_BYTES: usize = 2 * 1024 * 1024;
@@ -106,7 +106,9 @@ impl Server {
         if self.caller.holds_something() && !self.keeping.swap(true, Ordering::Relaxed) {
             tokio::spawn(keep(Arc::downgrade(&self.caller), Arc::clone(&self.keeping)));
         }
-        done.unwrap_or_else(|_| Err(Failure::broken("bug", "the call ended in the middle; this is a bug of ralph's")))
+        done.unwrap_or_else(|_| {
+            Err(Failure::broken(Code::Bug, "the call ended in the middle; this is a bug of ralph's"))
+        })
     }
 
     /// Tells a client of an older protocol what it has subscribed to, and when resources come and go.
@@ -124,13 +126,15 @@ impl Server {
         let size = serde_json::to_string(&given).map_or(0, |text| text.len());
         if size > MOST_BYTES {
             let message = format!("the arguments have {size} bytes: at most {MOST_BYTES} are taken");
-            return refusal(&Failure::usage("too-large", message).advice("put long texts into a document"));
+            return refusal(
+                &Failure::usage(Code::TooLarge, message).hint(Hint::step("put long texts into a document")),
+            );
         }
         let asked = match given.remove(tool::AS) {
             Some(Value::String(name)) => Some(name),
             None | Some(Value::Null) => None,
             Some(other) => {
-                return refusal(&Failure::usage(Refused::BAD_ARGUMENTS, format!("as: {other} is not a name")));
+                return refusal(&Failure::usage(Code::BadArguments, format!("as: {other} is not a name")));
             }
         };
         let acts = match self.profile {
@@ -143,7 +147,7 @@ impl Server {
             tool::Nature::Writes => tokio::select! {
                 biased;
                 () = context.ct.cancelled() => {
-                    return refusal(&Failure::new(FailureKind::Raced, "stopped", "it was called off before it began"));
+                    return refusal(&Failure::new(FailureKind::Raced, Code::Stopped, "it was called off before it began"));
                 }
                 turn = self.turn.lock() => Some(turn),
             },
@@ -193,7 +197,7 @@ async fn keep(caller: Weak<Caller>, keeping: Arc<AtomicBool>) {
 /// What a request that is not a tool's call failed for.
 fn error(failure: &Failure) -> ErrorData {
     let code = match failure.code {
-        "no-resource" | "unknown-task" | "no-document" | "no-file" => ErrorCode::RESOURCE_NOT_FOUND,
+        Code::NoResource | Code::UnknownTask | Code::NoDocument | Code::NoFile => ErrorCode::RESOURCE_NOT_FOUND,
         _ => ErrorCode::INVALID_PARAMS,
     };
     let refused = Refused::new(failure);

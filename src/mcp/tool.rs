@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::caller::{Call, arguments};
 use super::reply::cut;
-use crate::app::Failure;
+use crate::app::{Code, Failure};
 
 /// What a call can do to the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Tool {
     {
         let run = move |call: &Call<'_>, given: JsonObject| {
             let answer = run(call, arguments(given)?)?;
-            serde_json::to_value(answer).map_err(|error| Failure::broken("io", error.to_string()))
+            serde_json::to_value(answer).map_err(|error| Failure::broken(Code::Io, error.to_string()))
         };
         let mut input = input::<A>();
         if nature != Nature::Reads

@@ -3,7 +3,7 @@
 use super::model::{Settle, Verb, Wish};
 use super::session::Session;
 use super::update;
-use crate::app::{self, Doubts, Draft, Editing, Failure, Workspace};
+use crate::app::{self, Code, Doubts, Draft, Editing, Failure, Workspace};
 use crate::task::TaskId;
 
 /// A file in the person's hands, until it is saved.
@@ -118,5 +118,5 @@ impl Session {
 }
 
 pub(super) fn not_saved() -> Failure {
-    Failure::refused("unsaved", "what you wrote is not saved")
+    Failure::refused(Code::Unsaved, "what you wrote is not saved")
 }

@@ -10,7 +10,7 @@ use ratatui::crossterm::event::{Event, KeyCode};
 use super::model::{Answer, Model, Wish};
 use super::view::{self, Theme};
 use super::{desk, update};
-use crate::app::{Failure, Workspace};
+use crate::app::{Code, Failure, Hint, Workspace};
 
 pub struct Frames<'a> {
     ws: Option<&'a Workspace>,
@@ -71,7 +71,7 @@ impl<'a> Frames<'a> {
 }
 
 fn nothing() -> Failure {
-    Failure::refused("only-looking", "these are frames to look at, and nothing on the board is changed through them")
-        .advice("`ralph board` shows the board on a terminal, where everything that keys and the mouse ask for is done")
-        .advice("`ralph task ls` prints it")
+    Failure::refused(Code::OnlyLooking, "these are frames to look at, and nothing on the board is changed through them")
+        .hint(Hint::run("board", "to change the board in a terminal"))
+        .hint(Hint::run("task ls", "to print it"))
 }

@@ -89,7 +89,7 @@ pub fn offered(model: &Model) -> Vec<Offered> {
         return vec![letter('g', "g", "top"), offer(KeyCode::Null, "…", "graph")];
     }
     let insist = model.notice.as_ref().is_some_and(|notice| notice.said.insist && notice.again.is_some());
-    let mut keys: Vec<Offered> = insist.then(|| letter('F', "F", "insist")).into_iter().collect();
+    let mut keys: Vec<Offered> = insist.then(|| letter('F', "F", "force")).into_iter().collect();
     keys.extend(on_screen(model));
     let back = if model.screens.is_empty() { "quit" } else { "back" };
     keys.extend([letter('?', "?", "help"), letter('q', "q", back)]);
@@ -141,7 +141,7 @@ fn in_popup(popup: &Popup) -> Vec<Offered> {
     let enter = |does| offer(KeyCode::Enter, "⏎", does);
     match popup.purpose {
         Purpose::Move if popup.said.as_ref().is_some_and(|said| said.insist) => {
-            vec![letter('F', "F", "insist"), enter("move"), close]
+            vec![letter('F', "F", "force"), enter("move"), close]
         }
         Purpose::Move => vec![enter("move"), close],
         Purpose::Block => vec![enter("block on it"), close],
@@ -187,7 +187,7 @@ pub const HELP: [(&str, &[(&str, &str)]); 4] = [
             ("e", "edit the file in $EDITOR"),
             ("b  u", "block on another task, unblock"),
             ("a", "a new task"),
-            ("F", "insist, where a refusal offers it"),
+            ("F", "force a refused move"),
         ],
     ),
     (

@@ -8,7 +8,7 @@ use super::desk;
 use super::editing::not_saved;
 use super::model::{Answer, Purpose};
 use super::session::Session;
-use crate::app::{Draft, Failure};
+use crate::app::{Code, Draft, Failure};
 
 /// A verb waits that long for the board's lock, and a little longer for a remote.
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -23,7 +23,10 @@ impl Session {
         while self.model.busy > 0 {
             // Whoever asks twice does not want to wait.
             if begun.elapsed() > PATIENCE || asked_to_end.load(Ordering::Relaxed) != 0 {
-                return Err(Failure::broken("unfinished", "the board ended before all was done that you asked for"));
+                return Err(Failure::broken(
+                    Code::Unfinished,
+                    "the board ended before all was done that you asked for",
+                ));
             }
             match answers.recv_timeout(BEAT) {
                 Ok(answer) => {

@@ -16,7 +16,7 @@ use super::model::{Answer, Model, Verb, Wish};
 use super::terminal::{Screen, broken, is_there};
 use super::view::{self, Theme};
 use super::{Wanted, feed, update};
-use crate::app::{self, Failure, Options, Workspace};
+use crate::app::{self, Code, Failure, Options, Workspace};
 use crate::task::TaskId;
 
 /// How long the screen may be behind what happens elsewhere.
@@ -55,7 +55,7 @@ fn signals() -> Result<Arc<AtomicUsize>, Failure> {
     let asked = Arc::new(AtomicUsize::new(0));
     for signal in [SIGTERM, SIGHUP, SIGINT] {
         signal_hook::flag::register_usize(signal, Arc::clone(&asked), signal as usize)
-            .map_err(|error| Failure::broken("signals", format!("cannot listen for signals: {error}")))?;
+            .map_err(|error| Failure::broken(Code::Signals, format!("cannot listen for signals: {error}")))?;
     }
     Ok(asked)
 }

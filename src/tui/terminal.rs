@@ -10,7 +10,7 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::app::Failure;
+use crate::app::{Code, Failure, Hint};
 
 /// The other screen; clicks, drags and the wheel, without every move; what is pasted, as a whole; no cursor.
 const ENTER: &[u8] = b"\x1b[?1049h\x1b[?1000h\x1b[?1002h\x1b[?1006h\x1b[?2004h\x1b[?25l\x1b[2J";
@@ -23,8 +23,10 @@ pub struct Screen(pub Terminal<CrosstermBackend<Stdout>>);
 impl Screen {
     pub fn take() -> Result<Self, Failure> {
         if !stdout().is_terminal() || !std::io::stdin().is_terminal() {
-            return Err(Failure::usage("no-terminal", "the board needs a terminal to draw on")
-                .advice("`ralph task ls` and `ralph status` print to anything; `ralph board --json` is for programs"));
+            return Err(Failure::usage(Code::NoTerminal, "the board needs a terminal to draw on")
+                .hint(Hint::run("task ls", "to print the tasks"))
+                .hint(Hint::run("status", "to print a summary"))
+                .hint(Hint::run("board --json", "for programs")));
         }
         restore_on_panic();
         enter().map_err(broken)?;
@@ -97,5 +99,5 @@ fn restore_on_panic() {
 }
 
 pub fn broken(error: std::io::Error) -> Failure {
-    Failure::broken("terminal", format!("cannot use the terminal: {error}"))
+    Failure::broken(Code::Terminal, format!("cannot use the terminal: {error}"))
 }

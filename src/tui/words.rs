@@ -4,34 +4,44 @@ use super::model::Tone;
 use crate::app::{FieldChange, Hint, Meaning, TaskView};
 use crate::task::Value;
 
-/// The next step, as keys of this board where there is one.
+/// The next step, as keys of this board where there is one; options have none.
 pub fn hint(hint: &Hint) -> Vec<String> {
     match hint {
-        Hint::Init => vec!["`ralph init` makes a board".into()],
-        Hint::GitInit => vec!["`ralph init --git` makes a repository and a board".into()],
-        Hint::DidYouMean { candidates } => {
-            candidates.iter().map(|found| format!("did you mean {} ({})?", found.id, found.title)).collect()
-        }
-        Hint::Edit { file, line } if *line > 0 => vec![format!("put it right in {file}, line {line}")],
-        Hint::Edit { file, .. } => vec![format!("put it right in {file}")],
-        Hint::Retry => vec!["try again".into()],
         Hint::List | Hint::Ready => vec!["R reads the board again".into()],
-        Hint::Workflow => vec![MENU.into()],
-        Hint::Wait { task } => vec![format!("w shows who has {task}, and until when")],
-        Hint::Why { .. } => vec!["g shows the chain".into()],
-        Hint::Claim { command, .. } => vec![format!("c claims it, for {command}")],
-        Hint::Advice { text } => {
-            let before = text.split(INSIST).next().unwrap_or_default().trim_end_matches([';', ' ']);
-            if before.is_empty() { Vec::new() } else { vec![before.to_owned()] }
-        }
+        Hint::Workflow | Hint::Move => vec!["m shows where it can go".into()],
+        Hint::Wait { task } => vec![format!("w shows who holds {task}, and until when")],
+        Hint::Why { .. } => vec!["g shows what blocks it".into()],
+        Hint::Claim { command: Some(command), .. } => vec![format!("c claims it for {command}")],
+        Hint::Claim { command: None, .. } => vec!["c claims it".into()],
+        Hint::Unblock => vec!["u removes one of these links".into()],
+        Hint::SayWho => vec!["set RALPH_WORKER, or git's user.name, and start again".into()],
+        // A key of its own says so, where the key works.
+        Hint::Force
+        | Hint::CustomKey
+        | Hint::SayCommand { .. }
+        | Hint::SayRole { .. }
+        | Hint::Option { .. }
+        | Hint::Omit { .. } => Vec::new(),
+        Hint::Init
+        | Hint::GitInit
+        | Hint::DidYouMean { .. }
+        | Hint::Edit { .. }
+        | Hint::Retry
+        | Hint::Artifact { .. }
+        | Hint::CheckArtifact { .. }
+        | Hint::Result { .. }
+        | Hint::Worktree { .. }
+        | Hint::Trust
+        | Hint::Run { .. }
+        | Hint::Shell { .. }
+        | Hint::Set { .. }
+        | Hint::Variable { .. }
+        | Hint::Open { .. }
+        | Hint::Do { .. } => hint.for_shell(),
     }
 }
 
-pub const MENU: &str = "m shows where it may go";
-
-/// How the command line words it; here that is a key.
-const INSIST: &str = "a person may insist";
-pub const INSISTING: &str = "F insists; the journal tells who did";
+pub const FORCING: &str = "F forces the move; the log records who did";
 
 /// One character for where a task stands, and what it means.
 pub fn mark(task: &TaskView, meaning: Meaning) -> (&'static str, Tone) {
@@ -77,10 +87,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn advice_keeps_what_it_says_beside_insisting() {
-        let advice = |text: &str| hint(&Hint::Advice { text: text.into() });
-        assert_eq!(advice("link the plan; a person may insist with `--force`"), ["link the plan"]);
-        assert_eq!(advice("a person may insist with `--force`"), [""; 0]);
-        assert_eq!(advice("split it first"), ["split it first"]);
+    fn a_hint_is_a_key_or_nothing_but_never_an_option() {
+        assert_eq!(hint(&Hint::Workflow), ["m shows where it can go"]);
+        assert_eq!(hint(&Hint::Force), [""; 0]);
+        assert_eq!(hint(&Hint::option("--local", "to claim it here")), [""; 0]);
+        assert_eq!(hint(&Hint::step("split it first")), ["split it first"]);
     }
 }

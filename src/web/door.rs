@@ -10,7 +10,7 @@ use axum::response::Response;
 
 use super::api::refusal;
 use super::{Site, Wanted};
-use crate::app::{Failure, is_same_token};
+use crate::app::{Code, Failure, Hint, is_same_token};
 
 /// The header in which the page shows its token: another site cannot send it without being asked first.
 pub const HEADER: &str = "ralph-token";
@@ -57,34 +57,40 @@ impl Door {
 
     fn judge(&self, request: &Request) -> Result<(), (StatusCode, Failure)> {
         let headers = request.headers();
-        let no =
-            |status, code, message: String, advice: &str| Err((status, Failure::refused(code, message).advice(advice)));
+        let no = |status, code, message: String, step: &str| {
+            Err((status, Failure::refused(code, message).hint(Hint::step(step))))
+        };
         let host = text(headers, "host").unwrap_or_default();
         if !self.is_host(host) {
             let message = format!("this server is not {host:?}");
-            return no(StatusCode::MISDIRECTED_REQUEST, "wrong-host", message, "open the address that it printed");
+            return no(
+                StatusCode::MISDIRECTED_REQUEST,
+                Code::WrongHost,
+                message,
+                "open the URL that the server printed",
+            );
         }
         if let Some(origin) = text(headers, "origin").filter(|origin| *origin != format!("http://{host}")) {
             let message = format!("a page of {origin} may not ask here");
-            return no(StatusCode::FORBIDDEN, "foreign-origin", message, "open the board itself");
+            return no(StatusCode::FORBIDDEN, Code::ForeignOrigin, message, "open the board itself");
         }
         let api = request.uri().path().starts_with("/api/");
         let reads = [Method::GET, Method::HEAD].contains(request.method());
         if is_from_elsewhere(headers) && !(reads && !api && is_opened(headers)) {
             let message = "a page of another site may not ask here".to_owned();
-            return no(StatusCode::FORBIDDEN, "foreign-origin", message, "open the board itself");
+            return no(StatusCode::FORBIDDEN, Code::ForeignOrigin, message, "open the board itself");
         }
         if api && (self.is_remote() || !reads) && !self.knows(headers) {
-            let advice = "open the address that `ralph serve` printed, with what stands after the `#`";
-            return no(StatusCode::UNAUTHORIZED, "no-token", "this needs the server's token".into(), advice);
+            let step = "open the URL that the server printed, including the part after the #";
+            return no(StatusCode::UNAUTHORIZED, Code::NoToken, "this needs the server's token".into(), step);
         }
         if !reads && self.read_only {
             let message = "this server only reads".to_owned();
-            return no(StatusCode::FORBIDDEN, "read-only", message, "start it without `--read-only`");
+            return no(StatusCode::FORBIDDEN, Code::ReadOnly, message, "restart it without the read-only option");
         }
         if !reads && !text(headers, "content-type").is_some_and(|kind| kind.starts_with("application/json")) {
             let message = "a change is sent as application/json".to_owned();
-            return no(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not-json", message, "set the content type");
+            return no(StatusCode::UNSUPPORTED_MEDIA_TYPE, Code::NotJson, message, "set the content type");
         }
         Ok(())
     }

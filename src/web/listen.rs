@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use tokio::net::TcpListener;
 
 use super::Wanted;
-use crate::app::Failure;
+use crate::app::{Code, Failure, Hint};
 
 /// Tried first where no address is given, so that a bookmark holds.
 const PORT: u16 = 7431;
@@ -47,8 +47,9 @@ fn outward() -> Option<IpAddr> {
 pub async fn listen(wanted: &Wanted) -> Result<TcpListener, Failure> {
     if let Some(address) = wanted.address {
         if !address.ip().is_loopback() && !wanted.allow_remote {
-            return Err(Failure::usage("not-loopback", format!("{address} can be reached from other machines"))
-                .advice("use 127.0.0.1:PORT, or say `--allow-remote`: then everybody needs the token"));
+            return Err(Failure::usage(Code::NotLoopback, format!("{address} can be reached from other machines"))
+                .hint(Hint::step("use 127.0.0.1:PORT"))
+                .hint(Hint::option("--allow-remote", "to let other machines connect with the token")));
         }
         return TcpListener::bind(address).await.map_err(|error| cannot_listen(&address.to_string(), &error));
     }
@@ -62,8 +63,8 @@ pub async fn listen(wanted: &Wanted) -> Result<TcpListener, Failure> {
 }
 
 pub fn cannot_listen(place: &str, error: &std::io::Error) -> Failure {
-    Failure::broken("io", format!("cannot listen on {place}: {error}"))
-        .advice("give another with `--addr 127.0.0.1:PORT`")
+    Failure::broken(Code::Io, format!("cannot listen on {place}: {error}"))
+        .hint(Hint::option("--addr 127.0.0.1:PORT", "to use another address"))
 }
 
 #[cfg(test)]

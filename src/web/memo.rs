@@ -74,7 +74,7 @@ mod tests {
         let ask = |version, value: u32| *memo.get(version, "a", || Ok(value)).unwrap();
         assert_eq!([ask(1, 10), ask(1, 11), ask(2, 12), ask(2, 13)], [10, 10, 12, 12]);
         assert_eq!((memo.peek(2, "a").as_deref(), memo.peek(1, "a"), memo.peek(2, "b")), (Some(&12), None, None));
-        assert!(memo.get(2, "b", || Err(Failure::usage("no", "no"))).is_err());
+        assert!(memo.get(2, "b", || Err(Failure::usage(crate::app::Code::BadValue, "no"))).is_err());
         assert_eq!(*memo.get(2, "b", || Ok(5)).unwrap(), 5);
     }
 }

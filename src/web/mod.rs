@@ -37,7 +37,7 @@ use axum::extract::State;
 use axum::http::Uri;
 use tokio::net::TcpListener;
 
-use crate::app::{Failure, Options, Workspace, serve_token};
+use crate::app::{Code, Failure, Hint, Options, Workspace, serve_token};
 use accept::{Limits, accept};
 use board::Drawn;
 use door::Door;
@@ -79,7 +79,7 @@ pub fn serve(options: &Options, wanted: &Wanted, opened: &dyn Fn(&Address)) -> R
         .enable_all()
         .max_blocking_threads(THREADS)
         .build()
-        .map_err(|error| Failure::broken("io", format!("cannot start the server: {error}")))?;
+        .map_err(|error| Failure::broken(Code::Io, format!("cannot start the server: {error}")))?;
     // Dropped at the end, the runtime waits for verbs that are in the middle of their work.
     runtime.block_on(async {
         let listener = listen(wanted).await?;
@@ -106,8 +106,8 @@ pub fn serve(options: &Options, wanted: &Wanted, opened: &dyn Fn(&Address)) -> R
 fn token(ws: &Workspace) -> Result<String, Failure> {
     let given = std::env::var(TOKEN).ok().filter(|token| !token.is_empty());
     if given.as_ref().is_some_and(|token| !token.bytes().all(|byte| byte.is_ascii_graphic())) {
-        return Err(Failure::usage("bad-token", format!("{TOKEN} has characters that a browser cannot send"))
-            .advice("use letters, digits and signs, without blanks"));
+        return Err(Failure::usage(Code::BadToken, format!("{TOKEN} has characters that a browser cannot send"))
+            .hint(Hint::step("use letters, digits and punctuation, without spaces")));
     }
     given.map_or_else(|| serve_token(ws), Ok)
 }

@@ -10,7 +10,7 @@ use axum::response::Response;
 use axum::routing::{get, post};
 
 use super::{Site, api, assets, door};
-use crate::app::Failure;
+use crate::app::{Code, Failure, Hint};
 
 /// Longer texts than this nobody types into a page.
 const LONGEST: usize = 1024 * 1024;
@@ -54,6 +54,6 @@ pub fn routes(site: Arc<Site>) -> Router {
 }
 
 async fn nothing() -> Response {
-    let failure = Failure::refused("no-page", "there is nothing here").advice("the board is at /");
+    let failure = Failure::refused(Code::NoPage, "there is nothing here").hint(Hint::step("the board is at /"));
     api::refusal(StatusCode::NOT_FOUND, &failure)
 }

@@ -1,4 +1,4 @@
-//! The arrows of `src/lib.rs`: who may import whom.
+//! The arrows of `src/lib.rs`, who may import whom, and that no program logic reads words meant for people.
 
 use std::path::Path;
 
@@ -95,5 +95,84 @@ fn only_the_store_writes_and_only_app_commits() {
 fn every_file_says_what_it_owns() {
     for (file, text) in sources() {
         assert!(text.starts_with("//!"), "{file} starts without a `//!` line");
+    }
+}
+
+/// Every text that is given to `opening`, up to where its parenthesis or brace closes.
+fn given_to<'a>(text: &'a str, opening: &str) -> Vec<&'a str> {
+    let starts = text.match_indices(opening).map(|(at, _)| at + opening.len());
+    starts
+        .map(|start| {
+            let mut depth = 1;
+            let end = text[start..].char_indices().find(|(_, c)| {
+                depth += match c {
+                    '(' | '{' => 1,
+                    ')' | '}' => -1,
+                    _ => 0,
+                };
+                depth == 0
+            });
+            &text[start..end.map_or(text.len(), |(at, _)| start + at)]
+        })
+        .collect()
+}
+
+#[test]
+fn a_step_in_plain_words_names_no_command_and_no_option() {
+    for (file, text) in sources() {
+        let code: String = code(&text).map(|line| format!("{line}\n")).collect();
+        for opening in ["Hint::step(", "Hint::Do {", "Self::Do {"] {
+            for given in given_to(&code, opening) {
+                assert!(!given.contains('`') && !given.contains("--"), "{file}: {opening}{given}");
+            }
+        }
+    }
+}
+
+/// Names of what programs say to people, and what looks into a text.
+const PROSE: [&str; 6] = ["message", "hint", "stderr", "said", "advice", "to_string()"];
+const SEARCHES: [&str; 11] = [
+    "contains(",
+    "starts_with(",
+    "ends_with(",
+    "split(",
+    "split_once(",
+    "rsplit_once(",
+    "strip_prefix(",
+    "strip_suffix(",
+    "trim_start_matches(",
+    "find(",
+    "matches(",
+];
+/// Where git and GitHub have no types: the files that read their words for all others.
+const READERS: [&str; 2] = ["git/said.rs", "github/error.rs"];
+
+fn searches_prose(line: &str) -> bool {
+    let mut searched = PROSE.iter().flat_map(|name| SEARCHES.iter().map(move |how| format!("{name}.{how}")));
+    searched.any(|pattern| line.contains(&pattern))
+}
+
+#[test]
+fn no_program_logic_looks_into_a_message() {
+    let known = "if error.to_string().contains(\"certificate\") {";
+    assert!(searches_prose(known) && searches_prose("said.stderr.contains(\"File exists\")"));
+    let mut wrong = Vec::new();
+    for (file, text) in sources() {
+        if READERS.contains(&file.as_str()) || file.ends_with("tests.rs") {
+            continue;
+        }
+        wrong.extend(code(&text).filter(|line| searches_prose(line)).map(|line| format!("{file}: {}", line.trim())));
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn a_code_is_matched_as_a_value() {
+    for (file, text) in sources() {
+        for line in code(&text) {
+            let compared = ["code == \"", "code != \"", "code.as_str()"];
+            let own = file == "app/failure/code.rs" || module(&file) == "github";
+            assert!(own || !compared.iter().any(|words| line.contains(words)), "{file}: {line}");
+        }
     }
 }

@@ -231,7 +231,7 @@ fn a_task_that_triage_leaves_is_not_offered_again_and_says_why() {
     sandbox.ralph(&["move", &id, "backlog", "--for", "triage", "--as", "analyst"]).ok();
     assert_eq!(sandbox.ralph(&["task", "show", &id, "--json"]).json()["claim"], serde_json::Value::Null);
     let none = sandbox.ralph(&["next", "--claim", "--as", "analyst"]).fails(5);
-    assert!(none.contains("triage left 1 where they are"), "{none}");
+    assert!(none.contains("triage left 1 for a person to decide"), "{none}");
     assert!(sandbox.ralph(&["why", &id]).ok().contains("label ralph-triage"));
     sandbox.ralph(&["task", "set", &id, "labels-=ralph-triage"]).ok();
     assert_eq!(sandbox.ralph(&["next", "--role", "analyst", "--json"]).json()["task"], id.as_str());

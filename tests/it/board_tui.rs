@@ -211,7 +211,7 @@ fn a_refusal_stands_below_the_card_with_the_next_step_and_goes_with_the_next_key
     let terminal = Terminal::board(&sandbox, (80, 24));
     terminal.shows("▶ bob");
     terminal.press(&["c"]);
-    let screen = terminal.shows("→ w shows who has");
+    let screen = terminal.shows("→ w shows who holds");
     let card: Vec<&str> = screen.lines().skip_while(|line| !line.contains(&task)).collect();
     assert!(card[0].contains('│') && card.iter().take(4).any(|line| line.contains("✗ t-")), "{screen}");
     terminal.press(&["j"]);
@@ -219,21 +219,21 @@ fn a_refusal_stands_below_the_card_with_the_next_step_and_goes_with_the_next_key
 }
 
 #[test]
-fn a_person_insists_where_a_refusal_offers_it_and_only_there() {
+fn a_person_forces_a_move_where_a_refusal_offers_it_and_only_there() {
     let sandbox = Sandbox::new();
     let task = sandbox.add(&["Straight to the end"]);
     let terminal = Terminal::board(&sandbox, (80, 24));
     terminal.shows("Straight to the end");
     terminal.press(&["F"]);
-    terminal.shows("nothing was refused");
+    terminal.shows("no refused move can be forced");
     terminal.press(&["m"]);
     terminal.shows("it is here");
     // In Review is three above the last.
     terminal.press(&["G", "k", "k", "k", "Enter"]);
-    terminal.shows("→ F insists");
+    terminal.shows("→ F forces the move");
     assert_eq!(state_of(&sandbox, &task), "Backlog");
     terminal.press(&["F"]);
-    terminal.shows("(you insisted)");
+    terminal.shows("(forced)");
     assert_eq!(state_of(&sandbox, &task), "In Review");
 }
 

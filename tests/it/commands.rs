@@ -71,7 +71,7 @@ fn without_a_board_every_command_says_how_to_get_one() {
     sandbox.git(&["init", "-q"]);
     for args in [&["task", "ls"][..], &["task", "add", "x"], &["doctor"], &["log"]] {
         let said = sandbox.ralph(args).fails(4);
-        assert!(said.contains("there is no board") && said.contains("`ralph init` makes one"), "{said}");
+        assert!(said.contains("there is no board") && said.contains("`ralph init` to create one"), "{said}");
     }
 }
 

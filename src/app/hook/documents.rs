@@ -1,7 +1,7 @@
 //! Whether the document that a command leaves behind is there, linked and whole.
 
 use super::scene::Scene;
-use super::{Failure, Gate};
+use super::{Code, Failure, Gate};
 use crate::agent::document::DocumentKind;
 use crate::app::artifact::check_artifact;
 use crate::task::TaskId;
@@ -10,7 +10,7 @@ use crate::task::TaskId;
 pub fn lacking(scene: &Scene<'_>, kind: DocumentKind, id: &TaskId) -> Result<Option<Gate>, Failure> {
     let found = match check_artifact(scene.ws, kind.as_str(), id) {
         Ok(found) => found,
-        Err(failure) if matches!(failure.code, "no-document" | "no-file") => {
+        Err(failure) if matches!(failure.code, Code::NoDocument | Code::NoFile) => {
             let instead = format!("`ralph artifact new {kind} {id}` gives the file to write");
             return Ok(Some(Gate::block(failure.message, instead)));
         }

@@ -7,6 +7,7 @@ use super::{Failure, Gate};
 use crate::agent::{Call, GitCall, calls};
 use crate::app::sync::target::Target;
 use crate::app::worktree::main_branch;
+use crate::git::{FailedVerb, failure_in};
 use crate::task::Task;
 
 /// What changes a branch, its index or its files.
@@ -154,36 +155,17 @@ pub fn commit_made(scene: &Scene<'_>) -> Result<Gate, Failure> {
     if !commits && !pushes {
         return Ok(Gate::Allow);
     }
-    let said = scene.input.answer();
-    let Some(line) = said.lines().find(|line| failed(line, commits, pushes)) else { return Ok(Gate::Allow) };
-    let what = if pushes && !is_about_commit(line) { "push" } else { "commit" };
-    let instead = match what {
-        "push" => "bring in what is there (`git pull --rebase`), put right what is named, and push again".to_owned(),
-        _ => format!("put right what is named, then commit again in the worktree of {}", task.id),
+    let output = scene.input.answer();
+    let Some((verb, line)) = failure_in(&output, commits, pushes) else { return Ok(Gate::Allow) };
+    let (what, instead) = match verb {
+        FailedVerb::Push => {
+            ("push", "merge what is there (`git pull --rebase`), fix what is named, and push again".to_owned())
+        }
+        FailedVerb::Commit => {
+            ("commit", format!("fix what is named, then commit again in the worktree of {}", task.id))
+        }
     };
-    Ok(Gate::block(format!("the {what} did not come about: {}", line.trim()), instead))
-}
-
-fn failed(line: &str, commits: bool, pushes: bool) -> bool {
-    let line = line.to_lowercase();
-    let has = |words: &[&str]| words.iter().any(|word| line.contains(word));
-    let any =
-        has(&["fatal:", "hook declined", "error: failed"]) || (line.contains("hook") && has(&["failed", "rejected"]));
-    let commit = commits
-        && has(&[
-            "no changes added to commit",
-            "nothing added to commit",
-            "aborting commit",
-            "unable to create",
-            "committing is not possible",
-        ]);
-    let push = pushes && has(&["[rejected]", "[remote rejected]", "failed to push", "non-fast-forward"]);
-    any || commit || push
-}
-
-fn is_about_commit(line: &str) -> bool {
-    let line = line.to_lowercase();
-    line.contains("commit") && !line.contains("push")
+    Ok(Gate::block(format!("the {what} failed: {}", line.trim()), instead))
 }
 
 /// impl-verify-pr: a pull request that the board does not know of helps nobody.

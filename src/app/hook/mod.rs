@@ -10,7 +10,7 @@ mod write;
 
 use serde::Serialize;
 
-use super::{Failure, Hint, Options, Workspace};
+use super::{Code, Failure, Hint, Options, Workspace};
 use crate::agent::{GATES, GatePhase, GateSpec, HookInput};
 use scene::Scene;
 
@@ -36,14 +36,11 @@ impl Gate {
 
     /// A refusal of a verb, with its first hint as the way out.
     fn refused(failure: &Failure, otherwise: &str) -> Self {
-        let hint = failure.hints.iter().find_map(|hint| match hint {
-            Hint::Advice { text } => Some(text.clone()),
-            Hint::Claim { task, command } => Some(format!("take it first: `ralph claim {task} --for {command}`")),
-            Hint::Why { task } => Some(format!("`ralph why {task}` shows the chain")),
-            Hint::Wait { task } => Some(format!("leave it, or wait: `ralph wait {task} --until free`")),
-            _ => None,
-        });
-        Self::block(failure.message.clone(), hint.unwrap_or_else(|| otherwise.to_owned()))
+        let general =
+            |hint: &&Hint| matches!(hint, Hint::Workflow | Hint::List | Hint::Ready | Hint::Retry | Hint::Force);
+        let hint = failure.hints.iter().find(|hint| !general(hint));
+        let instead = hint.map_or_else(|| otherwise.to_owned(), |hint| hint.for_shell().join("; "));
+        Self::block(failure.message.clone(), instead)
     }
 
     pub fn is_block(&self) -> bool {
@@ -85,7 +82,7 @@ pub fn hook(ws: &Workspace, name: &str, input: &HookInput) -> Result<Gate, Failu
 pub fn find_gate(name: &str) -> Result<&'static GateSpec, Failure> {
     GateSpec::find(name).ok_or_else(|| {
         let all = GATES.iter().map(|gate| gate.name).collect::<Vec<_>>().join(", ");
-        Failure::usage("unknown-gate", format!("{name:?} is not a gate: use {all}"))
+        Failure::usage(Code::UnknownGate, format!("{name:?} is not a gate: use {all}"))
     })
 }
 
@@ -104,7 +101,7 @@ pub fn answer_hook(options: &Options, name: &str, text: &str) -> Result<Answered
     match decide(options, spec, text) {
         Ok(gate) => Ok(Answered { name: spec.name, gate, note: None }),
         // Hooks may be set for all repositories of a person: here there is nothing to guard.
-        Err(failure) if matches!(failure.code, "no-repository" | "no-board") => {
+        Err(failure) if matches!(failure.code, Code::NoRepository | Code::NoBoard) => {
             Ok(Answered { name: spec.name, gate: Gate::Allow, note: None })
         }
         Err(failure) if spec.phase() == GatePhase::Stop => {
@@ -115,7 +112,7 @@ pub fn answer_hook(options: &Options, name: &str, text: &str) -> Result<Answered
 }
 
 fn decide(options: &Options, spec: &GateSpec, text: &str) -> Result<Gate, Failure> {
-    let input = HookInput::parse(text).map_err(|error| Failure::refused("not-a-hook", error.to_string()))?;
+    let input = HookInput::parse(text).map_err(|error| Failure::refused(Code::NotAHook, error.to_string()))?;
     let dir = input.cwd.clone().filter(|cwd| cwd.is_dir()).unwrap_or_else(|| options.dir.clone());
     let ws = Workspace::open(&Options { dir, ..options.clone() })?;
     hook(&ws, spec.name, &input)

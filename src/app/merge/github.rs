@@ -4,7 +4,7 @@ use super::{Begun, MergeStep, Merged, call_a_person};
 use crate::app::pr::remote_of;
 use crate::app::sync::target::{Calm, Target};
 use crate::app::worktree::{Place, main_branch};
-use crate::app::{Failure, FailureKind, Hint, Workspace};
+use crate::app::{Code, Failure, FailureKind, Hint, Workspace};
 use crate::board::Board;
 use crate::git::Landing;
 use crate::github::{CheckResult, Checks, Client, GithubError, PullState, Wait};
@@ -23,8 +23,13 @@ pub fn linked(ws: &Workspace, board: &Board, place: &Place) -> Result<Option<(Ta
     let start = format!("https://{}/{}/pull/", target.host.0, target.slug);
     let number = url.strip_prefix(&start).and_then(|number| number.trim_matches('/').parse().ok());
     let message = format!("the pull request of {}, {url}, is not one of {}", place.task, target.slug);
-    let elsewhere =
-        || Failure::refused("other-pull-request", message).advice("correct `artifacts.pr`, or set github.repo");
+    let elsewhere = || {
+        Failure::refused(Code::OtherPullRequest, message).hint(Hint::set(
+            "github.repo",
+            "OWNER/NAME",
+            "if the repository is another one; else correct artifacts.pr of the task",
+        ))
+    };
     number.map(|number| Some((target, number))).ok_or_else(elsewhere)
 }
 
@@ -67,11 +72,11 @@ pub fn land(
         pull = match asked {
             Ok(()) => client.pull_state(&target.slug, number)?,
             // Whatever became of the answer, GitHub knows whether it is merged; and main may have moved in between.
-            Err(error @ (GithubError::Ambiguous(_) | GithubError::Refused(_))) => {
+            Err(error @ (GithubError::Ambiguous(_) | GithubError::BaseMoved(_) | GithubError::Refused(_))) => {
                 client.pause(attempt as u64 + 1)?;
                 let again = decided(&client, &target, number)?;
                 if !again.merged && (attempt + 1 == RETRIES || !is_passing(&error)) {
-                    return Err(Failure::from(error).advice(format!("nothing was merged: look at {}", again.url)));
+                    return Err(Failure::from(error).hint(Hint::open(&again.url, "to see why; nothing was merged")));
                 }
                 again
             }
@@ -80,7 +85,7 @@ pub fn land(
     }
     if !pull.merged {
         return Err(
-            Failure::new(FailureKind::Raced, "undecided", format!("#{number} is not merged yet")).hint(Hint::Retry)
+            Failure::new(FailureKind::Raced, Code::Undecided, format!("#{number} is not merged yet")).hint(Hint::Retry)
         );
     }
     let into = pull.base_ref_name.clone();
@@ -92,11 +97,7 @@ pub fn land(
 
 /// Main has moved, or the answer got lost: worth another try.
 fn is_passing(error: &GithubError) -> bool {
-    match error {
-        GithubError::Ambiguous(_) => true,
-        GithubError::Refused(message) => message.contains("Base branch was modified"),
-        _ => false,
-    }
+    matches!(error, GithubError::Ambiguous(_) | GithubError::BaseMoved(_))
 }
 
 /// GitHub works out whether it can be merged only when it is asked.
@@ -117,10 +118,10 @@ fn refuse_other_work(ws: &Workspace, pull: &PullState, place: &Place) -> Result<
     let main = main_branch(ws);
     if pull.base_ref_name != main {
         return Err(Failure::refused(
-            "other-base",
+            Code::OtherBase,
             format!("#{} goes into {}, not into {main}", pull.number, pull.base_ref_name),
         )
-        .advice(format!("change its base at {}", pull.url)));
+        .hint(Hint::open(&pull.url, "to change its base")));
     }
     // Its branch may be gone after a merge that was killed; what it had is merged.
     if pull.merged && !ws.repository.has_branch(&place.branch) {
@@ -131,10 +132,9 @@ fn refuse_other_work(ws: &Workspace, pull: &PullState, place: &Place) -> Result<
     if pull.head_ref_name == place.branch && same {
         return Ok(());
     }
-    Err(Failure::refused("other-work", format!("{} is not what #{} has", place.branch, pull.number)).advice(format!(
-        "`ralph pr {}` pushes what is here; `git pull` in the worktree brings what is there",
-        place.task
-    )))
+    Err(Failure::refused(Code::OtherWork, format!("{} is not what #{} has", place.branch, pull.number))
+        .hint(Hint::run(&format!("pr {}", place.task), "to push what is here"))
+        .hint(Hint::shell("git pull", "in the worktree, to get what is there")))
 }
 
 /// How many checks passed. A person may insist where checks or reviews stand against it, never against a conflict.
@@ -147,12 +147,13 @@ fn refuse_unready(
     force: bool,
 ) -> Result<usize, Failure> {
     let at = format!("#{}", pull.number);
-    let refused = |code, message: String| Err(Failure::refused(code, message).advice(format!("look at {}", pull.url)));
+    let refused =
+        |code, message: String| Err(Failure::refused(code, message).hint(Hint::open(&pull.url, "to see why")));
     if pull.state != "OPEN" {
-        return refused("closed-pull-request", format!("{at} is closed and was not merged"));
+        return refused(Code::ClosedPullRequest, format!("{at} is closed and was not merged"));
     }
     if pull.is_draft {
-        return refused("draft", format!("{at} is a draft"));
+        return refused(Code::Draft, format!("{at} is a draft"));
     }
     match pull.mergeable.as_str() {
         "MERGEABLE" => {}
@@ -160,7 +161,7 @@ fn refuse_unready(
         _ => {
             return Err(Failure::new(
                 FailureKind::Raced,
-                "undecided",
+                Code::Undecided,
                 format!("GitHub does not know yet whether {at} can be merged"),
             )
             .hint(Hint::Retry));
@@ -177,19 +178,20 @@ fn refuse_unready(
                 "{at} has changes asked for{}",
                 if who.is_empty() { String::new() } else { format!(" by {who}") }
             );
-            return Err(Failure::refused("changes-requested", message)
-                .advice(format!("`ralph move {id} STATE --for merge` sends it back to be worked on")));
+            return Err(Failure::refused(Code::ChangesRequested, message)
+                .hint(Hint::run(&format!("move {id} STATE --for merge"), "to send it back")));
         }
-        Some(_) => return refused("review-required", format!("{at} waits for a review")),
+        Some(_) => return refused(Code::ReviewRequired, format!("{at} waits for a review")),
     }
     let passed = checked(client, pull)?;
     match pull.merge_state_status.as_str() {
         "BEHIND" => {
-            Err(Failure::refused("behind", format!("{at} must have what {} has got since", pull.base_ref_name))
-                .advice(format!("bring {} into the branch in its worktree, then `ralph pr {id}`", pull.base_ref_name)))
+            Err(Failure::refused(Code::Behind, format!("{at} must have what {} has got since", pull.base_ref_name))
+                .hint(Hint::shell(&format!("git merge {}", pull.base_ref_name), "in the worktree of the task"))
+                .hint(Hint::run(&format!("pr {id}"), "to push the branch again")))
         }
         "BLOCKED" if !pull.is_merge_queue_enabled => {
-            refused("blocked", format!("a rule of the repository stands against {at}"))
+            refused(Code::Blocked, format!("a rule of the repository stands against {at}"))
         }
         _ => Ok(passed),
     }
@@ -200,10 +202,11 @@ fn checked(client: &Client<'_>, pull: &PullState) -> Result<usize, Failure> {
         Checks::None => return Ok(0),
         Checks::Unknown(why) => {
             return Err(Failure::refused(
-                "checks-unknown",
+                Code::ChecksUnknown,
                 format!("whether the checks of #{} passed is not known: {why}", pull.number),
             )
-            .advice("a classic token with the scope repo can see them; a person may insist with `--force`"));
+            .hint(Hint::step("a classic token with the scope repo can see them"))
+            .hint(Hint::Force));
         }
         Checks::Known(checks) => checks,
     };
@@ -216,15 +219,15 @@ fn checked(client: &Client<'_>, pull: &PullState) -> Result<usize, Failure> {
     let (failed, running) = (named(CheckResult::Failed), named(CheckResult::Running));
     if !failed.is_empty() {
         return Err(Failure::refused(
-            "checks-failed",
+            Code::ChecksFailed,
             format!("checks of #{} have failed: {}", pull.number, failed.join(", ")),
         )
-        .advice(format!("look at {}", pull.url)));
+        .hint(Hint::open(&pull.url, "to see why")));
     }
     if !running.is_empty() {
         return Err(Failure::new(
             FailureKind::Raced,
-            "checks-running",
+            Code::ChecksRunning,
             format!("checks of #{} are running: {}", pull.number, running.join(", ")),
         )
         .hint(Hint::Retry));
@@ -239,11 +242,13 @@ fn has_required(checks: &[crate::github::Check]) -> bool {
 
 fn conflicting(ws: &Workspace, board: &Board, id: &TaskId, pull: &PullState) -> Failure {
     let message = format!("#{} and {} have both changed the same", pull.number, pull.base_ref_name);
-    let failure = Failure::refused("conflict", &message);
+    let failure = Failure::refused(Code::Conflict, &message);
     let called = ws.lock().and_then(|lock| call_a_person(ws, &lock, board, id, &message));
     match called {
-        Ok(to) => failure.advice(format!("{id} is {to}: settle it in the task's worktree, then send the task back")),
-        Err(refused) => failure.advice(format!("{id} stays, because {}", refused.message)),
+        Ok(to) => failure.hint(Hint::step(format!(
+            "{id} is now {to}: resolve the conflict in the worktree of the task, then send the task back"
+        ))),
+        Err(refused) => failure.hint(Hint::step(format!("{id} was not moved: {}", refused.message))),
     }
 }
 
@@ -256,10 +261,10 @@ fn method(pull: &PullState, style: &str) -> Result<&'static str, Failure> {
     pull.methods.iter().copied().find(|method| *method == wanted).ok_or_else(|| {
         let allowed: Vec<String> = pull.methods.iter().map(|method| method.to_lowercase()).collect();
         Failure::refused(
-            "merge-style",
+            Code::MergeStyle,
             format!("the repository does not let a pull request be merged by {}", wanted.to_lowercase()),
         )
-        .advice(format!("it allows {}: set `merge.style`", allowed.join(", ")))
+        .hint(Hint::set("merge.style", &allowed.join("|"), "to one that it allows"))
     })
 }
 

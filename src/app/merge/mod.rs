@@ -11,7 +11,7 @@ use super::admit::admit;
 use super::board_files::BoardFiles;
 use super::moves::{Along, carry_out, missing, move_with_note};
 use super::worktree::{Place, main_branch, place};
-use super::{Failure, FailureKind, Hint, Workspace};
+use super::{Code, Failure, FailureKind, Hint, Workspace};
 use crate::board::{Admission, Board, Goal, Request};
 use crate::fs;
 use crate::git::{Landing, Prepared, Style};
@@ -94,7 +94,7 @@ pub fn merge(ws: &Workspace, id: &TaskId, force: bool, tell: &mut dyn FnMut(Merg
     closing(ws, &board, id, force)?;
     if checks.programs > 0 && !checks.still_hold(ws, &place, &into)? {
         let message = format!("{} or {into} has moved on while the checks ran", place.branch);
-        return Err(Failure::new(FailureKind::Raced, "moved", message).hint(Hint::Retry));
+        return Err(Failure::new(FailureKind::Raced, Code::Moved, message).hint(Hint::Retry));
     }
     let style = ws.settings.text("merge.style").to_owned();
     let landing = prepare(ws, &lock, &board, id, &place, &into, &style)?;
@@ -122,7 +122,7 @@ fn after_merge(ws: &Workspace, merged: &Merged) {
 fn refuse_finished(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), Failure> {
     let task = board.get(id).ok_or_else(|| missing(ws, board, id))?;
     match ws.flow().is_terminal(task.kind, &task.state) {
-        true => Err(Failure::refused("finished", format!("{id} is {} already", task.state))),
+        true => Err(Failure::refused(Code::Finished, format!("{id} is {} already", task.state))),
         false => Ok(()),
     }
 }
@@ -168,10 +168,10 @@ fn refuse_unready(ws: &Workspace, board: &Board, place: &Place, force: bool) -> 
     for (kind, path) in task.artifacts.iter().filter(|(_, path)| !path.contains("://")) {
         if !there(path)? {
             return Err(Failure::refused(
-                "missing-artifact",
+                Code::MissingArtifact,
                 format!("the {kind} of {}, {path}, does not exist", task.id),
             )
-            .advice("restore the file, or correct the link"));
+            .hint(Hint::step("restore the file, or correct the link")));
         }
     }
     Ok(())
@@ -181,28 +181,31 @@ fn refuse_unready(ws: &Workspace, board: &Board, place: &Place, force: bool) -> 
 pub(super) fn refuse_unmergeable(ws: &Workspace, place: &Place, into: &str) -> Result<(), Failure> {
     let id = &place.task;
     if !ws.repository.has_branch(&place.branch) {
-        return Err(Failure::refused("no-branch", format!("{id} has no branch {}", place.branch))
-            .advice(format!("`ralph worktree add {id}` makes it; work is committed there")));
+        return Err(Failure::refused(Code::NoBranch, format!("{id} has no branch {}", place.branch))
+            .hint(Hint::Worktree { task: id.clone() }));
     }
     if !ws.repository.has_branch(into) {
-        return Err(
-            Failure::refused("no-main", format!("there is no branch {into:?} to merge into")).advice("set `git.main`")
-        );
+        return Err(Failure::refused(Code::NoMain, format!("there is no branch {into:?} to merge into"))
+            .hint(Hint::set("git.main", "BRANCH", "to use another branch")));
     }
     if ws.repository.distance(&place.branch, into)?.ahead == 0 {
-        return Err(Failure::refused("nothing-to-merge", format!("{} has nothing that {into} has not", place.branch))
-            .advice(format!("commit the work there; if it is merged already, `ralph done {id}` closes the task")));
+        return Err(Failure::refused(
+            Code::NothingToMerge,
+            format!("{} has nothing that {into} has not", place.branch),
+        )
+        .hint(Hint::step("commit the work there"))
+        .hint(Hint::run(&format!("done {id}"), "to close the task if it is already merged")));
     }
     let Some(worktree) = ws.repository.worktree_at(&place.path)?.filter(|there| !there.missing) else { return Ok(()) };
     let shown = ws.store.shown(&place.path);
     if worktree.branch.as_deref() != Some(&place.branch) {
         let on = worktree.branch.map_or_else(|| "a detached HEAD".into(), |branch| format!("branch {branch}"));
-        return Err(Failure::refused("wrong-branch", format!("{shown} is on {on}, not on {}", place.branch))
-            .advice("what was committed there would be left out: bring it onto the branch first"));
+        return Err(Failure::refused(Code::WrongBranch, format!("{shown} is on {on}, not on {}", place.branch))
+            .hint(Hint::step("bring what was committed there onto the branch first; it would be left out")));
     }
     if ws.repository.is_dirty(&worktree) != Some(false) {
-        return Err(Failure::refused("dirty", format!("{shown} has changes that are not committed"))
-            .advice("commit them there, or take them away"));
+        return Err(Failure::refused(Code::Dirty, format!("{shown} has changes that are not committed"))
+            .hint(Hint::step("commit or discard them")));
     }
     Ok(())
 }
@@ -240,17 +243,17 @@ fn merged(
     match ws.repository.prepare(into, theirs, style, message, &files)? {
         Prepared::Ready(landing) => Ok(landing),
         Prepared::Nothing => {
-            Err(Failure::refused("nothing-to-merge", format!("{theirs} has nothing that {into} has not")))
+            Err(Failure::refused(Code::NothingToMerge, format!("{theirs} has nothing that {into} has not")))
         }
         Prepared::Conflicts(paths) => {
             let paths: Vec<String> = paths.iter().map(|path| files.describe(path)).collect();
             let message = format!("{theirs} and {into} both changed {}", paths.join(", "));
-            let failure = Failure::refused("conflict", &message);
+            let failure = Failure::refused(Code::Conflict, &message);
             Err(match call_a_person(ws, lock, board, id, &message) {
-                Ok(to) => failure.advice(format!(
-                    "{id} is {to}, and no file has changed: settle it in the task's worktree, then send the task back"
-                )),
-                Err(refused) => failure.advice(format!("no file has changed; {id} stays, because {}", refused.message)),
+                Ok(to) => failure.hint(Hint::step(format!(
+                    "no file was changed; {id} is now {to}: resolve the conflict in the worktree of the task, then send the task back"
+                ))),
+                Err(refused) => failure.hint(Hint::step(format!("no file was changed; {id} was not moved: {}", refused.message))),
             })
         }
     }
@@ -309,7 +312,10 @@ fn settle(
         false => closing(ws, &board, id, force),
     };
     let admission = admission.map_err(|failure| {
-        failure.advice(format!("{branch} is in {}; `ralph merge {id}` only has to close the task", landing.into))
+        failure.hint(Hint::run(
+            &format!("merge {id}"),
+            &format!("to close the task: {branch} is already in {}", landing.into),
+        ))
     })?;
     let moved = carry_out(ws, lock, &board, id, "merge", admission)?;
     fs::remove(&begun_path(ws, id))?;

@@ -4,7 +4,7 @@ use super::compare::task_id;
 use super::edits::FileEdit;
 use super::local::Local;
 use crate::app::moves::missing;
-use crate::app::{Failure, Workspace};
+use crate::app::{Code, Failure, Workspace};
 use crate::board::{Actor, Change, ClaimEffect, Goal, Place, Refusal, Request};
 use crate::github::{Field, canonical};
 use crate::task::{StateName, TaskId, Value, Worker};
@@ -57,7 +57,7 @@ fn move_to(ws: &Workspace, local: &Local, state: &StateName, effects: &mut Effec
     let id = &local.id;
     if local.place != Place::Task {
         let message = format!("{id} is archived, and {state} on GitHub: bring it back there and here");
-        return Err(Failure::refused("archived", message));
+        return Err(Failure::refused(Code::Archived, message));
     }
     let board = ws.family(id)?;
     board.get(id).ok_or_else(|| missing(ws, &board, id))?;

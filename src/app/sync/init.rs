@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::target::{Calm, Target};
 use crate::app::settings::set_setting;
-use crate::app::{Failure, FailureKind, Workspace};
+use crate::app::{Code, Failure, FailureKind, Hint, Workspace};
 use crate::github::{Client, FieldNames, GithubError, Knowledge, Project, Repo, Slug, Wait, Wanted};
 use crate::task::{Estimate, Priority};
 use crate::workflow::Workflow;
@@ -57,10 +57,11 @@ pub fn sync_init(ws: &Workspace, ask: &InitAsk, tell: &mut dyn FnMut(InitStep<'_
     if !project.writable {
         return Err(Failure::new(
             FailureKind::Offline,
-            "no-rights",
+            Code::NoRights,
             format!("the project {:?} may not be changed with this token", project.title),
         )
-        .advice("ask its owner for write access, or name another with `--project`"));
+        .hint(Hint::step("ask its owner for write access"))
+        .hint(Hint::option("--project NUMBER", "to use another project")));
     }
     client.link_repository(&project.id, &repo.id).or_else(|error| match error {
         // A project of another owner cannot be linked; it works without.
@@ -94,16 +95,18 @@ pub fn sync_init(ws: &Workspace, ask: &InitAsk, tell: &mut dyn FnMut(InitStep<'_
 fn asked(ws: &Workspace, ask: &InitAsk) -> Result<Target, Failure> {
     let set = Target::of(ws)?;
     let named = ask.repo.as_ref().map(|text| {
-        Slug::parse(text)
-            .ok_or_else(|| Failure::usage("bad-repo", format!("{text:?} is no repository")).advice("say OWNER/NAME"))
+        Slug::parse(text).ok_or_else(|| {
+            Failure::usage(Code::BadRepo, format!("{text:?} is no repository")).hint(Hint::step("use OWNER/NAME"))
+        })
     });
     let slug = named.transpose()?;
     let mut target = match (set, &slug) {
         (Some(target), _) => target,
         (None, Some(slug)) => Target::named(ws, slug)?,
         (None, None) => {
-            return Err(Failure::refused("no-repo", "no git remote of this repository is a GitHub")
-                .advice("say which with `--repo OWNER/NAME`; for a GitHub Enterprise server, set GH_HOST too"));
+            return Err(Failure::refused(Code::NoRepo, "no git remote of this repository is a GitHub")
+                .hint(Hint::option("--repo OWNER/NAME", "to choose a repository"))
+                .hint(Hint::variable("GH_HOST", "to the host of your GitHub Enterprise server, if you use one")));
         }
     };
     if let Some(slug) = slug {
@@ -124,8 +127,8 @@ fn refuse_lacking(client: &Client<'_>, repo: &Repo) -> Result<(), Failure> {
     let offline = |code, message: String| Failure::new(FailureKind::Offline, code, message);
     if repo.archived || !repo.issues {
         let why = if repo.archived { "is archived" } else { "has its issues switched off" };
-        return Err(Failure::refused("unwritable", format!("{} {why}", repo.slug))
-            .advice("change that in its settings on GitHub"));
+        return Err(Failure::refused(Code::Unwritable, format!("{} {why}", repo.slug))
+            .hint(Hint::step("change that in its settings on GitHub")));
     }
     if let Some(scopes) = client.scopes() {
         let has = |name: &str| scopes.iter().any(|scope| scope == name);
@@ -139,15 +142,19 @@ fn refuse_lacking(client: &Client<'_>, repo: &Repo) -> Result<(), Failure> {
         }
         if !missing.is_empty() {
             let list = missing.join(",");
-            return Err(offline("no-scope", format!("the token lacks the scope {}", missing.join(" and "))).advice(
-                format!("`gh auth refresh -s {list}` grants it; a token of your own needs it ticked on GitHub"),
+            return Err(offline(Code::NoScope, format!("the token lacks the scope {}", missing.join(" and "))).hint(
+                Hint::shell(
+                    &format!("gh auth refresh -s {list}"),
+                    "to add it; add it on GitHub if you made the token there",
+                ),
             ));
         }
     }
     match repo.may_write() {
         true => Ok(()),
-        false => Err(offline("no-rights", format!("the token may only read {}", repo.slug))
-            .advice("ask for write access; a fine-grained token needs Issues and Pull requests with read and write")),
+        false => Err(offline(Code::NoRights, format!("the token may only read {}", repo.slug)).hint(Hint::step(
+            "ask for write access; a fine-grained token needs read and write access to Issues and Pull requests",
+        ))),
     }
 }
 
@@ -164,10 +171,11 @@ fn found(
         let found = client.project(&target.owner, number, &target.slug)?.project;
         return found.map(|project| (project, false)).ok_or_else(|| {
             Failure::refused(
-                "no-project",
+                Code::NoProject,
                 format!("there is no project {number} of {}, or not for this token", target.owner),
             )
-            .advice("leave `--project` out to have one made; a fine-grained token cannot see a user's own projects")
+            .hint(Hint::omit("--project", "to create one"))
+            .hint(Hint::step("a fine-grained token cannot see a user's own projects"))
         });
     }
     let title = ask.title.clone().unwrap_or_else(|| board_name(ws));
@@ -181,16 +189,16 @@ fn found(
         many => {
             let list: Vec<String> = many.iter().map(ToString::to_string).collect();
             return Err(Failure::usage(
-                "which-project",
+                Code::WhichProject,
                 format!("{} has several projects {title:?}: {}", target.owner, list.join(", ")),
             )
-            .advice("say which with `--project N`"));
+            .hint(Hint::option("--project NUMBER", "to choose one")));
         }
     };
     let project = client.project(&target.owner, number, &target.slug)?.project;
-    project.map(|project| (project, created)).ok_or_else(|| {
-        Failure::broken("no-project", format!("project {number} is not there yet")).hint(crate::app::Hint::Retry)
-    })
+    project
+        .map(|project| (project, created))
+        .ok_or_else(|| Failure::broken(Code::NoProject, format!("project {number} is not there yet")).hint(Hint::Retry))
 }
 
 fn board_name(ws: &Workspace) -> String {
@@ -230,10 +238,15 @@ fn fit(
 ) -> Result<Option<String>, Failure> {
     if project.others.contains(&wanted.name) {
         return Err(Failure::refused(
-            "field-kind",
+            Code::FieldKind,
             format!("the project's field {:?} is no single select", wanted.name),
         )
-        .advice("rename it on GitHub, or name another with `ralph config set github.state_field` and its like"));
+        .hint(Hint::step("rename it on GitHub"))
+        .hint(Hint::set(
+            "github.state_field",
+            "NAME",
+            "to use another field for the state; the other fields have settings like it",
+        )));
     }
     let Some(field) = project.field(&wanted.name) else {
         tell(&wanted.name);
@@ -250,7 +263,7 @@ fn fit(
             wanted.name,
             missing.join(", ")
         );
-        return Err(Failure::refused("no-option", message).advice(format!("add them by hand at {}", project.url)));
+        return Err(Failure::refused(Code::NoOption, message).hint(Hint::open(&project.url, "to add them by hand")));
     }
     tell(&wanted.name);
     client.add_options(field, wanted, features)?;

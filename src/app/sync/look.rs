@@ -7,7 +7,7 @@ use super::SyncStep;
 use super::local::Locals;
 use super::memory::{Intent, intents, knowledge_path};
 use super::run::Run;
-use crate::app::Failure;
+use crate::app::{Code, Failure, Hint};
 use crate::github::{Item, Knowledge, Node, Project, Slug, Wanted, read_issue_body};
 
 impl Run<'_> {
@@ -16,14 +16,14 @@ impl Run<'_> {
         let lookup = self.client.project(&self.target.owner, number, &self.target.slug)?;
         let owner = &self.target.owner;
         let project = lookup.project.ok_or_else(|| {
-            Failure::refused("no-project", format!("there is no project {number} of {owner}, or not for this token"))
-                .advice(
-                    "nothing was changed: `ralph sync init` finds or makes one; `ralph sync doctor` looks at the token",
-                )
+            Failure::refused(Code::NoProject, format!("there is no project {number} of {owner}, or not for this token"))
+                .hint(Hint::run("sync init", "to find or create one; nothing was changed"))
+                .hint(Hint::run("sync doctor", "to check the token"))
         })?;
         if project.closed {
-            return Err(Failure::refused("closed-project", format!("the project {:?} is closed", project.title))
-                .advice(format!("reopen it at {}, or set up another with `ralph sync init`", project.url)));
+            return Err(Failure::refused(Code::ClosedProject, format!("the project {:?} is closed", project.title))
+                .hint(Hint::open(&project.url, "to reopen it"))
+                .hint(Hint::run("sync init", "to set up another one")));
         }
         self.refuse_unfit(&project)?;
         if self.known.project.as_ref() != Some(&project.id) {
@@ -52,10 +52,10 @@ impl Run<'_> {
         for Wanted { name, .. } in &all {
             if project.field(name).is_none() {
                 return Err(Failure::refused(
-                    "no-field",
+                    Code::NoField,
                     format!("the project {:?} has no field {name:?}", project.title),
                 )
-                .advice("nothing was changed: `ralph sync init` makes it"));
+                .hint(Hint::run("sync init", "to create it; nothing was changed")));
             }
         }
         let lacking = all.iter().filter_map(|wanted| Some((wanted, project.field(&wanted.name)?)));
@@ -67,9 +67,9 @@ impl Run<'_> {
         let strange: Vec<&str> = strange.collect();
         let renamed = if strange.is_empty() { String::new() } else { format!("; it has {}", strange.join(", ")) };
         let message = format!("the field {} has no option {}{renamed}", wanted.name, field.lacks(wanted).join(", "));
-        Err(Failure::refused("no-option", message)
-            .advice(format!("nothing was changed: if it was renamed, rename it back at {}", project.url))
-            .advice("`ralph sync init` adds what is missing and keeps what is there"))
+        Err(Failure::refused(Code::NoOption, message)
+            .hint(Hint::open(&project.url, "to rename it back, if it was renamed; nothing was changed"))
+            .hint(Hint::run("sync init", "to add what is missing and keep the rest")))
     }
 
     /// Reads what has changed, what tasks are linked to and the scan does not show, and what a run that died was about.

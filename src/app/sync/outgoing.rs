@@ -10,7 +10,7 @@ use super::memory::{drop_intent, drop_retired, knowledge_path, note_retired, ret
 use super::push::{Pushed, Pusher, texts};
 use super::run::Run;
 use super::{Mirrored, SyncStep, Synced};
-use crate::app::Failure;
+use crate::app::{Code, Failure, Hint};
 use crate::board::Place;
 use crate::github::{Call, Decision, Field, Item, Knowledge, Link, Names, Node, Repo, fingerprint, remote_values};
 use crate::task::{StateName, TaskId, Value};
@@ -219,7 +219,8 @@ fn refuse_unwritable(repo: &Repo) -> Result<(), Failure> {
         repo if !repo.may_write() => "may not be written to with this token",
         _ => return Ok(()),
     };
-    Err(Failure::refused("unwritable", format!("{} {why}", repo.slug)).advice("nothing was created there"))
+    Err(Failure::refused(Code::Unwritable, format!("{} {why}", repo.slug))
+        .hint(Hint::step("nothing was created there")))
 }
 
 /// Labels that are to be shown and may have to be made.

@@ -10,7 +10,7 @@ use super::calls::{Planned, Settles};
 use super::edits::{Agreed, Kept, agree};
 use super::local::stem;
 use super::pull::base_value;
-use crate::app::{Failure, FailureKind, Hint, Workspace};
+use crate::app::{Code, Failure, FailureKind, Hint, Workspace};
 use crate::github::{
     BATCH, Call, Client, Features, Field, Knowledge, Link, Node, Outcome, Project, Repo, read_issue_body, title_of,
 };
@@ -63,7 +63,7 @@ impl<'a> Pusher<'a> {
         if self.ws.repository.current_branch()? != self.branch {
             return Err(Failure::new(
                 FailureKind::Raced,
-                "switched",
+                Code::Switched,
                 "another branch was checked out while the sync ran",
             )
             .hint(Hint::Retry));

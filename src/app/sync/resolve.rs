@@ -6,7 +6,7 @@ use super::bring::{Effects, bring};
 use super::edits::FileEdit;
 use super::local::{Local, stem};
 use super::pull::base_value;
-use crate::app::{Failure, Workspace};
+use crate::app::{Code, Failure, Hint, Workspace};
 use crate::board::{Change, Op, Place};
 use crate::github::{Field, Link, NoteLink, canonical, hash};
 use crate::store::rewritten_note;
@@ -38,11 +38,11 @@ pub fn sync_resolve(ws: &Workspace, id: &TaskId, field: Option<&str>, side: Take
     if names.is_empty() {
         let what = field.map(|field| format!(" over {field}")).unwrap_or_default();
         let there: Vec<&str> = local.link.conflicts.keys().map(String::as_str).collect();
-        let failure = Failure::refused("no-conflict", format!("{id} has no conflict{what}"));
+        let failure = Failure::refused(Code::NoConflict, format!("{id} has no conflict{what}"));
         return Err(if there.is_empty() {
             failure
         } else {
-            failure.advice(format!("it has one over {}", there.join(", ")))
+            failure.hint(Hint::step(format!("choose one of its conflicts: {}", there.join(", "))))
         });
     }
     let mut edit = FileEdit::open(ws, id, &place)?;

@@ -16,7 +16,7 @@ use super::push::Failed;
 use super::target::{Calm, Target};
 use super::ties::{note_losses, tie_found, tie_recovered};
 use super::{Directions, Mirrored, SyncAsk, SyncStep, Synced};
-use crate::app::{Failure, FailureKind, Hint, Workspace};
+use crate::app::{Code, Failure, FailureKind, Hint, Workspace};
 use crate::github::{Client, Decision, Features, Field, Item, Knowledge, Label, Names, Node, Project, Wait};
 use crate::store::BoardLock;
 use crate::task::{Kind, StateName, TaskId, Value};
@@ -46,7 +46,7 @@ pub fn sync(ws: &Workspace, ask: &SyncAsk, tell: &mut dyn FnMut(SyncStep<'_>)) -
 
 /// Whoever looks at GitHub writes down what was seen: two at once would each forget what the other has.
 pub(super) fn one_at_a_time(ws: &Workspace) -> Result<BoardLock, Failure> {
-    let busy = || Failure::new(FailureKind::Raced, "busy", "another sync is running").hint(Hint::Retry);
+    let busy = || Failure::new(FailureKind::Raced, Code::Busy, "another sync is running").hint(Hint::Retry);
     ws.store.try_sync_lock()?.ok_or_else(busy)
 }
 
@@ -240,8 +240,9 @@ impl<'a> Run<'a> {
         else {
             return Ok(());
         };
-        Err(Failure::refused("too-much", format!("{count} {what}, of {linked}"))
-            .advice("nothing was changed: `ralph sync --dry-run` shows what, and `--anyway` does it"))
+        Err(Failure::refused(Code::TooMuch, format!("{count} {what}, of {linked}; nothing was changed"))
+            .hint(Hint::run("sync --dry-run", "to see what would change"))
+            .hint(Hint::option("--anyway", "to do it")))
     }
 
     /// What is left for a person, as it stands after the run, and in the files too.

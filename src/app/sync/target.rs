@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use crate::app::{Failure, Workspace};
+use crate::app::{Code, Failure, Hint, Workspace};
 use crate::config::Source;
 use crate::github::{Client, FieldNames, Host, Pace, Patience, Slug, Wait, endpoint, find_token};
 
@@ -24,7 +24,11 @@ impl Target {
         let set = |key: &'static str| Some(ws.settings.text(key)).filter(|text| !text.is_empty());
         let slug = match set("github.repo") {
             Some(text) => Some(Slug::parse(text).ok_or_else(|| {
-                Failure::usage("bad-repo", format!("{text:?} is no repository")).advice("set github.repo to owner/name")
+                Failure::usage(Code::BadRepo, format!("{text:?} is no repository")).hint(Hint::set(
+                    "github.repo",
+                    "OWNER/NAME",
+                    "to correct it",
+                ))
             })?),
             None => remote(ws).map(|(_, slug)| slug),
         };
@@ -61,16 +65,22 @@ impl Target {
                 let number = target.number.expect("it was just seen");
                 Ok((target, number))
             }
-            _ => Err(Failure::refused("not-set-up", "this board is not mirrored to GitHub")
-                .advice("`ralph sync init` finds or makes the project and writes it into the settings")),
+            _ => Err(Failure::refused(Code::NotSetUp, "this board is not mirrored to GitHub")
+                .hint(Hint::run("sync init", "to find or create the project and save it in the settings"))),
         }
     }
 
     pub fn client<'a>(&self, ws: &Workspace, patience: &'a dyn Patience) -> Result<Client<'a>, Failure> {
         let api = ws.settings.get("github.api")?;
         if !api.value.is_empty() && matches!(api.source, Source::Board(_)) {
-            return Err(Failure::refused("strange-endpoint", "github.api of the board's own settings is not followed")
-                .advice("whoever wrote it would get your token: set it for yourself with `ralph config set --user`"));
+            return Err(Failure::refused(
+                Code::StrangeEndpoint,
+                "github.api of the board's own settings is not followed",
+            )
+            .hint(Hint::run(
+                "config set --user github.api URL",
+                "to set it for yourself, if you trust it with your token",
+            )));
         }
         let url = endpoint(&self.host, &api.value)?;
         let token = find_token(&self.host, &|name| std::env::var(name).ok())?;
@@ -93,9 +103,11 @@ fn environment() -> Option<String> {
 /// A board that came with a clone must not choose who gets the token of a company's server.
 fn refuse_strange_host(ws: &Workspace, host: &Host) -> Result<(), Failure> {
     if !host.is_valid() {
-        return Err(
-            Failure::usage("bad-host", format!("{:?} is no host", host.0)).advice("set github.host to a plain name")
-        );
+        return Err(Failure::usage(Code::BadHost, format!("{:?} is no host", host.0)).hint(Hint::set(
+            "github.host",
+            "HOST",
+            "to a plain host name",
+        )));
     }
     let from_board = ws.settings.get("github.host").is_ok_and(|setting| matches!(setting.source, Source::Board(_)));
     let urls = ws.repository.remote_urls();
@@ -104,10 +116,10 @@ fn refuse_strange_host(ws: &Workspace, host: &Host) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::refused(
-        "strange-host",
+        Code::StrangeHost,
         format!("the board's settings name the host {}, and no git remote does", host.0),
     )
-    .advice(format!("if you know it, set GH_HOST={} and try again", host.0)))
+    .hint(Hint::variable("GH_HOST", &format!("to {} if you trust it", host.0))))
 }
 
 /// Set by the first Ctrl-C; a second one ends the program at once, as ever.

@@ -1,7 +1,7 @@
 //! What a team works on: the tasks that were named or are ready, and that no other team has them.
 
 use crate::app::worktree::main_branch;
-use crate::app::{Failure, FailureKind, Hint, Workspace};
+use crate::app::{Code, Failure, FailureKind, Hint, Workspace};
 use crate::board::{Board, Links, Query, Standings};
 use crate::fs;
 use crate::store::BoardLock;
@@ -13,8 +13,9 @@ pub fn preflight(ws: &Workspace) -> Result<(), Failure> {
     if ws.repository.has_branch(&main) {
         return Ok(());
     }
-    Err(Failure::refused("no-main", format!("there is no branch {main:?} with a commit to start from"))
-        .advice("commit something, or set `git.main`"))
+    Err(Failure::refused(Code::NoMain, format!("there is no branch {main:?} with a commit to start from"))
+        .hint(Hint::step("commit something first"))
+        .hint(Hint::set("git.main", "BRANCH", "to use another branch")))
 }
 
 /// What was typed, each an open task or the parent of some.
@@ -23,8 +24,8 @@ pub(super) fn named(ws: &Workspace, board: &Board, typed: &[String]) -> Result<V
     for id in &ids {
         let task = board.get(id).ok_or_else(|| crate::app::moves::missing(ws, board, id))?;
         if task.kind == Kind::Step {
-            return Err(Failure::usage("is-step", format!("{id} is a step of a team, not a task to work on"))
-                .advice("name the task that its `team` says"));
+            return Err(Failure::usage(Code::IsStep, format!("{id} is a step of a team, not a task to work on"))
+                .hint(Hint::step("name the task that the step belongs to")));
         }
     }
     Ok(ids)
@@ -50,7 +51,7 @@ pub(super) fn ready(ws: &Workspace, board: &Board) -> Result<Vec<TaskId>, Failur
 }
 
 fn nothing_ready() -> Failure {
-    Failure::new(FailureKind::Nothing, "nothing-ready", "there is no work now").hint(Hint::Ready)
+    Failure::new(FailureKind::Nothing, Code::NothingReady, "there is no work now").hint(Hint::Ready)
 }
 
 /// Held while the team lives: two teams on one task would be in each other's way. Where all that is ready was asked for,
@@ -67,8 +68,8 @@ pub(super) fn locks(ws: &Workspace, teams: &mut Vec<TaskId>, leaves_out: bool) -
             }
             None if leaves_out => {}
             None => {
-                return Err(Failure::new(FailureKind::Raced, "team-there", format!("another team works on {id}"))
-                    .advice("watch it with `ralph runs ls`, or wait for its end"));
+                return Err(Failure::new(FailureKind::Raced, Code::TeamThere, format!("another team works on {id}"))
+                    .hint(Hint::run("runs ls", "to follow it")));
             }
         }
     }

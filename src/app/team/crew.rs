@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::app::worker::{Launch, WorkerEvent, free_name, is_at_work};
-use crate::app::{Failure, Workspace};
+use crate::app::{Code, Failure, Workspace};
 use crate::fs;
 use crate::task::{TaskId, Worker};
 
@@ -29,6 +29,8 @@ pub(super) struct Slot {
     child: Option<Child>,
     /// Since it last did something.
     deaths: u32,
+    /// What the process said it ends with.
+    failure: Option<Failure>,
     /// Why nobody is started in its place any more.
     pub given_up: Option<String>,
 }
@@ -51,7 +53,7 @@ impl<'a> Crew<'a> {
     /// A name for one more of a role; it starts with `start`.
     pub fn add(&mut self, role: &str) -> Result<(), Failure> {
         let worker = self.free_name(role)?;
-        self.slots.push(Slot { role: role.to_owned(), worker, child: None, deaths: 0, given_up: None });
+        self.slots.push(Slot { role: role.to_owned(), worker, child: None, deaths: 0, failure: None, given_up: None });
         Ok(())
     }
 
@@ -76,7 +78,7 @@ impl<'a> Crew<'a> {
         fs::make_dir(&self.ws.store.local().join("logs"))?;
         fs::write_new(&log, b"", false)?;
         let errors = std::fs::File::options().append(true).open(&log);
-        let broken = |error| Failure::broken("cannot-start", format!("cannot start {}: {error}", slot.worker));
+        let broken = |error| Failure::broken(Code::CannotStart, format!("cannot start {}: {error}", slot.worker));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(errors.map_err(broken)?);
         let mut child = command.spawn().map_err(broken)?;
         let (sender, out) = (self.sender.clone(), child.stdout.take());
@@ -100,6 +102,11 @@ impl<'a> Crew<'a> {
         self.slots[number].deaths = 0;
     }
 
+    /// It has said what it ends with.
+    pub fn failed(&mut self, number: usize, failure: &Failure) {
+        self.slots[number].failure = Some(failure.clone());
+    }
+
     /// Buries a worker that is gone, and says how it ended if that was not well.
     pub fn bury(&mut self, number: usize) -> Option<String> {
         let slot = &mut self.slots[number];
@@ -108,11 +115,15 @@ impl<'a> Crew<'a> {
             return None;
         }
         slot.deaths += 1;
+        let failure = slot.failure.take();
+        let code = failure.as_ref().map(|failure| failure.code);
         let log = self.ws.store.local().join(format!("logs/worker-{}.log", slot.worker));
-        let said = crate::app::runs::tail(&log, 3).unwrap_or_default();
-        let message = format!("{} ended ({status}) {}", slot.worker, said.trim()).trim_end().to_owned();
+        // A process that was killed says nothing: its log may.
+        let why =
+            failure.map_or_else(|| crate::app::runs::tail(&log, 3).unwrap_or_default(), |failure| failure.message);
+        let message = format!("{} ended ({status}) {}", slot.worker, why.trim()).trim_end().to_owned();
         // Another team was quicker with the name.
-        if said.contains("is at work already") {
+        if code == Some(Code::NameTaken) {
             slot.deaths -= 1;
         } else if slot.deaths > MOST_DEATHS {
             slot.given_up = Some(message.clone());

@@ -28,7 +28,7 @@ use serde::Serialize;
 use super::next::as_reaped;
 use super::runs::{Outcome, Run, list_runs};
 use super::worker::{Launch, Stop, WorkerEvent, check_agents};
-use super::{Failure, FailureKind, Options, Workspace};
+use super::{Code, Failure, FailureKind, Hint, Options, Workspace};
 use crate::board::{Board, TeamAsk};
 use crate::store::BoardLock;
 use crate::task::{Kind, StateName, TaskId, Worker};
@@ -146,8 +146,11 @@ impl<'a> Team<'a> {
     fn assemble(ws: &'a Workspace, wanted: &TeamWanted) -> Result<Self, Failure> {
         let board = ws.board()?;
         if let Some(missing) = ["plan", "implement", "merge"].iter().find(|name| ws.flow().command(name).is_err()) {
-            return Err(Failure::refused("no-pipeline", format!("this board's workflow has no command {missing:?}"))
-                .advice("a team needs the built-in workflow, or one with its commands"));
+            return Err(Failure::refused(
+                Code::NoPipeline,
+                format!("this board's workflow has no command {missing:?}"),
+            )
+            .hint(Hint::step("use the built-in workflow, or one with its commands")));
         }
         let mut teams = if wanted.ready { ready(ws, &board)? } else { named(ws, &board, &wanted.tasks)? };
         preflight(ws)?;
@@ -234,6 +237,9 @@ impl<'a> Team<'a> {
                 if let WorkerEvent::Ended { run, .. } = &event {
                     crew.forgive(number);
                     self.last.insert(run.task.clone(), run.outcome);
+                }
+                if let WorkerEvent::Failed { failure } = &event {
+                    crew.failed(number, failure);
                 }
                 self.note(&worker, &event);
                 TeamNews::Worker { worker, event }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use super::{Watch, WatchOptions};
-use crate::app::{Failure, Options};
+use crate::app::{Code, Failure, Options};
 use crate::board::Event;
 
 /// How long nothing may happen before whoever listens is asked whether it still does.
@@ -40,5 +40,5 @@ pub fn follow_board(
             events = watch.next(IDLE);
         }
     });
-    opened.recv().unwrap_or_else(|_| Err(Failure::broken("cannot-watch", "the watcher ended before it began")))
+    opened.recv().unwrap_or_else(|_| Err(Failure::broken(Code::CannotWatch, "the watcher ended before it began")))
 }

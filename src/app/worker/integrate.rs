@@ -4,15 +4,10 @@ use super::{Job, attempts, settle};
 use crate::app::remote_claims::Reach;
 use crate::app::runs::{Outcome, Run};
 use crate::app::tenure;
-use crate::app::{Failure, FailureKind, Workspace, merge, pull_request};
+use crate::app::{Consequence, Failure, Workspace, merge, pull_request};
 
 /// The commands that ralph does itself.
 pub(super) const OWN: [&str; 2] = ["pr", "merge"];
-
-/// Somebody has to do something elsewhere first.
-const WAITING: [&str; 5] = ["review-required", "draft", "blocked", "closed-pull-request", "not-trusted"];
-/// The work itself is to be mended.
-const TO_MEND: [&str; 4] = ["check-failed", "changes-requested", "checks-failed", "behind"];
 
 pub(super) fn integrate(ws: &Workspace, job: &Job, began: &mut dyn FnMut(&Run)) -> Result<Run, Failure> {
     let board = ws.family(&job.task)?;
@@ -44,21 +39,20 @@ fn judge(ws: &Workspace, job: &Job, run: &mut Run, done: Result<String, Failure>
     run.message = Some(failure.message.clone());
     let escalated =
         ws.family(&job.task)?.get(&job.task).is_some_and(|task| Some(&task.state) == ws.flow().escalation());
-    run.outcome = match failure.code {
+    run.outcome = match failure.for_worker() {
         _ if escalated => Outcome::Escalated,
-        // No waiting helps against what is in the way.
-        "in-the-way" => {
+        Consequence::Person => {
             settle::call_a_person(ws, job, run, std::slice::from_ref(&failure.message))?;
             Outcome::Escalated
         }
-        code if WAITING.contains(&code) || failure.kind == FailureKind::Offline => Outcome::Waiting,
-        _ if failure.kind == FailureKind::Raced => {
+        Consequence::Wait | Consequence::Blocked | Consequence::Approval => Outcome::Waiting,
+        Consequence::Raced => {
             // Others are at it, too: that is nobody's failure.
             attempts::rest(ws, &job.task, &job.command)?;
             Outcome::Raced
         }
-        code if TO_MEND.contains(&code) => mend(ws, job, &failure, &said)?,
-        _ => Outcome::Failed,
+        Consequence::Mend => mend(ws, job, &failure, &said)?,
+        Consequence::Overtaken | Consequence::Environment | Consequence::Task => Outcome::Failed,
     };
     Ok(())
 }

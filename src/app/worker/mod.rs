@@ -33,7 +33,7 @@ use super::next::as_reaped;
 use super::reap::reap;
 use super::runs::{Outcome, Run};
 use super::team::{preflight, restep_now};
-use super::{Failure, FailureKind, Options, Workspace};
+use super::{Code, Failure, FailureKind, Hint, Options, Workspace};
 use crate::board::{Board, TeamAsk};
 use crate::fs;
 use crate::task::{TaskId, Worker};
@@ -125,6 +125,10 @@ pub enum WorkerEvent {
     Note {
         text: String,
     },
+    /// It ends with this failure.
+    Failed {
+        failure: Box<Failure>,
+    },
 }
 
 #[derive(Debug, Serialize)]
@@ -160,8 +164,9 @@ pub fn work(
     preflight(&ws)?;
     let name = take_name(&ws, &role, options.worker.as_deref())?;
     if ws.rules().role_of(&name.worker) != Some(role.as_str()) {
-        return Err(Failure::usage("not-your-role", format!("{} is no name of a {role}", name.worker))
-            .advice(format!("use {role}, {role}-2 …, or leave `--as` out")));
+        return Err(Failure::usage(Code::NotYourRole, format!("{} is no name of a {role}", name.worker))
+            .hint(Hint::step(format!("use {role}, {role}-2 and so on")))
+            .hint(Hint::omit("--as", "to get a free name")));
     }
     let ws = Workspace::open(&Options { worker: Some(name.worker.to_string()), ..options.clone() })?;
     let mut shift = Shift { ws: &ws, role, worker: name.worker.clone(), asked, launch, stop, left: BTreeMap::new() };
@@ -182,7 +187,7 @@ fn known_role(ws: &Workspace, typed: &str) -> Result<String, Failure> {
             true => format!("{typed:?} is not a role: this board's workflow has none"),
             false => format!("{typed:?} is not a role: use {roles}"),
         };
-        Failure::usage("unknown-role", message)
+        Failure::usage(Code::UnknownRole, message)
     })
 }
 

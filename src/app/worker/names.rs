@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::app::{Failure, FailureKind, Workspace};
+use crate::app::{Code, Failure, FailureKind, Hint, Workspace};
 use crate::fs;
 use crate::store::BoardLock;
 use crate::task::Worker;
@@ -28,11 +28,11 @@ pub fn take_name(ws: &Workspace, role: &str, asked: Option<&str>) -> Result<Name
     if let Some(asked) = asked {
         let worker = Worker::new(asked)?;
         if worker.as_str().contains('/') {
-            return Err(Failure::usage("bad-name", format!("{worker:?} cannot be a worker's name")));
+            return Err(Failure::usage(Code::BadName, format!("{worker:?} cannot be a worker's name")));
         }
         return take(ws, worker.clone())?.ok_or_else(|| {
-            Failure::new(FailureKind::Raced, "name-taken", format!("{worker} is at work already"))
-                .advice("leave `--as` out to get a free name")
+            Failure::new(FailureKind::Raced, Code::NameTaken, format!("{worker} is at work already"))
+                .hint(Hint::omit("--as", "to get a free name"))
         });
     }
     // Somebody may be quicker with a name that was free just now.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::app::trust::require_trust;
-use crate::app::{Failure, Workspace};
+use crate::app::{Code, Failure, Hint, Workspace};
 use crate::config::duration;
 
 /// Ready commands for programs that many have.
@@ -40,9 +40,9 @@ pub(super) fn agent_for(ws: &Workspace, command: &str, role: &str, typed: &[Stri
         Some(found.1.iter().map(|word| (*word).to_owned()).collect())
     };
     let words: Vec<String> = set.or_else(profile).ok_or_else(|| {
-        Failure::refused("no-agent", format!("there is no program that could {command} a task")).advice(
-            "set one, such as `ralph config set agent.profile claude`, or say it at the end: `… -- PROGRAM ARGUMENTS`",
-        )
+        Failure::refused(Code::NoAgent, format!("there is no program that could {command} a task"))
+            .hint(Hint::set("agent.profile", "claude", "to use Claude Code"))
+            .hint(Hint::option("-- PROGRAM ARGUMENTS", "at the end of the command to use another program"))
     })?;
     require_trust(ws)?;
     refuse_missing(&words[0])?;
@@ -59,8 +59,11 @@ fn refuse_missing(program: &str) -> Result<(), Failure> {
     };
     match there {
         true => Ok(()),
-        false => Err(Failure::refused("no-program", format!("there is no program {program:?} that could be started"))
-            .advice("say one that is on your PATH, or its whole path: agent.command, or at the end after `--`")),
+        false => {
+            Err(Failure::refused(Code::NoProgram, format!("there is no program {program:?} that could be started"))
+                .hint(Hint::step("use a program on your PATH, or its full path"))
+                .hint(Hint::set("agent.command", "COMMAND", "to change it")))
+        }
     }
 }
 
@@ -113,8 +116,9 @@ pub(super) fn filled(words: &[String], with: &Filling<'_>) -> Result<(Vec<String
     let gives = |word: &String| word.contains("{prompt}") || word.contains("{prompt_file}");
     if with.prompt.len() > LONGEST && words.iter().any(|word| word.contains("{prompt}")) {
         let message = format!("the prompt has {} bytes, too many for an argument", with.prompt.len());
-        return Err(Failure::refused("long-prompt", message)
-            .advice("use {prompt_file} in agent.command, or neither: then it comes on standard input"));
+        return Err(Failure::refused(Code::LongPrompt, message).hint(Hint::step(
+            "use {prompt_file} in agent.command, or no placeholder to get the prompt on standard input",
+        )));
     }
     Ok((words.iter().map(|word| fill(word, &places)).collect(), words.iter().any(gives)))
 }

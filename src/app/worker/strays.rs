@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::agent::document::files_modified;
 use crate::app::runs::{Dirty, Outcome, Run, list_runs};
-use crate::app::{Failure, Workspace};
+use crate::app::{Code, Failure, Hint, Workspace};
 use crate::fs;
 use crate::task::TaskId;
 
@@ -129,7 +129,7 @@ pub(in crate::app) fn refuse_strays(ws: &Workspace, id: &TaskId) -> Result<(), F
     }
     let message =
         format!("{id} is implemented in its worktree alone, and this changed in the main one: {}", found.join(", "));
-    Err(Failure::refused("strayed", message)
-        .advice("bring it into the worktree and put the main one back as it was, or call a person")
-        .advice("who edits there while workers run sets agent.strays = tell"))
+    Err(Failure::refused(Code::Strayed, message)
+        .hint(Hint::step("move these changes into the worktree and restore the main one, or ask a person"))
+        .hint(Hint::set("agent.strays", "tell", "to edit there while workers run")))
 }

@@ -17,7 +17,7 @@ use crate::app::runs::{Outcome, Run};
 use crate::app::tenure::{self, Tenure};
 use crate::app::trust::require_trust;
 use crate::app::worktree::{Start, add_worktree, place};
-use crate::app::{Failure, Workspace};
+use crate::app::{Code, Consequence, Failure, Workspace};
 use crate::config::Source;
 use crate::task::TaskId;
 use crate::workflow::Command as Workflowed;
@@ -27,9 +27,6 @@ const LOOK: Duration = Duration::from_millis(2);
 const LOOK_LONGEST: Duration = Duration::from_millis(40);
 /// What a program that is asked to end has left to do so.
 const GRACE: Duration = Duration::from_secs(5);
-
-/// What keeps any program from being started, whatever the task.
-const OUTSIDE: [&str; 5] = ["no-main", "not-trusted", "no-program", "cannot-start", "io"];
 
 /// How the program ended.
 pub(super) enum Exit {
@@ -63,13 +60,14 @@ pub(super) fn run_agent(
     tenure.take_back();
     let advanced = tip.is_some() && tip != self::tip(ws, &job.task);
     let after = After { advanced, taken_over: tenure.is_lost(ws) };
-    let outside = matches!(&exit, Exit::NotStarted(failure) if OUTSIDE.contains(&failure.code));
-    if outside && let Exit::NotStarted(failure) = exit {
+    if let Exit::NotStarted(failure) = &exit
+        && matches!(failure.for_worker(), Consequence::Environment | Consequence::Approval)
+    {
         // The task is not to blame: whoever set this up is told, and it waits as it was.
         run.outcome = Outcome::Interrupted;
         tenure.finish(ws)?;
         settle::close(ws, run)?;
-        return Err(failure);
+        return Err(failure.clone());
     }
     // While the claim is still ours: nobody takes the task up before it is known what came of this.
     let run = settle::settle(ws, job, &before, run, &exit, &after);
@@ -130,10 +128,10 @@ fn start(
     let mut guard = (launch.guard)()?;
     let open = |path: &PathBuf, write: bool| {
         let file = std::fs::File::options().read(!write).append(write).open(path);
-        file.map_err(|error| Failure::broken("io", format!("cannot open {}: {error}", path.display())))
+        file.map_err(|error| Failure::broken(Code::Io, format!("cannot open {}: {error}", path.display())))
     };
     let log = open(&run.path(ws, "output.log"), true)?;
-    let second = log.try_clone().map_err(|error| Failure::broken("io", format!("cannot open the log: {error}")))?;
+    let second = log.try_clone().map_err(|error| Failure::broken(Code::Io, format!("cannot open the log: {error}")))?;
     let input = if given { Stdio::null() } else { Stdio::from(open(&prompt_file, false)?) };
     // A group of its own: Ctrl-C at the terminal is for the worker, which lets its agent finish.
     guard.current_dir(&run.dir).process_group(0).stdin(input).stdout(log).stderr(second);
@@ -219,7 +217,7 @@ fn is_closed(ws: &Workspace, id: &TaskId) -> bool {
 }
 
 fn ended(child: &mut Child) -> Result<Option<ExitStatus>, Failure> {
-    child.try_wait().map_err(|error| Failure::broken("wait", format!("cannot wait for the program: {error}")))
+    child.try_wait().map_err(|error| Failure::broken(Code::Wait, format!("cannot wait for the program: {error}")))
 }
 
 /// To the guard and all that are in its group.
@@ -244,7 +242,7 @@ fn end(child: &mut Child) -> Result<(), Failure> {
             let _ = kill_process(guard, signal);
         }
     }
-    child.wait().map_err(|error| Failure::broken("wait", format!("cannot wait for the program: {error}")))?;
+    child.wait().map_err(|error| Failure::broken(Code::Wait, format!("cannot wait for the program: {error}")))?;
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal as _;
 
-use crate::app::{self, Failure, NewTask};
+use crate::app::{self, Code, Failure, Hint, NewTask};
 use crate::cli::args::AddArgs;
 use crate::cli::editor::{self, Typed};
 use crate::cli::style::{self, paint};
@@ -68,7 +68,10 @@ fn texts(args: &AddArgs) -> Result<(String, String, Typed), Failure> {
     };
     let (title, rest) = typed.text.trim().split_once('\n').unwrap_or((typed.text.trim(), ""));
     if title.trim().is_empty() {
-        return Err(Failure::usage("no-title", "a task needs a title").advice("`ralph task add \"Fix the login\"`"));
+        return Err(Failure::usage(Code::NoTitle, "a task needs a title").hint(Hint::Run {
+            command: ["task", "add", "Fix the login"].map(str::to_owned).to_vec(),
+            purpose: "as an example".into(),
+        }));
     }
     Ok((title.trim().to_owned(), rest.trim().to_owned(), typed))
 }

@@ -1,6 +1,6 @@
 //! `ralph task edit`.
 
-use crate::app::{self, Doubts, Draft, Edited, Editing, Failure, Workspace};
+use crate::app::{self, Code, Doubts, Draft, Edited, Editing, Failure, Workspace};
 use crate::cli::args::OneArgs;
 use crate::cli::editor;
 use crate::cli::{Answer, Outcome, Session, words};
@@ -73,18 +73,18 @@ enum Asked {
 
 fn ask(session: &Session<'_>, refused: &Failure) -> Asked {
     let question = match refused.code {
-        app::WRONG_VALUES => {
+        Code::BadValues => {
             refused.causes.iter().for_each(|problem| session.out.say(&format!("problem: {problem}")));
             "[e]dit again, [s]ave as it is, or [d]rop the changes?"
         }
-        "unreadable-file" => {
+        Code::UnreadableFile => {
             session.out.say(&format!("error: {}", refused.message));
             "[e]dit again or [d]rop the changes?"
         }
         _ => return Asked::Nothing,
     };
     match editor::ask(question) {
-        Some('s') if refused.code == app::WRONG_VALUES => Asked::Save,
+        Some('s') if refused.code == Code::BadValues => Asked::Save,
         Some('d') => Asked::Drop,
         Some(_) => Asked::Again,
         None => Asked::Nobody,

@@ -31,9 +31,9 @@ fn drawing(graphed: &Graphed, width: Option<usize>) -> String {
     for node in &graphed.nodes {
         let below = node.leads_to.iter().map(|id| Ancestor::Parent(id.to_string())).collect();
         let (mark, color) = words::mark(&node.task);
-        let message = line(&node.task, width.map(|width| width.saturating_sub(12)));
-        let message = message.split_once(' ').map_or(message.as_str(), |(_, rest)| rest).to_owned();
-        text.push_str(&renderer.next_row(node.task.id.to_string(), below, paint(color, mark), message));
+        let row = line(&node.task, width.map(|width| width.saturating_sub(12)));
+        let row = row.split_once(' ').map_or(row.as_str(), |(_, rest)| rest).to_owned();
+        text.push_str(&renderer.next_row(node.task.id.to_string(), below, paint(color, mark), row));
     }
     text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }

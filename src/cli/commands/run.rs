@@ -13,7 +13,7 @@ use rustix::process::{
 use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::Signals;
 
-use crate::app::{self, Failure};
+use crate::app::{self, Code, Failure, Hint};
 use crate::board::Request;
 use crate::cli::args::{BecomeArgs, GuardedArgs, RunArgs};
 use crate::cli::{Answer, Outcome, Session};
@@ -43,13 +43,13 @@ pub fn run(session: &Session<'_>, args: &RunArgs) -> Answer {
 
 pub(super) fn watched(more: &[i32]) -> Result<Signals, Failure> {
     let signals = Signals::new([&[SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2], more].concat());
-    signals.map_err(|error| Failure::broken("signals", format!("cannot watch for signals: {error}")))
+    signals.map_err(|error| Failure::broken(Code::Signals, format!("cannot watch for signals: {error}")))
 }
 
 /// This program once more.
 pub(super) fn itself() -> Result<Command, Failure> {
     let exe = std::env::current_exe()
-        .map_err(|error| Failure::broken("no-exe", format!("cannot find this program: {error}")))?;
+        .map_err(|error| Failure::broken(Code::NoExe, format!("cannot find this program: {error}")))?;
     Ok(Command::new(exe))
 }
 
@@ -92,14 +92,14 @@ pub fn guarded(args: &GuardedArgs) -> Answer {
     // Whoever is left by its own parent comes to us, so that nobody slips away.
     let _ = set_child_subreaper(Some(getpid()));
     if !is_parent(args.parent) {
-        return Err(Failure::broken("orphan", "ralph is gone, and the claim with it"));
+        return Err(Failure::broken(Code::Orphan, "ralph is gone, and the claim with it"));
     }
     let _hold = app::hold_lock(&args.lock)?;
     let mut program = itself()?;
     program.arg("become").arg(std::process::id().to_string()).arg("--").args(&args.program);
     let started = program.spawn();
     let mut child =
-        started.map_err(|error| Failure::broken("cannot-start", format!("cannot start the program: {error}")))?;
+        started.map_err(|error| Failure::broken(Code::CannotStart, format!("cannot start the program: {error}")))?;
     pass_on(signals, child.id());
     let status = child.wait();
     if status.as_ref().is_ok_and(|status| status.signal().is_some()) {
@@ -112,23 +112,24 @@ pub fn guarded(args: &GuardedArgs) -> Answer {
     if args.sweep {
         sweep();
     }
-    let status = status.map_err(|error| Failure::broken("wait", format!("cannot wait for the program: {error}")))?;
+    let status =
+        status.map_err(|error| Failure::broken(Code::Wait, format!("cannot wait for the program: {error}")))?;
     Ok(Outcome::Code(code(status)))
 }
 
 /// Asks the kernel to be killed when the guard dies, then becomes the program.
 pub fn become_program(args: &BecomeArgs) -> Answer {
     let [program, arguments @ ..] = args.program.as_slice() else {
-        return Err(Failure::usage("no-program", "run what?"));
+        return Err(Failure::usage(Code::NoProgram, "run what?"));
     };
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     // It died before we asked: the wish would never be granted.
     if !is_parent(args.parent) {
-        return Err(Failure::broken("orphan", "ralph is gone, and the claim with it"));
+        return Err(Failure::broken(Code::Orphan, "ralph is gone, and the claim with it"));
     }
     let error = Command::new(program).args(arguments).exec();
-    let failure = Failure::broken("cannot-start", format!("cannot start {program:?}: {error}"));
-    Err(failure.advice("say a program that is on your PATH, or its whole path"))
+    let failure = Failure::broken(Code::CannotStart, format!("cannot start {program:?}: {error}"));
+    Err(failure.hint(Hint::step("use a program on your PATH, or its full path")))
 }
 
 /// Kills all that descends from this process, then ends it; the lock goes when they are gone.

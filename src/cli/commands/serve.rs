@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use crate::app::Failure;
+use crate::app::{Code, Failure, Hint};
 use crate::cli::args::{ReportArgs, ServeArgs};
 use crate::cli::{Answer, Outcome, Session};
 use crate::fs::{self, FsError};
@@ -63,7 +63,7 @@ pub fn report(session: &Session<'_>, args: &ReportArgs) -> Answer {
     let folder = args.html.parent().is_none_or(|folder| folder.as_os_str().is_empty() || folder.is_dir());
     if args.html.is_dir() || !folder {
         let message = format!("{} cannot be written", args.html.display());
-        return Err(Failure::usage("bad-file", message).advice("name a file in a folder that is there"));
+        return Err(Failure::usage(Code::BadFile, message).hint(Hint::step("name a file in an existing folder")));
     }
     write(&args.html, text.as_bytes())?;
     if session.out.json {

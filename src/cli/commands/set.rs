@@ -1,6 +1,6 @@
 //! `ralph task set`.
 
-use crate::app::{self, Failure};
+use crate::app::{self, Code, Failure, Hint};
 use crate::cli::args::SetArgs;
 use crate::cli::style::{self, paint};
 use crate::cli::{Answer, Outcome, Session, words};
@@ -11,7 +11,7 @@ pub fn run(session: &Session<'_>, args: &SetArgs) -> Answer {
     if let Some(text) = args.text.given()? {
         if typed.iter().any(|word| word.starts_with("description=") || word.starts_with("body=")) {
             return Err(Failure::usage(
-                "two-texts",
+                Code::TwoTexts,
                 "there are two descriptions: description=, and --body or --body-file",
             ));
         }
@@ -19,9 +19,8 @@ pub fn run(session: &Session<'_>, args: &SetArgs) -> Answer {
     }
     if tasks.is_empty() || typed.is_empty() {
         let missing = if tasks.is_empty() { "which task?" } else { "set what?" };
-        return Err(
-            Failure::usage("incomplete", missing).advice("such as `ralph task set t-x7kq priority=P1 labels+=bug`")
-        );
+        return Err(Failure::usage(Code::Incomplete, missing)
+            .hint(Hint::run("task set t-x7kq priority=P1 labels+=bug", "as an example")));
     }
     let done = session.with(|ws| app::set(ws, &ws.find_all(&tasks)?, &typed, args.custom))?;
     if session.out.json {

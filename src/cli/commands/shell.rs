@@ -2,7 +2,7 @@
 
 use clap_complete::Shell;
 
-use crate::app::Failure;
+use crate::app::{Code, Failure};
 use crate::cli::args::{self, CompletionsArgs, ManArgs};
 use crate::cli::{Answer, Outcome, Session};
 use crate::fs;
@@ -16,12 +16,12 @@ pub fn completions(session: &Session<'_>, args: &CompletionsArgs) -> Answer {
         Shell::Fish => &clap_complete::env::Fish,
         Shell::PowerShell => &clap_complete::env::Powershell,
         Shell::Zsh => &clap_complete::env::Zsh,
-        other => return Err(Failure::usage("unknown-shell", format!("there are no completions for {other}"))),
+        other => return Err(Failure::usage(Code::UnknownShell, format!("there are no completions for {other}"))),
     };
     let mut script = Vec::new();
     completer
         .write_registration("COMPLETE", "ralph", "ralph", "ralph", &mut script)
-        .map_err(|error| Failure::broken("io", format!("cannot write the script: {error}")))?;
+        .map_err(|error| Failure::broken(Code::Io, format!("cannot write the script: {error}")))?;
     let script = String::from_utf8_lossy(&script);
     if session.out.json {
         session.out.json(&serde_json::json!({ "shell": args.shell.to_string(), "script": script }));
@@ -32,7 +32,7 @@ pub fn completions(session: &Session<'_>, args: &CompletionsArgs) -> Answer {
 }
 
 pub fn man(session: &Session<'_>, args: &ManArgs) -> Answer {
-    let failed = |error: std::io::Error| Failure::broken("io", format!("cannot write the manual: {error}"));
+    let failed = |error: std::io::Error| Failure::broken(Code::Io, format!("cannot write the manual: {error}"));
     match &args.dir {
         Some(dir) => {
             fs::make_dir(dir)?;

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use crate::app::{
-    self, Directions, InitAsk, InitStep, PlanRow, SyncAsk, SyncFinding, SyncInit, SyncStatus, SyncStep, Synced,
+    self, Code, Directions, InitAsk, InitStep, PlanRow, SyncAsk, SyncFinding, SyncInit, SyncStatus, SyncStep, Synced,
     TakeSide, Way,
 };
 use crate::cli::args::{self, SyncArgs, SyncCommand, SyncRunArgs};
@@ -59,11 +59,11 @@ fn watch(session: &Session<'_>, ask: &SyncAsk, args: &SyncRunArgs) -> Answer {
                 }
             }
             // A network that is away comes back; a refusal stays.
-            Err(failure) if failure.kind == app::FailureKind::Offline && failure.code != "bad-token" => {
+            Err(failure) if failure.kind == app::FailureKind::Offline && failure.code != Code::BadToken => {
                 session.out.failure(&failure);
             }
-            Err(failure) if failure.kind == app::FailureKind::Raced && failure.code != "stopped" => {}
-            Err(failure) if failure.code == "stopped" => return Ok(Outcome::Done),
+            Err(failure) if failure.kind == app::FailureKind::Raced && failure.code != Code::Stopped => {}
+            Err(failure) if failure.code == Code::Stopped => return Ok(Outcome::Done),
             Err(failure) => return Err(failure),
         }
         if !waiter.wait(every.saturating_sub(began.elapsed())) {

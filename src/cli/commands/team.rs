@@ -3,7 +3,7 @@
 use std::io::IsTerminal as _;
 
 use super::worker::{guard, line, stop_on_signals, worker};
-use crate::app::{self, Launch, TeamDone, TeamNews, TeamView, TeamWanted};
+use crate::app::{self, Code, Failure, Launch, TeamDone, TeamNews, TeamView, TeamWanted};
 use crate::cli::args::{HeroArgs, TeamArgs};
 use crate::cli::live::Live;
 use crate::cli::style::{self, paint};
@@ -38,7 +38,7 @@ pub fn hero(session: &Session<'_>, args: &HeroArgs) -> Answer {
     };
     let mut screen = Screen::new(session);
     let stop = stop_on_signals(screen.live.is_none())?;
-    let launch = Launch { guard: &guard, worker: &|_, _, _| Err(app::Failure::broken("no-crew", "a hero is alone")) };
+    let launch = Launch { guard: &guard, worker: &|_, _, _| Err(Failure::broken(Code::NoCrew, "a hero is alone")) };
     let mut show = |news: &TeamNews, view: &TeamView| screen.show(news, view);
     let done = app::hero(&session.options, &wanted, &launch, &stop, &mut show)?;
     screen.end(&done, args.how.dry_run)

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, IsTerminal as _};
 
-use crate::app::{self, Failure};
+use crate::app::{self, Code, Failure, Hint};
 use crate::cli::args::TrustArgs;
 use crate::cli::{Answer, Outcome, Session};
 
@@ -38,7 +38,8 @@ fn agrees(session: &Session<'_>, args: &TrustArgs, programs: &[String]) -> Resul
     }
     if !std::io::stdin().is_terminal() {
         let message = "there is nobody to ask whether these programs may run";
-        return Err(Failure::usage("nobody-to-ask", message).advice("a person runs it on a terminal, and reads them"));
+        return Err(Failure::usage(Code::NobodyToAsk, message)
+            .hint(Hint::step("a person runs it in a terminal and reads them")));
     }
     session.out.say("Run them when asked to? [y/N]");
     let mut answer = String::new();

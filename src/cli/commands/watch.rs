@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use crate::app::{Failure, FailureKind, WaitFor, Watch, WatchOptions, wait_for, wait_is_over};
+use crate::app::{Code, Failure, FailureKind, Hint, WaitFor, Watch, WatchOptions, wait_for, wait_is_over};
 use crate::board::{Change, Event, EventKind, Via};
 use crate::cli::args::WatchArgs as Args;
 use crate::cli::style::{self, paint};
@@ -65,7 +65,7 @@ pub fn run(session: &Session<'_>, args: &Args) -> Answer {
         if left.is_zero() {
             screen.clear();
             let message = if until.is_some() { "it did not come about in time" } else { "the time is over" };
-            return Err(Failure::new(FailureKind::Nothing, "timeout", message));
+            return Err(Failure::new(FailureKind::Nothing, Code::Timeout, message));
         }
         let events = watch.next(left)?;
         if !screen.tell(&watch, &filter, events)? {
@@ -82,7 +82,7 @@ fn stopped(watch: &Watch) -> Result<Arc<AtomicU8>, Failure> {
     let stop = Arc::new(AtomicU8::new(0));
     let signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]);
     let mut signals =
-        signals.map_err(|error| Failure::broken("signals", format!("cannot watch for signals: {error}")))?;
+        signals.map_err(|error| Failure::broken(Code::Signals, format!("cannot watch for signals: {error}")))?;
     let (flag, wake) = (Arc::clone(&stop), watch.waker());
     std::thread::spawn(move || {
         for signal in signals.forever() {
@@ -109,7 +109,7 @@ fn filter(watch: &Watch, args: &Args) -> Result<Filter, Failure> {
     let kinds = args.event.iter().map(|text| text.parse()).collect::<Result<_, crate::task::ParseError>>()?;
     let unknown = |name: &String| {
         let names: Vec<&str> = ws.flow().roles().iter().map(|role| role.name.as_str()).collect();
-        Failure::usage("unknown-role", format!("{name:?} is not a role: use {}", names.join(", ")))
+        Failure::usage(Code::UnknownRole, format!("{name:?} is not a role: use {}", names.join(", ")))
     };
     if let Some(name) = args.role.as_ref().filter(|name| ws.flow().role(name).is_none()) {
         return Err(unknown(name));
@@ -119,11 +119,10 @@ fn filter(watch: &Watch, args: &Args) -> Result<Filter, Failure> {
 
 /// `TASK STATE`, `TASK ready`, `TASK free`.
 fn condition(watch: &Watch, text: &str) -> Result<(TaskId, WaitFor), Failure> {
-    let usage = || Failure::usage("bad-until", format!("{text:?} is not TASK and what it is to come to"));
-    let (task, state) = text
-        .trim()
-        .split_once(char::is_whitespace)
-        .ok_or_else(|| usage().advice("say it such as `--until 't-x7 done'`, or with a state, `ready` or `free`"))?;
+    let usage = || Failure::usage(Code::BadUntil, format!("{text:?} is not TASK and what it is to come to"));
+    let (task, state) = text.trim().split_once(char::is_whitespace).ok_or_else(|| {
+        usage().hint(Hint::option("--until 't-x7 done'", "as an example; a state, ready and free work as well"))
+    })?;
     let ws = watch.workspace();
     let id = ws.find(task)?;
     let wanted = wait_for(ws, &id, state.trim())?;

@@ -7,7 +7,7 @@ use std::process::Command;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::run::{end_everything, itself};
-use crate::app::{self, Failure, Launch, Outcome, Run, Stop, WorkerAsk, WorkerEvent};
+use crate::app::{self, Code, Failure, Launch, Outcome, Run, Stop, WorkerAsk, WorkerEvent};
 use crate::cli::args::WorkerArgs as Args;
 use crate::cli::style::{self, paint};
 use crate::cli::table::{clean, cut};
@@ -37,8 +37,12 @@ pub fn run(session: &Session<'_>, args: &Args) -> Answer {
     };
     let guard = || guard();
     let launch =
-        Launch { guard: &guard, worker: &|_, _, _| Err(Failure::broken("no-crew", "a worker has no workers")) };
-    let worked = app::work(&session.options, &asked, &launch, &stop, &mut tell)?;
+        Launch { guard: &guard, worker: &|_, _, _| Err(Failure::broken(Code::NoCrew, "a worker has no workers")) };
+    let worked = app::work(&session.options, &asked, &launch, &stop, &mut tell);
+    if let (Err(failure), true) = (&worked, args.events) {
+        tell(&WorkerEvent::Failed { failure: Box::new(failure.clone()) });
+    }
+    let worked = worked?;
     if out.json && !args.events {
         out.json(&worked);
     } else if !args.events {
@@ -106,7 +110,7 @@ pub(super) fn stop_on_signals(tells: bool) -> Result<Stop, Failure> {
     let stop = Stop::default();
     let signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]);
     let mut signals =
-        signals.map_err(|error| Failure::broken("signals", format!("cannot watch for signals: {error}")))?;
+        signals.map_err(|error| Failure::broken(Code::Signals, format!("cannot watch for signals: {error}")))?;
     let heard = stop.clone();
     std::thread::spawn(move || {
         for signal in signals.forever() {
@@ -159,7 +163,8 @@ pub(super) fn line(event: &WorkerEvent) -> Option<String> {
             ended(run)
         )),
         WorkerEvent::Note { text } => Some(format!("{} {}", paint(style::WARN, "note:"), clean(text))),
-        WorkerEvent::Idle => None,
+        // Its end tells why.
+        WorkerEvent::Idle | WorkerEvent::Failed { .. } => None,
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::shape::{Around, number_of};
 use super::tool;
-use crate::app::{self, Failure};
+use crate::app::{self, Code, Failure, Hint};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::tool::{Nature, Tool};
 use crate::task::{Kind, StateName, TaskId};
@@ -32,7 +32,8 @@ pub fn advance_children() -> Tool {
         |call: &Call<'_>, args: Advance| match &args.number {
             Some(number) => children(call, &call.find(number)?, &args.target_state),
             None if !args.issues.is_empty() => named(call, &args.issues, &args.target_state),
-            None => Err(Failure::usage("bad-arguments", "whose parts?").advice("give the number of their parent")),
+            None => Err(Failure::usage(Code::BadArguments, "no parent is given")
+                .hint(Hint::step("pass the number of the parent"))),
         },
     )
 }

@@ -4,7 +4,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 
-use crate::app::Failure;
+use crate::app::{Code, Failure, Hint};
 
 pub fn parse(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
     let typed = text.trim();
@@ -13,8 +13,8 @@ pub fn parse(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
         None => typed.parse().ok().or_else(|| midnight(typed.parse().ok()?)),
     };
     found.ok_or_else(|| {
-        Failure::usage("bad-date", format!("{text:?} is no date"))
-            .advice("write 2026-11-16, 2026-11-16T10:00:00Z, or such as @today-7d and @now-2h, with h, d, w or m")
+        Failure::usage(Code::BadDate, format!("{text:?} is no date"))
+            .hint(Hint::step("use 2026-11-16, 2026-11-16T10:00:00Z, @today-7d or @now-2h; the units are h, d, w and m"))
     })
 }
 

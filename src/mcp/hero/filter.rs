@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 
 use super::keeps::Keeps;
-use crate::app::{self, Failure, ListAsk, TaskView};
+use crate::app::{self, Code, Failure, ListAsk, TaskView};
 use crate::mcp::caller::Call;
 use crate::mcp::tools::value::Many;
 use crate::task::TaskId;
@@ -112,7 +112,7 @@ impl Filter {
         let found = PROFILES.iter().find(|(profile, _)| profile.eq_ignore_ascii_case(name));
         let (_, state) = found.ok_or_else(|| {
             let all = PROFILES.map(|(name, _)| name).join(", ");
-            Failure::usage("unknown-profile", format!("{name:?} is not a profile: use {all}"))
+            Failure::usage(Code::UnknownProfile, format!("{name:?} is not a profile: use {all}"))
         })?;
         Ok(if self.workflow_state.0.is_empty() { vec![(*state).to_owned()] } else { self.workflow_state.0.clone() })
     }
@@ -125,7 +125,7 @@ impl Filter {
             "priority" => "priority",
             _ => {
                 let message = format!("cannot order by {typed:?}: use CREATED_AT, UPDATED_AT or priority");
-                return Err(Failure::usage("unknown-sort", message));
+                return Err(Failure::usage(Code::UnknownSort, message));
             }
         };
         Ok(vec![key.to_owned()])

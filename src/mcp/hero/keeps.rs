@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::dates;
 use super::filter::{Filter, Standing};
 use super::shape::{kind_of, reason_of, state_of};
-use crate::app::{self, Failure, LogQuery, TaskView, Workspace};
+use crate::app::{self, Code, Failure, LogQuery, TaskView, Workspace};
 use crate::mcp::tools::value::Many;
 use crate::task::{Kind, StateName, TaskId, Value};
 
@@ -51,7 +51,7 @@ impl<'a> Keeps<'a> {
             && !["COMPLETED", "NOT_PLANNED", REOPENED].contains(&reason.as_str())
         {
             let message = format!("{reason:?} is not a reason: use completed, not_planned or reopened");
-            return Err(Failure::usage("bad-value", message));
+            return Err(Failure::usage(Code::BadValue, message));
         }
         Ok(Self {
             filter,
@@ -120,7 +120,7 @@ impl Presence {
             "assignees" => Ok(Self::Assignees),
             _ => {
                 let all = "workflowState, estimate, priority, labels, assignees";
-                Err(Failure::usage("unknown-field", format!("{name:?} is not a field: use {all}")))
+                Err(Failure::usage(Code::UnknownField, format!("{name:?} is not a field: use {all}")))
             }
         }
     }

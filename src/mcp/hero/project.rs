@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::filter::PROFILES;
 use super::tool;
-use crate::app::{self, Failure};
+use crate::app::{self, Code, Failure, Hint};
 use crate::board::Query;
 use crate::mcp::caller::Call;
 use crate::mcp::resources;
@@ -137,7 +137,7 @@ pub fn update_field_options() -> Tool {
             let (name, there) = found.ok_or_else(|| {
                 let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
                 let message = format!("{:?} is not a field: there are {}", args.field_name, names.join(", "));
-                Failure::usage("unknown-field", message)
+                Failure::usage(Code::UnknownField, message)
             })?;
             let same = there.len() == args.options.len()
                 && there.iter().all(|option| args.options.iter().any(|asked| asked.name() == option));
@@ -152,9 +152,11 @@ pub fn update_field_options() -> Tool {
 
 fn fixed(name: &str, there: &[String]) -> Failure {
     let message = format!("the options of {name} are fixed: {}", there.join(", "));
-    let failure = Failure::refused("fixed-options", message);
+    let failure = Failure::refused(Code::FixedOptions, message);
     match name {
-        "Workflow State" => failure.advice("states come from the workflow: a person changes .ralph/workflow.toml"),
+        "Workflow State" => {
+            failure.hint(Hint::step("states come from the workflow: ask a person to change .ralph/workflow.toml"))
+        }
         _ => failure,
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::filter::Count;
 use super::shape::{Around, number_of, state_of, summary};
 use super::tool;
-use crate::app::{self, Failure, TreeNode};
+use crate::app::{self, Code, Failure, Hint, TreeNode};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::tool::{Nature, Tool};
 use crate::task::TaskId;
@@ -33,7 +33,7 @@ pub fn add_sub_issue() -> Tool {
             if let Some(other) = before.filter(|other| *other != parent && !args.replace_parent) {
                 let message = format!("{child} is a part of {other} already");
                 return Err(
-                    Failure::refused("has-parent", message).advice("give replaceParent, if that is what you want")
+                    Failure::refused(Code::HasParent, message).hint(Hint::step("pass replaceParent to replace it"))
                 );
             }
             app::set(call.ws, std::slice::from_ref(&child), &[format!("parent={parent}")], false)?;
@@ -63,7 +63,7 @@ pub fn list_sub_issues() -> Tool {
             let id = call.find(&args.number)?;
             let depth = args.depth.map_or(1, |depth| depth.0).clamp(1, DEEPEST);
             let mut trees = app::tree(call.ws, Some(&id), true)?;
-            let root = trees.pop().ok_or_else(|| Failure::broken("bug", "a task without its tree"))?;
+            let root = trees.pop().ok_or_else(|| Failure::broken(Code::Bug, "a task without its tree"))?;
             let parts = parts(call, &root.subtasks, depth);
             Ok(json!({
                 "parent": { "id": root.task.id, "number": number_of(&root.task), "title": root.task.title },

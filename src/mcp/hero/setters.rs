@@ -7,7 +7,7 @@ use serde_json::json;
 use super::shape::{number_of, url_of};
 use super::tool;
 use super::write::{Fields, fields, nothing_to_save};
-use crate::app::{self, Failure, SaveAsk, TaskView};
+use crate::app::{self, Code, Failure, Hint, SaveAsk, TaskView};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::tool::{Nature, Tool};
 use crate::mcp::tools::value::{Field, Many};
@@ -97,8 +97,8 @@ pub fn update_priority() -> Tool {
 fn set_one(call: &Call<'_>, number: &TaskRef, key: &str, value: &str) -> Result<TaskView, Failure> {
     let id = call.find(number)?;
     if value.trim().is_empty() {
-        return Err(Failure::usage("bad-value", format!("there is no {key} to set"))
-            .advice(format!("ralph_hero__save_issue with {key} null clears it")));
+        return Err(Failure::usage(Code::BadValue, format!("there is no {key} to set"))
+            .hint(Hint::step(format!("call ralph_hero__save_issue with {key} null to clear it"))));
     }
     app::set(call.ws, std::slice::from_ref(&id), &[format!("{key}={value}")], false)?;
     Ok(app::show(call.ws, &id)?.task)

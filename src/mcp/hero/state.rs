@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::shape::Around;
 use super::tool;
-use crate::app::{self, Failure, Moved, SaveAsk, Saved};
+use crate::app::{self, Code, Failure, Hint, Moved, SaveAsk, Saved};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::tool::{Nature, Tool};
 use crate::task::{Kind, StateName, TaskId};
@@ -64,7 +64,9 @@ pub fn tell_along(reply: &mut Value, moved: &Moved, around: &Around<'_>) {
 pub fn carry_out(call: &Call<'_>, id: &TaskId, asked: SaveAsk, force: bool) -> Result<Saved, Failure> {
     let saved = translated(call, asked).and_then(|asked| saved(call, id, &asked));
     saved.map_err(|failure| match force {
-        true => failure.advice("`force` is not passed on here: only a person insists, at the command line"),
+        true => {
+            failure.hint(Hint::step("force has no effect here: only a person can force a move, on the command line"))
+        }
         false => failure,
     })
 }
@@ -83,7 +85,7 @@ fn translated(call: &Call<'_>, asked: SaveAsk) -> Result<SaveAsk, Failure> {
 fn saved(call: &Call<'_>, id: &TaskId, asked: &SaveAsk) -> Result<Saved, Failure> {
     match app::save(call.ws, id, asked) {
         // A part of a split issue is where the split leaves it.
-        Err(failure) if failure.code == "small-enough" => {
+        Err(failure) if failure.code == Code::SmallEnough => {
             let task = app::show(call.ws, id)?.task;
             let command = asked.command.as_deref().map(|name| call.ws.flow().command(name)).transpose()?;
             let target = command.zip(asked.to.as_deref()).and_then(|(command, typed)| target(call, command, typed));

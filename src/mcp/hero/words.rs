@@ -4,28 +4,31 @@ use crate::app::{Failure, Hint};
 
 /// The same refusal with hints that can be followed here.
 pub fn here(mut failure: Failure) -> Failure {
-    let code = failure.code;
-    failure.hints = failure.hints.into_iter().map(|hint| worded(code, hint)).collect();
+    failure.hints = failure.hints.into_iter().map(worded).collect();
     failure
 }
 
-fn worded(code: &str, hint: Hint) -> Hint {
-    let text = match &hint {
-        Hint::List => "call ralph_hero__list_issues to see what there is".to_owned(),
+fn worded(hint: Hint) -> Hint {
+    Hint::step(match &hint {
+        Hint::List => "call ralph_hero__list_issues to see the issues".to_owned(),
         Hint::Ready => "call ralph_hero__pick_actionable_issue for another state".to_owned(),
         Hint::Wait { task } => {
-            format!("take other work with ralph_hero__pick_actionable_issue, or look at {task} again later")
+            format!("call ralph_hero__pick_actionable_issue for other work, or check {task} again later")
         }
         Hint::Why { task } => format!("call ralph_hero__list_dependencies with number {task}"),
-        Hint::Claim { task, command } => {
+        Hint::Claim { task, command: Some(command) } => {
             format!("call ralph_hero__update_workflow_state with number {task}, state __LOCK__ and command {command}")
         }
-        Hint::Advice { .. } if matches!(code, "no-artifact" | "no-document") => {
+        Hint::Claim { task, command: None } => {
+            format!("call ralph_hero__update_workflow_state with number {task} and state __LOCK__")
+        }
+        Hint::Artifact { .. } | Hint::CheckArtifact { .. } => {
             "write it under thoughts/shared and name its path with ralph_hero__create_comment, below a heading such as \
-             `## Research Document`, `## Implementation Plan` or `## Plan Review`"
+             ## Research Document, ## Implementation Plan or ## Plan Review"
                 .to_owned()
         }
+        Hint::Move => "call ralph_hero__update_workflow_state to change the state".to_owned(),
+        Hint::Unblock => "call ralph_hero__remove_dependency to remove one of these links".to_owned(),
         _ => return hint,
-    };
-    Hint::Advice { text }
+    })
 }

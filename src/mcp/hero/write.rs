@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::shape::{Around, is_closed, kind_of, number_of, url_of};
 use super::state::{carry_out, tell_along};
 use super::tool;
-use crate::app::{self, Failure, NewTask, SaveAsk, Saved, TaskView};
+use crate::app::{self, Code, Failure, Hint, NewTask, SaveAsk, Saved, TaskView};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::tool::{Nature, Tool};
 use crate::mcp::tools::value::{Field, Many};
@@ -48,7 +48,7 @@ pub fn create_issue() -> Tool {
                 ..NewTask::default()
             };
             let added = app::add(call.ws, &[new])?;
-            let task = added.tasks.first().ok_or_else(|| Failure::broken("bug", "nothing was added"))?;
+            let task = added.tasks.first().ok_or_else(|| Failure::broken(Code::Bug, "nothing was added"))?;
             Ok(json!({
                 "number": number_of(task),
                 "id": task.id,
@@ -71,7 +71,8 @@ fn owner(call: &Call<'_>, assignees: &Many) -> Result<Option<String>, Failure> {
         [one] => Ok(Some(one.clone())),
         many => {
             let message = format!("an issue has one assignee here, not {}", many.len());
-            Err(Failure::usage("one-owner", message).advice("name one, and the others in the body"))
+            Err(Failure::usage(Code::OneOwner, message)
+                .hint(Hint::step("name one, and mention the others in the body")))
         }
     }
 }
@@ -142,7 +143,7 @@ pub fn save_issue() -> Tool {
             let task = app::show(call.ws, &id)?.task;
             if let Field::Set(name) = &args.iteration {
                 let message = format!("this board has no iterations, and so no {name}");
-                return Err(Failure::usage("no-iterations", message).advice("leave `iteration` out"));
+                return Err(Failure::usage(Code::NoIterations, message).hint(Hint::step("leave iteration out")));
             }
             let to = destination(call, &task, &args)?;
             let asked = SaveAsk {
@@ -169,7 +170,7 @@ pub fn save_issue() -> Tool {
 }
 
 pub fn nothing_to_save() -> Failure {
-    Failure::usage("nothing-to-save", "there is nothing to save").advice("give a field or a state")
+    Failure::usage(Code::NothingToSave, "there is nothing to save").hint(Hint::step("pass a field or a state"))
 }
 
 /// Where it goes: to close and to reopen are moves, too.
@@ -192,7 +193,9 @@ fn destination(call: &Call<'_>, task: &TaskView, args: &Save) -> Result<Option<S
     // __COMPLETE__ may or may not close it, by the command.
     if Intent::parse(typed) != Some(Intent::Complete) && ends != (asked != IssueState::Open) {
         let message = format!("workflowState {typed} and issueState say different things");
-        return Err(Failure::usage("contradiction", message).advice("leave issueState out: the state decides"));
+        return Err(
+            Failure::usage(Code::Contradiction, message).hint(Hint::step("leave issueState out: the state decides"))
+        );
     }
     Ok(Some(typed.clone()))
 }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::app::{self, Artifact, Failure};
+use crate::app::{self, Artifact, Code, Failure};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::reply::{BUDGET, cut};
 use crate::mcp::tool::{Nature, Tool};
@@ -60,7 +60,7 @@ fn run(call: &Call<'_>, args: Args) -> Result<Value, Failure> {
         Action::Link => app::link_artifact(ws, kind, &id, args.path.as_deref(), ws.store.root())?,
         Action::Write => {
             let text = args.text.as_deref().filter(|text| !text.trim().is_empty());
-            let text = text.ok_or_else(|| Failure::usage("bad-arguments", "write needs `text`"))?;
+            let text = text.ok_or_else(|| Failure::usage(Code::BadArguments, "write needs `text`"))?;
             app::write_artifact(ws, kind, &id, text, args.version.as_deref())?
         }
     };

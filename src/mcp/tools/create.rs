@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::value::Many;
-use crate::app::{self, Failure, NewTask, SplitDone};
+use crate::app::{self, Code, Failure, Hint, NewTask, SplitDone};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::reply::Brief;
 use crate::mcp::tool::{Nature, Tool};
@@ -36,7 +36,7 @@ struct New {
 
 impl New {
     fn task(self, at: usize) -> Result<NewTask, Failure> {
-        let which = |error: crate::task::ParseError| Failure::usage("bad-value", format!("tasks[{at}]: {error}"));
+        let which = |error: crate::task::ParseError| Failure::usage(Code::BadValue, format!("tasks[{at}]: {error}"));
         Ok(NewTask {
             reference: self.reference,
             title: self.title,
@@ -72,9 +72,8 @@ pub fn create() -> Tool {
         &[("tasks", "array")],
         |call: &Call<'_>, args: CreateArgs| -> Result<Value, Failure> {
             if args.tasks.is_empty() {
-                return Err(
-                    Failure::usage("no-tasks", "there is no task to make").advice("give at least one with a title")
-                );
+                return Err(Failure::usage(Code::NoTasks, "there is no task to make")
+                    .hint(Hint::step("pass at least one with a title")));
             }
             let added = app::add(call.ws, &tasks(args.tasks)?)?;
             Ok(json!({ "tasks": added.tasks.iter().map(Brief::from).collect::<Vec<_>>() }))

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::app::{self, Failure, Note, Shown};
+use crate::app::{self, Code, Failure, Note, Shown};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::reply::{BUDGET, Brief, Refused, cut, fitting, stamp};
 use crate::mcp::tool::{Nature, Tool};
@@ -37,7 +37,9 @@ pub fn get() -> Tool {
         |call: &Call<'_>, args: Args| {
             let skip = match args.cursor.as_deref() {
                 None => 0,
-                Some(cursor) => cursor.parse().map_err(|_| Failure::usage("bad-cursor", "no cursor of this task"))?,
+                Some(cursor) => {
+                    cursor.parse().map_err(|_| Failure::usage(Code::BadCursor, "no cursor of this task"))?
+                }
             };
             about(call, &call.find(&args.task)?, args.max_bytes.unwrap_or(BUDGET), skip)
         },

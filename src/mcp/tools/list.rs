@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::value::Many;
-use crate::app::{self, Failure, ListAsk, TaskView};
+use crate::app::{self, Code, Failure, Hint, ListAsk, TaskView};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::reply::{BUDGET, Brief, fitting};
 use crate::mcp::tool::{Nature, Tool};
@@ -123,8 +123,10 @@ fn cursor(shown: &[TaskView]) -> String {
 /// After the last that was shown and is still near its place: one that has moved away since would take the page along. If
 /// none is there, rather some again than one too few.
 fn start(found: &[TaskView], cursor: &str) -> Result<usize, Failure> {
-    let bad =
-        || Failure::usage("bad-cursor", format!("{cursor:?} is no cursor of this list")).advice("begin without one");
+    let bad = || {
+        Failure::usage(Code::BadCursor, format!("{cursor:?} is no cursor of this list"))
+            .hint(Hint::step("start without a cursor"))
+    };
     let (shown, trail) = cursor.split_once(':').ok_or_else(bad)?;
     let shown: usize = shown.parse().map_err(|_| bad())?;
     let place = |id: &str| found.iter().position(|task| task.id.as_str() == id);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::get::about;
-use crate::app::{self, Chosen, Failure, FailureKind, NextAsk};
+use crate::app::{self, Chosen, Code, Failure, FailureKind, NextAsk};
 use crate::mcp::caller::Call;
 use crate::mcp::reply::{BUDGET, Refused, stamp};
 use crate::mcp::tool::{Nature, Tool};
@@ -94,5 +94,5 @@ fn refuse_late(call: &Call<'_>, chosen: &Chosen) -> Result<(), Failure> {
         return Ok(());
     }
     app::release(call.ws, &chosen.task, false)?;
-    Err(Failure::new(FailureKind::Raced, "stopped", "nobody waits for it any more"))
+    Err(Failure::new(FailureKind::Raced, Code::Stopped, "nobody waits for it any more"))
 }

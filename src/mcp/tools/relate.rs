@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::value::{Field, Many};
-use crate::app::{self, Failure};
+use crate::app::{self, Code, Failure, Hint};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::tool::{Nature, Tool};
 
@@ -37,8 +37,8 @@ pub fn relate() -> Tool {
             let named = edits.iter().filter(|(_, ids)| !ids.0.is_empty());
             typed.extend(named.map(|(key, ids)| format!("{key}={}", ids.0.join(","))));
             if typed.is_empty() {
-                return Err(Failure::usage("nothing-to-save", "there is no link to set")
-                    .advice("give `parent`, `add_blocked_by` or `remove_blocked_by`"));
+                return Err(Failure::usage(Code::NothingToSave, "there is no link to set")
+                    .hint(Hint::step("pass parent, add_blocked_by or remove_blocked_by")));
             }
             app::set(call.ws, std::slice::from_ref(&id), &typed, false)?;
             let task = app::show(call.ws, &id)?.task;

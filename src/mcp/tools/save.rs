@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::value::{Field, Many};
-use crate::app::{self, Failure, Noted, SaveAsk, Saved};
+use crate::app::{self, Code, Failure, Hint, Noted, SaveAsk, Saved};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::tool::{Nature, Tool};
 use crate::task::TaskId;
@@ -83,9 +83,8 @@ fn run(call: &Call<'_>, args: Args) -> Result<Done, Failure> {
         force: false,
     };
     if asked.fields.is_empty() && asked.to.is_none() && asked.note.is_none() {
-        return Err(
-            Failure::usage("nothing-to-save", "there is nothing to save").advice("give a field, `state` or `note`")
-        );
+        return Err(Failure::usage(Code::NothingToSave, "there is nothing to save")
+            .hint(Hint::step("pass a field, state or note")));
     }
     let Saved { task, changes, moved } = app::save(call.ws, &id, &asked)?;
     let state = match &moved {
@@ -123,7 +122,7 @@ fn fields(args: &Args) -> Result<Vec<String>, Failure> {
             Value::Bool(_) | Value::Number(_) => value.to_string(),
             _ => {
                 return Err(Failure::usage(
-                    "bad-value",
+                    Code::BadValue,
                     format!("{key} is {value}: give a text, a number or true or false"),
                 ));
             }

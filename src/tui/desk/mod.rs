@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::model::{Answer, Read, Verb};
-use crate::app::{Failure, Options, Workspace};
+use crate::app::{Code, Failure, Options, Workspace};
 
 pub struct Desk {
     verbs: Sender<Verb>,
@@ -91,7 +91,7 @@ pub fn answer(ws: &Workspace, read: Read) -> Answer {
 
 /// A part of the program that ended without a word.
 pub fn gone() -> Failure {
-    Failure::broken("ended", "a part of the board ended unexpectedly")
+    Failure::broken(Code::Ended, "a part of the board ended unexpectedly")
 }
 
 #[cfg(test)]
@@ -101,6 +101,6 @@ mod tests {
     #[test]
     fn a_fault_in_one_job_is_told_in_its_words() {
         let told = caught(|| -> Result<(), Failure> { panic!("lane {}", 7) }).unwrap_err();
-        assert_eq!((told.code, told.causes), ("ended", vec!["lane 7".to_owned()]));
+        assert_eq!((told.code, told.causes), (Code::Ended, vec!["lane 7".to_owned()]));
     }
 }

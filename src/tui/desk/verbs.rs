@@ -39,7 +39,7 @@ pub fn carry_out(ws: &Workspace, verb: &Verb) -> Result<Outcome, Failure> {
 
 fn moved(moved: &app::Moved) -> String {
     let how = match (&moved.command, moved.forced) {
-        (_, true) => " (you insisted)".to_owned(),
+        (_, true) => " (forced)".to_owned(),
         (Some(command), false) => format!(" ({command})"),
         (None, false) => String::new(),
     };

@@ -142,8 +142,8 @@ impl Said {
     /// Of a move: that one a person may insist on here.
     pub fn refused(verb: &Verb, failure: &Failure) -> Self {
         let mut said = Self::refusal(failure);
-        said.insist = matches!(verb, Verb::Move { insist: false, .. }) && failure.insist;
-        said.hints.extend(said.insist.then(|| words::INSISTING.to_owned()));
+        said.insist = matches!(verb, Verb::Move { insist: false, .. }) && failure.can_be_forced();
+        said.hints.extend(said.insist.then(|| words::FORCING.to_owned()));
         said
     }
 }

@@ -1,7 +1,7 @@
 //! What came of wishes, put where it was asked for.
 
 use super::asking;
-use crate::app::{Failure, Hit, Target};
+use crate::app::{Code, Failure, Hint, Hit, Target};
 use crate::task::TaskId;
 use crate::tui::model::{
     Answer, Entry, Model, Notice, Popup, Purpose, Read, Reading, Said, Screen, Snapshot, Tone, Verb, Wish,
@@ -150,7 +150,7 @@ fn unread(model: &mut Model, read: Read, failure: &Failure) {
         // It was for something that is closed by now.
         (Read::Targets(_) | Read::Search(_), _) => {}
         // Gone since: the screen that showed it goes, too.
-        (Read::Task(_) | Read::Chain(_) | Read::Document(_), _) if failure.code != "busy" => {
+        (Read::Task(_) | Read::Chain(_) | Read::Document(_), _) if failure.code != Code::Busy => {
             if model.screens.last().and_then(Model::reading) == Some(read) {
                 model.screens.pop();
                 model.say(None, said);
@@ -190,12 +190,16 @@ fn turned_down(model: &mut Model, verb: Verb, failure: &Failure) {
     if let Verb::Save { task, .. } = verb {
         return asking::unsaved(model, task, failure);
     }
-    let mut said = Said::refused(&verb, failure);
+    let mut failure = failure.clone();
     match model.popup.as_mut().filter(|popup| is_for(popup, &verb)) {
         Some(popup) => {
-            said.hints.retain(|hint| popup.purpose != Purpose::Move || hint != words::MENU);
-            (popup.said, popup.waits) = (Some(said), None);
+            // The popup shows the moves already.
+            failure.hints.retain(|hint| popup.purpose != Purpose::Move || *hint != Hint::Workflow);
+            (popup.said, popup.waits) = (Some(Said::refused(&verb, &failure)), None);
         }
-        None => model.notice = Some(Notice { task: verb.task().cloned(), said, again: Some(verb) }),
+        None => {
+            let said = Said::refused(&verb, &failure);
+            model.notice = Some(Notice { task: verb.task().cloned(), said, again: Some(verb) });
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! What was written and is not saved: the person is asked, once nothing else is open.
 
 use super::popup::{EDIT_AGAIN, LEAVE, SAVE_ANYWAY};
-use crate::app::{Failure, WRONG_VALUES};
+use crate::app::{Code, Failure};
 use crate::task::TaskId;
 use crate::tui::model::{Entry, Input, Lines, Model, Popup, Purpose, Said, Wish};
 
@@ -20,7 +20,7 @@ pub fn refused(model: &mut Model, task: Option<TaskId>, failure: &Failure) {
 /// An edited file that was not saved: the person says what becomes of it.
 pub fn unsaved(model: &mut Model, task: TaskId, failure: &Failure) {
     let choices: &[&str] = match failure.code {
-        WRONG_VALUES => &[EDIT_AGAIN, SAVE_ANYWAY, LEAVE],
+        Code::BadValues => &[EDIT_AGAIN, SAVE_ANYWAY, LEAVE],
         _ => &[EDIT_AGAIN, LEAVE],
     };
     let text = |name: &str| match name {

@@ -83,7 +83,7 @@ fn plain(model: &mut Model, key: KeyEvent, at: Instant) -> Vec<Wish> {
         KeyCode::Esc | KeyCode::Char('q') | KeyCode::Backspace => back(model, key.code),
         KeyCode::Char('F') => match notice.and_then(|notice| notice.again.filter(|_| notice.said.insist)) {
             Some(verb) => insist(verb),
-            None => say(model, "nothing was refused that you could insist on"),
+            None => say(model, "no refused move can be forced"),
         },
         KeyCode::Char('?') => {
             model.popup = Some(Popup::new(Purpose::Help, "keys"));

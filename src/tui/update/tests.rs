@@ -3,7 +3,7 @@
 use ratatui::crossterm::event::{KeyCode, KeyModifiers};
 
 use super::{answer, unsaved};
-use crate::app::{Doubts, Failure};
+use crate::app::{Code, Doubts, Failure, Hint};
 use crate::task::Problem;
 use crate::tui::made_up::{id, model, press, press_key, task};
 use crate::tui::model::{Answer, Model, Purpose, Read, Reading, Screen, Seen, Settle, Snapshot, Verb, Wish};
@@ -32,7 +32,7 @@ fn done(model: &mut Model, verb: Verb) {
 }
 
 fn refused(model: &mut Model, verb: Verb) {
-    answer(model, Answer::Refused { verb, failure: Failure::refused("held", "somebody has it") });
+    answer(model, Answer::Refused { verb, failure: Failure::refused(Code::Held, "somebody has it") });
 }
 
 fn typed(model: &Model) -> &str {
@@ -106,12 +106,12 @@ fn a_question_waits_until_the_note_is_closed_and_is_about_its_own_task() {
 #[test]
 fn wrong_values_are_saved_after_a_yes_and_nothing_else_is() {
     let mut model = model(&[1]);
-    let names = |model: &mut Model, code: &'static str| {
+    let names = |model: &mut Model, code: Code| {
         unsaved(model, id("t-0x0"), &Failure::refused(code, "no"));
         model.popup.take().unwrap().entries.into_iter().map(|entry| entry.name).collect::<Vec<_>>()
     };
-    assert_eq!(names(&mut model, crate::app::WRONG_VALUES), ["edit again", "save as it is", "leave it"]);
-    assert_eq!(names(&mut model, "raced"), ["edit again", "leave it"]);
+    assert_eq!(names(&mut model, Code::BadValues), ["edit again", "save as it is", "leave it"]);
+    assert_eq!(names(&mut model, Code::Raced), ["edit again", "leave it"]);
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn a_refused_filter_is_read_again_and_says_so_again() {
     press(&mut model, "fno:such");
     let refuse = |model: &mut Model| {
         let read = Read::Board { filter: "no:such".into() };
-        answer(model, Answer::Unread { read, failure: Failure::usage("bad", "no such key") });
+        answer(model, Answer::Unread { read, failure: Failure::usage(Code::BadValue, "no such key") });
         assert!(model.popup.as_ref().unwrap().said.is_some());
     };
     refuse(&mut model);
@@ -168,7 +168,7 @@ fn nobody_insists_on_another_move_than_the_one_that_was_refused() {
     popup.entries =
         ["Doing", "Done"].map(|name| crate::tui::model::Entry { name: name.into(), ..Default::default() }).into();
     let refused = verb(enter(&mut model));
-    let failure = Failure { insist: true, ..Failure::refused("not-allowed", "no") };
+    let failure = Failure::refused(Code::NotAllowed, "no").hint(Hint::Force);
     answer(&mut model, Answer::Refused { verb: refused, failure });
     assert!(model.popup.as_ref().unwrap().said.as_ref().unwrap().insist);
     press(&mut model, "j");
@@ -201,7 +201,7 @@ fn a_key_right_after_a_task_was_added_is_about_the_new_one() {
 fn a_page_that_cannot_be_read_closes_itself_and_no_other() {
     let mut model = model(&[3]);
     let gone = |model: &mut Model, name: &str| {
-        let failure = Failure::refused("unknown-task", "gone");
+        let failure = Failure::refused(Code::UnknownTask, "gone");
         answer(model, Answer::Unread { read: Read::Task(id(name)), failure });
     };
     model.open_task(id("t-0x0"));

@@ -10,7 +10,7 @@ use ratatui::crossterm::event::{Event, KeyCode, KeyModifiers, MouseButton, Mouse
 use ratatui::style::Color;
 
 use super::{Theme, draw};
-use crate::app::{ClaimView, Column, Failure};
+use crate::app::{ClaimView, Code, Column, Failure, Hint};
 use crate::task::{Problem, Worker};
 use crate::tui::made_up::{id, model, press, press_key, task};
 use crate::tui::model::{Answer, ChainLine, Model, Read, Reading, Spot, Verb};
@@ -123,7 +123,7 @@ fn a_card_tells_who_has_it_and_how_many_it_waits_for() {
 fn a_refusal_is_on_the_card_it_is_about_and_on_the_status_line_otherwise() {
     let mut model = model(&[2, 2]);
     let refuse = |model: &mut Model, task: &str| {
-        let failure = Failure::refused("held", "somebody has it").advice("wait");
+        let failure = Failure::refused(Code::Held, "somebody has it").hint(Hint::step("wait"));
         update::answer(model, Answer::Refused { verb: Verb::Claim(id(task)), failure });
         text(&frame(model, 80, 24, true))
     };
@@ -160,7 +160,9 @@ fn a_board_that_changes_keeps_the_selected_task_or_the_place_of_one_that_is_gone
 #[test]
 fn a_refusal_that_a_card_has_no_room_for_is_on_the_status_line() {
     let mut model = model(&[2, 2]);
-    let failure = Failure::refused("held", "somebody has it").advice("wait until it is free").advice("or ask");
+    let failure = Failure::refused(Code::Held, "somebody has it")
+        .hint(Hint::step("wait until it is free"))
+        .hint(Hint::step("or ask"));
     update::answer(&mut model, Answer::Refused { verb: Verb::Claim(id("t-0x0")), failure });
     let lines = text(&frame(&mut model, 40, 10, true));
     assert!(lines.iter().any(|line| line.starts_with(" ✗ somebody has it")), "{lines:#?}");
@@ -178,7 +180,8 @@ fn what_is_too_high_for_the_screen_ends_at_its_frame() {
         assert!(edges.len() == 2 && edges[1].starts_with("╰──────────"), "{lines:#?}");
     }
     press(&mut model, "f");
-    let failure = Failure::usage("no-term", "no such term").advice("one of very many words ".repeat(20));
+    let failure =
+        Failure::usage(Code::UnknownTerm, "no such term").hint(Hint::step("one of very many words ".repeat(20)));
     update::answer(&mut model, Answer::Unread { read: Read::Board { filter: String::new() }, failure });
     let lines = text(&frame(&mut model, 40, 10, true));
     assert!(lines[8].contains("╰──────") && lines[9].contains("⏎ keep"), "{lines:#?}");

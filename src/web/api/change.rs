@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::run_change;
-use crate::app::{self, Failure, NewTask, Reach, SaveAsk, Seen, Workspace};
+use crate::app::{self, Code, Failure, NewTask, Reach, SaveAsk, Seen, Workspace};
 use crate::task::TaskId;
 use crate::web::Site;
 
@@ -86,7 +86,7 @@ pub async fn save(State(site): Shared, Path(typed): Path<String>, body: Bytes) -
 }
 
 fn as_text(key: &str, value: &Value) -> Result<String, Failure> {
-    let bad = || Failure::usage("bad-value", format!("{key} is {value}: give a text or a list of texts"));
+    let bad = || Failure::usage(Code::BadValue, format!("{key} is {value}: give a text or a list of texts"));
     Ok(match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
@@ -103,7 +103,7 @@ fn assignment(key: &str, value: &Value) -> Result<String, Failure> {
     let text = as_text(key, value)?;
     // A key that ends in `+` or `-` would mean something else.
     if key.is_empty() || !key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.') {
-        return Err(Failure::usage("unknown-key", format!("{key:?} is not a key of a task")));
+        return Err(Failure::usage(Code::UnknownKey, format!("{key:?} is not a key of a task")));
     }
     Ok(format!("{key}={text}"))
 }
@@ -150,7 +150,7 @@ pub async fn unblock(State(site): Shared, Path(typed): Path<String>, body: Bytes
     change(&site, typed, body, |ws, id, from: Blockers| {
         // Without any it would be all of them.
         if from.tasks.is_empty() {
-            return Err(Failure::usage("no-blocker", "say which task it need not wait for"));
+            return Err(Failure::usage(Code::NoBlocker, "say which task it need not wait for"));
         }
         let from: Vec<TaskId> = from.tasks.iter().map(|typed| ws.find_or_literal(typed)).collect::<Result<_, _>>()?;
         app::unblock(ws, id, &from)
@@ -178,5 +178,5 @@ async fn change<B: DeserializeOwned + Send + 'static, T: Serialize>(
 fn read<B: DeserializeOwned>(body: &Bytes) -> Result<B, Failure> {
     let mut reader = serde_json::Deserializer::from_slice(if body.is_empty() { b"{}" } else { body });
     serde_path_to_error::deserialize(&mut reader)
-        .map_err(|error| Failure::usage("bad-json", format!("{}: {}", error.path(), error.inner())))
+        .map_err(|error| Failure::usage(Code::BadJson, format!("{}: {}", error.path(), error.inner())))
 }

@@ -4,12 +4,12 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::{Value, json};
 
-use crate::app::{Failure, FailureKind, Hint};
+use crate::app::{Code, Failure, FailureKind, Hint};
 
 pub fn failed(failure: &Failure) -> Response {
     let status = match (failure.kind, failure.code) {
-        (_, "unknown-task" | "no-document") => StatusCode::NOT_FOUND,
-        (_, "bad-json") => StatusCode::BAD_REQUEST,
+        (_, Code::UnknownTask | Code::NoDocument) => StatusCode::NOT_FOUND,
+        (_, Code::BadJson) => StatusCode::BAD_REQUEST,
         (FailureKind::Refused | FailureKind::Usage | FailureKind::Nothing, _) => StatusCode::UNPROCESSABLE_ENTITY,
         (FailureKind::Raced, _) => StatusCode::CONFLICT,
         (FailureKind::Offline, _) => StatusCode::BAD_GATEWAY,
@@ -27,38 +27,45 @@ pub fn worded(failure: &Failure) -> Value {
     json!({
         "kind": failure.kind, "code": failure.code, "message": failure.message, "causes": failure.causes,
         "hints": failure.hints.iter().flat_map(words).collect::<Vec<_>>(),
-        "insist": failure.insist,
+        "insist": failure.can_be_forced(),
     })
 }
 
+/// An option of a command that nobody typed has no place on a page; a whole command does.
 fn words(hint: &Hint) -> Vec<String> {
     match hint {
-        Hint::Init | Hint::GitInit => vec!["`ralph init` makes a board".into()],
-        Hint::DidYouMean { candidates } => {
-            candidates.iter().map(|found| format!("did you mean {} ({})?", found.id, found.title)).collect()
-        }
-        Hint::Edit { file, line } if *line > 0 => vec![format!("put {file} right, at line {line}")],
-        Hint::Edit { file, .. } => vec![format!("put {file} right")],
-        Hint::Retry => vec!["try again".into()],
-        Hint::List => vec!["look on the board for what there is".into()],
-        Hint::Workflow => vec!["while you drag a card, the columns that take it are lit".into()],
-        Hint::Ready => vec!["the dashboard shows what is in the way".into()],
+        Hint::Init | Hint::GitInit => vec!["run `ralph init` to create a board".into()],
+        Hint::List => vec!["see the board for its tasks".into()],
+        Hint::Workflow => vec!["while you drag a card, the columns that accept it are highlighted".into()],
+        Hint::Move => vec!["drag the card to move it".into()],
+        Hint::Ready => vec!["see the dashboard for what is blocked".into()],
         Hint::Wait { task } => vec![format!("wait until {task} is free, or ask its holder")],
-        Hint::Why { task } => vec![format!("open {task}: its graph shows what it waits for")],
-        Hint::Claim { task, command } => vec![format!("claim {task} for {command} first")],
-        Hint::Advice { text } => without_options(text).into_iter().collect(),
+        Hint::Why { task } => vec![format!("open {task} to see what blocks it")],
+        Hint::Claim { task, command: Some(command) } => vec![format!("claim {task} for {command} first")],
+        Hint::Claim { task, command: None } => vec![format!("claim {task} first")],
+        Hint::Unblock => vec!["remove one of these links first".into()],
+        Hint::SayWho => vec!["set RALPH_WORKER, or git's user.name, and restart the server".into()],
+        Hint::CustomKey
+        | Hint::SayCommand { .. }
+        | Hint::SayRole { .. }
+        | Hint::Option { .. }
+        | Hint::Omit { .. }
+        | Hint::Force => Vec::new(),
+        Hint::DidYouMean { .. }
+        | Hint::Edit { .. }
+        | Hint::Retry
+        | Hint::Artifact { .. }
+        | Hint::CheckArtifact { .. }
+        | Hint::Result { .. }
+        | Hint::Worktree { .. }
+        | Hint::Trust
+        | Hint::Run { .. }
+        | Hint::Shell { .. }
+        | Hint::Set { .. }
+        | Hint::Variable { .. }
+        | Hint::Open { .. }
+        | Hint::Do { .. } => hint.for_shell(),
     }
-}
-
-/// An option of a command that nobody typed has no place on a page; what is said beside it does, as does a whole command.
-fn without_options(text: &str) -> Option<String> {
-    let clauses = text.split("; ").filter_map(|clause| {
-        let kept: Vec<&str> = clause.split(", ").filter(|part| !part.contains("`--")).collect();
-        let said = kept.join(", ");
-        let said = said.strip_prefix("or ").or(said.strip_prefix("and ")).unwrap_or(&said);
-        (!said.is_empty()).then(|| said.to_owned())
-    });
-    Some(clauses.collect::<Vec<_>>().join("; ")).filter(|text| !text.is_empty())
 }
 
 #[cfg(test)]
@@ -66,21 +73,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_advice_loses_its_options_and_keeps_its_other_half() {
-        for (said, kept) in [
-            (
-                "`ralph artifact link plan t-1` hands it in; a person may insist with `--force`",
-                "`ralph artifact link plan t-1` hands it in",
-            ),
-            ("say `--as NAME`, set RALPH_WORKER, or set git's user.name", "set RALPH_WORKER, or set git's user.name"),
-            (
-                "`git refs migrate --ref-format=files` turns it into what ralph reads",
-                "`git refs migrate --ref-format=files` turns it into what ralph reads",
-            ),
-            ("finish the children first", "finish the children first"),
-            ("`--force` takes these links out along with the task", ""),
-        ] {
-            assert_eq!(without_options(said).unwrap_or_default(), kept);
-        }
+    fn a_page_shows_commands_and_steps_but_no_options() {
+        let failure = Failure::refused(Code::NoArtifact, "t-1 has no plan")
+            .hint(Hint::run("push", "to create it"))
+            .hint(Hint::option("--local", "to claim it here"))
+            .hint(Hint::step("finish the children first"))
+            .hint(Hint::Force);
+        let worded = worded(&failure);
+        assert_eq!(worded["hints"], json!(["`ralph push` to create it", "finish the children first"]));
+        assert_eq!(worded["insist"], true);
     }
 }

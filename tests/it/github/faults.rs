@@ -67,7 +67,7 @@ fn an_option_that_was_renamed() {
 fn a_bad_gateway_for_ten_minutes() {
     let breaks = |mirror: &Mirror, _: u32| mirror.fake.fault_always(Some(Fault::BadGateway));
     let mends = |mirror: &Mirror, _: u32| mirror.fake.fault_always(None);
-    survives(6, &["it answers 502", "`ralph sync` goes on from there"], breaks, mends);
+    survives(6, &["status 502", "`ralph sync` to continue where it stopped"], breaks, mends);
 }
 
 #[test]

@@ -249,7 +249,7 @@ fn what_another_has_is_neither_picked_nor_locked_nor_half_changed() {
         json!({ "number": number, "title": "Mine", "workflowState": "__LOCK__", "command": "ralph_research", "force": true }),
     );
     assert_eq!(code, "held");
-    assert!(said.contains("`force` is not passed on"), "{said}");
+    assert!(said.contains("force has no effect here"), "{said}");
     assert!(!sandbox.read_task(&id).contains("Mine"), "a refused lock leaves the title alone");
 
     // In Progress without a holder is a state, not a lock: the first claim wins.

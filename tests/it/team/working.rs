@@ -61,6 +61,10 @@ fn a_name_is_one_workers_alone() {
     let mut first = squad.start(&["worker", "analyst"]);
     eventually("the first run", || !squad.runs().is_empty());
     assert!(squad.ralph(&["worker", "analyst", "--as", "analyst"]).fails(3).contains("is at work already"));
+    // A team reads this line, not the words on standard error.
+    let told = squad.ralph(&["worker", "analyst", "--as", "analyst", "--events"]);
+    let event: serde_json::Value = serde_json::from_str(told.stdout.lines().last().unwrap()).unwrap();
+    assert!(event["event"] == "failed" && event["failure"]["code"] == "name-taken", "{told}");
     let other = squad.ralph(&["worker", "analyst", "--json"]).json();
     assert_eq!(other["worker"], "analyst-2");
     assert!(squad.ralph(&["worker", "builder", "--as", "analyst-3"]).fails(2).contains("no name of a builder"));

@@ -1,0 +1,76 @@
+//! What a verb says when it cannot be done: all that faces see of any error below.
+
+mod code;
+mod consequence;
+mod from;
+mod hint;
+mod refusals;
+mod shell;
+
+use serde::{Deserialize, Serialize};
+
+pub use code::Code;
+pub use consequence::Consequence;
+pub use hint::Hint;
+
+#[derive(Debug, Clone, Serialize, Deserialize, thiserror::Error)]
+#[error("{message}")]
+pub struct Failure {
+    pub kind: FailureKind,
+    pub code: Code,
+    pub message: String,
+    pub causes: Vec<String>,
+    pub hints: Vec<Hint>,
+}
+
+/// What the caller can do about it; each has its exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailureKind {
+    /// A rule says no.
+    Refused,
+    /// The call itself is wrong.
+    Usage,
+    /// Somebody else was first: try again.
+    Raced,
+    /// Something cannot be read or written.
+    Broken,
+    /// There is no work, or what was waited for did not come.
+    Nothing,
+    /// A remote cannot be reached, or does not let us in.
+    Offline,
+}
+
+impl Failure {
+    pub fn new(kind: FailureKind, code: Code, message: impl Into<String>) -> Self {
+        Self { kind, code, message: message.into(), causes: Vec::new(), hints: Vec::new() }
+    }
+
+    pub fn refused(code: Code, message: impl Into<String>) -> Self {
+        Self::new(FailureKind::Refused, code, message)
+    }
+
+    pub fn usage(code: Code, message: impl Into<String>) -> Self {
+        Self::new(FailureKind::Usage, code, message)
+    }
+
+    pub fn broken(code: Code, message: impl Into<String>) -> Self {
+        Self::new(FailureKind::Broken, code, message)
+    }
+
+    #[must_use]
+    pub fn hint(mut self, hint: Hint) -> Self {
+        self.hints.push(hint);
+        self
+    }
+
+    /// Whether a person may do it anyway.
+    pub fn can_be_forced(&self) -> bool {
+        self.hints.contains(&Hint::Force)
+    }
+
+    fn caused_by(mut self, error: &dyn std::error::Error) -> Self {
+        self.causes = crate::fs::causes(error);
+        self
+    }
+}

@@ -1,0 +1,97 @@
+//! What the board refuses, with its code and what to do next.
+
+use super::{Code, Failure, FailureKind, Hint};
+use crate::board::Refusal;
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        let message = refusal.to_string();
+        match refusal {
+            Refusal::Cycle { .. } => Self::refused(Code::Cycle, message).hint(Hint::Unblock),
+            Refusal::Needed { .. } => Self::refused(Code::Needed, message)
+                .hint(Hint::option("--force", "to remove these links with the task")),
+            Refusal::Missing(_) => Self::refused(Code::UnknownTask, message).hint(Hint::List),
+            Refusal::NotAssignment(_) => Self::usage(Code::NotAnAssignment, message)
+                .hint(Hint::step("use KEY=VALUE, such as priority=P1 or labels+=bug")),
+            Refusal::UnknownKey { .. } => Self::usage(Code::UnknownKey, message).hint(Hint::CustomKey),
+            Refusal::Fixed(key) if key == "state" => Self::usage(Code::FixedKey, message).hint(Hint::Move),
+            Refusal::Fixed(_) => Self::usage(Code::FixedKey, message).hint(Hint::step("ralph sets it")),
+            Refusal::Empty(_) | Refusal::NotASet { .. } | Refusal::Value(_) | Refusal::BadKey(_) => {
+                Self::usage(Code::BadValue, message)
+            }
+            Refusal::State(_) => Self::usage(Code::UnknownState, message),
+            Refusal::Id(_) => Self::refused(Code::UnknownTask, message).hint(Hint::List),
+            other => Self::from_workflow(&other, message),
+        }
+    }
+}
+
+impl Failure {
+    /// Moves and claims that the workflow, or another worker, stands against.
+    fn from_workflow(refusal: &Refusal, message: String) -> Self {
+        let raced = |code, message| Self::new(FailureKind::Raced, code, message);
+        match refusal {
+            Refusal::Held { task, .. } => raced(Code::Held, message).hint(Hint::Wait { task: task.clone() }),
+            Refusal::Lacks { task, kind } => {
+                Self::refused(Code::NoArtifact, message).hint(Hint::artifact(kind, task)).hint(Hint::Force)
+            }
+            Refusal::NoResult { task } => {
+                Self::refused(Code::NoResult, message).hint(Hint::Result { task: task.clone() })
+            }
+            Refusal::Stale { task, kind, .. } => {
+                Self::refused(Code::NoArtifact, message).hint(Hint::artifact(kind, task))
+            }
+            Refusal::Lost { .. } => {
+                raced(Code::ClaimLost, message).hint(Hint::step("stop working on it and choose another task"))
+            }
+            Refusal::RoleFull { .. } => {
+                raced(Code::RoleFull, message).hint(Hint::step("wait until one of them is done"))
+            }
+            Refusal::WorkerFull { .. } => {
+                Self::refused(Code::WorkerFull, message).hint(Hint::step("finish or release it first"))
+            }
+            Refusal::NotAllowed { actor, .. } if actor == "a person" => {
+                Self::refused(Code::NotAllowed, message).hint(Hint::Workflow).hint(Hint::Force)
+            }
+            Refusal::NotAllowed { .. } => Self::refused(Code::NotAllowed, message).hint(Hint::Workflow),
+            Refusal::NoSuchIntent { .. } | Refusal::NoPlainIntent { .. } => {
+                Self::usage(Code::NoIntent, message).hint(Hint::Workflow)
+            }
+            Refusal::NotYourCommand { .. } => Self::refused(Code::NotYourCommand, message).hint(Hint::Workflow),
+            Refusal::NeedsCommand { choices, .. } => {
+                Self::usage(Code::NeedsCommand, message).hint(Hint::SayCommand { choices: choices.clone() })
+            }
+            Refusal::NeedsPerson { .. } => Self::refused(Code::NeedsPerson, message)
+                .hint(Hint::step("leave it to a person and choose another task")),
+            Refusal::UndoNeedsPerson { .. } | Refusal::FlagNeedsPerson { .. } => {
+                Self::refused(Code::NeedsPerson, message).hint(Hint::step("leave it to a person"))
+            }
+            Refusal::NotInitial { .. } => Self::refused(Code::NotAllowed, message).hint(Hint::Workflow),
+            Refusal::ProgramNeedsCommand { .. } => {
+                Self::usage(Code::NeedsCommand, message).hint(Hint::SayCommand { choices: Vec::new() })
+            }
+            Refusal::Unproven { .. } => raced(Code::Raced, message).hint(Hint::Retry),
+            Refusal::NotClaimed { task, command } => Self::refused(Code::NotClaimed, message)
+                .hint(Hint::Claim { task: task.clone(), command: Some(command.clone()) }),
+            Refusal::Blocked { task, .. } => {
+                Self::refused(Code::Blocked, message).hint(Hint::Why { task: task.clone() })
+            }
+            Refusal::Oversized { .. } => Self::refused(Code::Oversized, message).hint(Hint::step("split it first")),
+            Refusal::SmallEnough { .. } => Self::refused(Code::SmallEnough, message)
+                .hint(Hint::step("set a larger estimate first, if it is larger than it looks")),
+            Refusal::NotPrimary { .. } => Self::refused(Code::NotPrimary, message),
+            Refusal::NotConverged { .. } => Self::refused(Code::NotConverged, message),
+            Refusal::AheadOfChildren { .. } => {
+                Self::refused(Code::AheadOfChildren, message).hint(Hint::step("finish the children first"))
+            }
+            Refusal::GroupCycle { .. } => Self::refused(Code::Cycle, message).hint(Hint::Unblock),
+            Refusal::NotAGate { .. } => Self::refused(Code::NotAGate, message),
+            Refusal::Finished { .. } => Self::refused(Code::Finished, message),
+            Refusal::NotIntake { .. } | Refusal::NotStart { .. } => {
+                Self::refused(Code::NotAllowed, message).hint(Hint::Workflow)
+            }
+            Refusal::Unclaimed { .. } => Self::refused(Code::Unclaimed, message),
+            _ => Self::refused(Code::Refused, message),
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! What the git program said: the one place that reads git's own words, which `LC_ALL=C` keeps in English.
+
+/// What git said, and how it ended.
+pub(super) struct Said {
+    pub stdout: String,
+    pub stderr: String,
+    pub ok: bool,
+}
+
+/// Failures that git has no exit code for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trouble {
+    /// The remote has no such reference.
+    NoRemoteRef,
+    /// A reference here is held by another process.
+    RefBusy,
+    Other,
+}
+
+/// Why a remote did not take a reference.
+pub(super) enum Refused {
+    Behind,
+    Denied(String),
+}
+
+impl Said {
+    pub fn trouble(&self) -> Trouble {
+        let has = |words: &str| self.stderr.contains(words);
+        if has("couldn't find remote ref") || has("remote ref does not exist") {
+            Trouble::NoRemoteRef
+        } else if has("cannot lock ref") {
+            Trouble::RefBusy
+        } else {
+            Trouble::Other
+        }
+    }
+
+    /// It may be one that a git that died has left.
+    pub fn met_a_lock_file(&self) -> bool {
+        !self.ok && self.stderr.contains("File exists")
+    }
+
+    /// Why a remote did not take a reference, if it is that.
+    pub fn refused(&self) -> Option<Refused> {
+        let Some(line) = self.stdout.lines().find(|line| line.starts_with('!')) else {
+            // The user's own hook said no before anything was asked of the remote.
+            let hook = self.stderr.contains("failed to push some refs");
+            return hook.then(|| Refused::Denied(self.told("your pre-push hook refuses")));
+        };
+        let behind =
+            ["[rejected]", "cannot lock ref", "failed to update ref", "incorrect old value", "atomic transaction"];
+        // Somebody took it away at the same instant.
+        if behind.iter().any(|word| line.contains(word)) || self.stderr.contains("cannot lock ref") {
+            return Some(Refused::Behind);
+        }
+        Some(Refused::Denied(self.told(line.rsplit('\t').next().unwrap_or(line))))
+    }
+
+    /// What the hook of either side says, behind what git makes of it.
+    fn told(&self, reason: &str) -> String {
+        let noise = |line: &&str| !["error:", "fatal:", "To ", "hint:"].iter().any(|start| line.starts_with(start));
+        let lines = self.stderr.lines().map(|line| line.trim_start_matches("remote:").trim());
+        let words: Vec<&str> = lines.filter(|line| !line.is_empty()).filter(noise).take(5).collect();
+        if words.is_empty() { reason.to_owned() } else { format!("{reason}: {}", words.join("; ")) }
+    }
+
+    /// The last line that says something, without git's own prefix.
+    pub fn reason(&self) -> String {
+        let mut lines = self.stderr.lines().map(str::trim).filter(|line| !line.is_empty());
+        let telling = lines.clone().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
+        // What ssh says is why git could not read.
+        let ssh = lines.clone().find(|line| line.starts_with("ssh: ") || line.contains("Permission denied"));
+        let telling = if telling.is_some_and(|line| line.contains("Could not read from remote")) {
+            ssh.or(telling)
+        } else {
+            telling
+        };
+        let line = telling.or_else(|| lines.next_back()).unwrap_or("a hook refused, and gave no reason");
+        line.trim_start_matches("fatal:").trim_start_matches("error:").trim().to_owned()
+    }
+}
+
+/// The signing program's own words, out of all that is told about it.
+pub(super) fn said_by_signer(error: &str) -> String {
+    let words = error.split_once("stderr=\"").map(|(_, rest)| rest.trim_end_matches('"'));
+    words.map_or_else(|| error.to_owned(), |words| words.replace("\\n", "; ").trim_end_matches("; ").to_owned())
+}
+
+/// A commit or a push that failed, in the output of somebody else's git.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailedVerb {
+    Commit,
+    Push,
+}
+
+/// The first line of an output that says a commit or a push failed, where one of them was run.
+pub fn failure_in(output: &str, commits: bool, pushes: bool) -> Option<(FailedVerb, &str)> {
+    let line = output.lines().find(|line| says_failed(&line.to_lowercase(), commits, pushes))?;
+    let lower = line.to_lowercase();
+    let of_commit = lower.contains("commit") && !lower.contains("push");
+    Some((if pushes && !of_commit { FailedVerb::Push } else { FailedVerb::Commit }, line))
+}
+
+fn says_failed(line: &str, commits: bool, pushes: bool) -> bool {
+    let has = |words: &[&str]| words.iter().any(|word| line.contains(word));
+    let any =
+        has(&["fatal:", "hook declined", "error: failed"]) || (line.contains("hook") && has(&["failed", "rejected"]));
+    let commit = commits
+        && has(&[
+            "no changes added to commit",
+            "nothing added to commit",
+            "aborting commit",
+            "unable to create",
+            "committing is not possible",
+        ]);
+    let push = pushes && has(&["[rejected]", "[remote rejected]", "failed to push", "non-fast-forward"]);
+    any || commit || push
+}

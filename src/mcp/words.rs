@@ -1,0 +1,70 @@
+//! The next step after a refusal, as calls of this server; options and commands without a tool are left out.
+
+use super::reply::cut;
+use crate::app::Hint;
+
+pub fn hint(hint: &Hint) -> Vec<String> {
+    match hint {
+        Hint::Init | Hint::GitInit => vec!["ask a person to create the board with `ralph init`".into()],
+        Hint::DidYouMean { candidates } => {
+            candidates.iter().map(|found| format!("did you mean {} ({})?", found.id, cut(&found.title, 60))).collect()
+        }
+        Hint::List => vec!["call list to see the tasks".into()],
+        Hint::Ready => vec!["call next with `wait`, or status to see what is blocked".into()],
+        Hint::Workflow => vec!["read ralph://workflow for the allowed moves".into()],
+        Hint::Wait { task } => vec![format!("call next for other work, or check {task} again later")],
+        Hint::Why { task } => vec![format!("call get with task {task} to see what blocks it")],
+        Hint::Claim { task, command: Some(command) } => {
+            vec![format!("call claim with task {task} and command {command}")]
+        }
+        Hint::Claim { task, command: None } => vec![format!("call claim with task {task}")],
+        Hint::Artifact { .. } => vec!["call artifact: action new, fill it in, then action link".into()],
+        Hint::CheckArtifact { .. } => vec!["call artifact with action check to see what is missing".into()],
+        Hint::Result { .. } => vec!["call save with `result`".into()],
+        // There is no tool for it, and an agent that writes code has a shell.
+        Hint::Worktree { task } => vec![format!("create it with `ralph worktree add {task}` in a shell")],
+        Hint::Move => vec!["pass `state` to move it".into()],
+        Hint::Unblock => vec!["call relate with `remove_blocked_by` to remove one of these links".into()],
+        Hint::CustomKey => vec!["put keys of your own into `other`".into()],
+        Hint::SayCommand { choices } => vec![argument("command", choices)],
+        Hint::SayRole { roles } => vec![argument("role", roles)],
+        Hint::SayWho => vec!["pass `as`, or ask a person to start the server with `--as NAME`".into()],
+        Hint::Trust => vec!["ask a person to review and approve them with `ralph trust`".into()],
+        Hint::Run { .. }
+        | Hint::Shell { .. }
+        | Hint::Set { .. }
+        | Hint::Variable { .. }
+        | Hint::Option { .. }
+        | Hint::Omit { .. }
+        | Hint::Force => Vec::new(),
+        Hint::Edit { .. } | Hint::Retry | Hint::Open { .. } | Hint::Do { .. } => hint.for_shell(),
+    }
+}
+
+fn argument(name: &str, choices: &[String]) -> String {
+    match choices {
+        [] => format!("pass `{name}`"),
+        some => format!("pass `{name}`: {}", some.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_is_told_of_no_option_and_of_no_way_to_force() {
+        for dropped in
+            [Hint::Force, Hint::option("--force", "to do it"), Hint::omit("--role", ""), Hint::run("undo", "")]
+        {
+            assert_eq!(hint(&dropped), [""; 0], "{dropped:?}");
+        }
+    }
+
+    #[test]
+    fn an_argument_is_named_with_its_choices() {
+        let choices = vec!["plan".to_owned(), "review".to_owned()];
+        assert_eq!(hint(&Hint::SayCommand { choices }), ["pass `command`: plan, review"]);
+        assert_eq!(hint(&Hint::SayCommand { choices: Vec::new() }), ["pass `command`"]);
+    }
+}

@@ -229,6 +229,18 @@ pub(super) fn any_board() -> impl Strategy<Value = Board> {
     })
 }
 
+/// Boards without rings: each task's parent has a smaller id, and so have its blockers.
+pub(super) fn any_forest() -> impl Strategy<Value = Board> {
+    any_board().prop_map(|board| {
+        let mut tasks = board.into_tasks();
+        for task in &mut tasks {
+            task.parent = task.parent.take().filter(|parent| *parent < task.id);
+            task.blocked_by.retain(|blocker| *blocker < task.id);
+        }
+        Board::new(tasks, Vec::new(), Vec::new())
+    })
+}
+
 /// A state of the built-in workflow, or one that it does not know.
 pub(super) fn any_state() -> impl Strategy<Value = StateName> {
     let known = Workflow::builtin().states().iter().map(|state| state.name.clone()).collect::<Vec<_>>();

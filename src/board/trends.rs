@@ -117,4 +117,32 @@ mod tests {
         assert_eq!(counts, [[1, 1, 0], [2, 1, 1], [2, 2, 0]]);
         assert_eq!(days[2].states[&StateName::new("Done")], 1);
     }
+
+    #[test]
+    fn what_was_changed_or_removed_since_counts_as_it_was() {
+        let file = |name: &str, state: &str| {
+            let mut task = Task::new(id(name), name, StateName::new(state));
+            task.created = Some(at(-100));
+            task
+        };
+        let gone = |key: &str| Undo::Put(Key::new(key), None);
+        let past = [
+            Past { at: at(-24), task: id("c"), undo: Undo::Replace(Box::new(file("c", "In Review"))) },
+            Past { at: at(-20), task: id("a"), undo: Undo::Put(Key::new("state"), Some(Value::text("Backlog"))) },
+            Past { at: at(-19), task: id("a"), undo: gone("blocked_by") },
+            Past { at: at(-18), task: id("nobody"), undo: gone("owner") },
+        ];
+        let mut one = file("a", "Ready for Plan");
+        one.blocked_by = vec![id("b")];
+        let mut step = file("s", "Pending");
+        step.kind = Kind::Step;
+        let days =
+            days_of(vec![one, file("b", "Human Needed"), step], &past, &Rules::of(Workflow::builtin()), at(0), 3);
+        let counts: Vec<[usize; 3]> = days.iter().map(|day| [day.open, day.ready, day.blocked]).collect();
+        // What happened exactly a day ago was true by the end of that day; the step is nobody's work.
+        assert_eq!(counts, [[3, 2, 0], [2, 1, 0], [2, 0, 1]]);
+        assert_eq!(days.iter().map(|day| day.at).collect::<Vec<_>>(), [at(-48), at(-24), at(0)]);
+        let states: Vec<(&str, usize)> = days[0].states.iter().map(|(state, count)| (state.as_str(), *count)).collect();
+        assert_eq!(states, [("Backlog", 1), ("Human Needed", 1), ("In Review", 1)]);
+    }
 }

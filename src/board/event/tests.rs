@@ -90,9 +90,8 @@ fn what_is_free_to_start_again_is_told() {
     let freed = told(waits("Ready for Plan", "Human Needed"), waits("Ready for Plan", "Done"));
     assert_eq!(freed, ["unblocked a", "ready a builder plan"]);
     assert_eq!(told(waits("Done", "Human Needed"), waits("Done", "Done")), [""; 0]);
-    let kept = |blocker: &str| {
-        Sample::board().task("b", blocker).task("a", "Ready for Plan").owner("anna").blocked_by(&["b"])
-    };
+    let kept =
+        |blocker: &str| Sample::board().task("b", blocker).task("a", "Ready for Plan").owner("anna").blocked_by(&["b"]);
     assert_eq!(told(kept("Human Needed"), kept("Done")), [""; 0], "whoever has it knows");
     assert_eq!(told(waits("Ready for Plan", "Done"), waits("Ready for Plan", "Human Needed")), [""; 0]);
 }
@@ -134,8 +133,7 @@ fn held(claim: Option<Claim>) -> Sample {
 #[test]
 fn a_claim_is_told_when_it_comes_when_it_goes_and_when_it_changes_hands() {
     let anna = || Claim { command: Some("plan".into()), ..claim("anna") };
-    let since =
-        |before: Option<Claim>, after: Option<Claim>| facts(held(after)).since(&facts(held(before)), hour(9));
+    let since = |before: Option<Claim>, after: Option<Claim>| facts(held(after)).since(&facts(held(before)), hour(9));
     let brief = |events: Vec<Event>| -> Vec<(EventKind, Option<Worker>, Option<Timestamp>)> {
         events.into_iter().map(|event| (event.event, event.by, event.until)).collect()
     };

@@ -200,8 +200,8 @@ impl Board {
         let mut relinked: Vec<TaskId> = changes.iter().map(|change| change.task().clone()).filter(gained).collect();
         relinked.dedup();
         match Links::new(&after).cycle_through_any(&relinked) {
-            Some((task, cycle)) if !relinked.is_empty() => Err(Refusal::Cycle { task, cycle }),
-            _ => Ok(()),
+            Some((task, cycle)) => Err(Refusal::Cycle { task, cycle }),
+            None => Ok(()),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Boards for tests, written as sentences: `Sample::board().task("a", "Backlog").parent("p").claimed_by("builder")`.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use jiff::Timestamp;
 use proptest::prelude::*;
@@ -181,7 +182,8 @@ pub(super) fn claim(by: &str) -> Claim {
 
 /// The built-in workflow with its usual settings.
 pub(super) fn rules() -> Rules {
-    Rules::of(Workflow::builtin())
+    static BUILTIN: LazyLock<Rules> = LazyLock::new(|| Rules::of(Workflow::builtin()));
+    BUILTIN.clone()
 }
 
 pub(super) fn rules_in(mode: ReviewMode) -> Rules {

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_left_alone() {
+    fn a_consistent_board_has_no_findings() {
         for sample in [
             two(),
             two().parent("a").blocked_by(&["old", "cut"]).archived("old", "Done").broken("cut"),
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_link_to_nothing_is_taken_out_without_asking() {
+    fn only_dangling_links_have_an_automatic_fix() {
         let got = found(two().parent("x").blocked_by(&["a", "y"]));
         let fixes: Vec<&[Assignment]> = got.iter().map(|found| found.fix.as_slice()).collect();
         let parent = Assignment::Put(Key::new("parent"), None);

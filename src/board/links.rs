@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_ring_is_cut_where_nobody_reads_on() {
+    fn a_long_ring_is_abbreviated() {
         let ring = |count: usize| Cycle((0..count).map(|n| id(&format!("t{n:02}"))).collect()).to_string();
         assert!(ring(12).ends_with("t10 → t11 → t00"), "{}", ring(12));
         assert!(ring(14).ends_with("t11 → … 2 more → t00"), "{}", ring(14));

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_named_and_nowhere_is_unresolved_once() {
+    fn each_dangling_reference_is_unresolved_once() {
         let mut board = Sample::board()
             .task("a", "Backlog")
             .parent("q")

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_leaves_of_a_tree_go_alone_and_groups_go_together() {
+    fn each_leaf_is_a_unit_and_each_group_is_one() {
         let tree = Sample::board()
             .task("top", "Backlog")
             .children("top", &[("alone", "Done"), ("group", "Backlog")])
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_large_is_split_and_what_triage_left_needs_nothing_until_it_moves() {
+    fn a_large_task_needs_a_split_and_one_left_by_triage_needs_nothing() {
         let wants = |sample: Sample| wants(sample, ReviewMode::Skip);
         let task = |state: &str| Sample::board().task("a", state);
         assert_eq!(wants(task("Backlog").epic()), "split a");
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_is_planned_when_each_of_its_members_can_get_there() {
+    fn a_group_is_planned_only_if_every_member_can_reach_the_plan() {
         let group = |rows: &[(&str, &str)]| Sample::board().task("p", "Backlog").atomic().children("p", rows);
         let wants = |sample: Sample| wants(sample, ReviewMode::Skip);
         let rest = "implement a+b<plan, pr a+b<implement, merge a+b<pr";
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_says_what_is_done_to_whom() {
+    fn a_step_is_titled_by_its_command_and_task() {
         let step = |sample: Sample, command: &'static str, of: &[&str]| {
             let board = sample.build();
             let of = of.iter().map(|name| at(&board, name)).collect::<Vec<_>>();

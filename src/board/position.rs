@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn who_holds_the_others_up_is_named() {
+    fn members_that_are_behind_are_named() {
         let waiting = |rows: &[(&str, &str)]| {
             let convergence = position(group(rows), "a", ReviewMode::Skip).convergence;
             (convergence.required, convergence.waiting_for)
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parent_that_is_not_atomic_stands_where_its_children_stand() {
+    fn the_position_of_a_parent_that_is_not_atomic_is_that_of_its_children() {
         let family = Sample::board().task("p", "Backlog").children("p", &[("a", "In Review"), ("b", "In Progress")]);
         let got = position(family.clone(), "p", ReviewMode::Skip);
         assert_eq!((got.members, got.phase), (ids(&["a", "b"]), Phase::Implement));
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_remains_begins_here_and_has_a_review_unless_nobody_reviews() {
+    fn the_remaining_phases_start_at_the_current_one_and_include_a_review_unless_it_is_skipped() {
         use Phase::{Implement, Integrate, Plan, Research, Review, Triage};
         let remains = |state: &str, mode| position(Sample::board().task("a", state), "a", mode).remaining;
         assert_eq!(remains("Backlog", ReviewMode::Skip), [Triage, Research, Plan, Implement, Integrate]);
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workflow_without_phases_is_all_implementing() {
+    fn a_workflow_without_phases_is_in_the_implement_phase() {
         let text = "format = 1\nname = \"plain\"\ninitial = \"Todo\"\n[[state]]\nname = \"Todo\"\n\
                     [[state]]\nname = \"Done\"\nterminal = true\n";
         let board = Sample::board().task("a", "Todo").build();

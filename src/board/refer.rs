@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_offered_is_one_slip_away_or_has_the_word_in_its_title() {
+    fn suggestions_are_one_typo_away_or_have_the_word_in_their_title() {
         let rows = [("t-abcd", "Fix the login"), ("t-abxx", "Draw"), ("t-mnop", "The login page")];
         assert_eq!(near("abcx", &rows), ["t-abcd", "t-abxx"]);
         assert_eq!(near("t-bacd", &rows), ["t-abcd"], "two letters that changed places are one slip");
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_three_are_offered() {
+    fn at_most_three_tasks_are_suggested() {
         let rows = [("t-a1", "x"), ("t-a2", "x"), ("t-a3", "x"), ("t-a4", "x")];
         assert_eq!(near("a5", &rows), ["t-a1", "t-a2", "t-a3"]);
     }
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_reference_says_what_was_typed() {
+    fn an_unresolved_reference_quotes_what_was_typed() {
         assert_eq!(found(" x7 ").unwrap_err().to_string(), r#""x7" could be any of 2"#);
         assert_eq!(found("zz").unwrap_err().to_string(), r#"no task "zz""#);
     }

@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn where_a_word_is_decides_what_it_is_worth() {
+    fn a_match_is_worth_more_in_the_id_and_title_than_in_the_text() {
         let at = |task: Searched<'_>| score(&["sync".into()], &task);
         let none = || Searched { id: "t-x", title: "", labels: &[], description: "", notes: &[] };
         let (labels, notes) = (["Sync".to_owned(), "x".to_owned()], ["no".to_owned(), "the sync".to_owned()]);

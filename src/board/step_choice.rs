@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_not_taken() {
+    fn a_step_whose_task_is_excluded_is_not_chosen() {
         let left_out = |task: &TaskId| *task == id("a");
         let got =
             planned().build().choose_step(&[id("a")], "builder", &worker("builder"), &|_| false, &left_out, &rules());

@@ -135,7 +135,7 @@ mod tests {
     use super::*;
     use crate::board::testing::{Sample, any_board, at, id, laws, rules};
 
-    /// The chain as one line: `task(what it waits for)`, `!` for one that cannot complete, `^` for one that was told before.
+    /// The chain as one line: `task(what it waits for)`, `!` for one that cannot complete, `^` for one that was shown before.
     fn told(causes: &[Cause]) -> String {
         let one = |cause: &Cause| {
             let mark = [(cause.dead.is_some(), "!"), (cause.again, "^")];
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_is_told_down_to_its_roots_and_each_part_once() {
+    fn a_chain_is_shown_down_to_its_roots_and_each_part_once() {
         let sample = Sample::board()
             .task("a", "Backlog")
             .blocked_by(&["b", "c", "done", "old"])
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leaf_that_two_wait_for_has_nothing_to_tell_again() {
+    fn a_shared_blocker_without_blockers_is_not_marked_as_shown_before() {
         let sample = Sample::board()
             .task("a", "Backlog")
             .blocked_by(&["b", "c"])
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_ancestor_waits_for_is_told_with_the_ancestor() {
+    fn what_an_ancestor_waits_for_names_the_ancestor() {
         let sample = Sample::board()
             .tasks(&[("x", "Backlog"), ("y", "Backlog")])
             .task("p", "Backlog")
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_ends_where_it_closes() {
+    fn a_ring_is_shown_up_to_where_it_closes() {
         let ring = Sample::board().task("a", "Backlog").blocked_by(&["b"]).task("b", "Backlog").blocked_by(&["a"]);
         let causes = why(ring, "a");
         assert_eq!(told(&causes), "b(a!)");
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_that_nobody_reads_to_its_end_is_cut() {
+    fn a_very_long_chain_is_cut() {
         let name = |number: usize| format!("t{number:03}");
         let link =
             |sample: Sample, number: usize| sample.task(&name(number), "Backlog").blocked_by(&[&name(number + 1)]);

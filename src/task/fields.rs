@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_acts_for_a_worker_or_an_unnumbered_tail_is_no_part_of_the_role() {
+    fn the_stem_drops_the_program_and_the_number_and_nothing_else() {
         for (name, stem) in [
             ("builder@claude-code-7", "builder"),
             ("anna@mac-2", "anna"),

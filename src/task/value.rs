@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn dots_part_a_key() {
+    fn dots_split_a_key_into_parts() {
         let key = Key::new("artifacts.plan");
         assert_eq!(
             (key.parts().collect::<Vec<_>>(), key.to_string()),

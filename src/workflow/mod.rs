@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guess_is_offered_only_where_it_is_near() {
+    fn a_suggestion_is_made_only_for_a_near_spelling() {
         let flow = Workflow::builtin();
         let meant = |typed: &str| match flow.find_state(Kind::Issue, typed) {
             Err(WorkflowError::NoSuchState { meant, .. }) => meant,
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn work_is_taken_in_where_some_role_starts_and_without_commands_wherever_nobody_works() {
+    fn intake_is_where_a_command_starts_or_without_commands_any_state_that_is_neither_locked_nor_terminal() {
         let intake = |flow: &Workflow| -> Vec<String> {
             let states = flow.states().iter().filter(|state| flow.is_intake(state, ReviewMode::Skip));
             states.map(|state| state.name.to_string()).collect()

@@ -55,7 +55,7 @@ fn values_are_checked_and_spelled_the_one_way() {
 }
 
 #[test]
-fn what_is_wrong_with_an_assignment_is_said() {
+fn each_invalid_assignment_is_refused_with_its_reason() {
     for (typed, message) in [
         ("priority", r#""priority" is not KEY=VALUE"#),
         ("state=ready", r#""state" is not set by hand"#),
@@ -93,7 +93,7 @@ fn an_empty_value_takes_a_key_out() {
 }
 
 #[test]
-fn a_key_of_ones_own_keeps_numbers_and_truth_and_has_a_plain_name() {
+fn a_custom_key_keeps_numbers_and_booleans_and_has_a_plain_name() {
     for (typed, kept) in [
         ("points=3", Value::Integer(3)),
         ("ratio=0.5", Value::Float(0.5)),
@@ -159,7 +159,7 @@ fn a_link_that_closes_a_ring_is_refused_with_the_ring() {
 }
 
 #[test]
-fn in_a_ring_that_is_there_links_go_and_other_keys_change_but_none_is_added() {
+fn in_an_existing_ring_links_can_be_removed_but_not_added() {
     let ring = Sample::board().task("a", "Backlog").blocked_by(&["b"]).task("b", "Backlog").blocked_by(&["a"]);
     let board = ring.parent("p").tasks(&[("c", "Backlog"), ("p", "Backlog")]).build();
     let check = |task: &str, typed: &str| {

@@ -61,7 +61,7 @@ fn a_person_who_moves_a_task_to_where_it_is_marks_nothing() {
 }
 
 #[test]
-fn what_was_left_is_told_with_its_command_and_mark_unless_another_command_takes_it() {
+fn a_task_left_by_triage_names_the_command_and_its_label_unless_another_command_takes_it() {
     let left =
         |board: &Board| left_by(&board.tasks()[0], &rules()).map(|(command, mark)| format!("{} {mark}", command.name));
     assert_eq!(left(&labeled(&["ralph-triage"], Estimate::S)).as_deref(), Some("triage ralph-triage"));
@@ -112,7 +112,7 @@ fn a_mirrored_task_gets_its_pull_request_before_it_is_merged() {
 }
 
 #[test]
-fn what_is_in_somebodys_hands_or_in_the_way_of_something_is_never_chosen() {
+fn held_blocked_broken_and_finished_tasks_are_never_chosen() {
     let ready = || Sample::board().task("a", "Research Needed");
     for (sample, expected) in [
         (ready(), Some("a research")),
@@ -146,7 +146,7 @@ fn a_group_is_chosen_by_its_first_member_when_all_are_there() {
 }
 
 #[test]
-fn what_a_worker_holds_is_gone_on_with_as_what_it_was_claimed_for() {
+fn a_worker_resumes_what_it_holds_with_the_command_of_its_claim() {
     let sample = || Sample::board().task("urgent", "Research Needed").priority(Priority::P0);
     let held = |claim: Claim| sample().task("held", "Research in Progress").claimed(claim).build();
     let own = Claim { command: Some("research".into()), ..claim("analyst") };
@@ -206,7 +206,7 @@ fn what_somebody_else_has_or_is_blocked_or_too_large_is_not_takeable_and_ones_ow
 }
 
 #[test]
-fn work_in_hand_goes_on_though_it_is_blocked_by_now() {
+fn claimed_work_stays_takeable_by_its_holder_when_it_becomes_blocked() {
     let sample = Sample::board().task("a", "In Progress").claimed_by("anna").blocked_by(&["gone"]);
     assert_eq!(
         sample.build().takeable(&state("In Progress"), Estimate::S, Some(&worker("anna")), &rules()),

@@ -24,7 +24,7 @@ fn every_kind_is_read_by_the_name_it_is_written_with() {
 }
 
 #[test]
-fn changes_come_to_what_they_mean() {
+fn the_kind_of_an_event_follows_from_its_changes() {
     let note = || file(Place::Note("n.md".into()), None, Some("x"));
     for (verb, changes, kind) in [
         ("add", vec![file(Place::Task, None, Some("x"))], EventKind::Created),
@@ -71,7 +71,7 @@ fn told(before: Sample, after: Sample) -> Vec<String> {
 }
 
 #[test]
-fn who_could_take_a_task_up_now_is_told_once() {
+fn a_task_is_reported_ready_once_for_each_role_that_can_take_it() {
     let task = |state: &str| Sample::board().task("a", state);
     assert_eq!(told(task("Backlog"), task("Research Needed")), ["ready a analyst research"]);
     assert_eq!(told(task("Backlog"), task("In Review")), ["ready a integrator merge"]);
@@ -85,7 +85,7 @@ fn who_could_take_a_task_up_now_is_told_once() {
 }
 
 #[test]
-fn what_is_free_to_start_again_is_told() {
+fn a_task_that_becomes_free_is_reported_as_unblocked() {
     let waits = |state: &str, blocker: &str| Sample::board().task("a", state).blocked_by(&["b"]).task("b", blocker);
     let freed = told(waits("Ready for Plan", "Human Needed"), waits("Ready for Plan", "Done"));
     assert_eq!(freed, ["unblocked a", "ready a builder plan"]);
@@ -97,7 +97,7 @@ fn what_is_free_to_start_again_is_told() {
 }
 
 #[test]
-fn a_group_that_meets_at_a_gate_is_told_with_the_furthest() {
+fn a_group_is_reported_converged_at_the_furthest_gate_that_all_have_reached() {
     let group = |one: &str, other: &str| {
         Sample::board().task("p", "Human Needed").atomic().children("p", &[("a", one), ("b", other)])
     };
@@ -115,7 +115,7 @@ fn a_group_that_meets_at_a_gate_is_told_with_the_furthest() {
 }
 
 #[test]
-fn problems_are_told_when_they_come_and_when_they_go() {
+fn problems_are_reported_when_they_appear_and_when_they_are_solved() {
     let well = || Sample::board().task("a", "Human Needed");
     let torn = || well().problem("no title").broken("b");
     assert_eq!(told(well(), torn()), ["problem a.toml: no title", "problem b.toml: cannot be read"]);
@@ -131,7 +131,7 @@ fn held(claim: Option<Claim>) -> Sample {
 }
 
 #[test]
-fn a_claim_is_told_when_it_comes_when_it_goes_and_when_it_changes_hands() {
+fn a_claim_is_reported_when_it_starts_ends_and_changes_hands() {
     let anna = || Claim { command: Some("plan".into()), ..claim("anna") };
     let since = |before: Option<Claim>, after: Option<Claim>| facts(held(after)).since(&facts(held(before)), hour(9));
     let brief = |events: Vec<Event>| -> Vec<(EventKind, Option<Worker>, Option<Timestamp>)> {
@@ -158,7 +158,7 @@ fn a_claim_is_told_when_it_comes_when_it_goes_and_when_it_changes_hands() {
 }
 
 #[test]
-fn a_lease_that_is_extended_is_renewed_and_nothing_else_is() {
+fn only_an_extended_lease_is_reported_as_renewed() {
     let old = || claim("anna");
     let renewed = |before: Option<Claim>, after: Option<Claim>| {
         facts(held(after)).renewed_since(&facts(held(before)), hour(9)).pop()
@@ -184,7 +184,7 @@ fn a_lease_that_is_extended_is_renewed_and_nothing_else_is() {
 }
 
 #[test]
-fn the_board_is_summed_up_as_ready_at_work_blocked_and_problems() {
+fn the_counts_are_ready_claimed_blocked_and_problems() {
     let sample = Sample::board()
         .tasks(&[("a", "Backlog"), ("b", "Ready for Plan"), ("c", "In Review"), ("done", "Done")])
         .task("held", "In Progress")

@@ -208,7 +208,7 @@ fn plans_that_touch_the_same_file_wait_for_each_other_unless_one_needs_a_person(
 }
 
 #[test]
-fn what_cannot_go_on_holds_nobody_up_that_touches_its_files() {
+fn a_stuck_task_does_not_delay_others_that_touch_its_files() {
     let second = |first: Sample| {
         let sample = first.task("b", "Plan in Review");
         let mut scene = Scene::new(sample, &["a", "b"]).touching(&[("a", "x"), ("b", "x")]);
@@ -236,7 +236,7 @@ fn of_two_that_touch_the_same_file_the_one_that_is_waited_for_is_built_first() {
 }
 
 #[test]
-fn a_plan_that_a_person_is_reading_has_not_begun_to_be_built() {
+fn a_plan_in_review_does_not_count_as_begun() {
     let rows = [("a", "Plan in Review"), ("b", "In Review"), ("c", "Ready for Plan")];
     let touched = [("a", "x"), ("b", "x"), ("c", "x")];
     let mut scene = Scene::new(tasks(&rows), &["a", "b", "c"]).touching(&touched);
@@ -259,7 +259,7 @@ fn a_step_whose_worker_is_gone_waits_for_another() {
 }
 
 #[test]
-fn another_teams_steps_are_its_own_business_until_they_are_over() {
+fn steps_of_other_teams_change_only_when_they_are_over() {
     let mut scene = Scene::new(tasks(&[("a", "Research Needed"), ("b", "Research Needed")]), &["a"]);
     scene.restep();
     scene.go("s00", "In Progress");

@@ -276,7 +276,7 @@ mod tests {
             let links = Links::new(&board);
             let can = can_be_done(&board);
             let never: Vec<usize> = (0..can.len()).filter(|&at| can[at] != (true, true)).collect();
-            prop_assert_eq!(links.never_done(), never.clone());
+            prop_assert_eq!(&links.never_done(), &never);
             let cycles = links.cycles();
             prop_assert_eq!(cycles.is_empty(), never.is_empty());
             for cycle in &cycles {

@@ -213,7 +213,7 @@ mod tests {
                 sample.step("sc", "Pending", "b", "implement", &["b"]).step("sd", "Pending", "a", "implement", &["a"]);
             let mine = |task: &mut Task| {
                 if task.id.as_str() == own {
-                    task.owner = Some(worker("builder"))
+                    task.owner = Some(worker("builder"));
                 }
             };
             let mut tasks = sample.build().into_tasks();

@@ -1,4 +1,4 @@
-//! What changes mean, and what is told between two boards.
+//! What changes mean, and which events lie between two boards.
 
 use super::*;
 use crate::board::testing::{Sample, claim, hour, id, rules, state, worker};
@@ -59,8 +59,8 @@ fn facts(sample: Sample) -> Facts {
     Facts::of(&sample.build(), &rules())
 }
 
-/// What is told between two boards, as `kind task` with the role and command, the state or the message.
-fn told(before: Sample, after: Sample) -> Vec<String> {
+/// The events between two boards, as `kind task` with the role and command, the state or the message.
+fn reported(before: Sample, after: Sample) -> Vec<String> {
     let event = |event: Event| {
         let task = event.task.map(|task| task.to_string());
         let to = event.to.map(StateName::into_string);
@@ -73,27 +73,27 @@ fn told(before: Sample, after: Sample) -> Vec<String> {
 #[test]
 fn a_task_is_reported_ready_once_for_each_role_that_can_take_it() {
     let task = |state: &str| Sample::board().task("a", state);
-    assert_eq!(told(task("Backlog"), task("Research Needed")), ["ready a analyst research"]);
-    assert_eq!(told(task("Backlog"), task("In Review")), ["ready a integrator merge"]);
-    assert_eq!(told(task("Backlog"), task("Backlog")), [""; 0]);
-    assert_eq!(told(task("Backlog"), task("Done")), [""; 0]);
+    assert_eq!(reported(task("Backlog"), task("Research Needed")), ["ready a analyst research"]);
+    assert_eq!(reported(task("Backlog"), task("In Review")), ["ready a integrator merge"]);
+    assert_eq!(reported(task("Backlog"), task("Backlog")), [""; 0]);
+    assert_eq!(reported(task("Backlog"), task("Done")), [""; 0]);
     let large = task("Backlog").estimate(crate::task::Estimate::L);
-    assert_eq!(told(task("Done"), large.clone()), ["ready a analyst split"]);
+    assert_eq!(reported(task("Done"), large), ["ready a analyst split"]);
     let step = Sample::board().step("a", "Pending", "t", "plan", &["t"]);
-    assert_eq!(told(Sample::board(), step.clone()), ["ready a"], "for nobody in particular");
-    assert_eq!(told(step.clone(), step), [""; 0]);
+    assert_eq!(reported(Sample::board(), step.clone()), ["ready a"], "for no role");
+    assert_eq!(reported(step.clone(), step), [""; 0]);
 }
 
 #[test]
 fn a_task_that_becomes_free_is_reported_as_unblocked() {
     let waits = |state: &str, blocker: &str| Sample::board().task("a", state).blocked_by(&["b"]).task("b", blocker);
-    let freed = told(waits("Ready for Plan", "Human Needed"), waits("Ready for Plan", "Done"));
+    let freed = reported(waits("Ready for Plan", "Human Needed"), waits("Ready for Plan", "Done"));
     assert_eq!(freed, ["unblocked a", "ready a builder plan"]);
-    assert_eq!(told(waits("Done", "Human Needed"), waits("Done", "Done")), [""; 0]);
+    assert_eq!(reported(waits("Done", "Human Needed"), waits("Done", "Done")), [""; 0]);
     let kept =
         |blocker: &str| Sample::board().task("b", blocker).task("a", "Ready for Plan").owner("anna").blocked_by(&["b"]);
-    assert_eq!(told(kept("Human Needed"), kept("Done")), [""; 0], "whoever has it knows");
-    assert_eq!(told(waits("Ready for Plan", "Done"), waits("Ready for Plan", "Human Needed")), [""; 0]);
+    assert_eq!(reported(kept("Human Needed"), kept("Done")), [""; 0], "its owner has it already");
+    assert_eq!(reported(waits("Ready for Plan", "Done"), waits("Ready for Plan", "Human Needed")), [""; 0]);
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn a_group_is_reported_converged_at_the_furthest_gate_that_all_have_reached() {
         Sample::board().task("p", "Human Needed").atomic().children("p", &[("a", one), ("b", other)])
     };
     let met = |before: (&str, &str), after: (&str, &str)| -> Vec<String> {
-        let events = told(group(before.0, before.1), group(after.0, after.1));
+        let events = reported(group(before.0, before.1), group(after.0, after.1));
         events.into_iter().filter(|event| event.starts_with("converged")).collect()
     };
     assert_eq!(met(("Backlog", "Ready for Plan"), ("Ready for Plan", "In Review")), ["converged p Ready for Plan"]);
@@ -118,11 +118,11 @@ fn a_group_is_reported_converged_at_the_furthest_gate_that_all_have_reached() {
 fn problems_are_reported_when_they_appear_and_when_they_are_solved() {
     let well = || Sample::board().task("a", "Human Needed");
     let torn = || well().problem("no title").broken("b");
-    assert_eq!(told(well(), torn()), ["problem a.toml: no title", "problem b.toml: cannot be read"]);
-    assert_eq!(told(torn(), well()), ["solved a.toml: no title", "solved b.toml: cannot be read"]);
-    assert_eq!(told(torn(), torn()), [""; 0]);
+    assert_eq!(reported(well(), torn()), ["problem a.toml: no title", "problem b.toml: cannot be read"]);
+    assert_eq!(reported(torn(), well()), ["solved a.toml: no title", "solved b.toml: cannot be read"]);
+    assert_eq!(reported(torn(), torn()), [""; 0]);
     let dangling = well().parent("gone");
-    assert_eq!(told(well(), dangling), ["problem a a has the parent gone, which does not exist"]);
+    assert_eq!(reported(well(), dangling), ["problem a a has the parent gone, which does not exist"]);
 }
 
 fn held(claim: Option<Claim>) -> Sample {

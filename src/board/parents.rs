@@ -96,12 +96,14 @@ impl Board {
         let was_level =
             fall == Fall::Always || rank(child, &self.tasks()[child].state).is_none_or(|before| before >= mine);
         let fell_behind = was_level && least < mine;
-        match gate {
-            Some(gate) if together && gate > mine => Some(all[gate].name.clone()),
-            Some(gate) if fell_behind => Some(all[gate].name.clone()),
-            None if fell_behind => Some(flow.initial(self.tasks()[parent].kind).clone()),
+        let next = match gate {
+            Some(gate) if together && gate > mine => Some(&all[gate].name),
+            Some(gate) if fell_behind => Some(&all[gate].name),
+            None if fell_behind => Some(flow.initial(self.tasks()[parent].kind)),
             _ => None,
-        }
+        };
+        // The initial state need not be the first: a parent there has nowhere to go back to.
+        next.filter(|next| *next != now(parent)).cloned()
     }
 
     /// Brings the children that are strictly behind up to a state, each as its mover may; the others stay, with the reason.
@@ -188,6 +190,7 @@ mod tests {
 
     use super::*;
     use crate::board::testing::{Sample, any_forest, any_state, at, id, ids, laws, names, rules, state};
+    use crate::workflow::Workflow;
 
     /// Where the parent `p` goes when child `a` moves to a state.
     fn goes(parent: &str, children: &[(&str, &str)], to: &str) -> Option<String> {
@@ -262,6 +265,18 @@ mod tests {
         let back = Change::set(&id("p"), "state", Some(Value::text("In Review")), Some(Value::text("Backlog")));
         assert_eq!(board.parents_over(&ids(&["a", "gone"]), &rules()), [back]);
         assert_eq!(board.parents_over(&ids(&["p"]), &rules()), []);
+    }
+
+    #[test]
+    fn a_parent_in_the_initial_state_does_not_move_for_a_child_before_it() {
+        let text = "format = 1\nname = \"cold\"\ninitial = \"Todo\"\n[[state]]\nname = \"Icebox\"\n\
+                    [[state]]\nname = \"Todo\"\n[[state]]\nname = \"Done\"\nterminal = true\ngate = true\n";
+        let cold = Rules::of(Workflow::parse(text).unwrap());
+        for (parent, expected) in [("Todo", None), ("Done", Some("Todo"))] {
+            let board = Sample::board().task("p", parent).children("p", &[("a", parent)]).build();
+            let moved = board.parents_after(&[(at(&board, "a"), state("Icebox"))], &Links::new(&board), &cold);
+            assert_eq!(moved.first().map(|(_, state)| state.as_str()), expected);
+        }
     }
 
     #[test]

@@ -280,6 +280,14 @@ mod tests {
     }
 
     #[test]
+    fn a_parent_whose_kind_has_fewer_states_than_its_childs_stays() {
+        let sample = Sample::board().step("p", "Pending", "t", "plan", &["t"]).children("p", &[("a", "Backlog")]);
+        let board = sample.build();
+        let moved = board.parents_after(&[(at(&board, "a"), state("Done"))], &Links::new(&board), &rules());
+        assert_eq!(moved, []);
+    }
+
+    #[test]
     fn a_ring_of_parents_ends() {
         let ring = Sample::board().task("a", "Done").parent("b").task("b", "Done").parent("a").build();
         let moved = board_moved(&ring, &[(0, state("Backlog"))]);

@@ -241,6 +241,12 @@ mod tests {
     }
 
     #[test]
+    fn of_two_steps_for_one_task_the_first_is_taken() {
+        let both = planned().step("t", "Pending", "b", "plan", &["a"]);
+        assert_eq!(next(both, "builder", ReviewMode::Skip).as_deref(), Some("s a plan"));
+    }
+
+    #[test]
     fn how_a_run_has_ended_is_read_from_the_board() {
         use Ended::{Done, Escalated, Iterated, Unmoved};
         use ReviewMode::{Auto, Skip};

@@ -356,6 +356,18 @@ fn a_bough_grows_one_phase_at_a_time() {
 }
 
 #[test]
+fn in_a_bough_a_step_whose_predecessors_are_not_made_yet_waits_for_the_tasks_blockers() {
+    let sample = tasks(&[("a", "In Review"), ("b", "In Progress")]).blocked_by(&["a"]);
+    let mut scene = Scene::new(sample, &["a", "b"]);
+    scene.asked.bough = true;
+    scene.restep();
+    assert_eq!(scene.open(), ["merge a", "implement b < merge a"]);
+    scene.go("b", "Backlog");
+    scene.restep();
+    assert_eq!(scene.open(), ["merge a", "implement b < merge a", "triage b"]);
+}
+
+#[test]
 fn an_epic_is_split_before_anything_else_and_a_canceled_task_needs_nothing() {
     let mut scene = Scene::new(Sample::board().task("e", "Backlog").epic(), &["e"]);
     scene.restep();

@@ -16,10 +16,6 @@ impl Group {
     pub fn primary(&self) -> usize {
         self.members[0]
     }
-
-    pub fn is_one(&self) -> bool {
-        self.members.len() == 1
-    }
 }
 
 /// Whether all members have reached a gate.
@@ -131,7 +127,8 @@ mod tests {
         let board = Sample::board().task("p", "Backlog").atomic().children("p", &[("a", "Done")]).build();
         let links = Links::new(&board);
         let got = board.group_of(at(&board, "p"), &links, &rules()).unwrap();
-        assert!(got.is_one() && got.parent.is_none() && got.primary() == at(&board, "p"));
+        assert_eq!(got, Group { members: vec![at(&board, "p")], parent: None });
+        assert_eq!(got.primary(), at(&board, "p"));
     }
 
     #[test]

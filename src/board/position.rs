@@ -98,7 +98,7 @@ impl Board {
     /// The group of a task; of a parent that is no atomic one, its children. Finished members of an atomic parent stay out.
     pub fn members(&self, at: usize, links: &Links<'_>, rules: &Rules) -> Result<Vec<usize>, Refusal> {
         let group = self.group_of(at, links, rules)?;
-        if group.is_one() && group.parent.is_none() && !links.children(at).is_empty() {
+        if group.parent.is_none() && !links.children(at).is_empty() {
             return Ok(links.children(at).to_vec());
         }
         Ok(group.members)

@@ -87,30 +87,65 @@ fn similar_titles(board: &Board, flow: &Workflow, found: &mut Vec<Finding>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::task::{StateName, Task};
+    use crate::board::testing::{Sample, id};
+    use crate::task::Key;
 
-    fn codes(edit: impl FnOnce(&mut Vec<Task>)) -> Vec<&'static str> {
-        let task = |id: &str| Task::new(TaskId::new(id).unwrap(), id.to_uppercase(), StateName::new("Backlog"));
-        let mut tasks = vec![task("a"), task("b")];
-        edit(&mut tasks);
-        let board = Board::new(tasks, Vec::new(), Vec::new());
-        inspect(&board, &Workflow::builtin()).iter().map(|f| f.code).collect()
+    fn found(sample: Sample) -> Vec<Finding> {
+        inspect(&sample.build(), &Workflow::builtin())
+    }
+
+    fn two() -> Sample {
+        Sample::board().tasks(&[("a", "Backlog"), ("b", "Backlog")])
     }
 
     #[test]
     fn each_thing_that_does_not_fit_is_found() {
-        let id = |text: &str| TaskId::new(text).unwrap();
-        assert!(codes(|_| {}).is_empty());
-        assert_eq!(codes(|t| t[0].blocked_by = vec![id("x")]), ["dangling-blocker"]);
-        assert_eq!(codes(|t| t[0].parent = Some(id("x"))), ["dangling-parent"]);
-        assert_eq!(codes(|t| t[0].blocked_by = vec![id("a")]), ["cycle"]);
-        assert_eq!(codes(|t| t[1].title = "a".into()), ["same-title"]);
-        assert_eq!(
-            codes(|t| {
-                t[0].parent = Some(id("b"));
-                t[1].state = StateName::new("Done");
-            }),
-            ["finished-parent"]
-        );
+        for (sample, code, message) in [
+            (
+                two().blocked_by(&["a", "x", "y"]),
+                "dangling-blocker",
+                "b waits for x, y, which does not exist, and so can never start",
+            ),
+            (two().parent("x"), "dangling-parent", "b has the parent x, which does not exist"),
+            (two().blocked_by(&["b"]), "cycle", "these wait for each other: b → b"),
+            (two().titled("A"), "same-title", r#"a and b have the same title "A""#),
+            (
+                Sample::board().task("p", "Done").children("p", &[("a", "Backlog")]),
+                "finished-parent",
+                "a is Backlog, but its parent p is Done",
+            ),
+        ] {
+            let got: Vec<(&str, String)> = found(sample).into_iter().map(|found| (found.code, found.message)).collect();
+            assert_eq!(got, [(code, message.to_owned())]);
+        }
+    }
+
+    #[test]
+    fn a_consistent_board_has_no_findings() {
+        for sample in [
+            two(),
+            two().parent("a").blocked_by(&["old", "cut"]).archived("old", "Done").broken("cut"),
+            two().task("c", "Done").titled("A"),
+            Sample::board().task("p", "Done").children("p", &[("a", "Canceled"), ("b", "Done")]),
+            Sample::board()
+                .tasks(&[("p", "Backlog"), ("q", "Backlog")])
+                .children("p", &[("a", "Backlog")])
+                .titled("same")
+                .children("q", &[("b", "Backlog")])
+                .titled("same"),
+        ] {
+            assert_eq!(found(sample), []);
+        }
+    }
+
+    #[test]
+    fn only_dangling_links_have_an_automatic_fix() {
+        let got = found(two().parent("x").blocked_by(&["a", "y"]));
+        let fixes: Vec<&[Assignment]> = got.iter().map(|found| found.fix.as_slice()).collect();
+        let parent = Assignment::Put(Key::new("parent"), None);
+        let blocker = Assignment::Drop(Key::new("blocked_by"), vec!["y".into()]);
+        assert_eq!(fixes, [&[parent][..], &[blocker][..]]);
+        assert!(got.iter().all(|found| found.task == Some(id("b"))));
+        assert!(found(two().blocked_by(&["b"]))[0].fix.is_empty(), "a person decides where a ring is cut");
     }
 }

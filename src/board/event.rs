@@ -293,3 +293,6 @@ fn gate(board: &Board, links: &Links<'_>, parent: usize, rules: &Rules) -> Optio
     let mut gates = rules.flow.states_of(kind).iter().filter(|state| state.gate).map(|state| &state.name);
     gates.rfind(|gate| board.converged(members, gate, rules).met).cloned()
 }
+
+#[cfg(test)]
+mod tests;

@@ -77,10 +77,10 @@ impl FlowTimes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::board::testing::{hour, id, state};
 
-    fn step(hour: i64, task: &str, from: Option<&str>, to: Option<&str>) -> Step {
-        let at = Timestamp::from_second(1_794_823_200 + hour * 3_600).unwrap();
-        Step { at, task: TaskId::new(task).unwrap(), from: from.map(StateName::new), to: to.map(StateName::new) }
+    fn step(at: i64, task: &str, from: Option<&str>, to: Option<&str>) -> Step {
+        Step { at: hour(at), task: id(task), from: from.map(state), to: to.map(state) }
     }
 
     #[test]
@@ -93,11 +93,42 @@ mod tests {
             step(51, "b", Some("Done"), None),
         ];
         let times = FlowTimes::new(&steps);
-        let (backlog, done) = (StateName::new("Backlog"), StateName::new("Done"));
+        let (backlog, done) = (state("Backlog"), state("Done"));
         assert_eq!(times.median(&backlog).map(|(time, n)| (time.as_hours(), n)), Some((49, 2)));
-        assert_eq!(times.most(&backlog).map(|time| time.as_hours()), Some(49));
-        assert_eq!(times.since(&TaskId::new("a").unwrap(), &done), Some(steps[2].at));
-        assert_eq!(times.since(&TaskId::new("b").unwrap(), &done), None);
-        assert_eq!(times.arrivals(&done, steps[4].at, 3), [0, 1, 1]);
+        assert_eq!(times.median(&done).map(|(time, n)| (time.as_hours(), n)), Some((1, 1)));
+        assert_eq!((times.median(&state("In Review")), times.most(&state("In Review"))), (None, None));
+        assert_eq!(times.since(&id("a"), &done), Some(hour(4)));
+        assert_eq!(times.since(&id("a"), &backlog), None, "it is there no more");
+        assert_eq!(times.since(&id("b"), &done), None);
+    }
+
+    #[test]
+    fn the_median_is_in_the_middle_and_most_leaves_one_of_ten_out() {
+        for (count, median, most) in [(1, 1, 1), (2, 2, 2), (3, 2, 3), (9, 5, 9), (10, 6, 9), (20, 11, 18)] {
+            // Each task stays one hour longer than the one before; the order in which they leave does not matter.
+            let stay =
+                |n: i64| [step(0, &format!("t{n}"), None, Some("X")), step(n, &format!("t{n}"), Some("X"), None)];
+            let times = FlowTimes::new(&(1..=count).rev().flat_map(stay).collect::<Vec<_>>());
+            let got = times.median(&state("X")).map(|(time, n)| (time.as_hours(), n as i64));
+            assert_eq!(got, Some((median, count)), "{count}");
+            assert_eq!(times.most(&state("X")).map(|time| time.as_hours()), Some(most), "{count}");
+        }
+    }
+
+    #[test]
+    fn arrivals_are_counted_by_days_back_from_now() {
+        let times = FlowTimes::new(&[
+            step(0, "a", None, Some("Done")),
+            step(24, "b", None, Some("Done")),
+            step(25, "c", None, Some("Done")),
+            step(47, "d", None, Some("Backlog")),
+            step(47, "e", None, Some("Done")),
+            step(49, "f", None, Some("Done")),
+        ]);
+        let done = |now: i64, days: usize| times.arrivals(&state("Done"), hour(now), days);
+        assert_eq!(done(48, 3), [1, 1, 3], "what is to come counts as today");
+        assert_eq!(done(48, 2), [1, 3]);
+        assert_eq!(done(72, 2), [2, 1]);
+        assert_eq!(done(48, 0), [0; 0]);
     }
 }

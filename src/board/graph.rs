@@ -79,6 +79,11 @@ impl Standings {
         place.map_or_else(|| board.archived(id).is_some(), |other| self.finished[other] || board.are_phases(at, other))
     }
 
+    /// Whether a task itself waits for something.
+    fn waits(&self, board: &Board, at: usize) -> bool {
+        board.blockers_of(at).any(|(id, place)| !self.is_over(board, at, id, place))
+    }
+
     /// Iterative, since a chain of parents may be as long as the board; a ring of parents blocks nothing by itself.
     fn settle(&mut self, board: &Board, at: usize) {
         let mut path = Vec::new();
@@ -91,13 +96,15 @@ impl Standings {
                 break;
             }
             if !walked.insert(here) {
+                // Each task in a ring is an ancestor of the others, and has their blockers.
+                blocked = path.iter().skip_while(|&&other| other != here).any(|&other| self.waits(board, other));
                 break;
             }
             path.push(here);
             next = board.parent_of(here);
         }
         for here in path.into_iter().rev() {
-            blocked = blocked || board.blockers_of(here).any(|(id, place)| !self.is_over(board, here, id, place));
+            blocked = blocked || self.waits(board, here);
             self.blocked[here] = Some(blocked);
         }
     }
@@ -115,23 +122,15 @@ fn is_taken_up(task: &Task, state: &State, rules: &Rules) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
-    use crate::task::StateName;
-    use crate::workflow::Workflow;
+    use crate::board::Claim;
+    use crate::board::testing::{Sample, any_board, at, claim, ids, laws, rules};
 
-    fn task(name: &str, state: &str) -> Task {
-        Task::new(TaskId::new(name).unwrap(), name, StateName::new(state))
-    }
-
-    fn standing(tasks: Vec<Task>, name: &str) -> Standing {
-        let board = Board::new(tasks, Vec::new(), Vec::new());
-        Standings::new(&board, &Rules::of(Workflow::builtin()))
-            .of(&board, board.index_of(&TaskId::new(name).unwrap()).unwrap())
-    }
-
-    fn waits(mut task: Task, on: &str) -> Task {
-        task.blocked_by.push(TaskId::new(on).unwrap());
-        task
+    fn standing(sample: Sample, name: &str) -> Standing {
+        let board = sample.build();
+        Standings::new(&board, &rules()).of(&board, at(&board, name))
     }
 
     #[test]
@@ -139,42 +138,117 @@ mod tests {
         for (state, blocked) in
             [("Backlog", true), ("In Review", true), ("Human Needed", true), ("Done", false), ("Canceled", false)]
         {
-            let got = standing(vec![waits(task("a", "Backlog"), "b"), task("b", state)], "a");
+            let got = standing(Sample::board().task("a", "Backlog").blocked_by(&["b"]).task("b", state), "a");
             assert_eq!((got.blocked, got.ready), (blocked, !blocked), "{state}");
+            assert_eq!(got.open_blockers, ids(if blocked { &["b"] } else { &[] }), "{state}");
         }
     }
 
     #[test]
     fn a_missing_blocker_blocks_and_an_archived_one_does_not() {
-        assert!(standing(vec![waits(task("a", "Backlog"), "gone")], "a").blocked);
-        let archived = vec![(TaskId::new("gone").unwrap(), StateName::new("Done"))];
-        let board = Board::new(vec![waits(task("a", "Backlog"), "gone")], Vec::new(), archived);
-        assert!(!Standings::new(&board, &Rules::of(Workflow::builtin())).is_blocked(0));
+        let waits = Sample::board().task("a", "Backlog").blocked_by(&["gone"]);
+        assert!(standing(waits.clone(), "a").blocked);
+        assert!(!standing(waits.archived("gone", "Done"), "a").blocked);
     }
 
     #[test]
     fn a_blocked_parent_blocks_its_children_however_deep() {
-        let mut child = task("c", "Backlog");
-        child.parent = Some(TaskId::new("p").unwrap());
-        let mut grandchild = task("g", "Backlog");
-        grandchild.parent = Some(TaskId::new("c").unwrap());
-        let tasks = vec![waits(task("p", "Backlog"), "x"), child, grandchild, task("x", "Backlog")];
-        let got = standing(tasks, "g");
+        let sample = Sample::board().task("x", "Backlog").task("p", "Backlog").blocked_by(&["x"]);
+        let got = standing(sample.children("p", &[("c", "Backlog")]).children("c", &[("g", "Backlog")]), "g");
         assert!(got.blocked && got.open_blockers.is_empty());
     }
 
     #[test]
-    fn a_ring_of_parents_ends() {
-        let mut a = task("a", "Backlog");
-        a.parent = Some(TaskId::new("b").unwrap());
-        let mut b = task("b", "Backlog");
-        b.parent = Some(TaskId::new("a").unwrap());
-        assert!(!standing(vec![a, b], "a").blocked);
+    fn a_ring_of_parents_ends_and_blocks_nothing_by_itself() {
+        let ring = Sample::board().task("b", "Backlog").parent("a").task("a", "Backlog").parent("b");
+        assert!(!standing(ring.clone(), "a").blocked);
+        // Each of its members has the blockers of all.
+        let waits = ring.blocked_by(&["x"]).task("x", "Backlog");
+        assert!(standing(waits.clone(), "a").blocked && standing(waits, "b").blocked);
     }
 
     #[test]
     fn finished_work_is_neither_ready_nor_blocked() {
-        let got = standing(vec![waits(task("a", "Done"), "b"), task("b", "Backlog")], "a");
+        let got = standing(Sample::board().task("a", "Done").blocked_by(&["b"]).task("b", "Backlog"), "a");
         assert!(!got.ready && !got.blocked);
+    }
+
+    #[test]
+    fn between_the_phases_of_a_group_a_blocker_is_only_an_order() {
+        let group = Sample::board().task("p", "Backlog").atomic().children("p", &[("a", "Backlog"), ("b", "Backlog")]);
+        let got = standing(group.blocked_by(&["a"]), "b");
+        assert!(!got.blocked && got.open_blockers.is_empty());
+    }
+
+    #[test]
+    fn what_can_be_taken_up_now_is_ready() {
+        let task = |state: &str| Sample::board().task("a", state);
+        for (sample, ready) in [
+            (task("Backlog"), true),
+            (task("In Review"), true),
+            (task("Done"), false),
+            (task("Human Needed"), false),
+            (task("Nowhere"), false),
+            (task("Plan in Progress"), false),
+            (task("Backlog").epic(), false),
+            (task("Backlog").problem("no title"), false),
+            (task("Backlog").labels(&["ralph-triage"]), false),
+            (task("Backlog").owner("anna"), false),
+            (task("Backlog").owner("analyst"), true),
+            (task("Backlog").claimed_by("analyst"), false),
+            (Sample::board().step("a", "Pending", "t", "plan", &["t"]), true),
+            (Sample::board().step("a", "In Progress", "t", "plan", &["t"]), false),
+            (Sample::board().step("a", "Completed", "t", "plan", &["t"]), false),
+        ] {
+            assert_eq!(standing(sample.clone(), "a").ready, ready, "{sample:?}");
+        }
+    }
+
+    #[test]
+    fn a_member_of_a_group_is_ready_when_it_is_the_groups_turn() {
+        let group = |states: [&str; 2]| {
+            Sample::board().task("p", "Backlog").atomic().children("p", &[("a", states[0]), ("b", states[1])])
+        };
+        for (states, ready) in [
+            (["Ready for Plan", "Ready for Plan"], [true, false]),
+            (["Ready for Plan", "Research Needed"], [false, true]),
+            (["Backlog", "Backlog"], [true, true]),
+        ] {
+            let got = ["a", "b"].map(|name| standing(group(states), name).ready);
+            assert_eq!(got, ready, "{states:?}");
+        }
+    }
+
+    #[test]
+    fn work_without_a_living_claim_is_stale() {
+        let dead = Claim { live: false, ..claim("anna") };
+        let works = || Sample::board().task("a", "In Progress");
+        for (sample, stale) in [
+            (works().owner("anna"), true),
+            (works().owner("anna").claimed(dead), true),
+            (works().claimed_by("anna"), false),
+            (works(), false),
+            (Sample::board().task("a", "Backlog").owner("anna"), false),
+        ] {
+            assert_eq!(standing(sample.clone(), "a").stale, stale, "{sample:?}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(laws(400))]
+
+        #[test]
+        fn an_open_task_is_blocked_exactly_while_it_or_an_ancestor_waits(board in any_board()) {
+            let rules = rules();
+            let standings = Standings::new(&board, &rules);
+            for (at, task) in board.tasks().iter().enumerate() {
+                let finished = rules.flow.is_terminal(task.kind, &task.state);
+                prop_assert_eq!(standings.is_finished(at), finished);
+                prop_assert_eq!(standings.rank(at), rules.flow.position(task.kind, &task.state));
+                let waits = !board.open_blockers(at, &rules).is_empty();
+                prop_assert_eq!(standings.is_blocked(at), waits && !finished, "{}", task.id);
+                prop_assert!(!(standings.is_ready(at) && (waits || finished)));
+            }
+        }
     }
 }

@@ -16,10 +16,6 @@ impl Group {
     pub fn primary(&self) -> usize {
         self.members[0]
     }
-
-    pub fn is_one(&self) -> bool {
-        self.members.len() == 1
-    }
 }
 
 /// Whether all members have reached a gate.
@@ -96,6 +92,106 @@ impl Board {
                 (false, true) => "proceed",
                 (false, false) => "wait",
             },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::board::testing::{Sample, any_board, at, ids, laws, names, rules, state};
+
+    fn group(board: &Board, of: &str) -> Vec<String> {
+        names(board, &board.group_of(at(board, of), &Links::new(board), &rules()).unwrap().members)
+    }
+
+    #[test]
+    fn a_group_is_the_open_leaves_of_an_atomic_parent_in_the_order_of_their_blockers() {
+        let sample = Sample::board().task("p", "Backlog").atomic().task("a", "Backlog").parent("p").blocked_by(&["c"]);
+        let children = [("b", "Backlog"), ("c", "In Review"), ("done", "Done"), ("void", "Canceled"), ("q", "Backlog")];
+        let board = sample.children("p", &children).children("q", &[("x", "Backlog")]).build();
+        for member in ["a", "b", "c", "p"] {
+            assert_eq!(group(&board, member), ["b", "c", "a"], "{member}");
+        }
+        for alone in ["done", "void", "q", "x"] {
+            assert_eq!(group(&board, alone), [alone]);
+        }
+        let apart = Sample::board().task("p", "Backlog").children("p", &[("a", "Backlog"), ("b", "Backlog")]).build();
+        assert_eq!((group(&apart, "a"), group(&apart, "p")), (vec!["a".to_owned()], vec!["p".to_owned()]));
+    }
+
+    #[test]
+    fn an_atomic_parent_whose_children_are_finished_stands_alone() {
+        let board = Sample::board().task("p", "Backlog").atomic().children("p", &[("a", "Done")]).build();
+        let links = Links::new(&board);
+        let got = board.group_of(at(&board, "p"), &links, &rules()).unwrap();
+        assert_eq!(got, Group { members: vec![at(&board, "p")], parent: None });
+        assert_eq!(got.primary(), at(&board, "p"));
+    }
+
+    #[test]
+    fn members_that_wait_for_each_other_are_no_group() {
+        let board = Sample::board()
+            .task("p", "Backlog")
+            .atomic()
+            .children("p", &[("a", "Backlog"), ("b", "Backlog")])
+            .blocked_by(&["c"])
+            .task("c", "Backlog")
+            .parent("p")
+            .blocked_by(&["b"])
+            .build();
+        let got = board.group_of(at(&board, "a"), &Links::new(&board), &rules());
+        assert_eq!(got, Err(Refusal::GroupCycle { members: ids(&["b", "c"]) }));
+    }
+
+    #[test]
+    fn members_meet_at_a_gate_when_each_is_there_or_past_it_or_finished() {
+        for (states, waiting, advice) in [
+            (vec!["Ready for Plan", "Ready for Plan"], vec![], "proceed"),
+            (vec!["Ready for Plan", "In Review", "Done", "Canceled"], vec![], "proceed"),
+            (vec!["Ready for Plan", "Research in Progress"], vec!["b"], "wait"),
+            (vec!["Backlog", "Nowhere"], vec!["a", "b"], "wait"),
+            (vec!["Ready for Plan", "Human Needed"], vec!["b"], "escalate"),
+        ] {
+            let rows: Vec<(&str, &str)> = ["a", "b", "c", "d"].into_iter().zip(states.iter().copied()).collect();
+            let board = Sample::board().tasks(&rows).build();
+            let members: Vec<usize> = (0..rows.len()).collect();
+            let got = board.converged(&members, &state("Ready for Plan"), &rules());
+            let met = advice == "proceed";
+            let expected = Convergence { required: true, met, waiting_for: ids(&waiting), recommendation: advice };
+            assert_eq!(got, expected, "{states:?}");
+        }
+        let board = Sample::board().task("a", "Backlog").build();
+        assert!(!board.converged(&[0], &state("Ready for Plan"), &rules()).required, "one waits for nobody");
+        let nobody = board.converged(&[], &state("Ready for Plan"), &rules());
+        assert!(nobody.met && !nobody.required && nobody.recommendation == "proceed");
+    }
+
+    proptest! {
+        #![proptest_config(laws(400))]
+
+        #[test]
+        fn a_group_is_the_same_from_whichever_member_is_asked_and_keeps_the_order_of_blockers(board in any_board()) {
+            let (links, rules) = (Links::new(&board), rules());
+            for at in 0..board.tasks().len() {
+                let Ok(group) = board.group_of(at, &links, &rules) else { continue };
+                if group.parent.is_none() {
+                    prop_assert_eq!(&group.members, &[at]);
+                    continue;
+                }
+                for (place, &member) in group.members.iter().enumerate() {
+                    prop_assert_eq!(&board.group_of(member, &links, &rules).unwrap(), &group);
+                    prop_assert_eq!(board.parent_of(member), group.parent);
+                    let later = &group.members[place..];
+                    prop_assert!(!board.blockers_of(member).any(|(_, at)| at.is_some_and(|at| later.contains(&at))));
+                    // It comes as early as its blockers let it: whoever stands right before it has the smaller id or blocks it.
+                    if let Some(before) = place.checked_sub(1).map(|place| group.members[place]) {
+                        prop_assert!(before < member || board.blockers_of(member).any(|(_, at)| at == Some(before)));
+                    }
+                }
+            }
         }
     }
 }

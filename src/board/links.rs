@@ -184,18 +184,17 @@ impl<'a> Links<'a> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
-    use crate::task::{StateName, Task};
+    use crate::board::testing::{Sample, any_board, id, ids, laws};
 
     fn board(rows: &[(&str, Option<&str>, &[&str])]) -> Board {
-        let id = |text: &str| TaskId::new(text).unwrap();
-        let tasks = rows.iter().map(|(name, parent, blockers)| {
-            let mut task = Task::new(id(name), *name, StateName::new("Backlog"));
-            task.parent = parent.map(id);
-            task.blocked_by = blockers.iter().map(|b| id(b)).collect();
-            task
-        });
-        Board::new(tasks.collect(), Vec::new(), Vec::new())
+        let add = |sample: Sample, (name, parent, blockers): &(&str, Option<&str>, &[&str])| {
+            let task = sample.task(name, "Backlog").blocked_by(blockers);
+            parent.map_or(task.clone(), |parent| task.parent(parent))
+        };
+        rows.iter().fold(Sample::board(), add).build()
     }
 
     fn cycles(rows: &[(&str, Option<&str>, &[&str])]) -> Vec<String> {
@@ -219,5 +218,79 @@ mod tests {
     #[test]
     fn parents_in_a_ring_are_found() {
         assert_eq!(cycles(&[("a", Some("b"), &[]), ("b", Some("a"), &[])]), ["a → b → a"]);
+    }
+
+    #[test]
+    fn a_ring_names_who_is_in_it_and_not_who_waits_behind_it() {
+        let rows: [(&str, Option<&str>, &[&str]); 4] =
+            [("a", None, &["b"]), ("b", None, &["c"]), ("c", None, &["b"]), ("d", Some("a"), &[])];
+        assert_eq!(cycles(&rows), ["b → c → b"]);
+        let board = board(&rows);
+        let links = Links::new(&board);
+        assert_eq!((links.cycle_through(&id("a")), links.cycle_through(&id("x"))), (None, None));
+        assert_eq!(links.cycle_through_any(&ids(&["a", "d", "x"])), None);
+        assert_eq!(links.cycle_through_any(&ids(&["a", "c"])), Some((id("c"), Cycle(ids(&["b", "c"])))));
+    }
+
+    #[test]
+    fn a_long_ring_is_abbreviated() {
+        let ring = |count: usize| Cycle((0..count).map(|n| id(&format!("t{n:02}"))).collect()).to_string();
+        assert!(ring(12).ends_with("t10 → t11 → t00"), "{}", ring(12));
+        assert!(ring(14).ends_with("t11 → … 2 more → t00"), "{}", ring(14));
+    }
+
+    /// For each task whether it can start and whether it can be finished, if everybody does what they can.
+    fn can_be_done(board: &Board) -> Vec<(bool, bool)> {
+        let mut can = vec![(false, false); board.tasks().len()];
+        for _ in 0..=2 * can.len() {
+            for at in 0..can.len() {
+                let parent = board.parent_of(at).is_none_or(|parent| can[parent].0);
+                let blockers = board.blockers_of(at).filter_map(|(_, place)| place).all(|blocker| can[blocker].1);
+                let children =
+                    (0..can.len()).filter(|&child| board.parent_of(child) == Some(at)).all(|child| can[child].1);
+                can[at].0 = parent && blockers;
+                can[at].1 = can[at].0 && children;
+            }
+        }
+        can
+    }
+
+    proptest! {
+        #![proptest_config(laws(500))]
+
+        #[test]
+        fn links_read_backwards_are_the_links(board in any_board()) {
+            let links = Links::new(&board);
+            for at in 0..board.tasks().len() {
+                let id = &board.tasks()[at].id;
+                let pointing = |is: &dyn Fn(&crate::task::Task) -> bool| -> Vec<TaskId> {
+                    board.tasks().iter().filter(|task| is(task)).map(|task| task.id.clone()).collect()
+                };
+                prop_assert_eq!(links.ids(links.children(at)), pointing(&|task| task.parent.as_ref() == Some(id)));
+                prop_assert_eq!(links.ids(links.dependents(at)), pointing(&|task| task.blocked_by.contains(id)));
+            }
+        }
+
+        #[test]
+        fn there_is_a_ring_exactly_where_not_everything_can_be_done(board in any_board()) {
+            let links = Links::new(&board);
+            let can = can_be_done(&board);
+            let never: Vec<usize> = (0..can.len()).filter(|&at| can[at] != (true, true)).collect();
+            prop_assert_eq!(&links.never_done(), &never);
+            let cycles = links.cycles();
+            prop_assert_eq!(cycles.is_empty(), never.is_empty());
+            for cycle in &cycles {
+                prop_assert_eq!(cycle.0.iter().min(), cycle.0.first());
+                for id in &cycle.0 {
+                    prop_assert!(never.contains(&board.index_of(id).unwrap()));
+                    prop_assert!(links.cycle_through(id).is_some_and(|cycle| cycle.0.contains(id)));
+                }
+            }
+            for task in board.tasks() {
+                let through = links.cycle_through(&task.id);
+                prop_assert_eq!(links.cycle_through_any(std::slice::from_ref(&task.id)).map(|(_, cycle)| cycle), through.clone());
+                prop_assert!(through.is_none() || cycles.iter().flat_map(|cycle| &cycle.0).any(|id| *id == task.id));
+            }
+        }
     }
 }

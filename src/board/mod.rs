@@ -202,3 +202,91 @@ impl Board {
         all
     }
 }
+
+#[cfg(test)]
+mod testing;
+
+#[cfg(test)]
+mod tests {
+    use super::testing::{Sample, at, id, ids, names, state};
+
+    #[test]
+    fn tasks_are_found_by_id_in_whatever_order_they_were_read() {
+        let board = Sample::board().task("b", "Done").task("c", "Backlog").task("a", "Backlog").build();
+        assert_eq!(names(&board, &[0, 1, 2]), ["a", "b", "c"]);
+        assert_eq!(board.get(&id("b")).map(|task| task.state.as_str()), Some("Done"));
+        assert_eq!(board.get(&id("x")), None);
+    }
+
+    #[test]
+    fn a_reference_is_known_on_the_board_in_the_archive_and_in_a_file_that_cannot_be_read() {
+        let board =
+            Sample::board().task("a", "Backlog").archived("y", "Canceled").archived("x", "Done").broken("z").build();
+        let known = |name: &str| board.knows(&id(name));
+        assert!(known("a") && known("x") && known("y") && known("z") && !known("gone"));
+        assert_eq!((board.archived(&id("x")), board.archived(&id("a"))), (Some(&state("Done")), None));
+        assert_eq!(board.broken_file(&id("z")).map(|problem| problem.file.as_str()), Some("z.toml"));
+        assert_eq!(board.broken_file(&id("a")), None);
+    }
+
+    #[test]
+    fn each_dangling_reference_is_unresolved_once() {
+        let mut board = Sample::board()
+            .task("a", "Backlog")
+            .parent("q")
+            .blocked_by(&["b", "x", "z"])
+            .task("b", "Backlog")
+            .parent("a")
+            .blocked_by(&["q"])
+            .broken("z")
+            .build();
+        assert_eq!(board.unresolved(), ids(&["q", "x"]));
+        board.put_archived(vec![(id("x"), state("Done")), (id("q"), state("Done"))]);
+        assert_eq!(board.unresolved(), []);
+    }
+
+    #[test]
+    fn a_change_of_state_touches_one_task_and_keeps_the_rest() {
+        let board = Sample::board()
+            .task("a", "Backlog")
+            .claimed_by("anna")
+            .task("b", "Backlog")
+            .archived("x", "Done")
+            .broken("z")
+            .build();
+        let moved = board.with_state(&id("b"), &state("Done"));
+        let states: Vec<&str> = moved.tasks().iter().map(|task| task.state.as_str()).collect();
+        assert_eq!(states, ["Backlog", "Done"]);
+        assert!(moved.claim(&id("a")).is_some() && moved.knows(&id("x")) && moved.knows(&id("z")));
+    }
+
+    #[test]
+    fn only_children_of_one_atomic_parent_are_phases() {
+        let group = Sample::board().task("p", "Backlog").atomic().children("p", &[("a", "Backlog"), ("b", "Backlog")]);
+        let board = group
+            .task("q", "Backlog")
+            .atomic()
+            .children("q", &[("c", "Backlog")])
+            .task("r", "Backlog")
+            .children("r", &[("d", "Backlog"), ("e", "Backlog")])
+            .build();
+        let phases = |one: &str, other: &str| board.are_phases(at(&board, one), at(&board, other));
+        assert!(phases("a", "b"));
+        for (one, other) in [("a", "c"), ("a", "p"), ("d", "e"), ("p", "q"), ("a", "d")] {
+            assert!(!phases(one, other), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn problems_come_in_the_order_of_the_files() {
+        let board = Sample::board()
+            .task("c", "Backlog")
+            .problem("no title")
+            .task("a", "Backlog")
+            .problem("no kind")
+            .broken("b")
+            .build();
+        let files: Vec<&str> = board.problems().iter().map(|problem| problem.file.as_str()).collect();
+        assert_eq!(files, ["a.toml", "b.toml", "c.toml"]);
+    }
+}

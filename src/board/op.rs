@@ -69,3 +69,35 @@ impl Change {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::testing::id;
+
+    #[test]
+    fn the_inverse_expects_what_was_written_and_writes_what_was_expected() {
+        let text = |text: &str| Some(Value::text(text));
+        let set = Change::set(&id("a"), "owner", None, text("anna"));
+        let file = |old: Option<&str>, new: Option<&str>| Change::File {
+            task: id("a"),
+            file: Place::Note("n.md".into()),
+            old: old.map(Into::into),
+            new: new.map(Into::into),
+        };
+        assert_eq!(set.inverse(), Change::set(&id("a"), "owner", text("anna"), None));
+        assert_eq!(file(None, Some("x")).inverse(), file(Some("x"), None));
+        assert_eq!((set.inverse().inverse(), set.task(), file(None, None).task()), (set.clone(), &id("a"), &id("a")));
+    }
+
+    #[test]
+    fn what_is_known_of_an_issue_is_bookkeeping_and_a_state_is_a_move_of_its_own_task() {
+        let set = |key: &str| Change::set(&id("a"), key, None, None);
+        for (key, bookkeeping, moves) in
+            [("github.number", true, false), ("github", false, false), ("state", false, true), ("title", false, false)]
+        {
+            assert_eq!((set(key).is_bookkeeping(), set(key).is_state_of(&id("a"))), (bookkeeping, moves), "{key}");
+            assert!(!set(key).is_state_of(&id("b")));
+        }
+    }
+}

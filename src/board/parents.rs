@@ -98,12 +98,14 @@ impl Board {
         let was_level =
             fall == Fall::Always || rank(child, &self.tasks()[child].state).is_none_or(|before| before >= mine);
         let fell_behind = was_level && least < mine;
-        match gate {
-            Some(gate) if together && gate > mine => Some(all[gate].name.clone()),
-            Some(gate) if fell_behind => Some(all[gate].name.clone()),
-            None if fell_behind => Some(flow.initial(self.tasks()[parent].kind).clone()),
+        let next = match gate {
+            Some(gate) if together && gate > mine => Some(&all[gate].name),
+            Some(gate) if fell_behind => Some(&all[gate].name),
+            None if fell_behind => Some(flow.initial(self.tasks()[parent].kind)),
             _ => None,
-        }
+        };
+        // The initial state need not be the first: a parent there has nowhere to go back to.
+        next.filter(|next| *next != now(parent)).cloned()
     }
 
     /// Brings the children that are strictly behind up to a state, each as its mover may; the others stay, with the reason.
@@ -182,5 +184,182 @@ impl Board {
             Change::set(&task.id, "state", Some(Value::text(&task.state)), Some(Value::text(state)))
         };
         moved.iter().map(change).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::board::testing::{Sample, any_forest, any_state, at, id, ids, laws, names, rules, state};
+    use crate::workflow::Workflow;
+
+    /// Where the parent `p` goes when child `a` moves to a state.
+    fn goes(parent: &str, children: &[(&str, &str)], to: &str) -> Option<String> {
+        let board = Sample::board().task("p", parent).children("p", children).build();
+        let moved = board.parents_after(&[(at(&board, "a"), state(to))], &Links::new(&board), &rules());
+        moved.first().map(|(place, state)| {
+            assert_eq!((*place, moved.len()), (at(&board, "p"), 1));
+            state.to_string()
+        })
+    }
+
+    #[test]
+    fn a_parent_goes_on_to_the_last_gate_that_all_children_have_reached() {
+        for (to, others, expected) in [
+            ("Ready for Plan", vec![], Some("Ready for Plan")),
+            ("Research Needed", vec![], None),
+            ("In Progress", vec![("b", "In Review")], Some("Plan in Review")),
+            ("In Progress", vec![("b", "Ready for Plan")], Some("Ready for Plan")),
+            ("In Review", vec![("b", "Done"), ("c", "Canceled")], Some("In Review")),
+            ("Done", vec![("b", "Done")], Some("Done")),
+            ("Ready for Plan", vec![("b", "Backlog")], None),
+            ("Ready for Plan", vec![("b", "Human Needed")], None),
+            ("Ready for Plan", vec![("b", "Nowhere")], None),
+            ("Canceled", vec![("b", "Canceled")], None),
+            ("Canceled", vec![("b", "Done")], Some("Done")),
+        ] {
+            let children = [vec![("a", "Backlog")], others].concat();
+            assert_eq!(goes("Backlog", &children, to).as_deref(), expected, "{children:?} → {to}");
+        }
+    }
+
+    #[test]
+    fn a_parent_goes_back_when_a_child_that_was_level_with_it_falls_behind() {
+        for (parent, from, to, expected) in [
+            ("Plan in Review", "Plan in Review", "Ready for Plan", Some("Ready for Plan")),
+            ("Plan in Review", "In Progress", "Research Needed", Some("Backlog")),
+            ("Done", "Done", "Backlog", Some("Backlog")),
+            ("Done", "Canceled", "In Review", Some("In Review")),
+            ("Done", "Human Needed", "Backlog", Some("Backlog")),
+            // It was behind before: whoever put the parent ahead had a reason.
+            ("In Review", "Ready for Plan", "Backlog", None),
+            ("Plan in Review", "Plan in Review", "In Progress", None),
+            // A parent that somebody works on, or that a person has, stays where it is.
+            ("In Progress", "In Progress", "Backlog", None),
+            ("Human Needed", "Done", "Backlog", None),
+            ("Canceled", "Done", "Backlog", None),
+            ("Nowhere", "Done", "Backlog", None),
+        ] {
+            assert_eq!(goes(parent, &[("a", from)], to).as_deref(), expected, "{parent}: {from} → {to}");
+        }
+        let stuck = [("a", "Plan in Review"), ("b", "Human Needed")];
+        assert_eq!(goes("Plan in Review", &stuck, "Ready for Plan").as_deref(), Some("Ready for Plan"));
+    }
+
+    #[test]
+    fn a_move_goes_up_to_the_last_ancestor_that_it_changes() {
+        let board = Sample::board()
+            .tasks(&[("top", "Backlog")])
+            .children("top", &[("middle", "Backlog"), ("other", "Ready for Plan")])
+            .children("middle", &[("a", "Backlog"), ("b", "Backlog")])
+            .build();
+        let both = ["a", "b"].map(|name| (at(&board, name), state("In Review")));
+        let moved = board.parents_after(&both, &Links::new(&board), &rules());
+        let moved: Vec<(String, &str)> =
+            moved.iter().map(|(at, state)| (names(&board, &[*at])[0].clone(), state.as_str())).collect();
+        assert_eq!(moved, [("middle".to_owned(), "In Review"), ("top".to_owned(), "Ready for Plan")]);
+    }
+
+    #[test]
+    fn a_parent_goes_back_for_a_new_child_even_if_it_was_ahead_before() {
+        let board = Sample::board().task("p", "In Review").children("p", &[("a", "Backlog")]).build();
+        let back = Change::set(&id("p"), "state", Some(Value::text("In Review")), Some(Value::text("Backlog")));
+        assert_eq!(board.parents_over(&ids(&["a", "gone"]), &rules()), [back]);
+        assert_eq!(board.parents_over(&ids(&["p"]), &rules()), []);
+    }
+
+    #[test]
+    fn a_parent_in_the_initial_state_does_not_move_for_a_child_before_it() {
+        let text = "format = 1\nname = \"cold\"\ninitial = \"Todo\"\n[[state]]\nname = \"Icebox\"\n\
+                    [[state]]\nname = \"Todo\"\n[[state]]\nname = \"Done\"\nterminal = true\ngate = true\n";
+        let cold = Rules::of(Workflow::parse(text).unwrap());
+        for (parent, expected) in [("Todo", None), ("Done", Some("Todo"))] {
+            let board = Sample::board().task("p", parent).children("p", &[("a", parent)]).build();
+            let moved = board.parents_after(&[(at(&board, "a"), state("Icebox"))], &Links::new(&board), &cold);
+            assert_eq!(moved.first().map(|(_, state)| state.as_str()), expected);
+        }
+    }
+
+    #[test]
+    fn a_parent_whose_kind_has_fewer_states_than_its_childs_stays() {
+        let sample = Sample::board().step("p", "Pending", "t", "plan", &["t"]).children("p", &[("a", "Backlog")]);
+        let board = sample.build();
+        let moved = board.parents_after(&[(at(&board, "a"), state("Done"))], &Links::new(&board), &rules());
+        assert_eq!(moved, []);
+    }
+
+    #[test]
+    fn a_ring_of_parents_ends() {
+        let ring = Sample::board().task("a", "Done").parent("b").task("b", "Done").parent("a").build();
+        let moved = board_moved(&ring, &[(0, state("Backlog"))]);
+        assert_eq!(moved.tasks().len(), 2);
+    }
+
+    /// The board after a move, with its parents where they go.
+    fn board_moved(board: &Board, moved: &[(usize, StateName)]) -> Board {
+        let parents = board.parents_after(moved, &Links::new(board), &rules());
+        let states = moved.iter().chain(&parents);
+        states.fold(board.clone(), |board, (at, to)| board.with_state(&board.tasks()[*at].id, to))
+    }
+
+    /// The place of a task in the pipeline; none beside it.
+    fn rank(board: &Board, at: usize) -> Option<usize> {
+        let (task, flow) = (&board.tasks()[at], rules().flow);
+        flow.state(task.kind, &task.state).filter(|state| !state.off).map(|_| flow.position(task.kind, &task.state))
+    }
+
+    /// Parents that are ahead of a child, and those that could go on to a gate: neither should be.
+    fn out_of_step(board: &Board) -> (Vec<usize>, Vec<usize>) {
+        let (links, flow) = (Links::new(board), rules().flow);
+        let parents = (0..board.tasks().len()).filter(|&at| {
+            let state = flow.state(board.tasks()[at].kind, &board.tasks()[at].state);
+            state.is_some_and(|state| !state.off && !state.lock)
+        });
+        let gates: Vec<usize> = (0..flow.states().len()).filter(|&place| flow.states()[place].gate).collect();
+        let (mut ahead, mut behind) = (Vec::new(), Vec::new());
+        for parent in parents {
+            let counted = |&child: &usize| Some(&board.tasks()[child].state) != flow.canceling();
+            let children: Vec<Option<usize>> =
+                links.children(parent).iter().copied().filter(counted).map(|child| rank(board, child)).collect();
+            let (mine, least) = (rank(board, parent), children.iter().flatten().min());
+            if least.is_some_and(|least| mine > Some(*least)) {
+                ahead.push(parent);
+            }
+            let all = !children.is_empty() && !children.contains(&None);
+            if all && gates.iter().any(|gate| Some(*gate) > mine && least >= Some(gate)) {
+                behind.push(parent);
+            }
+        }
+        (ahead, behind)
+    }
+
+    /// A board on which every parent is where its children bring it.
+    fn settled(board: Board) -> Board {
+        let all: Vec<TaskId> = board.tasks().iter().map(|task| task.id.clone()).collect();
+        (0..board.tasks().len()).fold(board, |board, _| {
+            let changes = board.parents_over(&all, &rules());
+            board.with(&changes)
+        })
+    }
+
+    proptest! {
+        #![proptest_config(laws(400))]
+
+        #[test]
+        fn no_parent_ends_ahead_of_its_children_or_short_of_their_gate_after_any_move(
+            board in any_forest(),
+            moves in proptest::collection::vec((0..6_usize, any_state()), 1..4),
+        ) {
+            let mut board = settled(board);
+            prop_assert_eq!(out_of_step(&board), (vec![], vec![]));
+            let links = Links::new(&board);
+            let leaves: Vec<usize> = (0..board.tasks().len()).filter(|&at| links.children(at).is_empty()).collect();
+            for (which, to) in moves {
+                board = board_moved(&board, &[(leaves[which % leaves.len()], to)]);
+                prop_assert_eq!(out_of_step(&board), (vec![], vec![]));
+            }
+        }
     }
 }

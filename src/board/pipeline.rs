@@ -220,3 +220,226 @@ fn wording(command: &str) -> (&'static str, &'static str) {
         _ => ("Merge PR for", "Merging the PR of"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::testing::{Sample, at, id, ids, names, rules, rules_in};
+    use crate::task::Estimate;
+
+    fn units(sample: Sample, team: &str) -> Vec<String> {
+        let board = sample.build();
+        let units = board.units(&id(team), &Links::new(&board), &rules()).unwrap();
+        assert!(units.iter().all(|unit| unit.team == id(team)));
+        units.iter().map(|unit| names(&board, &unit.members).join(" ")).collect()
+    }
+
+    #[test]
+    fn each_leaf_is_a_unit_and_each_group_is_one() {
+        let tree = Sample::board()
+            .task("top", "Backlog")
+            .children("top", &[("alone", "Done"), ("group", "Backlog")])
+            .atomic()
+            .children("group", &[("a", "Backlog"), ("b", "Backlog"), ("nested", "Backlog"), ("over", "Done")])
+            .children("nested", &[("x", "Backlog"), ("y", "Backlog")]);
+        assert_eq!(units(tree.clone(), "top"), ["alone", "a b", "x", "y"]);
+        assert_eq!(units(tree.clone(), "group"), ["a b", "x", "y"]);
+        assert_eq!(units(tree.clone(), "b"), ["a b"]);
+        assert_eq!(units(tree.step("s", "Pending", "alone", "plan", &["alone"]).parent("alone"), "alone"), ["alone"]);
+    }
+
+    #[test]
+    fn the_units_of_a_ring_end_and_a_missing_team_has_none() {
+        let ring = Sample::board().task("a", "Backlog").parent("b").task("b", "Backlog").parent("a");
+        assert_eq!(units(ring, "a"), [""; 0]);
+        let board = Sample::board().build();
+        assert_eq!(board.units(&id("x"), &Links::new(&board), &rules()), Err(Refusal::Missing(id("x"))));
+    }
+
+    /// What the first unit of `p`, or else of `a`, still needs: `command task<what comes before`.
+    fn wants(sample: Sample, mode: ReviewMode) -> String {
+        let (board, rules) = (sample.build(), rules_in(mode));
+        let links = Links::new(&board);
+        let team = if board.get(&id("p")).is_some() { id("p") } else { id("a") };
+        let unit = board.units(&team, &links, &rules).unwrap().remove(0);
+        let wants = board.wants(&unit, &links, &rules);
+        let line = |want: &Want| {
+            let after: Vec<String> = want.after.iter().map(|&before| format!("<{}", wants[before].command)).collect();
+            format!("{} {}{}", want.command, names(&board, &want.of).join("+"), after.concat())
+        };
+        wants.iter().map(line).collect::<Vec<_>>().join(", ")
+    }
+
+    #[test]
+    fn a_task_needs_the_rest_of_the_pipeline_from_where_it_stands() {
+        use ReviewMode::{Auto, Interactive, Skip};
+        const BUILD: &str = "implement a<plan, pr a<implement, merge a<pr";
+        let from_plan = format!("plan a, {BUILD}");
+        let from_research = format!("research a, plan a<research, {BUILD}");
+        let whole = format!("triage a, research a<triage, plan a<research, {BUILD}");
+        let reviewed = "plan a, review a<plan, implement a<review, pr a<implement, merge a<pr";
+        for (state, mode, expected) in [
+            ("Backlog", Skip, whole.as_str()),
+            ("Research in Progress", Skip, &from_research),
+            ("Ready for Plan", Skip, &from_plan),
+            ("Ready for Plan", Auto, &from_plan),
+            ("Ready for Plan", Interactive, reviewed),
+            ("Plan in Review", Skip, "implement a, pr a<implement, merge a<pr"),
+            ("Plan in Review", Auto, &from_plan),
+            ("Plan in Review", Interactive, "review a, implement a<review, pr a<implement, merge a<pr"),
+            ("In Progress", Auto, "implement a, pr a<implement, merge a<pr"),
+            ("In Progress", Interactive, "implement a, pr a<implement, merge a<pr"),
+            ("In Review", Skip, "merge a"),
+            ("Done", Skip, ""),
+            ("Canceled", Skip, ""),
+            ("Human Needed", Skip, ""),
+        ] {
+            assert_eq!(wants(Sample::board().task("a", state), mode), expected, "{state} {mode:?}");
+        }
+        let mirrored = Sample::board().task("a", "In Review").issue(4);
+        assert_eq!(wants(mirrored.clone(), Skip), "pr a, merge a<pr");
+        assert_eq!(wants(mirrored.document("pr", "https://x/1"), Skip), "merge a");
+    }
+
+    #[test]
+    fn a_large_task_needs_a_split_and_one_left_by_triage_needs_nothing() {
+        let wants = |sample: Sample| wants(sample, ReviewMode::Skip);
+        let task = |state: &str| Sample::board().task("a", state);
+        assert_eq!(wants(task("Backlog").epic()), "split a");
+        assert_eq!(wants(task("Backlog").estimate(Estimate::M)), "split a");
+        assert_eq!(wants(task("Research Needed").estimate(Estimate::M)), "split a");
+        assert!(wants(task("Ready for Plan").estimate(Estimate::M)).starts_with("plan a"));
+        assert_eq!(wants(task("Backlog").labels(&["ralph-triage"])), "");
+        assert!(wants(task("Research Needed").labels(&["ralph-triage"])).starts_with("research a"));
+    }
+
+    #[test]
+    fn a_group_is_planned_only_if_every_member_can_reach_the_plan() {
+        let group = |rows: &[(&str, &str)]| Sample::board().task("p", "Backlog").atomic().children("p", rows);
+        let wants = |sample: Sample| wants(sample, ReviewMode::Skip);
+        let rest = "implement a+b<plan, pr a+b<implement, merge a+b<pr";
+        let rows = [("a", "Research Needed"), ("b", "Ready for Plan")];
+        assert_eq!(wants(group(&rows)), format!("research a, plan a+b<research, {rest}"));
+        let rows = [("a", "Research Needed"), ("b", "Research Needed")];
+        assert_eq!(wants(group(&rows)), format!("research a, research b, plan a+b<research<research, {rest}"));
+        assert_eq!(wants(group(&rows).estimate(Estimate::L)), "research a, split b");
+        assert_eq!(wants(group(&[("a", "Research Needed"), ("b", "Human Needed")])), "research a");
+    }
+
+    #[test]
+    fn a_step_is_titled_by_its_command_and_task() {
+        let step = |sample: Sample, command: &'static str, of: &[&str]| {
+            let board = sample.build();
+            let of = of.iter().map(|name| at(&board, name)).collect::<Vec<_>>();
+            let unit = Unit { team: id("a"), members: of.clone() };
+            board.new_step(&unit, &Want { command, of, after: Vec::new() })
+        };
+        let tasks = || Sample::board().task("b", "Backlog").task("a", "Backlog").titled("Draw").rejections(2);
+        for (command, title, active) in [
+            ("triage", "Triage a: Draw", "Triaging a"),
+            ("split", "Split a: Draw", "Splitting a"),
+            ("research", "Research a: Draw", "Researching a"),
+            ("plan", "Plan a: Draw", "Planning a"),
+            ("review", "Review plan of a: Draw", "Reviewing the plan of a"),
+            ("implement", "Implement a: Draw", "Implementing a"),
+            ("pr", "Create PR for a: Draw", "Creating the PR of a"),
+            ("merge", "Merge PR for a: Draw", "Merging the PR of a"),
+        ] {
+            let new = step(tasks(), command, &["a"]);
+            assert_eq!((new.title.as_str(), new.step.active_form.as_str()), (title, active));
+            assert_eq!((new.step.command.as_str(), new.step.round), (command, 2));
+        }
+        let new = step(tasks().issue(44), "plan", &["a", "b"]);
+        assert_eq!((new.title.as_str(), new.step.of), ("Plan group GH-44: Draw", ids(&["a", "b"])));
+    }
+
+    /// What came of a step for `a`, if it is over.
+    fn result(sample: Sample, command: &str, mode: ReviewMode) -> Option<String> {
+        let board = sample.step("s", "In Progress", "a", command, &["a"]).build();
+        let (rules, step) = (rules_in(mode), board.get(&id("s")).unwrap());
+        let result = board.step_result(step.step.as_ref().unwrap(), &Links::new(&board), &rules);
+        assert_eq!(board.is_step_over(step, &rules), result.is_some());
+        result
+    }
+
+    #[test]
+    fn a_step_is_over_when_its_task_has_got_past_it_and_has_what_came_of_it() {
+        use ReviewMode::{Auto, Interactive, Skip};
+        let task = |state: &str| Sample::board().task("a", state);
+        let large = || task("Backlog").estimate(Estimate::L);
+        for (sample, command, mode, expected) in [
+            (task("Backlog"), "triage", Skip, None),
+            (task("Research Needed"), "triage", Skip, Some("Research Needed")),
+            (task("Backlog").labels(&["ralph-triage"]), "triage", Skip, Some("left in Backlog")),
+            (task("Research in Progress"), "research", Skip, None),
+            (task("Ready for Plan"), "research", Skip, Some("Ready for Plan")),
+            (task("In Review").document("research", "r.md"), "research", Skip, Some("r.md")),
+            (task("Plan in Progress"), "plan", Skip, None),
+            (task("Plan in Review").document("plan", "p.md"), "plan", Skip, Some("p.md")),
+            (task("Plan in Review"), "plan", Interactive, Some("Plan in Review")),
+            (task("Plan in Review"), "plan", Auto, None),
+            (task("In Progress"), "plan", Auto, Some("In Progress")),
+            (task("Plan in Review"), "review", Auto, None),
+            (task("In Progress"), "review", Auto, Some("approved")),
+            (task("In Progress").document("review", "c.md"), "review", Auto, Some("approved: c.md")),
+            (task("In Progress"), "implement", Skip, None),
+            (task("In Review"), "implement", Skip, Some("In Review")),
+            (task("In Progress"), "pr", Skip, None),
+            (task("In Review"), "pr", Skip, Some("nothing to do: no issue on GitHub")),
+            (task("In Review").issue(4), "pr", Skip, None),
+            (task("In Review").issue(4).document("pr", "https://x/1"), "pr", Skip, Some("https://x/1")),
+            (task("In Review"), "merge", Skip, None),
+            (task("Done"), "merge", Skip, Some("Done")),
+            (large(), "split", Skip, None),
+            (task("Backlog").epic(), "split", Skip, None),
+            (task("Backlog"), "split", Skip, Some("Backlog")),
+            (large().children("a", &[("b", "Backlog"), ("c", "Done")]), "split", Skip, Some("b, c")),
+            (task("Canceled"), "research", Skip, Some("Canceled")),
+            (task("Human Needed"), "research", Skip, None),
+            (Sample::board(), "research", Skip, Some("its task is gone")),
+            (Sample::board().broken("a"), "research", Skip, None),
+            (task("In Review"), "dance", Skip, None),
+        ] {
+            assert_eq!(result(sample.clone(), command, mode).as_deref(), expected, "{command} {mode:?} {sample:?}");
+        }
+    }
+
+    #[test]
+    fn a_rejection_ends_what_decides_about_a_plan() {
+        use ReviewMode::{Auto, Interactive, Skip};
+        let rejected = || Sample::board().task("a", "Ready for Plan").rejections(1);
+        let iteration = Some("needs-iteration: rejection 1 of 3");
+        for (command, mode, expected) in [
+            ("review", Auto, iteration),
+            ("review", Interactive, iteration),
+            ("plan", Auto, iteration),
+            ("plan", Interactive, None),
+            ("plan", Skip, None),
+            ("implement", Auto, None),
+        ] {
+            assert_eq!(result(rejected(), command, mode).as_deref(), expected, "{command} {mode:?}");
+        }
+        let again = Sample::board().task("a", "Ready for Plan");
+        assert_eq!(result(again, "review", Auto), None, "the rejection before it is not its own");
+    }
+
+    #[test]
+    fn the_step_of_a_group_is_over_when_all_who_are_still_in_it_are_past() {
+        let over = |atomic: bool, states: [&str; 2]| {
+            let parent = Sample::board().task("p", "Backlog").with(|task| task.atomic = atomic);
+            let sample = parent.children("p", &[("a", states[0]), ("b", states[1])]);
+            let board = sample.step("s", "In Progress", "p", "implement", &["a", "b", "gone"]).build();
+            board.is_step_over(board.get(&id("s")).unwrap(), &rules())
+        };
+        for (atomic, states, expected) in [
+            (true, ["In Review", "In Review"], true),
+            (true, ["In Review", "In Progress"], false),
+            (true, ["In Review", "Done"], true),
+            (true, ["Done", "In Progress"], false),
+            (true, ["Done", "Canceled"], true),
+            (false, ["In Review", "In Progress"], true),
+        ] {
+            assert_eq!(over(atomic, states), expected, "{atomic} {states:?}");
+        }
+    }
+}

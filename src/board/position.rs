@@ -98,7 +98,7 @@ impl Board {
     /// The group of a task; of a parent that is no atomic one, its children. Finished members of an atomic parent stay out.
     pub fn members(&self, at: usize, links: &Links<'_>, rules: &Rules) -> Result<Vec<usize>, Refusal> {
         let group = self.group_of(at, links, rules)?;
-        if group.is_one() && group.parent.is_none() && !links.children(at).is_empty() {
+        if group.parent.is_none() && !links.children(at).is_empty() {
             return Ok(links.children(at).to_vec());
         }
         Ok(group.members)
@@ -187,27 +187,17 @@ fn remaining(phase: Phase, mode: ReviewMode) -> Vec<Phase> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::task::{Estimate, StateName};
+    use crate::board::testing::{Sample, at, id, ids, rules_in};
+    use crate::task::Estimate;
     use crate::workflow::Workflow;
 
-    fn id(text: &str) -> TaskId {
-        TaskId::new(text).unwrap()
+    fn group(states: &[(&str, &str)]) -> Sample {
+        Sample::board().task("p", "Backlog").atomic().children("p", states)
     }
 
-    fn board(states: &[(&str, &str)]) -> Board {
-        let mut parent = Task::new(id("p"), "P", StateName::new("Backlog"));
-        parent.atomic = true;
-        let child = |(name, state): &(&str, &str)| {
-            let mut task = Task::new(id(name), *name, StateName::new(*state));
-            task.parent = Some(id("p"));
-            task
-        };
-        Board::new(states.iter().map(child).chain([parent]).collect(), Vec::new(), Vec::new())
-    }
-
-    fn position(board: &Board, who: &str, mode: ReviewMode) -> Position {
-        let rules = Rules { mode, ..Rules::of(Workflow::builtin()) };
-        board.position(board.index_of(&id(who)).unwrap(), &rules).unwrap()
+    fn position(sample: Sample, who: &str, mode: ReviewMode) -> Position {
+        let board = sample.build();
+        board.position(at(&board, who), &rules_in(mode)).unwrap()
     }
 
     #[test]
@@ -227,51 +217,141 @@ mod tests {
             (vec!["Ready for Plan", "Human Needed"], Human, false),
             (vec!["Done", "Canceled"], Done, true),
         ] {
-            let names = ["a", "b", "c"];
-            let rows: Vec<(&str, &str)> = names.iter().copied().zip(states.iter().copied()).collect();
-            let board = board(&rows);
-            let asked = if states.iter().all(|s| ["Done", "Canceled"].contains(s)) {
-                "p"
-            } else {
-                rows.iter().find(|(_, s)| *s != "Done" && *s != "Canceled").unwrap().0
-            };
-            let got = position(&board, asked, ReviewMode::Skip);
+            let rows: Vec<(&str, &str)> = ["a", "b", "c"].into_iter().zip(states.iter().copied()).collect();
+            let open = rows.iter().find(|(_, state)| !["Done", "Canceled"].contains(state));
+            let got = position(group(&rows), open.map_or("p", |(name, _)| name), ReviewMode::Skip);
             assert_eq!((got.phase, got.convergence.met), (phase, met), "{states:?}: {got:?}");
-            assert_eq!(got.convergence.recommendation == "escalate", phase == Human, "{states:?}");
+            let advice = match (phase, met) {
+                (Human, _) => "escalate",
+                (_, true) => "proceed",
+                (_, false) => "wait",
+            };
+            assert_eq!(got.convergence.recommendation, advice, "{states:?}");
         }
-        assert_eq!(position(&board(&[("a", "Plan in Review")]), "a", ReviewMode::Interactive).phase, Human);
+        let reviewed = position(group(&[("a", "Plan in Review")]), "a", ReviewMode::Interactive);
+        assert_eq!((reviewed.phase, reviewed.convergence.waiting_for), (Human, Vec::new()));
     }
 
     #[test]
-    fn every_member_gives_the_same_group() {
-        let mut board = board(&[("a", "Ready for Plan"), ("b", "Research Needed"), ("c", "Backlog"), ("d", "Done")]);
-        let mut tasks = board.tasks().to_vec();
-        tasks[0].blocked_by = vec![id("c")];
-        board = Board::new(tasks, Vec::new(), Vec::new());
-        let first = position(&board, "a", ReviewMode::Skip);
-        assert_eq!(first.members, [id("b"), id("c"), id("a")]);
+    fn members_that_are_behind_are_named() {
+        let waiting = |rows: &[(&str, &str)]| {
+            let convergence = position(group(rows), "a", ReviewMode::Skip).convergence;
+            (convergence.required, convergence.waiting_for)
+        };
+        assert_eq!(waiting(&[("a", "Ready for Plan"), ("b", "Research Needed")]), (true, ids(&["b"])));
+        assert_eq!(waiting(&[("a", "Ready for Plan"), ("b", "Human Needed")]), (true, ids(&["b"])));
+        assert_eq!(waiting(&[("a", "Research Needed")]), (false, ids(&["a"])));
+        assert_eq!(waiting(&[("a", "Backlog"), ("b", "Ready for Plan")]), (true, vec![]), "each is triaged alone");
+    }
+
+    #[test]
+    fn every_member_gives_the_same_position() {
+        let children = [("b", "Research Needed"), ("c", "Backlog"), ("d", "Done"), ("a", "Ready for Plan")];
+        let sample = group(&children).blocked_by(&["c"]);
+        let first = position(sample.clone(), "a", ReviewMode::Skip);
+        assert_eq!((&first.members, &first.primary), (&ids(&["b", "c", "a"]), &id("b")));
         for who in ["b", "c", "p"] {
-            assert_eq!(position(&board, who, ReviewMode::Skip), first, "{who}");
+            assert_eq!(position(sample.clone(), who, ReviewMode::Skip), first, "{who}");
         }
         assert_eq!(first.roster, Roster { analyst: 2, builder: 1, validator: 0, integrator: 1 });
+        assert_eq!(first.reason, "1 of 3 in Backlog");
+    }
+
+    #[test]
+    fn the_position_of_a_parent_that_is_not_atomic_is_that_of_its_children() {
+        let family = Sample::board().task("p", "Backlog").children("p", &[("a", "In Review"), ("b", "In Progress")]);
+        let got = position(family.clone(), "p", ReviewMode::Skip);
+        assert_eq!((got.members, got.phase), (ids(&["a", "b"]), Phase::Implement));
+        assert_eq!(position(family, "a", ReviewMode::Skip).members, ids(&["a"]));
+        let both =
+            Sample::board().task("p", "Backlog").children("p", &[("a", "Plan in Progress"), ("b", "Ready for Plan")]);
+        assert_eq!(position(both, "p", ReviewMode::Skip).reason, "2 of 2 in Plan in Progress or Ready for Plan");
     }
 
     #[test]
     fn a_chain_of_blockers_is_not_a_group() {
-        let mut one = Task::new(id("a"), "A", StateName::new("Ready for Plan"));
-        one.blocked_by = vec![id("b")];
-        let board = Board::new(vec![one, Task::new(id("b"), "B", StateName::new("Backlog"))], Vec::new(), Vec::new());
-        assert_eq!(position(&board, "a", ReviewMode::Skip).members, [id("a")]);
-        assert_eq!(position(&board, "b", ReviewMode::Skip).members, [id("b")]);
+        let chain = Sample::board().task("a", "Ready for Plan").blocked_by(&["b"]).task("b", "Backlog");
+        for who in ["a", "b"] {
+            assert_eq!(position(chain.clone(), who, ReviewMode::Skip).members, ids(&[who]));
+        }
     }
 
     #[test]
     fn a_large_leaf_is_to_be_split_unless_it_is_over() {
-        let sized = |state: &str| {
-            let mut task = Task::new(id("a"), "A", StateName::new(state));
-            task.estimate = Some(Estimate::M);
-            position(&Board::new(vec![task], Vec::new(), Vec::new()), "a", ReviewMode::Skip).phase
+        let sized = |state: &str| Sample::board().task("a", state).estimate(Estimate::M);
+        let phase = |sample: Sample, who: &str| position(sample, who, ReviewMode::Skip).phase;
+        assert_eq!((phase(sized("Research Needed"), "a"), phase(sized("Done"), "a")), (Phase::Split, Phase::Done));
+        assert_eq!(phase(Sample::board().task("a", "Backlog").estimate(Estimate::S), "a"), Phase::Triage);
+        let part = Sample::board().task("p", "Backlog").task("a", "Backlog").parent("p").estimate(Estimate::L);
+        assert_eq!(phase(part.clone(), "p"), Phase::Split);
+        assert_eq!(phase(part.children("a", &[("b", "Backlog")]), "p"), Phase::Triage, "it is split");
+        let over = Sample::board().task("p", "Backlog").children("p", &[("a", "In Review"), ("b", "Done")]);
+        assert_eq!(phase(over.estimate(Estimate::L), "p"), Phase::Integrate);
+    }
+
+    #[test]
+    fn the_remaining_phases_start_at_the_current_one_and_include_a_review_unless_it_is_skipped() {
+        use Phase::{Implement, Integrate, Plan, Research, Review, Triage};
+        let remains = |state: &str, mode| position(Sample::board().task("a", state), "a", mode).remaining;
+        assert_eq!(remains("Backlog", ReviewMode::Skip), [Triage, Research, Plan, Implement, Integrate]);
+        assert_eq!(remains("Ready for Plan", ReviewMode::Auto), [Plan, Review, Implement, Integrate]);
+        assert_eq!(remains("Plan in Review", ReviewMode::Skip), [Review, Implement, Integrate], "it is there");
+        assert_eq!(remains("In Review", ReviewMode::Auto), [Integrate]);
+        assert_eq!((remains("Done", ReviewMode::Auto), remains("Human Needed", ReviewMode::Auto)), (vec![], vec![]));
+    }
+
+    #[test]
+    fn the_roster_has_one_stream_for_each_task_that_waits_for_no_other() {
+        use ReviewMode::{Auto, Interactive, Skip};
+        let family = |states: &[&str]| {
+            let rows: Vec<(&str, &str)> =
+                ["a", "b", "c", "d", "e", "f"].into_iter().zip(states.iter().copied()).collect();
+            Sample::board().task("p", "Backlog").children("p", &rows)
         };
-        assert_eq!((sized("Research Needed"), sized("Done")), (Phase::Split, Phase::Done));
+        for (sample, mode, roster) in [
+            (family(&["Backlog"]), Skip, [1, 1, 0, 1]),
+            (family(&["Backlog"]), Auto, [1, 1, 0, 1]),
+            (family(&["Backlog"]), Interactive, [1, 1, 1, 1]),
+            (family(&["In Progress"]), Interactive, [0, 1, 0, 1]),
+            (family(&["Backlog"; 2]), Skip, [2, 2, 0, 1]),
+            (family(&["Backlog", "Research Needed", "Ready for Plan"]), Skip, [2, 3, 0, 1]),
+            (family(&["Backlog"; 5]), Skip, [2, 3, 0, 1]),
+            (family(&["Backlog"; 6]), Skip, [3, 3, 0, 1]),
+            (family(&["Ready for Plan", "Ready for Plan"]).blocked_by(&["a"]), Skip, [0, 1, 0, 1]),
+            (family(&["Done", "Ready for Plan", "Ready for Plan"]).blocked_by(&["a"]), Skip, [0, 2, 0, 1]),
+            (family(&["In Review"; 2]), Skip, [0, 0, 0, 1]),
+            (family(&["Ready for Plan"; 2]).task("p2", "Done"), Skip, [0, 2, 0, 1]),
+            (family(&["Human Needed", "Backlog"]), Skip, [0, 0, 0, 0]),
+            (family(&["Done"]), Skip, [0, 0, 0, 0]),
+        ] {
+            let got = position(sample.clone(), "p", mode).roster;
+            assert_eq!(got.by_role().map(|(_, count)| count), roster, "{mode:?} {sample:?}");
+        }
+        assert_eq!(
+            Roster::default().by_role().map(|(role, _)| role),
+            ["analyst", "builder", "validator", "integrator"]
+        );
+    }
+
+    #[test]
+    fn no_role_is_asked_for_beyond_its_limit() {
+        let board = Sample::board().task("a", "Backlog").build();
+        let mut rules = rules_in(ReviewMode::Interactive);
+        rules.limits = [("builder".to_owned(), 0), ("analyst".to_owned(), 1)].into();
+        let roster = board.position(0, &rules).unwrap().roster;
+        assert_eq!(roster, Roster { analyst: 1, builder: 0, validator: 0, integrator: 0 });
+    }
+
+    #[test]
+    fn a_workflow_without_phases_is_in_the_implement_phase() {
+        let text = "format = 1\nname = \"plain\"\ninitial = \"Todo\"\n[[state]]\nname = \"Todo\"\n\
+                    [[state]]\nname = \"Done\"\nterminal = true\n";
+        let board = Sample::board().task("a", "Todo").build();
+        let got = board.position(0, &Rules::of(Workflow::parse(text).unwrap())).unwrap();
+        assert_eq!(
+            (got.phase, got.reason.as_str()),
+            (Phase::Implement, "the workflow names no phase for these states")
+        );
+        assert_eq!(got.convergence.recommendation, "wait");
     }
 }

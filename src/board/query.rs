@@ -162,55 +162,130 @@ fn mentions(task: &Task, needle: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::board::testing::{Sample, hour, id, rules, state, worker};
 
-    fn board() -> Board {
-        let task = |id: &str, state: &str, edit: &dyn Fn(&mut Task)| {
-            let mut task = Task::new(TaskId::new(id).unwrap(), format!("Task {id}"), StateName::new(state));
-            edit(&mut task);
-            task
-        };
-        let tasks = vec![
-            task("a", "Backlog", &|t| t.priority = Some(Priority::P2)),
-            task("b", "In Review", &|t| t.labels = vec!["Bug".into()]),
-            task("c", "Done", &|t| t.priority = Some(Priority::P0)),
-            task("d", "Backlog", &|t| t.blocked_by = vec![TaskId::new("a").unwrap()]),
-            task("e", "Ready for Plan", &|t| t.priority = Some(Priority::P2)),
-            task("s", "Pending", &|t| t.kind = Kind::Step),
-        ];
-        Board::new(tasks, Vec::new(), Vec::new())
+    fn sample() -> Sample {
+        Sample::board()
+            .task("a", "Backlog")
+            .priority(Priority::P2)
+            .estimate(Estimate::S)
+            .created(3)
+            .task("b", "In Review")
+            .labels(&["Bug", "ui"])
+            .titled("Draw the board")
+            .owner("anna")
+            .task("c", "Done")
+            .priority(Priority::P0)
+            .task("d", "Backlog")
+            .blocked_by(&["a"])
+            .parent("e")
+            .task("e", "Ready for Plan")
+            .priority(Priority::P2)
+            .estimate(Estimate::L)
+            .owner("ben")
+            .step("s", "Pending", "e", "plan", &["e"])
+    }
+
+    fn listed_of(sample: Sample, query: &Query) -> (String, usize) {
+        let (board, rules) = (sample.build(), rules());
+        let standings = Standings::new(&board, &rules);
+        let (places, total) = query.run(&board, &rules, &standings);
+        (places.iter().map(|&at| board.tasks()[at].id.as_str()).collect(), total)
     }
 
     fn listed(query: &Query) -> String {
-        let (board, rules) = (board(), Rules::of(crate::workflow::Workflow::builtin()));
-        let standings = Standings::new(&board, &rules);
-        query.run(&board, &rules, &standings).0.iter().map(|&at| board.tasks()[at].id.as_str()).collect()
-    }
-
-    #[test]
-    fn the_usual_order_is_priority_then_progress() {
-        assert_eq!(listed(&Query::default()), "eabd");
+        listed_of(sample(), query).0
     }
 
     #[test]
     fn each_filter_narrows() {
-        let state = |name: &str| vec![StateName::new(name)];
-        assert_eq!(listed(&Query { all: true, ..Query::default() }), "ceabd");
-        assert_eq!(listed(&Query { states: state("Done"), ..Query::default() }), "c");
-        assert_eq!(listed(&Query { ready: true, ..Query::default() }), "eab");
-        assert_eq!(listed(&Query { blocked: true, ..Query::default() }), "d");
-        assert_eq!(listed(&Query { labels: vec!["bug".into()], ..Query::default() }), "b");
-        assert_eq!(listed(&Query { role: Some("builder".into()), ..Query::default() }), "e");
-        assert_eq!(listed(&Query { kinds: vec![Kind::Step], ..Query::default() }), "s");
-        assert_eq!(listed(&Query { search: Some("TASK D".into()), ..Query::default() }), "d");
-        assert_eq!(listed(&Query { limit: Some(1), ..Query::default() }), "e");
+        let query = Query::default;
+        for (query, expected) in [
+            (query(), "eabd"),
+            (Query { all: true, ..query() }, "ceabd"),
+            (Query { states: vec![state("Done")], ..query() }, "c"),
+            (Query { states: vec![state("Done"), state("In Review")], ..query() }, "cb"),
+            (Query { ready: true, ..query() }, "a"),
+            (Query { blocked: true, ..query() }, "d"),
+            (Query { owners: vec![worker("anna"), worker("ben")], ..query() }, "eb"),
+            (Query { owners: vec![worker("carl")], ..query() }, ""),
+            (Query { labels: vec!["bug".into()], ..query() }, "b"),
+            (Query { labels: vec!["bug".into(), "UI".into()], ..query() }, "b"),
+            (Query { labels: vec!["bug".into(), "x".into()], ..query() }, ""),
+            (Query { priorities: vec![Priority::P2, Priority::P0], ..query() }, "ea"),
+            (Query { estimates: vec![Estimate::L], ..query() }, "e"),
+            (Query { parent: Some(id("e")), ..query() }, "d"),
+            (Query { role: Some("builder".into()), ..query() }, "e"),
+            (Query { role: Some("integrator".into()), ..query() }, "b"),
+            (Query { kinds: vec![Kind::Step], ..query() }, "s"),
+            (Query { kinds: vec![Kind::Epic], ..query() }, ""),
+            (Query { search: Some("THE Board".into()), ..query() }, "b"),
+            (Query { search: Some("BUG".into()), ..query() }, "b"),
+            (Query { search: Some("E".into()), labels: vec!["ui".into()], ..query() }, "b"),
+            (Query { search: Some("D".into()), priorities: vec![Priority::P2], ..query() }, ""),
+        ] {
+            assert_eq!(listed(&query), expected, "{query:?}");
+        }
     }
 
     #[test]
-    fn what_has_no_priority_comes_last_both_ways() {
-        let sort = |text: &str| Query { sort: vec![text.parse().unwrap()], all: true, ..Query::default() };
-        assert_eq!(listed(&sort("priority")), "ceabd");
-        assert_eq!(listed(&sort("-priority")), "eacbd");
-        assert_eq!(listed(&sort("-id")), "edcba");
-        assert!("colour".parse::<SortKey>().is_err());
+    fn a_limit_shows_the_first_and_counts_all() {
+        assert_eq!(listed_of(sample(), &Query { limit: Some(1), ..Query::default() }), ("e".into(), 4));
+        assert_eq!(listed_of(sample(), &Query { limit: Some(0), ..Query::default() }), (String::new(), 4));
+    }
+
+    #[test]
+    fn the_usual_order_is_priority_then_progress_then_age_then_id() {
+        let tasks = Sample::board()
+            .tasks(&[("a", "Backlog"), ("b", "Backlog")])
+            .task("c", "Backlog")
+            .created(2)
+            .task("d", "Backlog")
+            .created(1)
+            .task("e", "In Review")
+            .task("f", "Backlog")
+            .priority(Priority::P3);
+        assert_eq!(listed_of(tasks, &Query::default()).0, "fedcab");
+    }
+
+    #[test]
+    fn a_sort_key_comes_before_the_usual_order_and_missing_values_come_last_both_ways() {
+        let sort = |keys: &[&str]| Query {
+            sort: keys.iter().map(|key| key.parse().unwrap()).collect(),
+            all: true,
+            ..Query::default()
+        };
+        for (keys, expected) in [
+            (vec!["priority"], "ceabd"),
+            (vec!["-priority"], "eacbd"),
+            (vec!["estimate"], "aecbd"),
+            (vec!["-estimate"], "eacbd"),
+            (vec!["owner"], "becad"),
+            (vec!["-owner"], "ebcad"),
+            (vec!["created"], "acebd"),
+            (vec!["state"], "adebc"),
+            (vec!["-state"], "cbead"),
+            (vec!["title"], "acdbe"),
+            (vec!["-TITLE"], "ebdca"),
+            (vec!["id"], "abcde"),
+            (vec!["-id"], "edcba"),
+            (vec!["state", "-id"], "daebc"),
+        ] {
+            assert_eq!(listed(&sort(&keys)), expected, "{keys:?}");
+        }
+        let changed =
+            |name: &str, at: i64, sample: Sample| sample.task(name, "Backlog").with(|t| t.updated = Some(hour(at)));
+        let tasks = changed("b", 1, changed("a", 2, Sample::board())).task("c", "Backlog");
+        assert_eq!(listed_of(tasks, &sort(&["updated"])).0, "bac");
+    }
+
+    #[test]
+    fn every_sort_key_that_is_offered_is_understood() {
+        for name in SortKey::NAMES {
+            assert!(name.parse::<SortKey>().is_ok() && format!("-{name}").parse::<SortKey>().is_ok(), "{name}");
+        }
+        assert_eq!(SortKey::NAMES, FIELDS.map(|(name, _)| name));
+        let error = "colour".parse::<SortKey>().unwrap_err().to_string();
+        assert!(error.starts_with(r#"cannot sort by "colour": use priority, state,"#), "{error}");
     }
 }

@@ -32,8 +32,10 @@ impl Named<'_> {
 /// An id, a unique prefix of one (with or without the board's own prefix), `#44`, `44` or `GH-44`.
 pub fn resolve(typed: &str, prefix: &str, all: &[Named<'_>]) -> Result<TaskId, RefError> {
     let text = typed.trim();
-    let same = |named: &&Named<'_>| named.id.as_str() == text || named.id.as_str().strip_prefix(prefix) == Some(text);
-    if let Some(exact) = all.iter().find(same) {
+    let whole = |named: &&Named<'_>| named.id.as_str() == text;
+    let bare = |named: &&Named<'_>| named.id.as_str().strip_prefix(prefix) == Some(text);
+    // Of `x` and `t-x`, `x` is the one that is spelled so: it has no other name.
+    if let Some(exact) = all.iter().find(whole).or_else(|| all.iter().find(bare)) {
         return Ok(exact.id.clone());
     }
     if let Some(mirrored) = issue_number(text).and_then(|n| all.iter().find(|named| named.number == Some(n))) {
@@ -124,5 +126,74 @@ mod tests {
         assert_eq!(near[0].id.as_str(), "t-x7kq");
         let Err(RefError::Unknown { near, .. }) = found("") else { panic!() };
         assert!(near.is_empty() || near[0].id.as_str() == "x");
+    }
+
+    /// What is offered for a reference that names no task.
+    fn near(typed: &str, rows: &[(&str, &str)]) -> Vec<String> {
+        let ids: Vec<(TaskId, &str)> = rows.iter().map(|(id, title)| (TaskId::new(*id).unwrap(), *title)).collect();
+        let all: Vec<Named<'_>> = ids.iter().map(|(id, title)| Named { id, title, number: None }).collect();
+        match resolve(typed, "t-", &all) {
+            Err(RefError::Unknown { near, .. }) => near.into_iter().map(|candidate| candidate.id.to_string()).collect(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn suggestions_are_one_typo_away_or_have_the_word_in_their_title() {
+        let rows = [("t-abcd", "Fix the login"), ("t-abxx", "Draw"), ("t-mnop", "The login page")];
+        assert_eq!(near("abcx", &rows), ["t-abcd", "t-abxx"]);
+        assert_eq!(near("t-bacd", &rows), ["t-abcd"], "two letters that changed places are one slip");
+        assert_eq!(near("LOGIN", &rows), ["t-abcd", "t-mnop"]);
+        assert_eq!(near("xxxx", &rows), [""; 0]);
+        assert_eq!(near("in", &rows), [""; 0], "two letters are in every title");
+    }
+
+    #[test]
+    fn at_most_three_tasks_are_suggested() {
+        let rows = [("t-a1", "x"), ("t-a2", "x"), ("t-a3", "x"), ("t-a4", "x")];
+        assert_eq!(near("a5", &rows), ["t-a1", "t-a2", "t-a3"]);
+    }
+
+    #[test]
+    fn a_number_names_an_issue_before_it_begins_an_id() {
+        for (typed, id) in [("7", "fix-login"), ("GH-44", "t-x7mm"), ("#7", "fix-login"), ("44bb", "t-44bb")] {
+            assert_eq!(found(typed).unwrap(), id, "{typed}");
+        }
+        for typed in ["#45", "gh-x", "gh", "ü-44"] {
+            assert!(matches!(found(typed), Err(RefError::Unknown { .. })), "{typed}");
+        }
+    }
+
+    #[test]
+    fn an_unresolved_reference_quotes_what_was_typed() {
+        assert_eq!(found(" x7 ").unwrap_err().to_string(), r#""x7" could be any of 2"#);
+        assert_eq!(found("zz").unwrap_err().to_string(), r#"no task "zz""#);
+    }
+
+    proptest::proptest! {
+        #![proptest_config(crate::board::testing::laws(300))]
+
+        #[test]
+        fn a_whole_id_names_its_task_and_a_beginning_names_one_only_if_it_is_the_only_one(
+            ids in proptest::collection::btree_set("(t-)?[axyz]{1,4}", 1..8),
+            typed in "[axyz]{1,3}",
+        ) {
+            let ids: Vec<TaskId> = ids.iter().map(|id| TaskId::new(id.as_str()).unwrap()).collect();
+            let all: Vec<Named<'_>> = ids.iter().map(|id| Named { id, title: "", number: None }).collect();
+            for id in &ids {
+                proptest::prop_assert_eq!(resolve(id.as_str(), "t-", &all), Ok(id.clone()));
+            }
+            let bare = |id: &TaskId| id.as_str().strip_prefix("t-").unwrap_or(id.as_str()).to_owned();
+            let exact: Vec<&TaskId> = ids.iter().filter(|id| bare(id) == typed).collect();
+            let starting: Vec<&TaskId> = ids.iter().filter(|id| bare(id).starts_with(&typed)).collect();
+            match resolve(&typed, "t-", &all) {
+                Ok(id) => proptest::prop_assert!(exact.contains(&&id) || starting == [&id]),
+                Err(RefError::Ambiguous { candidates, .. }) => {
+                    proptest::prop_assert!(exact.is_empty() && starting.len() > 1);
+                    proptest::prop_assert_eq!(candidates.iter().map(|c| &c.id).collect::<Vec<_>>(), starting);
+                }
+                Err(RefError::Unknown { .. }) => proptest::prop_assert!(starting.is_empty()),
+            }
+        }
     }
 }

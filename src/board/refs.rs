@@ -39,3 +39,23 @@ impl Refs {
 fn place(at: u32) -> Option<usize> {
     (at != NOWHERE).then_some(at as usize)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use crate::board::testing::{any_board, laws};
+
+    proptest! {
+        #![proptest_config(laws(200))]
+
+        #[test]
+        fn a_reference_is_the_place_of_the_task_it_names(board in any_board()) {
+            for (at, task) in board.tasks().iter().enumerate() {
+                prop_assert_eq!(board.parent_of(at), task.parent.as_ref().and_then(|id| board.index_of(id)));
+                let expected: Vec<_> = task.blocked_by.iter().map(|id| (id, board.index_of(id))).collect();
+                prop_assert_eq!(board.blockers_of(at).collect::<Vec<_>>(), expected);
+            }
+        }
+    }
+}

@@ -64,4 +64,38 @@ mod tests {
         assert_eq!(rank("sync windows", "Sync drops labels", ""), 0);
         assert!(rank("sync mac bug", "Sync drops labels", "") > 0);
     }
+
+    #[test]
+    fn a_match_is_worth_more_in_the_id_and_title_than_in_the_text() {
+        let at = |task: Searched<'_>| score(&["sync".into()], &task);
+        let none = || Searched { id: "t-x", title: "", labels: &[], description: "", notes: &[] };
+        let (labels, notes) = (["Sync".to_owned(), "x".to_owned()], ["no".to_owned(), "the sync".to_owned()]);
+        assert_eq!(at(none()), 0);
+        assert_eq!(at(Searched { id: "t-Sync", ..none() }), 50);
+        assert_eq!(at(Searched { title: "The Sync", ..none() }), 80);
+        assert_eq!(at(Searched { labels: &labels, ..none() }), 30);
+        assert_eq!(at(Searched { description: "a SYNC.", ..none() }), 16);
+        assert_eq!(at(Searched { notes: &notes, ..none() }), 8);
+        assert_eq!(at(Searched { title: "Sync", description: "sync", ..none() }), 96);
+    }
+
+    #[test]
+    fn a_whole_word_counts_double_and_each_further_place_a_little_up_to_a_limit() {
+        for (title, points) in [
+            ("async", 40),
+            ("syncs", 40),
+            ("sync", 80),
+            ("sync-lock", 80),
+            ("sync sync", 81),
+            ("async sync", 41),
+            (&"sync ".repeat(100), 120),
+        ] {
+            assert_eq!(rank("sync", title, ""), points, "{title}");
+        }
+    }
+
+    #[test]
+    fn each_word_adds_to_the_rank() {
+        assert_eq!(rank("sync labels", "Sync labels", ""), 160);
+    }
 }

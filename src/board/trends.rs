@@ -87,34 +87,47 @@ fn count(tasks: &BTreeMap<TaskId, Task>, rules: &Rules, at: Timestamp) -> Day {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workflow::Workflow;
+    use crate::board::testing::{Sample, hour, id, rules, state};
 
-    fn at(hour: i64) -> Timestamp {
-        Timestamp::from_second(1_794_823_200 + hour * 3_600).unwrap()
+    fn counts(days: &[Day]) -> Vec<[usize; 3]> {
+        days.iter().map(|day| [day.open, day.ready, day.blocked]).collect()
     }
 
-    fn id(text: &str) -> TaskId {
-        TaskId::new(text).unwrap()
+    fn was(state: &str) -> Undo {
+        Undo::Put(Key::new("state"), Some(Value::text(state)))
     }
 
     #[test]
     fn each_day_counts_what_was_true_then() {
-        let mut one = Task::new(id("a"), "a", StateName::new("Done"));
-        one.created = Some(at(-72));
-        let mut two = Task::new(id("b"), "b", StateName::new("Backlog"));
-        two.blocked_by = vec![id("a")];
-        two.created = Some(at(-72));
-        let mut by_hand = Task::new(id("c"), "c", StateName::new("Backlog"));
-        by_hand.created = Some(at(-1));
-        let was = |state: &str| Undo::Put(Key::new("state"), Some(Value::text(state)));
+        let board = Sample::board().task("a", "Done").created(-72).task("b", "Backlog").created(-72).blocked_by(&["a"]);
+        let by_hand = board.task("c", "Backlog").created(-1);
         let past = [
-            Past { at: at(-30), task: id("b"), undo: Undo::Remove },
-            Past { at: at(-1), task: id("a"), undo: was("Backlog") },
+            Past { at: hour(-30), task: id("b"), undo: Undo::Remove },
+            Past { at: hour(-1), task: id("a"), undo: was("Backlog") },
         ];
-        let days = days_of(vec![one, two, by_hand], &past, &Rules::of(Workflow::builtin()), at(0), 3);
-        let counts: Vec<[usize; 3]> = days.iter().map(|day| [day.open, day.ready, day.blocked]).collect();
+        let days = days_of(by_hand.build().into_tasks(), &past, &rules(), hour(0), 3);
         // Two days ago only a; a day ago b waited for it; now a is done, and c was made.
-        assert_eq!(counts, [[1, 1, 0], [2, 1, 1], [2, 2, 0]]);
-        assert_eq!(days[2].states[&StateName::new("Done")], 1);
+        assert_eq!(counts(&days), [[1, 1, 0], [2, 1, 1], [2, 2, 0]]);
+        assert_eq!(days[2].states[&state("Done")], 1);
+    }
+
+    #[test]
+    fn what_was_changed_or_removed_since_counts_as_it_was() {
+        let removed = Sample::board().task("c", "In Review").created(-100).build().into_tasks().remove(0);
+        let past = [
+            Past { at: hour(-24), task: id("c"), undo: Undo::Replace(Box::new(removed)) },
+            Past { at: hour(-20), task: id("a"), undo: was("Backlog") },
+            Past { at: hour(-19), task: id("a"), undo: Undo::Put(Key::new("blocked_by"), None) },
+            Past { at: hour(-18), task: id("nobody"), undo: Undo::Put(Key::new("owner"), None) },
+        ];
+        let tasks =
+            Sample::board().task("b", "Human Needed").created(-100).task("a", "Ready for Plan").blocked_by(&["b"]);
+        let tasks = tasks.step("s", "Pending", "a", "plan", &["a"]).build().into_tasks();
+        let days = days_of(tasks, &past, &rules(), hour(0), 3);
+        // What happened exactly a day ago was true by the end of that day; the step is nobody's work.
+        assert_eq!(counts(&days), [[3, 2, 0], [2, 1, 0], [2, 0, 1]]);
+        assert_eq!(days.iter().map(|day| day.at).collect::<Vec<_>>(), [hour(-48), hour(-24), hour(0)]);
+        let states: Vec<(&str, usize)> = days[0].states.iter().map(|(state, count)| (state.as_str(), *count)).collect();
+        assert_eq!(states, [("Backlog", 1), ("Human Needed", 1), ("In Review", 1)]);
     }
 }

@@ -127,3 +127,144 @@ impl Board {
         seen.len() - 1
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::board::testing::{Sample, any_board, at, id, laws, rules};
+
+    /// The chain as one line: `task(what it waits for)`, `!` for one that cannot complete, `^` for one that was shown before.
+    fn told(causes: &[Cause]) -> String {
+        let one = |cause: &Cause| {
+            let mark = [(cause.dead.is_some(), "!"), (cause.again, "^")];
+            let marks: String = mark.iter().filter(|(is, _)| *is).map(|(_, mark)| *mark).collect();
+            let inner = if cause.causes.is_empty() { String::new() } else { format!("({})", told(&cause.causes)) };
+            format!("{}{marks}{inner}", cause.task)
+        };
+        causes.iter().map(one).collect::<Vec<_>>().join(" ")
+    }
+
+    fn why(sample: Sample, name: &str) -> Vec<Cause> {
+        let board = sample.build();
+        board.causes(at(&board, name), &rules())
+    }
+
+    #[test]
+    fn a_chain_is_shown_down_to_its_roots_and_each_part_once() {
+        let sample = Sample::board()
+            .task("a", "Backlog")
+            .blocked_by(&["b", "c", "done", "old"])
+            .task("b", "Backlog")
+            .blocked_by(&["d"])
+            .task("c", "Backlog")
+            .blocked_by(&["d"])
+            .task("d", "Backlog")
+            .blocked_by(&["e"])
+            .tasks(&[("e", "Backlog"), ("done", "Done")])
+            .archived("old", "Done");
+        assert_eq!(told(&why(sample.clone(), "a")), "b(d(e)) c(d^)");
+        assert_eq!(told(&why(sample, "e")), "");
+    }
+
+    #[test]
+    fn a_shared_blocker_without_blockers_is_not_marked_as_shown_before() {
+        let sample = Sample::board()
+            .task("a", "Backlog")
+            .blocked_by(&["b", "c"])
+            .task("b", "Backlog")
+            .blocked_by(&["c"])
+            .task("c", "Backlog");
+        assert_eq!(told(&why(sample, "a")), "b(c) c");
+    }
+
+    #[test]
+    fn what_an_ancestor_waits_for_names_the_ancestor() {
+        let sample = Sample::board()
+            .tasks(&[("x", "Backlog"), ("y", "Backlog")])
+            .task("p", "Backlog")
+            .blocked_by(&["x", "y"])
+            .task("a", "Backlog")
+            .parent("p")
+            .blocked_by(&["x"]);
+        let through: Vec<(TaskId, Option<TaskId>)> =
+            why(sample, "a").into_iter().map(|cause| (cause.task, cause.through)).collect();
+        assert_eq!(through, [(id("x"), None), (id("y"), Some(id("p")))]);
+    }
+
+    #[test]
+    fn phases_of_a_group_are_no_cause() {
+        let group = Sample::board().task("p", "Backlog").atomic().children("p", &[("a", "Backlog"), ("b", "Backlog")]);
+        assert_eq!(told(&why(group.blocked_by(&["a"]), "b")), "");
+    }
+
+    #[test]
+    fn a_blocker_that_cannot_complete_by_itself_says_why() {
+        let waits = || Sample::board().task("a", "Backlog").blocked_by(&["b"]);
+        for (sample, reason) in [
+            (waits(), Some("it does not exist")),
+            (waits().broken("b"), Some("its file cannot be read")),
+            (waits().task("b", "Nowhere"), Some("its state \"Nowhere\" is not known")),
+            (waits().task("b", "Human Needed"), Some("it waits for a person")),
+            (waits().task("p", "Canceled").children("p", &[("b", "Backlog")]), Some("its parent p is Canceled")),
+            (waits().task("p", "Backlog").children("p", &[("b", "Backlog")]), None),
+            (waits().task("b", "Backlog").blocked_by(&["b"]), None),
+        ] {
+            let causes = why(sample, "a");
+            assert_eq!(causes[0].dead.as_deref(), reason);
+        }
+    }
+
+    #[test]
+    fn a_ring_is_shown_up_to_where_it_closes() {
+        let ring = Sample::board().task("a", "Backlog").blocked_by(&["b"]).task("b", "Backlog").blocked_by(&["a"]);
+        let causes = why(ring, "a");
+        assert_eq!(told(&causes), "b(a!)");
+        assert_eq!(causes[0].causes[0].dead.as_deref(), Some("it waits for itself"));
+    }
+
+    #[test]
+    fn a_very_long_chain_is_cut() {
+        let name = |number: usize| format!("t{number:03}");
+        let link =
+            |sample: Sample, number: usize| sample.task(&name(number), "Backlog").blocked_by(&[&name(number + 1)]);
+        let sample = (0..100).fold(Sample::board(), link).task(&name(100), "Backlog");
+        let mut depth = 0;
+        let mut causes = why(sample, &name(0));
+        while let Some(cause) = causes.pop() {
+            (depth, causes) = (depth + 1, cause.causes);
+        }
+        assert_eq!(depth, DEEPEST + 1);
+    }
+
+    #[test]
+    fn what_a_task_frees_is_counted_once_through_blockers_and_children() {
+        let board = Sample::board()
+            .tasks(&[("a", "Backlog"), ("e", "Backlog")])
+            .task("b", "Backlog")
+            .blocked_by(&["a"])
+            .task("c", "Backlog")
+            .blocked_by(&["a", "b"])
+            .children("c", &[("d", "Backlog"), ("over", "Done")])
+            .task("f", "Backlog")
+            .blocked_by(&["over"])
+            .build();
+        let frees = |name: &str| board.freed_by(at(&board, name), &rules(), &Links::new(&board));
+        assert_eq!([frees("a"), frees("b"), frees("c"), frees("d")], [3, 2, 1, 0]);
+        let waits = board.causes(at(&board, "d"), &rules());
+        assert_eq!(waits.iter().map(|cause| cause.frees).collect::<Vec<_>>(), [3, 2]);
+    }
+
+    proptest! {
+        #![proptest_config(laws(400))]
+
+        #[test]
+        fn the_causes_of_a_task_are_its_open_blockers(board in any_board()) {
+            for at in 0..board.tasks().len() {
+                let causes: Vec<TaskId> = board.causes(at, &rules()).into_iter().map(|cause| cause.task).collect();
+                prop_assert_eq!(causes, board.open_blockers(at, &rules()));
+            }
+        }
+    }
+}

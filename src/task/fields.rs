@@ -154,4 +154,45 @@ mod tests {
         assert_eq!("P9".parse::<Priority>().unwrap_err().to_string(), r#""P9" is not a priority: use P0, P1, P2, P3"#);
         assert_eq!("xl".parse::<Estimate>().unwrap().points(), 5);
     }
+
+    #[test]
+    fn the_stem_drops_the_program_and_the_number_and_nothing_else() {
+        for (name, stem) in [
+            ("builder@claude-code-7", "builder"),
+            ("anna@mac-2", "anna"),
+            ("builder-", "builder-"),
+            ("builder-2a", "builder-2a"),
+            ("a-b-10", "a-b"),
+        ] {
+            assert_eq!(Worker::new(name).unwrap().stem(), stem);
+        }
+    }
+
+    #[test]
+    fn a_worker_has_a_name_of_one_line() {
+        assert_eq!(Worker::new("  anna ").unwrap().as_str(), "anna");
+        for bad in ["", "   ", "a\nb", "a\tb"] {
+            assert!(Worker::new(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn every_spelling_is_read_in_any_case_and_written_in_one() {
+        for kind in Kind::ALL {
+            assert_eq!(kind.to_string().to_uppercase().parse::<Kind>().as_ref(), Ok(kind));
+        }
+        for estimate in Estimate::ALL {
+            assert_eq!(format!(" {estimate} ").to_lowercase().parse::<Estimate>().as_ref(), Ok(estimate));
+        }
+        assert_eq!(
+            (format!("{:>4}", Priority::P1), format!("{:<3}|", StateName::new("X"))),
+            ("  P1".into(), "X  |".into())
+        );
+    }
+
+    #[test]
+    fn m_and_above_are_oversized_and_sizes_count_from_one() {
+        let sizes: Vec<(u32, bool)> = Estimate::ALL.iter().map(|size| (size.points(), size.is_oversized())).collect();
+        assert_eq!(sizes, [(1, false), (2, false), (3, true), (4, true), (5, true)]);
+    }
 }

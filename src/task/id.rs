@@ -112,4 +112,23 @@ mod tests {
             assert!(tail.len() == 4 && tail.parse::<u64>().is_err() && !tail.contains(['a', 'e', 'i', 'o', 'u', 'l']));
         }
     }
+
+    #[test]
+    fn an_id_that_is_refused_comes_with_the_reason() {
+        for (text, why) in [
+            ("", "it is empty"),
+            ("-x", "it starts with a dot or a dash"),
+            (".x", "it starts with a dot or a dash"),
+            ("a b", "only letters, digits, `-`, `_` and `.` may be in it"),
+        ] {
+            assert_eq!(text.parse::<TaskId>().unwrap_err().to_string(), format!("{text:?} cannot be a task id: {why}"));
+        }
+        assert!(TaskId::new("x".repeat(64)).is_ok());
+        assert!(serde_json::from_str::<TaskId>("\"../x\"").is_err(), "a file cannot smuggle a path in");
+    }
+
+    #[test]
+    fn ids_stop_growing_at_twelve_characters() {
+        assert_eq!((id_length(8_101), id_length(usize::MAX)), (5, 12));
+    }
 }

@@ -165,4 +165,43 @@ mod tests {
         let emptied = Task::new(TaskId::new("t-a").unwrap(), "", StateName::new(""));
         assert_eq!(task, emptied);
     }
+
+    #[test]
+    fn what_cannot_be_read_counts_as_absent() {
+        let mut task = Task::new(TaskId::new("t-a").unwrap(), "A", StateName::new("Backlog"));
+        let untouched = task.clone();
+        for (key, value) in [
+            ("kind", Value::text("story")),
+            ("priority", Value::text("urgent")),
+            ("estimate", Value::Integer(3)),
+            ("owner", Value::text(" ")),
+            ("parent", Value::text("../x")),
+            ("atomic", Value::text("true")),
+            ("colour", Value::text("red")),
+            ("result", Value::text("of no step")),
+        ] {
+            task.put(&Key::new(key), Some(&value));
+            assert_eq!(task, untouched, "{key}");
+        }
+        task.put(&Key::new("blocked_by"), Some(&Value::texts(["t-b", "../x"])));
+        assert_eq!(task.blocked_by, [TaskId::new("t-b").unwrap()]);
+    }
+
+    #[test]
+    fn a_list_of_one_may_be_written_as_the_one() {
+        let mut task = Task::new(TaskId::new("t-a").unwrap(), "A", StateName::new("Backlog"));
+        task.put(&Key::new("labels"), Some(&Value::text("bug")));
+        assert_eq!(task.labels, ["bug"]);
+    }
+
+    #[test]
+    fn only_a_step_has_a_result() {
+        let (team, result) = (TaskId::new("t-a").unwrap(), Key::new("result"));
+        let mut task = Task::new(team.clone(), "A", StateName::new("Pending"));
+        assert_eq!(task.value(&result), None);
+        let (command, active_form) = ("plan".to_owned(), "Planning".to_owned());
+        task.step = Some(Box::new(Step { of: vec![team.clone()], team, command, active_form, round: 0, result: None }));
+        task.put(&result, Some(&Value::text("plan.md")));
+        assert_eq!(task.value(&result), Some(Value::text("plan.md")));
+    }
 }

@@ -62,4 +62,16 @@ mod tests {
         assert_eq!((problem.line, problem.column), (2, 8));
         assert_eq!(Problem::at("x.toml", "é", 1, "no").column, 1);
     }
+
+    #[test]
+    fn a_problem_names_its_place_where_it_has_one() {
+        let at = |offset| Problem::at("x.toml", "a\nbc", offset, "no").to_string();
+        assert_eq!(
+            [at(0), at(1), at(2), at(4)],
+            ["x.toml:1:1: no", "x.toml:1:2: no", "x.toml:2:1: no", "x.toml:2:3: no"]
+        );
+        assert_eq!(at(99), at(4), "past the end is at the end");
+        let whole = Problem::whole("x.toml", "no").hint("write one");
+        assert_eq!((whole.to_string(), whole.hint.as_deref()), ("x.toml: no".into(), Some("write one")));
+    }
 }

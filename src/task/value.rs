@@ -100,4 +100,28 @@ mod tests {
             assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), value, "{json}");
         }
     }
+
+    #[test]
+    fn a_value_is_said_in_one_line() {
+        let table = BTreeMap::from([("a".to_owned(), Value::Integer(1)), ("b".to_owned(), Value::texts(["x", "y"]))]);
+        for (value, text) in [
+            (Value::text("P1"), "P1"),
+            (Value::Bool(true), "true"),
+            (Value::Float(1.5), "1.5"),
+            (Value::time(Timestamp::UNIX_EPOCH), "1970-01-01T00:00:00Z"),
+            (Value::texts(["x", "y", "z"]), "x, y, z"),
+            (Value::Table(table), "a = 1, b = x, y"),
+        ] {
+            assert_eq!(value.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn dots_split_a_key_into_parts() {
+        let key = Key::new("artifacts.plan");
+        assert_eq!(
+            (key.parts().collect::<Vec<_>>(), key.to_string()),
+            (vec!["artifacts", "plan"], "artifacts.plan".into())
+        );
+    }
 }

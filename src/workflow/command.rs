@@ -208,4 +208,116 @@ mod tests {
             assert_eq!(plain_command(typed), ours, "{typed}");
         }
     }
+
+    /// Every move of the built-in commands that is not to a person, in the review mode `skip`.
+    const MOVES: [(&str, &str, &[&str]); 11] = [
+        ("triage", "Backlog", &["Backlog", "Research Needed", "Ready for Plan", "Done", "Canceled"]),
+        ("split", "Backlog", &["Backlog"]),
+        ("split", "Research Needed", &["Backlog"]),
+        ("research", "Research Needed", &["Research in Progress"]),
+        ("research", "Research in Progress", &["Research in Progress", "Ready for Plan"]),
+        ("plan", "Ready for Plan", &["Plan in Progress"]),
+        ("plan", "Plan in Progress", &["Plan in Progress", "Plan in Review"]),
+        ("review", "Plan in Review", &["Ready for Plan", "In Progress"]),
+        ("implement", "In Progress", &["In Progress", "In Review"]),
+        ("pr", "In Review", &["In Review"]),
+        ("merge", "In Review", &["In Progress", "Done"]),
+    ];
+
+    #[test]
+    fn a_command_leads_into_its_lock_and_from_there_to_its_ends_and_nowhere_else() {
+        let flow = Workflow::builtin();
+        for mode in ReviewMode::ALL {
+            for (command, from, to) in flow.commands().iter().flat_map(|command| {
+                let states = || flow.states().iter().map(|state| &state.name);
+                states().flat_map(move |from| states().map(move |to| (command, from, to)))
+            }) {
+                let listed = MOVES.iter().filter(|(name, at, _)| command.name == *name && from.as_str() == *at);
+                let mut ends: Vec<&str> = listed.flat_map(|(_, _, ends)| ends.iter().copied()).collect();
+                // Only where plans are not reviewed is one implemented as it was handed in.
+                if command.name == "implement" && from.as_str() == "Plan in Review" && mode == ReviewMode::Skip {
+                    ends.push("In Progress");
+                }
+                let escalates = !ends.is_empty() && to.as_str() == "Human Needed";
+                let wanted = ends.contains(&to.as_str()) || escalates;
+                assert_eq!(command.leads(from, to, mode, &flow), wanted, "{} {from} → {to} in {mode:?}", command.name);
+            }
+        }
+    }
+
+    #[test]
+    fn an_intent_means_what_the_command_allows() {
+        let flow = Workflow::builtin();
+        let means = |command: &str, intent| {
+            let found = flow.command(command).unwrap().intend(intent, &flow);
+            found.map(StateName::into_string).unwrap_or_default()
+        };
+        for (command, lock, complete, close, cancel) in [
+            ("triage", "", "", "Done", "Canceled"),
+            ("split", "", "Backlog", "", ""),
+            ("research", "Research in Progress", "Ready for Plan", "", ""),
+            ("plan", "Plan in Progress", "Plan in Review", "", ""),
+            ("review", "", "In Progress", "", ""),
+            ("implement", "In Progress", "In Review", "", ""),
+            ("merge", "", "Done", "Done", ""),
+        ] {
+            let row = [Intent::Lock, Intent::Complete, Intent::Close, Intent::Cancel].map(|i| means(command, i));
+            assert_eq!(row, [lock, complete, close, cancel], "{command}");
+            assert_eq!(means(command, Intent::Escalate), "Human Needed");
+        }
+    }
+
+    #[test]
+    fn a_command_lists_its_own_intents_and_every_end_once() {
+        let flow = Workflow::builtin();
+        let command = |name: &str| flow.command(name).unwrap();
+        let ends = |name: &str| command(name).may_end_in(&flow).into_iter().map(StateName::into_string);
+        assert_eq!(command("triage").intents(&flow), ["__ESCALATE__", "__CLOSE__", "__CANCEL__"]);
+        assert_eq!(command("research").intents(&flow), ["__LOCK__", "__COMPLETE__", "__ESCALATE__"]);
+        assert_eq!(ends("merge").collect::<Vec<_>>(), ["Done", "In Progress", "Human Needed"]);
+        assert_eq!(ends("research").collect::<Vec<_>>(), ["Ready for Plan", "Human Needed"]);
+    }
+
+    #[test]
+    fn work_is_taken_up_from_a_start_of_this_mode_or_from_a_lock_that_stays() {
+        let flow = Workflow::builtin();
+        for (command, state, mode, taken) in [
+            ("research", "Research Needed", ReviewMode::Auto, true),
+            ("research", "Backlog", ReviewMode::Auto, false),
+            // This lock returns to its start, and is taken up there.
+            ("research", "Research in Progress", ReviewMode::Auto, false),
+            ("implement", "Plan in Review", ReviewMode::Skip, true),
+            ("implement", "Plan in Review", ReviewMode::Auto, false),
+            // This one stays where it is.
+            ("implement", "In Progress", ReviewMode::Auto, true),
+            ("merge", "In Progress", ReviewMode::Skip, false),
+        ] {
+            let state = flow.state(crate::task::Kind::Issue, &StateName::new(state)).unwrap();
+            assert_eq!(flow.command(command).unwrap().takes(state, mode), taken, "{command} {} {mode:?}", state.name);
+        }
+    }
+
+    #[test]
+    fn the_validator_replaces_the_builder_only_where_review_is_interactive() {
+        let flow = Workflow::builtin();
+        let is_for = |name: &str, role: &str, mode| flow.command(name).unwrap().is_for(role, mode);
+        for mode in ReviewMode::ALL {
+            let interactive = mode == ReviewMode::Interactive;
+            assert_eq!(is_for("review", "validator", mode), interactive, "{mode:?}");
+            assert_eq!(is_for("review", "builder", mode), !interactive, "{mode:?}");
+            assert!(is_for("plan", "builder", mode) && !is_for("plan", "validator", mode), "{mode:?}");
+        }
+    }
+
+    #[test]
+    fn modes_and_intents_are_read_as_they_are_written() {
+        let modes: Vec<ReviewMode> = ["skip", "auto", "interactive"].map(|text| text.parse().unwrap()).to_vec();
+        assert_eq!(modes, ReviewMode::ALL);
+        let error = "always".parse::<ReviewMode>().unwrap_err();
+        assert_eq!(error.to_string(), r#""always" is not a review mode: use skip, auto, interactive"#);
+        for (intent, name) in Intent::ALL {
+            assert_eq!((intent.as_str(), Intent::parse(&name.to_lowercase())), (name, Some(intent)));
+        }
+        assert_eq!((Intent::parse(" __LOCK__ "), Intent::parse("lock")), (Some(Intent::Lock), None));
+    }
 }

@@ -262,4 +262,79 @@ mod tests {
         assert!(error(&PLAIN.replace("terminal = true", "terminal = true\nleave = [\"Nowhere\"]")).contains("Nowhere"));
         assert!(error(&PLAIN.replace("format = 1", "format = 2")).contains("format 2"));
     }
+
+    #[test]
+    fn a_state_that_is_named_anywhere_must_exist() {
+        let command = |key: &str| format!("{PLAIN}[[command]]\nname = \"do\"\n{key}\n");
+        let state = |key: &str| format!("{PLAIN}{key}\n");
+        for text in [
+            command("from = [\"Nowhere\"]"),
+            command("lock = \"Nowhere\""),
+            command("complete = \"Nowhere\""),
+            command("ends = [\"Nowhere\"]"),
+            command("small_ends = [\"Nowhere\"]"),
+            command("iterate = \"Nowhere\""),
+            command("back = \"Nowhere\""),
+            state("release = \"Nowhere\""),
+            state("claim = \"Nowhere\""),
+            state("[[role]]\nname = \"cook\"\nhands_off = \"Nowhere\""),
+            state("[targets]\nclose = \"Nowhere\""),
+            state("[targets]\ncancel = \"Nowhere\""),
+            state("[targets]\nescalate = \"Nowhere\""),
+        ] {
+            let error = Workflow::parse(&text).unwrap_err().to_string();
+            assert_eq!(error, r#""Nowhere" is named, and is not one of the states"#, "{text}");
+            assert!(Workflow::parse(&text.replace("Nowhere", "Done")).is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_role_that_a_command_names_must_exist() {
+        for key in ["roles = [\"cook\"]", "interactive = \"cook\""] {
+            let text = format!("{PLAIN}[[command]]\nname = \"fry\"\n{key}\n");
+            let error = Workflow::parse(&text).unwrap_err().to_string();
+            assert_eq!(error, r#"command "fry" is for "cook", which is not one of the roles"#, "{key}");
+            let role = "[[role]]\nname = \"cook\"\n";
+            assert_eq!(Workflow::parse(&format!("{text}{role}")).unwrap().roles()[0].limit, 1, "one unless it says so");
+        }
+    }
+
+    #[test]
+    fn a_review_mode_that_does_not_exist_is_refused() {
+        for key in ["modes", "yields_in"] {
+            let text = format!("{PLAIN}[[command]]\nname = \"do\"\n{key} = [\"always\"]\n");
+            let error = Workflow::parse(&text).unwrap_err().to_string();
+            assert_eq!(error, r#""always" is not a review mode: use skip, auto, interactive"#);
+        }
+    }
+
+    #[test]
+    fn a_syntax_error_says_where_it_is() {
+        let text = PLAIN.replace("terminal = true", "terminal = maybe");
+        let Err(WorkflowError::Syntax { offset, .. }) = Workflow::parse(&text) else { panic!() };
+        assert_eq!(offset, text.find("maybe").unwrap());
+    }
+
+    #[test]
+    fn a_command_keeps_what_its_row_says_and_is_plain_where_it_says_nothing() {
+        let row = "[[command]]\nname = \"do\"\nmodes = [\"auto\"]\nfrom = [\"Todo\"]\nends = [\"Done\"]\nneeds = [\"plan\"]\n\
+                   yields = [\"pr\"]\nyields_in = [\"skip\"]\nstay = \"seen\"\nworktree = true\nblocked = true\n\
+                   sizes = \"any\"\ngroup = true\n[[command]]\nname = \"plain\"\n";
+        let flow = Workflow::parse(&format!("{PLAIN}{row}")).unwrap();
+        let [full, plain] = flow.commands() else { panic!() };
+        assert_eq!((&full.modes[..], &full.yields_in[..]), (&[ReviewMode::Auto][..], &[ReviewMode::Skip][..]));
+        assert_eq!((&full.needs, &full.yields), (&vec!["plan".to_owned()], &vec!["pr".to_owned()]));
+        assert_eq!((full.stay.as_deref(), full.sizes), (Some("seen"), Sizes::Any));
+        assert!(full.worktree && full.on_blocked && full.group);
+        assert_eq!((&plain.modes[..], &plain.yields_in[..]), (&ReviewMode::ALL[..], &ReviewMode::ALL[..]));
+        assert_eq!((plain.sizes, plain.from.len(), plain.ends.len()), (Sizes::Small, 0, 0));
+        assert!(!plain.worktree && !plain.on_blocked && !plain.group);
+    }
+
+    #[test]
+    fn a_board_may_have_steps_of_its_own() {
+        let steps = "[[step]]\nname = \"Open\"\n[[step]]\nname = \"Shut\"\nterminal = true\n";
+        let flow = Workflow::parse(&format!("{PLAIN}{steps}")).unwrap();
+        assert_eq!(flow.steps.iter().map(|state| state.name.as_str()).collect::<Vec<_>>(), ["Open", "Shut"]);
+    }
 }

@@ -224,4 +224,103 @@ mod tests {
         assert!(flow.is_terminal(Kind::Step, &StateName::new("Completed")));
         assert!(flow.find_state(Kind::Issue, "Pending").is_err());
     }
+
+    #[test]
+    fn a_suggestion_is_made_only_for_a_near_spelling() {
+        let flow = Workflow::builtin();
+        let meant = |typed: &str| match flow.find_state(Kind::Issue, typed) {
+            Err(WorkflowError::NoSuchState { meant, .. }) => meant,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(meant("Cancelled").as_deref(), Some("Canceled"));
+        assert_eq!(meant("in_revue").as_deref(), Some("In Review"));
+        assert_eq!(meant("zzz"), None);
+        assert_eq!(meant("research").as_deref(), Some("Research Needed, Research in Progress"));
+    }
+
+    #[test]
+    fn states_stand_in_the_order_of_their_table_and_unknown_ones_last() {
+        let flow = Workflow::builtin();
+        for kind in [Kind::Issue, Kind::Epic, Kind::Step] {
+            for (place, state) in flow.states_of(kind).iter().enumerate() {
+                assert_eq!(flow.position(kind, &state.name), place);
+                assert_eq!(flow.state(kind, &state.name), Some(state));
+                assert_eq!(flow.is_terminal(kind, &state.name), state.terminal);
+            }
+            let nowhere = StateName::new("Nowhere");
+            assert_eq!(flow.position(kind, &nowhere), flow.states_of(kind).len());
+            assert!(flow.state(kind, &nowhere).is_none() && !flow.is_terminal(kind, &nowhere));
+        }
+        assert_eq!(flow.initial(Kind::Epic).as_str(), "Backlog");
+    }
+
+    #[test]
+    fn a_command_is_found_by_its_name_or_a_skills_name_for_it() {
+        let flow = Workflow::builtin();
+        let found = |typed: &str| flow.find_command(typed).map(|command| command.name.as_str());
+        for (typed, name) in [("plan", "plan"), (" PLAN ", "plan"), ("ralph-impl", "implement"), ("pr", "pr")] {
+            assert_eq!(found(typed), Ok(name));
+        }
+        assert!(flow.command("ralph-impl").is_err(), "only the plain name is the workflow's");
+        let error = found("ralph_fry").unwrap_err().to_string();
+        assert!(error.starts_with(r#""ralph_fry" is not a command: use triage, split,"#), "{error}");
+    }
+
+    #[test]
+    fn roles_run_their_own_commands_and_take_work_where_those_start() {
+        let flow = Workflow::builtin();
+        let commands = |role: &str, mode| -> Vec<&str> {
+            flow.commands_of(role, mode).map(|command| command.name.as_str()).collect()
+        };
+        assert_eq!(commands("analyst", ReviewMode::Skip), ["triage", "split", "research"]);
+        assert_eq!(commands("builder", ReviewMode::Skip), ["plan", "review", "implement"]);
+        assert_eq!(commands("builder", ReviewMode::Interactive), ["plan", "implement"]);
+        assert_eq!(commands("validator", ReviewMode::Interactive), ["review"]);
+        assert_eq!(commands("cook", ReviewMode::Skip), [""; 0]);
+        let taken = |role: &str| -> Vec<&str> {
+            let states = flow.states().iter().filter(|state| flow.takes(role, state, ReviewMode::Skip));
+            states.map(|state| state.name.as_str()).collect()
+        };
+        assert_eq!(taken("analyst"), ["Backlog", "Research Needed"]);
+        assert_eq!(taken("builder"), ["Ready for Plan", "Plan in Review", "In Progress"]);
+        assert_eq!(taken("integrator"), ["In Review"]);
+    }
+
+    #[test]
+    fn intake_is_where_a_command_starts_or_without_commands_any_state_that_is_neither_locked_nor_terminal() {
+        let intake = |flow: &Workflow| -> Vec<String> {
+            let states = flow.states().iter().filter(|state| flow.is_intake(state, ReviewMode::Skip));
+            states.map(|state| state.name.to_string()).collect()
+        };
+        assert_eq!(
+            intake(&Workflow::builtin()),
+            ["Backlog", "Research Needed", "Ready for Plan", "Plan in Review", "In Progress", "In Review"]
+        );
+        let plain = "format = 1\nname = \"plain\"\ninitial = \"Todo\"\n[[state]]\nname = \"Todo\"\n\
+                     [[state]]\nname = \"Doing\"\nlock = true\n[[state]]\nname = \"Done\"\nterminal = true\n";
+        assert_eq!(intake(&Workflow::parse(plain).unwrap()), ["Todo"]);
+    }
+
+    #[test]
+    fn a_workers_name_says_its_role_in_any_case_and_a_persons_says_none() {
+        let flow = Workflow::builtin();
+        let role = |name: &str| flow.role_of(&Worker::new(name).unwrap()).map(|role| role.name.as_str());
+        for (name, expected) in [
+            ("builder", Some("builder")),
+            ("Builder-12", Some("builder")),
+            ("analyst@claude-code-7", Some("analyst")),
+            ("anna", None),
+            ("builders", None),
+            ("builder-x", None),
+        ] {
+            assert_eq!(role(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn closing_canceling_and_escalating_lead_where_the_workflow_says() {
+        let flow = Workflow::builtin();
+        let targets = [flow.closing(), flow.canceling(), flow.escalation()];
+        assert_eq!(targets.map(|state| state.unwrap().as_str()), ["Done", "Canceled", "Human Needed"]);
+    }
 }

@@ -1,13 +1,18 @@
 //! `next`: the best task for a role, claimed in the same breath if asked.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::PathBuf;
+
 use jiff::SignedDuration;
 use serde::Serialize;
 
 use super::claim::{Lease, grant};
 use super::reap::{Orphans, Reaped, reap_from};
 use super::remote_claims::{Reach, drafted, publish};
+use super::wait::{until, until_in_line};
 use super::{Claimed, Code, Failure, FailureKind, Hint, Stop, Workspace};
 use crate::board::{Board, Choice, Request, left_by};
+use crate::fs;
 use crate::task::{StateName, TaskId};
 
 /// What `next` is asked for.
@@ -142,10 +147,23 @@ fn nothing(ws: &Workspace, board: &Board, role: Option<&str>) -> Failure {
 
 /// Waits until there is work, or a place for this worker, by watching the board; gives up after `limit`, or when told to.
 pub fn next_or_wait(ws: &Workspace, asked: &NextAsk, limit: SignedDuration, stop: &Stop) -> Result<Chosen, Failure> {
-    super::wait::until(ws, limit, stop, || match next(ws, asked) {
+    let ask = || match next(ws, asked) {
         Err(failure) if matches!(failure.code, Code::NothingReady | Code::RoleFull | Code::Raced | Code::Busy) => {
             Err(Some(failure))
         }
         other => Ok(other),
-    })?
+    };
+    match asked.claim {
+        true => until_in_line(ws, &line(ws, role(ws, asked)?.as_deref())?, limit, stop, ask)?,
+        false => until(ws, limit, stop, ask)?,
+    }
+}
+
+/// The lock file of the line in which those wait who would get the same task: one for each role and set of rules.
+fn line(ws: &Workspace, role: Option<&str>) -> Result<PathBuf, Failure> {
+    let mut hasher = DefaultHasher::new();
+    format!("{role:?} {:?}", ws.rules()).hash(&mut hasher);
+    let folder = ws.store.local().join("waiting");
+    fs::make_dir(&folder)?;
+    Ok(folder.join(format!("{:016x}", hasher.finish())))
 }

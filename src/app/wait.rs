@@ -1,5 +1,6 @@
 //! `wait`: until a task is in a state, ready or free; by watching, not by asking again and again.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use jiff::SignedDuration;
@@ -8,6 +9,7 @@ use serde::Serialize;
 use super::{Code, Failure, FailureKind, Stop, Workspace};
 use crate::board::{Board, Standings};
 use crate::fs;
+use crate::store::BoardLock;
 use crate::task::{StateName, TaskId};
 use crate::watch::{Changes, Dirt};
 
@@ -67,15 +69,73 @@ pub fn wait(ws: &Workspace, id: &TaskId, wanted: &WaitFor, limit: SignedDuration
 /// How soon a wait that is given up ends.
 const HEED: Duration = Duration::from_millis(200);
 
+/// How often a waiter checks whether it has become the first in line.
+const MOVE_UP: Duration = Duration::from_millis(50);
+
+/// How often a waiter that is not the first in line asks for itself. The first may be suspended, and what a worker already
+/// holds is work for that worker only.
+const OWN_LOOK: Duration = Duration::from_secs(2);
+
+/// Like `until`, for many processes that wait for the same thing and of which one gets it. Only the first in line watches the
+/// board, so that a change wakes one process instead of all of them. Whoever gets something leaves, and the next one asks at
+/// once. `line` is a lock file: the kernel releases it when its holder dies.
+pub(super) fn until_in_line<T>(
+    ws: &Workspace,
+    line: &Path,
+    limit: SignedDuration,
+    stop: &Stop,
+    mut ask: impl FnMut() -> Result<T, Option<Failure>>,
+) -> Result<T, Failure> {
+    let end = end_of(limit);
+    let mut asked: Option<Instant> = None;
+    loop {
+        if let Some(_first) = BoardLock::try_take(line)? {
+            return until_end(ws, end, stop, ask);
+        }
+        if stop.soon() {
+            return Err(stopped());
+        }
+        let late = Instant::now() >= end;
+        if late || asked.is_none_or(|at| at.elapsed() >= OWN_LOOK) {
+            match ask() {
+                Ok(answer) => return Ok(answer),
+                Err(last) if late => return Err(last.unwrap_or_else(timed_out)),
+                Err(_) => asked = Some(Instant::now()),
+            }
+        }
+        std::thread::sleep(MOVE_UP.min(end.saturating_duration_since(Instant::now())));
+    }
+}
+
 /// Asks once, then each time something changes or a lease runs out. `Err` from `ask` means not yet, with what to say if it
 /// stays so. Whoever has given up asks for nothing more.
 pub(super) fn until<T>(
     ws: &Workspace,
     limit: SignedDuration,
     stop: &Stop,
+    ask: impl FnMut() -> Result<T, Option<Failure>>,
+) -> Result<T, Failure> {
+    until_end(ws, end_of(limit), stop, ask)
+}
+
+fn end_of(limit: SignedDuration) -> Instant {
+    Instant::now() + Duration::from_secs(limit.as_secs().unsigned_abs())
+}
+
+fn stopped() -> Failure {
+    Failure::new(FailureKind::Raced, Code::Stopped, "nobody waits for it any more")
+}
+
+fn timed_out() -> Failure {
+    Failure::new(FailureKind::Nothing, Code::Timeout, "timed out")
+}
+
+fn until_end<T>(
+    ws: &Workspace,
+    end: Instant,
+    stop: &Stop,
     mut ask: impl FnMut() -> Result<T, Option<Failure>>,
 ) -> Result<T, Failure> {
-    let end = Instant::now() + Duration::from_secs(limit.as_secs().unsigned_abs());
     fs::make_dir(&ws.store.claims_dir())?;
     fs::make_dir(&ws.store.tasks_dir())?;
     // Watched before the first question, so that nothing falls between.
@@ -86,7 +146,7 @@ pub(super) fn until<T>(
             ws.look_for_claims();
         }
         if stop.soon() {
-            return Err(Failure::new(FailureKind::Raced, Code::Stopped, "nobody waits for it any more"));
+            return Err(stopped());
         }
         let last = match ask() {
             Ok(answer) => return Ok(answer),
@@ -94,17 +154,13 @@ pub(super) fn until<T>(
         };
         let left = end.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            let late = || Failure::new(FailureKind::Nothing, Code::Timeout, "it did not come about in time");
-            return Err(last.unwrap_or_else(late));
+            return Err(last.unwrap_or_else(timed_out));
         }
         // No file tells of what happens on a remote.
         let remote = if ws.claims_remote().is_some() { ASK_REMOTE } else { Duration::MAX };
         let due = Instant::now() + left.min(next_expiry(ws)?).min(remote);
-        while !stop.soon() && changes.wait(HEED.min(due.saturating_duration_since(Instant::now()))) == Dirt::Nothing {
-            if Instant::now() >= due {
-                break;
-            }
-        }
+        let left = || due.saturating_duration_since(Instant::now());
+        while !stop.soon() && changes.wait_briefly(HEED.min(left())) == Dirt::Nothing && !left().is_zero() {}
     }
 }
 

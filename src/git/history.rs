@@ -1,6 +1,7 @@
 //! What the repository held at another point: the files under a folder, as some revision has them.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use gix::bstr::ByteSlice as _;
 use gix::objs::FindExt as _;
@@ -76,13 +77,8 @@ impl Repository {
 
     /// Changes whenever git has put files into the main worktree: a checkout, a merge, a stash.
     pub fn hand(&self) -> GitHand {
-        use std::os::unix::fs::MetadataExt as _;
         let Ok(main) = self.main() else { return GitHand::default() };
-        let index = std::fs::metadata(main.index_path()).ok();
-        GitHand {
-            head: main.head_id().ok().map(|id| id.to_string()),
-            index: index.map(|meta| (meta.ino(), meta.mtime(), meta.mtime_nsec())),
-        }
+        GitHand { head: main.head_id().ok().map(|id| id.to_string()), index: stamp(&main.index_path()) }
     }
 
     /// The objects of the files in a folder that git has put there last, by name.
@@ -98,6 +94,13 @@ impl Repository {
     /// Whether git is just putting files into the main worktree.
     pub fn is_at_work(&self) -> bool {
         self.main().is_ok_and(|main| main.index_path().with_extension("lock").exists())
+    }
+
+    /// Whether git has neither written its index since then nor is about to. Git locks its index before it writes files.
+    pub fn is_untouched_since(&self, hand: &GitHand) -> bool {
+        self.main().ok().is_none_or(|main| {
+            !main.index_path().with_extension("lock").exists() && stamp(&main.index_path()) == hand.index
+        })
     }
 
     /// The object that a text would be.
@@ -133,4 +136,9 @@ impl Repository {
         }
         Ok(())
     }
+}
+
+fn stamp(index: &Path) -> Option<(u64, i64, i64)> {
+    use std::os::unix::fs::MetadataExt as _;
+    std::fs::metadata(index).ok().map(|meta| (meta.ino(), meta.mtime(), meta.mtime_nsec()))
 }

@@ -48,6 +48,24 @@ pub struct Delta {
     pub unread: BTreeSet<TaskId>,
 }
 
+impl Delta {
+    /// Both as one: from what was there before the first to what is there after the second.
+    #[must_use]
+    pub fn and_then(mut self, later: Self) -> Self {
+        for file in later.files {
+            match self.files.iter_mut().find(|known| known.id == file.id) {
+                Some(known) => known.new = file.new,
+                None => self.files.push(file),
+            }
+        }
+        self.lines.extend(later.lines);
+        self.rewritten |= later.rewritten;
+        self.unsettled = later.unsettled;
+        self.unread.extend(later.unread);
+        self
+    }
+}
+
 impl Mirror {
     pub fn new(store: &Store) -> Result<Self, StoreError> {
         let mut mirror = Self::default();

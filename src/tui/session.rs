@@ -6,14 +6,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
-use ratatui::crossterm::event;
 use rustix::process::{Signal, kill_current_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::desk::{self, Desk};
 use super::editing::Work;
 use super::model::{Answer, Model, Verb, Wish};
-use super::terminal::{Screen, broken, is_there};
+use super::terminal::{Screen, broken, is_there, next_event};
 use super::view::{self, Theme};
 use super::{Wanted, feed, update};
 use crate::app::{self, Code, Failure, Options, Workspace};
@@ -104,8 +103,10 @@ impl Session {
         if !is_there(if waits { SHORT } else { BEAT }) {
             self.quit = true;
         }
-        while !self.quit && event::poll(Duration::ZERO).map_err(broken)? {
-            let wishes = update::event(&mut self.model, event::read().map_err(broken)?, Instant::now());
+        while !self.quit
+            && let Some(event) = next_event()?
+        {
+            let wishes = update::event(&mut self.model, event, Instant::now());
             self.carry_out(wishes)?;
             heard = true;
         }

@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::event::{self, Event};
 use ratatui::crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use signal_hook::consts::SIGHUP;
 
 use crate::app::{Code, Failure, Hint};
 
@@ -17,6 +19,8 @@ const ENTER: &[u8] = b"\x1b[?1049h\x1b[?1000h\x1b[?1002h\x1b[?1006h\x1b[?2004h\x
 const LEAVE: &[u8] = b"\x1b[?2004l\x1b[?1006l\x1b[?1002l\x1b[?1000l\x1b[?25h\x1b[0m\x1b[?1049l";
 
 static TAKEN: AtomicBool = AtomicBool::new(false);
+/// Crossterm is being asked for what the person has pressed.
+static READING: AtomicBool = AtomicBool::new(false);
 
 pub struct Screen(pub Terminal<CrosstermBackend<Stdout>>);
 
@@ -29,6 +33,7 @@ impl Screen {
                 .hint(Hint::run("board --json", "for programs")));
         }
         restore_on_panic();
+        end_with_terminal();
         enter().map_err(broken)?;
         let terminal = Terminal::new(CrosstermBackend::new(stdout())).map_err(broken);
         terminal.map(Self).inspect_err(|_| leave())
@@ -58,6 +63,34 @@ pub fn is_there(limit: Duration) -> bool {
     // A signal ends the wait; whoever waits looks at signals, too.
     let _ = poll(&mut watched, Timespec::try_from(limit).ok().as_ref());
     !watched[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
+}
+
+/// What the person has pressed, if they have.
+pub fn next_event() -> Result<Option<Event>, Failure> {
+    READING.store(true, Ordering::SeqCst);
+    let there = event::poll(Duration::ZERO).and_then(|there| if there { event::read().map(Some) } else { Ok(None) });
+    READING.store(false, Ordering::SeqCst);
+    there.map_err(broken)
+}
+
+/// A terminal that goes while crossterm reads from it would keep the process, and a processor, for ever.
+fn end_with_terminal() {
+    static ONCE: Once = Once::new();
+    let guard = || {
+        let stuck = || READING.load(Ordering::SeqCst) && !is_there(Duration::ZERO);
+        loop {
+            std::thread::sleep(Duration::from_secs(1));
+            if stuck()
+                && (0..20).all(|_| {
+                    std::thread::sleep(Duration::from_millis(50));
+                    stuck()
+                })
+            {
+                let _ = signal_hook::low_level::emulate_default_handler(SIGHUP);
+            }
+        }
+    };
+    ONCE.call_once(|| drop(std::thread::spawn(guard)));
 }
 
 impl Drop for Screen {

@@ -74,6 +74,8 @@ enum Signal {
 /// Bursts are one change, unless they do not end: an editor makes five events of a save, a merge ten thousand.
 const QUIET: Duration = Duration::from_millis(40);
 const LONGEST: Duration = Duration::from_millis(120);
+/// For those who take the board's lock before they read: it already keeps them from half of a verb.
+const BRIEF: Duration = Duration::from_millis(5);
 const POLL: Duration = Duration::from_millis(500);
 
 impl Changes {
@@ -151,12 +153,21 @@ impl Changes {
 
     /// Returns when something has changed and it is quiet again, or after `limit`.
     pub fn wait(&mut self, limit: Duration) -> Dirt {
+        self.gather(limit, QUIET, LONGEST)
+    }
+
+    /// Like `wait`, but returns soon after the first change, also while more changes come in.
+    pub fn wait_briefly(&mut self, limit: Duration) -> Dirt {
+        self.gather(limit, BRIEF, BRIEF * 2)
+    }
+
+    fn gather(&mut self, limit: Duration, quiet: Duration, longest: Duration) -> Dirt {
         let mut dirt = Gathered::default();
         let Ok(first) = self.signals.recv_timeout(limit) else { return Dirt::Nothing };
         let start = Instant::now();
         dirt.add(first);
-        while start.elapsed() < LONGEST {
-            let Ok(signal) = self.signals.recv_timeout(QUIET) else { break };
+        while start.elapsed() < longest {
+            let Ok(signal) = self.signals.recv_timeout(quiet) else { break };
             dirt.add(signal);
         }
         // A queue that grows faster than it is read must not keep us from ever reading the files.

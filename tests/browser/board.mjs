@@ -48,6 +48,9 @@ run(async (keep) => {
   await until(() => page.evaluate(() => !document.querySelector('dialog')), 'the task stays open');
   await until(() => !page.url().includes('/task/'), 'the address still names the task');
 
+  // The card is where it will be: one that is drawn anew is not where it was aimed at.
+  await until(async () => (await card(page, id).textContent()).includes('Renamed here'), 'the card is as it was');
+
   const state = json('task', 'show', id).state;
   const targets = await (await fetch(`${server.base}/api/task/${id}/targets`)).json();
   const legal = targets.find((target) => target.allowed).state;

@@ -65,8 +65,7 @@ async function lines(page, id) {
     await until(async () => await input.getAttribute('data-tried'), `the ${key} is not refused`);
     check(shown(id)[key] === value, `the ${key} of somebody else is gone`);
     await input.press('Escape');
-    await page.click('.meanwhile button');
-    check(await input.inputValue() === value, `the new ${key} is not shown`);
+    await until(async () => await input.inputValue() === value, `the new ${key} is not shown`);
   }
   await close(page);
 }
@@ -157,6 +156,21 @@ async function news(page, id) {
   await close(page);
 }
 
+/** A change that comes while a button is down does not take the button from under the pointer. */
+async function pressed(page, id) {
+  await openTask(page, id);
+  const letGo = await hold(page, `**/api/task/${id}`);
+  ralph('task', 'set', id, 'labels+=fresh');
+  const box = await page.locator('.description button').boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await page.mouse.down();
+  await letGo();
+  await page.mouse.up();
+  await page.waitForSelector('.description textarea');
+  await until(async () => (await page.locator('input[data-key="labels"]').inputValue()).includes('fresh'), 'the change is not shown after the release');
+  await close(page);
+}
+
 run(async (keep) => {
   const server = keep(await serve());
   const context = await keep(await browser()).newContext({ viewport: { width: 1500, height: 900 } });
@@ -170,4 +184,5 @@ run(async (keep) => {
   await newTask(page);
   await notes(page, 't-b004');
   await news(page, 't-b007');
+  await pressed(page, 't-b008');
 });

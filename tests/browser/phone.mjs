@@ -21,11 +21,19 @@ run(async (keep) => {
   await finger('touchStart', x, y);
   await page.waitForSelector('.ghost');
   await page.waitForSelector('.column.takes');
-  // To the side, and held there without moving until the column has come.
+  // To the side, and held there without moving until the column has come. On a busy machine the finger may leave too late,
+  // and goes back as a person would.
+  const order = await page.evaluate(() => [...document.querySelectorAll('.column')].map((column) => column.dataset.state));
   const middle = () => page.evaluate(([x, y]) => document.elementFromPoint(x, y)?.closest('.column')?.dataset.state, [200, y]);
-  await finger('touchMove', 365, y);
-  await until(async () => await middle() === wanted, `${wanted} does not come`);
-  await finger('touchMove', 200, y);
+  const place = async () => order.indexOf(await middle());
+  const goal = order.indexOf(wanted);
+  for (let tries = 0; tries < 10 && await place() !== goal; tries += 1) {
+    const right = await place() < goal;
+    await finger('touchMove', right ? 365 : 35, y);
+    await until(async () => (right ? await place() >= goal : [...order.keys()].slice(0, goal + 1).includes(await place())), `${wanted} does not come`);
+    await finger('touchMove', 200, y);
+    await until(async () => await place() >= 0, 'no column lies under the finger');
+  }
   await page.waitForSelector(`.column.over[data-state="${await middle()}"]`);
   // The board stands still now: what is under the finger is what it was aimed at.
   const aimed = await middle();

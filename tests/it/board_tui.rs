@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::sandbox::{RALPH, Sandbox, finish};
+use crate::sandbox::{RALPH, Sandbox, eventually, finish};
 
 /// A terminal with a program in it, on a tmux server of its own.
 struct Terminal<'a> {
@@ -437,9 +437,5 @@ fn a_terminal_that_goes_away_ends_the_board() {
     };
     assert!(is_running());
     drop(terminal);
-    let begun = Instant::now();
-    while is_running() {
-        assert!(begun.elapsed() < Duration::from_secs(10), "it goes on without a terminal");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    eventually("it ends without a terminal", || !is_running());
 }

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use crate::sandbox::{RALPH, Sandbox, finish};
+use crate::sandbox::{RALPH, Sandbox, eventually, finish, is_watching};
 
 /// The environment of a sandbox with the real clock and dice, for processes that run side by side.
 fn real(sandbox: &Sandbox, args: &[&str]) -> Command {
@@ -399,6 +399,34 @@ fn waiting_ends_when_it_comes_true_or_when_time_is_up() {
     ralph.wait().unwrap();
     assert!(free.wait().unwrap().success(), "a dead holder is noticed without a file changing");
     assert_eq!(finish(&mut real(&sandbox, &["wait", &b, "--until", "done", "--timeout", "0s"])).code, 5);
+}
+
+/// A change of the board wakes one of those who wait for the same; when that one is gone or suspended, it wakes another.
+#[test]
+fn of_those_who_wait_for_the_same_one_watches_and_none_is_held_up_by_it() {
+    let sandbox = Sandbox::new();
+    let waiting = |n: usize| {
+        let args = ["next", "--claim", "--as", &format!("builder-{n}"), "--wait", "120s"];
+        real(&sandbox, &args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    };
+    let mut waiters: Vec<Child> = (1..=3).map(waiting).collect();
+    let watches = |waiters: &[Child]| waiters.iter().map(|child| is_watching(child.id())).collect::<Vec<_>>();
+    let mut first = || {
+        eventually("one of them watches", || watches(&waiters).contains(&true));
+        assert_eq!(watches(&waiters).iter().filter(|watches| **watches).count(), 1, "only one");
+        let at = watches(&waiters).iter().position(|watches| *watches).unwrap();
+        waiters.remove(at)
+    };
+    let mut killed = first();
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let mut suspended = first();
+    finish(Command::new("kill").args(["-STOP", &suspended.id().to_string()])).ok();
+    sandbox.add(&["x", "--state", "ready-for-plan"]);
+    let mut last = waiters.remove(0);
+    assert!(last.wait().unwrap().success(), "it gets the task");
+    suspended.kill().unwrap();
+    suspended.wait().unwrap();
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 pub const RALPH: &str = env!("CARGO_BIN_EXE_ralph");
 
@@ -182,6 +183,25 @@ impl Sandbox {
         let listed = self.ralph(&["task", "ls", "--all", "--sort", "id", "--json"]).json();
         listed.as_array().unwrap().iter().map(|task| task["id"].as_str().unwrap().to_owned()).collect()
     }
+}
+
+/// How long a test waits for something that should be there soon, on a machine that is busy with something else.
+pub const SOON: Duration = Duration::from_secs(60);
+
+/// Returns as soon as something is so.
+#[track_caller]
+pub fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < SOON, "timed out: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Whether a process has asked the kernel for file events.
+pub fn is_watching(pid: u32) -> bool {
+    let files = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().filter_map(Result::ok);
+    files.into_iter().any(|file| std::fs::read_link(file.path()).is_ok_and(|to| to.ends_with("anon_inode:inotify")))
 }
 
 pub fn finish(command: &mut Command) -> Output {

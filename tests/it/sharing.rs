@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::sandbox::{Output, RALPH, Sandbox, finish};
+use crate::sandbox::{Output, RALPH, Sandbox, eventually, finish};
 
 /// Clones of one bare repository, each with the board and the driver.
 struct Hub {
@@ -59,6 +59,13 @@ impl Hub {
 
     fn task(&self, clone: usize, id: &str) -> Value {
         self.at(clone, &["task", "show", id, "--json"]).json()
+    }
+
+    /// A program that runs until a file is there: the file, and the program.
+    fn gate(&self) -> (PathBuf, String) {
+        let go = self.sandbox.outside("go");
+        let program = format!("until [ -e '{}' ]; do sleep 0.02; done", go.display());
+        (go, program)
     }
 
     fn remote_claims(&self) -> Vec<String> {
@@ -294,14 +301,22 @@ fn a_program_renews_its_lease_for_other_machines() {
     let hub = Hub::agreeing(2, &[("t-a", "title = 'A'\n")]);
     let real = |clone: usize, args: &[&str]| {
         let mut command = hub.sandbox.command(RALPH, &hub.clones[clone]);
-        command.env_remove("RALPH_NOW").env_remove("RALPH_SEED").args(["--config", "claims.lease=2s"]).args(args);
+        command.env_remove("RALPH_NOW").env_remove("RALPH_SEED").args(["--config", "claims.lease=4s"]).args(args);
         command
     };
-    let mut running =
-        real(0, &["run", "t-a", "--as", "ada", "--", "sleep", "6"]).stdout(Stdio::null()).spawn().unwrap();
-    std::thread::sleep(Duration::from_secs(4));
+    let (go, program) = hub.gate();
+    let run = ["run", "t-a", "--as", "ada", "--", "sh", "-c", &program];
+    let mut running = real(0, &run).stdout(Stdio::null()).spawn().unwrap();
+    let until = || {
+        let listed = finish(&mut real(1, &["claims", "ls", "--remote", "--json"])).json();
+        listed[0]["until"].as_str().map(str::to_owned)
+    };
+    eventually("the claim is there", || until().is_some());
+    let first = until();
+    eventually("the lease is longer than the first one", || until() > first);
     let said = finish(&mut real(1, &["claim", "t-a", "--as", "bob"]));
     assert_eq!(said.code, 3, "{said}");
+    std::fs::write(go, "").unwrap();
     assert!(running.wait().unwrap().success());
     assert_eq!(hub.remote_claims(), Vec::<String>::new());
     assert_eq!(finish(&mut real(1, &["claim", "t-a", "--as", "bob"])).code, 0);
@@ -554,15 +569,15 @@ fn what_is_no_claim_on_the_remote_is_taken_over() {
 #[test]
 fn a_refused_claim_leaves_the_holders_own() {
     let hub = Hub::agreeing(2, &[("t-a", "title = 'A'\nstate = 'Ready for Plan'\n")]);
-    let run = ["run", "t-a", "--as", "builder", "--", "sleep", "2"];
+    let (go, program) = hub.gate();
+    let run = ["run", "t-a", "--as", "builder", "--", "sh", "-c", &program];
     let mut first = hub.sandbox.command(RALPH, &hub.clones[0]).args(run).stdout(Stdio::null()).spawn().unwrap();
-    while hub.remote_claims().is_empty() {
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    eventually("the claim is there", || !hub.remote_claims().is_empty());
     hub.at(0, &["run", "t-a", "--as", "builder", "--", "true"]).fails(3);
     hub.at(1, &["claim", "t-a", "--as", "builder-2"]).fails(3);
     let listed = hub.at(0, &["claims", "ls", "--remote", "--json"]).json();
     assert_eq!((&listed[0]["live"], &listed[0]["place"]), (&true.into(), &"here".into()));
+    std::fs::write(go, "").unwrap();
     assert!(first.wait().unwrap().success());
     hub.at(1, &["claim", "t-a", "--as", "builder-2"]).ok();
 }

@@ -24,8 +24,11 @@ pub(super) fn document_folders(ws: &Workspace) -> BTreeSet<PathBuf> {
 impl Watch {
     /// Worktrees come and go; the board in each is watched only to say that it is not the one.
     pub(super) fn follow_copies(&mut self) {
-        let worktrees = self.ws.repository.worktrees().unwrap_or_default();
-        self.copies = worktrees.iter().map(|worktree| worktree.path.join(".ralph/tasks")).collect();
+        let known = self.ws.repository.worktrees().unwrap_or_default().into_iter().map(|worktree| worktree.path);
+        // One that is just being made is a folder before git knows of it, and nothing tells when git does.
+        let place = self.ws.store.root().join("worktrees");
+        let made = fs::names(&place).unwrap_or_default().into_iter().map(|name| place.join(name));
+        self.copies = known.chain(made).map(|worktree| worktree.join(".ralph/tasks")).collect();
         // With the folders above each, in which it comes and goes.
         let above = self.copies.iter().flat_map(|copy| copy.ancestors().take(3).map(Path::to_owned)).collect();
         self.changes.also(&above);
@@ -39,11 +42,12 @@ impl Watch {
             Dirt::Everything | Dirt::Lost => self.copies.iter().map(PathBuf::as_path).collect(),
         };
         let touched = self.copies.iter().any(|copy| folders.contains(copy.as_path()));
-        let everything = !matches!(dirt, Dirt::Paths(_));
-        if everything || folders.contains(self.ws.store.root().join("worktrees").as_path()) {
+        let new = !matches!(dirt, Dirt::Paths(_)) || folders.contains(self.ws.store.root().join("worktrees").as_path());
+        if new {
             self.follow_copies();
         }
-        if !touched && !everything {
+        // What was edited in a new one before it was watched is found by looking.
+        if !touched && !new {
             return Vec::new();
         }
         let found: BTreeSet<String> = edited_copies(&self.ws).unwrap_or_default().into_iter().collect();

@@ -22,7 +22,7 @@ use super::{Failure, Workspace};
 use crate::board::{Board, Event, EventKind, Facts, Via};
 use crate::fs;
 use crate::git::GitHand;
-use crate::store::Mirror;
+use crate::store::{Delta, Mirror};
 use crate::task::{StateName, TaskId};
 use crate::watch::{Alarm, Changes, Dirt};
 use beside::{SETTINGS, document_folders};
@@ -82,6 +82,10 @@ pub struct Watch {
     files: BTreeSet<String>,
     /// What a look that failed has not told.
     unseen: Dirt,
+    /// What was read while git was writing, and since when it is kept back: it is explained once git is done.
+    half: Option<(Instant, Delta)>,
+    /// Git took longer than anybody waits.
+    impatient: bool,
     runner: Runner,
 }
 
@@ -138,6 +142,8 @@ impl Watch {
             copied: BTreeSet::new(),
             files: BTreeSet::new(),
             unseen: Dirt::Nothing,
+            half: None,
+            impatient: false,
         })
     }
 
@@ -178,13 +184,14 @@ impl Watch {
     /// What has happened by the end of `limit`, or nothing.
     pub fn next(&mut self, limit: Duration) -> Result<Vec<Event>, Failure> {
         let soon = if self.unsettled.is_empty() { Duration::MAX } else { Duration::from_millis(60) };
-        let mut dirt = self.changes.wait(limit.min(soon).min(self.next_expiry()));
+        let dirt = self.changes.wait(limit.min(soon).min(self.next_expiry()));
+        let mut dirt = std::mem::replace(&mut self.unseen, Dirt::Nothing).and(dirt);
         // What it has written so far would be taken for somebody's own.
         let start = Instant::now();
         while dirt != Dirt::Nothing && self.ws.repository.is_at_work() && start.elapsed() < PATIENCE {
             dirt = dirt.and(self.changes.wait(Duration::from_millis(20)));
         }
-        let dirt = std::mem::replace(&mut self.unseen, Dirt::Nothing).and(dirt);
+        self.impatient = start.elapsed() >= PATIENCE;
         self.look(dirt.clone()).inspect_err(|_| self.unseen = dirt)
     }
 
@@ -216,7 +223,7 @@ impl Watch {
         let lock = self.ws.lock().ok();
         let look = self.take_in(&dirt)?;
         events.extend(look.events);
-        match lock.filter(|_| self.reactor.is_some() && self.trouble.is_none()) {
+        match lock.filter(|_| self.reactor.is_some() && self.trouble.is_none() && self.half.is_none()) {
             Some(lock) => {
                 let pending = std::mem::take(&mut self.pending);
                 events.extend(self.react(&lock, pending.into_iter().chain(look.by_hand).collect())?);
@@ -226,7 +233,12 @@ impl Watch {
                 self.pending.extend(look.by_hand);
             }
         }
-        self.looked = Timestamp::now();
+        if self.half.is_some() {
+            self.unseen = if dirt == Dirt::Lost { Dirt::Everything } else { dirt };
+            self.alarm.ring();
+        } else {
+            self.looked = Timestamp::now();
+        }
         let news = self.news();
         let events = self.titled(joined(events, news));
         self.attend();
@@ -236,7 +248,9 @@ impl Watch {
 
     /// Reads what has changed, and tells what it means.
     fn take_in(&mut self, dirt: &Dirt) -> Result<Look, Failure> {
-        let all = matches!(dirt, Dirt::Everything | Dirt::Lost) || self.is_misnamed(dirt);
+        let hand = self.ws.repository.hand();
+        // What git has put there is known by what it has just done, and its file events may still be on their way.
+        let all = matches!(dirt, Dirt::Everything | Dirt::Lost) || self.is_misnamed(dirt) || hand != self.hand;
         let mut dirty = match dirt {
             Dirt::Paths(paths) => self.tasks_among(paths),
             _ => BTreeSet::new(),
@@ -244,7 +258,17 @@ impl Watch {
         dirty.append(&mut self.unsettled);
         let delta = self.mirror.update(&self.ws.store, (!all).then_some(&dirty))?;
         self.unsettled.extend(delta.unsettled.iter().cloned());
-        let git = self.git_put()?;
+        let git = self.git_put(&hand)?;
+        let (since, delta) = match self.half.take() {
+            Some((since, half)) => (since, half.and_then(delta)),
+            None => (Instant::now(), delta),
+        };
+        // Git began to write after it was last asked for: half of what it writes would be taken for somebody's own.
+        if !self.impatient && since.elapsed() < PATIENCE && !self.ws.repository.is_untouched_since(&hand) {
+            self.half = Some((since, delta));
+            return Ok(Look::default());
+        }
+        let git = git.map(|put| self.put_by(put, hand));
         let journaled =
             |edit: &HandEdit| delta.lines.iter().any(|line| line.verb == "hand-edit" && line.touches(&edit.id));
         self.pending.retain(|edit| !journaled(edit));
@@ -257,26 +281,28 @@ impl Watch {
     }
 
     /// What git has put into the worktree, where it has done something since the last look.
-    fn git_put(&mut self) -> Result<Option<GitPut>, Failure> {
-        let mut hand = self.ws.repository.hand();
-        if hand == self.hand {
+    fn git_put(&self, hand: &GitHand) -> Result<Option<GitPut>, Failure> {
+        if *hand == self.hand {
             return Ok(None);
         }
-        if hand.head == self.hand.head {
-            // A checkout writes its index first, and moves HEAD a moment later.
-            std::thread::sleep(Duration::from_millis(20));
-            hand = self.ws.repository.hand();
-        }
-        let put = GitPut {
+        Ok(Some(GitPut {
             objects: self.ws.repository.objects_in_index(".ralph/tasks")?,
             moved: hand.head != self.hand.head,
             journal: self.ws.store.journal()?.0,
             before: BTreeSet::new(),
-        };
-        let tracked = put.objects.keys().cloned().collect();
-        let put = GitPut { before: std::mem::replace(&mut self.tracked, tracked), ..put };
+        }))
+    }
+
+    /// Remembers what git has done, for the next look.
+    fn put_by(&mut self, put: GitPut, mut hand: GitHand) -> GitPut {
+        if !put.moved {
+            // A checkout writes its index first, and moves HEAD a moment later.
+            std::thread::sleep(Duration::from_millis(20));
+            hand.head = self.ws.repository.hand().head;
+        }
+        let (tracked, moved) = (put.objects.keys().cloned().collect(), hand.head != self.hand.head);
         self.hand = hand;
-        Ok(Some(put))
+        GitPut { before: std::mem::replace(&mut self.tracked, tracked), moved, ..put }
     }
 
     /// What has become true, once everything that follows is done.

@@ -37,6 +37,10 @@ impl Watch {
             self.pending.extend(edits);
             self.alarm.ring();
         }
+        // Who is dead is judged by a board that is read whole.
+        if self.half.is_some() {
+            return Ok(events);
+        }
         let calm = self.git_was_here.is_none_or(|at| at.elapsed() > CALM);
         let which = if calm { Orphans::All } else { Orphans::Claimed };
         if !reap_from(&self.ws, lock, &self.board, which)?.is_empty() {

@@ -3,7 +3,7 @@
 import { get } from './api.js';
 import { card } from './card.js';
 import { countProblems } from './dashboard.js';
-import { $, h, say } from './dom.js';
+import { $, h, released, say } from './dom.js';
 import { current } from './route.js';
 import { refused } from './toast.js';
 
@@ -65,6 +65,7 @@ async function once() {
   for (const [at, count] of more) params.append('more', `${at}:${count}`);
   try {
     const board = await get(`/api/board?${params}`);
+    await released();
     if (root?.isConnected) draw(board);
   } catch (error) {
     if (error.status) refused(error);

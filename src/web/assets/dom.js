@@ -41,6 +41,27 @@ export function once(act) {
   };
 }
 
+let pressed = null;
+
+addEventListener('pointerdown', () => {
+  pressed ||= new Promise((done) => {
+    const over = new AbortController();
+    const end = () => {
+      if (over.signal.aborted) return;
+      over.abort();
+      pressed = null;
+      done();
+    };
+    // The click comes after the release.
+    for (const name of ['pointerup', 'pointercancel']) addEventListener(name, () => setTimeout(end), { capture: true, signal: over.signal });
+    // A release that is not told, as over a context menu, does not hold the page up.
+    setTimeout(end, 5000);
+  });
+}, { capture: true });
+
+/** Waits while a button or finger is down: a control that is drawn anew under it would lose the click. */
+export const released = () => pressed || Promise.resolve();
+
 /** Told to those who listen to the page. */
 export function say(text) {
   $('#say').textContent = text;

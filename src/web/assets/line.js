@@ -34,6 +34,8 @@ export function line(task, key, now, { read = (value) => value || null, required
       event.preventDefault();
       event.stopPropagation();
       input.value = input.dataset.was;
+      // Nobody writes here any more: what changed meanwhile can be shown.
+      refresh();
     }
   });
   return input;

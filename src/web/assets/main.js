@@ -3,7 +3,7 @@
 import { get, onToken, takeToken, token } from './api.js';
 import * as board from './board.js';
 import { countProblems, showDashboard } from './dashboard.js';
-import { $, $$, h, mayWrite, swap } from './dom.js';
+import { $, $$, h, mayWrite, released, swap } from './dom.js';
 import { enableDrag } from './drag.js';
 import { enableDragKeys } from './drag-keys.js';
 import * as filter from './filter.js';
@@ -53,6 +53,7 @@ async function draw() {
   const turn = ++turns;
   try {
     const node = await VIEWS[view](main);
+    await released();
     if (!node || view !== shown || turn < newest) return;
     newest = turn;
     swap(main, node);

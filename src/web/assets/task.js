@@ -4,7 +4,7 @@ import { get, taskPath } from './api.js';
 import { focusCard } from './board.js';
 import { claim, note, release } from './changes.js';
 import { dialog, mayClose } from './dialog.js';
-import { $, $$, h, once, rendered, swap } from './dom.js';
+import { $, $$, h, once, released, rendered, swap } from './dom.js';
 import { carry, dirty } from './line.js';
 import { closeTask } from './route.js';
 import { descriptionEditor, titleEditor } from './task-edit.js';
@@ -73,6 +73,7 @@ export async function refresh(news = null) {
   const turn = ++turns;
   try {
     const whole = await get(taskPath(mine.id));
+    await released();
     if (shown !== mine || turn < mine.turn) return;
     mine.turn = turn;
     mine.latest = whole;

@@ -10,11 +10,10 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::sandbox::{Output, RALPH, Sandbox, finish};
+use crate::sandbox::{Output, RALPH, Sandbox, eventually, finish};
 
 /// A board whose agent is `agent.sh`, set in the person's own settings.
 pub struct Squad {
@@ -161,15 +160,5 @@ impl Squad {
     /// Starts a command that is not waited for.
     pub fn start(&self, args: &[&str]) -> std::process::Child {
         self.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
-    }
-}
-
-/// Asks until it is so; a minute is for ever.
-#[track_caller]
-pub fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !is_so() {
-        assert!(start.elapsed() < Duration::from_secs(60), "{what} did not come about");
-        std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -1,5 +1,6 @@
 //! `ralph worker` and `ralph runs`: one role at work, and what is kept of it.
 
+use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -38,16 +39,20 @@ fn the_first_signal_lets_the_turn_end_and_the_second_ends_it_at_once() {
     for (signals, state, outcome) in [(1, "Research Needed", "triage done"), (2, "Backlog", "triage interrupted")] {
         let squad = Squad::new();
         let id = squad.add("one", &[]);
-        let worker = squad.command(&["worker", "analyst"]).env("PACE", "1").stdout(Stdio::null()).spawn().unwrap();
+        let mut worker = squad.command(&["worker", "analyst"]);
+        worker.env("PACE", if signals == 1 { "2" } else { "600" }).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut worker = worker.spawn().unwrap();
+        let mut said = BufReader::new(worker.stderr.take().unwrap()).lines().map_while(Result::ok);
         eventually("the first run", || !squad.runs().is_empty());
         let pid = Pid::from_raw(i32::try_from(worker.id()).unwrap()).unwrap();
         let start = Instant::now();
         for _ in 0..signals {
             kill_process(pid, Signal::INT).unwrap();
-            std::thread::sleep(Duration::from_millis(50));
+            // Two that come at once are one to the kernel.
+            assert!(said.any(|line| line.starts_with("ending ")), "it says that it heard the signal");
         }
-        let output = worker.wait_with_output().unwrap();
-        assert!(output.status.success(), "{output:?}");
+        let status = worker.wait().unwrap();
+        assert!(status.success(), "{status:?}");
         assert_eq!((squad.state(&id).as_str(), squad.outcomes(&id)), (state, vec![outcome.to_owned()]));
         assert!(signals == 1 || start.elapsed() < Duration::from_secs(10));
     }

@@ -1,10 +1,12 @@
 //! Under which name a program acts that nobody named: that of the role whose work it does, so that it is held to the rules of
 //! that role. A person has none, and may do more.
 
+use super::claim::give_up;
+use super::holds::{Holds, is_mine, is_of_session};
 use super::next::as_reaped;
 use super::{Failure, Workspace};
 use crate::board::{Links, command_for};
-use crate::task::{TaskId, Worker};
+use crate::task::TaskId;
 
 /// What it is about to do, as it says so.
 #[derive(Debug, Clone, Default)]
@@ -38,10 +40,18 @@ pub fn acting(ws: &Workspace, session: &str, acts: &Acts) -> Result<String, Fail
     Ok(role.map_or_else(|| session.to_owned(), |role| format!("{role}@{session}")))
 }
 
-/// Whether a worker is this session, in any of its roles.
-pub fn is_of_session(worker: &Worker, session: &str) -> bool {
-    let name = worker.as_str();
-    name.strip_suffix(session).is_some_and(|role| role.is_empty() || role.ends_with('@'))
+/// The session is over: its tasks go back to where the workflow says.
+pub fn release_session(ws: &Workspace, holds: &Holds, session: &str) -> Result<(), Failure> {
+    holds.settle(ws, session)?;
+    for id in &holds.held() {
+        let lock = ws.lock()?;
+        let board = ws.family(id)?;
+        if let Some(claim) = board.claim(id).filter(|claim| is_mine(claim, session)) {
+            give_up(ws, &lock, &board, id, &claim.worker, "release")?;
+        }
+        holds.let_go(id);
+    }
+    Ok(())
 }
 
 /// The role that would take the task as it stands; a lock that nobody holds is none.
@@ -52,16 +62,4 @@ fn role_by_state(ws: &Workspace, id: &TaskId) -> Result<Option<String>, Failure>
     let takes =
         |role: &&crate::workflow::Role| command_for(&board.tasks()[at], has_children, &role.name, ws.rules()).is_some();
     Ok(ws.flow().roles().iter().find(takes).map(|role| role.name.clone()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_session_knows_its_own_roles_and_no_others() {
-        let of = |name: &str| is_of_session(&Worker::new(name).unwrap(), "codex-7");
-        assert!(of("codex-7") && of("builder@codex-7"));
-        assert!(!of("builder@codex-77") && !of("xcodex-7") && !of("builder-7"));
-    }
 }

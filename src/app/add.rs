@@ -182,7 +182,7 @@ pub(super) fn file(task: &Task, description: &str) -> String {
     }
     fields.extend(task.created.map(|at| (Key::new("created"), Value::time(at))));
     if !description.trim().is_empty() {
-        fields.push((Key::new("description"), Value::text(super::edit::as_body(description))));
+        fields.push((Key::new("description"), Value::text(super::fields::as_body(description))));
     }
     new_file(&fields)
 }

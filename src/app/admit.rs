@@ -40,7 +40,7 @@ pub(super) fn decide(
     gathered: &Gathered,
 ) -> Result<Admission, Failure> {
     if board.get(request.task).is_none() {
-        return Err(super::moves::missing(ws, board, request.task));
+        return Err(super::workspace::missing(ws, board, request.task));
     }
     let request = Request { evidence: gathered.evidence.clone(), ..request.clone() };
     board.admit(ws.rules(), actor, &request).map_err(|refusal| {

@@ -23,7 +23,7 @@ pub struct Skipped {
 pub fn advance(ws: &Workspace, id: &TaskId, typed: &str, force: bool) -> Result<Advanced, Failure> {
     let lock = ws.lock()?;
     let board = ws.board()?;
-    let at = board.index_of(id).ok_or_else(|| super::moves::missing(ws, &board, id))?;
+    let at = board.index_of(id).ok_or_else(|| super::workspace::missing(ws, &board, id))?;
     let target = ws.flow().find_state(board.tasks()[at].kind, typed)?.name.clone();
     let advance = board.advance(at, &target, ws.rules(), &ws.actor()?, force)?;
     if !advance.changes.is_empty() {

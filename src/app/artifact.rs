@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::Serialize;
 
-use super::moves::missing;
+use super::workspace::missing;
 use super::{Code, Failure, Hint, Workspace};
 use crate::agent::document::{
     DocumentKind, DocumentName, Finding, FrontMatter, Subject, check, file_name, skeleton, slug,

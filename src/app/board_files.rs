@@ -3,10 +3,9 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use super::commit::is_board;
 use crate::git::{MergeFiles, Settled};
 use crate::store::merge::{Side, merge_taking};
-use crate::store::{merge::merge, merge_journals};
+use crate::store::{is_board, merge::merge, merge_journals};
 use crate::task::Key;
 
 /// Merges files of the board; what it could not is remembered, for the person who has to.

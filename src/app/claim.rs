@@ -51,9 +51,17 @@ pub fn claim(
 
 /// The claim of one task on the remote, if there is one to agree through.
 pub(super) fn publish_for(ws: &Workspace, request: &Request<'_>, reach: Reach) -> Result<Option<Published>, Failure> {
-    let draft = |board: &Board| remote_claims::drafted(ws, board, request);
+    let draft = |board: &Board| drafted(ws, board, request);
     let published = remote_claims::publish(ws, reach, draft, || ws.family(request.task))?;
     Ok(published.map(|(_, published)| published))
+}
+
+/// The claim as it would be granted on this board, for publishing.
+pub(super) fn drafted(ws: &Workspace, board: &Board, request: &Request<'_>) -> Result<(TaskId, Claim), Failure> {
+    let actor = ws.actor()?;
+    let admission = admit(ws, board, &actor, request)?;
+    let lease = Lease::Timed;
+    Ok((request.task.clone(), drawn(ws, board, request.task, &actor.worker, admission.command, lease)))
 }
 
 /// How a claim lives.
@@ -166,7 +174,7 @@ pub(super) fn give_up(
     worker: &Worker,
     verb: &'static str,
 ) -> Result<Released, Failure> {
-    let back = board.give_back(id, Some(worker), ws.rules()).ok_or_else(|| super::moves::missing(ws, board, id))?;
+    let back = board.give_back(id, Some(worker), ws.rules()).ok_or_else(|| super::workspace::missing(ws, board, id))?;
     ws.drop_claim(id)?;
     if !back.changes.is_empty() {
         let actor = Actor { proof: None, ..ws.actor()? };
@@ -178,7 +186,7 @@ pub(super) fn give_up(
 /// Refuses unless the claim is live, this worker's, and the one that it was given.
 fn own(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), Failure> {
     if board.get(id).is_none() {
-        return Err(super::moves::missing(ws, board, id));
+        return Err(super::workspace::missing(ws, board, id));
     }
     let actor = ws.actor()?;
     let claim = board.claim(id).filter(|claim| claim.live);

@@ -4,16 +4,15 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::init::{IGNORED, only_adds};
 use super::{Failure, Workspace};
 use crate::fs;
 use crate::git::ATTRIBUTES;
-use crate::store::BoardLock;
 use crate::store::codec::has_conflict_markers;
+use crate::store::{BoardLock, FOLDERS, is_board};
 use crate::task::Problem;
 
-/// Folders that belong to the board: the board itself, and the documents that its tasks link.
-const FOLDERS: [&str; 2] = [".ralph", "thoughts/shared"];
+/// Lines of `.gitignore`.
+pub(super) const IGNORED: [&str; 1] = ["/worktrees/"];
 
 /// Files of the person's own that `init` adds lines to.
 const SHARED: [&str; 2] = [".gitattributes", ".gitignore"];
@@ -74,14 +73,6 @@ fn board_changes(ws: &Workspace) -> Result<Vec<String>, Failure> {
     Ok(paths)
 }
 
-/// Whether a path is the board's alone; what a verb is just writing is nobody's.
-pub(super) fn is_board(path: &str) -> bool {
-    let inside = FOLDERS.iter().any(|folder| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')));
-    let name = path.rsplit('/').next().unwrap_or(path);
-    // What editors and verbs leave beside a file for a moment.
-    inside && !name.starts_with('.') && !name.ends_with('~')
-}
-
 /// Whether a change of a shared file is nothing but lines of `init`.
 pub(super) fn is_ours(path: &str, old: &[u8], new: &[u8]) -> bool {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -113,4 +104,11 @@ fn subject(paths: &[String]) -> String {
         1..=3 => format!("board: {}", first.join(", ")),
         many => format!("board: {} and {} more", first.join(", "), many - 3),
     }
+}
+
+/// Whether `new` is `old` with nothing but some of `lines` more.
+pub(super) fn only_adds(old: &str, new: &str, lines: &[&str]) -> bool {
+    let mut rest = old.lines().peekable();
+    let added = new.lines().filter(|line| rest.next_if_eq(line).is_none()).collect::<Vec<_>>();
+    rest.next().is_none() && added.iter().all(|line| lines.contains(line))
 }

@@ -50,5 +50,5 @@ fn compare(id: &TaskId, old: Option<&String>, new: Option<&String>) -> Option<Ta
     let text = |side: Option<&String>| side.cloned().unwrap_or_default();
     let titled = text(new.or(old)).parse::<toml::Table>().ok();
     let title = titled.and_then(|table| table.get("title")?.as_str().map(str::to_owned)).unwrap_or_default();
-    Some(TaskDiff { task: id.clone(), title, what, changes: super::edit::differences(id, &text(old), &text(new)) })
+    Some(TaskDiff { task: id.clone(), title, what, changes: super::fields::differences(id, &text(old), &text(new)) })
 }

@@ -82,7 +82,7 @@ pub fn doctor(ws: &Workspace, fix: bool) -> Result<Diagnosis, Failure> {
 fn conflicts(ws: &Workspace, board: &Board) -> Vec<DoctorFinding> {
     let mirrored = board.tasks().iter().filter(|task| task.github.is_some());
     let found = mirrored.filter_map(|task| {
-        let over = super::sync::conflicts_of(ws, &task.id);
+        let over = super::fields::conflicts_of(ws, &task.id);
         let message = format!("{} and its issue differ in {}", task.id, over.join(", "));
         let advice = format!("`ralph sync resolve {} --take local`, or remote, decides whose counts", task.id);
         let finding = DoctorFinding::new("sync-conflict", message, advice, None);

@@ -4,12 +4,13 @@ use serde::Serialize;
 
 use super::admit::{Commit, Gathered, apply, decide, gather};
 use super::claim::{Lease, drawn};
+use super::fields::differences;
 use super::remote_claims::{Published, Reach, publish};
 use super::{Code, Failure, FieldChange, Workspace};
 use crate::board::{Actor, Admission, Board, Change, Goal, Place, Request};
-use crate::store::codec::{self, Doc};
+use crate::store::codec;
 use crate::store::merge::merge;
-use crate::task::{Key, Problem, Task, TaskId, Value};
+use crate::task::{Key, Problem, Task, TaskId};
 
 /// A file as it was handed to the editor.
 pub struct Editing {
@@ -170,29 +171,4 @@ impl Moving {
         };
         Ok(publish(ws, Reach::Remote, draft, || self.board(ws))?.map(|(_, published)| published))
     }
-}
-
-/// What differs between two versions of a file, key by key.
-pub(super) fn differences(id: &TaskId, old: &str, new: &str) -> Vec<FieldChange> {
-    let leaves = |text: &str| -> std::collections::BTreeMap<Key, Value> {
-        Doc::new(text).map(|doc| doc.leaves().into_iter().collect()).unwrap_or_default()
-    };
-    let (before, after) = (leaves(old), leaves(new));
-    let mut keys: Vec<&Key> = before.keys().chain(after.keys()).collect();
-    keys.sort();
-    keys.dedup();
-    let differ = keys.into_iter().filter(|key| before.get(*key) != after.get(*key));
-    differ
-        .map(|key| FieldChange {
-            task: id.clone(),
-            key: key.clone(),
-            old: before.get(key).cloned(),
-            new: after.get(key).cloned(),
-        })
-        .collect()
-}
-
-/// A description ends with exactly one newline, so that its last line has one in the file.
-pub(super) fn as_body(text: &str) -> String {
-    format!("{}\n", text.trim_end())
 }

@@ -53,7 +53,7 @@ const SYNC: &str = "sync";
 fn is_noted(line: &Line) -> bool {
     let only_notes = |change: &Change| match change {
         Change::File { task, file: Place::Archive, old: Some(old), new: Some(new) } => {
-            let differ = super::edit::differences(task, old, new);
+            let differ = super::fields::differences(task, old, new);
             differ.iter().all(|change| change.key.as_str().starts_with("github."))
         }
         other => other.is_bookkeeping(),
@@ -76,7 +76,7 @@ fn fields(line: &Line) -> Vec<FieldChange> {
     let of = |change: &Change| match change.clone() {
         Change::Set { task, key, old, new } => vec![FieldChange { task, key, old, new }],
         Change::File { task, file: Place::Task, old: Some(old), new: Some(new) } => {
-            super::edit::differences(&task, &old, &new)
+            super::fields::differences(&task, &old, &new)
         }
         // Archiving is told once, by where the task went.
         Change::File { file: Place::Task, new: None, .. } if line.verb == "archive" => Vec::new(),

@@ -4,13 +4,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::acting::is_of_session;
-use super::claim::give_up;
 use super::{Failure, Workspace};
 use crate::board::Claim;
 use crate::fs;
 use crate::store::Hold;
-use crate::task::TaskId;
+use crate::task::{TaskId, Worker};
 
 /// A program that nobody named, for as long as it is connected.
 #[derive(Clone)]
@@ -52,6 +50,10 @@ impl Holds {
         Ok(())
     }
 
+    pub(super) fn held(&self) -> Vec<TaskId> {
+        self.open().keys().cloned().collect()
+    }
+
     pub(super) fn let_go(&self, id: &TaskId) {
         self.open().remove(id);
     }
@@ -74,21 +76,6 @@ impl Holds {
         let cared = |id: &&TaskId| claims.get(*id).is_some_and(|claim| is_mine(claim, session) && now < claim.until);
         Ok(self.open().keys().filter(|id| !cared(id)).cloned().collect())
     }
-
-    /// The session is over: its tasks go back to where the workflow says.
-    pub fn release(&self, ws: &Workspace, session: &str) -> Result<(), Failure> {
-        self.settle(ws, session)?;
-        let held: Vec<TaskId> = self.open().keys().cloned().collect();
-        for id in &held {
-            let lock = ws.lock()?;
-            let board = ws.family(id)?;
-            if let Some(claim) = board.claim(id).filter(|claim| is_mine(claim, session)) {
-                give_up(ws, &lock, &board, id, &claim.worker, "release")?;
-            }
-            self.let_go(id);
-        }
-        Ok(())
-    }
 }
 
 impl Workspace {
@@ -108,6 +95,24 @@ impl Workspace {
     }
 }
 
-fn is_mine(claim: &Claim, session: &str) -> bool {
+pub(super) fn is_mine(claim: &Claim, session: &str) -> bool {
     !claim.foreign && is_of_session(&claim.worker, session)
+}
+
+/// Whether a worker is this session, in any of its roles.
+pub fn is_of_session(worker: &Worker, session: &str) -> bool {
+    let name = worker.as_str();
+    name.strip_suffix(session).is_some_and(|role| role.is_empty() || role.ends_with('@'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_knows_its_own_roles_and_no_others() {
+        let of = |name: &str| is_of_session(&Worker::new(name).unwrap(), "codex-7");
+        assert!(of("codex-7") && of("builder@codex-7"));
+        assert!(!of("builder@codex-77") && !of("xcodex-7") && !of("builder-7"));
+    }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::commit::IGNORED;
 use super::layers::board_config;
 use super::workspace::Options;
 use super::{Failure, Workspace, demo};
@@ -27,9 +28,6 @@ pub struct Initialised {
     /// How many there were already.
     pub found: usize,
 }
-
-/// Lines of `.gitignore`.
-pub(super) const IGNORED: [&str; 1] = ["/worktrees/"];
 
 const CONFIG: &str = "\
 # Settings of this board; `ralph config list` shows them all.
@@ -93,13 +91,6 @@ pub(super) fn add_lines(path: &Path, lines: &[&str]) -> Result<bool, Failure> {
     }
     fs::replace(path, text.as_bytes(), true)?;
     Ok(true)
-}
-
-/// Whether `new` is `old` with nothing but some of `lines` more.
-pub(super) fn only_adds(old: &str, new: &str, lines: &[&str]) -> bool {
-    let mut rest = old.lines().peekable();
-    let added = new.lines().filter(|line| rest.next_if_eq(line).is_none()).collect::<Vec<_>>();
-    rest.next().is_none() && added.iter().all(|line| lines.contains(line))
 }
 
 /// `worktrees/`, `/worktrees` and `/worktrees/*` say the same as `/worktrees/`.

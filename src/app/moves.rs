@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::admit::{Commit, Gathered, admit, apply, decide, gather};
 use super::claim::{Lease, drawn};
 use super::remote_claims::{Reach, publish};
+use super::workspace::missing;
 use super::{Code, Failure, Seen, Workspace};
 use crate::board::{Admission, Assignment, Board, Change, ClaimEffect, Goal, Request, joined};
 use crate::store::{BoardLock, new_note};
@@ -121,14 +122,6 @@ pub(super) fn goal(ws: &Workspace, board: &Board, id: &TaskId, typed: &str) -> R
 fn no_intent(typed: &str) -> Failure {
     let all = "__LOCK__, __COMPLETE__, __ESCALATE__, __CLOSE__, __CANCEL__";
     Failure::usage(Code::NoIntent, format!("{typed:?} is not an intent: use {all}"))
-}
-
-/// A task that is not there, or whose file cannot be read.
-pub(super) fn missing(ws: &Workspace, board: &Board, id: &TaskId) -> Failure {
-    match board.broken_file(id) {
-        Some(problem) => problem.clone().into(),
-        None => ws.store.absent(id).into(),
-    }
 }
 
 /// A move with the reason for it as a note, in one verb.

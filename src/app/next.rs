@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use jiff::SignedDuration;
 use serde::Serialize;
 
+use super::claim::drafted;
 use super::claim::{Lease, grant};
 use super::reap::{Orphans, Reaped, reap_from};
-use super::remote_claims::{Reach, drafted, publish};
+use super::remote_claims::{Reach, publish};
 use super::wait::{until, until_in_line};
 use super::{Claimed, Code, Failure, FailureKind, Hint, Stop, Workspace};
 use crate::board::{Board, Choice, Request, left_by};

@@ -15,7 +15,7 @@ pub struct PositionView {
 
 pub fn position(ws: &Workspace, id: &TaskId) -> Result<PositionView, Failure> {
     let board = ws.family(id)?;
-    let at = board.index_of(id).ok_or_else(|| super::moves::missing(ws, &board, id))?;
+    let at = board.index_of(id).ok_or_else(|| super::workspace::missing(ws, &board, id))?;
     Ok(PositionView { task: id.clone(), position: board.position(at, ws.rules())? })
 }
 
@@ -42,7 +42,7 @@ impl Member {
 
 pub fn group(ws: &Workspace, id: &TaskId) -> Result<GroupView, Failure> {
     let board = ws.family(id)?;
-    let at = board.index_of(id).ok_or_else(|| super::moves::missing(ws, &board, id))?;
+    let at = board.index_of(id).ok_or_else(|| super::workspace::missing(ws, &board, id))?;
     let group = board.group_of(at, &Links::new(&board), ws.rules())?;
     let member = |&at: &usize| Member::of(&board.tasks()[at]);
     Ok(GroupView {
@@ -62,7 +62,7 @@ pub struct ConvergedView {
 /// Whether the members of a group, or the children of a parent, have come to a state. `typed` is one in any spelling.
 pub fn converged(ws: &Workspace, id: &TaskId, typed: &str) -> Result<ConvergedView, Failure> {
     let board = ws.family(id)?;
-    let at = board.index_of(id).ok_or_else(|| super::moves::missing(ws, &board, id))?;
+    let at = board.index_of(id).ok_or_else(|| super::workspace::missing(ws, &board, id))?;
     let to = ws.flow().find_state(board.tasks()[at].kind, typed)?.name.clone();
     let members = board.members(at, &Links::new(&board), ws.rules())?;
     let convergence = board.converged(&members, &to, ws.rules());

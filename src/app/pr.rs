@@ -4,9 +4,10 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::admit::admit;
-use super::merge::refuse_unmergeable;
-use super::moves::{carry_out, missing};
+use super::branch::refuse_unmergeable;
+use super::moves::carry_out;
 use super::sync::target::{Calm, Target};
+use super::workspace::missing;
 use super::worktree::{Place, main_branch, place};
 use super::{Code, Failure, FailureKind, Hint, Workspace};
 use crate::board::{Admission, Board, Change, Goal, Links, Request};

@@ -1,9 +1,9 @@
 //! The documents and commits that a worker's command yields, looked at before the task moves.
 
 use super::artifact::{linked, subject};
-use super::merge::refuse_unmergeable;
-use super::moves::missing;
+use super::branch::refuse_unmergeable;
 use super::worker::refuse_strays;
+use super::workspace::missing;
 use super::worktree::{main_branch, place};
 use super::{Code, Failure, Hint, Workspace};
 use crate::agent::document::{DocumentKind, FrontMatter, Status, check, phases};

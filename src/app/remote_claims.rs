@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{Code, Failure, FailureKind, Hint, Workspace};
-use crate::board::{Board, Claim, Request};
+use crate::board::{Board, Claim};
 use crate::store::BoardLock;
 use crate::task::{TaskId, Worker};
 
@@ -343,12 +343,4 @@ pub(super) fn publish_missing(ws: &Workspace) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-/// The claim as it would be granted on this board, for publishing.
-pub(super) fn drafted(ws: &Workspace, board: &Board, request: &Request<'_>) -> Result<(TaskId, Claim), Failure> {
-    let actor = ws.actor()?;
-    let admission = super::admit::admit(ws, board, &actor, request)?;
-    let lease = super::claim::Lease::Timed;
-    Ok((request.task.clone(), super::claim::drawn(ws, board, request.task, &actor.worker, admission.command, lease)))
 }

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
+use super::claim::drafted;
 use super::claim::{Lease, give_up, grant};
 use super::next::as_reaped;
-use super::remote_claims::{Reach, drafted, publish, renew_remote};
+use super::remote_claims::{Reach, publish, renew_remote};
 use super::{Claimed, Code, Failure, FailureKind, Released, Workspace};
 use crate::board::{Board, Refusal, Request};
 use crate::store::{BoardLock, Hold};
@@ -177,7 +178,7 @@ pub(super) fn hand_back(ws: &Workspace, claimed: &Claimed) -> Result<Option<Rele
     }
     if board.get(id).is_none() {
         ws.drop_claim(id)?;
-        return Err(super::moves::missing(ws, &board, id));
+        return Err(super::workspace::missing(ws, &board, id));
     }
     give_up(ws, &lock, &board, id, &claimed.worker, "release").map(Some)
 }

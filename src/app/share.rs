@@ -5,9 +5,10 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::board_files::BoardFiles;
-use super::commit::{commit_board, is_board, is_ours};
+use super::commit::{commit_board, is_ours};
 use super::{Code, Failure, FailureKind, Hint, Workspace};
 use crate::git::{Landing, Prepared, Pushed, Style, Upstream};
+use crate::store::is_board;
 use crate::store::merge::Side;
 
 /// How often a push is tried again when somebody else was quicker.

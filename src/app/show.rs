@@ -44,7 +44,7 @@ pub fn show(ws: &Workspace, id: &TaskId) -> Result<Shown, Failure> {
         notes: ws.notes(id)?,
         file: ws.store.shown(&ws.store.path(id, &Place::Task)),
         archived: false,
-        conflicts: if ws.is_past() { Vec::new() } else { super::sync::conflicts_of(ws, id) },
+        conflicts: if ws.is_past() { Vec::new() } else { super::fields::conflicts_of(ws, id) },
         linked,
     })
 }

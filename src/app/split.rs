@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::add::{Minted, NewTask, file};
 use super::admit::admit;
-use super::moves::{carry_out, missing};
+use super::moves::carry_out;
+use super::workspace::missing;
 use super::{Code, Failure, Hint, Workspace};
 use crate::board::{Assignment, Board, Change, Goal, Links, Place, Refusal, Request};
 use crate::task::{Estimate, Key, Kind, StateName, Task, TaskId, Value};
@@ -161,7 +162,7 @@ impl<'a> Family<'a> {
         let wanted: Vec<Assignment> = [
             put("estimate", row.estimate.map(Value::text)),
             put("priority", row.priority.map(Value::text)),
-            put("description", text.map(|text| Value::text(super::edit::as_body(text)))),
+            put("description", text.map(|text| Value::text(super::fields::as_body(text)))),
             Some(Assignment::Add(Key::new("labels"), row.labels.clone())),
             Some(Assignment::Add(Key::new("blocked_by"), blockers.iter().map(ToString::to_string).collect())),
         ]

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::admit::admit;
-use super::moves::missing;
+use super::workspace::missing;
 use super::{Failure, Meaning, Workspace};
 use crate::board::{Goal, Request};
 use crate::task::{StateName, TaskId};

@@ -3,9 +3,10 @@
 use std::process::{Child, Command};
 use std::thread::JoinHandle;
 
+use super::claim::drafted;
 use super::claim::{Lease, grant};
 use super::next::as_reaped;
-use super::remote_claims::{Reach, drafted, publish};
+use super::remote_claims::{Reach, publish};
 use super::run::{hand_back, once_held, refuse_running, seen, spawn, unless_dead};
 use super::{Claimed, Failure, Released, Workspace};
 use crate::board::{Board, Request};

@@ -43,7 +43,7 @@ pub fn wait_for(ws: &Workspace, id: &TaskId, typed: &str) -> Result<WaitFor, Fai
 
 /// Whether it has come about on this board.
 pub fn wait_is_over(ws: &Workspace, board: &Board, id: &TaskId, wanted: &WaitFor) -> Result<bool, Failure> {
-    let Some(at) = board.index_of(id) else { return Err(super::moves::missing(ws, board, id)) };
+    let Some(at) = board.index_of(id) else { return Err(super::workspace::missing(ws, board, id)) };
     Ok(match wanted {
         WaitFor::State(state) => board.tasks()[at].state == *state,
         WaitFor::Ready => Standings::new(board, ws.rules()).is_ready(at),

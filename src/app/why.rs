@@ -36,7 +36,7 @@ pub struct Reason {
 
 pub fn why(ws: &Workspace, id: &TaskId) -> Result<Why, Failure> {
     let board = ws.board()?;
-    let at = board.index_of(id).ok_or_else(|| super::moves::missing(ws, &board, id))?;
+    let at = board.index_of(id).ok_or_else(|| super::workspace::missing(ws, &board, id))?;
     let reasons: Vec<Reason> = board.causes(at, ws.rules()).into_iter().map(|cause| reason(&board, cause)).collect();
     let standings = Standings::new(&board, ws.rules());
     let verdict = verdict(ws, &board, at, &standings, &reasons);

@@ -381,3 +381,11 @@ fn refuse_lost(
     }
     Ok(())
 }
+
+/// A task that is not there, or whose file cannot be read.
+pub(super) fn missing(ws: &Workspace, board: &Board, id: &TaskId) -> Failure {
+    match board.broken_file(id) {
+        Some(problem) => problem.clone().into(),
+        None => ws.store.absent(id).into(),
+    }
+}

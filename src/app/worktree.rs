@@ -70,7 +70,7 @@ fn name(ws: &Workspace, task: &Task) -> String {
 }
 
 pub(super) fn place(ws: &Workspace, board: &Board, id: &TaskId) -> Result<Place, Failure> {
-    let at = board.index_of(id).ok_or_else(|| super::moves::missing(ws, board, id))?;
+    let at = board.index_of(id).ok_or_else(|| super::workspace::missing(ws, board, id))?;
     let group = board.group_of(at, &Links::new(board), ws.rules())?;
     let task = &board.tasks()[group.primary()];
     let folder = ws.store.root().join("worktrees");
@@ -153,7 +153,7 @@ fn revision(ws: &Workspace, board: &Board, id: &TaskId, start: &Start) -> Result
 
 /// The one open task that this one waits for and that has a branch.
 fn predecessor(ws: &Workspace, board: &Board, id: &TaskId) -> Result<String, Failure> {
-    let task = board.get(id).ok_or_else(|| super::moves::missing(ws, board, id))?;
+    let task = board.get(id).ok_or_else(|| super::workspace::missing(ws, board, id))?;
     let branches =
         task.blocked_by.iter().filter_map(|id| board.get(id)).map(|task| format!("feature/{}", name(ws, task)));
     let found: Vec<String> = branches.filter(|branch| ws.repository.has_branch(branch)).collect();

@@ -9,7 +9,9 @@ use rmcp::RoleServer;
 use rmcp::model::{Implementation, JsonObject};
 use rmcp::service::RequestContext;
 
-use crate::app::{Acts, Code, Failure, Hint, Holds, Options, Session, Stop, TakenFor, Workspace, acting};
+use crate::app::{
+    Acts, Code, Failure, Hint, Holds, Options, Session, Stop, TakenFor, Workspace, acting, release_session,
+};
 use crate::task::TaskId;
 
 /// The header by which a client over HTTP says who it is.
@@ -167,7 +169,7 @@ fn opened(options: &Options, who: &Who) -> Result<Workspace, Failure> {
 }
 
 fn give_back(options: &Options, holds: &Holds, session: &str) -> Result<(), Failure> {
-    holds.release(&opened(options, &Who::Session(session.to_owned()))?, session)
+    release_session(&opened(options, &Who::Session(session.to_owned()))?, holds, session)
 }
 
 impl Call<'_> {

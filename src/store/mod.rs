@@ -1,5 +1,6 @@
 //! The board on disk: task files, notes, the journal, and the index that makes reading them quick.
 
+mod board_path;
 mod claims;
 pub mod codec;
 mod commit;
@@ -19,6 +20,7 @@ use crate::fs::{self, FsError};
 use crate::task::{Key, Problem, Task, TaskId};
 use crate::workflow::Workflow;
 
+pub use board_path::{FOLDERS, is_board};
 pub use claims::Hold;
 pub use commit::Committed;
 pub use journal::{Line, lines_of as parse_journal, merge as merge_journals};

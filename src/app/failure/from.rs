@@ -82,7 +82,7 @@ impl From<GitError> for Failure {
             }
             GitError::Moved(_) => Self::new(FailureKind::Raced, Code::Moved, message).hint(Hint::Retry),
             GitError::InTheWay(paths) => {
-                let board = paths.iter().all(|path| crate::app::commit::is_board(path));
+                let board = paths.iter().all(|path| crate::store::is_board(path));
                 Self::refused(Code::InTheWay, message).hint(match board {
                     true => Hint::run("commit", "to commit the board first"),
                     false => Hint::step("commit, stash or move them first"),

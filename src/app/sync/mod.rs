@@ -40,8 +40,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::Workspace;
-use crate::board::Place;
 use crate::github::Wait;
 use crate::task::TaskId;
 
@@ -53,12 +51,6 @@ pub use resolve::{Resolved, TakeSide, sync_resolve};
 pub use run::sync;
 pub use status::{SyncStatus, sync_status};
 pub use waiter::BoardWaiter;
-
-/// What a task and its issue say differently, and a person has to settle.
-pub(super) fn conflicts_of(ws: &Workspace, id: &TaskId) -> Vec<String> {
-    let local = local::Local::load(ws, id, Place::Task).ok().flatten();
-    local.map(|local| local.link.conflicts.into_keys().collect()).unwrap_or_default()
-}
 
 /// What is asked of a run.
 #[derive(Debug, Clone, Default)]

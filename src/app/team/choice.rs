@@ -22,7 +22,7 @@ pub fn preflight(ws: &Workspace) -> Result<(), Failure> {
 pub(super) fn named(ws: &Workspace, board: &Board, typed: &[String]) -> Result<Vec<TaskId>, Failure> {
     let ids = ws.find_all(typed)?;
     for id in &ids {
-        let task = board.get(id).ok_or_else(|| crate::app::moves::missing(ws, board, id))?;
+        let task = board.get(id).ok_or_else(|| crate::app::workspace::missing(ws, board, id))?;
         if task.kind == Kind::Step {
             return Err(Failure::usage(Code::IsStep, format!("{id} is a step of a team, not a task to work on"))
                 .hint(Hint::step("name the task that the step belongs to")));

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::{CrewView, Team, TeamDone, TeamNews, TeamView, TeamWanted, restep};
-use crate::app::worker::{Launch, Name, Shift, Stop, WorkerAsk, check_agents, take_name, unless_raced};
-use crate::app::{Failure, Options, Workspace};
+use crate::app::worker::{Launch, Name, Shift, WorkerAsk, check_agents, take_name, unless_raced};
+use crate::app::{Failure, Options, Stop, Workspace};
 use crate::workflow::Role;
 
 /// Goes on until nothing is left that it could do.

@@ -27,8 +27,8 @@ use serde::Serialize;
 
 use super::next::as_reaped;
 use super::runs::{Outcome, Run, list_runs};
-use super::worker::{Launch, Stop, WorkerEvent, check_agents};
-use super::{Code, Failure, FailureKind, Hint, Options, Workspace};
+use super::worker::{Launch, WorkerEvent, check_agents};
+use super::{Code, Failure, FailureKind, Hint, Options, Stop, Workspace};
 use crate::board::{Board, TeamAsk};
 use crate::store::BoardLock;
 use crate::task::{Kind, StateName, TaskId, Worker};

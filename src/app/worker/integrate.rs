@@ -11,7 +11,7 @@ pub(super) const OWN: [&str; 2] = ["pr", "merge"];
 
 pub(super) fn integrate(ws: &Workspace, job: &Job, began: &mut dyn FnMut(&Run)) -> Result<Run, Failure> {
     let board = ws.family(&job.task)?;
-    let before = board.get(&job.task).cloned().ok_or_else(|| crate::app::moves::missing(ws, &board, &job.task))?;
+    let before = board.get(&job.task).cloned().ok_or_else(|| crate::app::workspace::missing(ws, &board, &job.task))?;
     let tenure = tenure::take(ws, &job.claim(), Reach::Remote)?;
     let mut run = job.begin(ws, &before, vec!["ralph".into(), job.command.clone(), job.task.to_string()])?;
     began(&run);

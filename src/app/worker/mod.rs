@@ -22,8 +22,6 @@ mod turn;
 
 use std::collections::BTreeMap;
 use std::process::Command;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
@@ -33,7 +31,7 @@ use super::next::as_reaped;
 use super::reap::reap;
 use super::runs::{Outcome, Run};
 use super::team::{preflight, restep_now};
-use super::{Code, Failure, FailureKind, Hint, Options, Workspace};
+use super::{Code, Failure, FailureKind, Hint, Options, Stop, Workspace};
 use crate::board::{Board, TeamAsk};
 use crate::fs;
 use crate::task::{TaskId, Worker};
@@ -58,38 +56,6 @@ pub type StartWorker<'a> = dyn Fn(&str, &Worker, &[TaskId]) -> Result<Command, F
 pub struct Launch<'a> {
     pub guard: &'a dyn Fn() -> Result<Command, Failure>,
     pub worker: &'a StartWorker<'a>,
-}
-
-/// Whether somebody asked to stop: after what is in hand, or at once.
-#[derive(Debug, Clone, Default)]
-pub struct Stop(Arc<AtomicU8>);
-
-impl Stop {
-    /// Once is soon, twice is at once.
-    pub fn ask(&self) {
-        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |level| Some((level + 1).min(2)));
-    }
-
-    pub fn insist(&self) {
-        self.0.store(2, Ordering::Relaxed);
-    }
-
-    /// What was asked for, in words.
-    pub fn wish(&self) -> Option<&'static str> {
-        match self.0.load(Ordering::Relaxed) {
-            0 => None,
-            1 => Some("ending after what is in hand; once more ends it at once"),
-            _ => Some("ending at once"),
-        }
-    }
-
-    pub fn soon(&self) -> bool {
-        self.0.load(Ordering::Relaxed) > 0
-    }
-
-    pub fn at_once(&self) -> bool {
-        self.0.load(Ordering::Relaxed) > 1
-    }
 }
 
 /// A worker as it is asked for.

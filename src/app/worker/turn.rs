@@ -10,14 +10,14 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use super::program::{Agent, Filling, filled};
 use super::settle::After;
 use super::strays::dirty;
-use super::{Job, Launch, Stop, settle};
+use super::{Job, Launch, settle};
 use crate::app::prompt::{Prompt, prompt};
 use crate::app::remote_claims::{Reach, renew_remote};
 use crate::app::runs::{Outcome, Run};
 use crate::app::tenure::{self, Tenure};
 use crate::app::trust::require_trust;
 use crate::app::worktree::{Start, add_worktree, place};
-use crate::app::{Code, Consequence, Failure, Workspace};
+use crate::app::{Code, Consequence, Failure, Stop, Workspace};
 use crate::config::Source;
 use crate::task::TaskId;
 use crate::workflow::Command as Workflowed;
@@ -49,7 +49,7 @@ pub(super) fn run_agent(
     began: &mut dyn FnMut(&Run),
 ) -> Result<Run, Failure> {
     let board = ws.board()?;
-    let before = board.get(&job.task).cloned().ok_or_else(|| crate::app::moves::missing(ws, &board, &job.task))?;
+    let before = board.get(&job.task).cloned().ok_or_else(|| crate::app::workspace::missing(ws, &board, &job.task))?;
     let mut tenure = tenure::take(ws, &job.claim(), Reach::Remote)?;
     let mut run = job.begin(ws, &before, agent.words.clone())?;
     began(&run);

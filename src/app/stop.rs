@@ -1,0 +1,36 @@
+//! Whether somebody asked a long verb to stop.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// Whether somebody asked to stop: after what is in hand, or at once.
+#[derive(Debug, Clone, Default)]
+pub struct Stop(Arc<AtomicU8>);
+
+impl Stop {
+    /// Once is soon, twice is at once.
+    pub fn ask(&self) {
+        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |level| Some((level + 1).min(2)));
+    }
+
+    pub fn insist(&self) {
+        self.0.store(2, Ordering::Relaxed);
+    }
+
+    /// What was asked for, in words.
+    pub fn wish(&self) -> Option<&'static str> {
+        match self.0.load(Ordering::Relaxed) {
+            0 => None,
+            1 => Some("ending after what is in hand; once more ends it at once"),
+            _ => Some("ending at once"),
+        }
+    }
+
+    pub fn soon(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 0
+    }
+
+    pub fn at_once(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 1
+    }
+}

@@ -241,6 +241,7 @@ mod tests {
         assert_eq!(waiting(&[("a", "Ready for Plan"), ("b", "Research Needed")]), (true, ids(&["b"])));
         assert_eq!(waiting(&[("a", "Ready for Plan"), ("b", "Human Needed")]), (true, ids(&["b"])));
         assert_eq!(waiting(&[("a", "Research Needed")]), (false, ids(&["a"])));
+        assert_eq!(waiting(&[("a", "Backlog")]), (false, vec![]), "one waits for nobody");
         assert_eq!(waiting(&[("a", "Backlog"), ("b", "Ready for Plan")]), (true, vec![]), "each is triaged alone");
     }
 

@@ -193,6 +193,15 @@ fn a_task_that_waits_for_a_parent_begins_after_the_last_step_of_its_children() {
 }
 
 #[test]
+fn a_ring_of_parents_above_a_task_ends() {
+    let ring = Sample::board().task("p", "Backlog").parent("q").task("q", "Backlog").parent("p");
+    let sample = ring.children("p", &[("a", "In Review")]).task("b", "In Progress").blocked_by(&["gone"]);
+    let mut scene = Scene::new(sample, &["a", "b"]);
+    scene.restep();
+    assert_eq!(scene.open()[..2], ["merge a", "implement b"]);
+}
+
+#[test]
 fn plans_that_touch_the_same_file_wait_for_each_other_unless_one_needs_a_person() {
     let rows = [("a", "Plan in Review"), ("b", "Plan in Review"), ("c", "Plan in Review")];
     let mut scene = Scene::new(tasks(&rows), &["a", "b", "c"]).touching(&[("a", "x z"), ("b", "x"), ("c", "y")]);
@@ -275,10 +284,12 @@ fn steps_of_other_teams_change_only_when_they_are_over() {
 
 #[test]
 fn steps_that_can_be_taken_up_now_go_to_the_crew_in_turn() {
-    let rows = [("a", "Research Needed"), ("b", "Research Needed"), ("c", "Research Needed"), ("d", "Ready for Plan")];
-    let mut scene = Scene::new(tasks(&rows), &["a", "b", "c", "d"]).crew("analyst", &["analyst-1", "analyst-2"]);
+    let rows = ["a", "b", "c", "d"].map(|name| (name, "Research Needed"));
+    let sample = tasks(&rows).task("e", "Ready for Plan");
+    let crew = ["analyst-1", "analyst-2", "analyst-3"];
+    let mut scene = Scene::new(sample, &["a", "b", "c", "d", "e"]).crew("analyst", &crew);
     scene.restep();
-    let expected = ["research a: analyst-1", "research b: analyst-2", "research c: analyst-1"];
+    let expected = ["research a: analyst-1", "research b: analyst-2", "research c: analyst-3", "research d: analyst-1"];
     assert_eq!(scene.owned(), expected, "nobody is there to plan");
     let mut empty = Scene::new(tasks(&rows[..1]), &["a"]).crew("analyst", &[]);
     empty.restep();

@@ -22,6 +22,23 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("cli", &["mcp", "tui", "web", "app", "task", "workflow", "board", "config", "fs"]),
 ];
 
+/// The rooms of `app/`, lowest first: each may use those before it, and none after it.
+const ROOMS: &[&str] = &[
+    "failure",
+    "workspace",
+    "view",
+    "repo",
+    "records",
+    "edit",
+    "work",
+    "read",
+    "sync",
+    "deliver",
+    "watch",
+    "agents",
+    "admin",
+];
+
 fn sources() -> Vec<(String, String)> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = Vec::new();
@@ -67,6 +84,80 @@ fn nobody_imports_against_the_arrows() {
         }
     }
     assert_eq!(wrong, Vec::<String>::new());
+}
+
+/// Which room each name that `app/mod.rs` gives out comes from.
+fn exported(mod_file: &str) -> std::collections::BTreeMap<String, String> {
+    let mut found = std::collections::BTreeMap::new();
+    for statement in mod_file.split("pub use ").skip(1) {
+        let statement = statement.split(';').next().unwrap_or_default();
+        let Some(room) = statement.split("::").next().filter(|room| ROOMS.contains(room)) else { continue };
+        let names = statement.rsplit("::").next().unwrap_or_default();
+        for name in names.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|name| !name.is_empty()) {
+            found.insert(name.to_owned(), room.to_owned());
+        }
+    }
+    found
+}
+
+/// The first segment of every path behind `crate::app::`, also inside braces.
+fn app_names(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for used in text.split("crate::app::").skip(1) {
+        let Some(list) = used.strip_prefix('{') else {
+            found.push(used.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect());
+            continue;
+        };
+        let (mut depth, mut name, mut fresh) = (1, String::new(), true);
+        for c in list.chars() {
+            match c {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                ',' if depth == 1 => fresh = true,
+                c if fresh && (c.is_alphanumeric() || c == '_') => name.push(c),
+                _ if !name.is_empty() => fresh = false,
+                _ => {}
+            }
+            if (!fresh || depth == 0) && !name.is_empty() {
+                found.push(std::mem::take(&mut name));
+                fresh = false;
+            }
+            if depth == 0 {
+                break;
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn rooms_of_app_use_only_the_rooms_below_them() {
+    let all = sources();
+    let exports = exported(&all.iter().find(|(file, _)| file == "app/mod.rs").unwrap().1);
+    let rank = |room: &str| ROOMS.iter().position(|known| *known == room);
+    let mut wrong = Vec::new();
+    for (file, text) in all.iter().filter(|(file, _)| file.starts_with("app/") && file != "app/mod.rs") {
+        let room = file.split('/').nth(1).unwrap();
+        let own = rank(room).unwrap_or_else(|| panic!("{file} is in no room of the list"));
+        let code: String = code(text).collect::<Vec<_>>().join("\n");
+        for name in app_names(&code) {
+            if name == "self" {
+                continue;
+            }
+            let used = rank(&name).or_else(|| exports.get(&name).and_then(|room| rank(room)));
+            let used = used.unwrap_or_else(|| panic!("{file}: crate::app::{name} is in no room"));
+            if used > own {
+                wrong.push(format!("{file} uses {name} of {}", ROOMS[used]));
+            }
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn names_behind_app_are_found_in_any_spelling() {
+    let names = app_names("use crate::app::{self, work::moves::{A, b}, Failure};\ncrate::app::read::x()");
+    assert_eq!(names, ["self", "work", "Failure", "read"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::compare::task_id;
 use super::edits::FileEdit;
 use super::local::Local;
-use crate::app::workspace::missing;
+use crate::app::workspace::open::missing;
 use crate::app::{Code, Failure, Workspace};
 use crate::board::{Actor, Change, ClaimEffect, Goal, Place, Refusal, Request};
 use crate::github::{Field, canonical};

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::target::{Calm, Target};
-use crate::app::settings::set_setting;
+use crate::app::workspace::settings::set_setting;
 use crate::app::{Code, Failure, FailureKind, Hint, Workspace};
 use crate::github::{Client, FieldNames, GithubError, Knowledge, Project, Repo, Slug, Wait, Wanted};
 use crate::task::{Estimate, Priority};

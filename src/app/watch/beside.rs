@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::Watch;
 use crate::agent::document::DocumentKind;
 use crate::app::Workspace;
-use crate::app::worktree::edited_copies;
+use crate::app::repo::worktree::edited_copies;
 use crate::board::{Event, EventKind, Via};
 use crate::fs;
 use crate::watch::Dirt;

@@ -4,6 +4,7 @@
 //! under the board's lock, so that no verb is half seen.
 
 mod beside;
+pub(in crate::app) mod event_rules;
 mod explain;
 mod follow;
 mod react;
@@ -16,9 +17,9 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use super::on::Runner;
-use super::workspace::Options;
-use super::{Failure, Workspace};
+use crate::app::watch::event_rules::Runner;
+use crate::app::workspace::open::Options;
+use crate::app::{Failure, Workspace};
 use crate::board::{Board, Event, EventKind, Facts, Via};
 use crate::fs;
 use crate::git::GitHand;
@@ -92,7 +93,7 @@ pub struct Watch {
 impl Watch {
     pub fn open(options: &Options, wanted: &WatchOptions) -> Result<Self, Failure> {
         let ws = Workspace::open(options)?;
-        super::on::check_rules(&ws)?;
+        event_rules::check_rules(&ws)?;
         // Where nothing may be written, one can still look.
         for folder in [ws.store.tasks_dir(), ws.store.claims_dir(), ws.store.journal_dir()] {
             let _ = fs::make_dir(&folder);
@@ -353,7 +354,7 @@ impl Watch {
 
     /// Other settings, perhaps another workflow. What cannot be read is told, and the old ones stay.
     fn reopen(&mut self) -> Option<Event> {
-        let opened = Workspace::open(&self.options).and_then(|ws| super::on::check_rules(&ws).map(|()| ws));
+        let opened = Workspace::open(&self.options).and_then(|ws| event_rules::check_rules(&ws).map(|()| ws));
         let (kind, message) = match opened {
             Ok(ws) => {
                 self.ws = ws;

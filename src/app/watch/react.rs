@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::Watch;
 use super::explain::{HandEdit, Leaves, leaves};
-use crate::app::admit::{Commit, apply};
-use crate::app::reap::{Orphans, reap_from};
+use crate::app::work::admit::{Commit, apply};
+use crate::app::work::reap::{Orphans, reap_from};
 use crate::app::{Failure, FailureKind};
 use crate::board::{Actor, Admission, Change, Event, EventKind, Goal, Op, Request, Via};
 use crate::store::BoardLock;

@@ -1,7 +1,7 @@
 //! What is looked at beside the board: a task, its chain, the workers, what is wrong, a document.
 
 use super::Row;
-use crate::app::{ClaimLine, Hit, LogLine, Run, Shown, Target, TaskView};
+use crate::app::{ClaimLine, Hit, LogLine, MoveView, Run, Shown, TaskView};
 use crate::task::{Problem, TaskId};
 
 #[derive(Debug)]
@@ -149,7 +149,7 @@ pub enum Reading {
     Chain { id: TaskId, verdict: String, lines: Vec<ChainLine> },
     Workers(Seen),
     Document { path: String, text: String },
-    Targets { id: TaskId, targets: Vec<Target> },
+    Targets { id: TaskId, targets: Vec<MoveView> },
     Found { text: String, hits: Vec<Hit> },
 }
 

@@ -1,7 +1,7 @@
 //! What came of wishes, put where it was asked for.
 
 use super::asking;
-use crate::app::{Code, Failure, Hint, Hit, Target};
+use crate::app::{Code, Failure, Hint, Hit, MoveView};
 use crate::task::TaskId;
 use crate::tui::model::{
     Answer, Entry, Model, Notice, Popup, Purpose, Read, Reading, Said, Screen, Snapshot, Tone, Verb, Wish,
@@ -103,8 +103,8 @@ fn followed<T: PartialEq>(list: impl Iterator<Item = T>, selected: Option<T>, at
 }
 
 /// The first state that it may go to is selected.
-fn offered(popup: &mut Popup, targets: &[Target]) {
-    let entry = |target: &Target| Entry {
+fn offered(popup: &mut Popup, targets: &[MoveView]) {
+    let entry = |target: &MoveView| Entry {
         mark: match (target.here, &target.refused) {
             (true, _) => "◆",
             (false, None) => "→",

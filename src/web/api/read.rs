@@ -148,7 +148,7 @@ pub async fn targets(State(site): Shared, Path(typed): Path<String>) -> Response
 }
 
 fn reachable(ws: &Workspace, id: &TaskId) -> Result<Value, Failure> {
-    let target = |target: app::Target| {
+    let target = |target: app::MoveView| {
         let refusal = target.refused.as_ref().map(worded);
         json!({ "state": target.state, "allowed": refusal.is_none(), "refusal": refusal })
     };

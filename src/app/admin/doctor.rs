@@ -1,0 +1,263 @@
+//! `doctor`: everything that is wrong with a board, and what of it can be put right safely.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::app::admin::init::{add_lines, has_line, on_path, wanted_driver};
+use crate::app::{Failure, Workspace};
+use crate::board::{Assignment, Board, Op, inspect};
+use crate::fs;
+use crate::git::{ATTRIBUTES, DRIVER};
+use crate::task::{Problem, TaskId};
+
+#[derive(Debug, Serialize)]
+pub struct Diagnosis {
+    pub tasks: usize,
+    pub findings: Vec<DoctorFinding>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct DoctorFinding {
+    pub code: &'static str,
+    pub task: Option<TaskId>,
+    pub message: String,
+    pub advice: String,
+    pub fixable: bool,
+    pub fixed: bool,
+    #[serde(skip)]
+    fix: Option<Fix>,
+}
+
+/// What `--fix` does about a finding.
+#[derive(Debug)]
+enum Fix {
+    Assign(TaskId, Vec<Assignment>),
+    Remove(PathBuf),
+    DropIndex,
+    Attributes,
+    Driver,
+}
+
+impl DoctorFinding {
+    fn new(code: &'static str, message: impl Into<String>, advice: impl Into<String>, fix: Option<Fix>) -> Self {
+        let (message, advice) = (message.into(), advice.into());
+        Self { code, task: None, message, advice, fixable: fix.is_some(), fixed: false, fix }
+    }
+
+    fn of(problem: &Problem) -> Self {
+        let advice = problem.hint.clone().unwrap_or_else(|| "correct the file".into());
+        Self::new("bad-file", problem.to_string(), advice, None)
+    }
+}
+
+pub fn doctor(ws: &Workspace, fix: bool) -> Result<Diagnosis, Failure> {
+    let mut findings = Vec::new();
+    // Asked before the board is read, which would mend it.
+    if ws.store.index_is_intact() == Some(false) {
+        let advice = "it is a cache: the next list makes a new one";
+        findings.push(DoctorFinding::new("damaged-index", "the index is damaged", advice, Some(Fix::DropIndex)));
+    }
+    let board = ws.board()?;
+    findings.extend(board.problems().into_iter().map(DoctorFinding::of));
+    findings.extend(inspect(&board, ws.flow()).into_iter().map(|found| {
+        let fix = found.task.clone().filter(|_| !found.fix.is_empty()).map(|task| Fix::Assign(task, found.fix));
+        DoctorFinding { task: found.task, ..DoctorFinding::new(found.code, found.message, found.advice, fix) }
+    }));
+    findings.extend(ws.store.journal()?.1.iter().map(DoctorFinding::of));
+    findings.extend(files(ws)?);
+    findings.extend(links(ws, &board));
+    findings.extend(settings(ws));
+    findings.extend(git(ws)?);
+    findings.extend(copies(ws)?);
+    findings.extend(foreign());
+    findings.extend(conflicts(ws, &board));
+    if fix {
+        mend(ws, &mut findings)?;
+    }
+    Ok(Diagnosis { tasks: board.tasks().len(), findings })
+}
+
+/// Tasks about which the board and GitHub disagree.
+fn conflicts(ws: &Workspace, board: &Board) -> Vec<DoctorFinding> {
+    let mirrored = board.tasks().iter().filter(|task| task.github.is_some());
+    let found = mirrored.filter_map(|task| {
+        let over = crate::app::edit::fields::conflicts_of(ws, &task.id);
+        let message = format!("{} and its issue differ in {}", task.id, over.join(", "));
+        let advice = format!("`ralph sync resolve {} --take local`, or remote, decides whose counts", task.id);
+        let finding = DoctorFinding::new("sync-conflict", message, advice, None);
+        (!over.is_empty()).then(|| DoctorFinding { task: Some(task.id.clone()), ..finding })
+    });
+    found.collect()
+}
+
+/// Files that should not be where they are.
+fn files(ws: &Workspace) -> Result<Vec<DoctorFinding>, Failure> {
+    let mut found = Vec::new();
+    let folders = [ws.store.board_dir(), ws.store.local().to_owned()];
+    for entry in folders.iter().flat_map(|folder| walkdir::WalkDir::new(folder).into_iter().filter_map(Result::ok)) {
+        let name = entry.file_name().to_string_lossy();
+        if name.starts_with('.') && name.ends_with(".tmp") {
+            let message = format!("{} was left by a program that died", ws.store.shown(entry.path()));
+            found.push(DoctorFinding::new(
+                "stray-file",
+                message,
+                "`--fix` removes it",
+                Some(Fix::Remove(entry.path().to_owned())),
+            ));
+        }
+    }
+    for name in fs::names(&ws.store.board_dir().join("archive"))? {
+        let Some(id) = name.strip_suffix(".toml").and_then(|stem| TaskId::new(stem).ok()) else { continue };
+        if ws.store.exists(&id) {
+            let message = format!("{id} is both on the board and in the archive");
+            found.push(DoctorFinding::new("duplicate-id", message, "delete the file that is out of date", None));
+        }
+    }
+    let mut folded = std::collections::HashMap::new();
+    for name in fs::names(&ws.store.tasks_dir())? {
+        if let Some(other) = folded.insert(name.to_lowercase(), name.clone()) {
+            let message = format!("{other} and {name} are one file where case does not count");
+            found.push(DoctorFinding::new("duplicate-id", message, "rename one of them", None));
+        }
+    }
+    for name in fs::names(&ws.store.board_dir().join("notes"))? {
+        let Ok(id) = TaskId::new(name) else { continue };
+        if !ws.store.exists(&id) && !ws.store.is_archived(&id) {
+            let message = format!("there are notes on {id}, which does not exist");
+            found.push(DoctorFinding::new(
+                "orphan-notes",
+                message,
+                format!("delete .ralph/notes/{id} if they are of no use"),
+                None,
+            ));
+        }
+    }
+    if ws.store.local().join("intent/damaged").exists() {
+        let path = ws.store.local().join("intent/damaged");
+        let message = "a verb was interrupted and its record is damaged";
+        found.push(DoctorFinding::new(
+            "damaged-intent",
+            message,
+            format!("compare {} with the board", path.display()),
+            None,
+        ));
+    }
+    Ok(found)
+}
+
+/// Artifacts that are linked and not there.
+fn links(ws: &Workspace, board: &Board) -> Vec<DoctorFinding> {
+    let all = board.tasks().iter().flat_map(|task| task.artifacts.iter().map(move |(kind, path)| (task, kind, path)));
+    let gone = all.filter(|(_, _, path)| !path.contains("://") && !ws.store.root().join(path).exists());
+    gone.map(|(task, kind, path)| DoctorFinding {
+        task: Some(task.id.clone()),
+        ..DoctorFinding::new(
+            "missing-artifact",
+            format!("{}: its {kind}, {path}, does not exist", task.id),
+            "restore the file, or correct the link",
+            None,
+        )
+    })
+    .collect()
+}
+
+fn settings(ws: &Workspace) -> Vec<DoctorFinding> {
+    let unknown = ws.settings.unknown.iter();
+    let rule = crate::app::watch::event_rules::check_rules(ws).err();
+    let rule = rule.map(|failure| DoctorFinding::new("bad-rule", failure.message, "correct the `[[on]]` table", None));
+    unknown
+        .map(|(source, key)| {
+            let message = format!("{source}: {key} is not a setting of this ralph");
+            DoctorFinding::new("unknown-setting", message, "`ralph config list` shows those that are", None)
+        })
+        .chain(rule)
+        .collect()
+}
+
+fn git(ws: &Workspace) -> Result<Vec<DoctorFinding>, Failure> {
+    let mut found = Vec::new();
+    if let Some(remote) = ws.claims_remote().filter(|remote| !ws.repository.has_remote(remote)) {
+        let message = format!("claims.remote is {remote:?}, and git knows no such remote here");
+        found.push(DoctorFinding::new("no-remote", message, "`git remote add` it, or correct the setting", None));
+    }
+    match ws.repository.merge_driver() {
+        None => {
+            let message = "this clone has no merge driver for task files";
+            found.push(DoctorFinding::new(
+                "no-merge-driver",
+                message,
+                "`--fix` or `ralph init` installs it",
+                Some(Fix::Driver),
+            ));
+        }
+        Some(command) => {
+            let program = command.strip_suffix(DRIVER).unwrap_or(&command).trim().trim_matches('\'');
+            if !PathBuf::from(program).is_file() && on_path(program).is_none() {
+                let message = format!("the merge driver of this clone runs {program}, which does not exist");
+                found.push(DoctorFinding::new(
+                    "no-merge-driver",
+                    message,
+                    "`--fix` or `ralph init` corrects it",
+                    Some(Fix::Driver),
+                ));
+            }
+        }
+    }
+    let attributes = fs::read_text(&ws.store.root().join(".gitattributes"))?.unwrap_or_default();
+    if ATTRIBUTES.iter().any(|line| !has_line(&attributes, line)) {
+        let message = ".gitattributes does not say how git merges the board";
+        found.push(DoctorFinding::new(
+            "no-attributes",
+            message,
+            "`--fix` or `ralph init` adds the lines",
+            Some(Fix::Attributes),
+        ));
+    }
+    Ok(found)
+}
+
+/// Tasks that were edited in a linked worktree's copy of the board, which nobody reads.
+fn copies(ws: &Workspace) -> Result<Vec<DoctorFinding>, Failure> {
+    let advice = "make the change on the board itself (`ralph` does so from anywhere), and restore the copy";
+    let found = crate::app::repo::worktree::edited_copies(ws)?;
+    Ok(found.into_iter().map(|message| DoctorFinding::new("edited-copy", message, advice, None)).collect())
+}
+
+/// Two other programs of this name exist; agents that call `ralph` would get theirs.
+fn foreign() -> Option<DoctorFinding> {
+    let found = on_path("ralph")?;
+    let same = |path: &PathBuf| {
+        path.canonicalize().ok() == std::env::current_exe().ok().and_then(|exe| exe.canonicalize().ok())
+    };
+    if same(&found) {
+        return None;
+    }
+    let output = std::process::Command::new(&found).arg("--version").stdin(std::process::Stdio::null()).output();
+    let ours = output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("ralph-board"));
+    let message = format!("`ralph` on your PATH is {}, another program", found.display());
+    (!ours)
+        .then(|| DoctorFinding::new("foreign-ralph", message, "put this ralph before it, or call it by its path", None))
+}
+
+fn mend(ws: &Workspace, findings: &mut [DoctorFinding]) -> Result<(), Failure> {
+    // Held throughout: what looks stray then is nobody's.
+    let lock = ws.lock()?;
+    for finding in findings {
+        match finding.fix.take() {
+            Some(Fix::Assign(task, wanted)) => {
+                let changes = crate::app::edit::set::changes(ws, &task, &wanted)?;
+                ws.commit(&lock, Op::new("doctor", changes))?;
+            }
+            Some(Fix::Remove(path)) => fs::remove(&path)?,
+            Some(Fix::DropIndex) => ws.store.drop_index()?,
+            Some(Fix::Attributes) => {
+                add_lines(&ws.store.root().join(".gitattributes"), &ATTRIBUTES)?;
+            }
+            Some(Fix::Driver) => ws.repository.install_merge_driver(&wanted_driver())?,
+            None => continue,
+        }
+        finding.fixed = true;
+    }
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! `init`: a board in this repository. Asks nothing, and does only what is not done yet.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::app::admin::demo;
+use crate::app::workspace::git_commit::IGNORED;
+use crate::app::workspace::layers::board_config;
+use crate::app::workspace::open::Options;
+use crate::app::{Failure, Workspace};
+use crate::fs;
+use crate::git::{ATTRIBUTES, DRIVER, GitError, Repository};
+
+#[derive(Debug, Clone, Default)]
+pub struct InitOptions {
+    /// With a board worth looking at.
+    pub demo: bool,
+    /// `git init` first where there is no repository.
+    pub git: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Initialised {
+    pub root: String,
+    pub done: Vec<String>,
+    pub kept: Vec<String>,
+    pub tasks: usize,
+    /// How many there were already.
+    pub found: usize,
+}
+
+const CONFIG: &str = "\
+# Settings of this board; `ralph config list` shows them all.
+format = 1
+";
+
+pub fn init(options: &Options, wanted: &InitOptions) -> Result<Initialised, Failure> {
+    if wanted.git && matches!(Repository::discover(&options.dir), Err(GitError::NoRepository(_))) {
+        Repository::create(&options.dir)?;
+    }
+    let ws = Workspace::open_repository(options)?;
+    if wanted.demo {
+        ws.me()?;
+        demo::refuse_unless_empty(&ws)?;
+    }
+    let mut report =
+        Initialised { root: ws.store.root().display().to_string(), done: vec![], kept: vec![], tasks: 0, found: 0 };
+    report.found = fs::names(&ws.store.tasks_dir())?.iter().filter(|name| name.ends_with(".toml")).count();
+    let config = board_config(ws.store.root());
+    report.note(!config.exists(), ".ralph/config.toml");
+    if !config.exists() {
+        fs::make_dir(&ws.store.tasks_dir())?;
+        fs::replace(&config, CONFIG.as_bytes(), true)?;
+    }
+    let attributes = add_lines(&ws.store.root().join(".gitattributes"), &ATTRIBUTES)?;
+    report.note(attributes, ".gitattributes: how git merges tasks and the journal");
+    let ignored = add_lines(&ws.store.root().join(".gitignore"), &IGNORED)?;
+    report.note(ignored, ".gitignore: /worktrees/");
+    ws.repository.remember_root()?;
+    let driver = wanted_driver();
+    let installed = ws.repository.merge_driver().as_deref() == Some(&format!("{driver} {DRIVER}"));
+    if !installed {
+        ws.repository.install_merge_driver(&driver)?;
+    }
+    report.note(!installed, "git config merge.ralph.driver, for this clone");
+    if wanted.demo {
+        report.tasks = demo::fill(&ws)?;
+    }
+    Ok(report)
+}
+
+impl Initialised {
+    fn note(&mut self, done: bool, what: &str) {
+        if done { &mut self.done } else { &mut self.kept }.push(what.to_owned());
+    }
+}
+
+/// Adds the lines that are missing; whether there were any.
+pub(in crate::app) fn add_lines(path: &Path, lines: &[&str]) -> Result<bool, Failure> {
+    let mut text = fs::read_text(path)?.unwrap_or_default();
+    let missing: Vec<&&str> = lines.iter().filter(|line| !has_line(&text, line)).collect();
+    if missing.is_empty() {
+        return Ok(false);
+    }
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    for line in missing {
+        text.push_str(line);
+        text.push('\n');
+    }
+    fs::replace(path, text.as_bytes(), true)?;
+    Ok(true)
+}
+
+/// `worktrees/`, `/worktrees` and `/worktrees/*` say the same as `/worktrees/`.
+pub(in crate::app) fn has_line(text: &str, line: &str) -> bool {
+    let bare = |line: &str| line.trim().trim_start_matches('/').trim_end_matches('*').trim_end_matches('/').to_owned();
+    text.lines().any(|there| bare(there) == bare(line))
+}
+
+/// How git is to call this program: by name where that finds it, else by its path.
+pub(in crate::app) fn wanted_driver() -> String {
+    let Ok(exe) = std::env::current_exe().and_then(|exe| exe.canonicalize()) else { return "ralph".into() };
+    match on_path("ralph").and_then(|found| found.canonicalize().ok()) {
+        Some(found) if found == exe => "ralph".into(),
+        _ => format!("'{}'", exe.display()),
+    }
+}
+
+pub(in crate::app) fn on_path(name: &str) -> Option<std::path::PathBuf> {
+    let paths = std::env::var_os("PATH")?;
+    std::env::split_paths(&paths).map(|folder| folder.join(name)).find(|path| path.is_file())
+}

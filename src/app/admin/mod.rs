@@ -1,0 +1,6 @@
+//! The board itself: made, checked, configured.
+
+pub(super) mod demo;
+pub(super) mod doctor;
+pub(super) mod init;
+pub(super) mod token;

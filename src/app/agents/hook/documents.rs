@@ -1,0 +1,34 @@
+//! Whether the document that a command leaves behind is there, linked and whole.
+
+use super::scene::Scene;
+use super::{Code, Failure, Gate};
+use crate::agent::document::DocumentKind;
+use crate::app::records::artifact::check_artifact;
+use crate::task::TaskId;
+
+/// Why a task's document does not do, with what to do about it.
+pub fn lacking(scene: &Scene<'_>, kind: DocumentKind, id: &TaskId) -> Result<Option<Gate>, Failure> {
+    let found = match check_artifact(scene.ws, kind.as_str(), id) {
+        Ok(found) => found,
+        Err(failure) if matches!(failure.code, Code::NoDocument | Code::NoFile) => {
+            let instead = format!("`ralph artifact new {kind} {id}` gives the file to write");
+            return Ok(Some(Gate::block(failure.message, instead)));
+        }
+        Err(failure) => return Err(failure),
+    };
+    if let Some(finding) = found.findings.first() {
+        let why = format!("{}:{finding}", found.path);
+        return Ok(Some(Gate::block(
+            why,
+            format!("put it right; `ralph artifact check {kind} {id}` shows all that is missing"),
+        )));
+    }
+    if !found.linked {
+        let instead = scene.signed(format!("ralph artifact link {kind} {id}"));
+        return Ok(Some(Gate::block(
+            format!("{} is not linked with {id}", found.path),
+            format!("link it: `{instead}`"),
+        )));
+    }
+    Ok(None)
+}

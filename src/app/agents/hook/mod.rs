@@ -1,0 +1,119 @@
+//! `hook`: the gates that a host asks before and after its agents act, decided from the board and from git.
+
+mod documents;
+mod git;
+mod moves;
+mod scene;
+mod stop;
+mod team;
+mod write;
+
+use serde::Serialize;
+
+use crate::agent::{GATES, GatePhase, GateSpec, HookInput};
+use crate::app::{Code, Failure, Hint, Options, Workspace};
+use scene::Scene;
+
+pub use team::{Left, left_for};
+
+/// What a gate says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "answer", rename_all = "kebab-case")]
+pub enum Gate {
+    Allow,
+    Block {
+        why: String,
+        /// What to do instead.
+        instead: String,
+    },
+}
+
+impl Gate {
+    fn block(why: impl Into<String>, instead: impl Into<String>) -> Self {
+        let line = |text: String| text.replace(['\n', '\r'], " ");
+        Self::Block { why: line(why.into()), instead: line(instead.into()) }
+    }
+
+    /// A refusal of a verb, with its first hint as the way out.
+    fn refused(failure: &Failure, otherwise: &str) -> Self {
+        let general =
+            |hint: &&Hint| matches!(hint, Hint::Workflow | Hint::List | Hint::Ready | Hint::Retry | Hint::Force);
+        let hint = failure.hints.iter().find(|hint| !general(hint));
+        let instead = hint.map_or_else(|| otherwise.to_owned(), |hint| hint.for_shell().join("; "));
+        Self::block(failure.message.clone(), instead)
+    }
+
+    pub fn is_block(&self) -> bool {
+        *self != Self::Allow
+    }
+}
+
+/// The gate of that name, on what the host said.
+pub fn hook(ws: &Workspace, name: &str, input: &HookInput) -> Result<Gate, Failure> {
+    let gate = find_gate(name)?;
+    // Kept once already: whatever is left, a second time it may go.
+    if input.stop_hook_active {
+        return Ok(Gate::Allow);
+    }
+    let scene = Scene::new(ws, input)?;
+    match gate.name {
+        "branch-gate" => git::on_main(&scene),
+        "impl-branch-gate" => git::off_main(&scene),
+        "impl-verify-commit" => git::commit_made(&scene),
+        "impl-verify-pr" => git::pull_request_linked(&scene),
+        "impl-worktree-gate" => write::in_worktree(&scene),
+        "impl-plan-required" => write::with_plan(&scene),
+        "plan-research-required" => write::with_research(&scene),
+        "review-no-dup" => write::one_critique(&scene),
+        "review-verify-doc" => write::whole_critique(&scene),
+        "convergence-gate" => moves::converged(&scene),
+        "plan-state-gate" => moves::legal(&scene, "plan"),
+        "review-state-gate" => moves::legal(&scene, "review"),
+        "impl-state-gate" => moves::legal(&scene, "implement"),
+        "plan-postcondition" => stop::after_plan(&scene),
+        "review-postcondition" => stop::after_review(&scene),
+        "impl-postcondition" => stop::after_implement(&scene),
+        "worker-stop-gate" | "team-teammate-idle" => team::worker_left(&scene),
+        "team-stop-gate" => team::lead_left(&scene),
+        _ => team::completed(&scene),
+    }
+}
+
+pub fn find_gate(name: &str) -> Result<&'static GateSpec, Failure> {
+    GateSpec::find(name).ok_or_else(|| {
+        let all = GATES.iter().map(|gate| gate.name).collect::<Vec<_>>().join(", ");
+        Failure::usage(Code::UnknownGate, format!("{name:?} is not a gate: use {all}"))
+    })
+}
+
+/// A gate's answer, and what the person should know beside it.
+#[derive(Debug, Serialize)]
+pub struct Answered {
+    pub name: &'static str,
+    #[serde(flatten)]
+    pub gate: Gate,
+    pub note: Option<String>,
+}
+
+/// The whole of a hook: what the host wrote, to an answer. Who wants to stop is let go where nobody can say what is left.
+pub fn answer_hook(options: &Options, name: &str, text: &str) -> Result<Answered, Failure> {
+    let spec = find_gate(name)?;
+    match decide(options, spec, text) {
+        Ok(gate) => Ok(Answered { name: spec.name, gate, note: None }),
+        // Hooks may be set for all repositories of a person: here there is nothing to guard.
+        Err(failure) if matches!(failure.code, Code::NoRepository | Code::NoBoard) => {
+            Ok(Answered { name: spec.name, gate: Gate::Allow, note: None })
+        }
+        Err(failure) if spec.phase() == GatePhase::Stop => {
+            Ok(Answered { name: spec.name, gate: Gate::Allow, note: Some(failure.message) })
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+fn decide(options: &Options, spec: &GateSpec, text: &str) -> Result<Gate, Failure> {
+    let input = HookInput::parse(text).map_err(|error| Failure::refused(Code::NotAHook, error.to_string()))?;
+    let dir = input.cwd.clone().filter(|cwd| cwd.is_dir()).unwrap_or_else(|| options.dir.clone());
+    let ws = Workspace::open(&Options { dir, ..options.clone() })?;
+    hook(&ws, spec.name, &input)
+}

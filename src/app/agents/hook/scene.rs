@@ -1,0 +1,146 @@
+//! Who asks a gate, about which task, and where: all from what the host says of itself, the board's claims and git.
+
+use std::path::{Path, PathBuf};
+
+use crate::agent::HookInput;
+use crate::app::repo::worktree::{Place, place, task_of};
+use crate::app::{Failure, Workspace};
+use crate::board::{Actor, Board, Links};
+use crate::fs;
+use crate::git::{Repository, Worktree};
+use crate::task::{Task, TaskId, Worker};
+use crate::workflow::Command;
+
+pub(super) struct Scene<'a> {
+    pub ws: &'a Workspace,
+    pub input: &'a HookInput,
+    pub board: Board,
+    /// A worker with a role; people are not gated.
+    pub worker: Option<Worker>,
+    pub cwd: PathBuf,
+    worktrees: Vec<Worktree>,
+}
+
+impl<'a> Scene<'a> {
+    pub fn new(ws: &'a Workspace, input: &'a HookInput) -> Result<Self, Failure> {
+        let cwd = input.cwd.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_else(|| ws.store.root().into());
+        let mut worktrees = ws.repository.worktrees()?;
+        worktrees.retain(|worktree| !worktree.missing);
+        Ok(Self { ws, input, board: ws.board()?, worker: worker(ws, input), cwd: fs::settled(&cwd), worktrees })
+    }
+
+    /// A path as it was typed, as the one that would be written.
+    pub fn path(&self, typed: &Path) -> PathBuf {
+        fs::settled(&self.cwd.join(typed))
+    }
+
+    /// The linked worktree in which a path lies.
+    pub fn worktree_of(&self, path: &Path) -> Option<&Worktree> {
+        let around = self.worktrees.iter().filter(|worktree| path.starts_with(&worktree.path));
+        around.max_by_key(|worktree| worktree.path.components().count())
+    }
+
+    /// A path from the root of the worktree in which it lies.
+    pub fn within<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        let root = self.worktree_of(path).map_or(self.ws.store.root(), |worktree| &worktree.path);
+        path.strip_prefix(root).ok()
+    }
+
+    /// The task whose worktree a path lies in: by the branch, exactly.
+    pub fn task_at(&self, path: &Path) -> Option<&Task> {
+        task_of(&self.board, self.worktree_of(path)?)
+    }
+
+    /// What the worker holds.
+    pub fn held(&self) -> Vec<&Task> {
+        let Some(worker) = &self.worker else { return Vec::new() };
+        let mine = |task: &&Task| self.board.claim(&task.id).is_some_and(|claim| claim.live && claim.is_of(worker));
+        self.board.tasks().iter().filter(mine).collect()
+    }
+
+    /// The task that is worked on: what the worker holds, where it stands if it holds several, else whose worktree this is.
+    pub fn task(&self, path: &Path) -> Option<&Task> {
+        let held = self.held();
+        let here = self.task_at(path);
+        match (held.as_slice(), here) {
+            ([one], _) => Some(one),
+            ([], here) => here,
+            (_, here) => here.filter(|here| held.iter().any(|task| self.is_grouped(&task.id, &here.id))),
+        }
+    }
+
+    /// Whether two tasks are one piece of work.
+    pub fn is_grouped(&self, one: &TaskId, other: &TaskId) -> bool {
+        one == other || self.members(one).iter().any(|task| task.id == *other)
+    }
+
+    /// The group of a task, the first member first.
+    pub fn members(&self, id: &TaskId) -> Vec<&Task> {
+        let Some(at) = self.board.index_of(id) else { return Vec::new() };
+        let members = match self.board.group_of(at, &Links::new(&self.board), self.ws.rules()) {
+            Ok(group) => group.members,
+            Err(_) => vec![at],
+        };
+        members.into_iter().map(|at| &self.board.tasks()[at]).collect()
+    }
+
+    /// What is being done to a task: what it was claimed for, else what its state is the lock of.
+    pub fn doing(&self, task: &Task) -> Option<&Command> {
+        let flow = self.ws.flow();
+        let claimed = self.board.claim(&task.id).filter(|claim| claim.live).and_then(|claim| claim.command.as_deref());
+        let named = claimed.and_then(|name| flow.command(name).ok());
+        named.or_else(|| flow.commands().iter().find(|command| command.lock.as_ref() == Some(&task.state)))
+    }
+
+    pub fn is_doing(&self, task: &Task, command: &str) -> bool {
+        self.doing(task).is_some_and(|doing| doing.name == command)
+    }
+
+    pub fn place(&self, id: &TaskId) -> Result<Place, Failure> {
+        place(self.ws, &self.board, id)
+    }
+
+    pub fn linked(&self, path: &Path) -> Option<&Worktree> {
+        let path = fs::settled(path);
+        self.worktrees.iter().find(|worktree| worktree.path == path)
+    }
+
+    /// The branch that is checked out around a folder of this repository; none elsewhere.
+    pub fn branch_at(&self, folder: &Path) -> Option<Option<String>> {
+        let there = fs::settled(folder);
+        let there = there.ancestors().find(|folder| folder.is_dir())?;
+        let repository = Repository::at(there).ok()?;
+        if repository.common != self.ws.repository.common {
+            return None;
+        }
+        repository.place_found().map(|(_, branch)| branch)
+    }
+
+    /// Who would act: as named in the call itself, else who the host says it is, else whoever ralph thinks.
+    pub fn actor(&self, named: Option<&str>) -> Option<Actor> {
+        let named = named.and_then(|name| Worker::new(name).ok()).or_else(|| self.worker.clone());
+        match (named, self.ws.actor()) {
+            (Some(worker), Ok(actor)) => Some(Actor { worker, ..actor }),
+            (Some(worker), Err(_)) => Some(Actor::named(worker)),
+            (None, actor) => actor.ok(),
+        }
+    }
+
+    /// How to call ralph as this worker.
+    pub fn signed(&self, command: String) -> String {
+        match &self.worker {
+            Some(worker) if self.ws.named().as_deref() != Some(worker.as_str()) => format!("{command} --as {worker}"),
+            _ => command,
+        }
+    }
+}
+
+/// Named by whoever started ralph's worker, else by the host: a teammate's name, or the kind of a sub-agent.
+fn worker(ws: &Workspace, input: &HookInput) -> Option<Worker> {
+    let names = [ws.named(), input.teammate.clone(), input.agent_type.clone()];
+    names.into_iter().flatten().find_map(|name| {
+        let name = name.rsplit(':').next().unwrap_or_default();
+        let bare = name.strip_prefix("ralph-").unwrap_or(name);
+        Worker::new(bare).ok().filter(|worker| ws.rules().role_of(worker).is_some())
+    })
+}

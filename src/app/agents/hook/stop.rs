@@ -1,0 +1,98 @@
+//! What must be true when a worker stops: its document, its commits, and the task handed on.
+
+use super::documents::lacking;
+use super::scene::Scene;
+use super::{Failure, Gate};
+use crate::agent::document::DocumentKind;
+use crate::app::work::proof::refuse_unbuilt;
+use crate::board::Change;
+use crate::task::{Task, TaskId, Value};
+use crate::workflow::{Command, ReviewMode};
+
+/// plan-postcondition.
+pub fn after_plan(scene: &Scene<'_>) -> Result<Gate, Failure> {
+    let Some((command, task)) = subject(scene, "plan")? else { return Ok(Gate::Allow) };
+    if let Some(gate) = lacking(scene, DocumentKind::Plan, &task.id)? {
+        return Ok(gate);
+    }
+    Ok(unmoved(scene, command, task))
+}
+
+/// review-postcondition.
+pub fn after_review(scene: &Scene<'_>) -> Result<Gate, Failure> {
+    let Some((command, task)) = subject(scene, "review")? else { return Ok(Gate::Allow) };
+    let holds = scene.held().iter().any(|held| held.id == task.id);
+    // Of a plan that was sent back, the round has moved on with it: its critique is no longer this round's.
+    let written = holds || command.complete.as_ref() == Some(&task.state);
+    let needed = written && scene.ws.rules().mode != ReviewMode::Skip;
+    if needed && let Some(gate) = lacking(scene, DocumentKind::Review, &task.id)? {
+        return Ok(gate);
+    }
+    if !holds {
+        return Ok(Gate::Allow);
+    }
+    let why = format!("{} is still {}: the review has no end yet", task.id, task.state);
+    let (pass, back) = ends(scene, command, &task.id);
+    Ok(Gate::block(why, format!("`{pass}` passes it, `{back}` sends it back")))
+}
+
+fn ends(scene: &Scene<'_>, command: &Command, id: &TaskId) -> (String, String) {
+    let to =
+        command.iterate.as_ref().map_or_else(|| "__ESCALATE__".to_owned(), |state| format!("{:?}", state.as_str()));
+    let said = |to: &str| scene.signed(format!("ralph move {id} {to} --for {}", command.name));
+    (said("__COMPLETE__"), said(&to))
+}
+
+/// impl-postcondition.
+pub fn after_implement(scene: &Scene<'_>) -> Result<Gate, Failure> {
+    let Some((command, task)) = subject(scene, "implement")? else { return Ok(Gate::Allow) };
+    match refuse_unbuilt(scene.ws, &scene.board, &task.id) {
+        Ok(()) => Ok(unmoved(scene, command, task)),
+        Err(failure) => {
+            let place = scene.place(&task.id)?;
+            let otherwise = format!("build it in {}, and commit it there", place.path.display());
+            Ok(Gate::refused(&failure, &otherwise))
+        }
+    }
+}
+
+/// Held still: it is to be handed on, or given back.
+fn unmoved(scene: &Scene<'_>, command: &Command, task: &Task) -> Gate {
+    if !scene.held().iter().any(|held| held.id == task.id) {
+        return Gate::Allow;
+    }
+    let hand = scene.signed(format!("ralph move {} __COMPLETE__ --for {}", task.id, command.name));
+    let back = scene.signed(format!("ralph release {}", task.id));
+    Gate::block(format!("{} is still {}", task.id, task.state), format!("`{hand}` when it is done, else `{back}`"))
+}
+
+/// The task that a command was about: one that is held for it, else the one that the worker has just handed on.
+fn subject<'a>(scene: &'a Scene<'_>, name: &str) -> Result<Option<(&'a Command, &'a Task)>, Failure> {
+    let (Ok(command), Some(worker)) = (scene.ws.flow().command(name), &scene.worker) else { return Ok(None) };
+    if let Some(held) = scene.held().into_iter().find(|task| scene.is_doing(task, name)) {
+        return Ok(Some((command, held)));
+    }
+    let journal = scene.ws.journal()?;
+    let moves = journal.iter().rev().filter(|line| line.by == *worker && line.verb.starts_with("move"));
+    let last = moves.flat_map(|line| line.changes.first()).find_map(state_change);
+    let Some((id, from, to)) = last else { return Ok(None) };
+    let starts = command.lock.as_ref().map_or_else(|| command.from.iter().collect(), |lock| vec![lock]);
+    let of_command = starts.iter().any(|state| state.as_str() == from);
+    let Some(task) = scene.board.get(id).filter(|task| of_command && task.state.as_str() == to) else {
+        return Ok(None);
+    };
+    // Who called for a person has said that it is not done.
+    let escalated = scene.ws.flow().escalation() == Some(&task.state);
+    Ok((!escalated).then_some((command, task)))
+}
+
+fn state_change(change: &Change) -> Option<(&TaskId, &str, &str)> {
+    match change {
+        Change::Set { task, old: Some(Value::Text(old)), new: Some(Value::Text(new)), .. }
+            if change.is_state_of(task) =>
+        {
+            Some((task, old, new))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,7 @@
+//! Agent programs: workers, teams, their prompts and hooks.
+
+pub(super) mod hook;
+pub(super) mod prompt;
+pub(super) mod setup;
+pub(super) mod team;
+pub(super) mod worker;

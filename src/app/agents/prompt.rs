@@ -1,0 +1,153 @@
+//! `prompt`: what an agent is told about one command on one task.
+
+use serde::Serialize;
+
+use crate::agent::document::{DocumentKind, DocumentName, Subject};
+use crate::agent::prompt::{About, Context, Fellow, History, Linked, Remark, Worktree, commands, embedded, render};
+use crate::app::records::artifact::subject;
+use crate::app::repo::worktree::{main_branch, place};
+use crate::app::{Code, Failure, Workspace};
+use crate::board::{Board, Links};
+use crate::fs;
+use crate::task::{Task, TaskId};
+use crate::workflow::{Command, ReviewMode};
+
+/// How many notes an agent is shown.
+const NOTES: usize = 20;
+
+#[derive(Debug, Serialize)]
+pub struct Prompt {
+    pub command: String,
+    /// The first of the group, where the command is the group's.
+    pub task: TaskId,
+    pub text: String,
+    /// The board's own template; none where it is ralph's.
+    pub template: Option<String>,
+}
+
+pub fn prompt(ws: &Workspace, command: &str, id: &TaskId) -> Result<Prompt, Failure> {
+    let file = format!(".ralph/prompts/{command}.md");
+    let known = ws.flow().command(command).ok();
+    let own = match known {
+        Some(_) => ws.store.text_of(&ws.store.root().join(&file))?,
+        None => None,
+    };
+    let (Some(known), Some(text)) = (known, own.as_deref().or_else(|| embedded(command))) else {
+        let all: Vec<&str> = commands().collect();
+        return Err(Failure::usage(Code::NoPrompt, format!("{command:?} has no prompt: use {}", all.join(", "))));
+    };
+    let context = context(ws, known, id)?;
+    let template = own.is_some().then_some(file);
+    let name = template.as_deref().unwrap_or(command);
+    let text = render(name, text, &context)?;
+    let task = if known.group { TaskId::new(context.primary)? } else { id.clone() };
+    Ok(Prompt { command: command.to_owned(), task, text, template })
+}
+
+fn context(ws: &Workspace, command: &Command, id: &TaskId) -> Result<Context, Failure> {
+    let board = ws.board()?;
+    let subject = subject(ws, &board, DocumentKind::Plan, id)?;
+    let id = if command.group { &subject.task } else { id };
+    let at = board.index_of(id).ok_or_else(|| ws.store.absent(id))?;
+    let task = &board.tasks()[at];
+    let me = ws.me()?;
+    let abouts = |ids: &mut dyn Iterator<Item = &TaskId>| ids.filter_map(|id| board.get(id)).map(about).collect();
+    let children = Links::new(&board).children(at).iter().map(|&child| about(&board.tasks()[child])).collect();
+    let notes = ws.notes(id)?;
+    let remark = |note: &crate::store::Note| Remark {
+        by: note.by.clone(),
+        at: note.at.map(|at| at.strftime("%Y-%m-%d").to_string()),
+        text: note.text.clone(),
+    };
+    let state = |state: &Option<crate::task::StateName>| state.as_ref().map(ToString::to_string);
+    let ends: Vec<String> = command.may_end_in(ws.flow()).iter().map(ToString::to_string).collect();
+    Ok(Context {
+        command: command.name.clone(),
+        role: ws.rules().role_of(&me).map(str::to_owned),
+        worker: me.to_string(),
+        board: ws.store.root().display().to_string(),
+        main: main_branch(ws),
+        description: ws.file(id)?.description,
+        parent: board.parent_of(at).map(|parent| about(&board.tasks()[parent])),
+        blockers: abouts(&mut task.blocked_by.iter()),
+        children,
+        notes: notes[notes.len().saturating_sub(NOTES)..].iter().map(remark).collect(),
+        artifacts: linked(task),
+        group: fellows(ws, &board, &subject)?,
+        primary: subject.task.to_string(),
+        together: command.group && subject.is_group(),
+        plan: subject.plan.clone(),
+        review: history(ws, &board, command, &subject.task)?,
+        worktree: worktree(ws, &board, id)?,
+        split_limit: ws.settings.number("split.limit").unwrap_or(5),
+        complete: state(&command.complete),
+        iterate: state(&command.iterate),
+        back: command.ends.first().map(ToString::to_string),
+        ends,
+        task: about(task),
+    })
+}
+
+fn about(task: &Task) -> About {
+    About {
+        id: task.id.to_string(),
+        title: task.title.clone(),
+        state: task.state.to_string(),
+        kind: task.kind.to_string(),
+        priority: task.priority.map(|priority| priority.to_string()),
+        estimate: task.estimate.map(|estimate| estimate.to_string()),
+        labels: task.labels.iter().map(|label| label.split_whitespace().collect::<Vec<_>>().join(" ")).collect(),
+        number: task.github.as_ref().map(|issue| issue.number),
+        url: task.github.as_ref().and_then(|issue| issue.url.clone()),
+    }
+}
+
+fn linked(task: &Task) -> Vec<Linked> {
+    task.artifacts.iter().map(|(kind, path)| Linked { kind: kind.clone(), path: path.clone() }).collect()
+}
+
+/// The members of a group; none for a task that is alone.
+fn fellows(ws: &Workspace, board: &Board, subject: &Subject) -> Result<Vec<Fellow>, Failure> {
+    let members = subject.members.iter().filter(|_| subject.is_group()).filter_map(|member| board.get(&member.id));
+    members
+        .map(|task| {
+            let description = ws.file(&task.id)?.description;
+            Ok(Fellow { about: about(task), description, artifacts: linked(task) })
+        })
+        .collect()
+}
+
+/// The reviews so far; whoever writes one is shown those before it.
+fn history(ws: &Workspace, board: &Board, command: &Command, id: &TaskId) -> Result<History, Failure> {
+    let rejections = board.get(id).map_or(0, |task| task.rejections);
+    let folder = DocumentKind::Review.folder();
+    let names = fs::names(&ws.store.root().join(folder))?;
+    let named = names.iter().map(|name| format!("{folder}/{name}"));
+    let reviews = command.yields.iter().any(|kind| kind == DocumentKind::Review.as_str());
+    let mut found: Vec<(u32, String)> = named
+        .filter_map(|path| {
+            let name = DocumentName::parse(&path)?;
+            let own = name.owner(board.tasks()).is_some_and(|task| task.id == *id);
+            (own && !(reviews && name.round > rejections)).then_some((name.round, path))
+        })
+        .collect();
+    found.sort();
+    let mode = match ws.rules().mode {
+        ReviewMode::Skip => "skip",
+        ReviewMode::Auto => "auto",
+        ReviewMode::Interactive => "interactive",
+    };
+    Ok(History {
+        mode: mode.to_owned(),
+        round: rejections + 1,
+        rejections,
+        max: ws.rules().max_rejections,
+        critiques: found.into_iter().map(|(_, path)| path).collect(),
+    })
+}
+
+fn worktree(ws: &Workspace, board: &Board, id: &TaskId) -> Result<Worktree, Failure> {
+    let place = place(ws, board, id)?;
+    let there = ws.repository.worktree_at(&place.path)?.is_some_and(|there| !there.missing);
+    Ok(Worktree { path: place.path.display().to_string(), branch: place.branch, there })
+}

@@ -1,0 +1,245 @@
+//! `setup`: the files that a host of agents reads, written beside what is there, and taken away again.
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::agent::claude;
+use crate::agent::json::{Step, add_member, push, remove, render};
+use crate::app::edit::batch::json_problem;
+use crate::app::{Failure, Workspace};
+use crate::fs;
+use crate::task::Problem;
+
+/// What any other agent needs in its file of instructions.
+pub const GENERIC: &str = include_str!("../../agent/generic.md");
+
+#[derive(Debug, Serialize)]
+pub struct SetUp {
+    pub host: &'static str,
+    pub files: Vec<SetUpFile>,
+    /// Only said, not done.
+    pub dry_run: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub struct SetUpFile {
+    pub path: String,
+    pub done: Done,
+    pub why: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Done {
+    Created,
+    Updated,
+    Unchanged,
+    /// Somebody's own, or edited by somebody: it is left alone.
+    Kept,
+    Removed,
+}
+
+/// What is to become of a file.
+struct Planned {
+    path: String,
+    done: Done,
+    why: Option<String>,
+    /// The new text; none where the file goes.
+    text: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SetUpHow {
+    Write,
+    Remove,
+}
+
+/// Everything is decided before anything is written: a file that cannot be read leaves all of them as they are.
+pub fn setup_claude(ws: &Workspace, how: SetUpHow, dry_run: bool) -> Result<SetUp, Failure> {
+    let root = ws.store.root();
+    let mut plan = Vec::new();
+    for (path, edit) in [(claude::SETTINGS, settings as Edit), (claude::SERVERS, servers as Edit)] {
+        plan.extend(merged(root, path, how, edit)?);
+    }
+    for (path, text) in claude::files() {
+        plan.extend(own(root, path, text, how)?);
+    }
+    for planned in plan.iter().filter(|_| !dry_run) {
+        carry_out(root, planned)?;
+    }
+    let files = plan.into_iter().map(|planned| SetUpFile { path: planned.path, done: planned.done, why: planned.why });
+    Ok(SetUp { host: "claude", files: files.collect(), dry_run })
+}
+
+fn carry_out(root: &Path, planned: &Planned) -> Result<(), Failure> {
+    let path = root.join(&planned.path);
+    match (&planned.text, planned.done) {
+        (Some(text), Done::Created | Done::Updated | Done::Removed) => {
+            fs::make_dir(path.parent().unwrap_or(root))?;
+            fs::replace(&path, text.as_bytes(), true)?;
+        }
+        (None, Done::Removed) => {
+            fs::remove(&path)?;
+            let folders = path.ancestors().skip(1).take_while(|folder| *folder != root);
+            folders.for_each(fs::remove_empty_dir);
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// A file that is ours alone, unless somebody has made it theirs.
+fn own(root: &Path, path: String, text: String, how: SetUpHow) -> Result<Option<Planned>, Failure> {
+    let there = fs::read_text(&root.join(&path))?;
+    let planned = |done, why: Option<&str>, text| Some(Planned { path, done, why: why.map(str::to_owned), text });
+    Ok(match (there, how) {
+        (None, SetUpHow::Write) => planned(Done::Created, None, Some(text)),
+        (None, SetUpHow::Remove) => None,
+        (Some(there), _) if !claude::is_untouched(&there) => planned(Done::Kept, Some("somebody has edited it"), None),
+        (Some(_), SetUpHow::Remove) => planned(Done::Removed, None, None),
+        (Some(there), SetUpHow::Write) if there == text => planned(Done::Unchanged, None, None),
+        (Some(_), SetUpHow::Write) => planned(Done::Updated, None, Some(text)),
+    })
+}
+
+/// What an edit makes of somebody's file; a reason where it leaves something alone.
+type Edit = fn(&str, &Value, SetUpHow) -> Result<(String, Option<String>), String>;
+
+/// A file of JSON in which others have their say, too.
+fn merged(root: &Path, path: &str, how: SetUpHow, edit: Edit) -> Result<Option<Planned>, Failure> {
+    let there = fs::read_text(&root.join(path))?;
+    if there.is_none() && how == SetUpHow::Remove {
+        return Ok(None);
+    }
+    let empty = render(&json!({}));
+    let text = there.clone().filter(|text| !text.trim().is_empty()).unwrap_or(empty);
+    let value: Value = serde_json::from_str(&text).map_err(|error| broken(path, &error))?;
+    let (new, why) = edit(&text, &value, how).map_err(|what| Failure::from(Problem::whole(path, what)))?;
+    let done = match (&there, how) {
+        (Some(there), _) if *there == new && why.is_some() => Done::Kept,
+        (Some(there), _) if *there == new => Done::Unchanged,
+        (None, _) => Done::Created,
+        (Some(_), SetUpHow::Write) => Done::Updated,
+        (Some(_), SetUpHow::Remove) => Done::Removed,
+    };
+    let gone = how == SetUpHow::Remove && done == Done::Removed && new.split_whitespace().eq(["{}"]);
+    Ok(Some(Planned { path: path.to_owned(), done, why, text: (!gone).then_some(new) }))
+}
+
+fn broken(path: &str, error: &serde_json::Error) -> Failure {
+    json_problem(path, error).hint("correct the file first; nothing was written").into()
+}
+
+const HOOKS: Step<'static> = Step::Key("hooks");
+
+fn settings(text: &str, value: &Value, how: SetUpHow) -> Result<(String, Option<String>), String> {
+    let hooks = object(value.as_object().ok_or("it is not an object")?.get("hooks"), "hooks")?;
+    for (event, groups) in hooks.iter().flat_map(|hooks| hooks.iter()) {
+        if claude::hooks().iter().any(|(ours, ..)| ours == event) && !groups.is_array() {
+            return Err(format!("hooks.{event} is not a list"));
+        }
+    }
+    let new = match how {
+        SetUpHow::Write => with_hooks(text),
+        SetUpHow::Remove => without_hooks(text),
+    };
+    Ok((new, None))
+}
+
+fn object<'v>(value: Option<&'v Value>, name: &str) -> Result<Option<&'v serde_json::Map<String, Value>>, String> {
+    match value {
+        None => Ok(None),
+        Some(value) => value.as_object().map(Some).ok_or_else(|| format!("{name} is not an object")),
+    }
+}
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_default()
+}
+
+fn with_hooks(text: &str) -> String {
+    let mut text = text.to_owned();
+    for (event, matcher, gates) in claude::hooks() {
+        let value = parsed(&text);
+        let there: Vec<&str> = ours(&value, event).into_iter().map(|(_, _, gate)| gate).collect();
+        let missing: Vec<Value> =
+            gates.iter().filter(|gate| !there.contains(&gate.name)).map(|gate| claude::handler(gate.name)).collect();
+        if missing.is_empty() {
+            continue;
+        }
+        if value.get("hooks").is_none() {
+            text = add_member(&text, &[], "hooks", &json!({}));
+        }
+        if value["hooks"].get(event).is_none() {
+            text = add_member(&text, &[HOOKS], event, &json!([]));
+        }
+        let group = match matcher {
+            Some(matcher) => json!({ "matcher": matcher, "hooks": missing }),
+            None => json!({ "hooks": missing }),
+        };
+        text = push(&text, &[HOOKS, Step::Key(event)], &group);
+    }
+    text
+}
+
+/// Our hooks of an event: the place of the group, the place in it, and the gate.
+fn ours<'v>(value: &'v Value, event: &str) -> Vec<(usize, usize, &'v str)> {
+    let mut found = Vec::new();
+    for (group, of) in value["hooks"][event].as_array().into_iter().flatten().enumerate() {
+        for (at, hook) in of["hooks"].as_array().into_iter().flatten().enumerate() {
+            found.extend(hook["command"].as_str().and_then(claude::gate_of).map(|gate| (group, at, gate)));
+        }
+    }
+    found
+}
+
+/// Without our hooks, and without what held nothing else; later ones first, so that places stay true.
+fn without_hooks(text: &str) -> String {
+    let mut text = text.to_owned();
+    let events: Vec<String> =
+        parsed(&text)["hooks"].as_object().map(|hooks| hooks.keys().cloned().collect()).unwrap_or_default();
+    let is_empty = |text: &str, pointer: &str| match parsed(text).pointer(pointer) {
+        Some(Value::Array(list)) => list.is_empty(),
+        Some(Value::Object(map)) => map.is_empty(),
+        _ => false,
+    };
+    for event in events.iter().rev() {
+        let name = Step::Key(event);
+        for (group, at, _) in ours(&parsed(&text), event).into_iter().rev() {
+            text = remove(&text, &[HOOKS, name, Step::At(group), Step::Key("hooks"), Step::At(at)]);
+            if is_empty(&text, &format!("/hooks/{event}/{group}/hooks")) {
+                text = remove(&text, &[HOOKS, name, Step::At(group)]);
+            }
+            if is_empty(&text, &format!("/hooks/{event}")) {
+                text = remove(&text, &[HOOKS, name]);
+            }
+            if is_empty(&text, "/hooks") {
+                text = remove(&text, &[HOOKS]);
+            }
+        }
+    }
+    text
+}
+
+fn servers(text: &str, value: &Value, how: SetUpHow) -> Result<(String, Option<String>), String> {
+    const ALL: &str = "mcpServers";
+    let all = object(value.as_object().ok_or("it is not an object")?.get(ALL), ALL)?;
+    let there = all.and_then(|all| all.get(claude::SERVER));
+    let wanted = claude::server();
+    let kept = || Some(format!("its server {:?} is somebody's own", claude::SERVER));
+    Ok(match (there, how) {
+        (Some(there), _) if *there != wanted => (text.to_owned(), kept()),
+        (Some(_), SetUpHow::Write) | (None, SetUpHow::Remove) => (text.to_owned(), None),
+        (None, SetUpHow::Write) => {
+            let text = if all.is_none() { add_member(text, &[], ALL, &json!({})) } else { text.to_owned() };
+            (add_member(&text, &[Step::Key(ALL)], claude::SERVER, &wanted), None)
+        }
+        (Some(_), SetUpHow::Remove) => {
+            let path = [Step::Key(ALL), Step::Key(claude::SERVER)];
+            let alone = all.is_some_and(|all| all.len() == 1);
+            (remove(text, if alone { &path[..1] } else { &path }), None)
+        }
+    })
+}

@@ -1,0 +1,77 @@
+//! What a team works on: the tasks that were named or are ready, and that no other team has them.
+
+use crate::app::repo::worktree::main_branch;
+use crate::app::{Code, Failure, FailureKind, Hint, Workspace};
+use crate::board::{Board, Links, Query, Standings};
+use crate::fs;
+use crate::store::BoardLock;
+use crate::task::{Kind, TaskId};
+
+/// What everybody needs, before anything is written: a branch to start from.
+pub fn preflight(ws: &Workspace) -> Result<(), Failure> {
+    let main = main_branch(ws);
+    if ws.repository.has_branch(&main) {
+        return Ok(());
+    }
+    Err(Failure::refused(Code::NoMain, format!("there is no branch {main:?} with a commit to start from"))
+        .hint(Hint::step("commit something first"))
+        .hint(Hint::set("git.main", "BRANCH", "to use another branch")))
+}
+
+/// What was typed, each an open task or the parent of some.
+pub(super) fn named(ws: &Workspace, board: &Board, typed: &[String]) -> Result<Vec<TaskId>, Failure> {
+    let ids = ws.find_all(typed)?;
+    for id in &ids {
+        let task = board.get(id).ok_or_else(|| crate::app::workspace::open::missing(ws, board, id))?;
+        if task.kind == Kind::Step {
+            return Err(Failure::usage(Code::IsStep, format!("{id} is a step of a team, not a task to work on"))
+                .hint(Hint::step("name the task that the step belongs to")));
+        }
+    }
+    Ok(ids)
+}
+
+/// Every task that somebody could take up now, each a team of its own; a group is one.
+pub(super) fn ready(ws: &Workspace, board: &Board) -> Result<Vec<TaskId>, Failure> {
+    let query = Query { ready: true, kinds: vec![Kind::Issue], ..Query::default() };
+    let (standings, links) = (Standings::new(board, ws.rules()), Links::new(board));
+    let (places, _) = query.run(board, ws.rules(), &standings);
+    let mut ids: Vec<TaskId> = Vec::new();
+    for at in places {
+        let group = board.group_of(at, &links, ws.rules())?;
+        let id = &board.tasks()[group.parent.unwrap_or(at)].id;
+        if !ids.contains(id) {
+            ids.push(id.clone());
+        }
+    }
+    if ids.is_empty() {
+        return Err(nothing_ready());
+    }
+    Ok(ids)
+}
+
+fn nothing_ready() -> Failure {
+    Failure::new(FailureKind::Nothing, Code::NothingReady, "there is no work now").hint(Hint::Ready)
+}
+
+/// Held while the team lives: two teams on one task would be in each other's way. Where all that is ready was asked for,
+/// what another team has is left out.
+pub(super) fn locks(ws: &Workspace, teams: &mut Vec<TaskId>, leaves_out: bool) -> Result<Vec<BoardLock>, Failure> {
+    let folder = ws.store.local().join("teams");
+    fs::make_dir(&folder)?;
+    let mut locks = Vec::new();
+    for id in std::mem::take(teams) {
+        match BoardLock::try_take(&folder.join(format!("{id}.lock")))? {
+            Some(lock) => {
+                locks.push(lock);
+                teams.push(id);
+            }
+            None if leaves_out => {}
+            None => {
+                return Err(Failure::new(FailureKind::Raced, Code::TeamThere, format!("another team works on {id}"))
+                    .hint(Hint::run("runs ls", "to follow it")));
+            }
+        }
+    }
+    if teams.is_empty() { Err(nothing_ready()) } else { Ok(locks) }
+}

@@ -1,0 +1,161 @@
+//! The workers of a team as processes: started, heard, and started again when they die, so many times.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::app::agents::worker::{Launch, WorkerEvent, free_name, is_at_work};
+use crate::app::{Code, Failure, Workspace};
+use crate::fs;
+use crate::task::{TaskId, Worker};
+
+/// So often in a row a worker may die before it has done anything.
+const MOST_DEATHS: u32 = 3;
+
+/// What a worker process said, or that it is gone.
+pub(super) enum Heard {
+    Said(usize, WorkerEvent),
+    Gone(usize),
+}
+
+/// A place in the crew, and the process that fills it.
+pub(super) struct Slot {
+    pub role: String,
+    pub worker: Worker,
+    child: Option<Child>,
+    /// Since it last did something.
+    deaths: u32,
+    /// What the process said it ends with.
+    failure: Option<Failure>,
+    /// Why nobody is started in its place any more.
+    pub given_up: Option<String>,
+}
+
+pub(super) struct Crew<'a> {
+    ws: &'a Workspace,
+    launch: &'a Launch<'a>,
+    teams: &'a [TaskId],
+    pub slots: Vec<Slot>,
+    sender: Sender<Heard>,
+    heard: Receiver<Heard>,
+}
+
+impl<'a> Crew<'a> {
+    pub fn new(ws: &'a Workspace, launch: &'a Launch<'a>, teams: &'a [TaskId]) -> Self {
+        let (sender, heard) = channel();
+        Self { ws, launch, teams, slots: Vec::new(), sender, heard }
+    }
+
+    /// A name for one more of a role; it starts with `start`.
+    pub fn add(&mut self, role: &str) -> Result<(), Failure> {
+        let worker = self.free_name(role)?;
+        self.slots.push(Slot { role: role.to_owned(), worker, child: None, deaths: 0, failure: None, given_up: None });
+        Ok(())
+    }
+
+    fn free_name(&self, role: &str) -> Result<Worker, Failure> {
+        let ours: Vec<Worker> = self.slots.iter().map(|slot| slot.worker.clone()).collect();
+        free_name(self.ws, role, &ours)
+    }
+
+    /// The workers of each role.
+    pub fn by_role(&self) -> BTreeMap<String, Vec<Worker>> {
+        let mut all: BTreeMap<String, Vec<Worker>> = BTreeMap::new();
+        for slot in &self.slots {
+            all.entry(slot.role.clone()).or_default().push(slot.worker.clone());
+        }
+        all
+    }
+
+    pub fn start(&mut self, number: usize) -> Result<(), Failure> {
+        let slot = &self.slots[number];
+        let mut command = (self.launch.worker)(&slot.role, &slot.worker, self.teams)?;
+        let log = self.ws.store.local().join(format!("logs/worker-{}.log", slot.worker));
+        fs::make_dir(&self.ws.store.local().join("logs"))?;
+        fs::write_new(&log, b"", false)?;
+        let errors = std::fs::File::options().append(true).open(&log);
+        let broken = |error| Failure::broken(Code::CannotStart, format!("cannot start {}: {error}", slot.worker));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(errors.map_err(broken)?);
+        let mut child = command.spawn().map_err(broken)?;
+        let (sender, out) = (self.sender.clone(), child.stdout.take());
+        std::thread::spawn(move || {
+            let lines = out.into_iter().flat_map(|out| BufReader::new(out).lines()).map_while(Result::ok);
+            for event in lines.filter_map(|line| serde_json::from_str(&line).ok()) {
+                let _ = sender.send(Heard::Said(number, event));
+            }
+            let _ = sender.send(Heard::Gone(number));
+        });
+        self.slots[number].child = Some(child);
+        Ok(())
+    }
+
+    pub fn listen(&self, patience: Duration) -> Option<Heard> {
+        self.heard.recv_timeout(patience).ok()
+    }
+
+    /// It has done something: earlier deaths are forgiven.
+    pub fn forgive(&mut self, number: usize) {
+        self.slots[number].deaths = 0;
+    }
+
+    /// It has said what it ends with.
+    pub fn failed(&mut self, number: usize, failure: &Failure) {
+        self.slots[number].failure = Some(failure.clone());
+    }
+
+    /// Buries a worker that is gone, and says how it ended if that was not well.
+    pub fn bury(&mut self, number: usize) -> Option<String> {
+        let slot = &mut self.slots[number];
+        let status: ExitStatus = slot.child.take()?.wait().ok()?;
+        if status.success() {
+            return None;
+        }
+        slot.deaths += 1;
+        let failure = slot.failure.take();
+        let code = failure.as_ref().map(|failure| failure.code);
+        let log = self.ws.store.local().join(format!("logs/worker-{}.log", slot.worker));
+        // A process that was killed says nothing: its log may.
+        let why = failure
+            .map_or_else(|| crate::app::records::runs::tail(&log, 3).unwrap_or_default(), |failure| failure.message);
+        let message = format!("{} ended ({status}) {}", slot.worker, why.trim()).trim_end().to_owned();
+        // Another team was quicker with the name.
+        if code == Some(Code::NameTaken) {
+            slot.deaths -= 1;
+        } else if slot.deaths > MOST_DEATHS {
+            slot.given_up = Some(message.clone());
+        }
+        Some(message)
+    }
+
+    /// Starts those whose place is empty, if their role is needed.
+    pub fn fill(&mut self, is_needed: &dyn Fn(&str) -> bool) -> Result<(), Failure> {
+        for number in 0..self.slots.len() {
+            let slot = &self.slots[number];
+            if slot.child.is_some() || slot.given_up.is_some() || !is_needed(&slot.role) {
+                continue;
+            }
+            if is_at_work(self.ws, &slot.worker) {
+                self.slots[number].worker = self.free_name(&self.slots[number].role.clone())?;
+            }
+            self.start(number)?;
+        }
+        Ok(())
+    }
+
+    pub fn living(&self) -> usize {
+        self.slots.iter().filter(|slot| slot.child.is_some()).count()
+    }
+
+    /// Asks all of them to end: after what is in hand, or at once.
+    pub fn signal(&self, signal: Signal) {
+        for child in self.slots.iter().filter_map(|slot| slot.child.as_ref()) {
+            if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+                let _ = kill_process(pid, signal);
+            }
+        }
+    }
+}

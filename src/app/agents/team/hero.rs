@@ -1,0 +1,116 @@
+//! `hero`: the pipeline of a task in one process, one thing at a time.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::{CrewView, Team, TeamDone, TeamNews, TeamView, TeamWanted, restep};
+use crate::app::agents::worker::{Launch, Name, Shift, WorkerAsk, check_agents, take_name, unless_raced};
+use crate::app::{Failure, Options, Stop, Workspace};
+use crate::workflow::Role;
+
+/// Goes on until nothing is left that it could do.
+pub fn hero(
+    options: &Options,
+    wanted: &TeamWanted,
+    launch: &Launch<'_>,
+    stop: &Stop,
+    tell: &mut dyn FnMut(&TeamNews, &TeamView),
+) -> Result<TeamDone, Failure> {
+    let ws = Workspace::open(&Options { worker: options.worker.clone(), ..options.clone() })?;
+    let mut team = Team::assemble(&ws, wanted)?;
+    if wanted.dry_run {
+        return team.foresee();
+    }
+    check_agents(&ws, &wanted.program)?;
+    let names = names(&ws)?;
+    for (role, name) in &names {
+        team.asked.crew.insert(role.clone(), vec![name.worker.clone()]);
+        team.view.workers.push(CrewView {
+            worker: name.worker.clone(),
+            role: role.clone(),
+            doing: None,
+            turns: 0,
+            gone: None,
+        });
+    }
+    let (new, board) = restep(&ws, &team.asked)?;
+    team.view.steps = team.steps(&board);
+    tell(&TeamNews::Steps { new }, &team.view);
+    let spaces = workspaces(options, &names)?;
+    let asked = WorkerAsk {
+        teams: team.asked.teams.clone(),
+        bough: wanted.bough,
+        program: wanted.program.clone(),
+        ..WorkerAsk::default()
+    };
+    let mut shifts: Vec<Shift<'_>> = spaces
+        .iter()
+        .zip(&names)
+        .map(|(ws, (role, name))| Shift {
+            ws,
+            role: role.clone(),
+            worker: name.worker.clone(),
+            asked: &asked,
+            launch,
+            stop,
+            left: BTreeMap::new(),
+        })
+        .collect();
+    while !stop.soon() {
+        if !team.one_thing(&mut shifts, tell)? {
+            break;
+        }
+    }
+    let stopped = stop.soon();
+    team.done(&ws.board()?, stopped, true)
+}
+
+/// A name of each role that has something to do in this review mode, so that nobody else acts under it meanwhile.
+fn names(ws: &Workspace) -> Result<Vec<(String, Name)>, Failure> {
+    let busy = |role: &&Role| ws.flow().commands_of(&role.name, ws.rules().mode).next().is_some();
+    let roles = ws.flow().roles().iter().filter(busy);
+    roles.map(|role| Ok((role.name.clone(), take_name(ws, &role.name, None)?))).collect()
+}
+
+fn workspaces(options: &Options, names: &[(String, Name)]) -> Result<Vec<Workspace>, Failure> {
+    let as_worker = |(_, name): &(String, Name)| {
+        Workspace::open(&Options { worker: Some(name.worker.to_string()), ..options.clone() })
+    };
+    names.iter().map(as_worker).collect()
+}
+
+impl Team<'_> {
+    /// The first thing that somebody could do; `false` where there is none.
+    fn one_thing(
+        &mut self,
+        shifts: &mut [Shift<'_>],
+        tell: &mut dyn FnMut(&TeamNews, &TeamView),
+    ) -> Result<bool, Failure> {
+        unless_raced(restep(self.ws, &self.asked).map(|(new, _)| new))?;
+        let mut may_come = false;
+        // Whoever is further along the pipeline goes first: what is begun is brought to its end.
+        for shift in shifts.iter_mut().rev() {
+            let Some(job) = shift.choose()? else {
+                may_come = may_come || shift.is_resting(&self.ws.board()?)?;
+                continue;
+            };
+            let worker = shift.worker.clone();
+            let done = shift.turn(&job, &mut |event| {
+                self.note(&worker, event);
+                tell(&TeamNews::Worker { worker: worker.clone(), event: event.clone() }, &self.view);
+            })?;
+            self.view.steps = self.steps(&self.ws.board()?);
+            tell(&TeamNews::Tick, &self.view);
+            match done {
+                Some(_) => return Ok(true),
+                // Somebody else has it for now.
+                None => may_come = true,
+            }
+        }
+        if may_come {
+            std::thread::sleep(Duration::from_millis(100));
+            tell(&TeamNews::Tick, &self.view);
+        }
+        Ok(may_come)
+    }
+}

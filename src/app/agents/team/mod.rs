@@ -1,0 +1,335 @@
+//! `team`: the remaining pipeline of some tasks as steps, workers that carry them out, and a report when it is over.
+//!
+//! ```text
+//! choice.rs   what it works on, and that nobody else does
+//! steps.rs    the steps on disk, brought up to date
+//! streams.rs  whose plans touch the same files
+//! crew.rs     the workers as processes
+//! view.rs     what it is at, for whoever looks on
+//! report.rs   what is written down at the end
+//! hero.rs     the same in one process, one thing at a time
+//! ```
+
+mod choice;
+mod crew;
+mod hero;
+mod report;
+mod steps;
+mod streams;
+mod view;
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use rustix::process::Signal;
+use serde::Serialize;
+
+use crate::app::agents::worker::{Launch, WorkerEvent, check_agents};
+use crate::app::records::runs::{Outcome, Run, list_runs};
+use crate::app::work::next::as_reaped;
+use crate::app::{Code, Failure, FailureKind, Hint, Options, Stop, Workspace};
+use crate::board::{Board, TeamAsk};
+use crate::store::BoardLock;
+use crate::task::{Kind, StateName, TaskId, Worker};
+use choice::{locks, named, ready};
+use crew::{Crew, Heard};
+
+pub use choice::preflight;
+pub use hero::hero;
+pub use steps::{restep, restep_now};
+pub use view::{CrewView, Doing, StepView, TeamView};
+
+/// How often the board is looked at while something happens, and when nothing does. Workers keep the steps of their own
+/// tasks true, so that the lead need not hurry.
+const LOOK: Duration = Duration::from_millis(200);
+const LOOK_IDLE: Duration = Duration::from_secs(1);
+
+#[derive(Debug, Clone, Default)]
+pub struct TeamWanted {
+    pub tasks: Vec<String>,
+    /// Everything that can be worked on now.
+    pub ready: bool,
+    pub bough: bool,
+    pub dry_run: bool,
+    /// Another agent program than the settings name.
+    pub program: Vec<String>,
+}
+
+/// What happened just now.
+#[derive(Debug)]
+pub enum TeamNews {
+    Steps {
+        new: usize,
+    },
+    Worker {
+        worker: Worker,
+        event: WorkerEvent,
+    },
+    Died {
+        message: String,
+    },
+    /// Nothing: time goes by.
+    Tick,
+}
+
+#[derive(Debug, Serialize)]
+pub struct TeamDone {
+    pub teams: Vec<TaskId>,
+    pub report: Option<String>,
+    pub finished: bool,
+    /// Asked to stop before it was over.
+    pub stopped: bool,
+    pub steps: Vec<StepView>,
+    pub runs: Vec<Run>,
+    pub left: Vec<Left>,
+    pub started: Timestamp,
+    pub ended: Timestamp,
+}
+
+/// A task that the team could not finish, and why.
+#[derive(Debug, Clone, Serialize)]
+pub struct Left {
+    pub task: TaskId,
+    pub title: String,
+    pub state: StateName,
+    pub why: String,
+}
+
+/// A team at work: what it works on, since when, and what was run.
+pub(in crate::app) struct Team<'a> {
+    ws: &'a Workspace,
+    asked: TeamAsk,
+    view: TeamView,
+    /// How the last run of each task ended.
+    last: BTreeMap<TaskId, Outcome>,
+    /// Other teams keep away from its tasks while these are held.
+    _locks: Vec<BoardLock>,
+}
+
+pub fn team(
+    options: &Options,
+    wanted: &TeamWanted,
+    launch: &Launch<'_>,
+    stop: &Stop,
+    tell: &mut dyn FnMut(&TeamNews, &TeamView),
+) -> Result<TeamDone, Failure> {
+    let ws = Workspace::open(options)?;
+    let mut team = Team::assemble(&ws, wanted)?;
+    if wanted.dry_run {
+        return team.foresee();
+    }
+    check_agents(&ws, &wanted.program)?;
+    let teams = team.asked.teams.clone();
+    let mut crew = Crew::new(&ws, launch, &teams);
+    team.hire(&mut crew, &ws.board()?)?;
+    team.asked.crew = crew.by_role();
+    let (new, board) = restep(&ws, &team.asked)?;
+    team.look(&crew, &board);
+    tell(&TeamNews::Steps { new }, &team.view);
+    let stopped = team.run(&mut crew, stop, tell)?;
+    team.done(&ws.board()?, stopped, true)
+}
+
+/// How a team comes to its end.
+#[derive(Default)]
+struct Ending {
+    /// Nothing is left that it could do.
+    over: bool,
+    /// Something is wrong that it cannot mend.
+    failed: Option<Failure>,
+    asked: bool,
+    insisted: bool,
+}
+
+impl<'a> Team<'a> {
+    fn assemble(ws: &'a Workspace, wanted: &TeamWanted) -> Result<Self, Failure> {
+        let board = ws.board()?;
+        if let Some(missing) = ["plan", "implement", "merge"].iter().find(|name| ws.flow().command(name).is_err()) {
+            return Err(Failure::refused(
+                Code::NoPipeline,
+                format!("this board's workflow has no command {missing:?}"),
+            )
+            .hint(Hint::step("use the built-in workflow, or one with its commands")));
+        }
+        let mut teams = if wanted.ready { ready(ws, &board)? } else { named(ws, &board, &wanted.tasks)? };
+        preflight(ws)?;
+        let locks = if wanted.dry_run { Vec::new() } else { locks(ws, &mut teams, wanted.ready)? };
+        let view = TeamView {
+            teams: teams.clone(),
+            started: Timestamp::now(),
+            workers: Vec::new(),
+            steps: Vec::new(),
+            ending: None,
+        };
+        let asked = TeamAsk { teams, bough: wanted.bough, ..TeamAsk::default() };
+        Ok(Self { ws, asked, view, last: BTreeMap::new(), _locks: locks })
+    }
+
+    /// The loop of the lead: it hears its workers, keeps the steps true, and fills empty places. Whether it was stopped.
+    fn run(
+        &mut self,
+        crew: &mut Crew<'_>,
+        stop: &Stop,
+        tell: &mut dyn FnMut(&TeamNews, &TeamView),
+    ) -> Result<bool, Failure> {
+        crew.fill(&|_| true)?;
+        let (mut looked, mut happened, mut end) = (Instant::now(), true, Ending::default());
+        loop {
+            let heard = crew.listen(Duration::from_millis(100));
+            let news = heard.map_or(TeamNews::Tick, |heard| self.hear(crew, heard));
+            happened = happened || !matches!(news, TeamNews::Tick);
+            let due = looked.elapsed() > if happened { LOOK } else { LOOK_IDLE };
+            if due && !end.asked {
+                match self.keep_up(crew) {
+                    Ok(over) => end.over = over,
+                    // Somebody saved a file at this moment; the next look sees it.
+                    Err(failure) if failure.kind == FailureKind::Raced => {}
+                    // Who is at work brings that to its end.
+                    Err(failure) => end.failed = Some(failure),
+                }
+                (looked, happened) = (Instant::now(), false);
+            }
+            self.view.ending = stop.wish();
+            tell(&news, &self.view);
+            if (stop.soon() || end.over || end.failed.is_some()) && !std::mem::replace(&mut end.asked, true) {
+                crew.signal(Signal::INT);
+            }
+            if stop.at_once() && !std::mem::replace(&mut end.insisted, true) {
+                crew.signal(Signal::TERM);
+            }
+            if crew.living() == 0 && end.asked {
+                return end.failed.map_or(Ok(!end.over), Err);
+            }
+        }
+    }
+
+    /// Steps, view and crew as the board now wants them; whether everything is over.
+    fn keep_up(&mut self, crew: &mut Crew<'_>) -> Result<bool, Failure> {
+        // One look for all: claims are read after tasks, so that a task that seems free and cannot be had is seen as held.
+        let (new, board) = restep(self.ws, &self.asked)?;
+        self.look(crew, &board);
+        // What has just come to be may open the way for somebody.
+        if new == 0 && self.is_over(crew, board.clone()) {
+            return Ok(true);
+        }
+        self.hire(crew, &board)?;
+        crew.fill(&|role| self.has_open_step(role))?;
+        self.asked.crew = crew.by_role();
+        Ok(false)
+    }
+
+    fn hear(&mut self, crew: &mut Crew<'_>, heard: Heard) -> TeamNews {
+        match heard {
+            Heard::Gone(number) => {
+                self.view
+                    .workers
+                    .iter_mut()
+                    .filter(|seen| seen.worker == crew.slots[number].worker)
+                    .for_each(|seen| seen.doing = None);
+                match crew.bury(number) {
+                    Some(message) => TeamNews::Died { message },
+                    None => TeamNews::Tick,
+                }
+            }
+            Heard::Said(number, event) => {
+                let worker = crew.slots[number].worker.clone();
+                if let WorkerEvent::Ended { run, .. } = &event {
+                    crew.forgive(number);
+                    self.last.insert(run.task.clone(), run.outcome);
+                }
+                if let WorkerEvent::Failed { failure } = &event {
+                    crew.failed(number, failure);
+                }
+                self.note(&worker, &event);
+                TeamNews::Worker { worker, event }
+            }
+        }
+    }
+
+    fn has_open_step(&self, role: &str) -> bool {
+        let for_it = |step: &StepView| {
+            let command = self.ws.flow().command(&step.command);
+            !step.completed && command.is_ok_and(|command| command.is_for(role, self.ws.rules().mode))
+        };
+        self.view.steps.iter().any(for_it)
+    }
+
+    /// As many of each role as help now; and somebody for each that has an open step: a merge may send work back.
+    fn hire(&mut self, crew: &mut Crew<'_>, board: &Board) -> Result<(), Failure> {
+        let teams: Vec<TaskId> = self.asked.teams.clone();
+        let roster = board.crew_for(&teams, self.ws.rules())?;
+        for (role, helpful) in roster.by_role() {
+            let allowed = self.ws.rules().limits.get(role).copied().unwrap_or(0);
+            let wanted = helpful.max(usize::from(self.has_open_step(role))).min(allowed);
+            while crew.slots.iter().filter(|slot| slot.role == role).count() < wanted {
+                crew.add(role)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Nobody has anything in hand, and no step can be taken up, now or after a rest.
+    fn is_over(&self, crew: &Crew<'_>, board: Board) -> bool {
+        let (board, rules) = (as_reaped(self.ws, board), self.ws.rules());
+        // Who is none of ours may take an hour, or a day.
+        let ours = |worker: &Worker| crew.slots.iter().any(|slot| slot.worker == *worker);
+        let held = |id: &TaskId| board.claim(id).is_some_and(|claim| claim.live && ours(&claim.worker));
+        let mut open = board.open_steps(&self.asked.teams, rules).peekable();
+        if open.peek().is_none() {
+            return true;
+        }
+        let at_work = |at: usize| rules.flow.state(Kind::Step, &board.tasks()[at].state).is_none_or(|state| state.lock);
+        if open.any(|(at, step)| at_work(at) || step.of.iter().any(held)) {
+            return false;
+        }
+        let live = |slot: &&crew::Slot| slot.given_up.is_none();
+        let roles: Vec<&str> = crew.slots.iter().filter(live).map(|slot| slot.role.as_str()).collect();
+        let waiting = self.waiting();
+        !roles.iter().any(|role| self.could_take(&board, role, &waiting))
+    }
+
+    fn could_take(&self, board: &Board, role: &str, waiting: &[TaskId]) -> bool {
+        let Ok(somebody) = Worker::new(format!("{role}-0")) else { return false };
+        let left_out = |id: &TaskId| waiting.contains(id);
+        board.choose_step(&self.asked.teams, role, &somebody, &|_| false, &left_out, self.ws.rules()).is_some()
+    }
+
+    /// Tasks whose last run waits for something outside.
+    fn waiting(&self) -> Vec<TaskId> {
+        let waits = self.last.iter().filter(|(_, outcome)| **outcome == Outcome::Waiting);
+        waits.map(|(task, _)| task.clone()).collect()
+    }
+
+    /// What there would be to do.
+    fn foresee(self) -> Result<TeamDone, Failure> {
+        let board = steps::foreseen(self.ws, &self.asked)?;
+        self.done(&board, false, false)
+    }
+
+    /// What is to be told at the end, with the report unless it was stopped.
+    fn done(mut self, board: &Board, stopped: bool, reports: bool) -> Result<TeamDone, Failure> {
+        self.view.steps = self.steps(board);
+        // From the disk: those whose workers died are there, too.
+        let ours = |run: &Run| run.team.as_ref().is_some_and(|team| self.asked.teams.contains(team));
+        let since = self.view.started;
+        let mut runs = list_runs(self.ws, None, usize::MAX)?;
+        runs.retain(|run| ours(run) && run.started >= since);
+        runs.reverse();
+        let mut done = TeamDone {
+            teams: self.asked.teams.clone(),
+            report: None,
+            finished: self.view.steps.iter().all(|step| step.completed),
+            stopped,
+            left: report::left(self.ws, board, &self.asked.teams)?,
+            steps: self.view.steps,
+            runs,
+            started: self.view.started,
+            ended: Timestamp::now(),
+        };
+        if reports && !stopped {
+            done.report = report::write(self.ws, board, &done)?;
+        }
+        Ok(done)
+    }
+}

@@ -1,0 +1,212 @@
+//! The report of a team: what became of its tasks, who did what, and what is left for a person.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::{Left, TeamDone};
+use crate::app::records::runs::{Outcome, Run, list_runs};
+use crate::app::{Failure, Workspace};
+use crate::board::{Board, Change, Links, Op, Refusal};
+use crate::fs;
+use crate::task::{StateName, Task, TaskId, Value, Worker};
+
+const FOLDER: &str = "thoughts/shared/reports";
+
+/// Every task of the teams that is still open, with the reason.
+pub(super) fn left(ws: &Workspace, board: &Board, teams: &[TaskId]) -> Result<Vec<Left>, Failure> {
+    let links = Links::new(board);
+    let mut found: Vec<Left> = Vec::new();
+    for (id, problem) in teams.iter().filter_map(|id| Some((id, board.broken_file(id)?))) {
+        let why = problem.to_string();
+        found.push(Left { task: id.clone(), title: String::new(), state: StateName::new("unreadable"), why });
+    }
+    for team in teams.iter().filter(|team| board.get(team).is_some()) {
+        for at in board.units(team, &links, ws.rules())?.into_iter().flat_map(|unit| unit.members) {
+            let task = &board.tasks()[at];
+            let known = found.iter().any(|left| left.task == task.id);
+            if known || ws.flow().is_terminal(task.kind, &task.state) {
+                continue;
+            }
+            let why = why(ws, board, at);
+            found.push(Left { task: task.id.clone(), title: task.title.clone(), state: task.state.clone(), why });
+        }
+    }
+    Ok(found)
+}
+
+fn why(ws: &Workspace, board: &Board, at: usize) -> String {
+    let task = &board.tasks()[at];
+    let last = list_runs(ws, Some(&task.id), 1).ok().and_then(|mut runs| runs.pop());
+    let said = last.and_then(|run| run.message);
+    let blockers = board.open_blockers(at, ws.rules());
+    if Some(&task.state) == ws.flow().escalation() {
+        return said.map_or_else(|| "a person is needed".into(), |said| format!("a person is needed: {said}"));
+    }
+    if !blockers.is_empty() {
+        let ids: Vec<&str> = blockers.iter().map(TaskId::as_str).collect();
+        return format!("it waits for {}", ids.join(", "));
+    }
+    if let Some((held, claim)) = board.binding_claim(at) {
+        return Refusal::held(held, claim).to_string();
+    }
+    if let Some(owner) = task.owner.as_ref().filter(|owner| ws.rules().role_of(owner).is_none()) {
+        return format!("{owner} has it");
+    }
+    if let Some(waiting) = board.not_its_turn(at, ws.rules()) {
+        return waiting.to_string();
+    }
+    if ws.rules().is_left(task, "triage") {
+        return "triage left it where it is".into();
+    }
+    said.unwrap_or_else(|| "it is not done yet".into())
+}
+
+/// Writes the report and links it to the teams' tasks; `None` where there is nothing to tell that is not told already.
+pub(super) fn write(ws: &Workspace, board: &Board, done: &TeamDone) -> Result<Option<String>, Failure> {
+    let Some(first) = done.teams.first().and_then(|team| board.get(team)) else { return Ok(None) };
+    let linked = first.artifacts.get("report");
+    if done.runs.is_empty() && (linked.is_some() || done.steps.is_empty()) {
+        return Ok(linked.cloned());
+    }
+    let lock = ws.lock()?;
+    let path = free_path(ws, board, done);
+    fs::make_dir(&ws.store.root().join(FOLDER))?;
+    fs::replace(&ws.store.root().join(&path), text(ws, board, done).as_bytes(), true)?;
+    let link = |task: &Task| {
+        let old = task.artifacts.get("report").map(Value::text);
+        Change::set(&task.id, "artifacts.report", old, Some(Value::text(&path)))
+    };
+    let changes = done.teams.iter().filter_map(|team| board.get(team)).map(link).collect();
+    ws.commit(&lock, Op::new("report", changes))?;
+    Ok(Some(path))
+}
+
+fn name(task: &Task) -> String {
+    task.github.as_ref().map_or_else(|| task.id.to_string(), |link| format!("GH-{:04}", link.number))
+}
+
+/// The first name of the day that nobody has used.
+fn free_path(ws: &Workspace, board: &Board, done: &TeamDone) -> String {
+    let date = ws.now().strftime("%Y-%m-%d");
+    let first = done.teams.first().and_then(|team| board.get(team)).map(name).unwrap_or_default();
+    let more = match done.teams.len() {
+        0 | 1 => String::new(),
+        many => format!("-and-{}-more", many - 1),
+    };
+    let path = |number: usize| {
+        let round = if number == 1 { String::new() } else { format!("-{number}") };
+        format!("{FOLDER}/{date}-ralph-team-{first}{more}{round}.md")
+    };
+    (1..).map(path).find(|path| !ws.store.root().join(path).exists()).unwrap_or_default()
+}
+
+fn text(ws: &Workspace, board: &Board, done: &TeamDone) -> String {
+    let mut text = head(ws, board, done);
+    let _ = writeln!(text, "## Tasks\n\n| task | state | title |\n|---|---|---|");
+    for task in tasks(board, done) {
+        let _ = writeln!(text, "| {} | {} | {} |", task.id, task.state, cell(&task.title));
+    }
+    let _ = writeln!(text, "\n## Steps\n\n| step | task | state | by | result |\n|---|---|---|---|---|");
+    for step in &done.steps {
+        let of: Vec<&str> = step.of.iter().map(TaskId::as_str).collect();
+        let by = step.owner.as_ref().map(Worker::as_str).unwrap_or_default();
+        let result = cell(step.result.as_deref().unwrap_or_default());
+        let _ = writeln!(text, "| {} | {} | {} | {by} | {result} |", step.command, of.join(", "), step.state);
+    }
+    artifacts(&mut text, board, done);
+    workers(&mut text, done);
+    let _ = writeln!(text, "\n## Blockers\n");
+    for left in &done.left {
+        let _ = writeln!(text, "- {} ({}): {}", left.task, left.state, left.why);
+    }
+    if done.left.is_empty() {
+        text.push_str("None.\n");
+    }
+    impediments(&mut text, done);
+    text
+}
+
+fn head(ws: &Workspace, board: &Board, done: &TeamDone) -> String {
+    let status = if done.left.is_empty() { "complete" } else { "incomplete" };
+    let names: Vec<String> = done.teams.iter().filter_map(|team| board.get(team)).map(name).collect();
+    let issues: Vec<String> =
+        done.teams.iter().filter_map(|team| Some(board.get(team)?.github.as_ref()?.number.to_string())).collect();
+    let mut text = format!(
+        "---\ndate: {}\ntype: report\nstatus: {status}\nteam_name: {}\n",
+        ws.now().strftime("%Y-%m-%d"),
+        names.join(", ")
+    );
+    if let [only] = issues.as_slice() {
+        let _ = writeln!(text, "github_issue: {only}");
+    } else if !issues.is_empty() {
+        let _ = writeln!(text, "github_issues: [{}]", issues.join(", "));
+    }
+    let took = done.ended.duration_since(done.started).as_secs();
+    let finished = done.steps.iter().filter(|step| step.completed).count();
+    let _ = writeln!(text, "---\n\n# Team on {}\n", names.join(", "));
+    let _ = writeln!(text, "{finished} of {} steps completed, {} runs, {took} s.\n", done.steps.len(), done.runs.len());
+    text
+}
+
+/// The tasks that the steps served, in the order of the steps.
+fn tasks<'b>(board: &'b Board, done: &TeamDone) -> Vec<&'b Task> {
+    let mut found: Vec<&Task> = Vec::new();
+    for id in done.teams.iter().chain(done.steps.iter().flat_map(|step| &step.of)) {
+        if let Some(task) = board.get(id).filter(|task| !found.iter().any(|known| known.id == task.id)) {
+            found.push(task);
+        }
+    }
+    found
+}
+
+fn artifacts(text: &mut String, board: &Board, done: &TeamDone) {
+    let _ = writeln!(text, "\n## Artifacts\n");
+    let mut any = false;
+    for task in tasks(board, done) {
+        for (kind, path) in task.artifacts.iter().filter(|(kind, _)| *kind != "report") {
+            let _ = writeln!(text, "- {} {kind}: {path}", task.id);
+            any = true;
+        }
+    }
+    if !any {
+        text.push_str("None.\n");
+    }
+}
+
+fn workers(text: &mut String, done: &TeamDone) {
+    let mut by: BTreeMap<&Worker, (usize, i64)> = BTreeMap::new();
+    for run in &done.runs {
+        let took = run.ended.map_or(0, |ended| ended.duration_since(run.started).as_secs());
+        let (runs, seconds) = by.entry(&run.worker).or_default();
+        (*runs, *seconds) = (*runs + 1, *seconds + took);
+    }
+    let _ = writeln!(text, "\n## Workers\n\n| worker | runs | time at work |\n|---|---|---|");
+    for (worker, (runs, seconds)) in by {
+        let _ = writeln!(text, "| {worker} | {runs} | {seconds} s |");
+    }
+}
+
+fn impediments(text: &mut String, done: &TeamDone) {
+    let _ = writeln!(text, "\n## Impediments\n");
+    let mut any = false;
+    let hindered = |run: &&Run| {
+        run.outcome.is_failure() || matches!(run.outcome, Outcome::Strayed | Outcome::Lost) || !run.strays.is_empty()
+    };
+    for run in done.runs.iter().filter(hindered) {
+        let mut said = run.message.clone().unwrap_or_default();
+        if !run.strays.is_empty() && run.outcome != Outcome::Strayed {
+            said = format!("{said} this changed in the main worktree meanwhile: {}", run.strays.join(", "));
+        }
+        let (what, attempt, how) = (&run.command, run.attempt, run.outcome.name());
+        let _ = writeln!(text, "- {what} of {}, attempt {attempt}: {how} {} ({})", run.task, said.trim(), run.id);
+        any = true;
+    }
+    if !any {
+        text.push_str("None.\n");
+    }
+}
+
+/// One cell of a table, whatever is in it.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,119 @@
+//! What a team is at, for whoever looks on: its workers and its steps.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::crew::Crew;
+use super::{Team, steps};
+use crate::app::agents::worker::WorkerEvent;
+use crate::board::{Board, Standings};
+use crate::task::{Kind, StateName, TaskId, Worker};
+
+/// What a team is at, for whoever looks on.
+#[derive(Debug, Clone, Serialize)]
+pub struct TeamView {
+    pub teams: Vec<TaskId>,
+    pub started: Timestamp,
+    pub workers: Vec<CrewView>,
+    pub steps: Vec<StepView>,
+    /// Somebody asked it to end.
+    pub ending: Option<&'static str>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct CrewView {
+    pub worker: Worker,
+    pub role: String,
+    pub doing: Option<Doing>,
+    pub turns: usize,
+    /// Why nobody is there any more.
+    pub gone: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Doing {
+    pub task: TaskId,
+    pub title: String,
+    pub command: String,
+    pub run: String,
+    pub since: Timestamp,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct StepView {
+    pub id: TaskId,
+    pub team: TaskId,
+    pub title: String,
+    pub command: String,
+    pub of: Vec<TaskId>,
+    pub state: StateName,
+    pub owner: Option<Worker>,
+    pub blocked: bool,
+    pub completed: bool,
+    pub result: Option<String>,
+    /// The task needs a person.
+    pub human: bool,
+}
+
+impl Team<'_> {
+    /// The view, from this board.
+    pub(super) fn look(&mut self, crew: &Crew<'_>, board: &Board) {
+        for slot in &crew.slots {
+            match self.view.workers.iter_mut().find(|seen| seen.worker == slot.worker) {
+                Some(seen) => seen.gone.clone_from(&slot.given_up),
+                None => self.view.workers.push(CrewView {
+                    worker: slot.worker.clone(),
+                    role: slot.role.clone(),
+                    doing: None,
+                    turns: 0,
+                    gone: slot.given_up.clone(),
+                }),
+            }
+        }
+        self.view.steps = self.steps(board);
+    }
+
+    pub(super) fn steps(&self, board: &Board) -> Vec<StepView> {
+        let standings = Standings::new(board, self.ws.rules());
+        let mut views = Vec::new();
+        for (team, steps) in steps::by_team(self.ws, board, &self.asked.teams) {
+            for task in steps {
+                let (Some(step), Some(at)) = (&task.step, board.index_of(&task.id)) else { continue };
+                let needs_person =
+                    |id: &TaskId| board.get(id).is_some_and(|task| Some(&task.state) == self.ws.flow().escalation());
+                views.push(StepView {
+                    id: task.id.clone(),
+                    team: team.clone(),
+                    title: task.title.clone(),
+                    command: step.command.clone(),
+                    of: step.of.clone(),
+                    state: task.state.clone(),
+                    owner: task.owner.clone(),
+                    blocked: standings.is_blocked(at),
+                    completed: self.ws.flow().is_terminal(Kind::Step, &task.state),
+                    result: step.result.clone(),
+                    human: step.of.iter().any(needs_person),
+                });
+            }
+        }
+        views
+    }
+
+    /// Who does what, as they tell it.
+    pub(super) fn note(&mut self, worker: &Worker, event: &WorkerEvent) {
+        let Some(seen) = self.view.workers.iter_mut().find(|seen| seen.worker == *worker) else { return };
+        match event {
+            WorkerEvent::Began { run, title } => {
+                seen.doing = Some(Doing {
+                    task: run.task.clone(),
+                    title: title.clone(),
+                    command: run.command.clone(),
+                    run: run.id.clone(),
+                    since: run.started,
+                });
+            }
+            WorkerEvent::Ended { .. } => (seen.doing, seen.turns) = (None, seen.turns + 1),
+            _ => {}
+        }
+    }
+}

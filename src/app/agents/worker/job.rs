@@ -1,0 +1,51 @@
+//! One command on one task, for one worker: what is claimed for it, and the record of its run.
+
+use jiff::Timestamp;
+
+use super::attempts;
+use crate::app::records::runs::{Outcome, Run};
+use crate::app::{Failure, Workspace};
+use crate::board::Request;
+use crate::task::{Task, TaskId, Worker};
+
+#[derive(Debug, Clone)]
+pub struct Job {
+    pub task: TaskId,
+    pub command: String,
+    pub worker: Worker,
+    pub team: Option<TaskId>,
+    pub step: Option<TaskId>,
+    /// When it was chosen: from then on its worker is busy with it.
+    pub since: Timestamp,
+}
+
+impl Job {
+    pub(super) fn claim(&self) -> Request<'_> {
+        Request { step: self.step.as_ref(), ..Request::claim(&self.task, Some(&self.command)) }
+    }
+
+    /// The record of a run that begins now.
+    pub(super) fn begin(&self, ws: &Workspace, before: &Task, program: Vec<String>) -> Result<Run, Failure> {
+        let run = Run {
+            id: Run::new_id(ws, &self.task, &self.command),
+            task: self.task.clone(),
+            command: self.command.clone(),
+            worker: self.worker.clone(),
+            team: self.team.clone(),
+            step: self.step.clone(),
+            attempt: attempts::read(ws, &self.task, &self.command).failures + 1,
+            program,
+            dir: ws.store.root().to_owned(),
+            started: self.since,
+            ended: None,
+            outcome: Outcome::Running,
+            code: None,
+            from: before.state.clone(),
+            to: None,
+            message: None,
+            strays: Vec::new(),
+            dirty: Vec::new(),
+        };
+        run.begin(ws)
+    }
+}

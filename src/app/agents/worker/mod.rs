@@ -1,0 +1,357 @@
+//! `worker`: one role at work: it takes what is best for it, has an agent do it, sees what came of it, and goes on.
+//!
+//! ```text
+//! names.rs      a worker has its name to itself
+//! program.rs    which program, with what in its arguments
+//! job.rs        one command on one task, for one worker
+//! turn.rs       one command on one task: claim, run, wait
+//! integrate.rs  the same for what needs no agent: pr and merge
+//! settle.rs     what becomes of the task
+//! attempts.rs   how often it has failed
+//! strays.rs     what was done outside of the task's worktree
+//! ```
+
+mod attempts;
+mod integrate;
+mod job;
+mod names;
+mod program;
+mod settle;
+mod turn;
+
+use std::collections::BTreeMap;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::app::agents::team::{preflight, restep_now};
+use crate::app::records::runs::{Outcome, Run};
+use crate::app::work::next::as_reaped;
+use crate::app::work::reap::reap;
+use crate::app::{Code, Failure, FailureKind, Hint, Options, Stop, Workspace};
+use crate::board::{Board, TeamAsk};
+use crate::fs;
+use crate::task::{TaskId, Worker};
+use crate::watch::{Changes, Dirt};
+
+pub(in crate::app) use job::Job;
+pub use names::{Name, free_name, is_at_work, take_name};
+pub use program::check_agents;
+
+/// Where nothing tells of a change, this is how long one may go unseen.
+const LOOK_AGAIN: Duration = Duration::from_secs(2);
+/// So long a task that waits for something outside is left alone.
+const WAITS: Duration = Duration::from_secs(60);
+/// So often in a row a task may be taken from under one's hands.
+const MOST_IN_VAIN: usize = 10;
+
+/// For a role, under a name, on the steps of some teams.
+pub type StartWorker<'a> = dyn Fn(&str, &Worker, &[TaskId]) -> Result<Command, Failure> + 'a;
+
+/// How ralph starts itself: the guard of a program, and a worker of a team.
+pub struct Launch<'a> {
+    pub guard: &'a dyn Fn() -> Result<Command, Failure>,
+    pub worker: &'a StartWorker<'a>,
+}
+
+/// A worker as it is asked for.
+#[derive(Debug, Clone, Default)]
+pub struct WorkerAsk {
+    pub role: String,
+    /// Only steps of these teams, until there are none.
+    pub teams: Vec<TaskId>,
+    pub bough: bool,
+    /// Another program than the settings name.
+    pub program: Vec<String>,
+    /// At most this many turns.
+    pub most: Option<usize>,
+    /// How long to wait for work; without it, the worker ends when there is none.
+    pub wait: Option<SignedDuration>,
+    pub dry_run: bool,
+}
+
+/// What a worker tells as it goes on, to a person or to the team that started it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum WorkerEvent {
+    Began {
+        run: Box<Run>,
+        title: String,
+    },
+    Ended {
+        run: Box<Run>,
+        title: String,
+    },
+    /// There is nothing to do now.
+    Idle,
+    Note {
+        text: String,
+    },
+    /// It ends with this failure.
+    Failed {
+        failure: Box<Failure>,
+    },
+}
+
+#[derive(Debug, Serialize)]
+pub struct Worked {
+    pub worker: Worker,
+    pub role: String,
+    pub runs: Vec<Run>,
+    /// What would be done next, of a dry run.
+    pub next: Option<Next>,
+    pub stopped: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Next {
+    pub task: TaskId,
+    pub title: String,
+    pub command: String,
+    pub step: Option<TaskId>,
+    /// The program that would be run; ralph itself where none is needed.
+    pub program: Vec<String>,
+}
+
+/// A worker in its own process.
+pub fn work(
+    options: &Options,
+    asked: &WorkerAsk,
+    launch: &Launch<'_>,
+    stop: &Stop,
+    tell: &mut dyn FnMut(&WorkerEvent),
+) -> Result<Worked, Failure> {
+    let ws = Workspace::open(options)?;
+    let role = known_role(&ws, &asked.role)?;
+    preflight(&ws)?;
+    let name = take_name(&ws, &role, options.worker.as_deref())?;
+    if ws.rules().role_of(&name.worker) != Some(role.as_str()) {
+        return Err(Failure::usage(Code::NotYourRole, format!("{} is no name of a {role}", name.worker))
+            .hint(Hint::step(format!("use {role}, {role}-2 and so on")))
+            .hint(Hint::omit("--as", "to get a free name")));
+    }
+    let ws = Workspace::open(&Options { worker: Some(name.worker.to_string()), ..options.clone() })?;
+    let mut shift = Shift { ws: &ws, role, worker: name.worker.clone(), asked, launch, stop, left: BTreeMap::new() };
+    let mut worked =
+        Worked { worker: name.worker, role: shift.role.clone(), runs: Vec::new(), next: None, stopped: "" };
+    worked.stopped = shift.go_on(&mut worked.runs, &mut worked.next, tell)?;
+    for text in ws.notices() {
+        tell(&WorkerEvent::Note { text });
+    }
+    Ok(worked)
+}
+
+fn known_role(ws: &Workspace, typed: &str) -> Result<String, Failure> {
+    let names = || ws.flow().roles().iter().map(|role| role.name.as_str()).collect::<Vec<_>>().join(", ");
+    ws.flow().role(typed).map(|role| role.name.clone()).ok_or_else(|| {
+        let roles = names();
+        let message = match roles.is_empty() {
+            true => format!("{typed:?} is not a role: this board's workflow has none"),
+            false => format!("{typed:?} is not a role: use {roles}"),
+        };
+        Failure::usage(Code::UnknownRole, message)
+    })
+}
+
+/// Somebody saved a file at that moment: the next look sees it.
+pub(in crate::app) fn unless_raced(done: Result<usize, Failure>) -> Result<(), Failure> {
+    match done {
+        Err(failure) if failure.kind != FailureKind::Raced => Err(failure),
+        _ => Ok(()),
+    }
+}
+
+/// One worker from its first turn to its last.
+pub(in crate::app) struct Shift<'a> {
+    pub ws: &'a Workspace,
+    pub role: String,
+    pub worker: Worker,
+    pub asked: &'a WorkerAsk,
+    pub launch: &'a Launch<'a>,
+    pub stop: &'a Stop,
+    /// Tasks that wait for something outside, and until when they are left alone.
+    pub left: BTreeMap<TaskId, Instant>,
+}
+
+impl Shift<'_> {
+    fn go_on(
+        &mut self,
+        runs: &mut Vec<Run>,
+        next: &mut Option<Next>,
+        tell: &mut dyn FnMut(&WorkerEvent),
+    ) -> Result<&'static str, Failure> {
+        let end = self.asked.wait.map(|wait| Instant::now() + Duration::from_secs(wait.as_secs().unsigned_abs()));
+        fs::make_dir(&self.ws.store.claims_dir())?;
+        // Watched before the first question, so that nothing falls between.
+        let mut changes = Changes::of(&[&self.ws.store.tasks_dir(), &self.ws.store.claims_dir()])?;
+        let (mut idle, mut in_vain) = (false, 0);
+        loop {
+            if self.stop.soon() {
+                return Ok("asked to stop");
+            }
+            let Some(job) = self.choose()? else {
+                if !std::mem::replace(&mut idle, true) {
+                    tell(&WorkerEvent::Idle);
+                }
+                if self.asked.dry_run || !self.may_come(end)? {
+                    return Ok("no work");
+                }
+                self.rest(&mut changes)?;
+                continue;
+            };
+            if self.asked.dry_run {
+                *next = Some(self.preview(&job)?);
+                return Ok("dry run");
+            }
+            match self.turn(&job, tell)? {
+                Some(run) => {
+                    (idle, in_vain) = (false, 0);
+                    runs.push(run);
+                }
+                // Quicker ones are no reason to wait, unless it is always the same.
+                None if in_vain < MOST_IN_VAIN => in_vain += 1,
+                None => {
+                    self.rest(&mut changes)?;
+                    in_vain = 0;
+                }
+            }
+            if self.asked.most.is_some_and(|most| runs.len() >= most) {
+                return Ok("as many as asked for");
+            }
+        }
+    }
+
+    /// Whether to wait for work: as long as was asked, as long as the team has steps, or until a task has rested.
+    fn may_come(&self, end: Option<Instant>) -> Result<bool, Failure> {
+        if !self.asked.teams.is_empty() {
+            return Ok(self.ws.board()?.open_steps(&self.asked.teams, self.ws.rules()).next().is_some());
+        }
+        Ok(end.is_some_and(|end| Instant::now() < end) || self.shortest_rest()?.is_some())
+    }
+
+    /// Until something changes, a task has rested, or somebody wants us to stop.
+    fn rest(&self, changes: &mut Changes) -> Result<(), Failure> {
+        let longest = self.shortest_rest()?.unwrap_or(LOOK_AGAIN).min(LOOK_AGAIN);
+        let start = Instant::now();
+        while start.elapsed() < longest && !self.stop.soon() {
+            let left = longest.saturating_sub(start.elapsed());
+            if changes.wait(left.min(Duration::from_millis(100))) != Dirt::Nothing {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// How long until the first of the tasks that rest may be taken up again.
+    fn shortest_rest(&self) -> Result<Option<Duration>, Failure> {
+        let resting = attempts::resting(self.ws)?;
+        let board = self.ws.board()?;
+        let now = Timestamp::now();
+        let ours = resting
+            .iter()
+            .filter(|(id, _)| board.get(id).is_some_and(|task| !self.ws.flow().is_terminal(task.kind, &task.state)));
+        Ok(ours.map(|(_, until)| until.duration_since(now).unsigned_abs()).min())
+    }
+
+    /// The best job now, as if what dead workers held had come back.
+    pub(in crate::app) fn choose(&self) -> Result<Option<Job>, Failure> {
+        let mut board = self.ws.board()?;
+        if !board.orphans(self.ws.rules()).is_empty() {
+            reap(self.ws)?;
+            board = as_reaped(self.ws, self.ws.board()?);
+        }
+        if board.refuse_too_many(self.ws.rules(), &self.worker).is_err() {
+            return Ok(None);
+        }
+        self.job_of(&board)
+    }
+
+    /// The best job on this board that does not rest.
+    pub(in crate::app) fn job_of(&self, board: &Board) -> Result<Option<Job>, Failure> {
+        let resting = attempts::resting(self.ws)?;
+        self.job_but(board, &|id| resting.contains_key(id) || self.is_left(id))
+    }
+
+    /// Whether there would be something to do, if nothing had to rest.
+    pub(in crate::app) fn is_resting(&self, board: &Board) -> Result<bool, Failure> {
+        Ok(self.job_but(board, &|id| self.is_left(id))?.is_some())
+    }
+
+    fn is_left(&self, id: &TaskId) -> bool {
+        self.left.get(id).is_some_and(|until| Instant::now() < *until)
+    }
+
+    fn job_but(&self, board: &Board, left_out: &dyn Fn(&TaskId) -> bool) -> Result<Option<Job>, Failure> {
+        let rules = self.ws.rules();
+        if self.asked.teams.is_empty() {
+            let choice = board.choose_but(Some(&self.role), Some(&self.worker), left_out, rules);
+            return Ok(choice.and_then(|choice| {
+                let worker = self.worker.clone();
+                let since = Timestamp::now();
+                Some(Job { task: choice.task, command: choice.command?, worker, team: None, step: None, since })
+            }));
+        }
+        let taken = |owner: &Worker| is_at_work(self.ws, owner);
+        let choice = board.choose_step(&self.asked.teams, &self.role, &self.worker, &taken, left_out, rules);
+        Ok(choice.map(|choice| {
+            let team = board.get(&choice.step).and_then(|task| task.step.as_ref()).map(|step| step.team.clone());
+            Job {
+                task: choice.task,
+                command: choice.command,
+                worker: self.worker.clone(),
+                team,
+                step: Some(choice.step),
+                since: Timestamp::now(),
+            }
+        }))
+    }
+
+    fn preview(&self, job: &Job) -> Result<Next, Failure> {
+        let own = integrate::OWN.contains(&job.command.as_str());
+        let program = match own {
+            true => vec!["ralph".into(), job.command.clone(), job.task.to_string()],
+            false => program::agent_for(self.ws, &job.command, &self.role, &self.asked.program)?.words,
+        };
+        let title = self.title(&job.task);
+        Ok(Next { task: job.task.clone(), title, command: job.command.clone(), step: job.step.clone(), program })
+    }
+
+    fn title(&self, id: &TaskId) -> String {
+        self.ws.store.load(id).map(|file| file.task.title).unwrap_or_default()
+    }
+
+    /// `None` where somebody else was quicker.
+    pub(in crate::app) fn turn(
+        &mut self,
+        job: &Job,
+        tell: &mut dyn FnMut(&WorkerEvent),
+    ) -> Result<Option<Run>, Failure> {
+        let title = self.title(&job.task);
+        let mut began = |run: &Run| tell(&WorkerEvent::Began { run: Box::new(run.clone()), title: title.clone() });
+        let done = if integrate::OWN.contains(&job.command.as_str()) {
+            integrate::integrate(self.ws, job, &mut began)
+        } else {
+            let agent = program::agent_for(self.ws, &job.command, &self.role, &self.asked.program)?;
+            turn::run_agent(self.ws, job, &agent, self.launch, self.stop, &mut began)
+        };
+        let mut run = match done {
+            Ok(run) => run,
+            Err(failure) if failure.is_overtaken() => return Ok(None),
+            Err(failure) => return Err(failure),
+        };
+        if run.outcome == Outcome::Waiting {
+            self.left.insert(job.task.clone(), Instant::now() + WAITS);
+        }
+        if !self.asked.teams.is_empty() {
+            let asked = TeamAsk { teams: self.asked.teams.clone(), bough: self.asked.bough, ..TeamAsk::default() };
+            unless_raced(restep_now(self.ws, &asked))?;
+            // Its steps are part of it.
+            run.ended = Some(Timestamp::now());
+            run.write(self.ws)?;
+        }
+        tell(&WorkerEvent::Ended { run: Box::new(run.clone()), title });
+        Ok(Some(run))
+    }
+}

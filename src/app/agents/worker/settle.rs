@@ -1,0 +1,171 @@
+//! What becomes of a task after a run: done, tried again, sent back, or a person's.
+
+use super::turn::{Exit, code};
+use super::{Job, attempts};
+use crate::app::records::runs::{Outcome, Run, tail};
+use crate::app::records::strays::{self, Strays};
+use crate::app::work::moves::move_with_note;
+use crate::app::{Failure, Workspace};
+use crate::board::{Ended, Goal, Request};
+use crate::store::new_note;
+use crate::task::{StateName, Task};
+use crate::workflow::Intent;
+
+/// So many runs may each leave the rest to the next one.
+const MOST_PARTS: u32 = 20;
+
+/// What is known after a run beside the board.
+pub(super) struct After {
+    /// Its branch has moved.
+    pub advanced: bool,
+    /// Somebody else has its claim by now.
+    pub taken_over: bool,
+}
+
+/// Reads from the board what the run has done, whatever its exit code says.
+pub(super) fn settle(
+    ws: &Workspace,
+    job: &Job,
+    before: &Task,
+    mut run: Run,
+    exit: &Exit,
+    after: &After,
+) -> Result<Run, Failure> {
+    let board = ws.family(&job.task)?;
+    let ended = board.ended(before, &job.command, ws.rules());
+    run.code = if let Exit::Ended(status) = exit { Some(code(status)) } else { None };
+    let found = found_strays(ws, job, &run);
+    let strayed = !found.own.is_empty() && strays::counts(ws);
+    (run.outcome, run.message) = match (ended, exit) {
+        (Ended::Escalated, _) => (Outcome::Escalated, rejected(board.get(&job.task), before)),
+        (_, Exit::Closed) => (Outcome::Interrupted, Some("its task was closed or taken over meanwhile".into())),
+        (Ended::Done, _) => (Outcome::Done, None),
+        (Ended::Iterated, _) => (Outcome::Iterated, None),
+        (Ended::Unmoved, _) if strayed => (Outcome::Strayed, Some(strayed_message(&found.own))),
+        (Ended::Unmoved, Exit::Stopped) => (Outcome::Interrupted, None),
+        (Ended::Unmoved, Exit::NotStarted(failure)) => (Outcome::Failed, Some(failure.message.clone())),
+        (Ended::Unmoved, Exit::TimedOut(limit)) => {
+            (Outcome::TimedOut, Some(format!("it took longer than {} s, and was ended", limit.as_secs())))
+        }
+        (Ended::Unmoved, _) if after.taken_over => (Outcome::Interrupted, Some("somebody took it over".into())),
+        (Ended::Unmoved, Exit::Ended(status)) if after.advanced && status.success() => (Outcome::Advanced, None),
+        (Ended::Unmoved, Exit::Ended(status)) if status.success() => {
+            (Outcome::Unmoved, Some(format!("it ended well and left {} in {}", before.id, before.state)))
+        }
+        (Ended::Unmoved, Exit::Ended(status)) => (Outcome::Failed, Some(format!("it failed ({status})"))),
+    };
+    run.strays = found.all();
+    if !found.is_empty() && run.outcome != Outcome::Strayed {
+        tell_of(ws, before, &found.all())?;
+    }
+    follow_up(ws, job, &mut run)?;
+    Ok(run)
+}
+
+/// Why a review called for a person.
+fn rejected(now: Option<&Task>, before: &Task) -> Option<String> {
+    let count = now.map(|task| task.rejections).filter(|count| *count > before.rejections)?;
+    Some(format!("its plan was rejected {count} times"))
+}
+
+/// What a run that works in a worktree left elsewhere.
+fn found_strays(ws: &Workspace, job: &Job, run: &Run) -> Strays {
+    if !ws.flow().command(&job.command).is_ok_and(|command| command.worktree) {
+        return Strays::default();
+    }
+    strays::strays(ws, run).unwrap_or_else(|failure| {
+        ws.notice(format!("whether {} strayed cannot be told: {}", job.task, failure.message));
+        Strays::default()
+    })
+}
+
+fn strayed_message(found: &[String]) -> String {
+    format!("while it was implemented, this changed in the main worktree: {}", found.join(", "))
+}
+
+/// It is only worth a note: a person may have done it.
+fn tell_of(ws: &Workspace, task: &Task, found: &[String]) -> Result<(), Failure> {
+    let lock = ws.lock()?;
+    let note = new_note(&task.id, &ws.me()?, ws.now(), &mut ws.rng(), &strayed_message(found));
+    ws.commit(&lock, crate::board::Op::new("note", vec![note]))?;
+    Ok(())
+}
+
+/// Failures are counted, and a person is called when there are too many.
+pub(super) fn follow_up(ws: &Workspace, job: &Job, run: &mut Run) -> Result<(), Failure> {
+    let why = run.message.clone().unwrap_or_else(|| run.outcome.name());
+    match run.outcome {
+        Outcome::Done | Outcome::Iterated => attempts::clear(ws, &job.task, &job.command),
+        Outcome::Escalated => attempts::forget(ws, &job.task),
+        Outcome::Strayed => call_a_person(ws, job, run, &[why]),
+        Outcome::Advanced => {
+            let attempts = attempts::advance(ws, &job.task, &job.command)?;
+            if attempts.advances < MOST_PARTS {
+                return Ok(());
+            }
+            call_a_person(
+                ws,
+                job,
+                run,
+                &[format!("{MOST_PARTS} runs committed something, and none of them completed it")],
+            )
+        }
+        outcome if outcome.is_failure() => {
+            let attempts = attempts::fail(ws, &job.task, &job.command, &why)?;
+            let retries = ws.settings.number("agent.retries").unwrap_or(0);
+            if attempts.failures <= retries {
+                return Ok(());
+            }
+            call_a_person(ws, job, run, &attempts.reasons)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// With all that a person needs to go on from here.
+pub(super) fn call_a_person(ws: &Workspace, job: &Job, run: &mut Run, reasons: &[String]) -> Result<(), Failure> {
+    let said = tail(&run.path(ws, "output.log"), 12)?;
+    let listed: String = reasons.iter().map(|reason| format!("- {reason}\n")).collect();
+    let said =
+        if said.trim().is_empty() { String::new() } else { format!("\nThe last it said:\n\n{}", indented(&said)) };
+    let note =
+        format!("`{}` needs a person:\n\n{listed}{said}\nAll of it: `ralph runs show {}`\n", job.command, run.id);
+    let lock = ws.lock()?;
+    let board = ws.family(&job.task)?;
+    let request = Request { command: Some(&job.command), ..Request::new(&job.task, Goal::Intent(Intent::Escalate)) };
+    match move_with_note(ws, &lock, &board, &request, "escalate", &note) {
+        Ok(_) => {
+            drop(lock);
+            attempts::forget(ws, &job.task)
+        }
+        // Somebody else has it by now, and with it the last word.
+        Err(failure) => {
+            ws.notice(format!("{} could not be handed to a person: {}", job.task, failure.message));
+            Ok(())
+        }
+    }
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("    {line}\n")).collect()
+}
+
+/// Back to be worked on, with what is to be done.
+pub(super) fn send_back(ws: &Workspace, job: &Job, why: &str) -> Result<(), Failure> {
+    let command = ws.flow().command(&job.command)?;
+    let Some(to) = command.back.clone() else { return Ok(()) };
+    let lock = ws.lock()?;
+    let board = ws.family(&job.task)?;
+    let request = Request { command: Some(&job.command), ..Request::new(&job.task, Goal::State(to)) };
+    move_with_note(ws, &lock, &board, &request, "move", why)?;
+    Ok(())
+}
+
+/// The record of a run that is over.
+pub(super) fn close(ws: &Workspace, mut run: Run) -> Result<Run, Failure> {
+    let state = ws.family(&run.task)?.get(&run.task).map(|task| task.state.clone());
+    run.to = state.or_else(|| Some(StateName::new("gone")));
+    run.ended = Some(jiff::Timestamp::now());
+    run.write(ws)?;
+    Ok(run)
+}

@@ -1,0 +1,93 @@
+//! What must succeed before a branch is merged, run on what main will be.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::{MergeStep, merged};
+use crate::app::repo::worktree::Place;
+use crate::app::workspace::trust::require_trust;
+use crate::app::{Code, Failure, Hint, Workspace};
+use crate::fs;
+use crate::git::Style;
+use crate::task::TaskId;
+
+/// What was checked: it counts only as long as neither side has moved.
+pub(super) struct Checked {
+    pub programs: usize,
+    tip: String,
+    main: String,
+}
+
+impl Checked {
+    pub fn still_hold(&self, ws: &Workspace, place: &Place, into: &str) -> Result<bool, Failure> {
+        Ok(ws.repository.tip_of(&place.branch)? == self.tip && ws.repository.tip_of(into)? == self.main)
+    }
+}
+
+/// Runs the checks on what main will be: where main has gone on, it is brought into the branch first.
+pub(super) fn checked(
+    ws: &Workspace,
+    id: &TaskId,
+    place: &Place,
+    into: &str,
+    tell: &mut dyn FnMut(MergeStep<'_>),
+) -> Result<Checked, Failure> {
+    let has_checks = !ws.settings.programs("merge.checks").is_empty();
+    if has_checks {
+        require_trust(ws)?;
+        let lock = ws.lock()?;
+        let forward_only = ws.settings.text("merge.style") == "ff";
+        if !forward_only && ws.repository.distance(&place.branch, into)?.behind > 0 {
+            tell(MergeStep::Updating(&place.branch));
+            let board = ws.family(id)?;
+            let message = format!("Merge {into} into {}\n", place.branch);
+            let landing = merged(ws, &lock, &board, id, [&place.branch, into], Style::Merge, &message)?;
+            ws.repository.land(&landing)?;
+        }
+    }
+    let (tip, main) = (ws.repository.tip_of(&place.branch)?, ws.repository.tip_of(into)?);
+    Ok(Checked { programs: run_checks(ws, place, tell)?, tip, main })
+}
+
+/// Everything that must succeed in the task's worktree, one after the other.
+fn run_checks(ws: &Workspace, place: &Place, tell: &mut dyn FnMut(MergeStep<'_>)) -> Result<usize, Failure> {
+    let checks = ws.settings.programs("merge.checks");
+    if checks.is_empty() {
+        return Ok(0);
+    }
+    if ws.repository.worktree_at(&place.path)?.is_none_or(|there| there.branch.as_deref() != Some(&place.branch)) {
+        return Err(Failure::refused(Code::NoWorktree, format!("{} has no worktree to run the checks in", place.task))
+            .hint(Hint::Worktree { task: place.task.clone() }));
+    }
+    let log = ws.store.local().join(format!("logs/merge-{}.log", place.task));
+    fs::make_dir(&ws.store.local().join("logs"))?;
+    fs::write_new(&log, b"", false)?;
+    for check in &checks {
+        tell(MergeStep::Check(check));
+        run_check(ws, place, check, &log)?;
+    }
+    Ok(checks.len())
+}
+
+fn run_check(ws: &Workspace, place: &Place, check: &[String], log: &Path) -> Result<(), Failure> {
+    let shown = check.join(" ");
+    let failed = |how: String| Failure::refused(Code::CheckFailed, format!("the check `{shown}` {how}"));
+    let output = || {
+        let file = std::fs::File::options().append(true).open(log)?;
+        Ok::<_, std::io::Error>((Stdio::from(file.try_clone()?), Stdio::from(file)))
+    };
+    let (out, err) = output().map_err(|error| failed(format!("has no log: {error}")))?;
+    let mut program = Command::new(&check[0]);
+    program.args(&check[1..]).current_dir(&place.path).stdin(Stdio::null()).stdout(out).stderr(err);
+    program.env("RALPH_TASK", place.task.as_str()).env("RALPH_BOARD", ws.store.root());
+    program.env("RALPH_WORKTREE", &place.path).env_remove("GIT_DIR").env_remove("GIT_INDEX_FILE");
+    let status = program.status().map_err(|error| failed(format!("cannot be started: {error}")))?;
+    if status.success() {
+        return Ok(());
+    }
+    let text = String::from_utf8_lossy(&fs::read(log)?.unwrap_or_default()).into_owned();
+    let last = text.lines().rev().take(20).collect::<Vec<_>>();
+    let mut failure = failed(format!("failed ({status})"));
+    failure.causes = last.into_iter().rev().map(str::to_owned).collect();
+    Err(failure.hint(Hint::step(format!("see {} for the full output", log.display()))))
+}

@@ -1,0 +1,346 @@
+//! `merge`: a task's branch into main, its worktree and branch away, the task done; taken up again when it is killed.
+
+mod checks;
+mod github;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::app::repo::branch::refuse_unmergeable;
+use crate::app::repo::worktree::{Place, main_branch, place};
+use crate::app::work::admit::admit;
+use crate::app::work::moves::{Along, carry_out, move_with_note};
+use crate::app::workspace::board_files::BoardFiles;
+use crate::app::workspace::open::missing;
+use crate::app::{Code, Failure, FailureKind, Hint, Workspace};
+use crate::board::{Admission, Board, Goal, Request};
+use crate::fs;
+use crate::git::{Landing, Prepared, Style};
+use crate::store::BoardLock;
+use crate::task::{StateName, Task, TaskId};
+use crate::workflow::Intent;
+use checks::checked;
+
+#[derive(Debug, Serialize)]
+pub struct Merged {
+    pub task: TaskId,
+    pub branch: String,
+    pub into: String,
+    pub style: String,
+    pub commit: String,
+    pub checks: usize,
+    pub worktree_removed: bool,
+    pub branch_deleted: bool,
+    /// Why its worktree or branch is still there.
+    pub kept: Option<String>,
+    pub to: StateName,
+    pub along: Vec<Along>,
+    /// Hooks of the user that a merge by git would have run.
+    pub hooks_not_run: Vec<String>,
+    /// An earlier run was killed, and this one went on from there.
+    pub resumed: bool,
+}
+
+/// What is going on, for whoever waits.
+#[derive(Debug)]
+pub enum MergeStep<'a> {
+    /// What has come into main since goes into the branch, so that it is checked together.
+    Updating(&'a str),
+    Check(&'a [String]),
+    Landing(&'a str),
+    Waiting(&'a crate::github::Wait),
+}
+
+/// A merge that has begun, on disk until the task is done.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Begun {
+    branch: String,
+    style: String,
+    checks: usize,
+    landing: Landing,
+    /// Its worktree is being removed: it had nothing in it that would be lost.
+    #[serde(default)]
+    removing: bool,
+}
+
+const COMMAND: &str = "merge";
+
+pub fn merge(ws: &Workspace, id: &TaskId, force: bool, tell: &mut dyn FnMut(MergeStep<'_>)) -> Result<Merged, Failure> {
+    let _one_at_a_time = ws.store.merge_lock()?;
+    if let Some(begun) = begun(ws, id)? {
+        if begun.landing.is_elsewhere() || ws.repository.contains(&begun.landing.into, &begun.landing.new) {
+            return finish(ws, id, begun, force, true);
+        }
+        fs::remove(&begun_path(ws, id))?;
+    }
+    ws.look_for_claims();
+    let board = ws.family(id)?;
+    refuse_finished(ws, &board, id)?;
+    closing(ws, &board, id, force)?;
+    let place = place(ws, &board, id)?;
+    let into = main_branch(ws);
+    refuse_unready(ws, &board, &place, force)?;
+    if let Some(pull) = github::linked(ws, &board, &place)? {
+        let begun = github::land(ws, &board, id, &place, pull, force, tell)?.begun(&place.branch);
+        write_begun(ws, id, &begun)?;
+        return finish(ws, id, begun, force, false).map(github::without_hooks);
+    }
+    refuse_unmergeable(ws, &place, &into)?;
+    let checks = checked(ws, id, &place, &into, tell)?;
+    tell(MergeStep::Landing(&place.branch));
+    let worktrees = ws.store.worktree_lock()?;
+    let lock = ws.lock()?;
+    // The checks took their time: everything is judged again, and stays so until it is done.
+    let board = ws.family(id)?;
+    closing(ws, &board, id, force)?;
+    if checks.programs > 0 && !checks.still_hold(ws, &place, &into)? {
+        let message = format!("{} or {into} has moved on while the checks ran", place.branch);
+        return Err(Failure::new(FailureKind::Raced, Code::Moved, message).hint(Hint::Retry));
+    }
+    let style = ws.settings.text("merge.style").to_owned();
+    let landing = prepare(ws, &lock, &board, id, &place, &into, &style)?;
+    let begun = Begun { branch: place.branch.clone(), style, checks: checks.programs, landing, removing: false };
+    write_begun(ws, id, &begun)?;
+    if let Err(error) = ws.repository.land(&begun.landing) {
+        // Otherwise the next command completes it, and the task is closed from there.
+        if !ws.repository.has_begun() {
+            fs::remove(&begun_path(ws, id))?;
+        }
+        return Err(error.into());
+    }
+    let merged = settle(ws, &lock, id, begun, force, false)?;
+    drop((lock, worktrees));
+    after_merge(ws, &merged);
+    Ok(merged)
+}
+
+/// git's own hook, which may take its time and call ralph.
+fn after_merge(ws: &Workspace, merged: &Merged) {
+    let squash = if merged.style == "squash" { "1" } else { "0" };
+    ws.repository.run_hook(ws.store.root(), "post-merge", &[squash]);
+}
+
+fn refuse_finished(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), Failure> {
+    let task = board.get(id).ok_or_else(|| missing(ws, board, id))?;
+    match ws.flow().is_terminal(task.kind, &task.state) {
+        true => Err(Failure::refused(Code::Finished, format!("{id} is {} already", task.state))),
+        false => Ok(()),
+    }
+}
+
+fn write_begun(ws: &Workspace, id: &TaskId, begun: &Begun) -> Result<(), Failure> {
+    fs::make_dir(&ws.store.local().join("merge"))?;
+    Ok(fs::replace(&begun_path(ws, id), toml::to_string(begun).expect("a record is text").as_bytes(), true)?)
+}
+
+fn begun_path(ws: &Workspace, id: &TaskId) -> PathBuf {
+    ws.store.local().join(format!("merge/{id}.toml"))
+}
+
+fn begun(ws: &Workspace, id: &TaskId) -> Result<Option<Begun>, Failure> {
+    let text = fs::read_text(&begun_path(ws, id))?;
+    Ok(text.and_then(|text| toml::from_str(&text).ok()))
+}
+
+/// The move that ends it; asked for before anything is done, so that nothing is merged in vain.
+fn closing(ws: &Workspace, board: &Board, id: &TaskId, force: bool) -> Result<Admission, Failure> {
+    let task = board.get(id).ok_or_else(|| missing(ws, board, id))?;
+    // On a board whose workflow knows no merging, whoever may close the task may merge it.
+    let (goal, command) = match ws.flow().command(COMMAND).ok() {
+        Some(command) => (Goal::Intent(Intent::Complete), Some(command.name.as_str())),
+        None => (Goal::Intent(Intent::Close), None),
+    };
+    admit(ws, board, &ws.actor()?, &Request { command, force, ..Request::new(&task.id, goal) })
+}
+
+/// What the task must have to show. A person may insist.
+fn refuse_unready(ws: &Workspace, board: &Board, place: &Place, force: bool) -> Result<(), Failure> {
+    let task = board.get(&place.task).ok_or_else(|| missing(ws, board, &place.task))?;
+    if let Ok(command) = ws.flow().command(COMMAND) {
+        ws.rules().refuse_lacking(task, command, &ws.actor()?, force)?;
+    }
+    if ws.rules().insists(&ws.actor()?, force) {
+        return Ok(());
+    }
+    let there = |path: &str| -> Result<bool, Failure> {
+        let here = ws.store.root().join(path).is_file() || place.path.join(path).is_file();
+        Ok(here || ws.repository.file_at(&place.branch, path)?.is_some())
+    };
+    for (kind, path) in task.artifacts.iter().filter(|(_, path)| !path.contains("://")) {
+        if !there(path)? {
+            return Err(Failure::refused(
+                Code::MissingArtifact,
+                format!("the {kind} of {}, {path}, does not exist", task.id),
+            )
+            .hint(Hint::step("restore the file, or correct the link")));
+        }
+    }
+    Ok(())
+}
+
+/// The commit that is to land; a conflict calls for a person, and leaves everything else as it is.
+fn prepare(
+    ws: &Workspace,
+    lock: &BoardLock,
+    board: &Board,
+    id: &TaskId,
+    place: &Place,
+    into: &str,
+    style: &str,
+) -> Result<Landing, Failure> {
+    let task = board.get(id).ok_or_else(|| missing(ws, board, id))?;
+    let (style, message) = match style {
+        "squash" => (Style::Squash, squash_message(ws, task, place, into)?),
+        "ff" => (Style::Forward, String::new()),
+        _ => (Style::Merge, format!("Merge {}: {} ({})\n", place.branch, task.title, task.id)),
+    };
+    merged(ws, lock, board, id, [into, &place.branch], style, &message)
+}
+
+/// One branch with another merged into it; a conflict calls for a person, and leaves everything else as it is.
+fn merged(
+    ws: &Workspace,
+    lock: &BoardLock,
+    board: &Board,
+    id: &TaskId,
+    [into, theirs]: [&str; 2],
+    style: Style,
+    message: &str,
+) -> Result<Landing, Failure> {
+    let files = BoardFiles::default();
+    match ws.repository.prepare(into, theirs, style, message, &files)? {
+        Prepared::Ready(landing) => Ok(landing),
+        Prepared::Nothing => {
+            Err(Failure::refused(Code::NothingToMerge, format!("{theirs} has nothing that {into} has not")))
+        }
+        Prepared::Conflicts(paths) => {
+            let paths: Vec<String> = paths.iter().map(|path| files.describe(path)).collect();
+            let message = format!("{theirs} and {into} both changed {}", paths.join(", "));
+            let failure = Failure::refused(Code::Conflict, &message);
+            Err(match call_a_person(ws, lock, board, id, &message) {
+                Ok(to) => failure.hint(Hint::step(format!(
+                    "no file was changed; {id} is now {to}: resolve the conflict in the worktree of the task, then send the task back"
+                ))),
+                Err(refused) => failure.hint(Hint::step(format!("no file was changed; {id} was not moved: {}", refused.message))),
+            })
+        }
+    }
+}
+
+fn squash_message(ws: &Workspace, task: &Task, place: &Place, into: &str) -> Result<String, Failure> {
+    let subjects = ws.repository.subjects(&place.branch, into)?;
+    let body: String = subjects.iter().map(|subject| format!("- {subject}\n")).collect();
+    Ok(format!("{} ({})\n\n{body}", task.title, task.id))
+}
+
+/// For a person to decide, with the reason as a note.
+fn call_a_person(
+    ws: &Workspace,
+    lock: &BoardLock,
+    board: &Board,
+    id: &TaskId,
+    why: &str,
+) -> Result<StateName, Failure> {
+    let command = ws.flow().command(COMMAND).ok().map(|command| command.name.as_str());
+    let request = Request { command, ..Request::new(id, Goal::Intent(Intent::Escalate)) };
+    Ok(move_with_note(ws, lock, board, &request, "merge", why)?.to)
+}
+
+/// What is left to do once main has it, whoever began it.
+fn finish(ws: &Workspace, id: &TaskId, begun: Begun, force: bool, resumed: bool) -> Result<Merged, Failure> {
+    let worktrees = ws.store.worktree_lock()?;
+    let lock = ws.lock()?;
+    let merged = settle(ws, &lock, id, begun, force, resumed)?;
+    drop((lock, worktrees));
+    after_merge(ws, &merged);
+    Ok(merged)
+}
+
+fn settle(
+    ws: &Workspace,
+    lock: &BoardLock,
+    id: &TaskId,
+    begun: Begun,
+    force: bool,
+    resumed: bool,
+) -> Result<Merged, Failure> {
+    let (worktree_removed, mut kept) = remove(ws, id, &begun)?;
+    let Begun { branch, style, checks, landing, .. } = begun;
+    let deleted = if kept.is_none() { ws.repository.delete_branch_at(&branch, &landing.tip) } else { Ok(false) };
+    // main has the work: that its branch cannot go is no reason to leave the task open.
+    let branch_deleted = deleted.unwrap_or_else(|error| {
+        kept = Some(format!("{branch} stays: {error}"));
+        false
+    });
+    let board = ws.family(id)?;
+    let task = board.get(id).ok_or_else(|| missing(ws, &board, id))?;
+    let admission = match ws.flow().is_terminal(task.kind, &task.state) {
+        // Somebody was quicker: GitHub closes the issue with the merge, and a sync may have brought that in.
+        true => Ok(Admission::staying(task.state.clone())),
+        false => closing(ws, &board, id, force),
+    };
+    let admission = admission.map_err(|failure| {
+        failure.hint(Hint::run(
+            &format!("merge {id}"),
+            &format!("to close the task: {branch} is already in {}", landing.into),
+        ))
+    })?;
+    let moved = carry_out(ws, lock, &board, id, "merge", admission)?;
+    fs::remove(&begun_path(ws, id))?;
+    let hooks: &[&str] =
+        if style == "ff" { &[] } else { &["pre-merge-commit", "prepare-commit-msg", "commit-msg", "pre-commit"] };
+    Ok(Merged {
+        task: id.clone(),
+        branch,
+        into: landing.into,
+        style,
+        commit: landing.new,
+        checks,
+        worktree_removed,
+        branch_deleted,
+        kept,
+        to: moved.to,
+        along: moved.along,
+        hooks_not_run: ws.repository.hooks(hooks),
+        resumed,
+    })
+}
+
+/// The worktree of a branch that has landed, unless something has come to be there that would be lost with it.
+fn remove(ws: &Workspace, id: &TaskId, begun: &Begun) -> Result<(bool, Option<String>), Failure> {
+    let all = ws.repository.worktrees()?;
+    let Some(worktree) = all.into_iter().find(|there| there.branch.as_deref() == Some(&begun.branch)) else {
+        return Ok((false, None));
+    };
+    let kept = |why: &str| Ok((false, Some(format!("{} stays: {why}", ws.store.shown(&worktree.path)))));
+    if let Some(reason) = &worktree.locked {
+        return kept(format!("it is locked {reason}").trim_end());
+    }
+    if worktree.missing {
+        // What a removal that was killed has left was looked at before it began.
+        let leftover = worktree.path.starts_with(ws.store.root().join("worktrees")) && begun.removing;
+        if leftover && worktree.path.is_dir() {
+            fs::remove_tree(&worktree.path)?;
+        }
+        return Ok((ws.repository.forget_missing(&worktree.path)?, None));
+    }
+    if ws.repository.tip_of(&begun.branch)? != begun.landing.tip {
+        return kept("its branch has moved on");
+    }
+    if ws.repository.is_dirty(&worktree) != Some(false) {
+        return kept("it has changes that are not committed");
+    }
+    write_begun(ws, id, &Begun { removing: true, ..begun.clone() })?;
+    if std::env::current_dir().is_ok_and(|here| here.starts_with(&worktree.path)) {
+        ws.notice(format!(
+            "you were in {}, which is gone: go to {}",
+            worktree.path.display(),
+            ws.store.root().display()
+        ));
+    }
+    match ws.repository.remove_worktree(&worktree.path, false) {
+        Ok(()) => Ok((true, None)),
+        Err(error) => kept(&error.to_string()),
+    }
+}

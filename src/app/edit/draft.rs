@@ -1,0 +1,55 @@
+//! A text in the person's editor: it is never lost, whatever becomes of it.
+
+use std::path::Path;
+
+use crate::app::{Code, Failure, Hint};
+use crate::fs;
+
+/// A folder for the file being edited, removed when dropped unless it is kept.
+pub struct Draft {
+    folder: tempfile::TempDir,
+    name: String,
+}
+
+impl Draft {
+    pub fn new(name: &str, text: &str) -> Result<Self, Failure> {
+        let folder = tempfile::Builder::new().prefix("ralph-").tempdir();
+        let folder =
+            folder.map_err(|error| Failure::broken(Code::Io, format!("cannot make a temporary folder: {error}")))?;
+        let draft = Self { folder, name: name.to_owned() };
+        fs::write_new(&draft.folder.path().join(&draft.name), text.as_bytes(), false)?;
+        Ok(draft)
+    }
+
+    /// As often as the person likes; what the file says afterwards.
+    pub fn edit(&self) -> Result<String, Failure> {
+        let path = self.folder.path().join(&self.name);
+        open(&path)?;
+        Ok(fs::read_text(&path)?.unwrap_or_default())
+    }
+
+    /// It cannot be saved: the text stays on disk, and the failure says where.
+    pub fn kept(self, failure: Failure) -> Failure {
+        let path = self.folder.keep().join(self.name);
+        failure.hint(Hint::step(format!("nothing was changed; your text is in {}", path.display())))
+    }
+}
+
+/// Opens a file in `$RALPH_EDITOR`, `$VISUAL` or `$EDITOR`, and waits.
+fn open(path: &Path) -> Result<(), Failure> {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let editor = ["RALPH_EDITOR", "VISUAL", "EDITOR"].into_iter().find_map(set).unwrap_or_else(|| "vi".into());
+    // Like git: the variable may hold options, so a shell reads it.
+    let status =
+        std::process::Command::new("sh").arg("-c").arg(format!("{editor} \"$@\"")).arg(&editor).arg(path).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        // What a shell says of a program that it does not find.
+        Ok(status) if status.code() == Some(127) => {
+            Err(Failure::broken(Code::Editor, format!("there is no editor {editor:?}"))
+                .hint(Hint::variable("EDITOR", "to an editor that is installed")))
+        }
+        Ok(_) => Err(Failure::broken(Code::Editor, format!("the editor {editor:?} did not end well"))),
+        Err(error) => Err(Failure::broken(Code::Editor, format!("cannot start the editor {editor:?}: {error}"))),
+    }
+}

@@ -1,0 +1,38 @@
+//! A task's file key by key: what differs between two versions of it, and from its issue.
+
+use crate::app::{FieldChange, Workspace};
+use crate::github::Link;
+use crate::store::codec::Doc;
+use crate::task::{Key, TaskId, Value};
+
+/// What differs between two versions of a file, key by key.
+pub(in crate::app) fn differences(id: &TaskId, old: &str, new: &str) -> Vec<FieldChange> {
+    let leaves = |text: &str| -> std::collections::BTreeMap<Key, Value> {
+        Doc::new(text).map(|doc| doc.leaves().into_iter().collect()).unwrap_or_default()
+    };
+    let (before, after) = (leaves(old), leaves(new));
+    let mut keys: Vec<&Key> = before.keys().chain(after.keys()).collect();
+    keys.sort();
+    keys.dedup();
+    let differ = keys.into_iter().filter(|key| before.get(*key) != after.get(*key));
+    differ
+        .map(|key| FieldChange {
+            task: id.clone(),
+            key: key.clone(),
+            old: before.get(key).cloned(),
+            new: after.get(key).cloned(),
+        })
+        .collect()
+}
+
+/// A description ends with exactly one newline, so that its last line has one in the file.
+pub(in crate::app) fn as_body(text: &str) -> String {
+    format!("{}\n", text.trim_end())
+}
+
+/// Fields that a task and its issue say differently, for a person to settle.
+pub(in crate::app) fn conflicts_of(ws: &Workspace, id: &TaskId) -> Vec<String> {
+    let doc = ws.store.load(id).ok().and_then(|file| Doc::new(file.text).ok());
+    let link = doc.map(|doc| Link::read(doc.get(&Key::new("github")).as_ref()));
+    link.map(|link| link.conflicts.into_keys().collect()).unwrap_or_default()
+}

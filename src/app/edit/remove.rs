@@ -1,0 +1,53 @@
+//! `task rm`: tasks off the board, with their notes; `undo` brings them back.
+
+use serde::Serialize;
+
+use crate::app::{Failure, Workspace};
+use crate::board::{Change, Op, Place, Refusal};
+use crate::store::StoreError;
+use crate::task::TaskId;
+
+#[derive(Debug, Serialize)]
+pub struct Removed {
+    pub removed: Vec<TaskId>,
+    /// Tasks whose links to them were taken out.
+    pub unlinked: Vec<TaskId>,
+}
+
+pub fn remove(ws: &Workspace, ids: &[TaskId], force: bool) -> Result<Removed, Failure> {
+    let lock = ws.lock()?;
+    let mut changes = Vec::new();
+    let mut unlinked = Vec::new();
+    let board = ws.board()?;
+    let me = ws.me()?;
+    for id in ids.iter().filter(|_| !force) {
+        if let Some(claim) = board.claim(id).filter(|claim| claim.live && !claim.is_of(&me)) {
+            return Err(Refusal::held(id, claim).into());
+        }
+    }
+    for (task, wanted) in board.unlink(ids, force)? {
+        changes.extend(crate::app::edit::set::changes(ws, &task, &wanted)?);
+        unlinked.push(task);
+    }
+    for id in ids {
+        changes.extend(gone(ws, id)?);
+    }
+    ws.commit(&lock, Op::new("rm", changes))?;
+    for id in ids {
+        ws.drop_claim(id)?;
+    }
+    Ok(Removed { removed: ids.to_vec(), unlinked })
+}
+
+/// The changes that take every file of a task away.
+fn gone(ws: &Workspace, id: &TaskId) -> Result<Vec<Change>, Failure> {
+    let place = if ws.store.exists(id) { Place::Task } else { Place::Archive };
+    let mut places = vec![place];
+    places.extend(ws.store.notes(id)?.into_iter().map(|note| Place::Note(note.file)));
+    let mut changes = Vec::new();
+    for file in places {
+        let text = ws.store.text_of(&ws.store.path(id, &file))?.ok_or_else(|| StoreError::Missing(id.clone()))?;
+        changes.push(Change::File { task: id.clone(), file, old: Some(text), new: None });
+    }
+    Ok(changes)
+}

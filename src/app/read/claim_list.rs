@@ -1,0 +1,63 @@
+//! `claims ls`: who has what, here and on other machines.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::app::workspace::remote_claims::publish_missing;
+use crate::app::{Code, Failure, Hint, Workspace};
+use crate::board::Claim;
+use crate::task::{TaskId, Worker};
+
+#[derive(Debug, Serialize)]
+pub struct ClaimLine {
+    pub task: TaskId,
+    pub title: String,
+    pub worker: Worker,
+    pub host: String,
+    pub command: Option<String>,
+    pub since: Timestamp,
+    pub until: Timestamp,
+    /// Lives as long as a process does.
+    pub held: bool,
+    pub live: bool,
+    /// `here`, `here only` where the remote does not know it, or `elsewhere`.
+    pub place: &'static str,
+}
+
+/// Claims, and when those of other machines were last looked at.
+#[derive(Debug)]
+pub struct ClaimList {
+    pub claims: Vec<ClaimLine>,
+    pub seen: Option<Timestamp>,
+}
+
+/// Every claim that is known; with `ask`, the remote is asked first.
+pub fn list_claims(ws: &Workspace, ask: bool) -> Result<ClaimList, Failure> {
+    if ask {
+        if ws.claims_remote().is_none() {
+            return Err(Failure::refused(Code::NoRemote, "this board keeps its claims on one machine")
+                .hint(Hint::set("claims.remote", "origin", "to share claims between machines")));
+        }
+        publish_missing(ws)?;
+    }
+    let board = ws.board()?;
+    let several = ws.claims_remote().is_some();
+    let line = |(id, claim): (&TaskId, &Claim)| ClaimLine {
+        task: id.clone(),
+        title: board.get(id).map(|task| task.title.clone()).unwrap_or_default(),
+        worker: claim.worker.clone(),
+        host: claim.host.clone(),
+        command: claim.command.clone(),
+        since: claim.since,
+        until: claim.until,
+        held: claim.held,
+        live: claim.live,
+        place: match (claim.foreign, &claim.remote) {
+            (true, _) => "elsewhere",
+            (false, None) if several => "here only",
+            _ => "here",
+        },
+    };
+    let seen = ws.store.claims_seen().filter(|_| several);
+    Ok(ClaimList { claims: board.claims().iter().map(line).collect(), seen })
+}

@@ -1,0 +1,16 @@
+//! Questions about the board; nothing changes.
+
+pub(super) mod claim_list;
+pub(super) mod diff;
+pub(super) mod filter;
+pub(super) mod graph;
+pub(super) mod list;
+pub(super) mod position;
+pub(super) mod search;
+pub(super) mod show;
+pub(super) mod status;
+pub(super) mod targets;
+pub(super) mod timeline;
+pub(super) mod trends;
+pub(super) mod why;
+pub(super) mod workflow;

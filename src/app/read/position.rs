@@ -1,0 +1,71 @@
+//! `position`, `group` and `converged`: where a task stands in the pipeline, with whom, and whether they are together.
+
+use serde::Serialize;
+
+use crate::app::{Failure, Workspace};
+use crate::board::{Convergence, Links, Position};
+use crate::task::{StateName, Task, TaskId};
+
+#[derive(Debug, Serialize)]
+pub struct PositionView {
+    pub task: TaskId,
+    #[serde(flatten)]
+    pub position: Position,
+}
+
+pub fn position(ws: &Workspace, id: &TaskId) -> Result<PositionView, Failure> {
+    let board = ws.family(id)?;
+    let at = board.index_of(id).ok_or_else(|| crate::app::workspace::open::missing(ws, &board, id))?;
+    Ok(PositionView { task: id.clone(), position: board.position(at, ws.rules())? })
+}
+
+#[derive(Debug, Serialize)]
+pub struct GroupView {
+    pub parent: Option<TaskId>,
+    pub primary: TaskId,
+    /// In the order of their phases.
+    pub members: Vec<Member>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Member {
+    pub task: TaskId,
+    pub title: String,
+    pub state: StateName,
+}
+
+impl Member {
+    fn of(task: &Task) -> Self {
+        Self { task: task.id.clone(), title: task.title.clone(), state: task.state.clone() }
+    }
+}
+
+pub fn group(ws: &Workspace, id: &TaskId) -> Result<GroupView, Failure> {
+    let board = ws.family(id)?;
+    let at = board.index_of(id).ok_or_else(|| crate::app::workspace::open::missing(ws, &board, id))?;
+    let group = board.group_of(at, &Links::new(&board), ws.rules())?;
+    let member = |&at: &usize| Member::of(&board.tasks()[at]);
+    Ok(GroupView {
+        parent: group.parent.map(|at| board.tasks()[at].id.clone()),
+        primary: board.tasks()[group.primary()].id.clone(),
+        members: group.members.iter().map(member).collect(),
+    })
+}
+
+#[derive(Debug, Serialize)]
+pub struct ConvergedView {
+    pub to: StateName,
+    pub members: Vec<Member>,
+    pub convergence: Convergence,
+}
+
+/// Whether the members of a group, or the children of a parent, have come to a state. `typed` is one in any spelling.
+pub fn converged(ws: &Workspace, id: &TaskId, typed: &str) -> Result<ConvergedView, Failure> {
+    let board = ws.family(id)?;
+    let at = board.index_of(id).ok_or_else(|| crate::app::workspace::open::missing(ws, &board, id))?;
+    let to = ws.flow().find_state(board.tasks()[at].kind, typed)?.name.clone();
+    let members = board.members(at, &Links::new(&board), ws.rules())?;
+    let convergence = board.converged(&members, &to, ws.rules());
+    let members = members.iter().map(|&at| Member::of(&board.tasks()[at])).collect();
+    Ok(ConvergedView { to, members, convergence })
+}

@@ -1,0 +1,66 @@
+//! `task show`: one task with all that is known of it.
+
+use serde::Serialize;
+
+use crate::app::read::targets::targets;
+use crate::app::view::task::{TaskView, views};
+use crate::app::{Failure, Workspace};
+use crate::board::{Place, Standings};
+use crate::store::Note;
+use crate::task::{StateName, TaskId};
+
+#[derive(Debug, Serialize)]
+pub struct Shown {
+    #[serde(flatten)]
+    pub task: TaskView,
+    pub description: String,
+    pub notes: Vec<Note>,
+    pub file: String,
+    pub archived: bool,
+    /// Fields that its issue says differently, for a person to settle.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<String>,
+    /// Titles and states of the tasks that it is linked to, for people.
+    #[serde(skip)]
+    pub linked: Vec<(TaskId, String, StateName)>,
+}
+
+pub fn show(ws: &Workspace, id: &TaskId) -> Result<Shown, Failure> {
+    if !ws.is_past() && !ws.store.exists(id) && ws.store.is_archived(id) {
+        return show_archived(ws, id);
+    }
+    let board = ws.around(id)?;
+    let file = ws.file(id)?;
+    let place = board.index_of(id).ok_or_else(|| ws.store.absent(id))?;
+    let linked = board.tasks().iter().map(|t| (t.id.clone(), t.title.clone(), t.state.clone())).collect();
+    let standings = Standings::new(&board, ws.rules());
+    let mut task = views(board, &standings, &[place]).remove(0);
+    if !ws.is_past() && ws.me().is_ok() {
+        task.moves = Some(targets(ws, id)?);
+    }
+    Ok(Shown {
+        task,
+        description: file.description,
+        notes: ws.notes(id)?,
+        file: ws.store.shown(&ws.store.path(id, &Place::Task)),
+        archived: false,
+        conflicts: if ws.is_past() { Vec::new() } else { crate::app::edit::fields::conflicts_of(ws, id) },
+        linked,
+    })
+}
+
+fn show_archived(ws: &Workspace, id: &TaskId) -> Result<Shown, Failure> {
+    let file = ws.store.load_archived(id)?;
+    let board = crate::board::Board::new(vec![file.task], Vec::new(), Vec::new());
+    let standings = Standings::new(&board, ws.rules());
+    let mut task = views(board, &standings, &[0]);
+    Ok(Shown {
+        task: task.remove(0),
+        description: file.description,
+        notes: ws.store.notes(id)?,
+        file: ws.store.shown(&ws.store.path(id, &Place::Archive)),
+        archived: true,
+        conflicts: Vec::new(),
+        linked: Vec::new(),
+    })
+}

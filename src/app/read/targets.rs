@@ -1,0 +1,28 @@
+//! Where a task may go from here, for faces that offer it: every state, and what the move there would say.
+
+use crate::app::work::admit::admit;
+use crate::app::workspace::open::missing;
+use crate::app::{Failure, Meaning, MoveView, Workspace};
+use crate::board::{Goal, Request};
+use crate::task::TaskId;
+
+/// In the order of the workflow. The same decision as the move's own, on the board as it is now.
+pub fn targets(ws: &Workspace, id: &TaskId) -> Result<Vec<MoveView>, Failure> {
+    let (board, actor) = (ws.family(id)?, ws.actor()?);
+    let task = board.get(id).ok_or_else(|| missing(ws, &board, id))?;
+    let target = |state: &crate::workflow::State| {
+        let request = Request::new(id, Goal::State(state.name.clone()));
+        let (command, refused) = match admit(ws, &board, &actor, &request) {
+            Ok(admission) => (admission.command, None),
+            Err(failure) => (None, Some(failure)),
+        };
+        MoveView {
+            meaning: Meaning::of(ws, state),
+            here: state.name == task.state,
+            state: state.name.clone(),
+            command,
+            refused,
+        }
+    };
+    Ok(ws.flow().states_of(task.kind).iter().map(target).collect())
+}

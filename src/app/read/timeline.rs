@@ -1,0 +1,46 @@
+//! Where a task has been: its states, since when and how long, and who moved it.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::app::{Failure, Workspace};
+use crate::store::Line;
+use crate::task::{StateName, TaskId, Worker};
+
+/// One stay in a state.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Stay {
+    pub state: StateName,
+    pub since: Timestamp,
+    /// Nothing where it still is.
+    pub until: Option<Timestamp>,
+    /// Who brought it there.
+    pub by: Worker,
+}
+
+/// Oldest first.
+pub fn timeline(ws: &Workspace, id: &TaskId) -> Result<Vec<Stay>, Failure> {
+    let lines = ws.journal()?.into_iter().filter(|line| line.touches(id));
+    Ok(stays(lines).remove(id).unwrap_or_default())
+}
+
+/// The same of every task that the journal knows.
+pub fn timelines(ws: &Workspace) -> Result<BTreeMap<TaskId, Vec<Stay>>, Failure> {
+    Ok(stays(ws.journal()?.into_iter()))
+}
+
+fn stays(lines: impl Iterator<Item = Line>) -> BTreeMap<TaskId, Vec<Stay>> {
+    let mut all: BTreeMap<TaskId, Vec<Stay>> = BTreeMap::new();
+    for line in lines {
+        for step in crate::app::read::status::steps(std::slice::from_ref(&line)) {
+            let stays = all.entry(step.task).or_default();
+            if let Some(last) = stays.last_mut() {
+                last.until.get_or_insert(step.at);
+            }
+            stays.extend(step.to.map(|state| Stay { state, since: step.at, until: None, by: line.by.clone() }));
+        }
+    }
+    all
+}

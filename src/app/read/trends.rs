@@ -1,0 +1,76 @@
+//! What the journal tells of the last weeks: how much gets done, how long states take, what was ready and what waited.
+
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+
+use crate::app::view::columns::Meaning;
+use crate::app::{Failure, Workspace};
+use crate::board::{Change, Day, FlowTimes, Past, Place, Undo, days_of};
+use crate::store::Line;
+use crate::task::StateName;
+
+#[derive(Debug, Serialize)]
+pub struct Trends {
+    /// Oldest first; each ends at its time, the last one now.
+    pub days: Vec<Day>,
+    /// Finished on each of them.
+    pub finished: Vec<usize>,
+    pub states: Vec<StateTime>,
+    pub now: Timestamp,
+}
+
+/// How long tasks stay in a state.
+#[derive(Debug, Serialize)]
+pub struct StateTime {
+    pub state: StateName,
+    pub meaning: Meaning,
+    /// In hours: half of them left it within this, and nine of ten within that.
+    pub median_hours: Option<f64>,
+    pub most_hours: Option<f64>,
+    pub left: usize,
+}
+
+/// Longer than this nobody looks back, and every day is counted anew.
+const MOST_DAYS: usize = 366;
+
+pub fn trends(ws: &Workspace, days: usize) -> Result<Trends, Failure> {
+    let days = days.clamp(1, MOST_DAYS);
+    let lines = ws.journal()?;
+    let times = FlowTimes::new(&crate::app::read::status::steps(&lines));
+    let now = ws.now();
+    let tasks = ws.board()?.into_tasks();
+    let finished = ws.flow().closing().map(|state| times.arrivals(state, now, days)).unwrap_or_default();
+    let states = ws.flow().states().iter().map(|state| StateTime {
+        state: state.name.clone(),
+        meaning: Meaning::of(ws, state),
+        median_hours: times.median(&state.name).map(|(time, _)| hours(time)),
+        most_hours: times.most(&state.name).map(hours),
+        left: times.median(&state.name).map_or(0, |(_, left)| left),
+    });
+    let states = states.collect();
+    Ok(Trends { days: days_of(tasks, &past(ws, &lines), ws.rules(), now, days), finished, states, now })
+}
+
+fn hours(time: SignedDuration) -> f64 {
+    (time.as_secs_f64() / 360.0).round() / 10.0
+}
+
+fn past(ws: &Workspace, lines: &[Line]) -> Vec<Past> {
+    let mut past: Vec<Past> = Vec::new();
+    for line in lines {
+        for change in &line.changes {
+            let undo = match change {
+                Change::Set { key, old, .. } => Undo::Put(key.clone(), old.clone()),
+                Change::File { file: Place::Task, old: None, .. } => Undo::Remove,
+                Change::File { task, file: Place::Task, old: Some(text), .. } => {
+                    let Ok(file) = ws.store.file_of(task, text.as_bytes()) else { continue };
+                    Undo::Replace(Box::new(file.task))
+                }
+                Change::File { .. } => continue,
+            };
+            past.push(Past { at: line.at, task: change.task().clone(), undo });
+        }
+    }
+    past.sort_by_key(|change| change.at);
+    past
+}

@@ -1,0 +1,115 @@
+//! `why`: what stands between a task and its start.
+
+use serde::Serialize;
+
+use crate::app::view::task::{ClaimView, TaskView, views};
+use crate::app::{Failure, Workspace};
+use crate::board::{Board, Cause, Refusal, Standings, left_by};
+use crate::task::TaskId;
+
+#[derive(Debug, Serialize)]
+pub struct Why {
+    #[serde(flatten)]
+    pub task: TaskView,
+    /// In words: ready, or what else keeps it.
+    pub verdict: String,
+    pub reasons: Vec<Reason>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Reason {
+    pub task: TaskId,
+    pub title: Option<String>,
+    pub state: Option<String>,
+    pub owner: Option<String>,
+    pub claim: Option<ClaimView>,
+    /// Waited for through this ancestor.
+    pub through: Option<TaskId>,
+    /// Why it can never be finished as things stand.
+    pub dead: Option<String>,
+    /// How many open tasks wait for it.
+    pub frees: usize,
+    /// What it waits for in turn was told before.
+    pub again: bool,
+    pub reasons: Vec<Reason>,
+}
+
+pub fn why(ws: &Workspace, id: &TaskId) -> Result<Why, Failure> {
+    let board = ws.board()?;
+    let at = board.index_of(id).ok_or_else(|| crate::app::workspace::open::missing(ws, &board, id))?;
+    let reasons: Vec<Reason> = board.causes(at, ws.rules()).into_iter().map(|cause| reason(&board, cause)).collect();
+    let standings = Standings::new(&board, ws.rules());
+    let verdict = verdict(ws, &board, at, &standings, &reasons);
+    let task = views(board, &standings, &[at]).remove(0);
+    Ok(Why { task, verdict, reasons })
+}
+
+fn reason(board: &Board, cause: Cause) -> Reason {
+    let task = board.get(&cause.task);
+    let claim = board.claim(&cause.task).filter(|claim| claim.live).map(ClaimView::from);
+    Reason {
+        title: task.map(|task| task.title.clone()),
+        state: task.map(|task| task.state.to_string()),
+        owner: task.and_then(|task| task.owner.as_ref().map(ToString::to_string)),
+        claim,
+        through: cause.through,
+        dead: cause.dead,
+        frees: cause.frees,
+        again: cause.again,
+        reasons: cause.causes.into_iter().map(|cause| reason(board, cause)).collect(),
+        task: cause.task,
+    }
+}
+
+fn verdict(ws: &Workspace, board: &Board, at: usize, standings: &Standings, reasons: &[Reason]) -> String {
+    let task = &board.tasks()[at];
+    let flow = ws.flow();
+    let children = board.tasks().iter().filter(|other| other.parent.as_ref() == Some(&task.id)).count();
+    if standings.is_finished(at) {
+        return format!("it is {}: there is nothing to start", task.state);
+    }
+    if !reasons.is_empty() {
+        let dead = reasons.iter().filter(|reason| reason.dead.is_some()).count();
+        let never = if dead > 0 {
+            format!(", and {dead} of them can never be finished as things stand")
+        } else {
+            String::new()
+        };
+        return format!("it waits for {}{never}", reasons.len());
+    }
+    if let Some(claim) = board.claim(&task.id).filter(|claim| claim.live) {
+        return Refusal::held(&task.id, claim).to_string();
+    }
+    if Some(&task.state) == flow.escalation() {
+        return "it waits for a person".into();
+    }
+    if children > 0 {
+        return format!("it moves with its {children} children");
+    }
+    if let Some(reason) = &task.attention {
+        return format!("a person should look at it: {reason}");
+    }
+    if board.is_kept(at, ws.rules()) {
+        return format!("it is set aside for {}", task.owner.as_ref().map(ToString::to_string).unwrap_or_default());
+    }
+    if let Some(turn) = board.not_its_turn(at, ws.rules()) {
+        return turn.to_string();
+    }
+    if let Some((command, label)) = left_by(task, ws.rules()) {
+        return format!(
+            "{} left it where it is, with the label {label}: it is looked at again when that is taken off",
+            command.name
+        );
+    }
+    if standings.is_ready(at) {
+        let mode = ws.rules().mode;
+        let state = flow.state(task.kind, &task.state);
+        let takes = |role: &str| state.is_some_and(|state| flow.takes(role, state, mode));
+        let roles: Vec<&str> = flow.roles().iter().map(|role| role.name.as_str()).filter(|role| takes(role)).collect();
+        return format!(
+            "nothing stands in its way: it is ready for {}",
+            if roles.is_empty() { "anybody".into() } else { roles.join(" or ") }
+        );
+    }
+    format!("nobody takes work from {}", task.state)
+}

@@ -1,0 +1,5 @@
+//! What work leaves behind: documents, runs, and files in the wrong place.
+
+pub(super) mod artifact;
+pub(super) mod runs;
+pub(super) mod strays;

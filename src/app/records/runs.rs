@@ -1,0 +1,194 @@
+//! `runs`: what workers ran, on this machine: one folder each, with the record, the prompt and all that was said.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::app::{Code, Failure, Hint, Workspace};
+use crate::fs;
+use crate::task::{StateName, TaskId, Worker};
+
+/// How many are kept.
+const KEPT: usize = 1_000;
+
+/// One run of an agent, or of ralph itself where it needs none.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Run {
+    pub id: String,
+    pub task: TaskId,
+    pub command: String,
+    pub worker: Worker,
+    pub team: Option<TaskId>,
+    pub step: Option<TaskId>,
+    /// The first is 1.
+    pub attempt: u32,
+    pub program: Vec<String>,
+    pub dir: PathBuf,
+    pub started: Timestamp,
+    pub ended: Option<Timestamp>,
+    pub outcome: Outcome,
+    /// The program's exit code, as a shell tells it.
+    pub code: Option<i32>,
+    pub from: StateName,
+    pub to: Option<StateName>,
+    /// Why it failed, or what came of it.
+    pub message: Option<String>,
+    /// What changed in the main worktree meanwhile, be it by this run or by another.
+    #[serde(default)]
+    pub strays: Vec<String>,
+    /// Files of the main worktree that differed from HEAD when it began.
+    #[serde(default)]
+    pub dirty: Vec<Dirty>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dirty {
+    pub path: String,
+    pub stamp: (u64, i64),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    Running,
+    /// Its worker died with it.
+    Lost,
+    Done,
+    /// Part of the work is there; the rest is taken up again.
+    Advanced,
+    Iterated,
+    Escalated,
+    /// It waits for somebody or something outside.
+    Waiting,
+    /// Somebody else was at it at the same time.
+    Raced,
+    /// Sent back to be worked on.
+    Returned,
+    Unmoved,
+    Failed,
+    TimedOut,
+    /// It wrote where it must not.
+    Strayed,
+    Interrupted,
+}
+
+impl Outcome {
+    pub fn name(self) -> String {
+        serde_json::to_value(self).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+    }
+
+    /// Tried again, so many times.
+    pub fn is_failure(self) -> bool {
+        matches!(self, Self::Unmoved | Self::Failed | Self::TimedOut)
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub struct RunShown {
+    #[serde(flatten)]
+    pub run: Run,
+    pub log: PathBuf,
+    pub prompt: PathBuf,
+    /// The end of what it said.
+    pub tail: String,
+}
+
+pub(in crate::app) fn folder(ws: &Workspace) -> PathBuf {
+    ws.store.local().join("runs")
+}
+
+impl Run {
+    pub(in crate::app) fn path(&self, ws: &Workspace, name: &str) -> PathBuf {
+        folder(ws).join(&self.id).join(name)
+    }
+
+    pub(in crate::app) fn write(&self, ws: &Workspace) -> Result<(), Failure> {
+        let text = serde_json::to_string_pretty(self).expect("a record is text");
+        Ok(fs::replace(&self.path(ws, "run.json"), text.as_bytes(), false)?)
+    }
+
+    /// A new folder of its own; old ones go.
+    pub(in crate::app) fn begin(self, ws: &Workspace) -> Result<Self, Failure> {
+        let path = folder(ws).join(&self.id);
+        fs::make_dir(&path)?;
+        fs::write_new(&path.join("output.log"), b"", false)?;
+        self.write(ws)?;
+        prune(ws)?;
+        Ok(self)
+    }
+
+    pub(in crate::app) fn new_id(ws: &Workspace, task: &TaskId, command: &str) -> String {
+        let stamp = ws.now().strftime("%Y%m%d-%H%M%S%.3f").to_string().replace('.', "");
+        let tail: String = (0..4).map(|_| ws.rng().lowercase()).collect();
+        format!("{stamp}-{task}-{command}-{tail}")
+    }
+}
+
+fn prune(ws: &Workspace) -> Result<(), Failure> {
+    let names = fs::names(&folder(ws))?;
+    for name in names.iter().take(names.len().saturating_sub(KEPT)) {
+        fs::remove_tree(&folder(ws).join(name))?;
+    }
+    Ok(())
+}
+
+fn read(ws: &Workspace, name: &str) -> Option<Run> {
+    let text = fs::read_text(&folder(ws).join(name).join("run.json")).ok()??;
+    let mut run: Run = serde_json::from_str(&text).ok()?;
+    // Nobody was left to say how it ended.
+    if run.outcome == Outcome::Running && !ws.store.is_held(&run.task) {
+        run.outcome = Outcome::Lost;
+    }
+    Some(run)
+}
+
+/// The newest first.
+pub fn list_runs(ws: &Workspace, task: Option<&TaskId>, limit: usize) -> Result<Vec<Run>, Failure> {
+    let names = fs::names(&folder(ws))?;
+    let all = names.iter().rev().filter_map(|name| read(ws, name));
+    Ok(all.filter(|run| task.is_none_or(|task| run.task == *task)).take(limit).collect())
+}
+
+/// By its id or a part of it that only one has; or the last one of a task.
+pub fn find_run(ws: &Workspace, typed: &str) -> Result<Run, Failure> {
+    let names = fs::names(&folder(ws))?;
+    let exact = names.iter().find(|name| *name == typed);
+    let fits: Vec<&String> = names.iter().filter(|name| name.contains(typed)).collect();
+    let name = match (exact, fits.as_slice()) {
+        (Some(name), _) => Some(name.clone()),
+        (None, [name]) => Some((*name).clone()),
+        _ => None,
+    };
+    if let Some(run) = name.and_then(|name| read(ws, &name)) {
+        return Ok(run);
+    }
+    let of_task = ws.find(typed).ok().and_then(|task| list_runs(ws, Some(&task), 1).ok()?.pop());
+    of_task.ok_or_else(|| {
+        let message = match fits.len() {
+            0 | 1 => format!("there is no run {typed:?} here"),
+            many => format!("{many} runs are called like {typed:?}"),
+        };
+        Failure::refused(Code::NoRun, message).hint(Hint::run("runs ls", "to list the runs"))
+    })
+}
+
+pub fn show_run(ws: &Workspace, run: Run) -> Result<RunShown, Failure> {
+    let log = run.path(ws, "output.log");
+    let tail = tail(&log, 20)?;
+    Ok(RunShown { prompt: run.path(ws, "prompt.md"), log, tail, run })
+}
+
+/// The last lines of a file.
+pub(in crate::app) fn tail(path: &Path, lines: usize) -> Result<String, Failure> {
+    let bytes = fs::read(path)?.unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let all: Vec<&str> = text.lines().collect();
+    Ok(all[all.len().saturating_sub(lines)..].iter().map(|line| format!("{line}\n")).collect())
+}
+
+/// What has come to a run's log since a place in it, and whether it still runs.
+pub fn follow_run(ws: &Workspace, run: &Run, from: u64) -> Result<(Vec<u8>, bool), Failure> {
+    let runs = read(ws, &run.id).is_some_and(|run| run.outcome == Outcome::Running);
+    Ok((fs::read_from(&run.path(ws, "output.log"), from)?, runs))
+}

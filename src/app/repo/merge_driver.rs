@@ -1,0 +1,40 @@
+//! `merge-driver`: what git calls to merge a task file. It knows no board: the three files are all there is.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::app::{Code, Failure};
+use crate::fs;
+use crate::store::merge::{Merged, merge};
+use crate::task::Key;
+
+#[derive(Debug, Serialize)]
+pub struct DriverOutcome {
+    pub path: String,
+    pub conflicts: Vec<Key>,
+    /// Whether git may take the result as it is.
+    pub clean: bool,
+}
+
+/// Leaves the result in `ours`, as git wants it.
+pub fn merge_driver(base: &Path, ours: &Path, theirs: &Path, path: &str) -> Result<DriverOutcome, Failure> {
+    let read = |path: &Path| {
+        let missing = || Failure::broken(Code::NoFile, format!("there is no file {}", path.display()));
+        fs::read_text(path).map_err(Failure::from).and_then(|text| text.ok_or_else(missing))
+    };
+    let (base, mine, theirs) = (read(base)?, read(ours)?, read(theirs)?);
+    let (merged, clean) = match merge(&base, &mine, &theirs) {
+        Some(merged) => {
+            let clean = merged.conflicts.is_empty();
+            (merged, clean)
+        }
+        // One side is no TOML: lines are all that is left to merge, as git would.
+        None => match diffy::merge(&base, &mine, &theirs) {
+            Ok(text) => (Merged { text, conflicts: Vec::new() }, true),
+            Err(text) => (Merged { text, conflicts: Vec::new() }, false),
+        },
+    };
+    fs::replace(ours, merged.text.as_bytes(), false)?;
+    Ok(DriverOutcome { path: path.to_owned(), conflicts: merged.conflicts, clean })
+}

@@ -1,0 +1,308 @@
+//! `worktree`: each task's code in a place of its own.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::app::{Code, Failure, Hint, Workspace};
+use crate::board::{Board, Links};
+use crate::config::Source;
+use crate::git::{Distance, Worktree};
+use crate::store::BoardLock;
+use crate::task::{StateName, Task, TaskId};
+
+/// What git tells its hook about a worktree that was not there before.
+const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
+
+/// Where a new branch begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Start {
+    Main,
+    Revision(String),
+    /// The branch of the task that it waits for.
+    Predecessor,
+}
+
+#[derive(Debug, Serialize)]
+pub struct WorktreeAdded {
+    pub task: TaskId,
+    pub path: PathBuf,
+    pub branch: String,
+    pub from: String,
+    pub reused: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub struct WorktreeView {
+    pub path: PathBuf,
+    pub branch: Option<String>,
+    pub task: Option<TaskId>,
+    pub state: Option<StateName>,
+    pub dirty: Option<bool>,
+    pub distance: Option<Distance>,
+    pub locked: Option<String>,
+    pub missing: bool,
+    pub made: Option<Timestamp>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct WorktreeRemoved {
+    pub path: PathBuf,
+    pub branch: Option<String>,
+    pub branch_deleted: bool,
+    /// Why it could go.
+    pub reason: String,
+}
+
+/// The names of a task's worktree and branch: those of the first of its group.
+pub(in crate::app) struct Place {
+    pub task: TaskId,
+    pub path: PathBuf,
+    pub branch: String,
+}
+
+/// By its issue; but work that began before it was mirrored goes on where it is.
+fn name(ws: &Workspace, task: &Task) -> String {
+    let (own, mirrored) = (task.id.to_string(), task.github.as_ref().map(|link| format!("GH-{}", link.number)));
+    let has = |name: &str| ws.repository.has_branch(&format!("feature/{name}"));
+    mirrored.filter(|name| has(name) || !has(&own)).unwrap_or(own)
+}
+
+pub(in crate::app) fn place(ws: &Workspace, board: &Board, id: &TaskId) -> Result<Place, Failure> {
+    let at = board.index_of(id).ok_or_else(|| crate::app::workspace::open::missing(ws, board, id))?;
+    let group = board.group_of(at, &Links::new(board), ws.rules())?;
+    let task = &board.tasks()[group.primary()];
+    let folder = ws.store.root().join("worktrees");
+    if folder.is_symlink() {
+        let message = format!("{} is a link, and worktrees are made inside the repository", folder.display());
+        return Err(Failure::refused(Code::Escapes, message).hint(Hint::step("replace it with a folder")));
+    }
+    let name = name(ws, task);
+    let path = folder.join(&name);
+    if path.is_symlink() {
+        return Err(Failure::refused(Code::Escapes, format!("{} is a link", path.display()))
+            .hint(Hint::step("remove the link")));
+    }
+    Ok(Place { task: task.id.clone(), path, branch: format!("feature/{name}") })
+}
+
+/// The setting; unless somebody set it, `master` will do where there is no `main`.
+pub(in crate::app) fn main_branch(ws: &Workspace) -> String {
+    let named = ws.settings.text("git.main").to_owned();
+    let set = ws.settings.get("git.main").is_ok_and(|setting| setting.source != Source::Default);
+    let old = "master".to_owned();
+    if !set && !ws.repository.has_branch(&named) && ws.repository.has_branch(&old) { old } else { named }
+}
+
+pub fn add_worktree(ws: &Workspace, id: &TaskId, start: &Start) -> Result<WorktreeAdded, Failure> {
+    let _lock = lock(ws)?;
+    let board = ws.family(id)?;
+    let place = place(ws, &board, id)?;
+    let from = revision(ws, &board, &place.task, start)?;
+    ws.repository.clear_half_made(&place.path)?;
+    let added = |reused| WorktreeAdded {
+        task: place.task.clone(),
+        path: place.path.clone(),
+        branch: place.branch.clone(),
+        from: from.clone(),
+        reused,
+    };
+    if let Some(there) = ws.repository.worktree_at(&place.path)?.filter(|there| !there.missing) {
+        return match there.branch.as_deref() == Some(&place.branch) {
+            true => Ok(added(true)),
+            false => Err(wrong_branch(&place, &there)),
+        };
+    }
+    if place.path.exists() && std::fs::read_dir(&place.path).is_ok_and(|mut entries| entries.next().is_some()) {
+        let message = format!("{} is in the way: it is no worktree, and not empty", ws.store.shown(&place.path));
+        return Err(Failure::refused(Code::InTheWay, message).hint(Hint::step("move it away")));
+    }
+    let begin = if let Start::Revision(typed) = start { ws.repository.typed(typed)? } else { from.clone() };
+    ws.repository.refuse_unsupported(if ws.repository.has_branch(&place.branch) { &place.branch } else { &begin })?;
+    ws.repository.forget_missing(&place.path)?;
+    ws.repository.add_worktree(&place.path, &place.branch, &begin)?;
+    // git runs it after `worktree add`; gix does not.
+    ws.repository.run_hook(&place.path, "post-checkout", &[NO_COMMIT, "HEAD", "1"]);
+    Ok(added(false))
+}
+
+fn wrong_branch(place: &Place, there: &Worktree) -> Failure {
+    let on = there.branch.as_ref().map_or_else(|| "a detached HEAD".to_owned(), |branch| format!("branch {branch}"));
+    let message = format!("{} is there, on {on} instead of {}", place.path.display(), place.branch);
+    Failure::refused(Code::WrongBranch, message).hint(Hint::step("switch it back, or remove that worktree"))
+}
+
+fn revision(ws: &Workspace, board: &Board, id: &TaskId, start: &Start) -> Result<String, Failure> {
+    match start {
+        Start::Revision(revision) => Ok(revision.clone()),
+        Start::Main => {
+            let main = main_branch(ws);
+            if ws.repository.has_branch(&main) {
+                return Ok(main);
+            }
+            let message = format!("there is no branch {main:?} with a commit to start from");
+            Err(Failure::refused(Code::NoMain, message)
+                .hint(Hint::step("commit something first"))
+                .hint(Hint::set("git.main", "BRANCH", "to use another branch"))
+                .hint(Hint::option("--from REVISION", "to start somewhere else")))
+        }
+        Start::Predecessor => predecessor(ws, board, id),
+    }
+}
+
+/// The one open task that this one waits for and that has a branch.
+fn predecessor(ws: &Workspace, board: &Board, id: &TaskId) -> Result<String, Failure> {
+    let task = board.get(id).ok_or_else(|| crate::app::workspace::open::missing(ws, board, id))?;
+    let branches =
+        task.blocked_by.iter().filter_map(|id| board.get(id)).map(|task| format!("feature/{}", name(ws, task)));
+    let found: Vec<String> = branches.filter(|branch| ws.repository.has_branch(branch)).collect();
+    match found.as_slice() {
+        [one] => Ok(one.clone()),
+        [] => Err(Failure::refused(Code::NoPredecessor, format!("{id} waits for nothing that has a branch"))
+            .hint(Hint::omit("--stack", "to start from the main branch"))),
+        many => {
+            Err(Failure::refused(Code::ManyPredecessors, format!("{id} could be stacked on {}", many.join(" or ")))
+                .hint(Hint::option("--from BRANCH", "to choose one")))
+        }
+    }
+}
+
+/// One at a time in the whole repository.
+fn lock(ws: &Workspace) -> Result<BoardLock, Failure> {
+    Ok(ws.store.worktree_lock()?)
+}
+
+/// The path of a task's worktree, which must be there.
+pub fn worktree_path(ws: &Workspace, id: &TaskId) -> Result<PathBuf, Failure> {
+    let place = place(ws, &ws.family(id)?, id)?;
+    let there = ws.repository.worktree_at(&place.path)?.is_some_and(|there| !there.missing);
+    if there {
+        return Ok(place.path);
+    }
+    Err(Failure::refused(Code::NoWorktree, format!("{id} has no worktree")).hint(Hint::Worktree { task: id.clone() }))
+}
+
+/// Every linked worktree, with the task that it belongs to.
+pub fn list_worktrees(ws: &Workspace) -> Result<Vec<WorktreeView>, Failure> {
+    let board = ws.board()?;
+    let main = main_branch(ws);
+    let mut views = Vec::new();
+    for worktree in ws.repository.worktrees()? {
+        let task = task_of(&board, &worktree);
+        let distance = worktree.branch.as_ref().and_then(|branch| ws.repository.distance(branch, &main).ok());
+        views.push(WorktreeView {
+            task: task.map(|task| task.id.clone()),
+            state: task.map(|task| task.state.clone()),
+            dirty: if worktree.missing { None } else { ws.repository.is_dirty(&worktree) },
+            distance,
+            path: worktree.path,
+            branch: worktree.branch,
+            locked: worktree.locked,
+            missing: worktree.missing,
+            made: worktree.made,
+        });
+    }
+    Ok(views)
+}
+
+pub(in crate::app) fn task_of<'b>(board: &'b Board, worktree: &Worktree) -> Option<&'b Task> {
+    let branch = worktree.branch.as_deref()?.strip_prefix("feature/")?;
+    let mirrored = |task: &&Task| task.github.as_ref().is_some_and(|link| branch == format!("GH-{}", link.number));
+    board.tasks().iter().find(|task| task.id.as_str() == branch || mirrored(task))
+}
+
+/// Refused while something would be lost with it, each thing named, unless by `force`; the branch goes only if it is merged.
+pub fn remove_worktree(ws: &Workspace, id: &TaskId, force: bool) -> Result<WorktreeRemoved, Failure> {
+    let _lock = lock(ws)?;
+    let place = place(ws, &ws.family(id)?, id)?;
+    let none = || Failure::refused(Code::NoWorktree, format!("{id} has no worktree"));
+    let worktree = ws.repository.worktree_at(&place.path)?.ok_or_else(none)?;
+    let keeps = ws.repository.keeps(&worktree, &main_branch(ws))?;
+    if !keeps.is_empty() && !force {
+        let reasons: Vec<String> = keeps.iter().map(ToString::to_string).collect();
+        let message = format!("{} stays: {}", ws.store.shown(&place.path), reasons.join("; "));
+        return Err(Failure::refused(Code::WouldLose, message)
+            .hint(Hint::step("commit, merge or push what is there"))
+            .hint(Hint::option("--force", "to discard it")));
+    }
+    take_away(
+        ws,
+        &worktree,
+        force,
+        if force { "forced".into() } else { "nothing that git knows of is lost with it".into() },
+    )
+}
+
+fn take_away(ws: &Workspace, worktree: &Worktree, force: bool, reason: String) -> Result<WorktreeRemoved, Failure> {
+    if !ws.repository.forget_missing(&worktree.path)? {
+        ws.repository.remove_worktree(&worktree.path, force)?;
+    }
+    let main = main_branch(ws);
+    let deleted = worktree
+        .branch
+        .as_ref()
+        .is_some_and(|branch| ws.repository.delete_merged_branch(branch, &main).unwrap_or(false));
+    Ok(WorktreeRemoved {
+        path: worktree.path.clone(),
+        branch: worktree.branch.clone(),
+        branch_deleted: deleted,
+        reason,
+    })
+}
+
+/// Worktrees of finished tasks whose work is merged, and those whose folder is gone. Without `act` they are only named.
+pub fn prune_worktrees(ws: &Workspace, act: bool) -> Result<Vec<WorktreeRemoved>, Failure> {
+    let _lock = lock(ws)?;
+    let board = ws.board()?;
+    let main = main_branch(ws);
+    let mut done = Vec::new();
+    for worktree in ws.repository.worktrees()? {
+        let Some(reason) = prunable(ws, &board, &worktree, &main)? else { continue };
+        done.push(match act {
+            true => take_away(ws, &worktree, false, reason)?,
+            false => WorktreeRemoved { path: worktree.path, branch: worktree.branch, branch_deleted: false, reason },
+        });
+    }
+    Ok(done)
+}
+
+fn prunable(ws: &Workspace, board: &Board, worktree: &Worktree, main: &str) -> Result<Option<String>, Failure> {
+    if worktree.locked.is_some() {
+        return Ok(None);
+    }
+    if worktree.missing {
+        return Ok(Some("its folder is gone".into()));
+    }
+    let finished = task_of(board, worktree).is_some_and(|task| ws.flow().is_terminal(task.kind, &task.state));
+    let ours = worktree.branch.as_ref().is_some_and(|branch| branch.starts_with("feature/"));
+    let orphan = ours && task_of(board, worktree).is_none();
+    if !(finished || orphan) || !ws.repository.keeps(worktree, main)?.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(if finished {
+        "its task is finished and merged".into()
+    } else {
+        "it belongs to no task, and is merged".into()
+    }))
+}
+
+/// Files of the board that somebody changed in a linked worktree, where there is only a copy of it.
+pub(in crate::app) fn edited_copies(ws: &Workspace) -> Result<Vec<String>, Failure> {
+    let main = main_branch(ws);
+    let mut found = Vec::new();
+    for worktree in ws.repository.worktrees()? {
+        let place = ws.store.shown(&worktree.path);
+        let edited = ws.repository.edited_in(&worktree, ".ralph", &main)?;
+        found.extend(edited.iter().map(|path| format!("{path} was edited in {place}, whose board is only a copy")));
+    }
+    Ok(found)
+}
+
+/// With a reason, locks; without, unlocks.
+pub fn lock_worktree(ws: &Workspace, id: &TaskId, reason: Option<&str>) -> Result<PathBuf, Failure> {
+    let _lock = lock(ws)?;
+    let path = worktree_path(ws, id)?;
+    ws.repository.lock_worktree(&path, reason)?;
+    Ok(path)
+}

@@ -1,0 +1,81 @@
+//! A claim in this process's own hands, lent to a program while it runs: there is no moment at which nobody holds it.
+
+use std::process::{Child, Command};
+use std::thread::JoinHandle;
+
+use crate::app::work::claim::drafted;
+use crate::app::work::claim::{Lease, grant};
+use crate::app::work::next::as_reaped;
+use crate::app::work::run::{hand_back, once_held, refuse_running, seen, spawn, unless_dead};
+use crate::app::workspace::remote_claims::{Reach, publish};
+use crate::app::{Claimed, Failure, Released, Workspace};
+use crate::board::{Board, Request};
+use crate::fs;
+use crate::store::Hold;
+
+pub(in crate::app) struct Tenure {
+    pub claimed: Claimed,
+    hold: Option<Hold>,
+    /// Waits for the program's end, to have the lock the moment that it is let go.
+    heir: Option<JoinHandle<Option<Hold>>>,
+}
+
+pub(in crate::app) fn take(ws: &Workspace, request: &Request<'_>, reach: Reach) -> Result<Tenure, Failure> {
+    let draft = |board: &Board| {
+        refuse_running(ws, board, request.task)?;
+        drafted(ws, board, request)
+    };
+    let published =
+        publish(ws, reach, draft, || Ok(as_reaped(ws, seen(ws, request)?)))?.map(|(_, published)| published);
+    let lock = ws.lock()?;
+    let board = unless_dead(ws, &lock, seen(ws, request)?, request)?;
+    refuse_running(ws, &board, request.task)?;
+    fs::make_dir(&ws.store.claims_dir())?;
+    // Before the claim is there, so that nobody sees it without a holder.
+    let hold = Hold::take(&ws.store.claim_lock(request.task))?;
+    let claimed = grant(ws, &lock, &board, request, Lease::Held, published.as_ref())?;
+    Ok(Tenure { claimed, hold: Some(hold), heir: None })
+}
+
+impl Tenure {
+    /// Starts a program behind a guard that holds the claim's lock from then on. Under the board's own lock: whoever would
+    /// free a claim that nobody holds has to wait.
+    pub fn lend(&mut self, ws: &Workspace, guard: Command, program: &[String]) -> Result<Child, Failure> {
+        let _lock = ws.lock()?;
+        // Before the guard is there: for an instant it would have our own hold, too, and be mistaken for having its own.
+        self.hold = None;
+        let path = ws.store.claim_lock(&self.claimed.task);
+        let started =
+            spawn(ws, &self.claimed, guard, program).and_then(|child| once_held(ws, &self.claimed.task, child));
+        let child = match started {
+            Ok(child) => child,
+            Err(failure) => {
+                self.hold = Hold::take(&path).ok();
+                return Err(failure);
+            }
+        };
+        self.heir = Some(std::thread::spawn(move || Hold::inherit(&path).ok()));
+        Ok(child)
+    }
+
+    /// Somebody else has the claim by now.
+    pub fn is_lost(&self, ws: &Workspace) -> bool {
+        let id = &self.claimed.task;
+        let claim = ws.store.claim_file(id).ok().flatten();
+        claim.is_some_and(|claim| claim.proof(id) != self.claimed.claim)
+    }
+
+    /// The program has ended: the claim is this process's own again, until what came of it is settled.
+    pub fn take_back(&mut self) {
+        if let Some(heir) = self.heir.take() {
+            self.hold = heir.join().ok().flatten();
+        }
+    }
+
+    /// The work is over: the claim goes, unless its task was handed on already.
+    pub fn finish(self, ws: &Workspace) -> Result<Option<Released>, Failure> {
+        let released = hand_back(ws, &self.claimed);
+        drop(self.hold);
+        released
+    }
+}

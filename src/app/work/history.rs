@@ -1,0 +1,190 @@
+//! `log` and `undo`: the journal read, and its last verb turned round.
+
+use std::collections::HashSet;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::app::{Code, Failure, FieldChange, Hint, Workspace};
+use crate::board::{Change, Op, Place};
+use crate::store::Line;
+use crate::task::{Key, TaskId, Worker};
+
+#[derive(Debug, Clone, Default)]
+pub struct LogQuery {
+    pub task: Option<TaskId>,
+    pub by: Option<Worker>,
+    pub verb: Option<String>,
+    pub since: Option<Timestamp>,
+    pub limit: Option<usize>,
+    /// Also what sync only notes of issues.
+    pub bookkeeping: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub struct LogLine {
+    #[serde(flatten)]
+    pub line: Line,
+    pub undone: bool,
+    /// What changed, key by key, also where a whole file was replaced.
+    #[serde(skip)]
+    pub fields: Vec<FieldChange>,
+}
+
+/// Newest first.
+pub fn log(ws: &Workspace, query: &LogQuery) -> Result<Vec<LogLine>, Failure> {
+    let (lines, _) = ws.store.journal()?;
+    let undone = undone(&lines);
+    let wanted = |line: &Line| {
+        (query.bookkeeping || !is_noted(line))
+            && query.task.as_ref().is_none_or(|task| line.touches(task))
+            && query.by.as_ref().is_none_or(|by| line.by == *by)
+            && query.verb.as_ref().is_none_or(|verb| line.verb == *verb)
+            && query.since.is_none_or(|since| line.at >= since)
+    };
+    let chosen = lines.into_iter().rev().filter(wanted).take(query.limit.unwrap_or(usize::MAX));
+    Ok(chosen.map(|line| LogLine { undone: undone.contains(&line.id), fields: fields(&line), line }).collect())
+}
+
+/// What sync writes of its own accord.
+const SYNC: &str = "sync";
+
+/// Whether sync has only noted something of issues: nobody decided that, so nobody takes it back.
+fn is_noted(line: &Line) -> bool {
+    let only_notes = |change: &Change| match change {
+        Change::File { task, file: Place::Archive, old: Some(old), new: Some(new) } => {
+            let differ = crate::app::edit::fields::differences(task, old, new);
+            differ.iter().all(|change| change.key.as_str().starts_with("github."))
+        }
+        other => other.is_bookkeeping(),
+    };
+    line.verb == SYNC && line.changes.iter().all(only_notes)
+}
+
+/// Verbs that do not stand: taken back by one that does.
+fn undone(lines: &[Line]) -> HashSet<String> {
+    let mut undone = HashSet::new();
+    for line in lines.iter().rev().filter(|line| line.undoes.is_some()) {
+        if !undone.contains(&line.id) {
+            undone.extend(line.undoes.clone());
+        }
+    }
+    undone
+}
+
+fn fields(line: &Line) -> Vec<FieldChange> {
+    let of = |change: &Change| match change.clone() {
+        Change::Set { task, key, old, new } => vec![FieldChange { task, key, old, new }],
+        Change::File { task, file: Place::Task, old: Some(old), new: Some(new) } => {
+            crate::app::edit::fields::differences(&task, &old, &new)
+        }
+        // Archiving is told once, by where the task went.
+        Change::File { file: Place::Task, new: None, .. } if line.verb == "archive" => Vec::new(),
+        Change::File { task, file, old, new } => {
+            let name = match file {
+                Place::Task => "task",
+                Place::Archive => "archive",
+                Place::Note(_) => "note",
+            };
+            let text = |text: Option<String>| text.map(|text| crate::task::Value::text(gist(&file, &text)));
+            vec![FieldChange { task, key: Key::new(name), old: text(old), new: text(new) }]
+        }
+    };
+    let told = |change: &FieldChange| line.verb != SYNC || !change.key.as_str().starts_with("github.");
+    line.changes.iter().flat_map(of).filter(told).collect()
+}
+
+/// The title of a task file, the first line of a note.
+fn gist(place: &Place, text: &str) -> String {
+    let title = || text.parse::<toml::Table>().ok()?.get("title")?.as_str().map(str::to_owned);
+    match place {
+        Place::Note(_) => {
+            text.rsplit("+++").next().unwrap_or(text).trim().lines().next().unwrap_or_default().to_owned()
+        }
+        Place::Task | Place::Archive => title().unwrap_or_default(),
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub struct Undone {
+    pub undone: LogLine,
+}
+
+/// The last verb that still stands, or the one named; somebody else's only with `force`.
+pub fn undo(ws: &Workspace, id: Option<&str>, force: bool) -> Result<Undone, Failure> {
+    let lock = ws.lock()?;
+    let (lines, _) = ws.store.journal()?;
+    let line = chosen(&lines, id)?;
+    let me = ws.me()?;
+    if line.by != me && !force {
+        let message = format!("{} ({}) was done by {}, not by {me}", line.id, line.verb, line.by);
+        return Err(
+            Failure::refused(Code::NotYours, message).hint(Hint::option("--force", "to undo what somebody else did"))
+        );
+    }
+    refuse_needed(ws, &line)?;
+    let changes: Vec<Change> = line.changes.iter().rev().map(Change::inverse).collect();
+    if !force {
+        ws.board()?.refuse_undo(ws.rules(), &ws.actor()?, &changes, &line.by)?;
+    }
+    let op = Op { verb: "undo".into(), changes, undoes: Some(line.id.clone()) };
+    ws.commit(&lock, op).map_err(|failure| changed_since(&line, failure))?;
+    // A claim that is taken back leaves none behind.
+    for (id, claim) in ws.claims()? {
+        if line.touches(&id)
+            && claim.is_of(&line.by)
+            && (line.verb.starts_with("claim") || line.verb.starts_with("move"))
+        {
+            ws.drop_claim(&id)?;
+        }
+    }
+    Ok(Undone { undone: LogLine { fields: fields(&line), undone: true, line } })
+}
+
+/// A task that is to go again may be named by others or noted on since.
+fn refuse_needed(ws: &Workspace, line: &Line) -> Result<(), Failure> {
+    let made = line.changes.iter().filter(|c| matches!(c, Change::File { file: Place::Task, old: None, .. }));
+    let gone: Vec<TaskId> = made.map(|change| change.task().clone()).collect();
+    if let Err(refusal) = ws.board()?.unlink(&gone, false) {
+        return Err(Failure::refused(Code::Needed, refusal.to_string()).hint(Hint::step("remove these links first")));
+    }
+    for id in &gone {
+        let notes = ws.store.notes(id)?.len();
+        let own = line
+            .changes
+            .iter()
+            .filter(|c| c.task() == id && matches!(c, Change::File { file: Place::Note(_), .. }))
+            .count();
+        if notes > own {
+            return Err(Failure::refused(Code::Needed, format!("{id} has notes since then"))
+                .hint(Hint::run(&format!("task rm {id}"), "to delete it with its notes")));
+        }
+    }
+    Ok(())
+}
+
+fn chosen(lines: &[Line], id: Option<&str>) -> Result<Line, Failure> {
+    let undone = undone(lines);
+    let line = match id {
+        Some(id) => lines.iter().rev().find(|line| !id.is_empty() && line.id.starts_with(id)),
+        None => lines.iter().rev().find(|line| line.undoes.is_none() && !undone.contains(&line.id) && !is_noted(line)),
+    };
+    let Some(line) = line else {
+        let message =
+            id.map_or_else(|| "there is nothing to undo".to_owned(), |id| format!("the journal has no verb {id:?}"));
+        return Err(Failure::refused(Code::NothingToUndo, message).hint(Hint::run("log", "to see what was done")));
+    };
+    if undone.contains(&line.id) {
+        return Err(Failure::refused(Code::AlreadyUndone, format!("{} ({}) is undone already", line.id, line.verb)));
+    }
+    Ok(line.clone())
+}
+
+fn changed_since(line: &Line, failure: Failure) -> Failure {
+    if failure.code != Code::Raced {
+        return failure;
+    }
+    let message = format!("{} ({}) cannot be undone: {}", line.id, line.verb, failure.message);
+    Failure::refused(Code::ChangedSince, message)
+        .hint(Hint::step("undo what came after it first, or set the value yourself"))
+}

@@ -1,0 +1,18 @@
+//! Changes of state and claims: each is admitted by the board, then committed.
+
+pub(super) mod admit;
+pub(super) mod advance;
+pub(super) mod claim;
+pub(super) mod edit;
+pub(super) mod held_claim;
+pub(super) mod history;
+pub(super) mod moves;
+pub(super) mod next;
+pub(super) mod program_name;
+pub(super) mod proof;
+pub(super) mod reap;
+pub(super) mod run;
+pub(super) mod save;
+pub(super) mod split;
+pub(super) mod takeable;
+pub(super) mod wait;

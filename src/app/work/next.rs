@@ -1,0 +1,170 @@
+//! `next`: the best task for a role, claimed in the same breath if asked.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::PathBuf;
+
+use jiff::SignedDuration;
+use serde::Serialize;
+
+use crate::app::work::claim::drafted;
+use crate::app::work::claim::{Lease, grant};
+use crate::app::work::reap::{Orphans, Reaped, reap_from};
+use crate::app::work::wait::{until, until_in_line};
+use crate::app::workspace::remote_claims::{Reach, publish};
+use crate::app::{Claimed, Code, Failure, FailureKind, Hint, Stop, Workspace};
+use crate::board::{Board, Choice, Request, left_by};
+use crate::fs;
+use crate::task::{StateName, TaskId};
+
+/// What `next` is asked for.
+#[derive(Debug, Clone, Default)]
+pub struct NextAsk {
+    /// Else the worker's own.
+    pub role: Option<String>,
+    pub claim: bool,
+    pub reach: Reach,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Chosen {
+    pub task: TaskId,
+    pub title: String,
+    pub state: StateName,
+    pub command: Option<String>,
+    pub role: Option<String>,
+    /// The worker holds it already: go on.
+    pub resume: bool,
+    pub claim: Option<Claimed>,
+    /// What came free on the way.
+    pub reaped: Vec<Reaped>,
+}
+
+pub fn next(ws: &Workspace, asked: &NextAsk) -> Result<Chosen, Failure> {
+    let role = role(ws, asked)?;
+    if asked.claim { claim_next(ws, role.as_deref(), asked.reach) } else { look(ws, role.as_deref()) }
+}
+
+/// None on a board whose workflow has no roles: there everybody takes everything.
+fn role(ws: &Workspace, asked: &NextAsk) -> Result<Option<String>, Failure> {
+    let roles = ws.flow().roles();
+    let names = || roles.iter().map(|role| role.name.as_str()).collect::<Vec<_>>().join(", ");
+    if let Some(name) = &asked.role {
+        let unknown = || match roles.is_empty() {
+            true => Failure::usage(Code::UnknownRole, format!("{name:?} is not a role: this board has none"))
+                .hint(Hint::omit("--role", "on this board")),
+            false => Failure::usage(Code::UnknownRole, format!("{name:?} is not a role: use {}", names())),
+        };
+        return Ok(Some(ws.flow().role(name).ok_or_else(unknown)?.name.clone()));
+    }
+    if roles.is_empty() {
+        return Ok(None);
+    }
+    let me = ws.me()?;
+    let found = ws.flow().role_of(&me).map(|role| Some(role.name.clone()));
+    found.ok_or_else(|| {
+        Failure::usage(Code::NoRole, format!("{me} has no role"))
+            .hint(Hint::SayRole { roles: roles.iter().map(|role| role.name.clone()).collect() })
+    })
+}
+
+/// Without changing anything: dead locks are looked at as if they had been returned.
+fn look(ws: &Workspace, role: Option<&str>) -> Result<Chosen, Failure> {
+    let board = as_reaped(ws, ws.board()?);
+    let worker = ws.me().ok();
+    let choice = board.choose(role, worker.as_ref(), ws.rules()).ok_or_else(|| nothing(ws, &board, role))?;
+    Ok(chosen(&board, choice, role, None, Vec::new()))
+}
+
+pub(in crate::app) fn as_reaped(ws: &Workspace, board: Board) -> Board {
+    let orphans = board.orphans(ws.rules());
+    if orphans.is_empty() { board } else { board.with_returned(&orphans) }
+}
+
+/// Chooses and claims under one lock, so that two workers never get the same task.
+fn claim_next(ws: &Workspace, role: Option<&str>, reach: Reach) -> Result<Chosen, Failure> {
+    let me = ws.me()?;
+    if let (Some(own), Some(role)) = (ws.rules().role_of(&me), role)
+        && own != role
+    {
+        return Err(Failure::usage(Code::NotYourRole, format!("{me} has the role {own}, not {role}")));
+    }
+    let choose = |board: &Board| board.choose(role, Some(&me), ws.rules()).ok_or_else(|| nothing(ws, board, role));
+    // Where machines agree through a remote, it hears of the choice first.
+    let draft = |board: &Board| {
+        let choice = choose(board)?;
+        drafted(ws, board, &Request::claim(&choice.task, choice.command.as_deref()))
+    };
+    let published = publish(ws, reach, draft, || Ok(as_reaped(ws, ws.board()?)))?;
+    let lock = ws.lock()?;
+    let board = ws.board()?;
+    let reaped = reap_from(ws, &lock, &board, Orphans::All)?;
+    let board = if reaped.is_empty() { board } else { as_reaped(ws, board) };
+    let choice = choose(&board)?;
+    let published = match published {
+        Some((id, published)) if id == choice.task => Some(published),
+        // Something better has come up in between: that is for another time, this one is not ours to hold.
+        Some(_) => {
+            return Err(Failure::new(FailureKind::Raced, Code::Raced, "the board changed just now").hint(Hint::Retry));
+        }
+        None => None,
+    };
+    let asked = Request::claim(&choice.task, choice.command.as_deref());
+    let claimed = grant(ws, &lock, &board, &asked, Lease::Timed, published.as_ref())?;
+    let state = claimed.state.clone();
+    Ok(Chosen { state, ..chosen(&board, choice, role, Some(claimed), reaped) })
+}
+
+fn chosen(board: &Board, choice: Choice, role: Option<&str>, claim: Option<Claimed>, reaped: Vec<Reaped>) -> Chosen {
+    let task = board.get(&choice.task).expect("a choice is made from the board");
+    let (title, state) = (task.title.clone(), task.state.clone());
+    Chosen {
+        title,
+        state,
+        command: choice.command,
+        role: role.map(str::to_owned),
+        resume: choice.resume,
+        claim,
+        reaped,
+        task: choice.task,
+    }
+}
+
+fn nothing(ws: &Workspace, board: &Board, role: Option<&str>) -> Failure {
+    let whom = role.map(|role| format!(" for {role}")).unwrap_or_default();
+    let failure = Failure::new(FailureKind::Nothing, Code::NothingReady, format!("there is no work{whom} now"));
+    let failure = failure.hint(Hint::Ready);
+    let (rules, role) = (ws.rules(), role.unwrap_or_default());
+    let left = board.tasks().iter().filter_map(|task| left_by(task, rules));
+    let mine: Vec<_> = left.filter(|(command, _)| command.is_for(role, rules.mode)).collect();
+    match mine.first() {
+        Some((command, label)) => failure.hint(Hint::step(format!(
+            "{} left {} for a person to decide: those with the label {label}",
+            command.name,
+            mine.len()
+        ))),
+        None => failure,
+    }
+}
+
+/// Waits until there is work, or a place for this worker, by watching the board; gives up after `limit`, or when told to.
+pub fn next_or_wait(ws: &Workspace, asked: &NextAsk, limit: SignedDuration, stop: &Stop) -> Result<Chosen, Failure> {
+    let ask = || match next(ws, asked) {
+        Err(failure) if matches!(failure.code, Code::NothingReady | Code::RoleFull | Code::Raced | Code::Busy) => {
+            Err(Some(failure))
+        }
+        other => Ok(other),
+    };
+    match asked.claim {
+        true => until_in_line(ws, &line(ws, role(ws, asked)?.as_deref())?, limit, stop, ask)?,
+        false => until(ws, limit, stop, ask)?,
+    }
+}
+
+/// The lock file of the line in which those wait who would get the same task: one for each role and set of rules.
+fn line(ws: &Workspace, role: Option<&str>) -> Result<PathBuf, Failure> {
+    let mut hasher = DefaultHasher::new();
+    format!("{role:?} {:?}", ws.rules()).hash(&mut hasher);
+    let folder = ws.store.local().join("waiting");
+    fs::make_dir(&folder)?;
+    Ok(folder.join(format!("{:016x}", hasher.finish())))
+}

@@ -1,0 +1,112 @@
+//! `reap`: claims whose holders are gone come free.
+
+use serde::Serialize;
+
+use crate::app::work::admit::{Commit, apply};
+use crate::app::{Failure, FailureKind, Workspace};
+use crate::board::{Actor, Board, Change, Goal, Op, Place, Request};
+use crate::store::{BoardLock, Line};
+use crate::task::{StateName, TaskId, Worker};
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Reaped {
+    pub task: TaskId,
+    pub worker: Option<Worker>,
+    pub from: StateName,
+    pub to: StateName,
+}
+
+pub fn reap(ws: &Workspace) -> Result<Vec<Reaped>, Failure> {
+    if let Err(failure) = ws.refresh_claims() {
+        ws.notice(format!("{}: what other machines held stays", failure.message));
+    }
+    let lock = ws.lock()?;
+    let board = ws.board()?;
+    reap_from(ws, &lock, &board, Orphans::All)
+}
+
+/// Who is given up for dead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::app) enum Orphans {
+    /// Whose claim has ended, and every lock that has none.
+    All,
+    Claimed,
+}
+
+/// What the board shows to be dead, freed in one verb each.
+pub(in crate::app) fn reap_from(
+    ws: &Workspace,
+    lock: &BoardLock,
+    board: &Board,
+    which: Orphans,
+) -> Result<Vec<Reaped>, Failure> {
+    let mut reaped = Vec::new();
+    let known = |id: &TaskId| ws.knows_all_claims() || board.claim(id).is_some_and(|claim| !claim.foreign);
+    for back in board.orphans(ws.rules()).into_iter().filter(|back| known(&back.task)) {
+        if which == Orphans::Claimed && board.claim(&back.task).is_none() {
+            continue;
+        }
+        ws.drop_claim(&back.task)?;
+        if !back.changes.is_empty() {
+            let actor = Actor { proof: None, ..ws.actor()? };
+            ws.commit_as(lock, Op::new("reap", back.changes), &actor)?;
+        }
+        reaped.push(Reaped { task: back.task, worker: back.worker, from: back.from, to: back.to });
+    }
+    if which == Orphans::All {
+        adopt_unowned(ws, lock, board)?;
+    }
+    // A claim on a task that is no longer there binds nobody.
+    for (id, claim) in board.claims() {
+        if !claim.live && board.get(id).is_none() && board.broken_file(id).is_none() {
+            ws.drop_claim(id)?;
+        }
+    }
+    Ok(reaped)
+}
+
+/// A lock that nobody owns was put there by hand, or came with git, while nobody watched: whoever did it owns the task.
+fn adopt_unowned(ws: &Workspace, lock: &BoardLock, board: &Board) -> Result<(), Failure> {
+    let unowned = board.unowned_locks(ws.rules());
+    if unowned.is_empty() || !ws.knows_all_claims() {
+        return Ok(());
+    }
+    let journal = ws.store.journal()?.0;
+    for task in unowned.into_iter().filter_map(|id| board.get(id)) {
+        let Some(editor) = editor(ws, &task.id) else { continue };
+        let from = journaled_state(&journal, &task.id).unwrap_or_else(|| ws.flow().initial(task.kind).clone());
+        let actor = Actor::outside(editor);
+        let request = Request::new(&task.id, Goal::State(task.state.clone()));
+        let mut admission = board.with_state(&task.id, &from).admit(ws.rules(), &actor, &request)?;
+        admission.changes.retain(|change| !change.is_state_of(&task.id));
+        let commit = Commit::new("hand-edit", &actor);
+        match apply(ws, lock, board, &task.id, &admission, &commit) {
+            // Saved again in the meantime: it is looked at the next time.
+            Err(failure) if failure.kind == FailureKind::Raced => {}
+            done => drop(done?),
+        }
+    }
+    Ok(())
+}
+
+/// The state that the journal last gave a task.
+fn journaled_state(journal: &[Line], id: &TaskId) -> Option<StateName> {
+    let of = |change: &Change| match change {
+        Change::Set { key, new: Some(new), .. } if change.is_state_of(id) && key.as_str() == "state" => {
+            Some(StateName::new(new.to_string()))
+        }
+        _ => None,
+    };
+    journal.iter().rev().find_map(|line| line.changes.iter().rev().find_map(of))
+}
+
+/// Whoever last changed a task's file: the author of its last commit, or the user of this machine where it is not committed.
+fn editor(ws: &Workspace, id: &TaskId) -> Option<Worker> {
+    let path = ws.store.path(id, &Place::Task);
+    let author = ws.repository.last_author(&ws.store.shown(&path)).ok().flatten();
+    let text = ws.store.text_of(&path).ok().flatten();
+    let committed =
+        author.filter(|(_, content)| text.as_ref().is_some_and(|text| text.as_bytes() == content.as_slice()));
+    let name = committed.map(|(name, _)| name).or_else(|| ws.repository.user_name());
+    name.and_then(|name| Worker::new(name).ok())
+}

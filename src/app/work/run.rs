@@ -1,0 +1,184 @@
+//! `run`: a program that works on a task, and the claim that lives exactly as long as it does.
+
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+use crate::app::work::claim::drafted;
+use crate::app::work::claim::{Lease, give_up, grant};
+use crate::app::work::next::as_reaped;
+use crate::app::workspace::remote_claims::{Reach, publish, renew_remote};
+use crate::app::{Claimed, Code, Failure, FailureKind, Released, Workspace};
+use crate::board::{Board, Refusal, Request};
+use crate::store::{BoardLock, Hold};
+use crate::task::TaskId;
+
+/// A program at work, behind its guard. Dropping it without `finish` leaves the claim to be reaped.
+pub struct Running {
+    pub claimed: Claimed,
+    pub child: Child,
+}
+
+/// Claims the task and starts `guard`, which takes the claim's lock and runs `program`. When ralph dies, the guard ends all
+/// that it has started and lets go of the lock, so that nobody works on unguarded.
+pub fn start_run(
+    ws: &Workspace,
+    request: &Request<'_>,
+    reach: Reach,
+    guard: Command,
+    program: &[String],
+) -> Result<Running, Failure> {
+    let id = request.task;
+    let draft = |board: &Board| {
+        refuse_running(ws, board, id)?;
+        drafted(ws, board, request)
+    };
+    let published =
+        publish(ws, reach, draft, || Ok(as_reaped(ws, seen(ws, request)?)))?.map(|(_, published)| published);
+    let lock = ws.lock()?;
+    let board = unless_dead(ws, &lock, seen(ws, request)?, request)?;
+    refuse_running(ws, &board, id)?;
+    // Nobody else may publish for it until the program holds its lock: a claim without one looks dead.
+    let claimed = grant(ws, &lock, &board, request, Lease::Held, published.as_ref())?;
+    let started = spawn(ws, &claimed, guard, program).and_then(|child| once_held(ws, id, child));
+    match started {
+        Ok(child) => Ok(Running { claimed, child }),
+        Err(failure) => {
+            give_up(ws, &lock, &ws.family(id)?, id, &claimed.worker, "release")?;
+            Err(failure)
+        }
+    }
+}
+
+/// What bears on a claim; a step is linked to its tasks by nothing else.
+pub(in crate::app) fn seen(ws: &Workspace, request: &Request<'_>) -> Result<Board, Failure> {
+    if request.step.is_some() { ws.board() } else { ws.family(request.task) }
+}
+
+/// One program at a time works on a task.
+pub(in crate::app) fn refuse_running(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), Failure> {
+    if let Some(claim) = board.claim(id).filter(|claim| claim.live && claim.held) {
+        return Err(Refusal::held(id, claim).into());
+    }
+    if ws.store.is_held(id) {
+        let message = format!("a program that was run on {id} has handed it on and still runs");
+        return Err(Failure::new(FailureKind::Raced, Code::StillRunning, message).hint(crate::app::Hint::Retry));
+    }
+    Ok(())
+}
+
+/// A dead claim goes first, and the task with it to where the workflow says.
+pub(in crate::app) fn unless_dead(
+    ws: &Workspace,
+    lock: &BoardLock,
+    board: Board,
+    request: &Request<'_>,
+) -> Result<Board, Failure> {
+    let id = request.task;
+    let Some(worker) = board.claim(id).filter(|claim| !claim.live).map(|claim| claim.worker.clone()) else {
+        return Ok(board);
+    };
+    give_up(ws, lock, &board, id, &worker, "reap")?;
+    seen(ws, request)
+}
+
+pub(in crate::app) fn spawn(
+    ws: &Workspace,
+    claimed: &Claimed,
+    mut guard: Command,
+    program: &[String],
+) -> Result<Child, Failure> {
+    guard.arg(ws.store.claim_lock(&claimed.task)).arg("--").args(program);
+    guard.env("RALPH_TASK", claimed.task.as_str());
+    guard.env("RALPH_WORKER", claimed.worker.as_str());
+    guard.env("RALPH_BOARD", ws.store.root());
+    guard.env("RALPH_CLAIM", &claimed.claim);
+    if let Some(command) = &claimed.command {
+        guard.env("RALPH_COMMAND", command);
+    }
+    if let Some(role) = ws.rules().role_of(&claimed.worker) {
+        guard.env("RALPH_ROLE", role);
+    }
+    guard
+        .spawn()
+        .map_err(|error| Failure::broken(Code::CannotStart, format!("cannot start {:?}: {error}", program.join(" "))))
+}
+
+/// Waits for the guard to hold the lock, still under the board's own: nobody may see the claim without it.
+pub(in crate::app) fn once_held(ws: &Workspace, id: &TaskId, mut child: Child) -> Result<Child, Failure> {
+    let start = Instant::now();
+    while !ws.store.is_held(id) {
+        // A program that is over before we look has had its turn.
+        if child.try_wait().is_ok_and(|status| status.is_some()) {
+            return Ok(child);
+        }
+        if start.elapsed() > Duration::from_secs(10) {
+            let _ = child.kill().and_then(|()| child.wait());
+            return Err(Failure::broken(Code::CannotStart, "the program's guard does not come up"));
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    Ok(child)
+}
+
+/// For the guard: the claim's lock, for as long as the answer lives.
+pub fn hold_lock(path: &Path) -> Result<Hold, Failure> {
+    Ok(Hold::take(path)?)
+}
+
+/// Every process that lives, with its parent's number.
+pub fn living_processes() -> Vec<(i32, i32)> {
+    let names = crate::fs::names(Path::new("/proc")).unwrap_or_default();
+    let pids = names.iter().filter_map(|name| name.parse::<i32>().ok());
+    let parent = |pid: i32| {
+        let stat = crate::fs::read_text(Path::new(&format!("/proc/{pid}/stat"))).ok()??;
+        // The name before it may hold anything, blanks and brackets too.
+        let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+        let (state, parent) = (fields.next()?, fields.next()?);
+        (state != "Z").then(|| parent.parse().ok())?
+    };
+    pids.filter_map(|pid| Some((pid, parent(pid)?))).collect()
+}
+
+impl Running {
+    /// Waits for the program to end. Other machines cannot see its lock, so that its lease is renewed for them.
+    pub fn wait(&mut self, ws: &Workspace) -> Result<ExitStatus, Failure> {
+        let broken = |error| Failure::broken(Code::Wait, format!("cannot wait for the program: {error}"));
+        if !self.claimed.remote {
+            return self.child.wait().map_err(broken);
+        }
+        let pause = Duration::from_secs(ws.lease().as_secs().unsigned_abs() / 3).max(Duration::from_millis(500));
+        let mut renewed = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().map_err(broken)? {
+                return Ok(status);
+            }
+            std::thread::sleep(Duration::from_millis(50));
+            if renewed.elapsed() > pause {
+                // Who cannot reach the remote tries again; who has lost the claim is refused at its next verb.
+                let _ = renew_remote(ws, &self.claimed.task);
+                renewed = Instant::now();
+            }
+        }
+    }
+
+    /// The program has ended: the claim goes, and a task that it left in its lock returns to where the workflow says.
+    pub fn finish(self, ws: &Workspace) -> Result<Option<Released>, Failure> {
+        hand_back(ws, &self.claimed)
+    }
+}
+
+pub(in crate::app) fn hand_back(ws: &Workspace, claimed: &Claimed) -> Result<Option<Released>, Failure> {
+    let id = &claimed.task;
+    let lock = ws.lock()?;
+    let board = ws.family(id)?;
+    let mine = board.claim(id).is_some_and(|claim| claim.proof(id) == claimed.claim);
+    if !mine {
+        return Ok(None);
+    }
+    if board.get(id).is_none() {
+        ws.drop_claim(id)?;
+        return Err(crate::app::workspace::open::missing(ws, &board, id));
+    }
+    give_up(ws, &lock, &board, id, &claimed.worker, "release").map(Some)
+}

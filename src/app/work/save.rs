@@ -1,0 +1,53 @@
+//! `save`: fields of a task, a note on it and its move, in one verb: all of it or nothing.
+
+use serde::Serialize;
+
+use crate::app::edit::set::{SetDone, assignments, field_change};
+use crate::app::work::moves::{Asked, move_with};
+use crate::app::{Code, Failure, FieldChange, Hint, Moved, Seen, Workspace};
+use crate::task::TaskId;
+
+/// What is to be so afterwards.
+#[derive(Debug, Clone, Default)]
+pub struct SaveAsk {
+    /// `KEY=VALUE`, `KEY+=VALUE` and `KEY-=VALUE`.
+    pub fields: Vec<String>,
+    /// Keys that ralph does not know are meant.
+    pub custom: bool,
+    /// A state in any spelling, or an intent.
+    pub to: Option<String>,
+    pub command: Option<String>,
+    pub note: Option<String>,
+    /// A person insists on the move.
+    pub force: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Saved {
+    pub task: TaskId,
+    pub changes: Vec<FieldChange>,
+    pub moved: Option<Moved>,
+}
+
+pub fn save(ws: &Workspace, id: &TaskId, asked: &SaveAsk) -> Result<Saved, Failure> {
+    save_over(ws, id, asked, &Seen::default())
+}
+
+/// The same for an editor, where the task still says what it has seen.
+pub fn save_over(ws: &Workspace, id: &TaskId, asked: &SaveAsk, seen: &Seen) -> Result<Saved, Failure> {
+    let fields = assignments(ws, &asked.fields, asked.custom)?;
+    let note = asked.note.as_deref().filter(|text| !text.trim().is_empty());
+    let Some(typed) = &asked.to else {
+        let SetDone { changes } =
+            crate::app::edit::set::assign_with(ws, "set", std::slice::from_ref(id), &fields, note, seen)?;
+        return Ok(Saved { task: id.clone(), changes, moved: None });
+    };
+    if let Some(link) = fields.iter().find(|field| field.relinks()) {
+        let message = format!("{} is not changed in one step with a move", link.key());
+        return Err(Failure::usage(Code::LinksApart, message).hint(Hint::step("set it first, then move the task")));
+    }
+    let before = crate::app::edit::set::changes(ws, id, &fields)?;
+    let command = asked.command.as_deref();
+    let moved = move_with(ws, &Asked { id, typed, command, force: asked.force, fields: &fields, note, seen })?;
+    Ok(Saved { task: id.clone(), changes: before.into_iter().filter_map(field_change).collect(), moved: Some(moved) })
+}

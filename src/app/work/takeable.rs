@@ -1,0 +1,33 @@
+//! `pick`: what could be taken up in a state, best first, without taking it.
+
+use serde::Serialize;
+
+use crate::app::view::task::{TaskView, views};
+use crate::app::work::next::as_reaped;
+use crate::app::{Failure, Workspace};
+use crate::board::Standings;
+use crate::task::{Estimate, Kind};
+
+#[derive(Debug, Serialize)]
+pub struct Picked {
+    pub tasks: Vec<Pick>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Pick {
+    #[serde(flatten)]
+    pub task: TaskView,
+    /// The worker has it already: go on.
+    pub resume: bool,
+}
+
+/// Dead locks are looked at as if they had been returned. `typed` is a state in any spelling.
+pub fn pick(ws: &Workspace, typed: &str, most: Estimate) -> Result<Picked, Failure> {
+    let state = ws.flow().find_state(Kind::Issue, typed)?.name.clone();
+    let board = as_reaped(ws, ws.board()?);
+    let found = board.takeable(&state, most, ws.me().ok().as_ref(), ws.rules());
+    let places: Vec<usize> = found.iter().map(|(at, _)| *at).collect();
+    let standings = Standings::new(&board, ws.rules());
+    let tasks = views(board, &standings, &places).into_iter().zip(found);
+    Ok(Picked { tasks: tasks.map(|(task, (_, resume))| Pick { task, resume }).collect() })
+}

@@ -1,0 +1,131 @@
+//! How two versions of the board's files become one, wherever git's histories meet.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use crate::git::{MergeFiles, Settled};
+use crate::store::merge::{Side, merge_taking};
+use crate::store::{is_board, merge::merge, merge_journals};
+use crate::task::Key;
+
+/// Merges files of the board; what it could not is remembered, for the person who has to.
+#[derive(Default)]
+pub(in crate::app) struct BoardFiles {
+    /// Which side wins where both changed the same thing.
+    take: Option<Side>,
+    /// What is open, in words, by path.
+    conflicts: RefCell<BTreeMap<String, String>>,
+}
+
+impl BoardFiles {
+    pub fn taking(take: Option<Side>) -> Self {
+        Self { take, ..Self::default() }
+    }
+
+    /// `t-x7kq.toml (priority)`: a path and what of it both sides changed.
+    pub fn describe(&self, path: &str) -> String {
+        match self.conflicts.borrow().get(path) {
+            Some(words) => format!("{path} ({words})"),
+            None => path.to_owned(),
+        }
+    }
+
+    fn merge_task(&self, path: &str, base: &str, ours: &str, theirs: &str) -> Option<String> {
+        let merged = match self.take {
+            Some(side) => merge_taking(base, ours, theirs, side),
+            None => merge(base, ours, theirs),
+        };
+        match merged {
+            Some(merged) if merged.conflicts.is_empty() => Some(merged.text),
+            Some(merged) => {
+                let keys: Vec<&str> = merged.conflicts.iter().map(Key::as_str).collect();
+                self.conflicts.borrow_mut().insert(path.to_owned(), keys.join(", "));
+                None
+            }
+            None => self.merge_lines(base, ours, theirs),
+        }
+    }
+
+    /// One side as a whole, where nothing can be merged; `words` say why somebody has to choose.
+    fn taken(&self, path: &str, ours: Option<&[u8]>, theirs: Option<&[u8]>, words: Option<&str>) -> Settled<Vec<u8>> {
+        match self.take {
+            Some(side) => Settled::side(if side == Side::Ours { ours } else { theirs }.map(<[u8]>::to_vec)),
+            None => {
+                let said = words.map(|words| (path.to_owned(), words.to_owned()));
+                self.conflicts.borrow_mut().extend(said);
+                Settled::Open
+            }
+        }
+    }
+
+    fn merge_lines(&self, base: &str, ours: &str, theirs: &str) -> Option<String> {
+        match (diffy::merge(base, ours, theirs), self.take) {
+            (Ok(text), _) => Some(text),
+            (Err(marked), Some(side)) => Some(settled(&marked, side)),
+            (Err(_), None) => None,
+        }
+    }
+}
+
+impl MergeFiles for BoardFiles {
+    fn covers(&self, path: &str) -> bool {
+        is_board(path)
+    }
+
+    fn merge(&self, path: &str, base: Option<&[u8]>, ours: Option<&[u8]>, theirs: Option<&[u8]>) -> Settled<Vec<u8>> {
+        let (Some(ours), Some(theirs)) = (ours, theirs) else {
+            let words = if ours.is_none() { "removed here, changed there" } else { "changed here, removed there" };
+            return self.taken(path, ours, theirs, Some(words));
+        };
+        let text = |bytes| std::str::from_utf8(bytes).ok();
+        let (Some(base), Some(our_text), Some(their_text)) = (text(base.unwrap_or_default()), text(ours), text(theirs))
+        else {
+            return self.taken(path, Some(ours), Some(theirs), None);
+        };
+        let merged = if path.ends_with(".jsonl") {
+            Some(merge_journals(our_text, their_text))
+        } else if is_table(path) {
+            self.merge_task(path, base, our_text, their_text)
+        } else {
+            self.merge_lines(base, our_text, their_text)
+        };
+        merged.map_or(Settled::Open, |text| Settled::Is(text.into_bytes()))
+    }
+
+    /// A task that one side archived while the other changed it.
+    fn moves_to(&self, path: &str) -> Option<String> {
+        let name = path.strip_prefix(".ralph/tasks/")?;
+        Some(format!(".ralph/archive/{name}"))
+    }
+}
+
+/// Merged key by key: tasks, and the settings.
+fn is_table(path: &str) -> bool {
+    path.starts_with(".ralph/") && path.ends_with(".toml")
+}
+
+/// A text with conflict markers, settled for one side; what did not conflict stays.
+fn settled(marked: &str, side: Side) -> String {
+    #[derive(PartialEq)]
+    enum Part {
+        Both,
+        Ours,
+        Base,
+        Theirs,
+    }
+    let mut part = Part::Both;
+    let mut text = String::new();
+    for line in marked.split_inclusive('\n') {
+        match line.get(..7) {
+            Some("<<<<<<<") => part = Part::Ours,
+            Some("|||||||") if part == Part::Ours => part = Part::Base,
+            Some("=======") if part != Part::Both => part = Part::Theirs,
+            Some(">>>>>>>") if part == Part::Theirs => part = Part::Both,
+            _ => match (&part, side) {
+                (Part::Both, _) | (Part::Ours, Side::Ours) | (Part::Theirs, Side::Theirs) => text.push_str(line),
+                _ => {}
+            },
+        }
+    }
+    text
+}

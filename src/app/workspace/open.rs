@@ -1,0 +1,391 @@
+//! Everything a verb works with: the board's place, its settings, who acts, the clock and the dice.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+
+use crate::app::workspace::board_files::BoardFiles;
+use crate::app::workspace::layers::{layered, rules, workflow};
+use crate::app::workspace::past::Past;
+use crate::app::workspace::session::{Session, TakenFor};
+use crate::app::{Code, Failure, Hint};
+use crate::board::{Actor, ActorKind, Board, Claim, Named, Op, Refusal, Rules, resolve};
+use crate::config::Settings;
+use crate::git::Repository;
+use crate::store::merge::Side;
+use crate::store::{BoardLock, Committed, Line, Note, Store, TaskFile};
+use crate::task::{Problem, TaskId, Worker};
+use crate::workflow::Workflow;
+
+/// How a face asks for a workspace.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Where to start looking.
+    pub dir: PathBuf,
+    /// `--board`: another repository's board.
+    pub board: Option<PathBuf>,
+    /// `--as`.
+    pub worker: Option<String>,
+    /// `--config key=value`.
+    pub settings: Vec<String>,
+    /// `--at`: the board of another revision.
+    pub at: Option<String>,
+}
+
+/// An open board, and everything that a verb needs: store, settings, workflow rules, who acts, clock and random numbers.
+///
+/// It caches no tasks of the current board: each read goes to the store, and adds the claims that this clone knows. It
+/// collects the problems of the files that were read, and notices for the user, for the face to show at the end.
+///
+/// A verb takes `lock` first, then reads, then commits through `commit` or `commit_as`. A commit is
+/// refused if the actor shows a claim that it has lost, and renews the actor's leases on the tasks that it changed. The
+/// caller runs [`finish`](Workspace::finish) when the verb is done and no lock is held; it updates remote claims.
+///
+/// It belongs to one thread, and to one command or one call of a server. With `--at` it reads another revision, and is
+/// only for verbs that read.
+pub struct Workspace {
+    pub store: Store,
+    pub settings: Settings,
+    pub repository: Repository,
+    rules: Rules,
+    worker: Option<String>,
+    at: Option<String>,
+    /// The claim that the caller was given, where it is not in the environment.
+    proof: RefCell<Option<String>>,
+    /// Whose session this is, where nobody named who acts.
+    pub(in crate::app) session: Option<Session>,
+    past: OnceCell<Past>,
+    rng: RefCell<fastrand::Rng>,
+    clock: Cell<Option<Timestamp>>,
+    problems: RefCell<Vec<Problem>>,
+    notices: RefCell<Vec<String>>,
+    /// The remote has been asked for its claims.
+    pub(in crate::app) fresh: Cell<bool>,
+    /// Tasks that verbs have changed.
+    pub(in crate::app) touched: RefCell<std::collections::BTreeSet<TaskId>>,
+}
+
+impl Workspace {
+    /// Finds the board; it must be there.
+    pub fn open(options: &Options) -> Result<Self, Failure> {
+        let ws = Self::open_repository(options)?;
+        if ws.repository.needs_care() {
+            ws.complete_forward();
+        }
+        if ws.store.board_dir().is_dir() {
+            return Ok(ws);
+        }
+        let message = format!("there is no board in {}", ws.store.root().display());
+        Err(Failure::broken(Code::NoBoard, message).hint(Hint::Init))
+    }
+
+    /// The repository alone, for `init`.
+    pub(in crate::app) fn open_repository(options: &Options) -> Result<Self, Failure> {
+        let start = options.board.as_ref().unwrap_or(&options.dir);
+        let start = if start.file_name().is_some_and(|name| name == ".ralph") {
+            start.parent().unwrap_or(start)
+        } else {
+            start
+        };
+        if options.board.is_some() && !start.is_dir() {
+            return Err(Failure::broken(Code::NoBoard, format!("{} is not a folder", start.display())));
+        }
+        let repository = match options.board {
+            Some(_) => Repository::at(start)?,
+            None => Repository::discover(start)?,
+        };
+        let settings = layered(&repository.root, &options.settings)?;
+        let flow = workflow(&repository.root)?;
+        let rules = rules(flow.clone(), &settings)?;
+        let store = Store::new(repository.root.clone(), repository.common.join("ralph"), flow);
+        let seed = std::env::var("RALPH_SEED").ok().and_then(|seed| seed.parse().ok());
+        let clock = std::env::var("RALPH_NOW").ok().and_then(|now| now.parse().ok());
+        Ok(Self {
+            store,
+            settings,
+            repository,
+            rules,
+            worker: options.worker.clone(),
+            at: options.at.clone(),
+            proof: RefCell::default(),
+            session: None,
+            past: OnceCell::new(),
+            rng: RefCell::new(seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed)),
+            clock: Cell::new(clock),
+            problems: RefCell::default(),
+            notices: RefCell::default(),
+            fresh: Cell::new(false),
+            touched: RefCell::default(),
+        })
+    }
+
+    /// The board's lock. A process that died while it brought main forward may have left half of the board the new one, and
+    /// nothing may build on that: it is completed first.
+    pub(in crate::app) fn lock(&self) -> Result<BoardLock, Failure> {
+        let lock = self.store.lock()?;
+        if self.repository.needs_care() {
+            // What a person has saved since wins.
+            self.repository.complete(&BoardFiles::taking(Some(Side::Ours)))?;
+        }
+        Ok(lock)
+    }
+
+    /// For those who only read: what cannot be completed is told, and shown as it is.
+    fn complete_forward(&self) {
+        if let Err(failure) = self.lock() {
+            self.notice(format!("an interrupted merge or pull cannot be completed: {}", failure.message));
+        }
+    }
+
+    pub fn flow(&self) -> &Workflow {
+        self.store.flow()
+    }
+
+    /// What decides about moves and claims here.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    pub fn lease(&self) -> jiff::SignedDuration {
+        self.settings.duration("claims.lease")
+    }
+
+    /// Who acts, with the claim that it was given, if its environment has one.
+    pub fn actor(&self) -> Result<Actor, Failure> {
+        let proof = self.proof.borrow().clone().or_else(|| std::env::var("RALPH_CLAIM").ok());
+        let kind = match self.session.as_ref().map(|session| session.taken_for) {
+            Some(TakenFor::Program) => ActorKind::Program,
+            Some(TakenFor::Person) => ActorKind::Hosted,
+            None => ActorKind::Named,
+        };
+        Ok(Actor { worker: self.me()?, kind, proof: proof.filter(|proof| !proof.is_empty()) })
+    }
+
+    /// The same board for another actor.
+    pub(in crate::app) fn act_as(&mut self, name: String) {
+        self.worker = Some(name);
+    }
+
+    /// Shows the claim that the caller was given, where somebody else has the task since: then the caller has lost it. One that
+    /// has simply ended is not asked for again.
+    pub fn bring(&self, id: &TaskId, proof: String) -> Result<(), Failure> {
+        let lost = self.claims()?.get(id).is_some_and(|claim| claim.live && claim.proof(id) != proof);
+        self.proof.replace(lost.then_some(proof));
+        Ok(())
+    }
+
+    /// What the caller has to show for a task that is its own.
+    pub fn proof_of(&self, id: &TaskId) -> Result<Option<String>, Failure> {
+        let me = self.me()?;
+        let claim = self.claims()?.remove(id).filter(|claim| claim.live && claim.is_of(&me));
+        Ok(claim.map(|claim| claim.proof(id)))
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.clock.get().unwrap_or_else(Timestamp::now)
+    }
+
+    pub(in crate::app) fn rng(&self) -> std::cell::RefMut<'_, fastrand::Rng> {
+        self.rng.borrow_mut()
+    }
+
+    /// Who somebody said that we are: `--as`, else `RALPH_WORKER`.
+    pub(in crate::app) fn named(&self) -> Option<String> {
+        self.worker.clone().or_else(|| std::env::var("RALPH_WORKER").ok().filter(|name| !name.is_empty()))
+    }
+
+    /// Who acts: `--as`, else `RALPH_WORKER`, else git's user.
+    pub fn me(&self) -> Result<Worker, Failure> {
+        let name = self.named().or_else(|| self.repository.user_name());
+        let name = name.ok_or_else(|| Failure::usage(Code::Nobody, "no worker name is set").hint(Hint::SayWho))?;
+        Ok(Worker::new(name)?)
+    }
+
+    /// The whole board; what is wrong with its files is remembered for the face to tell.
+    pub fn board(&self) -> Result<Board, Failure> {
+        if let Some(past) = self.past()? {
+            return Ok(self.remember(past.board.clone()));
+        }
+        let board = self.store.snapshot()?.with_claims(self.claims()?);
+        Ok(self.remember(board))
+    }
+
+    /// One task and what it is linked to.
+    pub fn around(&self, id: &TaskId) -> Result<Board, Failure> {
+        if self.at.is_some() {
+            return self.board();
+        }
+        let board = self.store.around(id)?.with_claims(self.claims()?);
+        Ok(self.remember(board))
+    }
+
+    pub(in crate::app) fn is_past(&self) -> bool {
+        self.at.is_some()
+    }
+
+    /// The board of `--at`, if one was asked for.
+    fn past(&self) -> Result<Option<&Past>, Failure> {
+        let Some(revision) = &self.at else { return Ok(None) };
+        if self.past.get().is_none() {
+            let _ = self.past.set(Past::read(&self.repository, &self.store, revision)?);
+        }
+        Ok(self.past.get())
+    }
+
+    /// One task in full.
+    pub(in crate::app) fn file(&self, id: &TaskId) -> Result<TaskFile, Failure> {
+        Ok(match self.past()? {
+            Some(past) => past.file(&self.store, id)?,
+            None => self.store.load(id)?,
+        })
+    }
+
+    pub(in crate::app) fn notes(&self, id: &TaskId) -> Result<Vec<Note>, Failure> {
+        Ok(match self.past()? {
+            Some(past) => past.notes(id),
+            None => self.store.notes(id)?,
+        })
+    }
+
+    /// The journal, oldest first.
+    pub(in crate::app) fn journal(&self) -> Result<Vec<Line>, Failure> {
+        Ok(match self.past()? {
+            Some(past) => past.lines.clone(),
+            None => self.store.journal()?.0,
+        })
+    }
+
+    /// One task and all that a move of it can touch.
+    pub fn family(&self, id: &TaskId) -> Result<Board, Failure> {
+        let board = self.store.family(id)?.with_claims(self.claims()?);
+        Ok(self.remember(board))
+    }
+
+    fn remember(&self, board: Board) -> Board {
+        let mut problems = self.problems.borrow_mut();
+        for problem in board.problems() {
+            if !problems.contains(problem) {
+                problems.push(problem.clone());
+            }
+        }
+        drop(problems);
+        board
+    }
+
+    /// Problems of files that were read so far.
+    pub fn problems(&self) -> Vec<Problem> {
+        self.problems.borrow().clone()
+    }
+
+    /// Something that the person should know, though the verb was done.
+    pub(in crate::app) fn notice(&self, text: impl Into<String>) {
+        self.notices.borrow_mut().push(text.into());
+    }
+
+    pub fn notices(&self) -> Vec<String> {
+        self.notices.borrow().clone()
+    }
+
+    /// From what was typed to a task's id. A whole id costs one look at the disk.
+    pub fn find(&self, typed: &str) -> Result<TaskId, Failure> {
+        let prefix = self.settings.text("board.prefix");
+        let exact = [typed.trim().to_owned(), format!("{prefix}{}", typed.trim())];
+        for id in exact.into_iter().filter_map(|text| TaskId::new(text).ok()) {
+            if self.at.is_none() && (self.store.exists(&id) || self.store.is_archived(&id)) {
+                return Ok(id);
+            }
+        }
+        let board = self.board()?;
+        let tasks = board.tasks().iter().map(|task| Named {
+            id: &task.id,
+            title: &task.title,
+            number: task.github.as_ref().map(|link| link.number),
+        });
+        let broken = board.broken().iter().map(|broken| Named { id: &broken.id, title: "(unreadable)", number: None });
+        let all: Vec<Named<'_>> = tasks.chain(broken).collect();
+        Ok(resolve(typed, prefix, &all)?)
+    }
+
+    /// For links that are to go: what the file names may not exist any more.
+    pub fn find_or_literal(&self, typed: &str) -> Result<TaskId, Failure> {
+        self.find(typed).or_else(|failure| TaskId::new(typed.trim()).map_err(|_| failure))
+    }
+
+    pub fn find_all(&self, typed: &[String]) -> Result<Vec<TaskId>, Failure> {
+        let mut ids = Vec::new();
+        for text in typed {
+            let id = self.find(text)?;
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        Ok(ids)
+    }
+
+    pub(in crate::app) fn commit(&self, lock: &BoardLock, op: Op) -> Result<Committed, Failure> {
+        self.commit_as(lock, op, &self.actor()?)
+    }
+
+    pub(in crate::app) fn commit_as(&self, lock: &BoardLock, op: Op, actor: &Actor) -> Result<Committed, Failure> {
+        let committed = self.commit_part(lock, op, actor)?;
+        self.commit_to_git(lock);
+        Ok(committed)
+    }
+
+    /// After each verb, if that is set.
+    pub(in crate::app) fn commit_to_git(&self, lock: &BoardLock) {
+        if self.settings.text("git.commit") == "each" {
+            // The verb is done; that git does not have it yet is no reason to fail.
+            if let Err(failure) = crate::app::workspace::git_commit::commit_board(self, lock, None) {
+                self.notice(format!("the board is not committed: {}", failure.message));
+            }
+        }
+    }
+
+    /// One of many writes that are one verb to a person: git has them all at the end, with `commit_to_git`.
+    pub(in crate::app) fn commit_part(&self, lock: &BoardLock, op: Op, actor: &Actor) -> Result<Committed, Failure> {
+        let touched: std::collections::BTreeSet<TaskId> =
+            op.changes.iter().map(|change| change.task().clone()).collect();
+        let claims = self.claims()?;
+        refuse_lost(actor, &claims, &touched)?;
+        let committed = self.store.commit(lock, op, &actor.worker, self.now(), &mut self.rng())?;
+        // A sign of the holder: its leases begin anew.
+        for (id, claim) in
+            claims.into_iter().filter(|(id, claim)| touched.contains(id) && claim.live && claim.is_of(&actor.worker))
+        {
+            // One that others see is renewed where they see it.
+            if claim.remote.is_some() {
+                self.touched.borrow_mut().insert(id);
+                continue;
+            }
+            let until = self.now().checked_add(self.lease()).unwrap_or(claim.until);
+            self.store.write_claim(&id, &Claim { until, ..claim })?;
+        }
+        Ok(committed)
+    }
+}
+
+/// A worker that shows a claim which is no longer its own has lost it, and does nothing more to that task.
+fn refuse_lost(
+    actor: &Actor,
+    claims: &BTreeMap<TaskId, Claim>,
+    touched: &std::collections::BTreeSet<TaskId>,
+) -> Result<(), Failure> {
+    for id in touched {
+        let Some(proof) = actor.proof_for(id) else { continue };
+        if !claims.get(id).is_some_and(|claim| claim.live && claim.proof(id) == proof) {
+            return Err(Refusal::Lost { task: id.clone() }.into());
+        }
+    }
+    Ok(())
+}
+
+/// A task that is not there, or whose file cannot be read.
+pub(in crate::app) fn missing(ws: &Workspace, board: &Board, id: &TaskId) -> Failure {
+    match board.broken_file(id) {
+        Some(problem) => problem.clone().into(),
+        None => ws.store.absent(id).into(),
+    }
+}

@@ -1,0 +1,56 @@
+//! The board at another revision: read from git, never checked out, and never written to.
+
+use std::collections::BTreeMap;
+
+use crate::app::Failure;
+use crate::board::Board;
+use crate::git::Repository;
+use crate::store::{Line, Note, Store, StoreError, TaskFile, parse_journal, parse_note};
+use crate::task::TaskId;
+
+/// Everything that the reading verbs ask of a board.
+pub(in crate::app) struct Past {
+    pub board: Board,
+    pub lines: Vec<Line>,
+    texts: BTreeMap<TaskId, Vec<u8>>,
+    notes: BTreeMap<TaskId, Vec<Note>>,
+}
+
+impl Past {
+    pub fn read(repository: &Repository, store: &Store, revision: &str) -> Result<Self, Failure> {
+        let (mut texts, mut archive, mut notes) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let mut lines = Vec::new();
+        for file in repository.files_at(revision, ".ralph")? {
+            let task = |name: &str| name.strip_suffix(".toml").and_then(|stem| TaskId::new(stem).ok());
+            match file.path.split('/').collect::<Vec<_>>().as_slice() {
+                ["tasks", name] => texts.extend(task(name).map(|id| (id, file.content))),
+                ["archive", name] => archive.extend(task(name).map(|id| (id, file.content))),
+                ["journal", _] => lines.extend(parse_journal(&file.content)),
+                ["notes", id, name] => {
+                    let text = String::from_utf8_lossy(&file.content).into_owned();
+                    let Ok(id) = TaskId::new(*id) else { continue };
+                    notes.entry(id).or_insert_with(Vec::new).push(parse_note((*name).to_owned(), &text));
+                }
+                _ => {}
+            }
+        }
+        lines.sort_by_key(|line: &Line| line.at);
+        Ok(Self { board: store.board_of(&texts, &archive, &lines), lines, texts, notes })
+    }
+
+    pub fn file(&self, store: &Store, id: &TaskId) -> Result<TaskFile, StoreError> {
+        let bytes = self.texts.get(id).ok_or_else(|| StoreError::Missing(id.clone()))?;
+        store.file_of(id, bytes)
+    }
+
+    pub fn notes(&self, id: &TaskId) -> Vec<Note> {
+        let mut notes = self.notes.get(id).cloned().unwrap_or_default();
+        notes.sort_by(|a, b| (a.at, &a.file).cmp(&(b.at, &b.file)));
+        notes
+    }
+
+    /// Each task's text, as far as it is one.
+    pub fn texts(&self) -> BTreeMap<TaskId, String> {
+        self.texts.iter().map(|(id, bytes)| (id.clone(), String::from_utf8_lossy(bytes).into_owned())).collect()
+    }
+}

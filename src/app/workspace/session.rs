@@ -1,0 +1,118 @@
+//! Claims of a session that is this process: in its hands before they are there, so that they end with it, however it ends,
+//! and no later than their lease.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::app::{Failure, Workspace};
+use crate::board::Claim;
+use crate::fs;
+use crate::store::Hold;
+use crate::task::{TaskId, Worker};
+
+/// A program that nobody named, for as long as it is connected.
+#[derive(Clone)]
+pub struct Session {
+    pub holds: Arc<Holds>,
+    pub taken_for: TakenFor,
+}
+
+/// How far a session without a role is believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TakenFor {
+    /// As a program: only a person may do what the workflow has no command for.
+    Program,
+    /// As whoever its host says, which is a person.
+    Person,
+}
+
+/// What this process has in its hands.
+#[derive(Default)]
+pub struct Holds(Mutex<BTreeMap<TaskId, Hold>>);
+
+impl Holds {
+    pub fn is_empty(&self) -> bool {
+        self.open().is_empty()
+    }
+
+    /// A thread that panicked has left nothing half done here.
+    fn open(&self) -> MutexGuard<'_, BTreeMap<TaskId, Hold>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(&self, ws: &Workspace, id: &TaskId) -> Result<(), Failure> {
+        if self.open().contains_key(id) {
+            return Ok(());
+        }
+        fs::make_dir(&ws.store.claims_dir())?;
+        let hold = Hold::take(&ws.store.claim_lock(id))?;
+        self.open().insert(id.clone(), hold);
+        Ok(())
+    }
+
+    pub(in crate::app) fn held(&self) -> Vec<TaskId> {
+        self.open().keys().cloned().collect()
+    }
+
+    pub(in crate::app) fn let_go(&self, id: &TaskId) {
+        self.open().remove(id);
+    }
+
+    /// Lets go of what the session has no more, or has not cared for in time.
+    pub fn settle(&self, ws: &Workspace, session: &str) -> Result<(), Failure> {
+        if self.idle(ws, session)?.is_empty() {
+            return Ok(());
+        }
+        // Under the lock: what is just being granted is in hand, and not there yet.
+        let _lock = ws.lock()?;
+        for id in self.idle(ws, session)? {
+            self.let_go(&id);
+        }
+        Ok(())
+    }
+
+    fn idle(&self, ws: &Workspace, session: &str) -> Result<Vec<TaskId>, Failure> {
+        let (now, claims) = (ws.now(), ws.claims()?);
+        let cared = |id: &&TaskId| claims.get(*id).is_some_and(|claim| is_mine(claim, session) && now < claim.until);
+        Ok(self.open().keys().filter(|id| !cared(id)).cloned().collect())
+    }
+}
+
+impl Workspace {
+    /// The same board for a session, under the name in which it acts.
+    pub fn act_for(&mut self, session: Session, name: String) {
+        self.act_as(name);
+        self.session = Some(session);
+    }
+
+    /// Before the claim is written, so that nobody sees it without a holder.
+    pub(in crate::app) fn take_in_hand(&self, id: &TaskId, claim: &mut Claim) -> Result<(), Failure> {
+        if let Some(session) = &self.session {
+            session.holds.take(self, id)?;
+            claim.held = true;
+        }
+        Ok(())
+    }
+}
+
+pub(in crate::app) fn is_mine(claim: &Claim, session: &str) -> bool {
+    !claim.foreign && is_of_session(&claim.worker, session)
+}
+
+/// Whether a worker is this session, in any of its roles.
+pub fn is_of_session(worker: &Worker, session: &str) -> bool {
+    let name = worker.as_str();
+    name.strip_suffix(session).is_some_and(|role| role.is_empty() || role.ends_with('@'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_knows_its_own_roles_and_no_others() {
+        let of = |name: &str| is_of_session(&Worker::new(name).unwrap(), "codex-7");
+        assert!(of("codex-7") && of("builder@codex-7"));
+        assert!(!of("builder@codex-77") && !of("xcodex-7") && !of("builder-7"));
+    }
+}

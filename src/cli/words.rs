@@ -98,3 +98,40 @@ pub fn field(change: &FieldChange) -> String {
 pub fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use clap::Parser as _;
+
+    use crate::cli::args::Cli;
+
+    /// The text of the first literal behind each `Hint::run(`, with `x` in the place of what is filled in.
+    fn commands(source: &str) -> Vec<String> {
+        let literals = source.split("Hint::run(").skip(1).filter_map(|rest| rest.split('"').nth(1));
+        literals
+            .map(|text| {
+                text.split(['{', '}']).enumerate().map(|(at, part)| if at % 2 == 0 { part } else { "x" }).collect()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn every_command_that_a_hint_names_can_be_typed() {
+        let mut found = Vec::new();
+        for entry in walkdir::WalkDir::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("src")) {
+            let path = entry.unwrap().into_path();
+            if path.extension().is_some_and(|ending| ending == "rs") && !path.ends_with("cli/words.rs") {
+                found.extend(commands(&crate::fs::read_text(&path).unwrap().unwrap()));
+            }
+        }
+        assert!(found.len() > 25, "{found:?}");
+        for command in found {
+            let words = std::iter::once("ralph").chain(command.split_whitespace());
+            let parsed = Cli::try_parse_from(words);
+            let help = parsed.as_ref().err().is_some_and(|error| !error.use_stderr());
+            assert!(help || parsed.is_ok(), "{command}: {}", parsed.unwrap_err());
+        }
+    }
+}

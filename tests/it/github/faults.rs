@@ -49,7 +49,7 @@ fn a_project_that_is_closed() {
             world.projects.get_mut(&id).unwrap().closed = false;
         });
     };
-    survives(1, &["is closed", "reopen it at"], breaks, mends);
+    survives(1, &["is closed", "to reopen it"], breaks, mends);
 }
 
 #[test]

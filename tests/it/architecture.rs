@@ -108,24 +108,20 @@ fn app_names(text: &str) -> Vec<String> {
             found.push(used.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect());
             continue;
         };
-        let (mut depth, mut name, mut fresh) = (1, String::new(), true);
+        let (mut depth, mut flat) = (1, String::new());
         for c in list.chars() {
             match c {
                 '{' => depth += 1,
                 '}' => depth -= 1,
-                ',' if depth == 1 => fresh = true,
-                c if fresh && (c.is_alphanumeric() || c == '_') => name.push(c),
-                _ if !name.is_empty() => fresh = false,
+                c if depth == 1 => flat.push(c),
                 _ => {}
-            }
-            if (!fresh || depth == 0) && !name.is_empty() {
-                found.push(std::mem::take(&mut name));
-                fresh = false;
             }
             if depth == 0 {
                 break;
             }
         }
+        let first = |part: &str| part.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        found.extend(flat.split(',').map(first).filter(|name: &String| !name.is_empty()));
     }
     found
 }

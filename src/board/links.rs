@@ -31,12 +31,12 @@ impl std::fmt::Display for Cycle {
 
 /// A task cannot start before its blockers are done and its parent may start; it is not done before its children are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Event {
+enum Visit {
     Start(usize),
     Finish(usize),
 }
 
-impl Event {
+impl Visit {
     fn task(self) -> usize {
         match self {
             Self::Start(task) | Self::Finish(task) => task,
@@ -76,8 +76,8 @@ impl<'a> Links<'a> {
 
     /// A chain through this task that can never start, if there is one.
     pub fn cycle_through(&self, id: &TaskId) -> Option<Cycle> {
-        let start = Event::Start(self.board.index_of(id)?);
-        self.path_back_to(start).or_else(|| self.path_back_to(Event::Finish(start.task())))
+        let start = Visit::Start(self.board.index_of(id)?);
+        self.path_back_to(start).or_else(|| self.path_back_to(Visit::Finish(start.task())))
     }
 
     /// Every chain that waits for itself, each named once.
@@ -107,11 +107,11 @@ impl<'a> Links<'a> {
     /// Tasks that could not be finished if everybody else did what they can: those in a ring, and those behind one.
     fn never_done(&self) -> Vec<usize> {
         let count = self.board.tasks().len();
-        let number = |event: Event| match event {
-            Event::Start(at) => at,
-            Event::Finish(at) => count + at,
+        let number = |event: Visit| match event {
+            Visit::Start(at) => at,
+            Visit::Finish(at) => count + at,
         };
-        let event = |number: usize| if number < count { Event::Start(number) } else { Event::Finish(number - count) };
+        let event = |number: usize| if number < count { Visit::Start(number) } else { Visit::Finish(number - count) };
         let mut waits: Vec<usize> = (0..2 * count).map(|n| self.waits_for(event(n)).len()).collect();
         let mut free: Vec<usize> = (0..2 * count).filter(|&n| waits[n] == 0).collect();
         while let Some(done) = free.pop() {
@@ -127,20 +127,20 @@ impl<'a> Links<'a> {
     }
 
     /// The other direction of `waits_for`.
-    fn waited_for_by(&self, event: Event) -> Vec<Event> {
+    fn waited_for_by(&self, event: Visit) -> Vec<Visit> {
         match event {
-            Event::Start(at) => {
-                let children = self.children[at].iter().map(|&child| Event::Start(child));
-                std::iter::once(Event::Finish(at)).chain(children).collect()
+            Visit::Start(at) => {
+                let children = self.children[at].iter().map(|&child| Visit::Start(child));
+                std::iter::once(Visit::Finish(at)).chain(children).collect()
             }
-            Event::Finish(at) => {
-                let dependents = self.dependents[at].iter().map(|&next| Event::Start(next));
-                self.board.parent_of(at).map(Event::Finish).into_iter().chain(dependents).collect()
+            Visit::Finish(at) => {
+                let dependents = self.dependents[at].iter().map(|&next| Visit::Start(next));
+                self.board.parent_of(at).map(Visit::Finish).into_iter().chain(dependents).collect()
             }
         }
     }
 
-    fn path_back_to(&self, goal: Event) -> Option<Cycle> {
+    fn path_back_to(&self, goal: Visit) -> Option<Cycle> {
         let mut visited = HashSet::new();
         // Each frame is an event and what it still has to wait for; the stack is the path walked.
         let mut stack = vec![(goal, self.waits_for(goal))];
@@ -157,20 +157,20 @@ impl<'a> Links<'a> {
         None
     }
 
-    fn waits_for(&self, event: Event) -> Vec<Event> {
+    fn waits_for(&self, event: Visit) -> Vec<Visit> {
         match event {
-            Event::Start(at) => {
-                let blockers = self.board.blockers_of(at).filter_map(|(_, place)| place).map(Event::Finish);
-                self.board.parent_of(at).map(Event::Start).into_iter().chain(blockers).collect()
+            Visit::Start(at) => {
+                let blockers = self.board.blockers_of(at).filter_map(|(_, place)| place).map(Visit::Finish);
+                self.board.parent_of(at).map(Visit::Start).into_iter().chain(blockers).collect()
             }
-            Event::Finish(at) => {
-                std::iter::once(Event::Start(at)).chain(self.children[at].iter().map(|&c| Event::Finish(c))).collect()
+            Visit::Finish(at) => {
+                std::iter::once(Visit::Start(at)).chain(self.children[at].iter().map(|&c| Visit::Finish(c))).collect()
             }
         }
     }
 
-    fn name(&self, events: impl Iterator<Item = Event>) -> Cycle {
-        let mut path: Vec<usize> = events.map(Event::task).collect();
+    fn name(&self, events: impl Iterator<Item = Visit>) -> Cycle {
+        let mut path: Vec<usize> = events.map(Visit::task).collect();
         path.dedup();
         if path.len() > 1 && path.first() == path.last() {
             path.pop();

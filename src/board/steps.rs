@@ -65,19 +65,19 @@ impl Board {
         for team in asked.teams.iter().filter(|team| self.get(team).is_some()) {
             units.extend(self.units(team, &links, rules)?);
         }
-        let placed: Vec<Placed> = units.iter().map(|unit| builder.place(unit)).collect();
+        let placed: Vec<PlacedStep> = units.iter().map(|unit| builder.place(unit)).collect();
         builder.wire(&units, &placed);
         Ok(builder.plan)
     }
 }
 
 /// A unit's wants, each with the step that stands for it; none where it is not made yet.
-struct Placed {
+struct PlacedStep {
     wants: Vec<Want>,
     steps: Vec<Option<StepRef>>,
 }
 
-impl Placed {
+impl PlacedStep {
     fn last(&self) -> Option<&StepRef> {
         self.steps.iter().rev().flatten().next()
     }
@@ -140,7 +140,7 @@ impl Builder<'_> {
     }
 
     /// The steps of a unit: those that are there, and new ones for what has none.
-    fn place(&mut self, unit: &Unit) -> Placed {
+    fn place(&mut self, unit: &Unit) -> PlacedStep {
         let wants = self.board.wants(unit, self.links, self.rules);
         let mut steps: Vec<Option<StepRef>> = Vec::new();
         for want in &wants {
@@ -155,7 +155,7 @@ impl Builder<'_> {
                 }
             });
         }
-        Placed { wants, steps }
+        PlacedStep { wants, steps }
     }
 
     fn stands_for(&self, at: usize, unit: &Unit, want: &Want) -> bool {
@@ -166,7 +166,7 @@ impl Builder<'_> {
     }
 
     /// Who waits for whom: within a unit, for tasks that block it, and for units that touch the same files.
-    fn wire(&mut self, units: &[Unit], placed: &[Placed]) {
+    fn wire(&mut self, units: &[Unit], placed: &[PlacedStep]) {
         let order = self.stream_order(units);
         for (number, place) in placed.iter().enumerate() {
             let outer = self.outer(units, placed, number);
@@ -234,7 +234,7 @@ impl Builder<'_> {
     }
 
     /// The last steps of the units that this one's tasks wait for.
-    fn outer(&self, units: &[Unit], placed: &[Placed], number: usize) -> Vec<StepRef> {
+    fn outer(&self, units: &[Unit], placed: &[PlacedStep], number: usize) -> Vec<StepRef> {
         let members = &units[number].members;
         let blockers: BTreeSet<TaskId> =
             members.iter().flat_map(|&at| self.board.open_blockers(at, self.rules)).collect();
@@ -286,7 +286,7 @@ impl Builder<'_> {
 
     /// The last steps of the units before this one whose plans touch what its own touches. One that cannot go on holds
     /// nobody up.
-    fn shared(&self, units: &[Unit], placed: &[Placed], number: usize, order: &[usize]) -> Vec<StepRef> {
+    fn shared(&self, units: &[Unit], placed: &[PlacedStep], number: usize, order: &[usize]) -> Vec<StepRef> {
         let Some(own) = self.touched(&units[number]) else { return Vec::new() };
         let before = order.iter().take_while(|&&unit| unit != number);
         let meets = |unit: &usize| {

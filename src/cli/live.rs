@@ -61,8 +61,8 @@ fn picture(view: &TeamView, width: usize, height: usize) -> Vec<String> {
     lines.push(String::new());
     let rows = rows(&view.steps);
     let room = height.saturating_sub(lines.len() + 1).max(3);
-    let order = |row: &Row<'_>| (row.is_done(), !row.is_at_work(), !row.is_active());
-    let mut sorted: Vec<&Row<'_>> = rows.iter().collect();
+    let order = |row: &LiveRow<'_>| (row.is_done(), !row.is_at_work(), !row.is_active());
+    let mut sorted: Vec<&LiveRow<'_>> = rows.iter().collect();
     sorted.sort_by_key(|row| order(row));
     lines.extend(sorted.iter().take(room).map(|row| row.line(width)));
     if sorted.len() > room {
@@ -86,23 +86,23 @@ fn crew_line(seen: &CrewView, width: usize) -> String {
 }
 
 /// The steps that serve the same tasks.
-struct Row<'a> {
+struct LiveRow<'a> {
     of: &'a [TaskId],
     steps: Vec<&'a StepView>,
 }
 
-fn rows(steps: &[StepView]) -> Vec<Row<'_>> {
-    let mut rows: Vec<Row<'_>> = Vec::new();
+fn rows(steps: &[StepView]) -> Vec<LiveRow<'_>> {
+    let mut rows: Vec<LiveRow<'_>> = Vec::new();
     for step in steps {
         match rows.iter_mut().find(|row| row.of == step.of.as_slice()) {
             Some(row) => row.steps.push(step),
-            None => rows.push(Row { of: &step.of, steps: vec![step] }),
+            None => rows.push(LiveRow { of: &step.of, steps: vec![step] }),
         }
     }
     rows
 }
 
-impl Row<'_> {
+impl LiveRow<'_> {
     fn is_done(&self) -> bool {
         self.steps.iter().all(|step| step.completed)
     }

@@ -32,7 +32,7 @@ pub enum ConfigError {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum ValueShape {
     Text,
     Prefix,
     Choice(&'static [&'static str]),
@@ -54,7 +54,7 @@ enum Shape {
 #[derive(Debug, Clone, Copy)]
 pub struct Spec {
     pub key: &'static str,
-    shape: Shape,
+    shape: ValueShape,
     pub default: &'static str,
     pub about: &'static str,
 }
@@ -105,9 +105,9 @@ impl Spec {
     pub fn value(&self, text: &str) -> crate::task::Value {
         use crate::task::Value;
         match (self.shape, programs(text)) {
-            (Shape::Programs, Some(programs)) => Value::List(programs.into_iter().map(Value::texts).collect()),
-            (Shape::Program, _) => program(text).map_or_else(|| Value::text(text), Value::texts),
-            (Shape::Count | Shape::Number | Shape::Limit, _) => {
+            (ValueShape::Programs, Some(programs)) => Value::List(programs.into_iter().map(Value::texts).collect()),
+            (ValueShape::Program, _) => program(text).map_or_else(|| Value::text(text), Value::texts),
+            (ValueShape::Count | ValueShape::Number | ValueShape::Limit, _) => {
                 text.parse().map_or_else(|_| Value::text(text), Value::Integer)
             }
             _ => Value::text(text),
@@ -199,7 +199,7 @@ impl Settings {
     /// What the board's own file wants to run, as text to agree to. What people set for themselves needs no consent.
     pub fn untrusted(&self) -> String {
         let asks = |(spec, setting): &(&'static Spec, &Setting)| {
-            let runs = matches!(spec.shape, Shape::Programs | Shape::Program) || spec.key == "agent.profile";
+            let runs = matches!(spec.shape, ValueShape::Programs | ValueShape::Program) || spec.key == "agent.profile";
             runs && matches!(setting.source, Source::Board(_)) && !setting.value.is_empty()
         };
         let settings = self.all().filter(asks).map(|(spec, setting)| format!("{} = {}\n", spec.key, setting.value));
@@ -283,26 +283,26 @@ fn known(key: &str) -> Result<&'static Spec, ConfigError> {
 
 fn check(spec: &Spec, value: &str, source: &Source) -> Result<(), ConfigError> {
     let wanted = match spec.shape {
-        Shape::Text => return Ok(()),
-        Shape::Choice(choices) if choices.contains(&value) => return Ok(()),
-        Shape::Choice(choices) => {
+        ValueShape::Text => return Ok(()),
+        ValueShape::Choice(choices) if choices.contains(&value) => return Ok(()),
+        ValueShape::Choice(choices) => {
             let named = choices.iter().filter(|choice| !choice.is_empty()).copied();
             format!("use {}", named.collect::<Vec<_>>().join(", "))
         }
-        Shape::Prefix if crate::task::TaskId::new(format!("{value}xxxxxxxxxxxx")).is_ok() => return Ok(()),
-        Shape::Limit if value.is_empty() => return Ok(()),
-        Shape::Count | Shape::Limit if value.parse::<u32>().is_ok_and(|n| n > 0) => return Ok(()),
-        Shape::Count | Shape::Limit => "use a number from 1".into(),
-        Shape::Number if value.parse::<u32>().is_ok() => return Ok(()),
-        Shape::Number => "use a number from 0".into(),
-        Shape::Duration if duration(value).is_some() => return Ok(()),
-        Shape::Lasting if value.is_empty() || duration(value).is_some() => return Ok(()),
-        Shape::Programs if programs(value).is_some() => return Ok(()),
-        Shape::Programs => "use an array of programs with their arguments, such as [[\"cargo\", \"test\"]]".into(),
-        Shape::Program if program(value).is_some() => return Ok(()),
-        Shape::Program => "use a program with its arguments, such as [\"claude\", \"-p\", \"{prompt}\"]".into(),
-        Shape::Duration | Shape::Lasting => "use 90s, 60m, 12h or 30d".into(),
-        Shape::Prefix => "use up to 50 letters, digits and dashes, such as t-".into(),
+        ValueShape::Prefix if crate::task::TaskId::new(format!("{value}xxxxxxxxxxxx")).is_ok() => return Ok(()),
+        ValueShape::Limit if value.is_empty() => return Ok(()),
+        ValueShape::Count | ValueShape::Limit if value.parse::<u32>().is_ok_and(|n| n > 0) => return Ok(()),
+        ValueShape::Count | ValueShape::Limit => "use a number from 1".into(),
+        ValueShape::Number if value.parse::<u32>().is_ok() => return Ok(()),
+        ValueShape::Number => "use a number from 0".into(),
+        ValueShape::Duration if duration(value).is_some() => return Ok(()),
+        ValueShape::Lasting if value.is_empty() || duration(value).is_some() => return Ok(()),
+        ValueShape::Programs if programs(value).is_some() => return Ok(()),
+        ValueShape::Programs => "use an array of programs with their arguments, such as [[\"cargo\", \"test\"]]".into(),
+        ValueShape::Program if program(value).is_some() => return Ok(()),
+        ValueShape::Program => "use a program with its arguments, such as [\"claude\", \"-p\", \"{prompt}\"]".into(),
+        ValueShape::Duration | ValueShape::Lasting => "use 90s, 60m, 12h or 30d".into(),
+        ValueShape::Prefix => "use up to 50 letters, digits and dashes, such as t-".into(),
     };
     Err(ConfigError::BadValue {
         key: spec.key.into(),

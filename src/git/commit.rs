@@ -24,7 +24,7 @@ pub struct NewCommit {
 }
 
 /// A path as the worktree has it, to be set beside what HEAD says.
-struct Found {
+struct FoundPath {
     path: BString,
     entry: Option<(Stat, gix::ObjectId, Mode, EntryKind)>,
 }
@@ -59,7 +59,7 @@ impl Repository {
         };
         let head = head.map_err(|e| other("read HEAD", &e))?;
         let mut tree = repo.edit_tree(head).map_err(|e| other("read HEAD", &e))?;
-        for Found { path, entry } in &found {
+        for FoundPath { path, entry } in &found {
             match entry {
                 Some((_, id, _, kind)) => tree.upsert(path, *kind, *id),
                 None => tree.remove(path),
@@ -94,7 +94,7 @@ impl Repository {
         repo: &gix::Repository,
         paths: &[String],
         index: &gix::index::File,
-    ) -> Result<Vec<Found>, GitError> {
+    ) -> Result<Vec<FoundPath>, GitError> {
         let doing = "read the files to commit";
         let (mut pipeline, _) = repo.filter_pipeline(None).map_err(|e| other(doing, &e))?;
         let mut found = Vec::new();
@@ -105,7 +105,7 @@ impl Repository {
                 pipeline.worktree_file_to_object(path.as_bytes().as_bstr(), index).map_err(|e| other(doing, &e))?;
             let stat = meta.and_then(|meta| Stat::from_fs(&meta).ok());
             let entry = object.zip(stat).map(|((id, kind, _), stat)| (stat, id, mode_of(kind), kind));
-            found.push(Found { path: path.as_str().into(), entry });
+            found.push(FoundPath { path: path.as_str().into(), entry });
         }
         Ok(found)
     }

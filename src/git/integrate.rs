@@ -46,7 +46,7 @@ pub enum Prepared {
 }
 
 /// One side of a merge: a name for people, and its commit.
-struct Side<'a> {
+struct MergeSide<'a> {
     name: &'a str,
     id: gix::ObjectId,
 }
@@ -66,8 +66,8 @@ impl Repository {
         message: &str,
         files: &dyn MergeFiles,
     ) -> Result<Prepared, GitError> {
-        let ours = Side { name: into, id: self.commit_of(&format!("refs/heads/{into}"))? };
-        let theirs = Side { name: theirs, id: self.commit_of(theirs)? };
+        let ours = MergeSide { name: into, id: self.commit_of(&format!("refs/heads/{into}"))? };
+        let theirs = MergeSide { name: theirs, id: self.commit_of(theirs)? };
         let landing = |new: gix::ObjectId, how: &str| {
             Prepared::Ready(Landing {
                 into: into.to_owned(),

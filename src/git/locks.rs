@@ -47,7 +47,7 @@ impl Repository {
     /// Tries once, and once more after clearing what a ralph that died has left.
     fn clearing<T, E>(&self, locks: &[PathBuf], action: impl Fn() -> Result<T, E>) -> Result<T, E> {
         let _ = fs::make_dir(&self.common.join("ralph/locks"));
-        let marks: Vec<Mark> = locks.iter().map(|lock| Mark::make(&self.mark(lock))).collect();
+        let marks: Vec<LockMark> = locks.iter().map(|lock| LockMark::make(&self.mark(lock))).collect();
         let left = locks.iter().zip(&marks).filter(|(_, mark)| mark.was_left).map(|(lock, _)| lock);
         let left: Vec<&PathBuf> = left.collect();
         action().or_else(|error| if clear(&left) { action() } else { Err(error) })
@@ -57,9 +57,9 @@ impl Repository {
     pub(super) fn clear_left(&self) -> bool {
         let folder = self.common.join("ralph/locks");
         let marks = fs::names(&folder).unwrap_or_default();
-        let held: Vec<(PathBuf, Mark)> = marks
+        let held: Vec<(PathBuf, LockMark)> = marks
             .iter()
-            .map(|name| (self.common.join(name.replace('%', "/")), Mark::make(&folder.join(name))))
+            .map(|name| (self.common.join(name.replace('%', "/")), LockMark::make(&folder.join(name))))
             .filter(|(_, mark)| mark.was_left)
             .collect();
         clear(&held.iter().map(|(lock, _)| lock).collect::<Vec<_>>())
@@ -79,14 +79,14 @@ impl Repository {
 }
 
 /// Says that a lock file may be ours while this lives; the kernel tells the others whether it does.
-struct Mark {
+struct LockMark {
     path: PathBuf,
     file: Option<File>,
     /// One was there that nobody held: a ralph died with it.
     was_left: bool,
 }
 
-impl Mark {
+impl LockMark {
     fn make(path: &Path) -> Self {
         let there = path.exists();
         let file = fs::open_lock(path).ok().filter(|file| FileExt::try_lock_exclusive(file).is_ok());
@@ -94,7 +94,7 @@ impl Mark {
     }
 }
 
-impl Drop for Mark {
+impl Drop for LockMark {
     fn drop(&mut self) {
         if self.file.is_some() {
             let _ = fs::remove(&self.path);

@@ -21,7 +21,7 @@ const DOING: &str = "bring the worktree forward";
 
 /// An update that has begun, on disk until it is done.
 #[derive(Debug, Serialize, Deserialize)]
-struct Begun {
+struct BegunUpdate {
     /// The worktree that has the branch.
     worktree: PathBuf,
     branch: String,
@@ -53,7 +53,7 @@ impl Repository {
         let touched = touched(&holder, old, new)?;
         refuse_in_the_way(&holder.clone().with_object_memory(), &index, &touched)?;
         let worktree = holder.workdir().unwrap_or(&self.root).to_owned();
-        let begun = Begun {
+        let begun = BegunUpdate {
             worktree,
             branch: branch.to_owned(),
             old: old.to_string(),
@@ -81,7 +81,7 @@ impl Repository {
     pub fn complete(&self, files: &dyn MergeFiles) -> Result<(), GitError> {
         IndexLock::recover(&self.inner);
         let Some(text) = fs::read_text(&self.begun_path()).map_err(|e| other(DOING, &e))? else { return Ok(()) };
-        let Ok(begun) = toml::from_str::<Begun>(&text) else { return self.forget_begun() };
+        let Ok(begun) = toml::from_str::<BegunUpdate>(&text) else { return self.forget_begun() };
         let ids =
             gix::ObjectId::from_hex(begun.old.as_bytes()).ok().zip(gix::ObjectId::from_hex(begun.new.as_bytes()).ok());
         let (Some((old, new)), Ok(holder)) = (ids, gix::open(&begun.worktree)) else { return self.forget_begun() };
@@ -113,7 +113,7 @@ impl Repository {
         lock: IndexLock,
         mut index: gix::index::File,
         touched: &[Touched],
-        begun: &Begun,
+        begun: &BegunUpdate,
         resumed: Option<&dyn MergeFiles>,
     ) -> Result<(), GitError> {
         let probe = holder.clone().with_object_memory();

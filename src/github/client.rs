@@ -199,7 +199,7 @@ impl<'a> Client<'a> {
             let text = self.token.redact(&error.to_string());
             unanswered::classify(&error, effect, text)
         })?;
-        let head = Head::of(&reply);
+        let head = ResponseHead::of(&reply);
         self.server_now.set(head.date.or(self.server_now.get()));
         if head.scopes.is_some() {
             self.scopes.replace(head.scopes.clone());
@@ -257,7 +257,7 @@ fn decoded<T: DeserializeOwned>(
 }
 
 /// What stands before the body.
-struct Head {
+struct ResponseHead {
     status: u16,
     date: Option<Timestamp>,
     retry_after: Option<u64>,
@@ -268,7 +268,7 @@ struct Head {
     request: String,
 }
 
-impl Head {
+impl ResponseHead {
     fn of<B>(reply: &ureq::http::Response<B>) -> Self {
         let text = |name: &str| reply.headers().get(name).and_then(|value| value.to_str().ok()).map(str::trim);
         let date = text("date").and_then(|date| jiff::fmt::rfc2822::parse(date).ok()).map(|date| date.timestamp());
@@ -342,9 +342,9 @@ impl Head {
 mod tests {
     use super::*;
 
-    fn head(status: u16) -> Head {
+    fn head(status: u16) -> ResponseHead {
         let date = "2026-11-16T12:00:00Z".parse().ok();
-        Head {
+        ResponseHead {
             status,
             date,
             retry_after: None,
@@ -358,7 +358,7 @@ mod tests {
 
     #[test]
     fn each_way_to_say_no_is_told_apart() {
-        let says = |head: Head, text: &str| {
+        let says = |head: ResponseHead, text: &str| {
             head.judge(text, Effect::Read).map(|_| ()).map_err(|error| error.to_string()).unwrap_err()
         };
         assert!(says(head(401), r#"{"message":"Bad credentials"}"#).contains("does not take the token"));
@@ -383,11 +383,11 @@ mod tests {
     #[test]
     fn the_wait_is_counted_by_the_clock_of_github() {
         let reset = "2026-11-16T12:05:00Z".parse::<Timestamp>().unwrap().as_second();
-        let limit = Head { spent: true, reset: Some(reset), ..head(200) }.limited("x");
+        let limit = ResponseHead { spent: true, reset: Some(reset), ..head(200) }.limited("x");
         assert!(matches!(limit, GithubError::Limited { seconds: 301, .. }));
         assert!(matches!(head(403).limited("x"), GithubError::Limited { seconds: SECONDARY_WAIT, .. }));
         assert!(matches!(
-            Head { retry_after: Some(7), ..head(403) }.limited("x"),
+            ResponseHead { retry_after: Some(7), ..head(403) }.limited("x"),
             GithubError::Limited { seconds: 7, .. }
         ));
     }

@@ -45,14 +45,14 @@ pub struct Item {
     #[serde(default)]
     pub chosen_by: Option<String>,
     pub closed_at: Option<String>,
-    head: Head,
+    head: IssueHead,
     #[serde(default)]
     partial: bool,
 }
 
 /// By which a change of the issue behind the row shows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Head {
+struct IssueHead {
     updated: String,
     parent: Option<Node>,
     children: u64,
@@ -80,7 +80,7 @@ pub struct RemoteIssue {
     /// The newest pull request that closes it and was not given up.
     pub pull: Option<String>,
     pub items: Vec<(Node, Node, bool)>,
-    head: Head,
+    head: IssueHead,
     /// It had been still for a while when it was read: the stamp has a resolution of a second, and what changes within the
     /// same second would not show.
     settled: bool,
@@ -113,7 +113,7 @@ impl Item {
         let ScannedItem { id, is_archived, state, status, priority, estimate, content } = item;
         let content = content.filter(|content| content.kind == "Issue")?;
         let name = |chosen: Option<super::answer::Chosen>| chosen.and_then(|chosen| chosen.name);
-        let head = Head::of(&content);
+        let head = IssueHead::of(&content);
         let chosen = state.as_ref().and_then(|state| state.at.clone());
         let chosen_by = state.as_ref().and_then(|state| state.by.as_ref()).map(|by| by.login.clone());
         Some(Self {
@@ -197,7 +197,7 @@ impl Item {
     }
 }
 
-impl Head {
+impl IssueHead {
     /// A scan of an older server does not count blockers.
     fn is_like(&self, other: &Self) -> bool {
         let blockers = self.blockers.zip(other.blockers).is_none_or(|(one, two)| one == two);
@@ -220,7 +220,7 @@ impl RemoteIssue {
     /// `now` is GitHub's clock at the reading.
     pub(super) fn of(issue: DetailedIssue, now: Option<Timestamp>) -> Self {
         let blockers = issue.blocked_by.as_ref().and_then(|list| list.total_count);
-        let head = Head {
+        let head = IssueHead {
             updated: issue.updated_at.clone(),
             parent: issue.parent.as_ref().map(|parent| parent.id.clone()),
             children: issue.sub_issues_summary.total,
@@ -275,7 +275,7 @@ impl RemoteIssue {
             comments: Vec::new(),
             pull: None,
             items: Vec::new(),
-            head: Head { updated: String::new(), parent: None, children: 0, comments: 0, blockers: None },
+            head: IssueHead { updated: String::new(), parent: None, children: 0, comments: 0, blockers: None },
             settled: false,
         }
     }

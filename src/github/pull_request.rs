@@ -46,14 +46,14 @@ pub struct PullState {
     pub base_ref_name: String,
     pub is_in_merge_queue: bool,
     pub is_merge_queue_enabled: bool,
-    merge_commit: Option<Commit>,
+    merge_commit: Option<HeadCommit>,
     latest_reviews: Option<Nodes<Review>>,
     #[serde(skip)]
     pub methods: Vec<&'static str>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Commit {
+struct HeadCommit {
     oid: String,
 }
 
@@ -151,7 +151,7 @@ impl Client<'_> {
             let Some(rollup) = rollup else { return Ok(Checks::Unknown("GitHub does not show them".into())) };
             let Some(rollup) = rollup.status_check_rollup else { return Ok(Checks::None) };
             after = rollup.contexts.page_info.as_ref().and_then(|page| page.next()).map(str::to_owned);
-            checks.extend(rollup.contexts.into_vec().into_iter().map(Context::check));
+            checks.extend(rollup.contexts.into_vec().into_iter().map(CheckContext::check));
             if after.is_none() {
                 return Ok(Checks::Known(checks));
             }
@@ -207,13 +207,13 @@ struct OfChecks {
 
 #[derive(Deserialize)]
 struct Rollup {
-    contexts: Nodes<Context>,
+    contexts: Nodes<CheckContext>,
 }
 
 /// A check run has a status and a conclusion, a status context only a state.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Context {
+struct CheckContext {
     name: Option<String>,
     context: Option<String>,
     status: Option<String>,
@@ -222,7 +222,7 @@ struct Context {
     is_required: bool,
 }
 
-impl Context {
+impl CheckContext {
     fn check(self) -> Check {
         let result = match (self.status.as_deref(), self.conclusion.as_deref(), self.state.as_deref()) {
             (Some("COMPLETED"), Some("SUCCESS" | "NEUTRAL" | "SKIPPED"), _) | (None, _, Some("SUCCESS")) => {

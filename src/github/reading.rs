@@ -299,16 +299,16 @@ struct TypesOf {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct TypeOf {
-    fields: Option<Vec<Part>>,
-    input_fields: Option<Vec<Part>>,
+    fields: Option<Vec<ScanPart>>,
+    input_fields: Option<Vec<ScanPart>>,
 }
 
 #[derive(Deserialize)]
-struct Part {
+struct ScanPart {
     name: String,
-    args: Option<Vec<Part>>,
+    args: Option<Vec<ScanPart>>,
 }
 
-fn has(parts: Option<&Vec<Part>>, name: &str) -> bool {
+fn has(parts: Option<&Vec<ScanPart>>, name: &str) -> bool {
     parts.is_some_and(|parts| parts.iter().any(|part| part.name == name))
 }

@@ -96,24 +96,24 @@ fn bad_cursor(cursor: &str) -> Failure {
 }
 
 /// What a URI names.
-enum Named {
+enum NamedResource {
     Board,
     Workflow,
     Task(TaskId),
     Document(String),
 }
 
-fn named(ws: &Workspace, uri: &str) -> Result<Named, Failure> {
+fn named(ws: &Workspace, uri: &str) -> Result<NamedResource, Failure> {
     let unknown = || {
         Failure::refused(Code::NoResource, format!("there is no resource {uri:?}"))
             .hint(Hint::step("use ralph://board, ralph://workflow, ralph://task/ID or ralph://artifact/PATH"))
     };
     match uri {
-        BOARD => Ok(Named::Board),
-        WORKFLOW => Ok(Named::Workflow),
+        BOARD => Ok(NamedResource::Board),
+        WORKFLOW => Ok(NamedResource::Workflow),
         _ => match (uri.strip_prefix(TASK), uri.strip_prefix(DOCUMENT)) {
-            (Some(id), _) => Ok(Named::Task(ws.find(id)?)),
-            (_, Some(path)) => Ok(Named::Document(unescaped(path).ok_or_else(unknown)?)),
+            (Some(id), _) => Ok(NamedResource::Task(ws.find(id)?)),
+            (_, Some(path)) => Ok(NamedResource::Document(unescaped(path).ok_or_else(unknown)?)),
             _ => Err(unknown()),
         },
     }
@@ -122,8 +122,8 @@ fn named(ws: &Workspace, uri: &str) -> Result<Named, Failure> {
 /// Refuses what cannot be read, before somebody waits for news of it.
 pub fn check(ws: &Workspace, uri: &str) -> Result<(), Failure> {
     match named(ws, uri)? {
-        Named::Document(path) => app::read_artifact(ws, &path).map(drop),
-        Named::Task(id) if uri != task_uri(&id) => {
+        NamedResource::Document(path) => app::read_artifact(ws, &path).map(drop),
+        NamedResource::Task(id) if uri != task_uri(&id) => {
             Err(Failure::refused(Code::NoResource, format!("subscribe to {}", task_uri(&id))).hint(Hint::List))
         }
         _ => Ok(()),
@@ -132,10 +132,10 @@ pub fn check(ws: &Workspace, uri: &str) -> Result<(), Failure> {
 
 pub fn read(ws: &Workspace, uri: &str) -> Result<ReadResourceResult, Failure> {
     let (text, kind) = match named(ws, uri)? {
-        Named::Board => (board(ws)?, "application/json"),
-        Named::Workflow => (app::describe_workflow(ws.flow()).to_string(), "application/json"),
-        Named::Task(id) => (json!(app::show(ws, &id)?).to_string(), "application/json"),
-        Named::Document(path) => (app::read_artifact(ws, &path)?.text, "text/markdown"),
+        NamedResource::Board => (board(ws)?, "application/json"),
+        NamedResource::Workflow => (app::describe_workflow(ws.flow()).to_string(), "application/json"),
+        NamedResource::Task(id) => (json!(app::show(ws, &id)?).to_string(), "application/json"),
+        NamedResource::Document(path) => (app::read_artifact(ws, &path)?.text, "text/markdown"),
     };
     Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(kind)]))
 }

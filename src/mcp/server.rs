@@ -87,11 +87,11 @@ impl Server {
     /// Runs a verb for this caller, where it may block; the client can call it off.
     async fn blocking<T: Send + 'static>(
         &self,
-        asked: Asked,
+        asked: ToolRequest,
         context: &RequestContext<RoleServer>,
         verb: impl FnOnce(&Call<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
-        let Asked { name, acts } = asked;
+        let ToolRequest { name, acts } = asked;
         let who = self.caller.name(name.as_deref(), context)?;
         let (caller, stop) = (Arc::clone(&self.caller), Stop::default());
         let called_off = CalledOff(stop.clone());
@@ -154,14 +154,15 @@ impl Server {
             tool::Nature::Reads | tool::Nature::Either => None,
         };
         let tools = Arc::clone(&self.tools);
-        let done = self.blocking(Asked { name: asked, acts }, context, move |call| tools[at].call(call, given)).await;
+        let done =
+            self.blocking(ToolRequest { name: asked, acts }, context, move |call| tools[at].call(call, given)).await;
         done.map_or_else(|failure| refusal(&failure), answer)
     }
 }
 
 /// As whom a call is made, as far as it says so.
 #[derive(Default)]
-struct Asked {
+struct ToolRequest {
     name: Option<String>,
     acts: Option<Acts>,
 }
@@ -288,8 +289,9 @@ impl ServerHandler for Server {
         if context.protocol_version().is_some_and(|version| version.has_initialize()) {
             self.follow(&context);
         }
-        let listed =
-            self.blocking(Asked::default(), &context, move |call| resources::list(call.ws, cursor.as_deref())).await;
+        let listed = self
+            .blocking(ToolRequest::default(), &context, move |call| resources::list(call.ws, cursor.as_deref()))
+            .await;
         listed.map_err(|failure| error(&failure))
     }
 
@@ -306,7 +308,8 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let read = self.blocking(Asked::default(), &context, move |call| resources::read(call.ws, &request.uri)).await;
+        let read =
+            self.blocking(ToolRequest::default(), &context, move |call| resources::read(call.ws, &request.uri)).await;
         read.map(Into::into).map_err(|failure| error(&failure))
     }
 
@@ -324,8 +327,9 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let given = request.arguments.unwrap_or_default();
-        let told =
-            self.blocking(Asked::default(), &context, move |call| prompts::get(call, &request.name, &given)).await;
+        let told = self
+            .blocking(ToolRequest::default(), &context, move |call| prompts::get(call, &request.name, &given))
+            .await;
         told.map(Into::into).map_err(|failure| error(&failure))
     }
 
@@ -335,7 +339,8 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         let typed = request.argument.value;
-        let found = self.blocking(Asked::default(), &context, move |call| prompts::complete(call.ws, &typed)).await;
+        let found =
+            self.blocking(ToolRequest::default(), &context, move |call| prompts::complete(call.ws, &typed)).await;
         Ok(CompleteResult::new(found.map_err(|failure| error(&failure))?))
     }
 
@@ -362,7 +367,8 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let uri = request.uri.clone();
-        let checked = self.blocking(Asked::default(), &context, move |call| resources::check(call.ws, &uri)).await;
+        let checked =
+            self.blocking(ToolRequest::default(), &context, move |call| resources::check(call.ws, &uri)).await;
         checked.map_err(|failure| error(&failure))?;
         self.followed.add(request.uri);
         self.follow(&context);

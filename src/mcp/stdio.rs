@@ -17,12 +17,12 @@ const LONGEST: usize = 16 * 1024 * 1024;
 /// Between the two readers.
 const BUFFER: usize = 64 * 1024;
 
-type Answer = TxJsonRpcMessage<RoleServer>;
+type PendingAnswer = TxJsonRpcMessage<RoleServer>;
 
 /// The protocol's own transport behind a reader that says what is wrong with a line.
 pub struct Pipes {
     inner: AsyncRwTransport<RoleServer, DuplexStream, StdioWriter>,
-    complaints: mpsc::Receiver<Answer>,
+    complaints: mpsc::Receiver<PendingAnswer>,
     /// Told when an answer cannot be written: nobody listens any more.
     deaf: Arc<Notify>,
 }
@@ -44,7 +44,7 @@ impl Pipes {
 impl Transport<RoleServer> for Pipes {
     type Error = std::io::Error;
 
-    fn send(&mut self, item: Answer) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+    fn send(&mut self, item: PendingAnswer) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let (sent, deaf) = (self.inner.send(item), Arc::clone(&self.deaf));
         async move { sent.await.inspect_err(|_| deaf.notify_one()) }
     }
@@ -69,11 +69,11 @@ impl Transport<RoleServer> for Pipes {
 }
 
 /// Lets good lines through; ends with what it reads from.
-async fn sieve(read: StdioReader, mut good: DuplexStream, complain: mpsc::Sender<Answer>) {
+async fn sieve(read: StdioReader, mut good: DuplexStream, complain: mpsc::Sender<PendingAnswer>) {
     let mut read = BufReader::new(read);
     let mut line = Vec::new();
     while let Ok(whole) = read_line(&mut read, &mut line).await {
-        if line.is_empty() && whole == Line::End {
+        if line.is_empty() && whole == InputLine::End {
             return;
         }
         let sent = match fault(&line, whole) {
@@ -85,14 +85,14 @@ async fn sieve(read: StdioReader, mut good: DuplexStream, complain: mpsc::Sender
                 good.write_all(&line).await.is_ok()
             }
         };
-        if !sent || whole == Line::End {
+        if !sent || whole == InputLine::End {
             return;
         }
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Line {
+enum InputLine {
     Whole,
     /// Only its beginning was kept.
     TooLong,
@@ -100,13 +100,13 @@ enum Line {
     End,
 }
 
-async fn read_line(read: &mut BufReader<StdioReader>, line: &mut Vec<u8>) -> std::io::Result<Line> {
+async fn read_line(read: &mut BufReader<StdioReader>, line: &mut Vec<u8>) -> std::io::Result<InputLine> {
     line.clear();
     let mut too_long = false;
     loop {
         let there = read.fill_buf().await?;
         if there.is_empty() {
-            return Ok(Line::End);
+            return Ok(InputLine::End);
         }
         let end = there.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
         let taken = end.unwrap_or(there.len());
@@ -115,16 +115,16 @@ async fn read_line(read: &mut BufReader<StdioReader>, line: &mut Vec<u8>) -> std
         too_long |= room < taken;
         read.consume(taken);
         if end.is_some() {
-            return Ok(if too_long { Line::TooLong } else { Line::Whole });
+            return Ok(if too_long { InputLine::TooLong } else { InputLine::Whole });
         }
     }
 }
 
 /// What is wrong with a line.
-fn fault(line: &[u8], whole: Line) -> Option<Answer> {
-    if whole == Line::TooLong {
+fn fault(line: &[u8], whole: InputLine) -> Option<PendingAnswer> {
+    if whole == InputLine::TooLong {
         let message = format!("the message is longer than {LONGEST} bytes");
-        return Some(Answer::error(ErrorData::new(ErrorCode::INVALID_REQUEST, message, None), id_in(line)));
+        return Some(PendingAnswer::error(ErrorData::new(ErrorCode::INVALID_REQUEST, message, None), id_in(line)));
     }
     if line.trim_ascii().is_empty() {
         return None;
@@ -134,7 +134,7 @@ fn fault(line: &[u8], whole: Line) -> Option<Answer> {
         Ok(_) => return Some(invalid("a message is a JSON object, one in a line".into(), None)),
         Err(error) => {
             let message = format!("not JSON: {error}");
-            return Some(Answer::error(ErrorData::new(ErrorCode::PARSE_ERROR, message, None), id_in(line)));
+            return Some(PendingAnswer::error(ErrorData::new(ErrorCode::PARSE_ERROR, message, None), id_in(line)));
         }
     };
     let id = message.get("id");
@@ -149,8 +149,8 @@ fn fault(line: &[u8], whole: Line) -> Option<Answer> {
     })
 }
 
-fn invalid(message: String, id: Option<RequestId>) -> Answer {
-    Answer::error(ErrorData::new(ErrorCode::INVALID_REQUEST, message, None), id)
+fn invalid(message: String, id: Option<RequestId>) -> PendingAnswer {
+    PendingAnswer::error(ErrorData::new(ErrorCode::INVALID_REQUEST, message, None), id)
 }
 
 /// The id of a request of which only the beginning is known: clients write it before the parameters, or not at all.
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     fn complaint(line: &str) -> Option<String> {
-        fault(line.as_bytes(), Line::Whole).map(|answer| serde_json::to_string(&answer).unwrap())
+        fault(line.as_bytes(), InputLine::Whole).map(|answer| serde_json::to_string(&answer).unwrap())
     }
 
     #[test]
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_message_that_is_too_long_is_answered_by_its_id() {
-        let answer = fault(b"{\"jsonrpc\":\"2.0\",\"id\": 7,\"params\":{\"x\":\"aaaa", Line::TooLong).unwrap();
+        let answer = fault(b"{\"jsonrpc\":\"2.0\",\"id\": 7,\"params\":{\"x\":\"aaaa", InputLine::TooLong).unwrap();
         let answer = serde_json::to_value(answer).unwrap();
         assert_eq!(answer["id"], 7);
         assert!(answer["error"]["message"].as_str().unwrap().contains("longer than"));

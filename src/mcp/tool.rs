@@ -22,7 +22,7 @@ pub enum Nature {
     Either,
 }
 
-type Run = dyn Fn(&Call<'_>, JsonObject) -> Result<Value, Failure> + Send + Sync;
+type ToolRun = dyn Fn(&Call<'_>, JsonObject) -> Result<Value, Failure> + Send + Sync;
 
 pub struct Tool {
     pub name: &'static str,
@@ -30,7 +30,7 @@ pub struct Tool {
     about: &'static str,
     input: Arc<JsonObject>,
     output: Arc<JsonObject>,
-    run: Box<Run>,
+    run: Box<ToolRun>,
 }
 
 impl Tool {

@@ -13,7 +13,7 @@ pub struct Merged {
     pub conflicts: Vec<Key>,
 }
 
-type Leaves = BTreeMap<Key, Value>;
+type TomlLeaves = BTreeMap<Key, Value>;
 
 /// `None` where a side is no TOML: then only git's own merge of lines is left.
 pub fn merge(base: &str, ours: &str, theirs: &str) -> Option<Merged> {
@@ -24,10 +24,10 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Option<Merged> {
         return Some(Merged { text: theirs.to_owned(), conflicts: Vec::new() });
     }
     let docs = [Doc::new(base).ok()?, Doc::new(ours).ok()?, Doc::new(theirs).ok()?];
-    let [b, o, t] = docs.each_ref().map(|doc| doc.leaves().into_iter().collect::<Leaves>());
+    let [b, o, t] = docs.each_ref().map(|doc| doc.leaves().into_iter().collect::<TomlLeaves>());
     let (agreed, conflicts) = decide(&b, &o, &t);
     // With the same values on all three sides, what is left to merge is comments and layout.
-    let level = |text: &str, leaves: &Leaves| level(text, leaves, &agreed);
+    let level = |text: &str, leaves: &TomlLeaves| level(text, leaves, &agreed);
     let texts = [level(base, &b)?, level(ours, &o)?, level(theirs, &t)?];
     let text = layout(&texts).filter(|text| says(text, &agreed)).unwrap_or_else(|| with_comments(&texts));
     says(&text, &agreed).then(|| Merged { text: marked(&text, &conflicts, &docs, &t), conflicts })
@@ -56,8 +56,8 @@ pub fn merge_taking(base: &str, ours: &str, theirs: &str, side: Side) -> Option<
     merge(base, first, &agreed).filter(|merged| merged.conflicts.is_empty())
 }
 
-fn decide(base: &Leaves, ours: &Leaves, theirs: &Leaves) -> (Leaves, Vec<Key>) {
-    let mut agreed = Leaves::new();
+fn decide(base: &TomlLeaves, ours: &TomlLeaves, theirs: &TomlLeaves) -> (TomlLeaves, Vec<Key>) {
+    let mut agreed = TomlLeaves::new();
     let mut conflicts = Vec::new();
     let keys: BTreeSet<&Key> = base.keys().chain(ours.keys()).chain(theirs.keys()).collect();
     for key in keys {
@@ -118,7 +118,7 @@ fn both(key: &Key, base: Option<&Value>, ours: Option<&Value>, theirs: Option<&V
 }
 
 /// One side's text with the agreed values in it.
-fn level(text: &str, has: &Leaves, agreed: &Leaves) -> Option<String> {
+fn level(text: &str, has: &TomlLeaves, agreed: &TomlLeaves) -> Option<String> {
     let mut text = text.to_owned();
     let keys: BTreeSet<&Key> = has.keys().chain(agreed.keys()).collect();
     for key in keys.into_iter().filter(|key| has.get(*key) != agreed.get(*key)) {
@@ -131,9 +131,9 @@ fn layout([base, ours, theirs]: &[String; 3]) -> Option<String> {
     diffy::merge(base, ours, theirs).ok()
 }
 
-fn says(text: &str, agreed: &Leaves) -> bool {
+fn says(text: &str, agreed: &TomlLeaves) -> bool {
     Doc::new(text).is_ok_and(|doc| {
-        let leaves: Leaves = doc.leaves().into_iter().collect();
+        let leaves: TomlLeaves = doc.leaves().into_iter().collect();
         leaves.len() == agreed.len() && agreed.iter().all(|(key, value)| doc.says(key, Some(value)))
     })
 }
@@ -153,7 +153,7 @@ fn with_comments([base, ours, theirs]: &[String; 3]) -> String {
 }
 
 /// Puts both sides' lines of each conflict between git's markers, where the key is or, where ours took it out, would be.
-fn marked(text: &str, conflicts: &[Key], docs: &[Doc; 3], theirs: &Leaves) -> String {
+fn marked(text: &str, conflicts: &[Key], docs: &[Doc; 3], theirs: &TomlLeaves) -> String {
     let mut text = text.to_owned();
     for key in conflicts {
         let doc = Doc::new(text.clone()).ok();

@@ -10,7 +10,7 @@ use crate::fs;
 use crate::task::{Problem, TaskId};
 
 /// One task's file when it was last looked at.
-struct Seen {
+struct SeenFile {
     stamp: Stamp,
     content: Content,
     /// What it said when it could last be read.
@@ -19,7 +19,7 @@ struct Seen {
 
 #[derive(Default)]
 pub struct Mirror {
-    files: BTreeMap<TaskId, Seen>,
+    files: BTreeMap<TaskId, SeenFile>,
     misnamed: Vec<Problem>,
     marks: Vec<Mark>,
     /// Lines of the journal that have been seen, by their ids.
@@ -159,7 +159,7 @@ impl Mirror {
             delta.unsettled.push(id.clone());
         }
         let kept = text.clone().or_else(|| old.clone());
-        self.files.insert(id.clone(), Seen { stamp: entry.stamp, content: entry.content, text: kept });
+        self.files.insert(id.clone(), SeenFile { stamp: entry.stamp, content: entry.content, text: kept });
         if let Some(text) = text.filter(|text| old.as_ref() != Some(text)) {
             delta.files.push(Difference { id: id.clone(), old, new: Some(text) });
         }

@@ -20,7 +20,7 @@ const UNREAD_JOURNAL: u64 = 256 * 1024;
 
 /// How far around a task the board is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Reach {
+enum Extent {
     Links,
     Family,
 }
@@ -33,12 +33,12 @@ pub(super) struct Listing {
 }
 
 /// Files that were read so far, each once.
-struct Files<'a> {
+struct FileReads<'a> {
     store: &'a Store,
     read: BTreeMap<TaskId, Option<Entry>>,
 }
 
-impl Files<'_> {
+impl FileReads<'_> {
     fn read(&mut self, id: &TaskId) -> Result<Option<&Entry>, FsError> {
         if !self.read.contains_key(id) {
             self.read.insert(id.clone(), self.store.read_file(id)?);
@@ -287,20 +287,20 @@ impl Store {
     /// The board as far as one task can see it: its blockers, its ancestors and their blockers, its children and what
     /// waits for it. Costs the same on a board of any size.
     pub fn around(&self, id: &TaskId) -> Result<Board, StoreError> {
-        self.near(id, Reach::Links)
+        self.near(id, Extent::Links)
     }
 
     /// With its ancestors' other children too: all that a move of it can touch.
     pub fn family(&self, id: &TaskId) -> Result<Board, StoreError> {
-        self.near(id, Reach::Family)
+        self.near(id, Extent::Family)
     }
 
-    fn near(&self, id: &TaskId, reach: Reach) -> Result<Board, StoreError> {
+    fn near(&self, id: &TaskId, reach: Extent) -> Result<Board, StoreError> {
         self.settle()?;
         let folder = self.folder_stamp();
         let index = IndexFile::open(&self.index_path(), self.reader()).filter(|index| index.folder() == folder);
         let Some(index) = index else { return self.snapshot() };
-        let mut files = Files { store: self, read: BTreeMap::new() };
+        let mut files = FileReads { store: self, read: BTreeMap::new() };
         let mut found: BTreeMap<TaskId, Entry> = BTreeMap::new();
         let mut wanted: Vec<TaskId> = index.header.problems.clone();
         let mut ancestors = vec![id.clone()];
@@ -311,7 +311,7 @@ impl Store {
                 wanted.extend(entry.filter(|entry| names(entry, &next, next == *id)).map(|entry| entry.id().clone()));
             }
             let parent = files.read(&next)?.and_then(parent);
-            match parent.filter(|parent| reach == Reach::Family && !ancestors.contains(parent)) {
+            match parent.filter(|parent| reach == Extent::Family && !ancestors.contains(parent)) {
                 Some(parent) => ancestors.push(parent),
                 None => break,
             }

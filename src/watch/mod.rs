@@ -162,7 +162,7 @@ impl Changes {
     }
 
     fn gather(&mut self, limit: Duration, quiet: Duration, longest: Duration) -> Dirt {
-        let mut dirt = Gathered::default();
+        let mut dirt = PathBatch::default();
         let Ok(first) = self.signals.recv_timeout(limit) else { return Dirt::Nothing };
         let start = Instant::now();
         dirt.add(first);
@@ -181,12 +181,12 @@ impl Changes {
 }
 
 #[derive(Default)]
-struct Gathered {
+struct PathBatch {
     paths: BTreeSet<PathBuf>,
     lost: bool,
 }
 
-impl Gathered {
+impl PathBatch {
     fn add(&mut self, signal: Signal) {
         match signal {
             Signal::Path(path) => drop(self.paths.insert(path)),

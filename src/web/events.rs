@@ -35,12 +35,12 @@ const TICK: Duration = Duration::from_secs(10);
 pub struct Feed {
     /// Sets the versions of one server apart from those of the next.
     epoch: String,
-    recent: Mutex<Recent>,
+    recent: Mutex<RecentNews>,
     sender: Sender<Arc<News>>,
 }
 
 #[derive(Default)]
-struct Recent {
+struct RecentNews {
     version: u64,
     news: VecDeque<Arc<News>>,
 }
@@ -55,7 +55,7 @@ impl Feed {
         self.recent().version
     }
 
-    fn recent(&self) -> MutexGuard<'_, Recent> {
+    fn recent(&self) -> MutexGuard<'_, RecentNews> {
         self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

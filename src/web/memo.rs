@@ -9,10 +9,10 @@ use crate::app::Failure;
 const KEPT: usize = 16;
 
 /// An answer, once somebody has computed it.
-type Slot<T> = Arc<Mutex<Option<Arc<T>>>>;
+type MemoSlot<T> = Arc<Mutex<Option<Arc<T>>>>;
 
 pub struct Memo<T> {
-    kept: Mutex<VecDeque<(u64, String, Slot<T>)>>,
+    kept: Mutex<VecDeque<(u64, String, MemoSlot<T>)>>,
 }
 
 impl<T> Default for Memo<T> {
@@ -46,13 +46,13 @@ impl<T> Memo<T> {
         Ok(made)
     }
 
-    fn slot(&self, version: u64, key: &str) -> Slot<T> {
+    fn slot(&self, version: u64, key: &str) -> MemoSlot<T> {
         let mut kept = open(&self.kept);
         kept.retain(|(known, ..)| *known == version);
         if let Some((.., slot)) = kept.iter().find(|(_, known, _)| known == key) {
             return Arc::clone(slot);
         }
-        let slot = Slot::default();
+        let slot = MemoSlot::default();
         kept.push_front((version, key.to_owned(), Arc::clone(&slot)));
         kept.truncate(KEPT);
         slot

@@ -42,7 +42,7 @@ pub enum Done {
 }
 
 /// What is to become of a file.
-struct Planned {
+struct PlannedFile {
     path: String,
     done: Done,
     why: Option<String>,
@@ -60,7 +60,7 @@ pub enum SetUpHow {
 pub fn setup_claude(ws: &Workspace, how: SetUpHow, dry_run: bool) -> Result<SetUp, Failure> {
     let root = ws.store.root();
     let mut plan = Vec::new();
-    for (path, edit) in [(claude::SETTINGS, settings as Edit), (claude::SERVERS, servers as Edit)] {
+    for (path, edit) in [(claude::SETTINGS, settings as SetupEdit), (claude::SERVERS, servers as SetupEdit)] {
         plan.extend(merged(root, path, how, edit)?);
     }
     for (path, text) in claude::files() {
@@ -73,7 +73,7 @@ pub fn setup_claude(ws: &Workspace, how: SetUpHow, dry_run: bool) -> Result<SetU
     Ok(SetUp { host: "claude", files: files.collect(), dry_run })
 }
 
-fn carry_out(root: &Path, planned: &Planned) -> Result<(), Failure> {
+fn carry_out(root: &Path, planned: &PlannedFile) -> Result<(), Failure> {
     let path = root.join(&planned.path);
     match (&planned.text, planned.done) {
         (Some(text), Done::Created | Done::Updated | Done::Removed) => {
@@ -91,9 +91,9 @@ fn carry_out(root: &Path, planned: &Planned) -> Result<(), Failure> {
 }
 
 /// A file that is ours alone, unless somebody has made it theirs.
-fn own(root: &Path, path: String, text: String, how: SetUpHow) -> Result<Option<Planned>, Failure> {
+fn own(root: &Path, path: String, text: String, how: SetUpHow) -> Result<Option<PlannedFile>, Failure> {
     let there = fs::read_text(&root.join(&path))?;
-    let planned = |done, why: Option<&str>, text| Some(Planned { path, done, why: why.map(str::to_owned), text });
+    let planned = |done, why: Option<&str>, text| Some(PlannedFile { path, done, why: why.map(str::to_owned), text });
     Ok(match (there, how) {
         (None, SetUpHow::Write) => planned(Done::Created, None, Some(text)),
         (None, SetUpHow::Remove) => None,
@@ -105,10 +105,10 @@ fn own(root: &Path, path: String, text: String, how: SetUpHow) -> Result<Option<
 }
 
 /// What an edit makes of somebody's file; a reason where it leaves something alone.
-type Edit = fn(&str, &Value, SetUpHow) -> Result<(String, Option<String>), String>;
+type SetupEdit = fn(&str, &Value, SetUpHow) -> Result<(String, Option<String>), String>;
 
 /// A file of JSON in which others have their say, too.
-fn merged(root: &Path, path: &str, how: SetUpHow, edit: Edit) -> Result<Option<Planned>, Failure> {
+fn merged(root: &Path, path: &str, how: SetUpHow, edit: SetupEdit) -> Result<Option<PlannedFile>, Failure> {
     let there = fs::read_text(&root.join(path))?;
     if there.is_none() && how == SetUpHow::Remove {
         return Ok(None);
@@ -125,7 +125,7 @@ fn merged(root: &Path, path: &str, how: SetUpHow, edit: Edit) -> Result<Option<P
         (Some(_), SetUpHow::Remove) => Done::Removed,
     };
     let gone = how == SetUpHow::Remove && done == Done::Removed && new.split_whitespace().eq(["{}"]);
-    Ok(Some(Planned { path: path.to_owned(), done, why, text: (!gone).then_some(new) }))
+    Ok(Some(PlannedFile { path: path.to_owned(), done, why, text: (!gone).then_some(new) }))
 }
 
 fn broken(path: &str, error: &serde_json::Error) -> Failure {

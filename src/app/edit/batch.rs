@@ -7,7 +7,7 @@ use crate::task::Problem;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+struct BatchRow {
     title: String,
     #[serde(rename = "ref")]
     reference: Option<String>,
@@ -32,7 +32,7 @@ struct Row {
 #[serde(deny_unknown_fields)]
 struct Rows {
     #[serde(default)]
-    task: Vec<Row>,
+    task: Vec<BatchRow>,
 }
 
 /// `file` is only for messages.
@@ -48,7 +48,7 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<NewTask>, Failure> {
         .collect()
 }
 
-fn json_lines(file: &str, text: &str) -> Result<Vec<Row>, Failure> {
+fn json_lines(file: &str, text: &str) -> Result<Vec<BatchRow>, Failure> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let parsed = lines.map(|(number, line)| {
         serde_json::from_str(line)
@@ -66,7 +66,7 @@ pub(in crate::app) fn json_problem(file: &str, error: &serde_json::Error) -> Pro
     Problem { file: file.to_owned(), line: line as u32, column: column as u32, message, hint: None }
 }
 
-fn toml_tables(file: &str, text: &str) -> Result<Vec<Row>, Failure> {
+fn toml_tables(file: &str, text: &str) -> Result<Vec<BatchRow>, Failure> {
     let rows: Result<Rows, _> = toml::from_str(text);
     rows.map(|rows| rows.task).map_err(|error| {
         let offset = error.span().map_or(0, |span| span.start);
@@ -80,9 +80,9 @@ fn bad_input(problem: Problem) -> Failure {
     ))
 }
 
-impl TryFrom<Row> for NewTask {
+impl TryFrom<BatchRow> for NewTask {
     type Error = Failure;
-    fn try_from(row: Row) -> Result<Self, Failure> {
+    fn try_from(row: BatchRow) -> Result<Self, Failure> {
         Ok(Self {
             reference: row.reference,
             id: row.id,

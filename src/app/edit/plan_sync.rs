@@ -32,7 +32,7 @@ pub fn plan_sync(ws: &Workspace, id: &TaskId, dry_run: bool) -> Result<PlanSynce
     let path = linked(&board, DocumentKind::Plan, &subject).ok_or_else(|| unlinked(&subject.task))?;
     let text = ws.store.text_of(&ws.store.root().join(&path))?;
     let text = text.ok_or_else(|| Failure::refused(Code::MissingArtifact, format!("{path} does not exist")))?;
-    let plan = Plan::read(&board, &subject, &path, &text)?;
+    let plan = PlannedEdges::read(&board, &subject, &path, &text)?;
     let wanted = plan.edges()?;
     let mut done = PlanSynced {
         task: subject.task.clone(),
@@ -65,7 +65,7 @@ fn unlinked(id: &TaskId) -> Failure {
     Failure::refused(Code::NoArtifact, format!("{id} links no plan")).hint(Hint::artifact("plan", id))
 }
 
-struct Plan<'a> {
+struct PlannedEdges<'a> {
     path: &'a str,
     board: &'a Board,
     /// Each with the tasks that it names.
@@ -73,7 +73,7 @@ struct Plan<'a> {
     tasks: Vec<&'a Task>,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> PlannedEdges<'a> {
     fn read(board: &'a Board, subject: &Subject, path: &'a str, text: &str) -> Result<Self, Failure> {
         let mut plan = Self { path, board, phases: Vec::new(), tasks: Vec::new() };
         for phase in phases(text) {

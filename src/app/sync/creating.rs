@@ -7,7 +7,7 @@ use super::SyncStep;
 use super::compare::{Comparison, NoteMove, task_id};
 use super::edits::Agreed;
 use super::local::{Local, stem};
-use super::memory::{Intent, Sent, drop_intent, write_intent};
+use super::memory::{CreateIntent, Sent, drop_intent, write_intent};
 use super::pull::{base_value, link_keys};
 use super::push::{Pusher, texts};
 use crate::app::Failure;
@@ -96,15 +96,15 @@ impl Pusher<'_> {
         Ok(())
     }
 
-    fn begin(&self, local: &Local, note: Option<&str>, sent: Option<Sent>) -> Result<Intent, Failure> {
+    fn begin(&self, local: &Local, note: Option<&str>, sent: Option<Sent>) -> Result<CreateIntent, Failure> {
         let at = self.client.server_now().unwrap_or_else(|| self.ws.now());
-        let intent = Intent { task: local.id.clone(), note: note.map(str::to_owned), at, sent };
+        let intent = CreateIntent { task: local.id.clone(), note: note.map(str::to_owned), at, sent };
         write_intent(self.ws, &intent)?;
         Ok(intent)
     }
 
     /// What is certainly not there can be tried again; what may be there is looked for by the next run.
-    fn unmade(&mut self, intent: &Intent, what: &str, error: GithubError) -> Result<(), Failure> {
+    fn unmade(&mut self, intent: &CreateIntent, what: &str, error: GithubError) -> Result<(), Failure> {
         if error.is_definite() {
             drop_intent(self.ws, intent)?;
         }

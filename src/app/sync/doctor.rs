@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::local::{Local, Locals};
 use super::memory::intents;
-use super::run::{Run, one_at_a_time};
+use super::run::{SyncPass, one_at_a_time};
 use super::target::{Calm, Target};
 use super::{SyncAsk, SyncStep};
 use crate::app::{Failure, Workspace};
@@ -50,7 +50,7 @@ pub fn sync_doctor(ws: &Workspace, tell: &mut dyn FnMut(SyncStep<'_>)) -> Result
         ));
     }
     let ask = SyncAsk { full: true, ..SyncAsk::default() };
-    let mut run = Run::open(ws, &ask, target, &client)?;
+    let mut run = SyncPass::open(ws, &ask, target, &client)?;
     run.look(number, tell)?;
     let locals = Locals::read(ws)?;
     found.extend(twins(&locals));

@@ -5,12 +5,12 @@ use std::time::Instant;
 
 use super::SyncStep;
 use super::local::Locals;
-use super::memory::{Intent, intents, knowledge_path};
-use super::run::Run;
+use super::memory::{CreateIntent, intents, knowledge_path};
+use super::run::SyncPass;
 use crate::app::{Code, Failure, Hint};
 use crate::github::{Item, Knowledge, Node, Project, Slug, Wanted, read_issue_body};
 
-impl Run<'_> {
+impl SyncPass<'_> {
     /// The project as it is now, and every issue that has changed since it was last seen.
     pub fn look(&mut self, number: u64, tell: &mut dyn FnMut(SyncStep<'_>)) -> Result<(), Failure> {
         let lookup = self.client.project(&self.target.owner, number, &self.target.slug)?;
@@ -102,7 +102,7 @@ impl Run<'_> {
 
     /// Issues that a run which died may have made: listed, and read in full.
     fn recover(&mut self) -> Result<(), Failure> {
-        let issues: Vec<&Intent> = self.waiting.iter().filter(|intent| intent.note.is_none()).collect();
+        let issues: Vec<&CreateIntent> = self.waiting.iter().filter(|intent| intent.note.is_none()).collect();
         let Some(oldest) = issues.iter().map(|intent| intent.at).min() else { return Ok(()) };
         let since = oldest.checked_sub(jiff::SignedDuration::from_hours(1)).unwrap_or(oldest);
         let listed = self.client.created_since(&self.target.slug, &self.viewer, since)?;

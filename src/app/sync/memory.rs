@@ -15,7 +15,7 @@ use crate::task::{Key, TaskId, Value};
 
 /// Something is about to be created. Gone once it is known to be there, or not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Intent {
+pub struct CreateIntent {
     pub task: TaskId,
     /// The file of a note; without, it is an issue.
     pub note: Option<String>,
@@ -52,7 +52,7 @@ impl Sent {
 /// How long GitHub's lists may take to show what was made.
 const LAG: SignedDuration = SignedDuration::from_mins(10);
 
-impl Intent {
+impl CreateIntent {
     /// What is not listed by now was never made.
     pub fn is_over(&self, server_now: Timestamp) -> bool {
         server_now.duration_since(self.at) >= LAG
@@ -80,23 +80,23 @@ pub fn knowledge_path(ws: &Workspace) -> PathBuf {
     ws.store.sync_dir().join("seen.json")
 }
 
-pub fn write_intent(ws: &Workspace, intent: &Intent) -> Result<(), Failure> {
+pub fn write_intent(ws: &Workspace, intent: &CreateIntent) -> Result<(), Failure> {
     fs::make_dir(&intents_dir(ws))?;
     let text = serde_json::to_string(intent).expect("an intent is text");
     Ok(fs::replace(&intents_dir(ws).join(intent.file()), text.as_bytes(), true)?)
 }
 
-pub fn drop_intent(ws: &Workspace, intent: &Intent) -> Result<(), Failure> {
+pub fn drop_intent(ws: &Workspace, intent: &CreateIntent) -> Result<(), Failure> {
     Ok(fs::remove(&intents_dir(ws).join(intent.file()))?)
 }
 
-pub fn intents(ws: &Workspace) -> Result<Vec<Intent>, Failure> {
+pub fn intents(ws: &Workspace) -> Result<Vec<CreateIntent>, Failure> {
     let mut found = Vec::new();
     for name in
         fs::names(&intents_dir(ws))?.into_iter().filter(|name| name.ends_with(".json") && !name.starts_with('.'))
     {
         let text = fs::read_text(&intents_dir(ws).join(name))?.unwrap_or_default();
-        found.extend(serde_json::from_str::<Intent>(&text).ok());
+        found.extend(serde_json::from_str::<CreateIntent>(&text).ok());
     }
     Ok(found)
 }

@@ -8,7 +8,7 @@ use super::edits::{Agreed, agree};
 use super::local::{Local, Locals, stem};
 use super::memory::{drop_intent, drop_retired, knowledge_path, note_retired, retired};
 use super::push::{Pushed, Pusher, texts};
-use super::run::Run;
+use super::run::SyncPass;
 use super::{Mirrored, SyncStep, Synced};
 use crate::app::{Code, Failure, Hint};
 use crate::board::Place;
@@ -18,7 +18,7 @@ use crate::task::{StateName, TaskId, Value};
 /// A create of an earlier run that is not settled: of a task's issue, or of a note's comment.
 type Waiting = BTreeSet<(TaskId, Option<String>)>;
 
-impl Run<'_> {
+impl SyncPass<'_> {
     pub(super) fn hand_out(
         &mut self,
         retire: &[Item],

@@ -42,7 +42,7 @@ pub fn take(ws: &Workspace, pair: &Pair<'_>, intake: Intake) -> Result<Taken, Fa
     if now.link != pair.local.link {
         return Ok(taken);
     }
-    let mut step = Step {
+    let mut step = PullStep {
         ws,
         pair,
         now,
@@ -98,7 +98,7 @@ fn is_moved(pair: &Pair<'_>) -> bool {
         || link.number != Some(pair.issue.number)
 }
 
-struct Step<'a> {
+struct PullStep<'a> {
     ws: &'a Workspace,
     pair: &'a Pair<'a>,
     now: Local,
@@ -107,7 +107,7 @@ struct Step<'a> {
     effects: Effects,
 }
 
-impl Step<'_> {
+impl PullStep<'_> {
     fn link(&mut self) -> Result<(), Failure> {
         let issue = self.pair.issue;
         for (key, value) in link_keys(issue.number, &issue.url, &issue.node, Some(&self.pair.item.id)) {

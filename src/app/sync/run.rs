@@ -9,7 +9,7 @@ use super::calls::{self, calls};
 use super::compare::{Comparison, Lens, compare};
 use super::deleted::Deleted;
 use super::local::{Local, Locals};
-use super::memory::{Intent, ancestor, intents, knowledge_path, retired};
+use super::memory::{CreateIntent, ancestor, intents, knowledge_path, retired};
 use super::plan::{Plan, Way, conflict_rows, estimate, rows};
 use super::pull::{Intake, take};
 use super::push::Failed;
@@ -28,7 +28,7 @@ pub fn sync(ws: &Workspace, ask: &SyncAsk, tell: &mut dyn FnMut(SyncStep<'_>)) -
     let mut waits = |wait: &Wait| (tell.borrow_mut())(SyncStep::Waiting(wait));
     let calm = Calm::new(&mut waits);
     let client = target.client(ws, &calm)?;
-    let mut run = Run::open(ws, ask, target, &client)?;
+    let mut run = SyncPass::open(ws, ask, target, &client)?;
     let told = &mut |step: SyncStep<'_>| (tell.borrow_mut())(step);
     run.look(number, told)?;
     let result = run.bring_together(told);
@@ -50,7 +50,7 @@ pub(super) fn one_at_a_time(ws: &Workspace) -> Result<BoardLock, Failure> {
     ws.store.try_sync_lock()?.ok_or_else(busy)
 }
 
-pub(super) struct Run<'a> {
+pub(super) struct SyncPass<'a> {
     pub(super) ws: &'a Workspace,
     pub(super) ask: &'a SyncAsk,
     pub(super) target: Target,
@@ -63,13 +63,13 @@ pub(super) struct Run<'a> {
     /// What is checked out: a switch in the middle would put one branch's agreement into another's files.
     pub(super) branch: Option<String>,
     /// Creates of earlier runs whose outcome is still unknown.
-    pub(super) waiting: Vec<Intent>,
+    pub(super) waiting: Vec<CreateIntent>,
     /// Issues that they have made, and that are not in the project.
     pub(super) recovered: BTreeSet<Node>,
     deleted: OnceCell<Deleted>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> SyncPass<'a> {
     pub fn open(ws: &'a Workspace, ask: &'a SyncAsk, target: Target, client: &'a Client<'a>) -> Result<Self, Failure> {
         Ok(Self {
             ws,
@@ -256,7 +256,7 @@ impl<'a> Run<'a> {
         synced.conflicts = conflict_rows(&all, &locals);
         synced.left_out = locals.broken;
         let now = self.client.server_now();
-        let left = |intent: Intent| (intent.task.clone(), intent.seconds_left(now));
+        let left = |intent: CreateIntent| (intent.task.clone(), intent.seconds_left(now));
         synced.unknown = intents(self.ws)?.into_iter().map(left).collect();
         for (local, field) in &all.too_long {
             synced.failed.push(Failed {

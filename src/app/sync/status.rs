@@ -10,7 +10,7 @@ use super::deleted::Deleted;
 use super::local::Locals;
 use super::memory::{ancestor, intents, knowledge_path, retired};
 use super::plan::{PlanRow, Way, rows};
-use super::run::{Run, one_at_a_time};
+use super::run::{SyncPass, one_at_a_time};
 use super::target::{Calm, Target};
 use super::{SyncAsk, SyncStep};
 use crate::app::{Failure, Workspace};
@@ -91,7 +91,7 @@ fn look(ws: &Workspace, target: Target, number: u64, tell: &mut dyn FnMut(SyncSt
     let calm = Calm::new(&mut waits);
     let client = target.client(ws, &calm)?;
     let ask = SyncAsk::default();
-    let mut run = Run::open(ws, &ask, target, &client)?;
+    let mut run = SyncPass::open(ws, &ask, target, &client)?;
     run.look(number, tell)?;
     Ok(run.known)
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::compare::{Comparison, Loss};
 use super::edits::{Agreed, agree};
 use super::local::{Local, Locals};
-use super::memory::{Intent, Sent};
+use super::memory::{CreateIntent, Sent};
 use super::pull::link_keys;
 use crate::app::{Failure, Workspace};
 use crate::github::{Knowledge, Marker, Node, RemoteIssue, read_issue_body};
@@ -27,7 +27,7 @@ pub fn tie_found(
     ws: &Workspace,
     all: &Comparison<'_>,
     known: &Knowledge,
-    waiting: &[Intent],
+    waiting: &[CreateIntent],
 ) -> Result<usize, Failure> {
     let tied = all.found.iter().filter_map(|(local, item)| {
         let issue = known.issues.get(&item.issue)?;
@@ -43,7 +43,7 @@ pub fn tie_recovered(
     locals: &Locals,
     known: &Knowledge,
     recovered: &BTreeSet<Node>,
-    waiting: &[Intent],
+    waiting: &[CreateIntent],
 ) -> Result<usize, Failure> {
     let mut tied: BTreeMap<TaskId, Agreed> = BTreeMap::new();
     for issue in recovered.iter().filter_map(|node| known.issues.get(node)) {
@@ -57,7 +57,12 @@ pub fn tie_recovered(
     Ok(count)
 }
 
-fn tie_keys(local: &Local, issue: &RemoteIssue, item: Option<&Node>, waiting: &[Intent]) -> Vec<(Key, Option<Value>)> {
+fn tie_keys(
+    local: &Local,
+    issue: &RemoteIssue,
+    item: Option<&Node>,
+    waiting: &[CreateIntent],
+) -> Vec<(Key, Option<Value>)> {
     let mut keys = link_keys(issue.number, &issue.url, &issue.node, item);
     let sent = waiting.iter().find(|intent| intent.task == local.id && intent.note.is_none());
     keys.extend(sent.and_then(|intent| intent.sent.as_ref()).into_iter().flat_map(Sent::keys));

@@ -93,14 +93,14 @@ impl From<&Claim> for ClaimView {
 }
 
 /// What a view knows beyond the task itself.
-struct Place {
+struct Surroundings {
     claim: Option<ClaimView>,
     children: Vec<TaskId>,
     blocks: Vec<TaskId>,
     standing: Standing,
 }
 
-impl Place {
+impl Surroundings {
     fn of(board: &Board, links: &Links<'_>, standings: &Standings, at: usize) -> Self {
         let (children, blocks) = (links.ids(links.children(at)), links.ids(links.dependents(at)));
         let claim = board.claim(&board.tasks()[at].id).filter(|claim| claim.live);
@@ -110,10 +110,10 @@ impl Place {
 
 impl TaskView {
     pub fn new(board: &Board, links: &Links<'_>, standings: &Standings, at: usize) -> Self {
-        Self::assemble(board.tasks()[at].clone(), Place::of(board, links, standings, at))
+        Self::assemble(board.tasks()[at].clone(), Surroundings::of(board, links, standings, at))
     }
 
-    fn assemble(task: Task, place: Place) -> Self {
+    fn assemble(task: Task, place: Surroundings) -> Self {
         Self {
             id: task.id,
             kind: task.kind.as_str(),
@@ -145,9 +145,9 @@ impl TaskView {
 
 /// Views of the tasks at these places; the board is used up, so that nothing is copied.
 pub(in crate::app) fn views(board: Board, standings: &Standings, places: &[usize]) -> Vec<TaskView> {
-    let found: Vec<Place> = {
+    let found: Vec<Surroundings> = {
         let links = Links::new(&board);
-        places.iter().map(|&at| Place::of(&board, &links, standings, at)).collect()
+        places.iter().map(|&at| Surroundings::of(&board, &links, standings, at)).collect()
     };
     let mut tasks: Vec<Option<Task>> = board.into_tasks().into_iter().map(Some).collect();
     let taken = places.iter().zip(found).filter_map(|(&at, place)| Some(TaskView::assemble(tasks[at].take()?, place)));

@@ -14,7 +14,7 @@ use crate::task::Task;
 use crate::watch::Alarm;
 
 /// A rule that an event has met, with everything that it needs.
-struct Job {
+struct RuleRun {
     shown: String,
     program: Vec<String>,
     input: String,
@@ -26,7 +26,7 @@ struct Job {
 pub(in crate::app) struct Runner {
     rules: Vec<OnRule>,
     at_once: usize,
-    waiting: VecDeque<Job>,
+    waiting: VecDeque<RuleRun>,
     running: usize,
     ended: Receiver<Option<String>>,
     sender: Sender<Option<String>>,
@@ -191,7 +191,7 @@ const PLACES: [(&str, &str); 12] = [
 ];
 
 /// Each argument stays one, whatever is put into it: there is no shell to split it.
-fn job(rule: &OnRule, event: &Event, task: Option<&Task>, ws: &Workspace) -> Job {
+fn job(rule: &OnRule, event: &Event, task: Option<&Task>, ws: &Workspace) -> RuleRun {
     let values: Vec<(&str, &'static str, String)> = PLACES
         .iter()
         .map(|(field, variable)| (*field, *variable, field_of(event, task, field).unwrap_or_default()))
@@ -202,7 +202,7 @@ fn job(rule: &OnRule, event: &Event, task: Option<&Task>, ws: &Workspace) -> Job
     environment.push(("RALPH_BOARD", ws.store.root().display().to_string()));
     let input = serde_json::to_string(event).unwrap_or_default();
     let timeout = Duration::from_secs(rule.timeout.as_secs().unsigned_abs().max(1));
-    Job { shown: rule.run.join(" "), program, input, environment, timeout }
+    RuleRun { shown: rule.run.join(" "), program, input, environment, timeout }
 }
 
 /// In one pass: what is put in is not looked at again.
@@ -228,7 +228,7 @@ fn filled(word: &str, values: &[(&str, &'static str, String)]) -> String {
     text
 }
 
-fn run(job: &Job, root: &std::path::Path) -> Result<(), String> {
+fn run(job: &RuleRun, root: &std::path::Path) -> Result<(), String> {
     use std::os::unix::process::CommandExt as _;
     let mut command = Command::new(&job.program[0]);
     command.args(&job.program[1..]).current_dir(root).process_group(0);

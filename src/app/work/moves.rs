@@ -39,11 +39,11 @@ pub fn move_task(
     command: Option<&str>,
     force: bool,
 ) -> Result<Moved, Failure> {
-    move_with(ws, &Asked { id, typed, command, force, fields: &[], note: None, seen: &Seen::default() })
+    move_with(ws, &MoveAsk { id, typed, command, force, fields: &[], note: None, seen: &Seen::default() })
 }
 
 /// A move as it was typed, with what is set and said in the same verb.
-pub(in crate::app) struct Asked<'a> {
+pub(in crate::app) struct MoveAsk<'a> {
     pub id: &'a TaskId,
     pub typed: &'a str,
     pub command: Option<&'a str>,
@@ -53,7 +53,7 @@ pub(in crate::app) struct Asked<'a> {
     pub seen: &'a Seen,
 }
 
-impl Asked<'_> {
+impl MoveAsk<'_> {
     fn request(&self, ws: &Workspace, board: &Board) -> Result<Request<'_>, Failure> {
         let goal = goal(ws, board, self.id, self.typed)?;
         Ok(Request { command: self.command, force: self.force, ..Request::new(self.id, goal) })
@@ -71,7 +71,7 @@ impl Asked<'_> {
     }
 }
 
-pub(in crate::app) fn move_with(ws: &Workspace, asked: &Asked<'_>) -> Result<Moved, Failure> {
+pub(in crate::app) fn move_with(ws: &Workspace, asked: &MoveAsk<'_>) -> Result<Moved, Failure> {
     ws.look_for_claims();
     let actor = ws.actor()?;
     ws.rules().refuse_fields(&actor, asked.fields)?;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::app::edit::set::{SetDone, assignments, field_change};
-use crate::app::work::moves::{Asked, move_with};
+use crate::app::work::moves::{MoveAsk, move_with};
 use crate::app::{Code, Failure, FieldChange, Hint, Moved, Seen, Workspace};
 use crate::task::TaskId;
 
@@ -48,6 +48,6 @@ pub fn save_over(ws: &Workspace, id: &TaskId, asked: &SaveAsk, seen: &Seen) -> R
     }
     let before = crate::app::edit::set::changes(ws, id, &fields)?;
     let command = asked.command.as_deref();
-    let moved = move_with(ws, &Asked { id, typed, command, force: asked.force, fields: &fields, note, seen })?;
+    let moved = move_with(ws, &MoveAsk { id, typed, command, force: asked.force, fields: &fields, note, seen })?;
     Ok(Saved { task: id.clone(), changes: before.into_iter().filter_map(field_change).collect(), moved: Some(moved) })
 }

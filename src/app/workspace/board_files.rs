@@ -107,22 +107,24 @@ fn is_table(path: &str) -> bool {
 /// A text with conflict markers, settled for one side; what did not conflict stays.
 fn settled(marked: &str, side: Side) -> String {
     #[derive(PartialEq)]
-    enum Part {
+    enum FilePart {
         Both,
         Ours,
         Base,
         Theirs,
     }
-    let mut part = Part::Both;
+    let mut part = FilePart::Both;
     let mut text = String::new();
     for line in marked.split_inclusive('\n') {
         match line.get(..7) {
-            Some("<<<<<<<") => part = Part::Ours,
-            Some("|||||||") if part == Part::Ours => part = Part::Base,
-            Some("=======") if part != Part::Both => part = Part::Theirs,
-            Some(">>>>>>>") if part == Part::Theirs => part = Part::Both,
+            Some("<<<<<<<") => part = FilePart::Ours,
+            Some("|||||||") if part == FilePart::Ours => part = FilePart::Base,
+            Some("=======") if part != FilePart::Both => part = FilePart::Theirs,
+            Some(">>>>>>>") if part == FilePart::Theirs => part = FilePart::Both,
             _ => match (&part, side) {
-                (Part::Both, _) | (Part::Ours, Side::Ours) | (Part::Theirs, Side::Theirs) => text.push_str(line),
+                (FilePart::Both, _) | (FilePart::Ours, Side::Ours) | (FilePart::Theirs, Side::Theirs) => {
+                    text.push_str(line)
+                }
                 _ => {}
             },
         }

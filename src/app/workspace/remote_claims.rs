@@ -26,7 +26,7 @@ pub enum Reach {
 
 /// What the reference holds. The nonce makes it unlike any other: an equal one would "win" for two at once.
 #[derive(Debug, Serialize, Deserialize)]
-struct Entry {
+struct ClaimEntry {
     worker: Worker,
     host: String,
     since: Timestamp,
@@ -145,7 +145,7 @@ impl Workspace {
     }
 }
 
-impl Entry {
+impl ClaimEntry {
     fn of(claim: &Claim, nonce: String) -> Self {
         let Claim { worker, host, since, until, command, .. } = claim.clone();
         Self { worker, host, since, until, command, nonce }
@@ -176,10 +176,10 @@ impl Entry {
     }
 }
 
-fn seen(ws: &Workspace, remote: &str) -> Result<BTreeMap<TaskId, (String, Entry)>, Failure> {
+fn seen(ws: &Workspace, remote: &str) -> Result<BTreeMap<TaskId, (String, ClaimEntry)>, Failure> {
     let read = |found: crate::git::ClaimRef| {
         // What cannot be read binds nobody, and whoever claims the task puts it right.
-        let entry = toml::from_str(&found.text).unwrap_or_else(|_| Entry::unreadable());
+        let entry = toml::from_str(&found.text).unwrap_or_else(|_| ClaimEntry::unreadable());
         Some((TaskId::new(found.task).ok()?, (found.object, entry)))
     };
     Ok(ws.repository.claims_of(remote)?.into_iter().filter_map(read).collect())
@@ -231,7 +231,7 @@ fn put(
     expected: Option<&str>,
 ) -> Result<Option<String>, Failure> {
     let nonce: String = (0..16).map(|_| fastrand::alphanumeric()).collect();
-    let text = toml::to_string(&Entry::of(claim, nonce)).expect("an entry is a flat table");
+    let text = toml::to_string(&ClaimEntry::of(claim, nonce)).expect("an entry is a flat table");
     let object = ws.repository.object_of(&text)?;
     let renews = claim.remote.is_some();
     if renews {

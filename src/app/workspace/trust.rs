@@ -20,7 +20,7 @@ pub struct Trust {
 
 /// In the user's own folder, never in a repository: what was agreed to, by the place of the repository.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Agreed {
+struct TrustRecord {
     #[serde(default)]
     board: Vec<Agreement>,
 }
@@ -93,9 +93,9 @@ fn path() -> Result<PathBuf, Failure> {
     Ok(config.with_file_name("trust.toml"))
 }
 
-fn read() -> Result<Agreed, Failure> {
+fn read() -> Result<TrustRecord, Failure> {
     let path = path()?;
-    let Some(text) = fs::read_text(&path)? else { return Ok(Agreed::default()) };
+    let Some(text) = fs::read_text(&path)? else { return Ok(TrustRecord::default()) };
     toml::from_str(&text).map_err(|error| {
         let message = format!("{} cannot be read: {}", path.display(), error.message());
         Failure::broken(Code::UnreadableFile, message).hint(Hint::step("move it away, then approve the programs again"))

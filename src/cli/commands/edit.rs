@@ -48,20 +48,20 @@ fn until_good(
             Err(failure) => failure,
         };
         match ask(session, &refused) {
-            Asked::Again => {}
-            Asked::Save => {
+            EditChoice::Again => {}
+            EditChoice::Save => {
                 let saved = app::finish_edit(ws, editing, &text, Doubts::Accept);
                 return saved.map(Some).map_err(|failure| draft.kept(failure));
             }
-            Asked::Drop => return Ok(None),
+            EditChoice::Drop => return Ok(None),
             // What is wrong has been said.
-            Asked::Nobody => return Err(draft.kept(Failure { causes: Vec::new(), ..refused })),
-            Asked::Nothing => return Err(draft.kept(refused)),
+            EditChoice::Nobody => return Err(draft.kept(Failure { causes: Vec::new(), ..refused })),
+            EditChoice::Nothing => return Err(draft.kept(refused)),
         }
     }
 }
 
-enum Asked {
+enum EditChoice {
     Again,
     Save,
     Drop,
@@ -71,7 +71,7 @@ enum Asked {
     Nothing,
 }
 
-fn ask(session: &Session<'_>, refused: &Failure) -> Asked {
+fn ask(session: &Session<'_>, refused: &Failure) -> EditChoice {
     let question = match refused.code {
         Code::BadValues => {
             refused.causes.iter().for_each(|problem| session.out.say(&format!("problem: {problem}")));
@@ -81,12 +81,12 @@ fn ask(session: &Session<'_>, refused: &Failure) -> Asked {
             session.out.say(&format!("error: {}", refused.message));
             "[e]dit again or [d]rop the changes?"
         }
-        _ => return Asked::Nothing,
+        _ => return EditChoice::Nothing,
     };
     match editor::ask(question) {
-        Some('s') if refused.code == Code::BadValues => Asked::Save,
-        Some('d') => Asked::Drop,
-        Some(_) => Asked::Again,
-        None => Asked::Nobody,
+        Some('s') if refused.code == Code::BadValues => EditChoice::Save,
+        Some('d') => EditChoice::Drop,
+        Some(_) => EditChoice::Again,
+        None => EditChoice::Nobody,
     }
 }

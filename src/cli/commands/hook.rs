@@ -43,7 +43,7 @@ fn input() -> String {
 }
 
 #[derive(Serialize)]
-struct Row {
+struct GateRow {
     name: &'static str,
     events: &'static [&'static str],
     tools: Option<&'static str>,
@@ -52,8 +52,12 @@ struct Row {
 
 fn list(session: &Session<'_>) -> Answer {
     if session.out.json {
-        let row =
-            |gate: &app::GateSpec| Row { name: gate.name, events: gate.events, tools: gate.matcher, about: gate.about };
+        let row = |gate: &app::GateSpec| GateRow {
+            name: gate.name,
+            events: gate.events,
+            tools: gate.matcher,
+            about: gate.about,
+        };
         session.out.json(&GATES.iter().map(row).collect::<Vec<_>>());
     } else {
         let lines: String = GATES.iter().map(|gate| format!("{:<23} {}\n", gate.name, gate.about)).collect();

@@ -18,7 +18,7 @@ pub fn team(session: &Session<'_>, args: &TeamArgs) -> Answer {
         dry_run: args.how.dry_run,
         program: args.how.program.clone(),
     };
-    let mut screen = Screen::new(session);
+    let mut screen = TeamScreen::new(session);
     let stop = stop_on_signals(screen.live.is_none())?;
     let start = |role: &str, name: &crate::task::Worker, teams: &[crate::task::TaskId]| {
         worker(session, role, name, teams, args.how.bough, &args.how.program)
@@ -36,7 +36,7 @@ pub fn hero(session: &Session<'_>, args: &HeroArgs) -> Answer {
         dry_run: args.how.dry_run,
         program: args.how.program.clone(),
     };
-    let mut screen = Screen::new(session);
+    let mut screen = TeamScreen::new(session);
     let stop = stop_on_signals(screen.live.is_none())?;
     let launch = Launch { guard: &guard, worker: &|_, _, _| Err(Failure::broken(Code::NoCrew, "a hero is alone")) };
     let mut show = |news: &TeamNews, view: &TeamView| screen.show(news, view);
@@ -45,12 +45,12 @@ pub fn hero(session: &Session<'_>, args: &HeroArgs) -> Answer {
 }
 
 /// A picture that is drawn again on a terminal; a line for each turn elsewhere.
-struct Screen<'a> {
+struct TeamScreen<'a> {
     session: &'a Session<'a>,
     live: Option<Live>,
 }
 
-impl<'a> Screen<'a> {
+impl<'a> TeamScreen<'a> {
     fn new(session: &'a Session<'a>) -> Self {
         let terminal = session.out.terminal && std::io::stderr().is_terminal() && !session.out.json;
         Self { session, live: terminal.then(Live::default) }

@@ -16,7 +16,7 @@ use crate::cli::{Answer, Outcome, Session, words};
 use crate::task::TaskId;
 
 /// What of all that happens is shown.
-struct Filter {
+struct EventFilter {
     tasks: Vec<TaskId>,
     kinds: Vec<EventKind>,
     role: Option<String>,
@@ -30,7 +30,7 @@ pub fn run(session: &Session<'_>, args: &Args) -> Answer {
     let until = args.until.as_deref().map(|text| condition(&watch, text)).transpose()?;
     let end = args.timeout.map(|limit| Instant::now() + Duration::from_secs(limit.as_secs().unsigned_abs()));
     let stop = stopped(&watch)?;
-    let mut screen = Screen {
+    let mut screen = WatchScreen {
         session,
         live: session.out.terminal && std::io::stderr().is_terminal() && !session.out.json,
         shown: false,
@@ -104,7 +104,7 @@ fn stopped(watch: &Watch) -> Result<Arc<AtomicU8>, Failure> {
     Ok(stop)
 }
 
-fn filter(watch: &Watch, args: &Args) -> Result<Filter, Failure> {
+fn filter(watch: &Watch, args: &Args) -> Result<EventFilter, Failure> {
     let ws = watch.workspace();
     let kinds = args.event.iter().map(|text| text.parse()).collect::<Result<_, crate::task::ParseError>>()?;
     let unknown = |name: &String| {
@@ -114,7 +114,7 @@ fn filter(watch: &Watch, args: &Args) -> Result<Filter, Failure> {
     if let Some(name) = args.role.as_ref().filter(|name| ws.flow().role(name).is_none()) {
         return Err(unknown(name));
     }
-    Ok(Filter { tasks: ws.find_all(&args.task)?, kinds, role: args.role.clone() })
+    Ok(EventFilter { tasks: ws.find_all(&args.task)?, kinds, role: args.role.clone() })
 }
 
 /// `TASK STATE`, `TASK ready`, `TASK free`.
@@ -129,7 +129,7 @@ fn condition(watch: &Watch, text: &str) -> Result<(TaskId, WaitFor), Failure> {
     Ok((id, wanted))
 }
 
-impl Filter {
+impl EventFilter {
     fn shows(&self, watch: &Watch, event: &Event) -> bool {
         let task = event.task.as_ref();
         let of_task = self.tasks.is_empty() || task.is_some_and(|task| self.tasks.contains(task));
@@ -151,15 +151,15 @@ fn concerns(watch: &Watch, event: &Event, role: &str) -> bool {
 }
 
 /// Lines that stay, and below them one that sums up.
-struct Screen<'s, 'a> {
+struct WatchScreen<'s, 'a> {
     session: &'s Session<'a>,
     live: bool,
     shown: bool,
 }
 
-impl Screen<'_, '_> {
+impl WatchScreen<'_, '_> {
     /// `false` once nobody reads any more.
-    fn tell(&mut self, watch: &Watch, filter: &Filter, events: Vec<Event>) -> Result<bool, Failure> {
+    fn tell(&mut self, watch: &Watch, filter: &EventFilter, events: Vec<Event>) -> Result<bool, Failure> {
         self.clear();
         let mut read = true;
         for event in events.iter().filter(|event| filter.shows(watch, event)) {

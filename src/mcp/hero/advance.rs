@@ -13,7 +13,7 @@ use crate::task::{Kind, StateName, TaskId};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Advance {
+struct AdvanceCall {
     /// The parent
     #[serde(alias = "parentNumber", alias = "issueNumber")]
     number: Option<TaskRef>,
@@ -29,7 +29,7 @@ pub fn advance_children() -> Tool {
         Nature::Writes,
         "Bring the parts of an issue that are behind up to a state where the workflow gathers them.",
         &[("advanced", "array"), ("skipped", "array"), ("errors", "array")],
-        |call: &Call<'_>, args: Advance| match &args.number {
+        |call: &Call<'_>, args: AdvanceCall| match &args.number {
             Some(number) => children(call, &call.find(number)?, &args.target_state),
             None if !args.issues.is_empty() => named(call, &args.issues, &args.target_state),
             None => Err(Failure::usage(Code::BadArguments, "no parent is given")

@@ -105,19 +105,19 @@ pub fn list_views() -> Tool {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Options {
+struct FieldOptions {
     field_name: String,
-    options: Vec<Choice>,
+    options: Vec<OptionCall>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
-enum Choice {
+enum OptionCall {
     Name(String),
     Described { name: String },
 }
 
-impl Choice {
+impl OptionCall {
     fn name(&self) -> &str {
         match self {
             Self::Name(name) | Self::Described { name } => name.trim(),
@@ -131,7 +131,7 @@ pub fn update_field_options() -> Tool {
         Nature::Reads,
         "The options of a field are fixed here: says so, unless they are as asked already.",
         &[("field", "string"), ("options", "array"), ("changed", "boolean")],
-        |call: &Call<'_>, args: Options| {
+        |call: &Call<'_>, args: FieldOptions| {
             let all = fields(call);
             let found = all.iter().find(|(name, _)| name.eq_ignore_ascii_case(args.field_name.trim()));
             let (name, there) = found.ok_or_else(|| {

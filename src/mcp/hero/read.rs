@@ -34,7 +34,7 @@ pub fn list_project_items() -> Tool {
         Nature::Reads,
         "All that is on the board, closed or not; it takes the filters of list_issues.",
         &LISTED,
-        |call: &Call<'_>, asked: Items| {
+        |call: &Call<'_>, asked: IssuePage| {
             let filter = asked.filter();
             let found = filter.run(call)?;
             let items = found.tasks.iter().map(|task| {
@@ -52,7 +52,7 @@ pub fn list_project_items() -> Tool {
 /// The filter without telling the client of it a second time.
 #[derive(Deserialize, JsonSchema)]
 #[serde(transparent)]
-struct Items {
+struct IssuePage {
     #[schemars(with = "Advertised")]
     filter: Filter,
 }
@@ -67,7 +67,7 @@ struct Advertised {
     limit: Option<u64>,
 }
 
-impl Items {
+impl IssuePage {
     fn filter(self) -> Filter {
         let Self { mut filter } = self;
         if filter.state == Standing::Usual {

@@ -79,7 +79,7 @@ fn owner(call: &Call<'_>, assignees: &Many) -> Result<Option<String>, Failure> {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Save {
+struct SaveCall {
     #[serde(alias = "issueNumber")]
     number: TaskRef,
     #[serde(default)]
@@ -117,7 +117,7 @@ pub struct Fields<'a> {
     pub priority: &'a Field,
 }
 
-impl Save {
+impl SaveCall {
     fn fields(&self) -> Fields<'_> {
         let Self { title, body, labels, assignees, estimate, priority, .. } = self;
         Fields { title, body, labels: labels.as_ref(), assignees: assignees.as_ref(), estimate, priority }
@@ -138,7 +138,7 @@ pub fn save_issue() -> Tool {
         Nature::Writes,
         "Change any fields of an issue and move it, all or nothing. A refusal says what is missing.",
         &[("url", "string"), ("changes", "object")],
-        |call: &Call<'_>, args: Save| {
+        |call: &Call<'_>, args: SaveCall| {
             let id = call.find(&args.number)?;
             let task = app::show(call.ws, &id)?.task;
             if let Field::Set(name) = &args.iteration {
@@ -174,7 +174,7 @@ pub fn nothing_to_save() -> Failure {
 }
 
 /// Where it goes: to close and to reopen are moves, too.
-fn destination(call: &Call<'_>, task: &TaskView, args: &Save) -> Result<Option<String>, Failure> {
+fn destination(call: &Call<'_>, task: &TaskView, args: &SaveCall) -> Result<Option<String>, Failure> {
     let flow = call.ws.flow();
     let closed = is_closed(call.ws, kind_of(task), &StateName::new(&task.state));
     let by_issue = match args.issue_state {
@@ -217,7 +217,7 @@ pub fn fields(call: &Call<'_>, given: &Fields<'_>) -> Result<Vec<String>, Failur
 }
 
 /// What is so now, key by key.
-fn told(call: &Call<'_>, args: &Save, saved: &Saved, id: &TaskId) -> Result<Value, Failure> {
+fn told(call: &Call<'_>, args: &SaveCall, saved: &Saved, id: &TaskId) -> Result<Value, Failure> {
     let around = Around::of(call.ws, id)?;
     let mut changes = Map::new();
     let value = |field: &Field| match field {

@@ -11,14 +11,14 @@ use crate::task::{StateName, TaskId, Worker};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct ClaimArgs {
+struct ClaimCall {
     task: TaskRef,
     /// What you will do: triage, split, research, plan, review, implement, pr or merge
     command: Option<String>,
 }
 
 #[derive(Serialize)]
-struct Taken {
+struct TakenTask {
     task: TaskId,
     worker: Worker,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -35,18 +35,18 @@ pub fn claim() -> Tool {
         Nature::Writes,
         "Take one task that you know; next chooses for you. Calling it again renews your claim. If another holds it, you are told who.",
         &[("task", "string"), ("state", "string"), ("until", "string")],
-        |call: &Call<'_>, args: ClaimArgs| {
+        |call: &Call<'_>, args: ClaimCall| {
             let id = call.find(&args.task)?;
             let claimed = app::claim(call.ws, &id, args.command.as_deref(), false, Reach::default())?;
             let Claimed { task, worker, command, state, until, renewed, .. } = claimed;
-            Ok(Taken { task, worker, command, state, until: stamp(until), renewed })
+            Ok(TakenTask { task, worker, command, state, until: stamp(until), renewed })
         },
     )
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct ReleaseArgs {
+struct ReleaseCall {
     task: TaskRef,
 }
 
@@ -56,7 +56,7 @@ pub fn release() -> Tool {
         Nature::Writes,
         "Give a task back unfinished, for somebody else. Not needed after save has completed it.",
         &[("task", "string"), ("to", "string")],
-        |call: &Call<'_>, args: ReleaseArgs| -> Result<Released, Failure> {
+        |call: &Call<'_>, args: ReleaseCall| -> Result<Released, Failure> {
             let id = call.find(&args.task)?;
             app::release(call.ws, &id, false)
         },

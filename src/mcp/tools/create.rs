@@ -83,7 +83,7 @@ pub fn create() -> Tool {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Part {
+struct SplitPart {
     title: String,
     /// XS or S
     estimate: String,
@@ -97,8 +97,8 @@ struct Part {
     reference: Option<String>,
 }
 
-impl From<Part> for New {
-    fn from(part: Part) -> Self {
+impl From<SplitPart> for New {
+    fn from(part: SplitPart) -> Self {
         Self {
             title: part.title,
             description: part.description,
@@ -117,9 +117,9 @@ impl From<Part> for New {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct SplitArgs {
+struct SplitCall {
     task: TaskRef,
-    into: Vec<Part>,
+    into: Vec<SplitPart>,
     /// The parts are planned, built and merged together
     #[serde(default)]
     atomic: bool,
@@ -137,7 +137,7 @@ pub fn split() -> Tool {
         Nature::Writes,
         "Split a task of size M or more into small ones; it stays as their epic. Parts that are there by title are kept, not made twice.",
         &[("task", "string"), ("children", "array")],
-        |call: &Call<'_>, args: SplitArgs| -> Result<Split, Failure> {
+        |call: &Call<'_>, args: SplitCall| -> Result<Split, Failure> {
             let parts = tasks(args.into.into_iter().map(New::from).collect())?;
             let done = app::split(call.ws, &call.find(&args.task)?, &parts, args.atomic)?;
             Ok(Split { done })

@@ -58,7 +58,7 @@ const AROUND: usize = 160;
 const TRAIL: usize = 8;
 
 #[derive(Serialize)]
-struct Page {
+struct ListPage {
     total: usize,
     tasks: Vec<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,7 +75,7 @@ pub fn list() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, args: Args) -> Result<Page, Failure> {
+fn run(call: &Call<'_>, args: Args) -> Result<ListPage, Failure> {
     let found = found(call, &args)?;
     let start = args.cursor.as_deref().map_or(Ok(0), |cursor| start(&found, cursor))?;
     let limit = args.limit.unwrap_or(LIMIT).clamp(1, MOST);
@@ -83,7 +83,7 @@ fn run(call: &Call<'_>, args: Args) -> Result<Page, Failure> {
     let tasks = fitting(page, args.max_bytes.unwrap_or(BUDGET).saturating_sub(AROUND));
     let end = start + tasks.len();
     let cursor = (end < found.len()).then(|| cursor(&found[..end]));
-    Ok(Page { total: found.len(), tasks, cursor })
+    Ok(ListPage { total: found.len(), tasks, cursor })
 }
 
 fn found(call: &Call<'_>, args: &Args) -> Result<Vec<TaskView>, Failure> {

@@ -31,7 +31,7 @@ fn yes() -> bool {
 const LONGEST_WAIT: u32 = 600;
 
 #[derive(Default, Serialize)]
-struct Next {
+struct NextReply {
     found: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<String>,
@@ -57,7 +57,7 @@ pub fn next() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, args: Args) -> Result<Next, Failure> {
+fn run(call: &Call<'_>, args: Args) -> Result<NextReply, Failure> {
     if args.claim {
         call.refuse_reader("next with a claim")?;
     }
@@ -69,7 +69,7 @@ fn run(call: &Call<'_>, args: Args) -> Result<Next, Failure> {
     let chosen = match chosen {
         // That there is no work is an answer.
         Err(failure) if failure.kind == FailureKind::Nothing => {
-            return Ok(Next { message: Some(Refused::new(&failure).line()), ..Next::default() });
+            return Ok(NextReply { message: Some(Refused::new(&failure).line()), ..NextReply::default() });
         }
         other => other?,
     };
@@ -77,7 +77,7 @@ fn run(call: &Call<'_>, args: Args) -> Result<Next, Failure> {
         call.is_about(&chosen.task);
         refuse_late(call, &chosen)?;
     }
-    Ok(Next {
+    Ok(NextReply {
         found: true,
         command: chosen.command,
         role: chosen.role,

@@ -50,7 +50,7 @@ struct Args {
 }
 
 #[derive(Serialize)]
-struct Done {
+struct SaveReply {
     task: TaskId,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     changed: Vec<String>,
@@ -72,7 +72,7 @@ pub fn save() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, args: Args) -> Result<Done, Failure> {
+fn run(call: &Call<'_>, args: Args) -> Result<SaveReply, Failure> {
     let id = call.find(&args.task)?;
     let asked = SaveAsk {
         fields: fields(&args)?,
@@ -92,7 +92,7 @@ fn run(call: &Call<'_>, args: Args) -> Result<Done, Failure> {
         None => app::show(call.ws, &id)?.task.state,
     };
     let along = moved.iter().flat_map(|moved| &moved.along).map(|other| format!("{} → {}", other.task, other.to));
-    Ok(Done {
+    Ok(SaveReply {
         task,
         changed: changes.iter().map(|change| change.key.to_string()).collect(),
         along: along.collect(),
@@ -134,7 +134,7 @@ fn fields(args: &Args) -> Result<Vec<String>, Failure> {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct NoteArgs {
+struct NoteCall {
     task: TaskRef,
     /// Markdown
     text: String,
@@ -146,7 +146,7 @@ pub fn note() -> Tool {
         Nature::Writes,
         "Leave a comment on a task for whoever works on it next.",
         &[("task", "string"), ("file", "string")],
-        |call: &Call<'_>, args: NoteArgs| -> Result<Value, Failure> {
+        |call: &Call<'_>, args: NoteCall| -> Result<Value, Failure> {
             let Noted { task, file } = app::note(call.ws, &call.find(&args.task)?, &args.text)?;
             Ok(json!({ "task": task, "file": file }))
         },

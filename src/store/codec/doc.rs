@@ -28,7 +28,7 @@ pub struct Doc {
 }
 
 /// Where a key is, or where it would go.
-enum Spot<'a> {
+enum TomlSpot<'a> {
     Value(&'a TomlValue),
     Inline {
         whole: &'a TomlValue,
@@ -79,17 +79,17 @@ impl Doc {
     /// The text with `key` set or, with `None`, taken out. What it yields is read back before it is returned.
     pub fn with(&self, key: &Key, new: Option<&Value>) -> Result<String, EditError> {
         let text = match (self.find(key)?, new) {
-            (Spot::Value(old), Some(new)) => self.splice(span(old), &self.local(&self.rewritten(old, new))),
-            (Spot::Value(old), None) => match self.lone_table(key) {
+            (TomlSpot::Value(old), Some(new)) => self.splice(span(old), &self.local(&self.rewritten(old, new))),
+            (TomlSpot::Value(old), None) => match self.lone_table(key) {
                 Some(range) => self.splice(range, ""),
                 None => self.without(span(old)),
             },
-            (Spot::Inline { whole, rest }, new) => {
+            (TomlSpot::Inline { whole, rest }, new) => {
                 self.splice(span(whole), &self.local(&self.inline(whole, &rest, new)))
             }
-            (Spot::Absent { .. } | Spot::NoTable, None) => return Ok(self.text().to_owned()),
-            (Spot::Absent { table, depth }, Some(new)) => self.added(table, key, depth, new),
-            (Spot::NoTable, Some(new)) => self.appended(key, new),
+            (TomlSpot::Absent { .. } | TomlSpot::NoTable, None) => return Ok(self.text().to_owned()),
+            (TomlSpot::Absent { table, depth }, Some(new)) => self.added(table, key, depth, new),
+            (TomlSpot::NoTable, Some(new)) => self.appended(key, new),
         };
         let reread = Self::new(text.clone()).ok().filter(|doc| same(doc.get(key).as_ref(), new));
         reread.map(|_| text).ok_or_else(|| EditError::Unwritable {
@@ -101,12 +101,12 @@ impl Doc {
     /// The lines on which a key and its value stand.
     pub fn statement(&self, key: &Key) -> Option<Range<usize>> {
         match self.find(key).ok()? {
-            Spot::Value(value) => Some(self.line_start(span(value).start)..self.line_end(span(value).end)),
-            Spot::Inline { .. } | Spot::Absent { .. } | Spot::NoTable => None,
+            TomlSpot::Value(value) => Some(self.line_start(span(value).start)..self.line_end(span(value).end)),
+            TomlSpot::Inline { .. } | TomlSpot::Absent { .. } | TomlSpot::NoTable => None,
         }
     }
 
-    fn find<'a>(&'a self, key: &'a Key) -> Result<Spot<'a>, EditError> {
+    fn find<'a>(&'a self, key: &'a Key) -> Result<TomlSpot<'a>, EditError> {
         let parts: Vec<&str> = key.parts().collect();
         let (leaf, path) = parts.split_last().expect("a split yields at least one part");
         let mut table = self.tree.as_table();
@@ -120,16 +120,16 @@ impl Doc {
                     table = inner;
                 }
                 Some(Item::Value(whole @ TomlValue::InlineTable(_))) => {
-                    return Ok(Spot::Inline { whole, rest: parts[at + 1..].to_vec() });
+                    return Ok(TomlSpot::Inline { whole, rest: parts[at + 1..].to_vec() });
                 }
                 Some(_) => return Err(EditError::NotATable { key: key.clone() }),
-                None => return Ok(Spot::NoTable),
+                None => return Ok(TomlSpot::NoTable),
             }
         }
         match table.get(leaf) {
-            Some(Item::Value(value)) => Ok(Spot::Value(value)),
-            Some(Item::None) | None if table.is_implicit() && !table.is_dotted() => Ok(Spot::NoTable),
-            Some(Item::None) | None => Ok(Spot::Absent { table, depth }),
+            Some(Item::Value(value)) => Ok(TomlSpot::Value(value)),
+            Some(Item::None) | None if table.is_implicit() && !table.is_dotted() => Ok(TomlSpot::NoTable),
+            Some(Item::None) | None => Ok(TomlSpot::Absent { table, depth }),
             Some(_) => Err(EditError::IsATable { key: key.clone() }),
         }
     }

@@ -64,12 +64,12 @@ struct Reader<'f> {
     problems: Vec<Problem>,
 }
 
-type Field<'a> = Spanned<DeValue<'a>>;
+type TomlField<'a> = Spanned<DeValue<'a>>;
 
 impl Reader<'_> {
     fn task<'t>(&mut self, id: &TaskId, table: &DeTable<'t>, flow: &Workflow) -> Read<'t> {
         let mut task = Task::new(id.clone(), "", flow.initial(Kind::Issue).clone());
-        let mut state: Option<&Field<'_>> = None;
+        let mut state: Option<&TomlField<'_>> = None;
         let mut description = Cow::Borrowed("");
         for (key, value) in table {
             match key.get_ref().as_ref() {
@@ -111,11 +111,11 @@ impl Reader<'_> {
         Read { task, description }
     }
 
-    fn wrong(&mut self, value: &Field<'_>, message: impl Into<String>, hint: impl Into<String>) {
+    fn wrong(&mut self, value: &TomlField<'_>, message: impl Into<String>, hint: impl Into<String>) {
         self.problems.push(Problem::at(self.file, self.text, value.span().start, message).hint(hint));
     }
 
-    fn text_of<'v>(&mut self, key: &str, value: &'v Field<'_>) -> Option<&'v str> {
+    fn text_of<'v>(&mut self, key: &str, value: &'v TomlField<'_>) -> Option<&'v str> {
         let text = value.get_ref().as_str();
         if text.is_none() {
             let found = value.get_ref().type_str();
@@ -124,13 +124,13 @@ impl Reader<'_> {
         text
     }
 
-    fn title(&mut self, value: &Field<'_>) -> String {
+    fn title(&mut self, value: &TomlField<'_>) -> String {
         self.text_of("title", value)
             .map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "))
             .unwrap_or_default()
     }
 
-    fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(&mut self, key: &str, value: &Field<'_>) -> Option<T> {
+    fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(&mut self, key: &str, value: &TomlField<'_>) -> Option<T> {
         let text = self.text_of(key, value)?;
         match text.parse() {
             Ok(parsed) => Some(parsed),
@@ -142,12 +142,12 @@ impl Reader<'_> {
         }
     }
 
-    fn owner(&mut self, value: &Field<'_>) -> Option<Worker> {
+    fn owner(&mut self, value: &TomlField<'_>) -> Option<Worker> {
         let text = self.text_of("owner", value)?;
         Worker::new(text).ok()
     }
 
-    fn state(&mut self, kind: Kind, value: &Field<'_>, flow: &Workflow) -> StateName {
+    fn state(&mut self, kind: Kind, value: &TomlField<'_>, flow: &Workflow) -> StateName {
         let Some(text) = self.text_of("state", value) else { return flow.initial(kind).clone() };
         let name = StateName::new(text);
         if flow.state(kind, &name).is_some() {
@@ -162,7 +162,7 @@ impl Reader<'_> {
         }
     }
 
-    fn texts(&mut self, key: &str, value: &Field<'_>) -> Vec<String> {
+    fn texts(&mut self, key: &str, value: &TomlField<'_>) -> Vec<String> {
         let Some(array) = value.get_ref().as_array() else {
             self.wrong(value, format!("{key} must be a list"), format!("write it as {key} = [\"…\"]"));
             return Vec::new();
@@ -170,7 +170,7 @@ impl Reader<'_> {
         array.iter().filter_map(|item| self.text_of(key, item).map(str::to_owned)).collect()
     }
 
-    fn ids(&mut self, key: &str, value: &Field<'_>) -> Vec<TaskId> {
+    fn ids(&mut self, key: &str, value: &TomlField<'_>) -> Vec<TaskId> {
         let mut ids = Vec::new();
         for text in self.texts(key, value) {
             match TaskId::new(text) {
@@ -182,7 +182,7 @@ impl Reader<'_> {
         ids
     }
 
-    fn boolean(&mut self, key: &str, value: &Field<'_>) -> bool {
+    fn boolean(&mut self, key: &str, value: &TomlField<'_>) -> bool {
         value.get_ref().as_bool().unwrap_or_else(|| {
             self.wrong(value, format!("{key} must be true or false"), format!("write it as {key} = true"));
             false
@@ -190,7 +190,7 @@ impl Reader<'_> {
     }
 
     /// TOML has dates without a time zone; those are taken as UTC, the zone that ralph writes.
-    fn time(&mut self, value: &Field<'_>) -> Option<Timestamp> {
+    fn time(&mut self, value: &TomlField<'_>) -> Option<Timestamp> {
         let text = match value.get_ref() {
             DeValue::Datetime(datetime) => datetime.to_string(),
             DeValue::String(text) => text.to_string(),
@@ -206,7 +206,7 @@ impl Reader<'_> {
         parsed
     }
 
-    fn description<'t>(&mut self, value: &Field<'t>) -> Cow<'t, str> {
+    fn description<'t>(&mut self, value: &TomlField<'t>) -> Cow<'t, str> {
         match value.get_ref() {
             DeValue::String(text) => text.clone(),
             other => {
@@ -217,7 +217,7 @@ impl Reader<'_> {
         }
     }
 
-    fn artifacts(&mut self, value: &Field<'_>) -> BTreeMap<String, String> {
+    fn artifacts(&mut self, value: &TomlField<'_>) -> BTreeMap<String, String> {
         let Some(table) = value.get_ref().as_table() else {
             self.wrong(value, "artifacts must be a table", "write it as [artifacts]");
             return BTreeMap::new();
@@ -240,14 +240,14 @@ impl Reader<'_> {
         })
     }
 
-    fn github(&mut self, value: &Field<'_>) -> Option<GithubLink> {
+    fn github(&mut self, value: &TomlField<'_>) -> Option<GithubLink> {
         let table = value.get_ref().as_table()?;
         let number = table.get("number")?.get_ref().as_integer()?.as_str().parse().ok()?;
         Some(GithubLink { number, url: table.get("url").and_then(|url| url.get_ref().as_str()).map(str::to_owned) })
     }
 }
 
-fn rejections(value: &Field<'_>) -> u32 {
+fn rejections(value: &TomlField<'_>) -> u32 {
     let number = value.get_ref().as_table().and_then(|table| table.get("rejections")?.get_ref().as_integer());
     number.and_then(|n| n.as_str().parse().ok()).unwrap_or(0)
 }

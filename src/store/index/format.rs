@@ -29,7 +29,7 @@ const MAX_TOUCHED: usize = 256;
 
 /// What a verb changed, and the folder's stamp right after.
 #[derive(Debug, Serialize, Deserialize)]
-struct Touched {
+struct TouchedTasks {
     folder: Nanos,
     ids: Vec<TaskId>,
 }
@@ -41,7 +41,7 @@ pub struct IndexFile {
     records: (u64, u32),
     ids: (u64, u32),
     links: (u64, u32),
-    touched: Vec<Touched>,
+    touched: Vec<TouchedTasks>,
 }
 
 fn hash(id: &TaskId) -> u64 {
@@ -121,7 +121,7 @@ impl IndexFile {
         let tail = part(&file, (at, u32::try_from(size.checked_sub(at)?).ok()?))?;
         let mut index = Self { file, header, records: parts[1], ids: parts[2], links: parts[3], touched: Vec::new() };
         let mut place = 0;
-        while let Some((touched, next)) = unframe::<Touched>(&tail, place) {
+        while let Some((touched, next)) = unframe::<TouchedTasks>(&tail, place) {
             index.touched.push(touched);
             place = next;
         }
@@ -175,7 +175,7 @@ impl IndexFile {
             return;
         }
         let mut bytes = Vec::new();
-        frame(&mut bytes, &Touched { folder, ids });
+        frame(&mut bytes, &TouchedTasks { folder, ids });
         if let Ok(mut file) = File::options().append(true).open(path) {
             let _ = std::io::Write::write_all(&mut file, &bytes);
         }

@@ -10,10 +10,10 @@ use crate::tui::model::{Chain, Model, Seen, Spot, Tone, Workers};
 use crate::tui::words;
 
 /// A line, and which of the selectable ones it is.
-type Line = (Row, Option<usize>);
+type ListLine = (Row, Option<usize>);
 
 /// Lines around the selected one.
-fn list(pen: &mut Pen<'_>, model: &mut Model, lines: &[Line], at: usize, area: Rect) {
+fn list(pen: &mut Pen<'_>, model: &mut Model, lines: &[ListLine], at: usize, area: Rect) {
     let height = usize::from(area.height);
     let selected = lines.iter().position(|(_, place)| *place == Some(at)).unwrap_or(0);
     let top = selected.saturating_sub(height / 2).min(lines.len().saturating_sub(height));
@@ -44,7 +44,7 @@ pub fn graph(pen: &mut Pen<'_>, model: &mut Model, chain: &Chain, area: Rect) {
     // Many lanes must not push the names out.
     let widest = widest.min(usize::from(area.width) / 2);
     let mut stops = 0;
-    let mut lines: Vec<Line> = Vec::new();
+    let mut lines: Vec<ListLine> = Vec::new();
     for line in drawn {
         let place = line.task.as_ref().map(|_| stops);
         stops += usize::from(place.is_some());
@@ -82,7 +82,7 @@ pub fn workers(pen: &mut Pen<'_>, model: &mut Model, workers: &Workers, area: Re
     let area = title(pen, area, vec![piece(" workers", Tone::Head)], "");
     let Some(seen) = &workers.seen else { return };
     let width = usize::from(area.width);
-    let mut lines: Vec<Line> = vec![(roles(seen), None), (Row::new(), None)];
+    let mut lines: Vec<ListLine> = vec![(roles(seen), None), (Row::new(), None)];
     let mut place = 0;
     let mut section = |name: &str, none: &str, rows: Vec<Row>| {
         lines.push((vec![piece(format!(" {name}"), Tone::Head)], None));
@@ -177,7 +177,7 @@ fn run(run: &Run, now: jiff::Timestamp, width: usize) -> Row {
 pub fn problems(pen: &mut Pen<'_>, model: &mut Model, at: usize, area: Rect) {
     let head = vec![piece(" problems", Tone::Head)];
     let area = title(pen, area, head, "`ralph doctor` says more");
-    let mut lines: Vec<Line> = Vec::new();
+    let mut lines: Vec<ListLine> = Vec::new();
     for (place, problem) in model.board.problems.iter().enumerate() {
         let line = if problem.line > 0 { format!(":{}", problem.line) } else { String::new() };
         lines.push((vec![piece(" ‼ ", Tone::Urgent), piece(format!("{}{line}", problem.file), Tone::Id)], Some(place)));

@@ -13,7 +13,7 @@ const WIDE: u16 = 100;
 const SIDE: u16 = 42;
 
 /// A line, and which link it is.
-type Line = (Row, Option<usize>);
+type PageLine = (Row, Option<usize>);
 
 pub fn task(pen: &mut Pen<'_>, model: &mut Model, screen: &mut TaskScreen, area: Rect) {
     let Some(page) = &screen.page else {
@@ -70,7 +70,7 @@ fn heading(pen: &mut Pen<'_>, model: &Model, page: &Page, area: Rect) -> Rect {
 }
 
 /// Scrolls as far as it takes for the link to be in sight.
-fn reveal(lines: &[Line], link: Option<usize>, scroll: &mut usize, area: Rect) {
+fn reveal(lines: &[PageLine], link: Option<usize>, scroll: &mut usize, area: Rect) {
     let height = usize::from(area.height).max(1);
     if let Some(at) = link.and_then(|link| lines.iter().position(|(_, place)| *place == Some(link))) {
         *scroll = (*scroll).clamp((at + 1).saturating_sub(height), at);
@@ -78,7 +78,7 @@ fn reveal(lines: &[Line], link: Option<usize>, scroll: &mut usize, area: Rect) {
 }
 
 /// Lines that may be links, and a text below them.
-struct Sheet<'a>(&'a [Line], &'a [Row]);
+struct Sheet<'a>(&'a [PageLine], &'a [Row]);
 
 impl Sheet<'_> {
     fn len(&self) -> usize {
@@ -118,9 +118,9 @@ fn scrolled(
     (model.drawn.page, model.drawn.most) = (height, most);
 }
 
-fn facts(model: &Model, page: &Page, width: usize) -> Vec<Line> {
+fn facts(model: &Model, page: &Page, width: usize) -> Vec<PageLine> {
     let (task, now) = (&page.shown.task, model.now);
-    let mut lines: Vec<Line> = Vec::new();
+    let mut lines: Vec<PageLine> = Vec::new();
     for verdict in text::wrap(&page.verdict, width) {
         lines.push((vec![piece(verdict, if task.blocked { Tone::Blocked } else { Tone::Ready })], None));
     }
@@ -167,9 +167,9 @@ fn at_work(claim: &ClaimView, now: jiff::Timestamp) -> String {
     format!("▶ {} since {}, {left}, on {}", claim.by, app::ago(claim.since, now), claim.host)
 }
 
-fn links(model: &Model, page: &Page, width: usize) -> Vec<Line> {
+fn links(model: &Model, page: &Page, width: usize) -> Vec<PageLine> {
     let mut before = "";
-    let mut lines: Vec<Line> = Vec::new();
+    let mut lines: Vec<PageLine> = Vec::new();
     for (place, (name, link)) in page.links().into_iter().enumerate() {
         let mut row = vec![piece(format!("{:<10}", if name == before { "" } else { name }), Tone::Dim)];
         before = name;

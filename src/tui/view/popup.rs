@@ -62,10 +62,10 @@ fn said(popup: &Popup, width: usize) -> Vec<Row> {
     rows
 }
 
-type Place = Option<(usize, usize)>;
+type PopupPlace = Option<(usize, usize)>;
 
 /// What is typed, with a line below it that says what it is for; and where the cursor is.
-fn typed(popup: &Popup, width: usize, height: usize) -> (Vec<Row>, Place) {
+fn typed(popup: &Popup, width: usize, height: usize) -> (Vec<Row>, PopupPlace) {
     let Some(input) = &popup.input else { return (Vec::new(), None) };
     let (lines, (line, column)) = text::typed(input.text(), input.before(), width.saturating_sub(3));
     let room = if input.lines == Lines::Many { (height / 2).max(3) } else { 2 };

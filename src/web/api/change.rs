@@ -19,7 +19,7 @@ type Shared = State<Arc<Site>>;
 
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct New {
+struct NewTaskBody {
     title: String,
     description: String,
     kind: Option<String>,
@@ -34,7 +34,7 @@ struct New {
 
 pub async fn add(State(site): Shared, body: Bytes) -> Response {
     run_change(&site, move |ws, site| {
-        let new: New = read(&body)?;
+        let new: NewTaskBody = read(&body)?;
         let wanted = NewTask {
             title: new.title,
             description: new.description,
@@ -57,7 +57,7 @@ pub async fn add(State(site): Shared, body: Bytes) -> Response {
 
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Save {
+struct SaveBody {
     /// Values to be set; nothing clears.
     fields: BTreeMap<String, Value>,
     /// What the page showed for what it changes: nobody's words are written over unseen.
@@ -69,7 +69,7 @@ struct Save {
 }
 
 pub async fn save(State(site): Shared, Path(typed): Path<String>, body: Bytes) -> Response {
-    change(&site, typed, body, |ws, id, save: Save| {
+    change(&site, typed, body, |ws, id, save: SaveBody| {
         let seen = save.seen.iter().map(|(key, value)| Ok((key.clone(), as_text(key, value)?)));
         let seen = Seen::new(seen.collect::<Result<_, Failure>>()?);
         let asked = SaveAsk {

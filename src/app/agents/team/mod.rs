@@ -133,7 +133,7 @@ pub fn team(
 
 /// How a team comes to its end.
 #[derive(Default)]
-struct Ending {
+struct TeamEnding {
     /// Nothing is left that it could do.
     over: bool,
     /// Something is wrong that it cannot mend.
@@ -174,7 +174,7 @@ impl<'a> Team<'a> {
         tell: &mut dyn FnMut(&TeamNews, &TeamView),
     ) -> Result<bool, Failure> {
         crew.fill(&|_| true)?;
-        let (mut looked, mut happened, mut end) = (Instant::now(), true, Ending::default());
+        let (mut looked, mut happened, mut end) = (Instant::now(), true, TeamEnding::default());
         loop {
             let heard = crew.listen(Duration::from_millis(100));
             let news = heard.map_or(TeamNews::Tick, |heard| self.hear(crew, heard));

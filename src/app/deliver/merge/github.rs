@@ -1,6 +1,6 @@
 //! Merging on GitHub: only what is certainly ready, only what was looked at, and then the same clean-up as here.
 
-use super::{Begun, MergeStep, Merged, call_a_person};
+use super::{BegunMerge, MergeStep, Merged, call_a_person};
 use crate::app::deliver::pr::remote_of;
 use crate::app::repo::worktree::{Place, main_branch};
 use crate::app::sync::target::{Calm, Target};
@@ -308,8 +308,8 @@ fn tidy(ws: &Workspace, target: &Target, pull: &PullState) {
 }
 
 impl Landed {
-    pub(super) fn begun(self, branch: &str) -> Begun {
-        Begun {
+    pub(super) fn begun(self, branch: &str) -> BegunMerge {
+        BegunMerge {
             branch: branch.to_owned(),
             style: self.style,
             checks: self.checks,

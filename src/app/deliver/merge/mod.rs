@@ -54,7 +54,7 @@ pub enum MergeStep<'a> {
 
 /// A merge that has begun, on disk until the task is done.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Begun {
+struct BegunMerge {
     branch: String,
     style: String,
     checks: usize,
@@ -100,7 +100,7 @@ pub fn merge(ws: &Workspace, id: &TaskId, force: bool, tell: &mut dyn FnMut(Merg
     }
     let style = ws.settings.text("merge.style").to_owned();
     let landing = prepare(ws, &lock, &board, id, &place, &into, &style)?;
-    let begun = Begun { branch: place.branch.clone(), style, checks: checks.programs, landing, removing: false };
+    let begun = BegunMerge { branch: place.branch.clone(), style, checks: checks.programs, landing, removing: false };
     write_begun(ws, id, &begun)?;
     if let Err(error) = ws.repository.land(&begun.landing) {
         // Otherwise the next command completes it, and the task is closed from there.
@@ -129,7 +129,7 @@ fn refuse_finished(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), Fai
     }
 }
 
-fn write_begun(ws: &Workspace, id: &TaskId, begun: &Begun) -> Result<(), Failure> {
+fn write_begun(ws: &Workspace, id: &TaskId, begun: &BegunMerge) -> Result<(), Failure> {
     fs::make_dir(&ws.store.local().join("merge"))?;
     Ok(fs::replace(&begun_path(ws, id), toml::to_string(begun).expect("a record is text").as_bytes(), true)?)
 }
@@ -138,7 +138,7 @@ fn begun_path(ws: &Workspace, id: &TaskId) -> PathBuf {
     ws.store.local().join(format!("merge/{id}.toml"))
 }
 
-fn begun(ws: &Workspace, id: &TaskId) -> Result<Option<Begun>, Failure> {
+fn begun(ws: &Workspace, id: &TaskId) -> Result<Option<BegunMerge>, Failure> {
     let text = fs::read_text(&begun_path(ws, id))?;
     Ok(text.and_then(|text| toml::from_str(&text).ok()))
 }
@@ -248,7 +248,7 @@ fn call_a_person(
 }
 
 /// What is left to do once main has it, whoever began it.
-fn finish(ws: &Workspace, id: &TaskId, begun: Begun, force: bool, resumed: bool) -> Result<Merged, Failure> {
+fn finish(ws: &Workspace, id: &TaskId, begun: BegunMerge, force: bool, resumed: bool) -> Result<Merged, Failure> {
     let worktrees = ws.store.worktree_lock()?;
     let lock = ws.lock()?;
     let merged = settle(ws, &lock, id, begun, force, resumed)?;
@@ -261,12 +261,12 @@ fn settle(
     ws: &Workspace,
     lock: &BoardLock,
     id: &TaskId,
-    begun: Begun,
+    begun: BegunMerge,
     force: bool,
     resumed: bool,
 ) -> Result<Merged, Failure> {
     let (worktree_removed, mut kept) = remove(ws, id, &begun)?;
-    let Begun { branch, style, checks, landing, .. } = begun;
+    let BegunMerge { branch, style, checks, landing, .. } = begun;
     let deleted = if kept.is_none() { ws.repository.delete_branch_at(&branch, &landing.tip) } else { Ok(false) };
     // main has the work: that its branch cannot go is no reason to leave the task open.
     let branch_deleted = deleted.unwrap_or_else(|error| {
@@ -308,7 +308,7 @@ fn settle(
 }
 
 /// The worktree of a branch that has landed, unless something has come to be there that would be lost with it.
-fn remove(ws: &Workspace, id: &TaskId, begun: &Begun) -> Result<(bool, Option<String>), Failure> {
+fn remove(ws: &Workspace, id: &TaskId, begun: &BegunMerge) -> Result<(bool, Option<String>), Failure> {
     let all = ws.repository.worktrees()?;
     let Some(worktree) = all.into_iter().find(|there| there.branch.as_deref() == Some(&begun.branch)) else {
         return Ok((false, None));
@@ -331,7 +331,7 @@ fn remove(ws: &Workspace, id: &TaskId, begun: &Begun) -> Result<(bool, Option<St
     if ws.repository.is_dirty(&worktree) != Some(false) {
         return kept("it has changes that are not committed");
     }
-    write_begun(ws, id, &Begun { removing: true, ..begun.clone() })?;
+    write_begun(ws, id, &BegunMerge { removing: true, ..begun.clone() })?;
     if std::env::current_dir().is_ok_and(|here| here.starts_with(&worktree.path)) {
         ws.notice(format!(
             "you were in {}, which is gone: go to {}",

@@ -45,7 +45,7 @@ pub struct Context {
     pub together: bool,
     pub plan: Option<String>,
     pub review: History,
-    pub worktree: Worktree,
+    pub worktree: PromptWorktree,
     pub split_limit: u32,
     /// Where the command leads: completed, rejected, sent back, and all that there is.
     pub complete: Option<String>,
@@ -100,7 +100,7 @@ pub struct History {
 }
 
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct Worktree {
+pub struct PromptWorktree {
     pub path: String,
     pub branch: String,
     pub there: bool,
@@ -201,7 +201,11 @@ pub mod tests {
             together: true,
             plan: Some("p.md".into()),
             review: History { critiques: vec!["c.md".into()], rejections: 1, round: 2, max: 3, mode: "auto".into() },
-            worktree: Worktree { path: "/repo/worktrees/t-x7kq".into(), branch: "feature/t-x7kq".into(), there: false },
+            worktree: PromptWorktree {
+                path: "/repo/worktrees/t-x7kq".into(),
+                branch: "feature/t-x7kq".into(),
+                there: false,
+            },
             split_limit: 5,
             complete: Some("In Review".into()),
             iterate: Some("Ready for Plan".into()),

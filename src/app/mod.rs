@@ -86,7 +86,7 @@ pub use work::wait::{WaitFor, Waited, wait, wait_for, wait_is_over};
 pub use workspace::git_commit::{BoardCommit, commit};
 pub use workspace::open::{Options, Workspace};
 pub use workspace::remote_claims::Reach;
-pub use workspace::session::{Holds, Session, TakenFor, is_of_session};
+pub use workspace::session::{HeldLocks, Session, TakenFor, is_of_session};
 pub use workspace::settings::{SettingView, get_setting, list_settings, set_setting};
 pub use workspace::stop::Stop;
 pub use workspace::trust::{Trust, look_at_trust, require_trust, trust};

@@ -8,7 +8,7 @@ use crate::task::{StateName, TaskId};
 
 /// One change of state: when, which task, from where (nothing when it was made), to where (nothing when it went).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub struct StateStep {
     pub at: Timestamp,
     pub task: TaskId,
     pub from: Option<StateName>,
@@ -24,7 +24,7 @@ pub struct FlowTimes {
 }
 
 impl FlowTimes {
-    pub fn new(steps: &[Step]) -> Self {
+    pub fn new(steps: &[StateStep]) -> Self {
         let mut times = Self::default();
         for step in steps {
             if let Some((state, since)) = times.since.remove(&step.task) {
@@ -79,8 +79,8 @@ mod tests {
     use super::*;
     use crate::board::testing::{hour, id, state};
 
-    fn step(at: i64, task: &str, from: Option<&str>, to: Option<&str>) -> Step {
-        Step { at: hour(at), task: id(task), from: from.map(state), to: to.map(state) }
+    fn step(at: i64, task: &str, from: Option<&str>, to: Option<&str>) -> StateStep {
+        StateStep { at: hour(at), task: id(task), from: from.map(state), to: to.map(state) }
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub use change::{Assignment, joined, parse_assignment, set_keys};
 pub use check::{Finding, inspect};
 pub use choose::{Choice, command_for, left_by};
 pub use event::{Event, EventKind, Facts, Via, changed as changed_event};
-pub use flow_times::{FlowTimes, Step};
+pub use flow_times::{FlowTimes, StateStep};
 pub use graph::{Standing, Standings};
 pub use group::{Convergence, Group};
 pub use holders::Return;
@@ -53,7 +53,7 @@ pub use rules::{Actor, ActorKind, Claim, Rules};
 pub use search::{Searched, score};
 pub use step_choice::{Ended, StepChoice};
 pub use step_plan::{NewStep, StepPlan, StepRef, TeamAsk};
-pub use trends::{Day, Past, Undo, days_of};
+pub use trends::{Day, TrendPast, Undo, days_of};
 pub use why::Cause;
 
 /// All tasks at one instant, sorted by id, with the claims that were known then.

@@ -9,7 +9,7 @@ use crate::task::{Key, Kind, StateName, Task, TaskId, Value};
 
 /// A change of the past, as what takes it back.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Past {
+pub struct TrendPast {
     pub at: Timestamp,
     pub task: TaskId,
     pub undo: Undo,
@@ -37,7 +37,7 @@ pub struct Day {
 }
 
 /// The last `days` days, oldest first. `past` is oldest first, too.
-pub fn days_of(tasks: Vec<Task>, past: &[Past], rules: &Rules, now: Timestamp, days: usize) -> Vec<Day> {
+pub fn days_of(tasks: Vec<Task>, past: &[TrendPast], rules: &Rules, now: Timestamp, days: usize) -> Vec<Day> {
     let mut tasks: BTreeMap<TaskId, Task> = tasks.into_iter().map(|task| (task.id.clone(), task)).collect();
     let mut left = past.iter().rev().peekable();
     let mut found = Vec::with_capacity(days);
@@ -53,7 +53,7 @@ pub fn days_of(tasks: Vec<Task>, past: &[Past], rules: &Rules, now: Timestamp, d
     found
 }
 
-fn take_back(tasks: &mut BTreeMap<TaskId, Task>, change: &Past) {
+fn take_back(tasks: &mut BTreeMap<TaskId, Task>, change: &TrendPast) {
     match &change.undo {
         Undo::Put(key, old) => {
             if let Some(task) = tasks.get_mut(&change.task) {
@@ -102,8 +102,8 @@ mod tests {
         let board = Sample::board().task("a", "Done").created(-72).task("b", "Backlog").created(-72).blocked_by(&["a"]);
         let by_hand = board.task("c", "Backlog").created(-1);
         let past = [
-            Past { at: hour(-30), task: id("b"), undo: Undo::Remove },
-            Past { at: hour(-1), task: id("a"), undo: was("Backlog") },
+            TrendPast { at: hour(-30), task: id("b"), undo: Undo::Remove },
+            TrendPast { at: hour(-1), task: id("a"), undo: was("Backlog") },
         ];
         let days = days_of(by_hand.build().into_tasks(), &past, &rules(), hour(0), 3);
         // Two days ago only a; a day ago b waited for it; now a is done, and c was made.
@@ -115,10 +115,10 @@ mod tests {
     fn what_was_changed_or_removed_since_counts_as_it_was() {
         let removed = Sample::board().task("c", "In Review").created(-100).build().into_tasks().remove(0);
         let past = [
-            Past { at: hour(-24), task: id("c"), undo: Undo::Replace(Box::new(removed)) },
-            Past { at: hour(-20), task: id("a"), undo: was("Backlog") },
-            Past { at: hour(-19), task: id("a"), undo: Undo::Put(Key::new("blocked_by"), None) },
-            Past { at: hour(-18), task: id("nobody"), undo: Undo::Put(Key::new("owner"), None) },
+            TrendPast { at: hour(-24), task: id("c"), undo: Undo::Replace(Box::new(removed)) },
+            TrendPast { at: hour(-20), task: id("a"), undo: was("Backlog") },
+            TrendPast { at: hour(-19), task: id("a"), undo: Undo::Put(Key::new("blocked_by"), None) },
+            TrendPast { at: hour(-18), task: id("nobody"), undo: Undo::Put(Key::new("owner"), None) },
         ];
         let tasks =
             Sample::board().task("b", "Human Needed").created(-100).task("a", "Ready for Plan").blocked_by(&["b"]);

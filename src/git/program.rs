@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::repository::{GitError, Repository, other};
-use super::said::Said;
+use super::said::GitSaid;
 
 /// What git puts into the environment of its hooks; it would lead the git that we start astray.
 const HOOK_ENVIRONMENT: [&str; 6] =
@@ -60,7 +60,7 @@ fn is_program(path: &Path) -> bool {
 }
 
 /// Runs it to its end, with `input` on its standard input.
-pub(super) fn run(git: &mut Command, input: &[u8]) -> Result<Said, GitError> {
+pub(super) fn run(git: &mut Command, input: &[u8]) -> Result<GitSaid, GitError> {
     let doing = "run git";
     git.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = git.spawn().map_err(|e| other(doing, &e))?;
@@ -71,5 +71,5 @@ pub(super) fn run(git: &mut Command, input: &[u8]) -> Result<Said, GitError> {
     let output = child.wait_with_output().map_err(|e| other(doing, &e))?;
     let _ = writer.join();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Ok(Said { stdout: text(&output.stdout), stderr: text(&output.stderr), ok: output.status.success() })
+    Ok(GitSaid { stdout: text(&output.stdout), stderr: text(&output.stderr), ok: output.status.success() })
 }

@@ -4,7 +4,7 @@ use gix::bstr::ByteSlice as _;
 
 use super::program;
 use super::repository::{GitError, Repository, other};
-use super::said::{Refused, Said, Trouble};
+use super::said::{GitSaid, PushRefused, Trouble};
 
 /// Where the branch of the main worktree goes to and comes from.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -98,8 +98,8 @@ impl Repository {
             return Ok(if same { Pushed::Same } else { Pushed::Done });
         }
         match said.refused() {
-            Some(Refused::Behind) => Ok(Pushed::Behind),
-            Some(Refused::Denied(message)) => Err(GitError::Denied { remote: upstream.remote.clone(), message }),
+            Some(PushRefused::Behind) => Ok(Pushed::Behind),
+            Some(PushRefused::Denied(message)) => Err(GitError::Denied { remote: upstream.remote.clone(), message }),
             None => Err(unreachable(&upstream.remote, &said)),
         }
     }
@@ -122,8 +122,8 @@ impl Repository {
             return Ok(said.ok);
         }
         match said.refused() {
-            Some(Refused::Behind) => Ok(false),
-            Some(Refused::Denied(message)) => Err(GitError::Denied { remote: remote.to_owned(), message }),
+            Some(PushRefused::Behind) => Ok(false),
+            Some(PushRefused::Denied(message)) => Err(GitError::Denied { remote: remote.to_owned(), message }),
             None => Err(unreachable(remote, &said)),
         }
     }
@@ -183,8 +183,8 @@ impl Repository {
             return Ok(Some(object));
         }
         match said.refused() {
-            Some(Refused::Behind) => Ok(None),
-            Some(Refused::Denied(message)) => Err(GitError::Denied { remote: remote.to_owned(), message }),
+            Some(PushRefused::Behind) => Ok(None),
+            Some(PushRefused::Denied(message)) => Err(GitError::Denied { remote: remote.to_owned(), message }),
             None if said.ok || said.trouble() == Trouble::NoRemoteRef => Ok(None),
             None => Err(unreachable(remote, &said)),
         }
@@ -238,7 +238,7 @@ impl Repository {
         if self.has_remote(remote) { Ok(()) } else { Err(GitError::NoRemote(Some(remote.to_owned()))) }
     }
 
-    fn ask(&self, remote: &str, options: &[&str], refspecs: &[&str]) -> Result<Said, GitError> {
+    fn ask(&self, remote: &str, options: &[&str], refspecs: &[&str]) -> Result<GitSaid, GitError> {
         let run = || {
             let mut git = self.program();
             git.args(options).arg("--").arg(remote).args(refspecs);
@@ -254,7 +254,7 @@ fn cached(remote: &str) -> String {
 }
 
 /// No answer, or one that git could not use; a reference here that somebody holds is not the remote's fault.
-fn unreachable(remote: &str, said: &Said) -> GitError {
+fn unreachable(remote: &str, said: &GitSaid) -> GitError {
     match said.trouble() {
         Trouble::RefBusy => other("note what the remote has", &said.reason()),
         _ => GitError::Remote { remote: remote.to_owned(), message: said.reason() },

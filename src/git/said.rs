@@ -1,7 +1,7 @@
 //! What the git program said: the one place that reads git's own words, which `LC_ALL=C` keeps in English.
 
 /// What git said, and how it ended.
-pub(super) struct Said {
+pub(super) struct GitSaid {
     pub stdout: String,
     pub stderr: String,
     pub ok: bool,
@@ -18,12 +18,12 @@ pub(super) enum Trouble {
 }
 
 /// Why a remote did not take a reference.
-pub(super) enum Refused {
+pub(super) enum PushRefused {
     Behind,
     Denied(String),
 }
 
-impl Said {
+impl GitSaid {
     pub fn trouble(&self) -> Trouble {
         let has = |words: &str| self.stderr.contains(words);
         if has("couldn't find remote ref") || has("remote ref does not exist") {
@@ -41,19 +41,19 @@ impl Said {
     }
 
     /// Why a remote did not take a reference, if it is that.
-    pub fn refused(&self) -> Option<Refused> {
+    pub fn refused(&self) -> Option<PushRefused> {
         let Some(line) = self.stdout.lines().find(|line| line.starts_with('!')) else {
             // The user's own hook said no before anything was asked of the remote.
             let hook = self.stderr.contains("failed to push some refs");
-            return hook.then(|| Refused::Denied(self.told("your pre-push hook refuses")));
+            return hook.then(|| PushRefused::Denied(self.told("your pre-push hook refuses")));
         };
         let behind =
             ["[rejected]", "cannot lock ref", "failed to update ref", "incorrect old value", "atomic transaction"];
         // Somebody took it away at the same instant.
         if behind.iter().any(|word| line.contains(word)) || self.stderr.contains("cannot lock ref") {
-            return Some(Refused::Behind);
+            return Some(PushRefused::Behind);
         }
-        Some(Refused::Denied(self.told(line.rsplit('\t').next().unwrap_or(line))))
+        Some(PushRefused::Denied(self.told(line.rsplit('\t').next().unwrap_or(line))))
     }
 
     /// What the hook of either side says, behind what git makes of it.

@@ -32,7 +32,7 @@ struct BegunUpdate {
 
 impl Repository {
     /// Moves `branch` from `old` to `new`. Where it is checked out, the files that differ between the two are written and the
-    /// index follows; what else is staged or changed there stays. Refused before anything happens where one of these files is
+    /// index follows; what else is staged or changed there stays. PushRefused before anything happens where one of these files is
     /// not as `old` has it.
     pub(super) fn forward(
         &self,

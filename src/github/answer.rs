@@ -65,7 +65,7 @@ pub struct Id {
 }
 
 #[derive(Debug, Deserialize)]
-pub struct Named {
+pub struct NamedNode {
     pub name: String,
 }
 
@@ -89,7 +89,7 @@ pub struct Total {
 
 /// A single-select value; other kinds of values come as an empty object.
 #[derive(Debug, Default, Deserialize)]
-pub struct Chosen {
+pub struct ChosenOption {
     #[serde(default)]
     pub name: Option<String>,
     #[serde(default, rename = "updatedAt")]
@@ -123,7 +123,7 @@ impl<T> Maybe<T> {
 }
 
 #[derive(Debug, Deserialize)]
-pub struct Items {
+pub struct ItemsPage {
     pub items: Nodes<ScannedItem>,
 }
 
@@ -132,17 +132,17 @@ pub struct Items {
 pub struct ScannedItem {
     pub id: Node,
     pub is_archived: bool,
-    pub state: Option<Chosen>,
-    pub status: Option<Chosen>,
-    pub priority: Option<Chosen>,
-    pub estimate: Option<Chosen>,
-    pub content: Option<Content>,
+    pub state: Option<ChosenOption>,
+    pub status: Option<ChosenOption>,
+    pub priority: Option<ChosenOption>,
+    pub estimate: Option<ChosenOption>,
+    pub content: Option<ItemContent>,
 }
 
 /// Everything is optional: a pull request or a draft has less.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Content {
+pub struct ItemContent {
     #[serde(rename = "__typename")]
     pub kind: String,
     pub id: Option<Node>,
@@ -179,7 +179,7 @@ pub struct DetailedIssue {
     pub created_at: String,
     pub author: Option<Login>,
     pub repository: NameWithOwner,
-    pub labels: Option<Nodes<Named>>,
+    pub labels: Option<Nodes<NamedNode>>,
     pub parent: Option<Id>,
     pub sub_issues_summary: Total,
     pub comments: Nodes<DetailedComment>,

@@ -6,7 +6,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::answer::{Content, DetailedComment, DetailedIssue, ScannedItem};
+use super::answer::{DetailedComment, DetailedIssue, ItemContent, ScannedItem};
 use super::{Call, Field, Node, Representation};
 use crate::fs::{self, FsError};
 use crate::task::{Estimate, Priority, StateName, Value};
@@ -112,7 +112,7 @@ impl Item {
     pub(super) fn of(item: ScannedItem) -> Option<Self> {
         let ScannedItem { id, is_archived, state, status, priority, estimate, content } = item;
         let content = content.filter(|content| content.kind == "Issue")?;
-        let name = |chosen: Option<super::answer::Chosen>| chosen.and_then(|chosen| chosen.name);
+        let name = |chosen: Option<super::answer::ChosenOption>| chosen.and_then(|chosen| chosen.name);
         let head = IssueHead::of(&content);
         let chosen = state.as_ref().and_then(|state| state.at.clone());
         let chosen_by = state.as_ref().and_then(|state| state.by.as_ref()).map(|by| by.login.clone());
@@ -205,7 +205,7 @@ impl IssueHead {
         blockers && of(self) == of(other)
     }
 
-    fn of(content: &Content) -> Self {
+    fn of(content: &ItemContent) -> Self {
         Self {
             updated: content.updated_at.clone().unwrap_or_default(),
             parent: content.parent.as_ref().map(|parent| parent.id.clone()),

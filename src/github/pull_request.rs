@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::answer::{Login, Maybe, Named, Nodes, OfNode};
+use super::answer::{Login, Maybe, NamedNode, Nodes, OfNode};
 use super::{Client, Effect, GithubError, Node, Slug, documents};
 
 /// A pull request as a list has it.
@@ -181,7 +181,7 @@ struct OfHead {
 struct RawHead {
     id: Node,
     is_archived: bool,
-    default_branch_ref: Option<Named>,
+    default_branch_ref: Option<NamedNode>,
     pull_requests: Nodes<PullRequest>,
 }
 

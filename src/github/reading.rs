@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::answer::{
-    CommentPages, DetailedIssue, Details, Heads, IssueHead, Items, Maybe, OfNode, Recent, RecentIssue,
+    CommentPages, DetailedIssue, Details, Heads, IssueHead, ItemsPage, Maybe, OfNode, Recent, RecentIssue,
 };
 use super::knowledge::RemoteComment;
 use super::state::read as read_state;
@@ -93,7 +93,7 @@ impl Client<'_> {
                 "project": project, "first": first, "after": after,
                 "state": names.state, "priority": names.priority, "estimate": names.estimate,
             });
-            let page: Result<OfNode<Items>, _> = self.ask(document, "ScanItems", variables, Effect::Read);
+            let page: Result<OfNode<ItemsPage>, _> = self.ask(document, "ScanItems", variables, Effect::Read);
             let page = match page {
                 Err(GithubError::Outage(_)) if first > SMALLEST_PAGE => {
                     first = (first / 2).max(SMALLEST_PAGE);

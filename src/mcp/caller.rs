@@ -10,7 +10,7 @@ use rmcp::model::{Implementation, JsonObject};
 use rmcp::service::RequestContext;
 
 use crate::app::{
-    Acts, Code, Failure, Hint, Holds, Options, Session, Stop, TakenFor, Workspace, acting, release_session,
+    Acts, Code, Failure, HeldLocks, Hint, Options, Session, Stop, TakenFor, Workspace, acting, release_session,
 };
 use crate::task::TaskId;
 
@@ -26,7 +26,7 @@ pub struct Caller {
     /// What each worker was given for a task, to notice when it is lost.
     proofs: Mutex<BTreeMap<(TaskId, Who), String>>,
     /// The claims of a worker that nobody named: it is gone when its session is, and they with it.
-    holds: Arc<Holds>,
+    holds: Arc<HeldLocks>,
     /// Who that is, once it has called.
     session: Mutex<Option<String>>,
     /// Shared by the calls that run.
@@ -168,7 +168,7 @@ fn opened(options: &Options, who: &Who) -> Result<Workspace, Failure> {
     Workspace::open(&Options { worker: who.name(), ..options.clone() })
 }
 
-fn give_back(options: &Options, holds: &Holds, session: &str) -> Result<(), Failure> {
+fn give_back(options: &Options, holds: &HeldLocks, session: &str) -> Result<(), Failure> {
     release_session(&opened(options, &Who::Session(session.to_owned()))?, holds, session)
 }
 

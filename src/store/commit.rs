@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 
 use super::codec::{Doc, EditError};
-use super::guard::{self, Outcome};
+use super::guard::{self, GuardOutcome};
 use super::{BoardLock, Line, Store, StoreError, journal};
 use crate::board::{Change, Op, Place};
 use crate::fs;
@@ -219,7 +219,7 @@ impl Store {
     /// Writes every file; names the task that somebody else changed first.
     fn apply(&self, edits: &[Edit], op: &str) -> Result<Option<TaskId>, StoreError> {
         for edit in edits {
-            if guard::replace(&edit.path, op, edit.old.as_deref(), edit.new.as_deref())? == Outcome::Changed {
+            if guard::replace(&edit.path, op, edit.old.as_deref(), edit.new.as_deref())? == GuardOutcome::Changed {
                 return Ok(Some(edit.task.clone()));
             }
         }

@@ -6,7 +6,7 @@ use crate::fs::{self, FsError};
 
 /// What became of a guarded write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum GuardOutcome {
     Done,
     /// The file says something else than expected; it was left as it is.
     Changed,
@@ -18,44 +18,44 @@ pub fn temp_path(path: &Path, op: &str) -> PathBuf {
     path.with_file_name(format!(".{name}.{op}.tmp"))
 }
 
-pub fn replace(path: &Path, op: &str, old: Option<&str>, new: Option<&str>) -> Result<Outcome, FsError> {
+pub fn replace(path: &Path, op: &str, old: Option<&str>, new: Option<&str>) -> Result<GuardOutcome, FsError> {
     let temp = temp_path(path, op);
     match (old, new) {
-        (None, None) => Ok(Outcome::Done),
+        (None, None) => Ok(GuardOutcome::Done),
         (None, Some(new)) => create(path, &temp, new),
         (Some(old), Some(new)) => overwrite(path, &temp, old, new),
         (Some(old), None) => take_away(path, &temp, old),
     }
 }
 
-fn create(path: &Path, temp: &Path, new: &str) -> Result<Outcome, FsError> {
+fn create(path: &Path, temp: &Path, new: &str) -> Result<GuardOutcome, FsError> {
     if let Some(folder) = path.parent() {
         fs::make_dir(folder)?;
     }
     fs::write_new(temp, new.as_bytes(), true)?;
     if fs::rename_new(temp, path)? {
-        return Ok(Outcome::Done);
+        return Ok(GuardOutcome::Done);
     }
     fs::remove(temp)?;
-    Ok(Outcome::Changed)
+    Ok(GuardOutcome::Changed)
 }
 
 /// Swapping instead of renaming shows what was really there at that instant, so that nothing is overwritten unseen.
-fn overwrite(path: &Path, temp: &Path, old: &str, new: &str) -> Result<Outcome, FsError> {
+fn overwrite(path: &Path, temp: &Path, old: &str, new: &str) -> Result<GuardOutcome, FsError> {
     if fs::read(path)?.as_deref() != Some(old.as_bytes()) {
-        return Ok(Outcome::Changed);
+        return Ok(GuardOutcome::Changed);
     }
     fs::write_new(temp, new.as_bytes(), true)?;
     fs::copy_mode(path, temp)?;
     if !fs::exchange(temp, path)? {
         fs::rename(temp, path)?;
-        return Ok(Outcome::Done);
+        return Ok(GuardOutcome::Done);
     }
     if fs::read(temp)?.as_deref() == Some(old.as_bytes()) {
-        return Ok(Outcome::Done);
+        return Ok(GuardOutcome::Done);
     }
     give_back(path, temp, new)?;
-    Ok(Outcome::Changed)
+    Ok(GuardOutcome::Changed)
 }
 
 /// What was swapped out stays until the verb is durable. Somebody who had it open all the while may have written to it: then
@@ -73,19 +73,19 @@ pub fn give_back(path: &Path, temp: &Path, ours: &str) -> Result<(), FsError> {
     fs::remove(temp)
 }
 
-fn take_away(path: &Path, temp: &Path, old: &str) -> Result<Outcome, FsError> {
+fn take_away(path: &Path, temp: &Path, old: &str) -> Result<GuardOutcome, FsError> {
     if fs::read(path)?.as_deref() != Some(old.as_bytes()) {
-        return Ok(Outcome::Changed);
+        return Ok(GuardOutcome::Changed);
     }
     fs::rename(path, temp)?;
     if fs::read(temp)?.as_deref() == Some(old.as_bytes()) {
         fs::remove(temp)?;
-        return Ok(Outcome::Done);
+        return Ok(GuardOutcome::Done);
     }
     if !fs::rename_new(temp, path)? {
         fs::remove(temp)?;
     }
-    Ok(Outcome::Changed)
+    Ok(GuardOutcome::Changed)
 }
 
 #[cfg(test)]
@@ -100,19 +100,19 @@ mod tests {
     fn a_save_in_between_wins() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t-x.toml");
-        assert_eq!(replace(&path, "op", None, Some("a")).unwrap(), Outcome::Done);
-        assert_eq!(replace(&path, "op", None, Some("b")).unwrap(), Outcome::Changed);
-        assert_eq!(replace(&path, "op", Some("stale"), Some("b")).unwrap(), Outcome::Changed);
-        assert_eq!(replace(&path, "op", Some("stale"), None).unwrap(), Outcome::Changed);
+        assert_eq!(replace(&path, "op", None, Some("a")).unwrap(), GuardOutcome::Done);
+        assert_eq!(replace(&path, "op", None, Some("b")).unwrap(), GuardOutcome::Changed);
+        assert_eq!(replace(&path, "op", Some("stale"), Some("b")).unwrap(), GuardOutcome::Changed);
+        assert_eq!(replace(&path, "op", Some("stale"), None).unwrap(), GuardOutcome::Changed);
         assert_eq!(text(&path).as_deref(), Some("a"));
         let mut open = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
-        assert_eq!(replace(&path, "op", Some("a"), Some("b")).unwrap(), Outcome::Done);
+        assert_eq!(replace(&path, "op", Some("a"), Some("b")).unwrap(), GuardOutcome::Done);
         assert_eq!(text(&path).as_deref(), Some("b"));
         assert_eq!(late_save(&path, "op", "a").unwrap(), None);
         std::io::Write::write_all(&mut open, b"!").unwrap();
         assert_eq!(late_save(&path, "op", "a").unwrap().as_deref(), Some("a!"));
         fs::remove(&temp_path(&path, "op")).unwrap();
-        assert_eq!(replace(&path, "op", Some("b"), None).unwrap(), Outcome::Done);
+        assert_eq!(replace(&path, "op", Some("b"), None).unwrap(), GuardOutcome::Done);
         assert_eq!(fs::names(folder.path()).unwrap(), Vec::<String>::new());
     }
 

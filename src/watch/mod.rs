@@ -23,7 +23,7 @@ pub struct WatchError {
 
 /// What may have changed since the last time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Dirt {
+pub enum ChangedPaths {
     /// The time was up, or an alarm rang.
     Nothing,
     Paths(BTreeSet<PathBuf>),
@@ -33,7 +33,7 @@ pub enum Dirt {
     Lost,
 }
 
-impl Dirt {
+impl ChangedPaths {
     /// Both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
@@ -152,18 +152,18 @@ impl Changes {
     }
 
     /// Returns when something has changed and it is quiet again, or after `limit`.
-    pub fn wait(&mut self, limit: Duration) -> Dirt {
+    pub fn wait(&mut self, limit: Duration) -> ChangedPaths {
         self.gather(limit, QUIET, LONGEST)
     }
 
     /// Like `wait`, but returns soon after the first change, also while more changes come in.
-    pub fn wait_briefly(&mut self, limit: Duration) -> Dirt {
+    pub fn wait_briefly(&mut self, limit: Duration) -> ChangedPaths {
         self.gather(limit, BRIEF, BRIEF * 2)
     }
 
-    fn gather(&mut self, limit: Duration, quiet: Duration, longest: Duration) -> Dirt {
+    fn gather(&mut self, limit: Duration, quiet: Duration, longest: Duration) -> ChangedPaths {
         let mut dirt = PathBatch::default();
-        let Ok(first) = self.signals.recv_timeout(limit) else { return Dirt::Nothing };
+        let Ok(first) = self.signals.recv_timeout(limit) else { return ChangedPaths::Nothing };
         let start = Instant::now();
         dirt.add(first);
         while start.elapsed() < longest {
@@ -173,9 +173,9 @@ impl Changes {
         // A queue that grows faster than it is read must not keep us from ever reading the files.
         dirt.extend(self.signals.try_iter());
         match (self.watch_again(), dirt.result()) {
-            (_, Dirt::Lost) => Dirt::Lost,
+            (_, ChangedPaths::Lost) => ChangedPaths::Lost,
             (Ok(false), dirt) => dirt,
-            (Ok(true) | Err(_), _) => Dirt::Everything,
+            (Ok(true) | Err(_), _) => ChangedPaths::Everything,
         }
     }
 }
@@ -199,11 +199,11 @@ impl PathBatch {
         signals.for_each(|signal| self.add(signal));
     }
 
-    fn result(self) -> Dirt {
+    fn result(self) -> ChangedPaths {
         match (self.lost, self.paths.is_empty()) {
-            (true, _) => Dirt::Lost,
-            (false, true) => Dirt::Nothing,
-            (false, false) => Dirt::Paths(self.paths),
+            (true, _) => ChangedPaths::Lost,
+            (false, true) => ChangedPaths::Nothing,
+            (false, false) => ChangedPaths::Paths(self.paths),
         }
     }
 }

@@ -3,7 +3,9 @@
 use serde::Serialize;
 
 use crate::agent::document::{DocumentKind, DocumentName, Subject};
-use crate::agent::prompt::{About, Context, Fellow, History, Linked, Remark, Worktree, commands, embedded, render};
+use crate::agent::prompt::{
+    About, Context, Fellow, History, Linked, PromptWorktree, Remark, commands, embedded, render,
+};
 use crate::app::records::artifact::subject;
 use crate::app::repo::worktree::{main_branch, place};
 use crate::app::{Code, Failure, Workspace};
@@ -146,8 +148,8 @@ fn history(ws: &Workspace, board: &Board, command: &Command, id: &TaskId) -> Res
     })
 }
 
-fn worktree(ws: &Workspace, board: &Board, id: &TaskId) -> Result<Worktree, Failure> {
+fn worktree(ws: &Workspace, board: &Board, id: &TaskId) -> Result<PromptWorktree, Failure> {
     let place = place(ws, board, id)?;
     let there = ws.repository.worktree_at(&place.path)?.is_some_and(|there| !there.missing);
-    Ok(Worktree { path: place.path.display().to_string(), branch: place.branch, there })
+    Ok(PromptWorktree { path: place.path.display().to_string(), branch: place.branch, there })
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::app::view::task::ClaimView;
 use crate::app::{Failure, Workspace};
-use crate::board::{Board, Change, FlowTimes, Links, Place, Standings, Step};
+use crate::board::{Board, Change, FlowTimes, Links, Place, Standings, StateStep};
 use crate::store::Line;
 use crate::task::{Kind, Problem, StateName, Task, TaskId};
 
@@ -122,7 +122,7 @@ pub fn status(ws: &Workspace) -> Result<Status, Failure> {
 }
 
 /// The changes of state in the journal, oldest first.
-pub(in crate::app) fn steps(lines: &[Line]) -> Vec<Step> {
+pub(in crate::app) fn steps(lines: &[Line]) -> Vec<StateStep> {
     let text = |value: &Option<crate::task::Value>| value.as_ref().map(|value| StateName::new(value.to_string()));
     let mut steps = Vec::new();
     for line in lines {
@@ -133,7 +133,7 @@ pub(in crate::app) fn steps(lines: &[Line]) -> Vec<Step> {
                 _ => continue,
             };
             if from != to {
-                steps.push(Step { at: line.at, task: change.task().clone(), from, to });
+                steps.push(StateStep { at: line.at, task: change.task().clone(), from, to });
             }
         }
     }

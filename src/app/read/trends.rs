@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::app::view::columns::Meaning;
 use crate::app::{Failure, Workspace};
-use crate::board::{Change, Day, FlowTimes, Past, Place, Undo, days_of};
+use crate::board::{Change, Day, FlowTimes, Place, TrendPast, Undo, days_of};
 use crate::store::Line;
 use crate::task::StateName;
 
@@ -55,8 +55,8 @@ fn hours(time: SignedDuration) -> f64 {
     (time.as_secs_f64() / 360.0).round() / 10.0
 }
 
-fn past(ws: &Workspace, lines: &[Line]) -> Vec<Past> {
-    let mut past: Vec<Past> = Vec::new();
+fn past(ws: &Workspace, lines: &[Line]) -> Vec<TrendPast> {
+    let mut past: Vec<TrendPast> = Vec::new();
     for line in lines {
         for change in &line.changes {
             let undo = match change {
@@ -68,7 +68,7 @@ fn past(ws: &Workspace, lines: &[Line]) -> Vec<Past> {
                 }
                 Change::File { .. } => continue,
             };
-            past.push(Past { at: line.at, task: change.task().clone(), undo });
+            past.push(TrendPast { at: line.at, task: change.task().clone(), undo });
         }
     }
     past.sort_by_key(|change| change.at);

@@ -34,7 +34,7 @@ impl fmt::Display for Settles {
 
 /// One call and what it is for.
 #[derive(Debug, Clone)]
-pub struct Planned {
+pub struct PlannedCall {
     pub task: Option<TaskId>,
     pub place: Place,
     pub issue: Option<Node>,
@@ -54,7 +54,7 @@ pub struct Lens<'a> {
     pub labels: &'a BTreeMap<String, Label>,
 }
 
-pub fn calls(pair: &Pair<'_>, lens: &Lens<'_>) -> Vec<Planned> {
+pub fn calls(pair: &Pair<'_>, lens: &Lens<'_>) -> Vec<PlannedCall> {
     let mut found: Vec<(Settles, Call)> = Vec::new();
     // A row that is put away cannot be changed, and is put away last.
     let wakes = pair.decisions.iter().any(|(field, decision)| {
@@ -89,7 +89,7 @@ pub fn calls(pair: &Pair<'_>, lens: &Lens<'_>) -> Vec<Planned> {
         let (project, item) = (lens.project.id.clone(), pair.item.id.clone());
         found.push((Settles::Field(Field::Archived), Call::Archive { project, item }));
     }
-    let mut all: Vec<Planned> = found.into_iter().map(|(settles, call)| planned(pair, settles, call)).collect();
+    let mut all: Vec<PlannedCall> = found.into_iter().map(|(settles, call)| planned(pair, settles, call)).collect();
     all.extend(pair.notes.iter().filter_map(|note| edit(pair, note)));
     all
 }
@@ -105,9 +105,9 @@ fn is_shown(field: Field, pair: &Pair<'_>, lens: &Lens<'_>) -> bool {
     }
 }
 
-fn planned(pair: &Pair<'_>, settles: Settles, call: Call) -> Planned {
+fn planned(pair: &Pair<'_>, settles: Settles, call: Call) -> PlannedCall {
     let value = if let Settles::Field(field) = &settles { pair.here.get(field).cloned() } else { None };
-    Planned {
+    PlannedCall {
         task: Some(pair.local.id.clone()),
         place: pair.local.place.clone(),
         issue: Some(pair.issue.node.clone()),
@@ -118,7 +118,7 @@ fn planned(pair: &Pair<'_>, settles: Settles, call: Call) -> Planned {
     }
 }
 
-fn edit(pair: &Pair<'_>, note: &NoteMove<'_>) -> Option<Planned> {
+fn edit(pair: &Pair<'_>, note: &NoteMove<'_>) -> Option<PlannedCall> {
     let NoteMove::Edit { file, comment } = note else { return None };
     let note = pair.local.notes.iter().find(|note| note.file == *file)?;
     let name = super::local::stem(file);
@@ -127,7 +127,7 @@ fn edit(pair: &Pair<'_>, note: &NoteMove<'_>) -> Option<Planned> {
     let body = if signed { comment_body(&note.text, note.by.as_deref(), &name) } else { note.text.clone() };
     let call = Call::EditComment { comment: comment.id.clone(), body };
     let link = NoteLink { comment: comment.id.clone(), hash: hash(&canonical(&note.text)) };
-    Some(Planned { note: Some(link), ..planned(pair, Settles::Note((*file).to_owned()), call) })
+    Some(PlannedCall { note: Some(link), ..planned(pair, Settles::Note((*file).to_owned()), call) })
 }
 
 /// The option, the issue open or closed, and GitHub's own Status: whatever does not show the state yet.

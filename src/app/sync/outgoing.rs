@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::calls::{Planned, Settles, calls};
+use super::calls::{PlannedCall, Settles, calls};
 use super::compare::{Comparison, NoteMove};
 use super::edits::{Agreed, agree};
 use super::local::{Local, Locals, stem};
 use super::memory::{drop_intent, drop_retired, knowledge_path, note_retired, retired};
-use super::push::{Pushed, Pusher, texts};
+use super::push::{PushedFields, Pusher, texts};
 use super::run::SyncPass;
 use super::{Mirrored, SyncStep, Synced};
 use crate::app::{Code, Failure, Hint};
@@ -26,7 +26,7 @@ impl SyncPass<'_> {
         tell: &mut dyn FnMut(SyncStep<'_>),
     ) -> Result<(), Failure> {
         let mut known = std::mem::take(&mut self.known);
-        let mut pushed = Pushed::default();
+        let mut pushed = PushedFields::default();
         let done = self.push_all(&mut known, retire, &mut pushed, tell);
         self.known = known;
         synced.created = pushed.created.into_iter().map(|(task, number)| Mirrored { task, number }).collect();
@@ -43,7 +43,7 @@ impl SyncPass<'_> {
         &self,
         known: &mut Knowledge,
         retire: &[Item],
-        pushed: &mut Pushed,
+        pushed: &mut PushedFields,
         tell: &mut dyn FnMut(SyncStep<'_>),
     ) -> Result<(), Failure> {
         let waiting = self.still_waiting(known)?;
@@ -93,7 +93,7 @@ impl SyncPass<'_> {
         &self,
         pusher: &mut Pusher<'_>,
         known: &mut Knowledge,
-        more: Vec<Planned>,
+        more: Vec<PlannedCall>,
         waiting: &Waiting,
         tell: &mut dyn FnMut(SyncStep<'_>),
     ) -> Result<(), Failure> {
@@ -102,7 +102,7 @@ impl SyncPass<'_> {
         let before = known.clone();
         let all = self.compare(&locals, &before, &names);
         let lens = self.lens(&names, &pusher.repo.labels);
-        let mut planned: Vec<Planned> = all.pairs.iter().flat_map(|pair| calls(pair, &lens)).collect();
+        let mut planned: Vec<PlannedCall> = all.pairs.iter().flat_map(|pair| calls(pair, &lens)).collect();
         planned.extend(more);
         let posts = all.pairs.iter().filter(|pair| pair.notes.iter().any(|note| matches!(note, NoteMove::Post { .. })));
         let touched: BTreeSet<&Node> =
@@ -155,8 +155,8 @@ impl SyncPass<'_> {
     }
 
     /// Closing and putting away what was deleted here.
-    fn retiring(&self, item: &Item) -> Vec<Planned> {
-        let step = |call: Call| Planned {
+    fn retiring(&self, item: &Item) -> Vec<PlannedCall> {
+        let step = |call: Call| PlannedCall {
             task: None,
             place: Place::Task,
             issue: Some(item.issue.clone()),

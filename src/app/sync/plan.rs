@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::calls::Planned;
+use super::calls::PlannedCall;
 use super::compare::{Comparison, Loss, NoteMove, Pair};
 use super::local::Locals;
 use super::pull::note_conflict;
@@ -119,7 +119,7 @@ fn pair_rows(pair: &Pair<'_>) -> Vec<PlanRow> {
 }
 
 /// How many requests, and how long they take at this pace.
-pub fn estimate(all: &Comparison<'_>, calls: &[Planned], pace: jiff::SignedDuration) -> (usize, u64) {
+pub fn estimate(all: &Comparison<'_>, calls: &[PlannedCall], pace: jiff::SignedDuration) -> (usize, u64) {
     let posts =
         all.pairs.iter().flat_map(|pair| &pair.notes).filter(|note| matches!(note, NoteMove::Post { .. })).count();
     let new_notes: usize = all.creates.iter().map(|local| local.notes.len()).sum();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::SyncStep;
-use super::calls::{Planned, Settles};
+use super::calls::{PlannedCall, Settles};
 use super::edits::{Agreed, Kept, agree};
 use super::local::stem;
 use super::pull::base_value;
@@ -28,7 +28,7 @@ pub struct Failed {
 }
 
 #[derive(Debug, Default)]
-pub struct Pushed {
+pub struct PushedFields {
     pub created: Vec<(TaskId, u64)>,
     pub fields: usize,
     pub comments: usize,
@@ -46,7 +46,7 @@ pub struct Pusher<'a> {
     pub features: Features,
     pub scanned: Instant,
     pub branch: Option<String>,
-    pub pushed: &'a mut Pushed,
+    pub pushed: &'a mut PushedFields,
     /// Issues that this run has written to itself.
     pub written: BTreeSet<Node>,
     /// Changed on GitHub since they were read: left for the next run.
@@ -74,7 +74,7 @@ impl<'a> Pusher<'a> {
     /// Everything that may be done twice.
     pub fn change(
         &mut self,
-        planned: Vec<Planned>,
+        planned: Vec<PlannedCall>,
         known: &mut Knowledge,
         tell: &mut dyn FnMut(SyncStep<'_>),
     ) -> Result<(), Failure> {
@@ -89,7 +89,7 @@ impl<'a> Pusher<'a> {
         for (nth, chunk) in planned.chunks(BATCH).enumerate() {
             tell(SyncStep::Changing { done: nth * BATCH, of: total });
             self.look_again(chunk, known)?;
-            let chunk: Vec<&Planned> = chunk.iter().filter(|step| !self.is_stale(step)).collect();
+            let chunk: Vec<&PlannedCall> = chunk.iter().filter(|step| !self.is_stale(step)).collect();
             if chunk.is_empty() {
                 continue;
             }
@@ -128,7 +128,7 @@ impl<'a> Pusher<'a> {
     /// What both sides now agree on: what was sent, or what GitHub made of it.
     fn settled(
         &mut self,
-        step: &Planned,
+        step: &PlannedCall,
         kept: Option<String>,
         known: &mut Knowledge,
     ) -> Result<Option<Agreed>, Failure> {
@@ -167,12 +167,12 @@ impl<'a> Pusher<'a> {
         Ok(Some(Agreed { task, place: step.place.clone(), keys, kept: kept_text }))
     }
 
-    fn is_stale(&self, step: &Planned) -> bool {
+    fn is_stale(&self, step: &PlannedCall) -> bool {
         step.issue.as_ref().is_some_and(|issue| self.stale.contains(issue))
     }
 
     /// A run that takes long looks again before it writes over a text.
-    fn look_again(&mut self, chunk: &[Planned], known: &Knowledge) -> Result<(), Failure> {
+    fn look_again(&mut self, chunk: &[PlannedCall], known: &Knowledge) -> Result<(), Failure> {
         if self.scanned.elapsed() < FRESH {
             return Ok(());
         }

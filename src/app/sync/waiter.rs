@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::target::interrupted;
 use crate::app::{Failure, Workspace};
-use crate::watch::{Changes, Dirt};
+use crate::watch::{ChangedPaths, Changes};
 
 pub struct BoardWaiter {
     changes: Changes,
@@ -29,13 +29,13 @@ impl BoardWaiter {
     /// `false` when it is to end.
     pub fn wait(&mut self, longest: Duration) -> bool {
         // What the run itself has written is no news.
-        while self.changes.wait(Duration::from_millis(50)) != Dirt::Nothing {}
+        while self.changes.wait(Duration::from_millis(50)) != ChangedPaths::Nothing {}
         let (began, mut dirty) = (Instant::now(), false);
         while began.elapsed() < longest.max(BREATH) {
             if interrupted().load(Ordering::Relaxed) {
                 return false;
             }
-            dirty |= self.changes.wait(SLICE) != Dirt::Nothing;
+            dirty |= self.changes.wait(SLICE) != ChangedPaths::Nothing;
             if dirty && began.elapsed() >= BREATH {
                 return true;
             }

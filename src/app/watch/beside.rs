@@ -9,7 +9,7 @@ use crate::app::Workspace;
 use crate::app::repo::worktree::edited_copies;
 use crate::board::{Event, EventKind, Via};
 use crate::fs;
-use crate::watch::Dirt;
+use crate::watch::ChangedPaths;
 
 pub(super) const SETTINGS: [&str; 2] = [".ralph/config.toml", ".ralph/workflow.toml"];
 /// Where the documents of tasks lie.
@@ -35,14 +35,15 @@ impl Watch {
     }
 
     /// What was edited in a copy, told once, and once more when it is as it should be.
-    pub(super) fn look_at_copies(&mut self, dirt: &Dirt) -> Vec<Event> {
+    pub(super) fn look_at_copies(&mut self, dirt: &ChangedPaths) -> Vec<Event> {
         let folders: BTreeSet<&Path> = match dirt {
-            Dirt::Nothing => return Vec::new(),
-            Dirt::Paths(paths) => paths.iter().filter_map(|path| path.parent()).collect(),
-            Dirt::Everything | Dirt::Lost => self.copies.iter().map(PathBuf::as_path).collect(),
+            ChangedPaths::Nothing => return Vec::new(),
+            ChangedPaths::Paths(paths) => paths.iter().filter_map(|path| path.parent()).collect(),
+            ChangedPaths::Everything | ChangedPaths::Lost => self.copies.iter().map(PathBuf::as_path).collect(),
         };
         let touched = self.copies.iter().any(|copy| folders.contains(copy.as_path()));
-        let new = !matches!(dirt, Dirt::Paths(_)) || folders.contains(self.ws.store.root().join("worktrees").as_path());
+        let new = !matches!(dirt, ChangedPaths::Paths(_))
+            || folders.contains(self.ws.store.root().join("worktrees").as_path());
         if new {
             self.follow_copies();
         }
@@ -64,17 +65,17 @@ impl Watch {
         std::mem::take(&mut self.files)
     }
 
-    pub(super) fn note_files(&mut self, dirt: &Dirt) {
+    pub(super) fn note_files(&mut self, dirt: &ChangedPaths) {
         let told = |path: &str| SETTINGS.contains(&path) || path.starts_with(DOCUMENTS) && path.ends_with(".md");
         let root = self.ws.store.root();
         match dirt {
-            Dirt::Nothing => {}
-            Dirt::Paths(paths) => {
+            ChangedPaths::Nothing => {}
+            ChangedPaths::Paths(paths) => {
                 let inside = paths.iter().filter_map(|path| path.strip_prefix(root).ok()?.to_str());
                 self.files.extend(inside.filter(|path| told(path)).map(str::to_owned));
             }
             // Nobody knows which.
-            Dirt::Everything | Dirt::Lost => {
+            ChangedPaths::Everything | ChangedPaths::Lost => {
                 let documents = DocumentKind::ALL.iter().flat_map(|kind| {
                     let names = fs::names(&root.join(kind.folder())).unwrap_or_default();
                     names.into_iter().map(|name| format!("{}/{name}", kind.folder()))

@@ -25,7 +25,7 @@ use crate::fs;
 use crate::git::GitHand;
 use crate::store::{Delta, Mirror};
 use crate::task::{StateName, TaskId};
-use crate::watch::{Alarm, Changes, Dirt};
+use crate::watch::{Alarm, ChangedPaths, Changes};
 use beside::{SETTINGS, document_folders};
 use explain::{GitPut, HandEdit, Look, events_of};
 
@@ -82,7 +82,7 @@ pub struct Watch {
     /// Settings and documents that have changed, for whoever asks.
     files: BTreeSet<String>,
     /// What a look that failed has not told.
-    unseen: Dirt,
+    unseen: ChangedPaths,
     /// What was read while git was writing, and since when it is kept back: it is explained once git is done.
     half: Option<(Instant, Delta)>,
     /// Git took longer than anybody waits.
@@ -142,7 +142,7 @@ impl Watch {
             copies: BTreeSet::new(),
             copied: BTreeSet::new(),
             files: BTreeSet::new(),
-            unseen: Dirt::Nothing,
+            unseen: ChangedPaths::Nothing,
             half: None,
             impatient: false,
         })
@@ -186,10 +186,10 @@ impl Watch {
     pub fn next(&mut self, limit: Duration) -> Result<Vec<Event>, Failure> {
         let soon = if self.unsettled.is_empty() { Duration::MAX } else { Duration::from_millis(60) };
         let dirt = self.changes.wait(limit.min(soon).min(self.next_expiry()));
-        let mut dirt = std::mem::replace(&mut self.unseen, Dirt::Nothing).and(dirt);
+        let mut dirt = std::mem::replace(&mut self.unseen, ChangedPaths::Nothing).and(dirt);
         // What it has written so far would be taken for somebody's own.
         let start = Instant::now();
-        while dirt != Dirt::Nothing && self.ws.repository.is_at_work() && start.elapsed() < PATIENCE {
+        while dirt != ChangedPaths::Nothing && self.ws.repository.is_at_work() && start.elapsed() < PATIENCE {
             dirt = dirt.and(self.changes.wait(Duration::from_millis(20)));
         }
         self.impatient = start.elapsed() >= PATIENCE;
@@ -199,16 +199,16 @@ impl Watch {
     /// The first look: what was wrong or due before anybody watched.
     pub fn begin(&mut self) -> Result<Vec<Event>, Failure> {
         self.follow_copies();
-        self.look(Dirt::Nothing)
+        self.look(ChangedPaths::Nothing)
     }
 
-    fn look(&mut self, dirt: Dirt) -> Result<Vec<Event>, Failure> {
+    fn look(&mut self, dirt: ChangedPaths) -> Result<Vec<Event>, Failure> {
         self.note_files(&dirt);
         if self.reactor.is_none() {
             self.reactor = self.turn.try_recv().ok();
         }
         let mut events = Vec::new();
-        if dirt == Dirt::Lost {
+        if dirt == ChangedPaths::Lost {
             let event = Event::new(EventKind::Rescanned, self.ws.now(), Via::Board, None);
             events.push(event.saying("too much changed at once to follow: everything was read again"));
         }
@@ -235,7 +235,7 @@ impl Watch {
             }
         }
         if self.half.is_some() {
-            self.unseen = if dirt == Dirt::Lost { Dirt::Everything } else { dirt };
+            self.unseen = if dirt == ChangedPaths::Lost { ChangedPaths::Everything } else { dirt };
             self.alarm.ring();
         } else {
             self.looked = Timestamp::now();
@@ -248,12 +248,14 @@ impl Watch {
     }
 
     /// Reads what has changed, and tells what it means.
-    fn take_in(&mut self, dirt: &Dirt) -> Result<Look, Failure> {
+    fn take_in(&mut self, dirt: &ChangedPaths) -> Result<Look, Failure> {
         let hand = self.ws.repository.hand();
         // What git has put there is known by what it has just done, and its file events may still be on their way.
-        let all = matches!(dirt, Dirt::Everything | Dirt::Lost) || self.is_misnamed(dirt) || hand != self.hand;
+        let all = matches!(dirt, ChangedPaths::Everything | ChangedPaths::Lost)
+            || self.is_misnamed(dirt)
+            || hand != self.hand;
         let mut dirty = match dirt {
-            Dirt::Paths(paths) => self.tasks_among(paths),
+            ChangedPaths::Paths(paths) => self.tasks_among(paths),
             _ => BTreeSet::new(),
         };
         dirty.append(&mut self.unsettled);
@@ -318,8 +320,8 @@ impl Watch {
     }
 
     /// A file that can be no task's is found by looking at the whole folder.
-    fn is_misnamed(&self, dirt: &Dirt) -> bool {
-        let Dirt::Paths(paths) = dirt else { return false };
+    fn is_misnamed(&self, dirt: &ChangedPaths) -> bool {
+        let ChangedPaths::Paths(paths) = dirt else { return false };
         let folder = self.ws.store.tasks_dir();
         let stems =
             paths.iter().filter(|path| path.parent() == Some(&folder)).filter_map(|path| path.file_name()?.to_str());
@@ -343,12 +345,12 @@ impl Watch {
         events
     }
 
-    fn settings_changed(&self, dirt: &Dirt) -> bool {
+    fn settings_changed(&self, dirt: &ChangedPaths) -> bool {
         let files = SETTINGS.map(|file| self.ws.store.root().join(file));
         match dirt {
-            Dirt::Paths(paths) => files.iter().any(|file| paths.contains(file)),
-            Dirt::Everything | Dirt::Lost => true,
-            Dirt::Nothing => false,
+            ChangedPaths::Paths(paths) => files.iter().any(|file| paths.contains(file)),
+            ChangedPaths::Everything | ChangedPaths::Lost => true,
+            ChangedPaths::Nothing => false,
         }
     }
 

@@ -10,7 +10,7 @@ use crate::app::{Failure, FailureKind};
 use crate::board::{Actor, Admission, Change, Event, EventKind, Goal, Op, Request, Via};
 use crate::store::BoardLock;
 use crate::task::{Key, Kind, StateName, TaskId, Value, Worker};
-use crate::watch::Dirt;
+use crate::watch::ChangedPaths;
 
 /// After git has changed tasks, locks that it brought are left alone for so long: it may only pass by.
 const CALM: Duration = Duration::from_secs(60);
@@ -26,7 +26,7 @@ impl Watch {
             for edit in std::mem::take(&mut edits) {
                 events.extend(self.answered(lock, &edit, &person));
             }
-            let look = self.take_in(&Dirt::Nothing)?;
+            let look = self.take_in(&ChangedPaths::Nothing)?;
             events.extend(look.events);
             edits = look.by_hand;
             if edits.is_empty() {
@@ -44,7 +44,7 @@ impl Watch {
         let calm = self.git_was_here.is_none_or(|at| at.elapsed() > CALM);
         let which = if calm { Orphans::All } else { Orphans::Claimed };
         if !reap_from(&self.ws, lock, &self.board, which)?.is_empty() {
-            let look = self.take_in(&Dirt::Nothing)?;
+            let look = self.take_in(&ChangedPaths::Nothing)?;
             events.extend(look.events);
             self.pending.extend(look.by_hand);
         }

@@ -13,14 +13,14 @@ use crate::board::{Board, Request};
 use crate::fs;
 use crate::store::Hold;
 
-pub(in crate::app) struct Tenure {
+pub(in crate::app) struct HeldClaim {
     pub claimed: Claimed,
     hold: Option<Hold>,
     /// Waits for the program's end, to have the lock the moment that it is let go.
     heir: Option<JoinHandle<Option<Hold>>>,
 }
 
-pub(in crate::app) fn take(ws: &Workspace, request: &Request<'_>, reach: Reach) -> Result<Tenure, Failure> {
+pub(in crate::app) fn take(ws: &Workspace, request: &Request<'_>, reach: Reach) -> Result<HeldClaim, Failure> {
     let draft = |board: &Board| {
         refuse_running(ws, board, request.task)?;
         drafted(ws, board, request)
@@ -34,10 +34,10 @@ pub(in crate::app) fn take(ws: &Workspace, request: &Request<'_>, reach: Reach) 
     // Before the claim is there, so that nobody sees it without a holder.
     let hold = Hold::take(&ws.store.claim_lock(request.task))?;
     let claimed = grant(ws, &lock, &board, request, Lease::Held, published.as_ref())?;
-    Ok(Tenure { claimed, hold: Some(hold), heir: None })
+    Ok(HeldClaim { claimed, hold: Some(hold), heir: None })
 }
 
-impl Tenure {
+impl HeldClaim {
     /// Starts a program behind a guard that holds the claim's lock from then on. Under the board's own lock: whoever would
     /// free a claim that nobody holds has to wait.
     pub fn lend(&mut self, ws: &Workspace, guard: Command, program: &[String]) -> Result<Child, Failure> {

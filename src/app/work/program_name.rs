@@ -3,7 +3,7 @@
 
 use crate::app::work::claim::give_up;
 use crate::app::work::next::as_reaped;
-use crate::app::workspace::session::{Holds, is_mine, is_of_session};
+use crate::app::workspace::session::{HeldLocks, is_mine, is_of_session};
 use crate::app::{Failure, Workspace};
 use crate::board::{Links, command_for};
 use crate::task::TaskId;
@@ -41,7 +41,7 @@ pub fn acting(ws: &Workspace, session: &str, acts: &Acts) -> Result<String, Fail
 }
 
 /// The session is over: its tasks go back to where the workflow says.
-pub fn release_session(ws: &Workspace, holds: &Holds, session: &str) -> Result<(), Failure> {
+pub fn release_session(ws: &Workspace, holds: &HeldLocks, session: &str) -> Result<(), Failure> {
     holds.settle(ws, session)?;
     for id in &holds.held() {
         let lock = ws.lock()?;

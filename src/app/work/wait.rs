@@ -11,7 +11,7 @@ use crate::board::{Board, Standings};
 use crate::fs;
 use crate::store::BoardLock;
 use crate::task::{StateName, TaskId};
-use crate::watch::{Changes, Dirt};
+use crate::watch::{ChangedPaths, Changes};
 
 /// How often a remote is asked by somebody who waits.
 const ASK_REMOTE: Duration = Duration::from_secs(5);
@@ -160,7 +160,7 @@ fn until_end<T>(
         let remote = if ws.claims_remote().is_some() { ASK_REMOTE } else { Duration::MAX };
         let due = Instant::now() + left.min(next_expiry(ws)?).min(remote);
         let left = || due.saturating_duration_since(Instant::now());
-        while !stop.soon() && changes.wait_briefly(HEED.min(left())) == Dirt::Nothing && !left().is_zero() {}
+        while !stop.soon() && changes.wait_briefly(HEED.min(left())) == ChangedPaths::Nothing && !left().is_zero() {}
     }
 }
 

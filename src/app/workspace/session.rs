@@ -13,7 +13,7 @@ use crate::task::{TaskId, Worker};
 /// A program that nobody named, for as long as it is connected.
 #[derive(Clone)]
 pub struct Session {
-    pub holds: Arc<Holds>,
+    pub holds: Arc<HeldLocks>,
     pub taken_for: TakenFor,
 }
 
@@ -28,9 +28,9 @@ pub enum TakenFor {
 
 /// What this process has in its hands.
 #[derive(Default)]
-pub struct Holds(Mutex<BTreeMap<TaskId, Hold>>);
+pub struct HeldLocks(Mutex<BTreeMap<TaskId, Hold>>);
 
-impl Holds {
+impl HeldLocks {
     pub fn is_empty(&self) -> bool {
         self.open().is_empty()
     }

@@ -85,7 +85,7 @@ fn code(status: ExitStatus) -> u8 {
     u8::try_from(code).unwrap_or(255)
 }
 
-/// Holds the claim's lock while the program runs, and ends it with all its offspring when ralph dies.
+/// HeldLocks the claim's lock while the program runs, and ends it with all its offspring when ralph dies.
 pub fn guarded(args: &GuardedArgs) -> Answer {
     let signals = watched(&[SIGALRM])?;
     let _ = set_parent_process_death_signal(Some(Signal::ALARM));

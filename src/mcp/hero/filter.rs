@@ -13,7 +13,7 @@ use crate::task::TaskId;
 
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Filter {
+pub struct IssueFilter {
     /// analyst-triage, analyst-research, builder-planned, builder-active, review-queue, integrator-merge
     profile: Option<String>,
     workflow_state: Many,
@@ -24,7 +24,7 @@ pub struct Filter {
     query: Option<String>,
     /// OPEN (default) or CLOSED
     #[schemars(with = "Option<String>")]
-    pub state: Standing,
+    pub state: IssueStanding,
     /// completed, not_planned or reopened
     pub reason: Option<String>,
     /// workflowState, estimate, priority, labels, assignees
@@ -47,7 +47,7 @@ pub struct Filter {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
-pub enum Standing {
+pub enum IssueStanding {
     /// Not said: open ones, and what is asked for by its workflow state.
     #[default]
     #[serde(skip)]
@@ -79,7 +79,7 @@ pub struct Found {
     pub total: usize,
 }
 
-impl Filter {
+impl IssueFilter {
     pub fn run(&self, call: &Call<'_>) -> Result<Found, Failure> {
         let ws = call.ws;
         let asked = ListAsk {
@@ -87,7 +87,7 @@ impl Filter {
             label: self.label.0.clone(),
             priority: self.priority.0.clone(),
             estimate: self.estimate.0.clone(),
-            all: self.state != Standing::Usual || self.reason.is_some(),
+            all: self.state != IssueStanding::Usual || self.reason.is_some(),
             sort: self.order()?,
             ..ListAsk::default()
         };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use super::dates;
-use super::filter::{Filter, Standing};
+use super::filter::{IssueFilter, IssueStanding};
 use super::shape::{kind_of, reason_of, state_of};
 use crate::app::{self, Code, Failure, LogQuery, TaskView, Workspace};
 use crate::mcp::tools::value::Many;
@@ -27,7 +27,7 @@ fn reopened(ws: &Workspace) -> Result<BTreeSet<TaskId>, Failure> {
 
 /// A filter with its dates and names read.
 pub struct Keeps<'a> {
-    filter: &'a Filter,
+    filter: &'a IssueFilter,
     ws: &'a Workspace,
     reason: Option<String>,
     reopened: Option<BTreeSet<TaskId>>,
@@ -39,7 +39,7 @@ pub struct Keeps<'a> {
 }
 
 impl<'a> Keeps<'a> {
-    pub fn read(filter: &'a Filter, ws: &'a Workspace) -> Result<Self, Failure> {
+    pub fn read(filter: &'a IssueFilter, ws: &'a Workspace) -> Result<Self, Failure> {
         let date = |text: &Option<String>| text.as_deref().map(|text| dates::parse(text, ws.now())).transpose();
         let fields = |names: &Many| names.0.iter().map(|name| Presence::parse(name)).collect::<Result<_, _>>();
         let mut left_out = Vec::new();
@@ -77,9 +77,9 @@ impl<'a> Keeps<'a> {
 
     fn stands(&self, task: &TaskView) -> bool {
         let standing = match self.filter.state {
-            Standing::Open => state_of(self.ws, task) == "OPEN",
-            Standing::Closed => state_of(self.ws, task) == "CLOSED",
-            Standing::Usual | Standing::All => true,
+            IssueStanding::Open => state_of(self.ws, task) == "OPEN",
+            IssueStanding::Closed => state_of(self.ws, task) == "CLOSED",
+            IssueStanding::Usual | IssueStanding::All => true,
         };
         let for_reason = match (&self.reason, &self.reopened) {
             (_, Some(reopened)) => state_of(self.ws, task) == "OPEN" && reopened.contains(&task.id),

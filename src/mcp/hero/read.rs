@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::filter::{Filter, Standing};
+use super::filter::{IssueFilter, IssueStanding};
 use super::shape::{Around, item, number_of, reason_of, stamp, state_of, summary, url_of};
 use super::{pipeline, relations, tool};
 use crate::app::{self, Failure, LogQuery, Shown};
@@ -20,7 +20,7 @@ pub fn list_issues() -> Tool {
         Nature::Reads,
         "Find issues; filters narrow each other. totalCount says how many there are before the limit.",
         &LISTED,
-        |call: &Call<'_>, filter: Filter| {
+        |call: &Call<'_>, filter: IssueFilter| {
             let found = filter.run(call)?;
             let items: Vec<Value> = found.tasks.iter().map(|task| item(call.ws, task)).collect();
             Ok(json!({ "totalCount": found.total, "filteredCount": items.len(), "items": items }))
@@ -54,7 +54,7 @@ pub fn list_project_items() -> Tool {
 #[serde(transparent)]
 struct IssuePage {
     #[schemars(with = "Advertised")]
-    filter: Filter,
+    filter: IssueFilter,
 }
 
 #[derive(JsonSchema)]
@@ -68,10 +68,10 @@ struct Advertised {
 }
 
 impl IssuePage {
-    fn filter(self) -> Filter {
+    fn filter(self) -> IssueFilter {
         let Self { mut filter } = self;
-        if filter.state == Standing::Usual {
-            filter.state = Standing::All;
+        if filter.state == IssueStanding::Usual {
+            filter.state = IssueStanding::All;
         }
         filter
     }

@@ -68,7 +68,7 @@ fn done(options: &Options, verb: Verb) -> Answer {
         result.map(|outcome| (outcome, ws.notices()))
     });
     match result {
-        Ok((verbs::Outcome { task, text }, notices)) => {
+        Ok((verbs::VerbOutcome { task, text }, notices)) => {
             let text = std::iter::once(text).chain(notices).collect::<Vec<_>>().join("; ");
             Answer::Done { verb, text, task }
         }

@@ -5,7 +5,7 @@ use renderdag::{Ancestor, GraphRowRenderer, Renderer as _};
 use crate::app::{self, Column, Failure, Graphed, ListAsk, LogQuery, Workspace};
 use crate::board::Query;
 use crate::task::{Kind, TaskId};
-use crate::tui::model::{Answer, ChainLine, Counts, Named, Page, Read, Reading, RoleLine, Seen, Snapshot};
+use crate::tui::model::{Answer, ChainLine, Counts, Named, Read, Reading, RoleLine, SeenPage, Snapshot, TaskPage};
 
 /// As much of the past as anybody scrolls through.
 const HISTORY: usize = 200;
@@ -21,7 +21,9 @@ pub fn read(ws: &Workspace, wanted: &Read) -> Result<Answer, Failure> {
             Reading::Chain { id: id.clone(), verdict: app::why(ws, id)?.verdict, lines: lines(graphed) }
         }
         Read::Workers => Reading::Workers(workers(ws)?),
-        Read::Document(path) => Reading::Document { path: path.clone(), text: app::read_artifact(ws, path)?.text },
+        Read::DocumentPage(path) => {
+            Reading::DocumentPage { path: path.clone(), text: app::read_artifact(ws, path)?.text }
+        }
         Read::Targets(id) => Reading::Targets { id: id.clone(), targets: app::targets(ws, id)? },
         Read::Search(text) => Reading::Found { text: text.clone(), hits: app::search(ws, text, true, HITS)? },
     }))
@@ -60,11 +62,11 @@ fn named(columns: &[Column]) -> Vec<Named> {
     columns.iter().flat_map(of).collect()
 }
 
-fn page(ws: &Workspace, id: &TaskId) -> Result<Page, Failure> {
+fn page(ws: &Workspace, id: &TaskId) -> Result<TaskPage, Failure> {
     let shown = app::show(ws, id)?;
     let query = LogQuery { task: Some(id.clone()), limit: Some(HISTORY), ..LogQuery::default() };
     let verdict = if shown.archived { "it is archived".into() } else { app::why(ws, id)?.verdict };
-    Ok(Page { shown, verdict, log: app::log(ws, &query)? })
+    Ok(TaskPage { shown, verdict, log: app::log(ws, &query)? })
 }
 
 /// What can start now is at the top; lines lead down to what it sets free.
@@ -86,7 +88,7 @@ fn lines(graphed: Graphed) -> Vec<ChainLine> {
 /// Where a task stands in the drawing.
 pub const NODE: &str = "o";
 
-fn workers(ws: &Workspace) -> Result<Seen, Failure> {
+fn workers(ws: &Workspace) -> Result<SeenPage, Failure> {
     let steps = app::columns(ws, &Query { kinds: vec![Kind::Step], ..Query::default() })?;
     let roles = app::status(ws)?.ready.into_iter().map(|queue| RoleLine {
         role: queue.role,
@@ -94,7 +96,7 @@ fn workers(ws: &Workspace) -> Result<Seen, Failure> {
         limit: queue.limit,
         ready: queue.count,
     });
-    Ok(Seen {
+    Ok(SeenPage {
         claims: app::list_claims(ws, false)?.claims,
         roles: roles.collect(),
         steps: steps.into_iter().flat_map(|column| column.tasks).collect(),

@@ -6,12 +6,12 @@ use crate::tui::model::Verb;
 use crate::tui::view::text::cut;
 use crate::tui::words;
 
-pub struct Outcome {
+pub struct VerbOutcome {
     pub task: TaskId,
     pub text: String,
 }
 
-pub fn carry_out(ws: &Workspace, verb: &Verb) -> Result<Outcome, Failure> {
+pub fn carry_out(ws: &Workspace, verb: &Verb) -> Result<VerbOutcome, Failure> {
     let (task, text) = match verb {
         Verb::Move { task, to, insist } => (task, moved(&app::move_task(ws, task, to, None, *insist)?)),
         Verb::Claim(task) => (task, claimed(&app::claim(ws, task, None, false, Reach::Remote)?)),
@@ -34,7 +34,7 @@ pub fn carry_out(ws: &Workspace, verb: &Verb) -> Result<Outcome, Failure> {
             return saved(ws, &editing, new, *doubts);
         }
     };
-    Ok(Outcome { task: task.clone(), text })
+    Ok(VerbOutcome { task: task.clone(), text })
 }
 
 fn moved(moved: &app::Moved) -> String {
@@ -56,13 +56,13 @@ fn claimed(claimed: &app::Claimed) -> String {
     format!("{verb} {}'s{command}, until {}", claimed.worker, claimed.until.strftime("%H:%MZ"))
 }
 
-fn added(ws: &Workspace, title: &str) -> Result<Outcome, Failure> {
+fn added(ws: &Workspace, title: &str) -> Result<VerbOutcome, Failure> {
     let new = NewTask { title: title.to_owned(), ..NewTask::default() };
     let task = app::add(ws, &[new])?.tasks.remove(0);
-    Ok(Outcome { text: format!("new in {}", task.state), task: task.id })
+    Ok(VerbOutcome { text: format!("new in {}", task.state), task: task.id })
 }
 
-fn saved(ws: &Workspace, editing: &Editing, text: &str, doubts: Doubts) -> Result<Outcome, Failure> {
+fn saved(ws: &Workspace, editing: &Editing, text: &str, doubts: Doubts) -> Result<VerbOutcome, Failure> {
     let edited = app::finish_edit(ws, editing, text, doubts)?;
     let changes: Vec<String> = edited.changes.iter().map(words::field).collect();
     let text = match (edited.changed, changes.is_empty()) {
@@ -71,5 +71,5 @@ fn saved(ws: &Workspace, editing: &Editing, text: &str, doubts: Doubts) -> Resul
         // The history has all of it.
         (true, false) => cut(&changes.join(", "), 150),
     };
-    Ok(Outcome { task: edited.task, text })
+    Ok(VerbOutcome { task: edited.task, text })
 }

@@ -19,7 +19,8 @@ pub use board::{Counts, Cursor, Named, Snapshot, age};
 pub use input::{Input, Lines};
 pub use popup::{Entry, Popup, Purpose, Said, SaidKind};
 pub use screens::{
-    Chain, ChainLine, Document, Link, Page, Reading, RoleLine, Screen, Seen, TaskScreen, Workers, Wrapped, task_of,
+    Chain, ChainLine, DocumentPage, PageLink, Reading, RoleLine, Screen, SeenPage, TaskPage, TaskScreen, Workers,
+    Wrapped, task_of,
 };
 pub use wish::{Answer, Read, Settle, Verb, Wish};
 
@@ -156,7 +157,7 @@ impl Model {
                 workers.seen.as_ref().and_then(|seen| seen.tasks().get(workers.at).map(|&id| id.clone()))
             }
             Some(Screen::Problems { at }) => self.board.problems.get(*at).and_then(task_of),
-            Some(Screen::Document(_)) => None,
+            Some(Screen::DocumentPage(_)) => None,
         }
     }
 
@@ -176,7 +177,7 @@ impl Model {
             Screen::Task(screen) => Some(Read::Task(screen.id.clone())),
             Screen::Graph(chain) => Some(Read::Chain(chain.id.clone())),
             Screen::Workers(_) => Some(Read::Workers),
-            Screen::Document(document) => Some(Read::Document(document.path.clone())),
+            Screen::DocumentPage(document) => Some(Read::DocumentPage(document.path.clone())),
             Screen::Problems { .. } => None,
         }
     }

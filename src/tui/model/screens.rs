@@ -10,7 +10,7 @@ pub enum Screen {
     Graph(Chain),
     Workers(Workers),
     Problems { at: usize },
-    Document(Document),
+    DocumentPage(DocumentPage),
 }
 
 /// A task with all that is known of it.
@@ -18,7 +18,7 @@ pub enum Screen {
 pub struct TaskScreen {
     pub id: TaskId,
     /// Not there until it is read.
-    pub page: Option<Box<Page>>,
+    pub page: Option<Box<TaskPage>>,
     pub scroll: usize,
     /// Which of its links is selected.
     pub link: Option<usize>,
@@ -43,7 +43,7 @@ pub struct Wrapped {
 }
 
 #[derive(Debug)]
-pub struct Page {
+pub struct TaskPage {
     pub shown: Shown,
     /// What stands between it and its start.
     pub verdict: String,
@@ -52,23 +52,23 @@ pub struct Page {
 
 /// Where a link of a task leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Link {
+pub enum PageLink {
     Task(TaskId),
-    Document(String),
+    DocumentPage(String),
 }
 
-impl Page {
+impl TaskPage {
     /// In the order in which they are shown, each with what it is to the task.
-    pub fn links(&self) -> Vec<(&'static str, Link)> {
+    pub fn links(&self) -> Vec<(&'static str, PageLink)> {
         let task = &self.shown.task;
         let of = |name: &'static str, ids: &[TaskId]| -> Vec<_> {
-            ids.iter().map(|id| (name, Link::Task(id.clone()))).collect()
+            ids.iter().map(|id| (name, PageLink::Task(id.clone()))).collect()
         };
         let mut links = of("waits for", &task.blocked_by);
         links.extend(of("blocks", &task.blocks));
         links.extend(of("parent", task.parent.as_slice()));
         links.extend(of("child", &task.children));
-        links.extend(task.artifacts.values().map(|path| ("document", Link::Document(path.clone()))));
+        links.extend(task.artifacts.values().map(|path| ("document", PageLink::DocumentPage(path.clone()))));
         links
     }
 }
@@ -106,12 +106,12 @@ impl Chain {
 /// Who is at work.
 #[derive(Debug, Default)]
 pub struct Workers {
-    pub seen: Option<Seen>,
+    pub seen: Option<SeenPage>,
     pub at: usize,
 }
 
 #[derive(Debug)]
-pub struct Seen {
+pub struct SeenPage {
     pub claims: Vec<ClaimLine>,
     pub roles: Vec<RoleLine>,
     pub steps: Vec<TaskView>,
@@ -126,7 +126,7 @@ pub struct RoleLine {
     pub ready: usize,
 }
 
-impl Seen {
+impl SeenPage {
     /// The tasks of the lines that can be selected, in order.
     pub fn tasks(&self) -> Vec<&TaskId> {
         let claims = self.claims.iter().map(|claim| &claim.task);
@@ -135,7 +135,7 @@ impl Seen {
 }
 
 #[derive(Debug)]
-pub struct Document {
+pub struct DocumentPage {
     pub path: String,
     pub text: Option<String>,
     pub scroll: usize,
@@ -145,10 +145,10 @@ pub struct Document {
 /// What was read for a screen or a popup.
 #[derive(Debug)]
 pub enum Reading {
-    Task(Box<Page>),
+    Task(Box<TaskPage>),
     Chain { id: TaskId, verdict: String, lines: Vec<ChainLine> },
-    Workers(Seen),
-    Document { path: String, text: String },
+    Workers(SeenPage),
+    DocumentPage { path: String, text: String },
     Targets { id: TaskId, targets: Vec<MoveView> },
     Found { text: String, hits: Vec<Hit> },
 }

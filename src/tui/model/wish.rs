@@ -26,7 +26,7 @@ pub enum Read {
     Task(TaskId),
     Chain(TaskId),
     Workers,
-    Document(String),
+    DocumentPage(String),
     Targets(TaskId),
     Search(String),
 }

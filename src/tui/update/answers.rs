@@ -73,7 +73,7 @@ fn read(model: &mut Model, reading: Reading) -> Vec<Wish> {
             workers.at = at.min(seen.tasks().len().max(1) - 1);
             workers.seen = Some(seen);
         }
-        (Reading::Document { path, text }, Some(Screen::Document(document)), _) if document.path == path => {
+        (Reading::DocumentPage { path, text }, Some(Screen::DocumentPage(document)), _) if document.path == path => {
             (document.text, document.wrapped) = (Some(text), None);
         }
         (Reading::Targets { id, targets }, _, Some(popup))
@@ -150,7 +150,7 @@ fn unread(model: &mut Model, read: Read, failure: &Failure) {
         // It was for something that is closed by now.
         (Read::Targets(_) | Read::Search(_), _) => {}
         // Gone since: the screen that showed it goes, too.
-        (Read::Task(_) | Read::Chain(_) | Read::Document(_), _) if failure.code != Code::Busy => {
+        (Read::Task(_) | Read::Chain(_) | Read::DocumentPage(_), _) if failure.code != Code::Busy => {
             if model.screens.last().and_then(Model::reading) == Some(read) {
                 model.screens.pop();
                 model.say(None, said);

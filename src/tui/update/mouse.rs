@@ -125,7 +125,7 @@ fn wheel(model: &mut Model, spot: Option<Spot>, by: isize) -> Vec<Wish> {
         return Vec::new();
     }
     let motion = if by > 0 { Motion::Down } else { Motion::Up };
-    let text = matches!(model.screens.last(), Some(Screen::Task(_) | Screen::Document(_)));
+    let text = matches!(model.screens.last(), Some(Screen::Task(_) | Screen::DocumentPage(_)));
     if let Some(column) = spot.and_then(column).filter(|at| is_filled(model, *at)) {
         model.cursor.column = column;
     }

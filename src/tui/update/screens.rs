@@ -1,7 +1,7 @@
 //! Moving about: on the board, in a task, in lists.
 
 use crate::tui::keys::Motion;
-use crate::tui::model::{Document, Link, Model, Screen, TaskScreen, Wish};
+use crate::tui::model::{DocumentPage, Model, PageLink, Screen, TaskScreen, Wish};
 
 pub fn motion(model: &mut Model, motion: Motion) -> Vec<Wish> {
     let (page, most) = (model.drawn.page, model.drawn.most);
@@ -15,7 +15,7 @@ pub fn motion(model: &mut Model, motion: Motion) -> Vec<Wish> {
             Motion::Previous => step_link(screen, -1),
             _ => screen.scroll = scrolled(screen.scroll).unwrap_or(screen.scroll),
         },
-        Some(Screen::Document(document)) => document.scroll = scrolled(document.scroll).unwrap_or(document.scroll),
+        Some(Screen::DocumentPage(document)) => document.scroll = scrolled(document.scroll).unwrap_or(document.scroll),
         Some(Screen::Graph(chain)) => chain.at = stepped(chain.at, chain.stops().len()).unwrap_or(chain.at),
         Some(Screen::Workers(workers)) => {
             let count = workers.seen.as_ref().map_or(0, |seen| seen.tasks().len());
@@ -62,7 +62,7 @@ pub fn enter(model: &mut Model) -> Vec<Wish> {
                 None => super::say(model, "tab selects a link to go to"),
             }
         }
-        Some(Screen::Document(_)) => super::say(model, "j and k scroll, q goes back"),
+        Some(Screen::DocumentPage(_)) => super::say(model, "j and k scroll, q goes back"),
         Some(Screen::Problems { .. }) => match model.task() {
             Some(task) => vec![Wish::Edit(task)],
             None => super::say(model, "this file is no task's: put it right by hand"),
@@ -74,9 +74,11 @@ pub fn enter(model: &mut Model) -> Vec<Wish> {
     }
 }
 
-pub fn follow(model: &mut Model, link: Link) -> Vec<Wish> {
+pub fn follow(model: &mut Model, link: PageLink) -> Vec<Wish> {
     match link {
-        Link::Task(id) => model.open_task(id),
-        Link::Document(path) => model.open(Screen::Document(Document { path, text: None, scroll: 0, wrapped: None })),
+        PageLink::Task(id) => model.open_task(id),
+        PageLink::DocumentPage(path) => {
+            model.open(Screen::DocumentPage(DocumentPage { path, text: None, scroll: 0, wrapped: None }))
+        }
     }
 }

@@ -6,7 +6,7 @@ use super::{answer, unsaved};
 use crate::app::{Code, Doubts, Failure, Hint};
 use crate::task::Problem;
 use crate::tui::made_up::{id, model, press, press_key, task};
-use crate::tui::model::{Answer, Model, Purpose, Read, Reading, Screen, Seen, Settle, Snapshot, Verb, Wish};
+use crate::tui::model::{Answer, Model, Purpose, Read, Reading, Screen, SeenPage, Settle, Snapshot, Verb, Wish};
 
 fn enter(model: &mut Model) -> Vec<Wish> {
     press_key(model, KeyCode::Enter, KeyModifiers::NONE)
@@ -217,7 +217,7 @@ fn what_is_selected_in_a_list_stays_selected_when_lines_come_and_go() {
     let mut model = model(&[3, 3]);
     let seen = |names: &[&str]| {
         let steps = names.iter().map(|name| task(name, "step")).collect();
-        Answer::Read(Reading::Workers(Seen { claims: Vec::new(), roles: Vec::new(), steps, runs: Vec::new() }))
+        Answer::Read(Reading::Workers(SeenPage { claims: Vec::new(), roles: Vec::new(), steps, runs: Vec::new() }))
     };
     press(&mut model, "w");
     answer(&mut model, seen(&["t-a", "t-b", "t-c"]));

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::layout::{Plan, Slot, plan};
+use super::layout::{ColumnPlan, ColumnSlot, plan};
 use super::pen::{Pen, Row, piece, spread};
 use super::{card, text};
 use crate::app::{Column, TaskView};
@@ -21,8 +21,8 @@ pub fn draw(pen: &mut Pen<'_>, model: &mut Model, area: Rect) {
     for placed in &plan.placed {
         let place = Rect { x: area.x + placed.x, width: placed.width, ..area };
         match &placed.slot {
-            Slot::Open(column) => open(pen, model, *column, place),
-            Slot::Folded(columns) => folded(pen, model, columns, place),
+            ColumnSlot::Open(column) => open(pen, model, *column, place),
+            ColumnSlot::Folded(columns) => folded(pen, model, columns, place),
         }
     }
     marks(pen, area, plan.left, plan.right);
@@ -34,13 +34,13 @@ pub fn has_room_for_refusal(model: &Model, area: Rect) -> bool {
     let task = model.cursor.task(&model.board);
     let (Some(notice), Some(task)) = (notice, task) else { return false };
     let at = model.cursor.column;
-    let placed = shown(model, area).placed.into_iter().find(|placed| placed.slot == Slot::Open(at));
+    let placed = shown(model, area).placed.into_iter().find(|placed| placed.slot == ColumnSlot::Open(at));
     let Some(placed) = placed.filter(|_| notice.task.as_ref() == Some(&task.id)) else { return false };
     let list = Cards::new(model, at, placed.width.saturating_sub(1), Some(&notice.said));
     list.rows(task, true).len() + 2 <= usize::from(area.height.saturating_sub(HEAD))
 }
 
-fn shown(model: &Model, area: Rect) -> Plan {
+fn shown(model: &Model, area: Rect) -> ColumnPlan {
     let filled: Vec<bool> = model.board.columns.iter().map(|column| !column.tasks.is_empty()).collect();
     plan(&filled, model.cursor.column, model.cursor.first, area.width)
 }

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::pen::{Row, piece};
 use super::{markdown, text};
 use crate::app::LogLine;
-use crate::tui::model::{Page, Tone, Wrapped, age};
+use crate::tui::model::{TaskPage, Tone, Wrapped, age};
 use crate::tui::words;
 
 /// As it was broken before, if the width is still the same.
@@ -21,7 +21,7 @@ pub fn kept(
     })
 }
 
-pub fn wrapped<'a>(before: &'a mut Option<Wrapped>, page: &Page, width: usize, now: Timestamp) -> &'a Wrapped {
+pub fn wrapped<'a>(before: &'a mut Option<Wrapped>, page: &TaskPage, width: usize, now: Timestamp) -> &'a Wrapped {
     let wrapped = kept(before, width, |width| wrap(page, width));
     for (note, row) in page.shown.notes.iter().zip(&wrapped.notes) {
         let by = note.by.as_deref().unwrap_or("somebody");
@@ -31,7 +31,7 @@ pub fn wrapped<'a>(before: &'a mut Option<Wrapped>, page: &Page, width: usize, n
 }
 
 /// With the row of each note's head, which is written when it is drawn.
-fn wrap(page: &Page, width: usize) -> (Vec<Row>, Vec<usize>) {
+fn wrap(page: &TaskPage, width: usize) -> (Vec<Row>, Vec<usize>) {
     let mut rows = match page.shown.description.trim() {
         "" => vec![vec![piece("no description: e writes one", Tone::Dim)]],
         text => markdown::rows(text, width),
@@ -57,7 +57,7 @@ fn section(name: &str, width: usize) -> Row {
     vec![piece(format!("{name} "), Tone::Head), (rule, Tone::Dim)]
 }
 
-fn history(line: &LogLine, page: &Page, width: usize) -> Vec<Row> {
+fn history(line: &LogLine, page: &TaskPage, width: usize) -> Vec<Row> {
     let at = line.line.at.strftime("%Y-%m-%d %H:%M");
     let undone = if line.undone { " (undone)" } else { "" };
     let here = line.fields.iter().filter(|change| change.task == page.shown.task.id).map(words::field);

@@ -6,7 +6,7 @@ const WIDEST: u16 = 44;
 const FOLDED: u16 = 3;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Slot {
+pub enum ColumnSlot {
     Open(usize),
     /// Empty columns, one or several.
     Folded(Vec<usize>),
@@ -14,13 +14,13 @@ pub enum Slot {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placed {
-    pub slot: Slot,
+    pub slot: ColumnSlot,
     pub x: u16,
     pub width: u16,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Plan {
+pub struct ColumnPlan {
     pub placed: Vec<Placed>,
     /// How many columns with cards are out of sight to each side.
     pub left: usize,
@@ -30,49 +30,49 @@ pub struct Plan {
 }
 
 /// `filled` says of each column whether it has cards.
-pub fn plan(filled: &[bool], focused: usize, first: usize, width: u16) -> Plan {
+pub fn plan(filled: &[bool], focused: usize, first: usize, width: u16) -> ColumnPlan {
     let single = slots(filled, |_| false);
     if needed(&single) <= width {
-        return Plan { placed: place(&single, width), ..Plan::default() };
+        return ColumnPlan { placed: place(&single, width), ..ColumnPlan::default() };
     }
-    let grouped = slots(filled, |before| matches!(before, Slot::Folded(_)));
+    let grouped = slots(filled, |before| matches!(before, ColumnSlot::Folded(_)));
     if needed(&grouped) <= width {
-        return Plan { placed: place(&grouped, width), ..Plan::default() };
+        return ColumnPlan { placed: place(&grouped, width), ..ColumnPlan::default() };
     }
     scrolled(&grouped, focused, first, width)
 }
 
 /// A column that is empty joins the one before where `joins` says so.
-fn slots(filled: &[bool], joins: impl Fn(&Slot) -> bool) -> Vec<Slot> {
-    let mut slots: Vec<Slot> = Vec::new();
+fn slots(filled: &[bool], joins: impl Fn(&ColumnSlot) -> bool) -> Vec<ColumnSlot> {
+    let mut slots: Vec<ColumnSlot> = Vec::new();
     for (column, filled) in filled.iter().enumerate() {
         match slots.last_mut() {
-            _ if *filled => slots.push(Slot::Open(column)),
+            _ if *filled => slots.push(ColumnSlot::Open(column)),
             Some(before) if joins(before) => {
-                if let Slot::Folded(columns) = before {
+                if let ColumnSlot::Folded(columns) = before {
                     columns.push(column);
                 }
             }
-            _ => slots.push(Slot::Folded(vec![column])),
+            _ => slots.push(ColumnSlot::Folded(vec![column])),
         }
     }
     slots
 }
 
-fn least(slot: &Slot) -> u16 {
+fn least(slot: &ColumnSlot) -> u16 {
     match slot {
-        Slot::Open(_) => NARROWEST,
-        Slot::Folded(_) => FOLDED,
+        ColumnSlot::Open(_) => NARROWEST,
+        ColumnSlot::Folded(_) => FOLDED,
     }
 }
 
-fn needed(slots: &[Slot]) -> u16 {
+fn needed(slots: &[ColumnSlot]) -> u16 {
     slots.iter().map(least).fold(0, u16::saturating_add)
 }
 
-fn scrolled(slots: &[Slot], focused: usize, first: usize, width: u16) -> Plan {
-    let opens: Vec<usize> = (0..slots.len()).filter(|&at| matches!(slots[at], Slot::Open(_))).collect();
-    let focus = opens.iter().position(|&at| slots[at] == Slot::Open(focused)).unwrap_or(0);
+fn scrolled(slots: &[ColumnSlot], focused: usize, first: usize, width: u16) -> ColumnPlan {
+    let opens: Vec<usize> = (0..slots.len()).filter(|&at| matches!(slots[at], ColumnSlot::Open(_))).collect();
+    let focus = opens.iter().position(|&at| slots[at] == ColumnSlot::Open(focused)).unwrap_or(0);
     // Folded ones are shown between columns, and at the ends of the board.
     let window = |from: usize, to: usize| {
         let start = if from == 0 { 0 } else { opens[from] };
@@ -94,12 +94,12 @@ fn scrolled(slots: &[Slot], focused: usize, first: usize, width: u16) -> Plan {
     if needed(shown) > width {
         shown = &slots[opens[first]..=opens[last]];
     }
-    Plan { placed: place(shown, width), left: first, right: opens.len() - 1 - last, first }
+    ColumnPlan { placed: place(shown, width), left: first, right: opens.len() - 1 - last, first }
 }
 
 /// What is left over goes to the columns with cards, as long as they are not too wide.
-fn place(slots: &[Slot], width: u16) -> Vec<Placed> {
-    let opens = slots.iter().filter(|slot| matches!(slot, Slot::Open(_))).count() as u16;
+fn place(slots: &[ColumnSlot], width: u16) -> Vec<Placed> {
+    let opens = slots.iter().filter(|slot| matches!(slot, ColumnSlot::Open(_))).count() as u16;
     let folded = FOLDED * (slots.len() as u16 - opens);
     let each = (width.saturating_sub(folded) / opens.max(1)).min(WIDEST);
     let mut spare = if each < WIDEST { width.saturating_sub(folded) % opens.max(1) } else { 0 };
@@ -107,8 +107,8 @@ fn place(slots: &[Slot], width: u16) -> Vec<Placed> {
     let mut placed = Vec::new();
     for slot in slots {
         let width = match slot {
-            Slot::Folded(_) => FOLDED,
-            Slot::Open(_) => {
+            ColumnSlot::Folded(_) => FOLDED,
+            ColumnSlot::Open(_) => {
                 let more = spare.min(1);
                 spare -= more;
                 each + more
@@ -124,10 +124,10 @@ fn place(slots: &[Slot], width: u16) -> Vec<Placed> {
 mod tests {
     use super::*;
 
-    fn open(plan: &Plan) -> Vec<usize> {
+    fn open(plan: &ColumnPlan) -> Vec<usize> {
         let column = |placed: &Placed| match placed.slot {
-            Slot::Open(column) => Some(column),
-            Slot::Folded(_) => None,
+            ColumnSlot::Open(column) => Some(column),
+            ColumnSlot::Folded(_) => None,
         };
         plan.placed.iter().filter_map(column).collect()
     }

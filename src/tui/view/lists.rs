@@ -6,7 +6,7 @@ use super::card;
 use super::pen::{Pen, Row, piece, row_width, spread};
 use super::text;
 use crate::app::{self, ClaimLine, Outcome, Run, TaskView};
-use crate::tui::model::{Chain, Model, Seen, Spot, Tone, Workers};
+use crate::tui::model::{Chain, Model, SeenPage, Spot, Tone, Workers};
 use crate::tui::words;
 
 /// A line, and which of the selectable ones it is.
@@ -105,7 +105,7 @@ pub fn workers(pen: &mut Pen<'_>, model: &mut Model, workers: &Workers, area: Re
 }
 
 /// `analyst 1/3 · 4 ready`.
-fn roles(seen: &Seen) -> Row {
+fn roles(seen: &SeenPage) -> Row {
     let mut row = vec![piece(" ", Tone::Plain)];
     for role in &seen.roles {
         let limit = role.limit.map(|limit| format!("/{limit}")).unwrap_or_default();

@@ -65,7 +65,7 @@ fn screen(pen: &mut Pen<'_>, model: &mut Model, area: Rect) {
     let Some(mut screen) = model.screens.pop() else { return board::draw(pen, model, area) };
     match &mut screen {
         Screen::Task(screen) => pages::task(pen, model, screen, area),
-        Screen::Document(document) => pages::document(pen, model, document, area),
+        Screen::DocumentPage(document) => pages::document(pen, model, document, area),
         Screen::Graph(chain) => lists::graph(pen, model, chain, area),
         Screen::Workers(workers) => lists::workers(pen, model, workers, area),
         Screen::Problems { at } => lists::problems(pen, model, *at, area),

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::pen::{Pen, Row, piece, spread};
 use super::{body, card, markdown, text};
 use crate::app::{self, ClaimView};
-use crate::tui::model::{Document, Link, Model, Page, Spot, TaskScreen, Tone, age};
+use crate::tui::model::{DocumentPage, Model, PageLink, Spot, TaskPage, TaskScreen, Tone, age};
 use crate::tui::words;
 
 /// From here on what belongs to a task stands beside its text.
@@ -46,7 +46,7 @@ fn inside(area: Rect) -> usize {
     usize::from(area.width).saturating_sub(2)
 }
 
-fn heading(pen: &mut Pen<'_>, model: &Model, page: &Page, area: Rect) -> Rect {
+fn heading(pen: &mut Pen<'_>, model: &Model, page: &TaskPage, area: Rect) -> Rect {
     let task = &page.shown.task;
     let meaning = model.board.meaning(&task.state);
     let (mark, tone) = words::mark(task, meaning);
@@ -118,7 +118,7 @@ fn scrolled(
     (model.drawn.page, model.drawn.most) = (height, most);
 }
 
-fn facts(model: &Model, page: &Page, width: usize) -> Vec<PageLine> {
+fn facts(model: &Model, page: &TaskPage, width: usize) -> Vec<PageLine> {
     let (task, now) = (&page.shown.task, model.now);
     let mut lines: Vec<PageLine> = Vec::new();
     for verdict in text::wrap(&page.verdict, width) {
@@ -167,15 +167,15 @@ fn at_work(claim: &ClaimView, now: jiff::Timestamp) -> String {
     format!("▶ {} since {}, {left}, on {}", claim.by, app::ago(claim.since, now), claim.host)
 }
 
-fn links(model: &Model, page: &Page, width: usize) -> Vec<PageLine> {
+fn links(model: &Model, page: &TaskPage, width: usize) -> Vec<PageLine> {
     let mut before = "";
     let mut lines: Vec<PageLine> = Vec::new();
     for (place, (name, link)) in page.links().into_iter().enumerate() {
         let mut row = vec![piece(format!("{:<10}", if name == before { "" } else { name }), Tone::Dim)];
         before = name;
         match link {
-            Link::Document(path) => row.push(piece(path, Tone::Id)),
-            Link::Task(id) => {
+            PageLink::DocumentPage(path) => row.push(piece(path, Tone::Id)),
+            PageLink::Task(id) => {
                 let known = page.shown.linked.iter().find(|(other, ..)| *other == id);
                 row.push(piece(format!("{id} "), Tone::Id));
                 let (title, state) =
@@ -193,7 +193,7 @@ fn links(model: &Model, page: &Page, width: usize) -> Vec<PageLine> {
     lines
 }
 
-pub fn document(pen: &mut Pen<'_>, model: &mut Model, document: &mut Document, area: Rect) {
+pub fn document(pen: &mut Pen<'_>, model: &mut Model, document: &mut DocumentPage, area: Rect) {
     pen.text(area.x + 1, area.y, area.width, &document.path, Tone::Id);
     pen.row(area.x, area.y + 1, area.width, &vec![("─".repeat(usize::from(area.width)), Tone::Dim)]);
     let area = Rect { y: area.y + 2, height: area.height.saturating_sub(2), ..area };

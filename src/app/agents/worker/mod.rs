@@ -34,7 +34,7 @@ use crate::app::{Code, Failure, FailureKind, Hint, Options, Stop, Workspace};
 use crate::board::{Board, TeamAsk};
 use crate::fs;
 use crate::task::{TaskId, Worker};
-use crate::watch::{Changes, Dirt};
+use crate::watch::{ChangedPaths, Changes};
 
 pub(in crate::app) use job::Job;
 pub use names::{Name, free_name, is_at_work, take_name};
@@ -237,7 +237,7 @@ impl Shift<'_> {
         let start = Instant::now();
         while start.elapsed() < longest && !self.stop.soon() {
             let left = longest.saturating_sub(start.elapsed());
-            if changes.wait(left.min(Duration::from_millis(100))) != Dirt::Nothing {
+            if changes.wait(left.min(Duration::from_millis(100))) != ChangedPaths::Nothing {
                 break;
             }
         }

@@ -14,7 +14,7 @@ use crate::app::agents::prompt::{Prompt, prompt};
 use crate::app::records::runs::{Outcome, Run};
 use crate::app::records::strays::dirty;
 use crate::app::repo::worktree::{Start, add_worktree, place};
-use crate::app::work::held_claim::{self, Tenure};
+use crate::app::work::held_claim::{self, HeldClaim};
 use crate::app::workspace::remote_claims::{Reach, renew_remote};
 use crate::app::workspace::trust::require_trust;
 use crate::app::{Code, Consequence, Failure, Stop, Workspace};
@@ -96,7 +96,7 @@ fn start(
     run: &mut Run,
     agent: &Agent,
     launch: &Launch<'_>,
-    tenure: &mut Tenure,
+    tenure: &mut HeldClaim,
 ) -> Result<(Child, Option<String>), Failure> {
     let (board, command) = (ws.family(&job.task)?, ws.flow().command(&job.command)?);
     if let Some(task) = board.get(&job.task) {
@@ -158,7 +158,7 @@ fn environment(guard: &mut Command, ws: &Workspace, job: &Job, run: &Run) {
 }
 
 /// Until the program ends, its time is over, or the worker is told to stop at once. What it has left behind ends with it.
-fn wait(ws: &Workspace, tenure: &Tenure, child: &mut Child, limit: Duration, stop: &Stop) -> Result<Exit, Failure> {
+fn wait(ws: &Workspace, tenure: &HeldClaim, child: &mut Child, limit: Duration, stop: &Stop) -> Result<Exit, Failure> {
     let start = Instant::now();
     let (mut pause, mut renewed) = (LOOK, Instant::now());
     let mut closed = Closed::default();

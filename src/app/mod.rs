@@ -33,7 +33,7 @@ pub use edit::archive::{Archived, archive};
 pub use edit::batch::parse as parse_batch;
 pub use edit::block::{Linked, block, unblock};
 pub use edit::draft::Draft;
-pub use edit::expected::Seen;
+pub use edit::expected::Expected;
 pub use edit::note::{Noted, note};
 pub use edit::plan_sync::{Edge, PlanSynced, plan_sync};
 pub use edit::remove::{Removed, remove};
@@ -55,7 +55,7 @@ pub use read::workflow::describe_workflow;
 pub use records::artifact::{
     Artifact, Document, check_artifact, link_artifact, new_artifact, read_artifact, write_artifact,
 };
-pub use records::runs::{Outcome, Run, RunShown, find_run, follow_run, list_runs, show_run};
+pub use records::runs::{Run, RunOutcome, RunShown, find_run, follow_run, list_runs, show_run};
 pub use repo::merge_driver::{DriverOutcome, merge_driver};
 pub use repo::pull_push::{Shared, pull, push};
 pub use repo::worktree::{
@@ -76,17 +76,17 @@ pub use work::edit::{Doubts, Edited, Editing, begin_edit, finish_edit, resume_ed
 pub use work::history::{LogLine, LogQuery, Undone, log, undo};
 pub use work::moves::{Along, Moved, move_task};
 pub use work::next::{Chosen, NextAsk, next, next_or_wait};
-pub use work::program_name::{Acts, acting, release_session};
+pub use work::program_name::{ProgramAction, program_name, release_session};
 pub use work::reap::{Reaped, reap};
 pub use work::run::{Running, hold_lock, living_processes, start_run};
 pub use work::save::{SaveAsk, Saved, save, save_over};
 pub use work::split::{SplitChild, SplitDone, split};
-pub use work::takeable::{Pick, Picked, pick};
+pub use work::takeable::{TakeableTask, TakeableTasks, takeable};
 pub use work::wait::{WaitFor, Waited, wait, wait_for, wait_is_over};
 pub use workspace::git_commit::{BoardCommit, commit};
 pub use workspace::open::{Options, Workspace};
 pub use workspace::remote_claims::Reach;
-pub use workspace::session::{HeldLocks, Session, TakenFor, is_of_session};
+pub use workspace::session::{ClientSession, HeldLocks, TakenFor, is_of_session};
 pub use workspace::settings::{SettingView, get_setting, list_settings, set_setting};
 pub use workspace::stop::Stop;
 pub use workspace::trust::{Trust, look_at_trust, require_trust, trust};

@@ -10,7 +10,8 @@ use rmcp::model::{Implementation, JsonObject};
 use rmcp::service::RequestContext;
 
 use crate::app::{
-    Acts, Code, Failure, HeldLocks, Hint, Options, Session, Stop, TakenFor, Workspace, acting, release_session,
+    ClientSession, Code, Failure, HeldLocks, Hint, Options, ProgramAction, Stop, TakenFor, Workspace, program_name,
+    release_session,
 };
 use crate::task::TaskId;
 
@@ -112,7 +113,7 @@ impl Caller {
     pub fn run<T>(
         &self,
         who: &Who,
-        acts: Option<&Acts>,
+        acts: Option<&ProgramAction>,
         stop: &Stop,
         verb: impl FnOnce(&Call<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
@@ -120,11 +121,11 @@ impl Caller {
         let mut ws = opened(&self.options, who)?;
         if let Who::Session(name) = who {
             open(&self.session).get_or_insert_with(|| name.clone());
-            let (acting, taken_for) = match acts {
-                Some(acts) => (acting(&ws, name, acts)?, TakenFor::Program),
+            let (program_name, taken_for) = match acts {
+                Some(acts) => (program_name(&ws, name, acts)?, TakenFor::Program),
                 None => (name.clone(), TakenFor::Person),
             };
-            ws.act_for(Session { holds: Arc::clone(&self.holds), taken_for }, acting);
+            ws.act_for(ClientSession { holds: Arc::clone(&self.holds), taken_for }, program_name);
         }
         let call = Call { ws: &ws, caller: self, who, changes: Cell::default(), about: RefCell::default(), stop };
         let result = verb(&call);

@@ -23,7 +23,7 @@ use super::feed::{Changes, Feed, Followed, follow, listen};
 use super::reply::{Refused, answer, refusal};
 use super::tool;
 use super::{Profile, Wanted, hero, prompts, resources, tools};
-use crate::app::{Acts, Code, Failure, FailureKind, Hint, Options, Stop, fresh_token};
+use crate::app::{Code, Failure, FailureKind, Hint, Options, ProgramAction, Stop, fresh_token};
 
 /// Arguments of one call at most: a document is smaller, and a model never means to send more.
 const MOST_BYTES: usize = 2 * 1024 * 1024;
@@ -164,13 +164,18 @@ impl Server {
 #[derive(Default)]
 struct ToolRequest {
     name: Option<String>,
-    acts: Option<Acts>,
+    acts: Option<ProgramAction>,
 }
 
-fn acts(tool: &str, given: &JsonObject) -> Acts {
+fn acts(tool: &str, given: &JsonObject) -> ProgramAction {
     let text = |key: &str| given.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned);
     let number = || given.get("task").and_then(Value::as_u64).map(|number| format!("#{number}"));
-    Acts { command: text("command"), role: text("role"), task: text("task").or_else(number), takes: tool == "claim" }
+    ProgramAction {
+        command: text("command"),
+        role: text("role"),
+        task: text("task").or_else(number),
+        takes: tool == "claim",
+    }
 }
 
 /// A call that nobody waits for any more, because it was canceled or because its client is gone.

@@ -7,9 +7,9 @@ use crate::task::{Key, TaskId};
 
 /// By key, as texts; sets with commas between their members, in any order.
 #[derive(Debug, Clone, Default)]
-pub struct Seen(BTreeMap<String, String>);
+pub struct Expected(BTreeMap<String, String>);
 
-impl Seen {
+impl Expected {
     pub fn new(values: BTreeMap<String, String>) -> Self {
         Self(values)
     }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::app::{Failure, Seen, Workspace};
+use crate::app::{Expected, Failure, Workspace};
 use crate::board::{Assignment, Change, Op, parse_assignment, set_keys};
 use crate::store::codec::Doc;
 use crate::store::new_note;
@@ -51,7 +51,7 @@ pub(in crate::app) fn assign(
     ids: &[TaskId],
     wanted: &[Assignment],
 ) -> Result<SetDone, Failure> {
-    assign_with(ws, verb, ids, wanted, None, &Seen::default())
+    assign_with(ws, verb, ids, wanted, None, &Expected::default())
 }
 
 /// The same with something said of each, unless one of them is not as it was seen.
@@ -61,7 +61,7 @@ pub(in crate::app) fn assign_with(
     ids: &[TaskId],
     wanted: &[Assignment],
     note: Option<&str>,
-    seen: &Seen,
+    seen: &Expected,
 ) -> Result<SetDone, Failure> {
     ws.rules().refuse_fields(&ws.actor()?, wanted)?;
     let lock = ws.lock()?;

@@ -27,7 +27,7 @@ pub struct Run {
     pub dir: PathBuf,
     pub started: Timestamp,
     pub ended: Option<Timestamp>,
-    pub outcome: Outcome,
+    pub outcome: RunOutcome,
     /// The program's exit code, as a shell tells it.
     pub code: Option<i32>,
     pub from: StateName,
@@ -50,7 +50,7 @@ pub struct Dirty {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum RunOutcome {
     Running,
     /// Its worker died with it.
     Lost,
@@ -73,7 +73,7 @@ pub enum Outcome {
     Interrupted,
 }
 
-impl Outcome {
+impl RunOutcome {
     pub fn name(self) -> String {
         serde_json::to_value(self).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
     }
@@ -137,8 +137,8 @@ fn read(ws: &Workspace, name: &str) -> Option<Run> {
     let text = fs::read_text(&folder(ws).join(name).join("run.json")).ok()??;
     let mut run: Run = serde_json::from_str(&text).ok()?;
     // Nobody was left to say how it ended.
-    if run.outcome == Outcome::Running && !ws.store.is_held(&run.task) {
-        run.outcome = Outcome::Lost;
+    if run.outcome == RunOutcome::Running && !ws.store.is_held(&run.task) {
+        run.outcome = RunOutcome::Lost;
     }
     Some(run)
 }
@@ -189,6 +189,6 @@ pub(in crate::app) fn tail(path: &Path, lines: usize) -> Result<String, Failure>
 
 /// What has come to a run's log since a place in it, and whether it still runs.
 pub fn follow_run(ws: &Workspace, run: &Run, from: u64) -> Result<(Vec<u8>, bool), Failure> {
-    let runs = read(ws, &run.id).is_some_and(|run| run.outcome == Outcome::Running);
+    let runs = read(ws, &run.id).is_some_and(|run| run.outcome == RunOutcome::Running);
     Ok((fs::read_from(&run.path(ws, "output.log"), from)?, runs))
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::agent::document::files_modified;
-use crate::app::records::runs::{Dirty, Outcome, Run, list_runs};
+use crate::app::records::runs::{Dirty, Run, RunOutcome, list_runs};
 use crate::app::{Code, Failure, Hint, Workspace};
 use crate::fs;
 use crate::task::TaskId;
@@ -104,7 +104,7 @@ fn was_at_work(run: &Run, at: i64) -> bool {
     let agent = run.program.first().is_some_and(|name| name != "ralph");
     let since = run.started.as_nanosecond();
     let until = run.ended.map_or(i128::MAX, jiff::Timestamp::as_nanosecond);
-    let lost = run.outcome == Outcome::Lost;
+    let lost = run.outcome == RunOutcome::Lost;
     agent && !lost && (at == 0 || (since <= at && at <= until))
 }
 
@@ -121,7 +121,7 @@ pub(in crate::app) fn counts(ws: &Workspace) -> bool {
 
 /// A run that strayed does not complete its task: it can still put things right, or call a person.
 pub(in crate::app) fn refuse_strays(ws: &Workspace, id: &TaskId) -> Result<(), Failure> {
-    let running = |run: &Run| run.outcome == Outcome::Running;
+    let running = |run: &Run| run.outcome == RunOutcome::Running;
     let Some(run) = list_runs(ws, Some(id), 1)?.pop().filter(running) else { return Ok(()) };
     let found = if counts(ws) { strays(ws, &run)?.own } else { Vec::new() };
     if found.is_empty() {

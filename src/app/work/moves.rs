@@ -6,7 +6,7 @@ use crate::app::work::admit::{Commit, Gathered, admit, apply, decide, gather};
 use crate::app::work::claim::{Lease, drawn};
 use crate::app::workspace::open::missing;
 use crate::app::workspace::remote_claims::{Reach, publish};
-use crate::app::{Code, Failure, Seen, Workspace};
+use crate::app::{Code, Expected, Failure, Workspace};
 use crate::board::{Admission, Assignment, Board, Change, ClaimEffect, Goal, Request, joined};
 use crate::store::{BoardLock, new_note};
 use crate::task::{StateName, TaskId};
@@ -39,7 +39,7 @@ pub fn move_task(
     command: Option<&str>,
     force: bool,
 ) -> Result<Moved, Failure> {
-    move_with(ws, &MoveAsk { id, typed, command, force, fields: &[], note: None, seen: &Seen::default() })
+    move_with(ws, &MoveAsk { id, typed, command, force, fields: &[], note: None, seen: &Expected::default() })
 }
 
 /// A move as it was typed, with what is set and said in the same verb.
@@ -50,7 +50,7 @@ pub(in crate::app) struct MoveAsk<'a> {
     pub force: bool,
     pub fields: &'a [Assignment],
     pub note: Option<&'a str>,
-    pub seen: &'a Seen,
+    pub seen: &'a Expected,
 }
 
 impl MoveAsk<'_> {

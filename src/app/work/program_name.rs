@@ -10,7 +10,7 @@ use crate::task::TaskId;
 
 /// What it is about to do, as it says so.
 #[derive(Debug, Clone, Default)]
-pub struct Acts {
+pub struct ProgramAction {
     pub command: Option<String>,
     pub role: Option<String>,
     pub task: Option<String>,
@@ -19,7 +19,7 @@ pub struct Acts {
 }
 
 /// `analyst@claude-code-77`; the bare name of the session where no role is meant.
-pub fn acting(ws: &Workspace, session: &str, acts: &Acts) -> Result<String, Failure> {
+pub fn program_name(ws: &Workspace, session: &str, acts: &ProgramAction) -> Result<String, Failure> {
     // What it names and cannot be found, the verb says better.
     let task = acts.task.as_deref().and_then(|typed| ws.find(typed).ok());
     let claim = task.as_ref().map(|id| Ok::<_, Failure>(ws.claims()?.remove(id))).transpose()?.flatten();

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::app::edit::set::{SetDone, assignments, field_change};
 use crate::app::work::moves::{MoveAsk, move_with};
-use crate::app::{Code, Failure, FieldChange, Hint, Moved, Seen, Workspace};
+use crate::app::{Code, Expected, Failure, FieldChange, Hint, Moved, Workspace};
 use crate::task::TaskId;
 
 /// What is to be so afterwards.
@@ -30,11 +30,11 @@ pub struct Saved {
 }
 
 pub fn save(ws: &Workspace, id: &TaskId, asked: &SaveAsk) -> Result<Saved, Failure> {
-    save_over(ws, id, asked, &Seen::default())
+    save_over(ws, id, asked, &Expected::default())
 }
 
 /// The same for an editor, where the task still says what it has seen.
-pub fn save_over(ws: &Workspace, id: &TaskId, asked: &SaveAsk, seen: &Seen) -> Result<Saved, Failure> {
+pub fn save_over(ws: &Workspace, id: &TaskId, asked: &SaveAsk, seen: &Expected) -> Result<Saved, Failure> {
     let fields = assignments(ws, &asked.fields, asked.custom)?;
     let note = asked.note.as_deref().filter(|text| !text.trim().is_empty());
     let Some(typed) = &asked.to else {

@@ -9,12 +9,12 @@ use crate::board::Standings;
 use crate::task::{Estimate, Kind};
 
 #[derive(Debug, Serialize)]
-pub struct Picked {
-    pub tasks: Vec<Pick>,
+pub struct TakeableTasks {
+    pub tasks: Vec<TakeableTask>,
 }
 
 #[derive(Debug, Serialize)]
-pub struct Pick {
+pub struct TakeableTask {
     #[serde(flatten)]
     pub task: TaskView,
     /// The worker has it already: go on.
@@ -22,12 +22,12 @@ pub struct Pick {
 }
 
 /// Dead locks are looked at as if they had been returned. `typed` is a state in any spelling.
-pub fn pick(ws: &Workspace, typed: &str, most: Estimate) -> Result<Picked, Failure> {
+pub fn takeable(ws: &Workspace, typed: &str, most: Estimate) -> Result<TakeableTasks, Failure> {
     let state = ws.flow().find_state(Kind::Issue, typed)?.name.clone();
     let board = as_reaped(ws, ws.board()?);
     let found = board.takeable(&state, most, ws.me().ok().as_ref(), ws.rules());
     let places: Vec<usize> = found.iter().map(|(at, _)| *at).collect();
     let standings = Standings::new(&board, ws.rules());
     let tasks = views(board, &standings, &places).into_iter().zip(found);
-    Ok(Picked { tasks: tasks.map(|(task, (_, resume))| Pick { task, resume }).collect() })
+    Ok(TakeableTasks { tasks: tasks.map(|(task, (_, resume))| TakeableTask { task, resume }).collect() })
 }

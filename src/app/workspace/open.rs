@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use crate::app::workspace::board_files::BoardFiles;
 use crate::app::workspace::layers::{layered, rules, workflow};
 use crate::app::workspace::past::Past;
-use crate::app::workspace::session::{Session, TakenFor};
+use crate::app::workspace::session::{ClientSession, TakenFor};
 use crate::app::{Code, Failure, Hint};
 use crate::board::{Actor, ActorKind, Board, Claim, Named, Op, Refusal, Rules, resolve};
 use crate::config::Settings;
@@ -55,7 +55,7 @@ pub struct Workspace {
     /// The claim that the caller was given, where it is not in the environment.
     proof: RefCell<Option<String>>,
     /// Whose session this is, where nobody named who acts.
-    pub(in crate::app) session: Option<Session>,
+    pub(in crate::app) session: Option<ClientSession>,
     past: OnceCell<Past>,
     rng: RefCell<fastrand::Rng>,
     clock: Cell<Option<Timestamp>>,

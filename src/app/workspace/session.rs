@@ -12,7 +12,7 @@ use crate::task::{TaskId, Worker};
 
 /// A program that nobody named, for as long as it is connected.
 #[derive(Clone)]
-pub struct Session {
+pub struct ClientSession {
     pub holds: Arc<HeldLocks>,
     pub taken_for: TakenFor,
 }
@@ -80,7 +80,7 @@ impl HeldLocks {
 
 impl Workspace {
     /// The same board for a session, under the name in which it acts.
-    pub fn act_for(&mut self, session: Session, name: String) {
+    pub fn act_for(&mut self, session: ClientSession, name: String) {
         self.act_as(name);
         self.session = Some(session);
     }

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use super::worker::outcome;
-use crate::app::{self, Outcome as Ended, Run};
+use crate::app::{self, Run, RunOutcome as Ended};
 use crate::cli::args::RunsCommand as Args;
 use crate::cli::style::{self, paint};
 use crate::cli::table::{cell, clean, render};

@@ -7,7 +7,7 @@ use std::process::Command;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::run::{end_everything, itself};
-use crate::app::{self, Code, Failure, Launch, Outcome, Run, Stop, WorkerAsk, WorkerEvent};
+use crate::app::{self, Code, Failure, Launch, Run, RunOutcome, Stop, WorkerAsk, WorkerEvent};
 use crate::cli::args::WorkerArgs as Args;
 use crate::cli::style::{self, paint};
 use crate::cli::table::{clean, cut};
@@ -171,7 +171,7 @@ pub(super) fn line(event: &WorkerEvent) -> Option<String> {
 fn ended(run: &Run) -> String {
     let took = run.ended.map(|ended| words::span(ended.duration_since(run.started))).unwrap_or_default();
     let to = run.to.as_ref().map(|to| format!(" → {to}")).unwrap_or_default();
-    let why = run.message.as_ref().filter(|_| run.outcome != Outcome::Done);
+    let why = run.message.as_ref().filter(|_| run.outcome != RunOutcome::Done);
     let why = why.map(|why| format!(": {}", clean(why))).unwrap_or_default();
     let strays = match run.strays.as_slice() {
         [] => String::new(),
@@ -180,12 +180,12 @@ fn ended(run: &Run) -> String {
     format!("{} in {took}{to}{why}{strays}", paint(outcome(run.outcome), run.outcome.name()))
 }
 
-pub(super) fn outcome(outcome: Outcome) -> anstyle::Style {
+pub(super) fn outcome(outcome: RunOutcome) -> anstyle::Style {
     match outcome {
-        Outcome::Done => style::READY,
-        Outcome::Running | Outcome::Advanced => style::OWNER,
-        Outcome::Escalated | Outcome::Strayed | Outcome::Iterated | Outcome::Returned => style::WARN,
-        Outcome::Failed | Outcome::TimedOut | Outcome::Unmoved | Outcome::Lost => style::BLOCKED,
-        Outcome::Waiting | Outcome::Raced | Outcome::Interrupted => style::DIM,
+        RunOutcome::Done => style::READY,
+        RunOutcome::Running | RunOutcome::Advanced => style::OWNER,
+        RunOutcome::Escalated | RunOutcome::Strayed | RunOutcome::Iterated | RunOutcome::Returned => style::WARN,
+        RunOutcome::Failed | RunOutcome::TimedOut | RunOutcome::Unmoved | RunOutcome::Lost => style::BLOCKED,
+        RunOutcome::Waiting | RunOutcome::Raced | RunOutcome::Interrupted => style::DIM,
     }
 }

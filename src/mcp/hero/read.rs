@@ -191,7 +191,7 @@ pub fn pick_actionable_issue() -> Tool {
         &[("found", "boolean"), ("alternatives", "integer")],
         |call: &Call<'_>, args: PickArgs| {
             let most = args.max_estimate.as_deref().unwrap_or("S").parse()?;
-            let picked = app::pick(call.ws, &args.workflow_state, most)?.tasks;
+            let picked = app::takeable(call.ws, &args.workflow_state, most)?.tasks;
             let Some(best) = picked.first() else {
                 return Ok(json!({ "found": false, "issue": null, "group": null, "alternatives": 0 }));
             };

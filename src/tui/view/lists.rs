@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::card;
 use super::pen::{Pen, Row, piece, row_width, spread};
 use super::text;
-use crate::app::{self, ClaimLine, Outcome, Run, TaskView};
+use crate::app::{self, ClaimLine, Run, RunOutcome, TaskView};
 use crate::tui::model::{Chain, Model, SeenPage, Spot, Tone, Workers};
 use crate::tui::words;
 
@@ -155,13 +155,13 @@ fn step_row(step: &TaskView, now: jiff::Timestamp) -> Row {
 
 fn run(run: &Run, now: jiff::Timestamp, width: usize) -> Row {
     let (mark, tone) = match run.outcome {
-        Outcome::Running => ("◐", Tone::Work),
-        Outcome::Done | Outcome::Advanced => ("✓", Tone::Ready),
-        Outcome::Iterated | Outcome::Waiting | Outcome::Returned | Outcome::Raced => ("○", Tone::Plain),
-        Outcome::Escalated => ("!", Tone::Warn),
+        RunOutcome::Running => ("◐", Tone::Work),
+        RunOutcome::Done | RunOutcome::Advanced => ("✓", Tone::Ready),
+        RunOutcome::Iterated | RunOutcome::Waiting | RunOutcome::Returned | RunOutcome::Raced => ("○", Tone::Plain),
+        RunOutcome::Escalated => ("!", Tone::Warn),
         _ => ("✗", Tone::Blocked),
     };
-    let end = run.ended.or((run.outcome == Outcome::Running).then_some(now));
+    let end = run.ended.or((run.outcome == RunOutcome::Running).then_some(now));
     let took = end.map(|end| format!("took {}, ", app::span(end.duration_since(run.started)))).unwrap_or_default();
     let row = vec![
         piece(format!("   {mark} "), tone),

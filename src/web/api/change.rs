@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::run_change;
-use crate::app::{self, Code, Failure, NewTask, Reach, SaveAsk, Seen, Workspace};
+use crate::app::{self, Code, Expected, Failure, NewTask, Reach, SaveAsk, Workspace};
 use crate::task::TaskId;
 use crate::web::Site;
 
@@ -71,7 +71,7 @@ struct SaveBody {
 pub async fn save(State(site): Shared, Path(typed): Path<String>, body: Bytes) -> Response {
     change(&site, typed, body, |ws, id, save: SaveBody| {
         let seen = save.seen.iter().map(|(key, value)| Ok((key.clone(), as_text(key, value)?)));
-        let seen = Seen::new(seen.collect::<Result<_, Failure>>()?);
+        let seen = Expected::new(seen.collect::<Result<_, Failure>>()?);
         let asked = SaveAsk {
             fields: save.fields.iter().map(|(key, value)| assignment(key, value)).collect::<Result<_, _>>()?,
             custom: false,

@@ -26,7 +26,7 @@ use rustix::process::Signal;
 use serde::Serialize;
 
 use crate::app::agents::worker::{Launch, WorkerEvent, check_agents};
-use crate::app::records::runs::{Outcome, Run, list_runs};
+use crate::app::records::runs::{Run, RunOutcome, list_runs};
 use crate::app::work::next::as_reaped;
 use crate::app::{Code, Failure, FailureKind, Hint, Options, Stop, Workspace};
 use crate::board::{Board, TeamAsk};
@@ -102,7 +102,7 @@ pub(in crate::app) struct Team<'a> {
     asked: TeamAsk,
     view: TeamView,
     /// How the last run of each task ended.
-    last: BTreeMap<TaskId, Outcome>,
+    last: BTreeMap<TaskId, RunOutcome>,
     /// Other teams keep away from its tasks while these are held.
     _locks: Vec<BoardLock>,
 }
@@ -297,7 +297,7 @@ impl<'a> Team<'a> {
 
     /// Tasks whose last run waits for something outside.
     fn waiting(&self) -> Vec<TaskId> {
-        let waits = self.last.iter().filter(|(_, outcome)| **outcome == Outcome::Waiting);
+        let waits = self.last.iter().filter(|(_, outcome)| **outcome == RunOutcome::Waiting);
         waits.map(|(task, _)| task.clone()).collect()
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::{Left, TeamDone};
-use crate::app::records::runs::{Outcome, Run, list_runs};
+use crate::app::records::runs::{Run, RunOutcome, list_runs};
 use crate::app::{Failure, Workspace};
 use crate::board::{Board, Change, Links, Op, Refusal};
 use crate::fs;
@@ -190,11 +190,13 @@ fn impediments(text: &mut String, done: &TeamDone) {
     let _ = writeln!(text, "\n## Impediments\n");
     let mut any = false;
     let hindered = |run: &&Run| {
-        run.outcome.is_failure() || matches!(run.outcome, Outcome::Strayed | Outcome::Lost) || !run.strays.is_empty()
+        run.outcome.is_failure()
+            || matches!(run.outcome, RunOutcome::Strayed | RunOutcome::Lost)
+            || !run.strays.is_empty()
     };
     for run in done.runs.iter().filter(hindered) {
         let mut said = run.message.clone().unwrap_or_default();
-        if !run.strays.is_empty() && run.outcome != Outcome::Strayed {
+        if !run.strays.is_empty() && run.outcome != RunOutcome::Strayed {
             said = format!("{said} this changed in the main worktree meanwhile: {}", run.strays.join(", "));
         }
         let (what, attempt, how) = (&run.command, run.attempt, run.outcome.name());

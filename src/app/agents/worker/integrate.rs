@@ -1,7 +1,7 @@
 //! What the integrator does without any agent: the pull request, and the merge.
 
 use super::{Job, attempts, settle};
-use crate::app::records::runs::{Outcome, Run};
+use crate::app::records::runs::{Run, RunOutcome};
 use crate::app::work::held_claim;
 use crate::app::workspace::remote_claims::Reach;
 use crate::app::{Consequence, Failure, Workspace, merge, pull_request};
@@ -30,7 +30,7 @@ pub(super) fn integrate(ws: &Workspace, job: &Job, began: &mut dyn FnMut(&Run)) 
 fn judge(ws: &Workspace, job: &Job, run: &mut Run, done: Result<String, Failure>) -> Result<(), Failure> {
     let failure = match done {
         Ok(what) => {
-            (run.outcome, run.message) = (Outcome::Done, Some(what));
+            (run.outcome, run.message) = (RunOutcome::Done, Some(what));
             return Ok(());
         }
         Err(failure) => failure,
@@ -41,31 +41,31 @@ fn judge(ws: &Workspace, job: &Job, run: &mut Run, done: Result<String, Failure>
     let escalated =
         ws.family(&job.task)?.get(&job.task).is_some_and(|task| Some(&task.state) == ws.flow().escalation());
     run.outcome = match failure.for_worker() {
-        _ if escalated => Outcome::Escalated,
+        _ if escalated => RunOutcome::Escalated,
         Consequence::Person => {
             settle::call_a_person(ws, job, run, std::slice::from_ref(&failure.message))?;
-            Outcome::Escalated
+            RunOutcome::Escalated
         }
-        Consequence::Wait | Consequence::Blocked | Consequence::Approval => Outcome::Waiting,
+        Consequence::Wait | Consequence::Blocked | Consequence::Approval => RunOutcome::Waiting,
         Consequence::Raced => {
             // Others are at it, too: that is nobody's failure.
             attempts::rest(ws, &job.task, &job.command)?;
-            Outcome::Raced
+            RunOutcome::Raced
         }
         Consequence::Mend => mend(ws, job, &failure, &said)?,
-        Consequence::Overtaken | Consequence::Environment | Consequence::Task => Outcome::Failed,
+        Consequence::Overtaken | Consequence::Environment | Consequence::Task => RunOutcome::Failed,
     };
     Ok(())
 }
 
 /// Back to the builder, so many times; then a person decides.
-fn mend(ws: &Workspace, job: &Job, failure: &Failure, said: &str) -> Result<Outcome, Failure> {
+fn mend(ws: &Workspace, job: &Job, failure: &Failure, said: &str) -> Result<RunOutcome, Failure> {
     let retries = ws.settings.number("agent.retries").unwrap_or(0);
     if attempts::read(ws, &job.task, &job.command).failures >= retries {
-        return Ok(Outcome::Failed);
+        return Ok(RunOutcome::Failed);
     }
     let said: String = said.lines().map(|line| format!("    {line}\n")).collect();
     settle::send_back(ws, job, &format!("{}\n\n{said}", failure.message))?;
     attempts::fail(ws, &job.task, &job.command, &failure.message)?;
-    Ok(Outcome::Returned)
+    Ok(RunOutcome::Returned)
 }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::attempts;
-use crate::app::records::runs::{Outcome, Run};
+use crate::app::records::runs::{Run, RunOutcome};
 use crate::app::{Failure, Workspace};
 use crate::board::Request;
 use crate::task::{Task, TaskId, Worker};
@@ -38,7 +38,7 @@ impl Job {
             dir: ws.store.root().to_owned(),
             started: self.since,
             ended: None,
-            outcome: Outcome::Running,
+            outcome: RunOutcome::Running,
             code: None,
             from: before.state.clone(),
             to: None,

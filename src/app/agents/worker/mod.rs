@@ -27,7 +27,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::app::agents::team::{preflight, restep_now};
-use crate::app::records::runs::{Outcome, Run};
+use crate::app::records::runs::{Run, RunOutcome};
 use crate::app::work::next::as_reaped;
 use crate::app::work::reap::reap;
 use crate::app::{Code, Failure, FailureKind, Hint, Options, Stop, Workspace};
@@ -341,7 +341,7 @@ impl Shift<'_> {
             Err(failure) if failure.is_overtaken() => return Ok(None),
             Err(failure) => return Err(failure),
         };
-        if run.outcome == Outcome::Waiting {
+        if run.outcome == RunOutcome::Waiting {
             self.left.insert(job.task.clone(), Instant::now() + WAITS);
         }
         if !self.asked.teams.is_empty() {

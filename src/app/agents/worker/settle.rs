@@ -2,7 +2,7 @@
 
 use super::turn::{Exit, code};
 use super::{Job, attempts};
-use crate::app::records::runs::{Outcome, Run, tail};
+use crate::app::records::runs::{Run, RunOutcome, tail};
 use crate::app::records::strays::{self, Strays};
 use crate::app::work::moves::move_with_note;
 use crate::app::{Failure, Workspace};
@@ -37,25 +37,25 @@ pub(super) fn settle(
     let found = found_strays(ws, job, &run);
     let strayed = !found.own.is_empty() && strays::counts(ws);
     (run.outcome, run.message) = match (ended, exit) {
-        (Ended::Escalated, _) => (Outcome::Escalated, rejected(board.get(&job.task), before)),
-        (_, Exit::Closed) => (Outcome::Interrupted, Some("its task was closed or taken over meanwhile".into())),
-        (Ended::Done, _) => (Outcome::Done, None),
-        (Ended::Iterated, _) => (Outcome::Iterated, None),
-        (Ended::Unmoved, _) if strayed => (Outcome::Strayed, Some(strayed_message(&found.own))),
-        (Ended::Unmoved, Exit::Stopped) => (Outcome::Interrupted, None),
-        (Ended::Unmoved, Exit::NotStarted(failure)) => (Outcome::Failed, Some(failure.message.clone())),
+        (Ended::Escalated, _) => (RunOutcome::Escalated, rejected(board.get(&job.task), before)),
+        (_, Exit::Closed) => (RunOutcome::Interrupted, Some("its task was closed or taken over meanwhile".into())),
+        (Ended::Done, _) => (RunOutcome::Done, None),
+        (Ended::Iterated, _) => (RunOutcome::Iterated, None),
+        (Ended::Unmoved, _) if strayed => (RunOutcome::Strayed, Some(strayed_message(&found.own))),
+        (Ended::Unmoved, Exit::Stopped) => (RunOutcome::Interrupted, None),
+        (Ended::Unmoved, Exit::NotStarted(failure)) => (RunOutcome::Failed, Some(failure.message.clone())),
         (Ended::Unmoved, Exit::TimedOut(limit)) => {
-            (Outcome::TimedOut, Some(format!("it took longer than {} s, and was ended", limit.as_secs())))
+            (RunOutcome::TimedOut, Some(format!("it took longer than {} s, and was ended", limit.as_secs())))
         }
-        (Ended::Unmoved, _) if after.taken_over => (Outcome::Interrupted, Some("somebody took it over".into())),
-        (Ended::Unmoved, Exit::Ended(status)) if after.advanced && status.success() => (Outcome::Advanced, None),
+        (Ended::Unmoved, _) if after.taken_over => (RunOutcome::Interrupted, Some("somebody took it over".into())),
+        (Ended::Unmoved, Exit::Ended(status)) if after.advanced && status.success() => (RunOutcome::Advanced, None),
         (Ended::Unmoved, Exit::Ended(status)) if status.success() => {
-            (Outcome::Unmoved, Some(format!("it ended well and left {} in {}", before.id, before.state)))
+            (RunOutcome::Unmoved, Some(format!("it ended well and left {} in {}", before.id, before.state)))
         }
-        (Ended::Unmoved, Exit::Ended(status)) => (Outcome::Failed, Some(format!("it failed ({status})"))),
+        (Ended::Unmoved, Exit::Ended(status)) => (RunOutcome::Failed, Some(format!("it failed ({status})"))),
     };
     run.strays = found.all();
-    if !found.is_empty() && run.outcome != Outcome::Strayed {
+    if !found.is_empty() && run.outcome != RunOutcome::Strayed {
         tell_of(ws, before, &found.all())?;
     }
     follow_up(ws, job, &mut run)?;
@@ -95,10 +95,10 @@ fn tell_of(ws: &Workspace, task: &Task, found: &[String]) -> Result<(), Failure>
 pub(super) fn follow_up(ws: &Workspace, job: &Job, run: &mut Run) -> Result<(), Failure> {
     let why = run.message.clone().unwrap_or_else(|| run.outcome.name());
     match run.outcome {
-        Outcome::Done | Outcome::Iterated => attempts::clear(ws, &job.task, &job.command),
-        Outcome::Escalated => attempts::forget(ws, &job.task),
-        Outcome::Strayed => call_a_person(ws, job, run, &[why]),
-        Outcome::Advanced => {
+        RunOutcome::Done | RunOutcome::Iterated => attempts::clear(ws, &job.task, &job.command),
+        RunOutcome::Escalated => attempts::forget(ws, &job.task),
+        RunOutcome::Strayed => call_a_person(ws, job, run, &[why]),
+        RunOutcome::Advanced => {
             let attempts = attempts::advance(ws, &job.task, &job.command)?;
             if attempts.advances < MOST_PARTS {
                 return Ok(());

@@ -11,7 +11,7 @@ use super::program::{Agent, Filling, filled};
 use super::settle::After;
 use super::{Job, Launch, settle};
 use crate::app::agents::prompt::{Prompt, prompt};
-use crate::app::records::runs::{Outcome, Run};
+use crate::app::records::runs::{Run, RunOutcome};
 use crate::app::records::strays::dirty;
 use crate::app::repo::worktree::{Start, add_worktree, place};
 use crate::app::work::held_claim::{self, HeldClaim};
@@ -65,7 +65,7 @@ pub(super) fn run_agent(
         && matches!(failure.for_worker(), Consequence::Environment | Consequence::Approval)
     {
         // The task is not to blame: whoever set this up is told, and it waits as it was.
-        run.outcome = Outcome::Interrupted;
+        run.outcome = RunOutcome::Interrupted;
         tenure.finish(ws)?;
         settle::close(ws, run)?;
         return Err(failure.clone());

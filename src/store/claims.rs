@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use fs2::FileExt as _;
 use jiff::Timestamp;
 
-use super::{BoardLock, Store, StoreError};
+use super::{FileLock, Store, StoreError};
 use crate::board::Claim;
 use crate::fs;
 use crate::task::TaskId;
@@ -91,20 +91,20 @@ impl Store {
     }
 
     /// One process at a time changes a task's claim on the remote.
-    pub fn hold_remote(&self, id: &TaskId) -> Result<BoardLock, StoreError> {
+    pub fn hold_remote(&self, id: &TaskId) -> Result<FileLock, StoreError> {
         fs::make_dir(&self.claims_dir())?;
-        BoardLock::take(&self.claim_path(id, "remote"))
+        FileLock::take(&self.claim_path(id, "remote"))
     }
 
-    pub fn try_hold_remote(&self, id: &TaskId) -> Result<Option<BoardLock>, StoreError> {
+    pub fn try_hold_remote(&self, id: &TaskId) -> Result<Option<FileLock>, StoreError> {
         fs::make_dir(&self.claims_dir())?;
-        BoardLock::try_take(&self.claim_path(id, "remote"))
+        FileLock::try_take(&self.claim_path(id, "remote"))
     }
 
     /// One process at a time fetches what the remote knows.
-    pub fn remote_lock(&self) -> Result<BoardLock, StoreError> {
+    pub fn remote_lock(&self) -> Result<FileLock, StoreError> {
         fs::make_dir(&self.local)?;
-        BoardLock::take(&self.local.join("remote.lock"))
+        FileLock::take(&self.local.join("remote.lock"))
     }
 
     pub fn remove_claim(&self, id: &TaskId) -> Result<(), StoreError> {

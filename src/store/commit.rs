@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use super::codec::{Doc, EditError};
 use super::guard::{self, GuardOutcome};
-use super::{BoardLock, Line, Store, StoreError, journal};
+use super::{BoardLock, FileLock, Line, Store, StoreError, journal};
 use crate::board::{Change, Op, Place};
 use crate::fs;
 use crate::task::{Key, Kind, TaskId, Value, Worker};
@@ -47,27 +47,27 @@ impl Store {
     /// Takes the board's lock and completes what a dead process left.
     pub fn lock(&self) -> Result<BoardLock, StoreError> {
         fs::make_dir(&self.intents_dir())?;
-        let lock = BoardLock::take(&self.local.join("lock"))?;
+        let lock = BoardLock::of(FileLock::take(&self.local.join("lock"))?);
         self.recover()?;
         Ok(lock)
     }
 
     /// Worktrees are made and removed one at a time in the whole repository.
-    pub fn worktree_lock(&self) -> Result<BoardLock, StoreError> {
+    pub fn worktree_lock(&self) -> Result<FileLock, StoreError> {
         fs::make_dir(&self.local)?;
-        BoardLock::take(&self.local.join("worktrees.lock"))
+        FileLock::take(&self.local.join("worktrees.lock"))
     }
 
     /// One merge at a time, however long its checks take.
-    pub fn merge_lock(&self) -> Result<BoardLock, StoreError> {
+    pub fn merge_lock(&self) -> Result<FileLock, StoreError> {
         fs::make_dir(&self.local)?;
-        BoardLock::take(&self.local.join("merge.lock"))
+        FileLock::take(&self.local.join("merge.lock"))
     }
 
     /// One sync at a time; `None` while another one runs.
-    pub fn try_sync_lock(&self) -> Result<Option<BoardLock>, StoreError> {
+    pub fn try_sync_lock(&self) -> Result<Option<FileLock>, StoreError> {
         fs::make_dir(&self.sync_dir())?;
-        BoardLock::try_take(&self.sync_dir().join("lock"))
+        FileLock::try_take(&self.sync_dir().join("lock"))
     }
 
     /// What this machine remembers of GitHub.

@@ -1,4 +1,4 @@
-//! The one lock of the board, released by the kernel when its holder dies.
+//! Locks on files, released by the kernel when their holder dies; the board's own is a type of its own.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, Write as _};
@@ -12,12 +12,23 @@ use crate::fs;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Held while it lives.
+/// Proof that the board's lock is held: nobody else changes the board while this lives. Only [`super::Store::lock`] gives it.
 pub struct BoardLock {
-    _file: File,
+    _lock: FileLock,
 }
 
 impl BoardLock {
+    pub(super) fn of(lock: FileLock) -> Self {
+        Self { _lock: lock }
+    }
+}
+
+/// Any other lock: one merge, one sync, one worker of a name. Held while it lives.
+pub struct FileLock {
+    _file: File,
+}
+
+impl FileLock {
     /// Only if nobody has it.
     pub fn try_take(path: &Path) -> Result<Option<Self>, StoreError> {
         let file = fs::open_lock(path)?;

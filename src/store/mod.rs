@@ -24,7 +24,7 @@ pub use board_path::{FOLDERS, is_board};
 pub use claims::Hold;
 pub use commit::Committed;
 pub use journal::{Line, lines_of as parse_journal, merge as merge_journals};
-pub use lock::BoardLock;
+pub use lock::{BoardLock, FileLock};
 pub use mirror::{Delta, Difference, Mirror};
 pub use notes::{Note, new as new_note, parse_text as parse_note, rewritten as rewritten_note, tagged as tagged_note};
 

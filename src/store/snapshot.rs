@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use super::index::{self, Content, Entry, Header, IndexFile, Nanos, Stamp};
-use super::{BoardLock, Store, StoreError, codec, too_large};
+use super::{FileLock, Store, StoreError, codec, too_large};
 use crate::board::{Board, Broken, Place};
 use crate::fs::{self, FsError};
 use crate::task::{Problem, Task, TaskId};
@@ -75,7 +75,7 @@ impl Store {
             }
         }
         // Verbs come faster than we can read: keep them out for a moment, if we may.
-        let lock = BoardLock::take(&self.local.join("lock"));
+        let lock = FileLock::take(&self.local.join("lock"));
         let board = self.read_all();
         drop(lock);
         board

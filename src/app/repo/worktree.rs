@@ -9,7 +9,7 @@ use crate::app::{Code, Failure, Hint, Workspace};
 use crate::board::{Board, Links};
 use crate::config::Source;
 use crate::git::{Distance, Worktree};
-use crate::store::BoardLock;
+use crate::store::FileLock;
 use crate::task::{StateName, Task, TaskId};
 
 /// What git tells its hook about a worktree that was not there before.
@@ -169,7 +169,7 @@ fn predecessor(ws: &Workspace, board: &Board, id: &TaskId) -> Result<String, Fai
 }
 
 /// One at a time in the whole repository.
-fn lock(ws: &Workspace) -> Result<BoardLock, Failure> {
+fn lock(ws: &Workspace) -> Result<FileLock, Failure> {
     Ok(ws.store.worktree_lock()?)
 }
 

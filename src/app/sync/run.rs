@@ -18,7 +18,7 @@ use super::ties::{note_losses, tie_found, tie_recovered};
 use super::{Directions, Mirrored, SyncAsk, SyncStep, Synced};
 use crate::app::{Code, Failure, FailureKind, Hint, Workspace};
 use crate::github::{Client, Decision, Features, Field, Item, Knowledge, Label, Names, Node, Project, Wait};
-use crate::store::BoardLock;
+use crate::store::FileLock;
 use crate::task::{Kind, StateName, TaskId, Value};
 
 pub fn sync(ws: &Workspace, ask: &SyncAsk, tell: &mut dyn FnMut(SyncStep<'_>)) -> Result<Synced, Failure> {
@@ -45,7 +45,7 @@ pub fn sync(ws: &Workspace, ask: &SyncAsk, tell: &mut dyn FnMut(SyncStep<'_>)) -
 }
 
 /// Whoever looks at GitHub writes down what was seen: two at once would each forget what the other has.
-pub(super) fn one_at_a_time(ws: &Workspace) -> Result<BoardLock, Failure> {
+pub(super) fn one_at_a_time(ws: &Workspace) -> Result<FileLock, Failure> {
     let busy = || Failure::new(FailureKind::Raced, Code::Busy, "another sync is running").hint(Hint::Retry);
     ws.store.try_sync_lock()?.ok_or_else(busy)
 }

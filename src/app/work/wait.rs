@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::app::{Code, Failure, FailureKind, Stop, Workspace};
 use crate::board::{Board, Standings};
 use crate::fs;
-use crate::store::BoardLock;
+use crate::store::FileLock;
 use crate::task::{StateName, TaskId};
 use crate::watch::{ChangedPaths, Changes};
 
@@ -89,7 +89,7 @@ pub(in crate::app) fn until_in_line<T>(
     let end = end_of(limit);
     let mut asked: Option<Instant> = None;
     loop {
-        if let Some(_first) = BoardLock::try_take(line)? {
+        if let Some(_first) = FileLock::try_take(line)? {
             return until_end(ws, end, stop, ask);
         }
         if stop.soon() {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::{Code, Failure, FailureKind, Hint, Workspace};
 use crate::board::{Board, Claim};
-use crate::store::BoardLock;
+use crate::store::FileLock;
 use crate::task::{TaskId, Worker};
 
 /// How far a claim reaches.
@@ -41,7 +41,7 @@ pub(in crate::app) struct Published {
     object: String,
     until: Timestamp,
     at: Timestamp,
-    _hold: BoardLock,
+    _hold: FileLock,
 }
 
 impl Published {

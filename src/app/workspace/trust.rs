@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use crate::app::workspace::layers::user_config;
 use crate::app::{Code, Failure, Hint, Workspace};
 use crate::fs;
-use crate::store::BoardLock;
+use crate::store::FileLock;
 
 #[derive(Debug, Serialize)]
 pub struct Trust {
@@ -43,7 +43,7 @@ pub fn trust(ws: &Workspace, agree: bool) -> Result<Trust, Failure> {
     if let Some(folder) = path.parent() {
         fs::make_dir(folder)?;
     }
-    let _lock = BoardLock::take(&path.with_extension("lock"))?;
+    let _lock = FileLock::take(&path.with_extension("lock"))?;
     let mut agreed = read()?;
     agreed.board.retain(|there| !is_for(ws, there));
     if agree {

@@ -4,7 +4,7 @@ use crate::app::repo::worktree::main_branch;
 use crate::app::{Code, Failure, FailureKind, Hint, Workspace};
 use crate::board::{Board, Links, Query, Standings};
 use crate::fs;
-use crate::store::BoardLock;
+use crate::store::FileLock;
 use crate::task::{Kind, TaskId};
 
 /// What everybody needs, before anything is written: a branch to start from.
@@ -56,12 +56,12 @@ fn nothing_ready() -> Failure {
 
 /// Held while the team lives: two teams on one task would be in each other's way. Where all that is ready was asked for,
 /// what another team has is left out.
-pub(super) fn locks(ws: &Workspace, teams: &mut Vec<TaskId>, leaves_out: bool) -> Result<Vec<BoardLock>, Failure> {
+pub(super) fn locks(ws: &Workspace, teams: &mut Vec<TaskId>, leaves_out: bool) -> Result<Vec<FileLock>, Failure> {
     let folder = ws.store.local().join("teams");
     fs::make_dir(&folder)?;
     let mut locks = Vec::new();
     for id in std::mem::take(teams) {
-        match BoardLock::try_take(&folder.join(format!("{id}.lock")))? {
+        match FileLock::try_take(&folder.join(format!("{id}.lock")))? {
             Some(lock) => {
                 locks.push(lock);
                 teams.push(id);

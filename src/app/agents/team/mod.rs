@@ -30,7 +30,7 @@ use crate::app::records::runs::{Run, RunOutcome, list_runs};
 use crate::app::work::next::as_reaped;
 use crate::app::{Code, Failure, FailureKind, Hint, Options, Stop, Workspace};
 use crate::board::{Board, TeamAsk};
-use crate::store::BoardLock;
+use crate::store::FileLock;
 use crate::task::{Kind, StateName, TaskId, Worker};
 use choice::{locks, named, ready};
 use crew::{Crew, Heard};
@@ -104,7 +104,7 @@ pub(in crate::app) struct Team<'a> {
     /// How the last run of each task ended.
     last: BTreeMap<TaskId, RunOutcome>,
     /// Other teams keep away from its tasks while these are held.
-    _locks: Vec<BoardLock>,
+    _locks: Vec<FileLock>,
 }
 
 pub fn team(

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use crate::app::{Code, Failure, FailureKind, Hint, Workspace};
 use crate::fs;
-use crate::store::BoardLock;
+use crate::store::FileLock;
 use crate::task::Worker;
 
 /// A name in use.
 pub struct Name {
     pub worker: Worker,
-    _lock: BoardLock,
+    _lock: FileLock,
 }
 
 fn path(ws: &Workspace, worker: &Worker) -> PathBuf {
@@ -19,7 +19,7 @@ fn path(ws: &Workspace, worker: &Worker) -> PathBuf {
 
 fn take(ws: &Workspace, worker: Worker) -> Result<Option<Name>, Failure> {
     fs::make_dir(&ws.store.local().join("workers"))?;
-    let lock = BoardLock::try_take(&path(ws, &worker))?;
+    let lock = FileLock::try_take(&path(ws, &worker))?;
     Ok(lock.map(|lock| Name { worker, _lock: lock }))
 }
 
@@ -59,5 +59,5 @@ pub fn free_name(ws: &Workspace, role: &str, not: &[Worker]) -> Result<Worker, F
 /// Whether a process of that name lives.
 pub fn is_at_work(ws: &Workspace, worker: &Worker) -> bool {
     let path = path(ws, worker);
-    path.exists() && matches!(BoardLock::try_take(&path), Ok(None))
+    path.exists() && matches!(FileLock::try_take(&path), Ok(None))
 }

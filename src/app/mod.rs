@@ -18,6 +18,7 @@ mod workspace;
 pub use crate::agent::{GATES, GateSpec, HookInput};
 pub use crate::store::Note;
 pub use crate::store::merge::Side;
+pub use crate::workflow::Meaning;
 pub use admin::doctor::{Diagnosis, DoctorFinding, doctor};
 pub use admin::init::{InitOptions, Initialised, init};
 pub use admin::token::{fresh_token, is_same_token, serve_token};
@@ -66,7 +67,7 @@ pub use sync::{
     BoardWaiter, Directions, Failed, InitAsk, InitStep, Mirrored, Plan, PlanRow, Resolved, SyncAsk, SyncFinding,
     SyncInit, SyncStatus, SyncStep, Synced, TakeSide, Way, sync, sync_doctor, sync_init, sync_resolve, sync_status,
 };
-pub use view::columns::{Column, Meaning, columns};
+pub use view::columns::{Column, columns};
 pub use view::span::{ago, span};
 pub use view::task::{ClaimView, GithubView, MoveView, TaskView};
 pub use watch::{Watch, WatchOptions, follow_board};

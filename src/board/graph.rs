@@ -2,7 +2,7 @@
 
 use super::{Board, Links, Rules, left_by};
 use crate::task::{Kind, Task, TaskId};
-use crate::workflow::State;
+use crate::workflow::{Meaning, State};
 
 /// Computed once for a whole board, in one pass.
 pub struct Standings {
@@ -12,11 +12,13 @@ pub struct Standings {
     blocked: Vec<Option<bool>>,
     taken_up: Vec<bool>,
     left: Vec<bool>,
+    meanings: Vec<Meaning>,
 }
 
 /// One task's standing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Standing {
+    pub meaning: Meaning,
     pub blocked: bool,
     pub ready: bool,
     /// In a state in which somebody works, by its owner, whose claim is gone.
@@ -45,7 +47,9 @@ impl Standings {
             works && !board.claim(&task.id).is_some_and(|claim| claim.live)
         };
         let left = (0..tasks.len()).map(left).collect();
-        let mut all = Self { finished, taken_up, left, blocked: vec![None; tasks.len()], ranks };
+        let meanings =
+            (0..tasks.len()).map(|at| state(at).map_or(Meaning::Person, |state| flow.meaning(state))).collect();
+        let mut all = Self { finished, taken_up, left, blocked: vec![None; tasks.len()], ranks, meanings };
         for at in 0..tasks.len() {
             all.settle(board, at);
         }
@@ -55,7 +59,8 @@ impl Standings {
     pub fn of(&self, board: &Board, at: usize) -> Standing {
         let open = board.blockers_of(at).filter(|(id, place)| !self.is_over(board, at, id, *place));
         let open_blockers = open.map(|(id, _)| id.clone()).collect();
-        Standing { blocked: self.is_blocked(at), ready: self.is_ready(at), stale: self.left[at], open_blockers }
+        let (blocked, ready) = (self.is_blocked(at), self.is_ready(at));
+        Standing { meaning: self.meanings[at], blocked, ready, stale: self.left[at], open_blockers }
     }
 
     pub fn rank(&self, at: usize) -> usize {

@@ -108,7 +108,7 @@ impl LiveRow<'_> {
     }
 
     fn is_at_work(&self) -> bool {
-        self.steps.iter().any(|step| step.state.as_str().contains("Progress"))
+        self.steps.iter().any(|step| step.working)
     }
 
     fn is_active(&self) -> bool {
@@ -139,7 +139,7 @@ fn mark(step: &StepView) -> (&'static str, anstyle::Style) {
     match step {
         step if step.completed => ("●", style::READY),
         step if step.human => ("!", style::WARN),
-        step if step.state.as_str().contains("Progress") => ("◐", style::OWNER),
+        step if step.working => ("◐", style::OWNER),
         step if step.blocked => ("○", style::DIM),
         _ => ("○", style::PLAIN),
     }

@@ -123,6 +123,7 @@ impl Session<'_> {
     fn with<T>(&self, verb: impl FnOnce(&Workspace) -> Result<T, Failure>) -> Result<T, Failure> {
         let ws = Workspace::open(&self.options)?;
         self.out.set_color(ws.settings.text("ui.color"));
+        style::learn_states(ws.flow());
         let result = verb(&ws);
         ws.finish();
         self.seen.borrow_mut().extend(ws.problems());

@@ -1,5 +1,10 @@
 //! Colours, by what they mean.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use crate::task::{Kind, StateName};
+use crate::workflow::{Meaning, State, Workflow};
 use anstyle::{AnsiColor, Style};
 
 const fn fg(color: AnsiColor) -> Style {
@@ -22,15 +27,28 @@ pub fn paint(style: Style, text: impl std::fmt::Display) -> String {
     format!("{}{text}{}", style.render(), style.render_reset())
 }
 
-pub fn state(name: &str) -> Style {
-    match name {
-        "Done" | "Completed" => fg(AnsiColor::Green).dimmed(),
-        "Canceled" => DIM,
-        "Human Needed" => fg(AnsiColor::Yellow).bold(),
-        name if name.contains("Progress") => fg(AnsiColor::Magenta),
-        name if name.contains("Review") => fg(AnsiColor::Blue),
-        _ => PLAIN,
-    }
+thread_local! {
+    /// How each state of the board's workflow is drawn; known once the board is open.
+    static STATES: RefCell<HashMap<StateName, Style>> = RefCell::default();
+}
+
+/// Learns the states of a workflow, by what they mean: their names are the board's own.
+pub fn learn_states(flow: &Workflow) {
+    let style = |state: &State| match flow.meaning(state) {
+        Meaning::Done => fg(AnsiColor::Green).dimmed(),
+        Meaning::Canceled => DIM,
+        Meaning::Person => fg(AnsiColor::Yellow).bold(),
+        Meaning::Working => fg(AnsiColor::Magenta),
+        Meaning::Waiting if state.human => fg(AnsiColor::Blue),
+        Meaning::Waiting => PLAIN,
+    };
+    let all = [Kind::Step, Kind::Issue].into_iter().flat_map(|kind| flow.states_of(kind));
+    let styles = all.map(|state| (state.name.clone(), style(state))).collect();
+    STATES.with(|states| states.replace(styles));
+}
+
+pub fn state(name: &StateName) -> Style {
+    STATES.with(|states| states.borrow().get(name).copied().unwrap_or(PLAIN))
 }
 
 pub fn priority(name: &str) -> Style {

@@ -2,7 +2,7 @@
 
 use super::style::{self, paint};
 use super::table::{self, Cell, cell, clean, cut};
-use crate::app::{FieldChange, Hint, TaskView};
+use crate::app::{FieldChange, Hint, Meaning, TaskView};
 use crate::task::Value;
 
 pub use crate::app::{ago, span};
@@ -19,10 +19,10 @@ pub fn hint(hint: &Hint) -> Vec<String> {
 
 /// One character and a colour for where a task stands.
 pub fn mark(task: &TaskView) -> (&'static str, anstyle::Style) {
-    match task.state.as_str() {
-        "Done" | "Completed" => ("✓", style::DIM),
-        "Canceled" => ("✗", style::DIM),
-        "Human Needed" => ("!", style::WARN),
+    match task.meaning {
+        Meaning::Done => ("✓", style::DIM),
+        Meaning::Canceled => ("✗", style::DIM),
+        Meaning::Person => ("!", style::WARN),
         _ if task.claim.is_some() => ("▶", style::OWNER),
         _ if task.blocked => ("⊘", style::BLOCKED),
         _ if task.ready => ("●", style::READY),
@@ -45,7 +45,7 @@ fn task_row(task: &TaskView) -> Vec<Cell> {
     vec![
         cell(mark, color),
         cell(task.id.as_str(), style::ID),
-        cell(&task.state, style::state(&task.state)),
+        cell(task.state.as_str(), style::state(&task.state)),
         cell(task.priority.unwrap_or_default(), style::priority(task.priority.unwrap_or_default())),
         cell(task.estimate.unwrap_or_default(), style::PLAIN),
         cell(title, style::PLAIN),
@@ -74,7 +74,7 @@ pub fn compact(task: &TaskView) -> String {
     } else {
         "-"
     };
-    let state = task.state.to_lowercase().replace(' ', "-");
+    let state = task.state.as_str().to_lowercase().replace(' ', "-");
     let priority = task.priority.unwrap_or("-");
     let title = clean(&task.title);
     format!("{} {priority} {state} {standing} {}\n", task.id, cut(&title, 60))

@@ -64,7 +64,7 @@ impl From<&TaskView> for Brief {
         Self {
             id: task.id.clone(),
             title: task.title.clone(),
-            state: task.state.clone(),
+            state: task.state.to_string(),
             kind: task.kind,
             priority: task.priority,
             estimate: task.estimate,

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::svg::{Svg, cut};
-use crate::app::{GraphNode, Meaning, Workspace};
-use crate::task::{Kind, StateName, TaskId};
+use crate::app::{GraphNode, Meaning};
+use crate::task::TaskId;
 
 const BOX: (f64, f64) = (200.0, 50.0);
 const GAP: (f64, f64) = (56.0, 18.0);
@@ -32,7 +32,7 @@ pub struct Frame<'a> {
 }
 
 /// Nodes with blockers first.
-pub fn draw(ws: &Workspace, nodes: Vec<&GraphNode>, frame: &Frame<'_>) -> String {
+pub fn draw(nodes: Vec<&GraphNode>, frame: &Frame<'_>) -> String {
     let layout = Layout::new(nodes);
     let (columns, rows) = layout.size();
     let rings = layout.nodes.iter().any(|node| !node.leads_back.is_empty());
@@ -48,7 +48,7 @@ pub fn draw(ws: &Workspace, nodes: Vec<&GraphNode>, frame: &Frame<'_>) -> String
         node.leads_back.iter().filter_map(place).for_each(|to| back_edge(&mut svg, layout.corner(at), to));
     }
     for (at, node) in layout.nodes.iter().enumerate() {
-        svg.open_link(&format!("{}{}", frame.page, node.task.id), &class(ws, node, frame.root));
+        svg.open_link(&format!("{}{}", frame.page, node.task.id), &class(node, frame.root));
         shape(&mut svg, node, layout.corner(at));
         svg.close_link();
     }
@@ -123,9 +123,9 @@ fn back_edge(svg: &mut Svg, from: (f64, f64), to: (f64, f64)) {
     svg.path("arrow back", &format!("M{:.1} {:.1}l4 -7l4 7z", x2 - 4.0, y2 + 6.0));
 }
 
-fn class(ws: &Workspace, node: &GraphNode, root: Option<&TaskId>) -> String {
+fn class(node: &GraphNode, root: Option<&TaskId>) -> String {
     let here = if root == Some(&node.task.id) { " here" } else { "" };
-    format!("node {}{here}", meaning(ws, &node.task.state))
+    format!("node {}{here}", named(node.task.meaning))
 }
 
 fn shape(svg: &mut Svg, node: &GraphNode, corner: (f64, f64)) {
@@ -142,13 +142,12 @@ fn shape(svg: &mut Svg, node: &GraphNode, corner: (f64, f64)) {
 }
 
 /// The class by which the page colours a state.
-pub fn meaning(ws: &Workspace, state: &str) -> &'static str {
-    let known = [Kind::Issue, Kind::Step].into_iter().find_map(|kind| ws.flow().state(kind, &StateName::new(state)));
-    match known.map(|state| Meaning::of(ws, state)) {
-        Some(Meaning::Working) => "working",
-        Some(Meaning::Person) => "person",
-        Some(Meaning::Done) => "done",
-        Some(Meaning::Canceled) => "canceled",
-        Some(Meaning::Waiting) | None => "waiting",
+fn named(meaning: Meaning) -> &'static str {
+    match meaning {
+        Meaning::Working => "working",
+        Meaning::Person => "person",
+        Meaning::Done => "done",
+        Meaning::Canceled => "canceled",
+        Meaning::Waiting => "waiting",
     }
 }

@@ -3,11 +3,13 @@
 
 mod command;
 mod load;
+mod meaning;
 
 use crate::task::{Kind, StateName, Worker};
 
 pub use command::{Command, Intent, ReviewMode, Sizes, plain_command};
 pub use load::WorkflowError;
+pub use meaning::Meaning;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workflow {

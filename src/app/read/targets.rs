@@ -2,7 +2,7 @@
 
 use crate::app::work::admit::admit;
 use crate::app::workspace::open::missing;
-use crate::app::{Failure, Meaning, MoveView, Workspace};
+use crate::app::{Failure, MoveView, Workspace};
 use crate::board::{Goal, Request};
 use crate::task::TaskId;
 
@@ -17,7 +17,7 @@ pub fn targets(ws: &Workspace, id: &TaskId) -> Result<Vec<MoveView>, Failure> {
             Err(failure) => (None, Some(failure)),
         };
         MoveView {
-            meaning: Meaning::of(ws, state),
+            meaning: ws.flow().meaning(state),
             here: state.name == task.state,
             state: state.name.clone(),
             command,

@@ -3,11 +3,11 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use crate::app::view::columns::Meaning;
 use crate::app::{Failure, Workspace};
 use crate::board::{Change, Day, FlowTimes, Place, TrendPast, Undo, days_of};
 use crate::store::Line;
 use crate::task::StateName;
+use crate::workflow::Meaning;
 
 #[derive(Debug, Serialize)]
 pub struct Trends {
@@ -42,7 +42,7 @@ pub fn trends(ws: &Workspace, days: usize) -> Result<Trends, Failure> {
     let finished = ws.flow().closing().map(|state| times.arrivals(state, now, days)).unwrap_or_default();
     let states = ws.flow().states().iter().map(|state| StateTime {
         state: state.name.clone(),
-        meaning: Meaning::of(ws, state),
+        meaning: ws.flow().meaning(state),
         median_hours: times.median(&state.name).map(|(time, _)| hours(time)),
         most_hours: times.most(&state.name).map(hours),
         left: times.median(&state.name).map_or(0, |(_, left)| left),

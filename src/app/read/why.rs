@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::app::view::task::{ClaimView, TaskView, views};
 use crate::app::{Failure, Workspace};
 use crate::board::{Board, Cause, Refusal, Standings, left_by};
-use crate::task::TaskId;
+use crate::task::{StateName, TaskId};
 
 #[derive(Debug, Serialize)]
 pub struct Why {
@@ -20,7 +20,7 @@ pub struct Why {
 pub struct Reason {
     pub task: TaskId,
     pub title: Option<String>,
-    pub state: Option<String>,
+    pub state: Option<StateName>,
     pub owner: Option<String>,
     pub claim: Option<ClaimView>,
     /// Waited for through this ancestor.
@@ -49,7 +49,7 @@ fn reason(board: &Board, cause: Cause) -> Reason {
     let claim = board.claim(&cause.task).filter(|claim| claim.live).map(ClaimView::from);
     Reason {
         title: task.map(|task| task.title.clone()),
-        state: task.map(|task| task.state.to_string()),
+        state: task.map(|task| task.state.clone()),
         owner: task.and_then(|task| task.owner.as_ref().map(ToString::to_string)),
         claim,
         through: cause.through,

@@ -6,16 +6,19 @@ use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
 use crate::app::failure::Failure;
-use crate::app::view::columns::Meaning;
 use crate::board::{Board, Claim, Links, Standing, Standings};
 use crate::task::{Problem, StateName, Task, TaskId, Worker};
+use crate::workflow::Meaning;
 
 #[derive(Debug, Clone, Serialize)]
 pub struct TaskView {
     pub id: TaskId,
     pub kind: &'static str,
     pub title: String,
-    pub state: String,
+    pub state: StateName,
+    /// What that state says of it, whatever its name. For people; programs have the workflow.
+    #[serde(skip)]
+    pub meaning: Meaning,
     pub priority: Option<&'static str>,
     pub estimate: Option<&'static str>,
     pub labels: Vec<String>,
@@ -118,7 +121,8 @@ impl TaskView {
             id: task.id,
             kind: task.kind.as_str(),
             title: task.title,
-            state: task.state.into_string(),
+            state: task.state,
+            meaning: place.standing.meaning,
             priority: task.priority.map(|p| p.as_str()),
             estimate: task.estimate.map(|e| e.as_str()),
             labels: task.labels,

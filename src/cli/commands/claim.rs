@@ -37,7 +37,7 @@ pub fn line(claimed: &Claimed) -> String {
         "{} {} {verb} it{command}, until {until}{from}  {}\n",
         paint(style::ID, &claimed.task),
         paint(style::OWNER, &claimed.worker),
-        paint(style::state(claimed.state.as_str()), &claimed.state)
+        paint(style::state(&claimed.state), &claimed.state)
     )
 }
 

@@ -43,10 +43,10 @@ fn words(merged: &Merged) -> String {
         None if merged.branch_deleted => text.push_str("its branch is gone\n"),
         None => {}
     }
-    let state = |name: &str| paint(style::state(name), name);
-    text.push_str(&format!("{} → {}\n", paint(style::ID, &merged.task), state(merged.to.as_str())));
+    let state = |name: &crate::task::StateName| paint(style::state(name), name);
+    text.push_str(&format!("{} → {}\n", paint(style::ID, &merged.task), state(&merged.to)));
     for along in &merged.along {
-        text.push_str(&format!("{} → {}  along with it\n", paint(style::ID, &along.task), state(along.to.as_str())));
+        text.push_str(&format!("{} → {}  along with it\n", paint(style::ID, &along.task), state(&along.to)));
     }
     text
 }

@@ -26,16 +26,15 @@ fn tell(session: &Session<'_>, moved: &Moved) -> Answer {
         session.out.say(&format!("nothing to do: {} is {} already", moved.task, moved.to));
         return Ok(Outcome::Done);
     }
-    let state = |name: &str| paint(style::state(name), name);
+    let state = |name: &crate::task::StateName| paint(style::state(name), name);
     let how = moved.command.as_ref().map(|command| paint(style::DIM, format!("  ({command})"))).unwrap_or_default();
     let forced = if moved.forced { paint(style::WARN, "  forced") } else { String::new() };
-    let mut text =
-        format!("{} {} → {}{how}{forced}\n", paint(style::ID, &moved.task), moved.from, state(moved.to.as_str()));
+    let mut text = format!("{} {} → {}{how}{forced}\n", paint(style::ID, &moved.task), moved.from, state(&moved.to));
     for along in &moved.along {
         text.push_str(&format!(
             "{} → {}  {}\n",
             paint(style::ID, &along.task),
-            state(along.to.as_str()),
+            state(&along.to),
             paint(style::DIM, "along with it")
         ));
     }

@@ -25,7 +25,7 @@ pub fn run(session: &Session<'_>, args: &NextArgs) -> Answer {
         "{} {}  {}{command}{resume}\n",
         paint(style::ID, &chosen.task),
         chosen.title,
-        paint(style::state(chosen.state.as_str()), &chosen.state)
+        paint(style::state(&chosen.state), &chosen.state)
     );
     text.push_str(&chosen.claim.as_ref().map(super::claim::line).unwrap_or_default());
     session.out.text(&text);

@@ -55,7 +55,7 @@ pub fn group(session: &Session<'_>, args: &OneArgs) -> Answer {
     }
     let lines = group.members.iter().enumerate().map(|(at, member)| {
         let first = if at == 0 && group.members.len() > 1 { "  primary" } else { "" };
-        let state = paint(style::state(member.state.as_str()), &member.state);
+        let state = paint(style::state(&member.state), &member.state);
         format!(
             "{} {}  {} · {state}{}\n",
             at + 1,

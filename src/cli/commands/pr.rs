@@ -41,10 +41,6 @@ fn words(done: &PullRequested) -> String {
         let list: Vec<String> = done.closes.iter().map(|number| format!("#{number}")).collect();
         text.push_str(&format!("its merge closes {}\n", list.join(", ")));
     }
-    text.push_str(&format!(
-        "{} {}\n",
-        paint(style::ID, &done.task),
-        paint(style::state(done.state.as_str()), &done.state)
-    ));
+    text.push_str(&format!("{} {}\n", paint(style::ID, &done.task), paint(style::state(&done.state), &done.state)));
     text
 }

@@ -69,9 +69,9 @@ fn states(status: &Status, width: usize, text: &mut String) {
         let filled = (state.count * room).div_ceil(most).min(room);
         let points = if state.points > 0 { format!("{} pt", state.points) } else { String::new() };
         let gap = " ".repeat(22_usize.saturating_sub(name.len()));
-        let mut row = format!("  {}{gap} {:>4}  {points:>6}", paint(style::state(name), name), state.count);
+        let mut row = format!("  {}{gap} {:>4}  {points:>6}", paint(style::state(&state.state), name), state.count);
         if filled > 0 {
-            let _ = write!(row, "  {}", paint(style::state(name), "█".repeat(filled)));
+            let _ = write!(row, "  {}", paint(style::state(&state.state), "█".repeat(filled)));
         }
         if let Some(median) = state.median_hours {
             let gap = " ".repeat(if filled > 0 { room - filled } else { room + 2 });
@@ -132,7 +132,7 @@ fn trouble(status: &Status, width: usize, text: &mut String) {
         format!(
             "{}  {}{by}  frees {}",
             named(&root.task),
-            paint(style::state(root.task.state.as_str()), &root.task.state),
+            paint(style::state(&root.task.state), &root.task.state),
             root.frees
         )
     });

@@ -106,8 +106,7 @@ fn summary(done: &TeamDone) -> String {
     let runs = if done.runs.len() == 1 { "1 run".into() } else { format!("{} runs", done.runs.len()) };
     let mut text = format!("{finished} of {} steps completed in {took}, {runs}\n", done.steps.len());
     for left in &done.left {
-        let mark =
-            if left.state.as_str().contains("Human") { paint(style::WARN, "!") } else { paint(style::DIM, "○") };
+        let mark = if left.person { paint(style::WARN, "!") } else { paint(style::DIM, "○") };
         text.push_str(&format!("{mark} {} {}: {}\n", paint(style::ID, &left.task), left.state, clean(&left.why)));
     }
     if done.stopped {

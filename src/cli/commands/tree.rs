@@ -41,7 +41,7 @@ pub fn line(task: &app::TaskView, room: Option<usize>) -> String {
     let (mark, color) = words::mark(task);
     let owner = task.owner.as_ref().map(|owner| format!(" @{}", clean(owner))).unwrap_or_default();
     let priority = task.priority.map(|p| format!(" {p}")).unwrap_or_default();
-    let taken = 6 + task.id.as_str().len() + priority.len() + task.state.len() + owner.len();
+    let taken = 6 + task.id.as_str().len() + priority.len() + task.state.as_str().len() + owner.len();
     let title = cut(&clean(&task.title), room.map_or(usize::MAX, |room| room.saturating_sub(taken).max(12)));
     let priority = task.priority.map(|p| format!(" {}", paint(style::priority(p), p))).unwrap_or_default();
     let state = paint(style::state(&task.state), &task.state);

@@ -17,7 +17,7 @@ pub fn run(session: &Session<'_>, args: &WaitArgs) -> Answer {
         session.out.text(&format!(
             "{} {}\n",
             paint(style::ID, &waited.task),
-            paint(style::state(waited.state.as_str()), &waited.state)
+            paint(style::state(&waited.state), &waited.state)
         ));
     }
     Ok(Outcome::Done)

@@ -229,8 +229,8 @@ fn color(kind: EventKind) -> anstyle::Style {
 fn what(event: &Event) -> String {
     let moved = || {
         let name = |state: &Option<crate::task::StateName>| state.as_ref().map(ToString::to_string).unwrap_or_default();
-        let to = name(&event.to);
-        format!("{} → {}", name(&event.from), paint(style::state(&to), &to))
+        let to = event.to.as_ref().map(|to| paint(style::state(to), to)).unwrap_or_default();
+        format!("{} → {to}", name(&event.from))
     };
     let command = event.command.as_ref().map(|command| format!(" for {command}")).unwrap_or_default();
     let by = event.by.as_ref().map(ToString::to_string).unwrap_or_default();

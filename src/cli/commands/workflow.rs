@@ -41,7 +41,7 @@ fn states(flow: &Workflow, mode: ReviewMode, width: Option<usize>) -> String {
         let roles: Vec<&str> =
             flow.roles().iter().map(|r| r.name.as_str()).filter(|role| flow.takes(role, state, mode)).collect();
         vec![
-            cell(state.name.as_str(), style::state(state.name.as_str())),
+            cell(state.name.as_str(), style::state(&state.name)),
             cell(set.join(" "), style::DIM),
             cell(roles.join(" "), style::OWNER),
             cell(state.release.as_ref().map(StateName::as_str).unwrap_or_default(), style::PLAIN),

@@ -81,10 +81,10 @@ fn row(view: &WorktreeView, now: jiff::Timestamp) -> Vec<Cell> {
         }
     };
     let number = |count: Option<usize>| count.filter(|n| *n > 0).map(|n| n.to_string()).unwrap_or_default();
-    let state = view.state.as_ref().map(ToString::to_string).unwrap_or_default();
+    let color = view.state.as_ref().map_or(style::PLAIN, style::state);
     vec![
         cell(view.task.as_ref().map(ToString::to_string).unwrap_or_default(), style::ID),
-        cell(state.as_str(), style::state(&state)),
+        cell(view.state.as_ref().map(ToString::to_string).unwrap_or_default(), color),
         cell(view.branch.as_deref().unwrap_or("(detached)"), style::LABEL),
         cell(is, style::WARN),
         cell(number(view.distance.map(|distance| distance.ahead)), style::PLAIN),

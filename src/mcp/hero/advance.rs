@@ -9,7 +9,7 @@ use super::tool;
 use crate::app::{self, Code, Failure, Hint};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::tool::{Nature, Tool};
-use crate::task::{Kind, StateName, TaskId};
+use crate::task::{Kind, TaskId};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -68,7 +68,7 @@ fn named(call: &Call<'_>, issues: &[TaskRef], target: &str) -> Result<Value, Fai
                 continue;
             }
         };
-        let (number, id, here) = (number_of(&task), &task.id, StateName::new(&task.state));
+        let (number, id, here) = (number_of(&task), &task.id, task.state.clone());
         if flow.position(Kind::Issue, &here) >= flow.position(Kind::Issue, &goal) {
             let reason = match flow.escalation() == Some(&here) {
                 true => "it needs a person".to_owned(),

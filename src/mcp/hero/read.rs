@@ -168,7 +168,7 @@ fn closed_at(call: &Call<'_>, shown: &Shown) -> Result<Option<String>, Failure> 
     let lines = app::log(call.ws, &LogQuery { task: Some(task.id.clone()), ..LogQuery::default() })?;
     let closes = |change: &app::FieldChange| {
         let to = change.new.as_ref().map(ToString::to_string);
-        change.task == task.id && change.key.as_str() == "state" && to.as_ref() == Some(&task.state)
+        change.task == task.id && change.key.as_str() == "state" && to.as_deref() == Some(task.state.as_str())
     };
     let closing = lines.iter().find(|line| !line.undone && line.fields.iter().any(closes));
     Ok(stamp(closing.map(|line| line.line.at)))

@@ -41,12 +41,12 @@ pub fn kind_of(task: &TaskView) -> Kind {
 }
 
 pub fn state_of(ws: &Workspace, task: &TaskView) -> &'static str {
-    open_or_closed(is_closed(ws, kind_of(task), &StateName::new(&task.state)))
+    open_or_closed(is_closed(ws, kind_of(task), &task.state))
 }
 
 /// Why it is closed.
 pub fn reason_of(ws: &Workspace, task: &TaskView) -> Option<&'static str> {
-    let canceled = ws.flow().canceling().is_some_and(|state| state.as_str() == task.state);
+    let canceled = ws.flow().canceling().is_some_and(|state| *state == task.state);
     match (state_of(ws, task), canceled) {
         ("OPEN", _) => None,
         (_, true) => Some("NOT_PLANNED"),

@@ -89,12 +89,12 @@ fn saved(call: &Call<'_>, id: &TaskId, asked: &SaveAsk) -> Result<Saved, Failure
             let task = app::show(call.ws, id)?.task;
             let command = asked.command.as_deref().map(|name| call.ws.flow().command(name)).transpose()?;
             let target = command.zip(asked.to.as_deref()).and_then(|(command, typed)| target(call, command, typed));
-            if !target.is_some_and(|target| target.as_str() == task.state) {
+            if !target.is_some_and(|target| target == task.state) {
                 return Err(failure);
             }
             let fields = SaveAsk { to: None, command: None, ..asked.clone() };
             let changes = if fields.fields.is_empty() { Vec::new() } else { app::save(call.ws, id, &fields)?.changes };
-            Ok(Saved { task: id.clone(), changes, moved: Some(stays(id, &task.state, asked)) })
+            Ok(Saved { task: id.clone(), changes, moved: Some(stays(id, task.state.as_str(), asked)) })
         }
         saved => saved,
     }

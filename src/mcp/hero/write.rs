@@ -11,7 +11,7 @@ use crate::app::{self, Code, Failure, Hint, NewTask, SaveAsk, Saved, TaskView};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::tool::{Nature, Tool};
 use crate::mcp::tools::value::{Field, Many};
-use crate::task::{StateName, TaskId};
+use crate::task::TaskId;
 use crate::workflow::Intent;
 
 #[derive(Deserialize, JsonSchema)]
@@ -176,7 +176,7 @@ pub fn nothing_to_save() -> Failure {
 /// Where it goes: to close and to reopen are moves, too.
 fn destination(call: &Call<'_>, task: &TaskView, args: &SaveCall) -> Result<Option<String>, Failure> {
     let flow = call.ws.flow();
-    let closed = is_closed(call.ws, kind_of(task), &StateName::new(&task.state));
+    let closed = is_closed(call.ws, kind_of(task), &task.state);
     let by_issue = match args.issue_state {
         None => None,
         Some(IssueState::Open) => closed.then(|| flow.initial(kind_of(task)).to_string()),

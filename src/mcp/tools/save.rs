@@ -89,7 +89,7 @@ fn run(call: &Call<'_>, args: Args) -> Result<SaveReply, Failure> {
     let Saved { task, changes, moved } = app::save(call.ws, &id, &asked)?;
     let state = match &moved {
         Some(moved) => moved.to.to_string(),
-        None => app::show(call.ws, &id)?.task.state,
+        None => app::show(call.ws, &id)?.task.state.into_string(),
     };
     let along = moved.iter().flat_map(|moved| &moved.along).map(|other| format!("{} → {}", other.task, other.to));
     Ok(SaveReply {

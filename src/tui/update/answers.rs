@@ -127,7 +127,7 @@ fn found(hit: Hit) -> Entry {
     Entry {
         name: hit.task.id.to_string(),
         text: format!("{}{excerpt}", hit.task.title),
-        more: hit.task.state,
+        more: hit.task.state.into_string(),
         tone: Tone::Accent,
         ..Entry::default()
     }

@@ -60,7 +60,7 @@ fn chain_row(model: &Model, chain: &Chain, line: &crate::tui::model::ChainLine, 
     let Some(task) = &line.task else {
         return vec![piece(format!(" {}", text::cut(&line.drawing, widest)), Tone::Dim)];
     };
-    let meaning = model.board.meaning(&task.state);
+    let meaning = task.meaning;
     let (mark, tone) = words::mark(task, meaning);
     let (before, after) = line.drawing.split_once('o').unwrap_or((&line.drawing, ""));
     let before = text::cut(before, widest.saturating_sub(1));

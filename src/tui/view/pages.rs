@@ -19,7 +19,7 @@ pub fn task(pen: &mut Pen<'_>, model: &mut Model, screen: &mut TaskScreen, area:
     let Some(page) = &screen.page else {
         return pen.text(area.x + 1, area.y, area.width, &format!("{} …", screen.id), Tone::Dim);
     };
-    let area = heading(pen, model, page, area);
+    let area = heading(pen, page, area);
     let wide = area.width >= WIDE;
     let text = if wide { Rect { width: area.width - SIDE - 2, ..area } } else { area };
     let body = body::wrapped(&mut screen.wrapped, page, inside(text), model.now);
@@ -46,15 +46,15 @@ fn inside(area: Rect) -> usize {
     usize::from(area.width).saturating_sub(2)
 }
 
-fn heading(pen: &mut Pen<'_>, model: &Model, page: &TaskPage, area: Rect) -> Rect {
+fn heading(pen: &mut Pen<'_>, page: &TaskPage, area: Rect) -> Rect {
     let task = &page.shown.task;
-    let meaning = model.board.meaning(&task.state);
+    let meaning = task.meaning;
     let (mark, tone) = words::mark(task, meaning);
     let width = usize::from(area.width);
     let left = [piece(format!(" {mark} "), tone), piece(format!("{}  ", task.id), Tone::Id)];
-    let state = vec![piece(task.state.clone(), words::of_meaning(meaning)), piece(" ", Tone::Plain)];
+    let state = vec![piece(task.state.to_string(), words::of_meaning(meaning)), piece(" ", Tone::Plain)];
     let indent = left.iter().map(|(text, _)| text::width(text)).sum::<usize>();
-    let room = width.saturating_sub(indent + text::width(&task.state) + 3);
+    let room = width.saturating_sub(indent + text::width(task.state.as_str()) + 3);
     let title = text::wrap_in(&text::clean(&task.title), room, 2);
     for (at, line) in title.iter().enumerate() {
         let title = piece(line.clone(), Tone::Head);

@@ -112,30 +112,30 @@ pub async fn graph(State(site): Shared, id: Option<Path<String>>, uri: Uri) -> R
         Some(typed) => {
             let id = ws.find(&typed)?;
             let graphed = app::graph(ws, std::slice::from_ref(&id), all)?;
-            Ok(json!({ "svg": drawn_around(ws, &graphed, &id), "nodes": graphed.nodes.len() }))
+            Ok(json!({ "svg": drawn_around(&graphed, &id), "nodes": graphed.nodes.len() }))
         }
-        None => Ok(drawn_part(ws, &app::graph(ws, &[], all)?, part)),
+        None => Ok(drawn_part(&app::graph(ws, &[], all)?, part)),
     })
     .await
 }
 
-fn drawn_around(ws: &Workspace, graphed: &Graphed, id: &TaskId) -> String {
+fn drawn_around(graphed: &Graphed, id: &TaskId) -> String {
     let near = chains::around(graphed, id);
     let left_out = graphed.nodes.len() - near.len();
     // Each of those at the rim is a link to its own page, where what lies beyond it is drawn.
     let foot = (left_out > 0).then(|| (format!("and {left_out} more, further away"), None));
-    drawing::draw(ws, near, &Frame { root: Some(id), page: PAGE, foot })
+    drawing::draw(near, &Frame { root: Some(id), page: PAGE, foot })
 }
 
 /// One that is not there is the last.
-fn drawn_part(ws: &Workspace, graphed: &Graphed, part: usize) -> Value {
+fn drawn_part(graphed: &Graphed, part: usize) -> Value {
     let mut parts = chains::parts(graphed);
     let (count, part) = (parts.len(), part.clamp(1, parts.len().max(1)));
     let next = part % count.max(1) + 1;
     let foot = || (format!("part {part} of {count}: go on to part {next}"), Some(format!("/graph?part={next}")));
     let nodes = if parts.is_empty() { Vec::new() } else { parts.swap_remove(part - 1) };
     let frame = Frame { root: None, page: PAGE, foot: (count > 1).then(foot) };
-    json!({ "svg": drawing::draw(ws, nodes, &frame), "nodes": graphed.nodes.len(), "part": part, "parts": count })
+    json!({ "svg": drawing::draw(nodes, &frame), "nodes": graphed.nodes.len(), "part": part, "parts": count })
 }
 
 pub async fn task(State(site): Shared, Path(typed): Path<String>) -> Response {
@@ -178,7 +178,7 @@ fn whole(ws: &Workspace, id: &TaskId) -> Result<Value, Failure> {
         "timeline": app::timeline(ws, id)?,
         "targets": if shown.archived { json!([]) } else { reachable(ws, id)? },
         "why": if shown.archived { None } else { Some(app::why(ws, id)?.verdict) },
-        "graph": graphed.filter(|graph| graph.nodes.len() > 1).map(|graph| drawn_around(ws, &graph, id)),
+        "graph": graphed.filter(|graph| graph.nodes.len() > 1).map(|graph| drawn_around(&graph, id)),
         "linked": linked.collect::<Vec<_>>(),
         "task": shown,
     }))

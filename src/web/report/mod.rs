@@ -63,7 +63,7 @@ fn graphs(out: &mut String, ws: &Workspace) -> Result<(), Failure> {
     }
     out.push_str("<section id=\"graph\"><h2>Graph</h2>");
     for part in parts {
-        let drawing = graph::draw(ws, part, &Frame { page: "#", ..Frame::default() });
+        let drawing = graph::draw(part, &Frame { page: "#", ..Frame::default() });
         let _ = write!(out, "<div class=\"scroll\">{drawing}</div>");
     }
     out.push_str("</section>");

@@ -24,7 +24,7 @@ pub fn write(out: &mut String, shown: &Shown, past: &Past<'_>) {
         out,
         "<article class=\"sheet\" id=\"{id}\" aria-label=\"{id}\"><a class=\"close\" href=\"#board\">Close</a>\
          <div class=\"card-top\"><span class=\"id\">{id}</span><span class=\"chip\">{}</span>",
-        escape(&task.state),
+        escape(task.state.as_str()),
         id = task.id
     );
     chips(out, task);

@@ -93,6 +93,9 @@ pub struct Left {
     pub task: TaskId,
     pub title: String,
     pub state: StateName,
+    /// It waits for a person.
+    #[serde(skip)]
+    pub person: bool,
     pub why: String,
 }
 

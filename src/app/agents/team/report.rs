@@ -18,7 +18,13 @@ pub(super) fn left(ws: &Workspace, board: &Board, teams: &[TaskId]) -> Result<Ve
     let mut found: Vec<Left> = Vec::new();
     for (id, problem) in teams.iter().filter_map(|id| Some((id, board.broken_file(id)?))) {
         let why = problem.to_string();
-        found.push(Left { task: id.clone(), title: String::new(), state: StateName::new("unreadable"), why });
+        found.push(Left {
+            task: id.clone(),
+            title: String::new(),
+            state: StateName::new("unreadable"),
+            person: true,
+            why,
+        });
     }
     for team in teams.iter().filter(|team| board.get(team).is_some()) {
         for at in board.units(team, &links, ws.rules())?.into_iter().flat_map(|unit| unit.members) {
@@ -28,7 +34,14 @@ pub(super) fn left(ws: &Workspace, board: &Board, teams: &[TaskId]) -> Result<Ve
                 continue;
             }
             let why = why(ws, board, at);
-            found.push(Left { task: task.id.clone(), title: task.title.clone(), state: task.state.clone(), why });
+            let person = Some(&task.state) == ws.flow().escalation();
+            found.push(Left {
+                task: task.id.clone(),
+                title: task.title.clone(),
+                state: task.state.clone(),
+                person,
+                why,
+            });
         }
     }
     Ok(found)

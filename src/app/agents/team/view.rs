@@ -8,6 +8,7 @@ use super::{Team, steps};
 use crate::app::agents::worker::WorkerEvent;
 use crate::board::{Board, Standings};
 use crate::task::{Kind, StateName, TaskId, Worker};
+use crate::workflow::Meaning;
 
 /// What a team is at, for whoever looks on.
 #[derive(Debug, Clone, Serialize)]
@@ -50,6 +51,9 @@ pub struct StepView {
     pub owner: Option<Worker>,
     pub blocked: bool,
     pub completed: bool,
+    /// Somebody is at it.
+    #[serde(skip)]
+    pub working: bool,
     pub result: Option<String>,
     /// The task needs a person.
     pub human: bool,
@@ -90,6 +94,7 @@ impl Team<'_> {
                     state: task.state.clone(),
                     owner: task.owner.clone(),
                     blocked: standings.is_blocked(at),
+                    working: self.ws.flow().meaning_of(Kind::Step, &task.state) == Meaning::Working,
                     completed: self.ws.flow().is_terminal(Kind::Step, &task.state),
                     result: step.result.clone(),
                     human: step.of.iter().any(needs_person),

@@ -1,0 +1,62 @@
+//! What a state says of the tasks in it, whatever its name.
+
+use serde::Serialize;
+
+use super::{State, Workflow};
+use crate::task::{Kind, StateName};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Meaning {
+    /// Somebody may take them.
+    #[default]
+    Waiting,
+    /// Somebody has them.
+    Working,
+    /// A person is needed.
+    Person,
+    Done,
+    Canceled,
+}
+
+impl Workflow {
+    pub fn meaning(&self, state: &State) -> Meaning {
+        if state.terminal {
+            let canceled = self.canceling() == Some(&state.name) && self.closing() != Some(&state.name);
+            return if canceled { Meaning::Canceled } else { Meaning::Done };
+        }
+        match (state.lock, self.escalation() == Some(&state.name)) {
+            (_, true) => Meaning::Person,
+            (true, false) => Meaning::Working,
+            (false, false) => Meaning::Waiting,
+        }
+    }
+
+    /// A state that the workflow does not know is for a person to look at.
+    pub fn meaning_of(&self, kind: Kind, name: &StateName) -> Meaning {
+        self.state(kind, name).map_or(Meaning::Person, |state| self.meaning(state))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_mean_what_their_flags_say() {
+        let flow = Workflow::builtin();
+        let meaning = |name: &str| flow.meaning_of(Kind::Issue, &StateName::new(name));
+        for (name, expected) in [
+            ("Backlog", Meaning::Waiting),
+            ("In Review", Meaning::Waiting),
+            ("Plan in Progress", Meaning::Working),
+            ("Human Needed", Meaning::Person),
+            ("Nonsense", Meaning::Person),
+            ("Done", Meaning::Done),
+            ("Canceled", Meaning::Canceled),
+        ] {
+            assert_eq!(meaning(name), expected, "{name}");
+        }
+        assert_eq!(flow.meaning_of(Kind::Step, &StateName::new("Completed")), Meaning::Done);
+    }
+}

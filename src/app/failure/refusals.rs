@@ -63,14 +63,6 @@ impl Failure {
             }
             Refusal::NeedsPerson { .. } => Self::refused(Code::NeedsPerson, message)
                 .hint(Hint::step("leave it to a person and choose another task")),
-            Refusal::UndoNeedsPerson { .. } | Refusal::FlagNeedsPerson { .. } => {
-                Self::refused(Code::NeedsPerson, message).hint(Hint::step("leave it to a person"))
-            }
-            Refusal::NotInitial { .. } => Self::refused(Code::NotAllowed, message).hint(Hint::Workflow),
-            Refusal::ProgramNeedsCommand { .. } => {
-                Self::usage(Code::NeedsCommand, message).hint(Hint::SayCommand { choices: Vec::new() })
-            }
-            Refusal::Unproven { .. } => raced(Code::Raced, message).hint(Hint::Retry),
             Refusal::NotClaimed { task, command } => Self::refused(Code::NotClaimed, message)
                 .hint(Hint::Claim { task: task.clone(), command: Some(command.clone()) }),
             Refusal::Blocked { task, .. } => {
@@ -91,6 +83,21 @@ impl Failure {
                 Self::refused(Code::NotAllowed, message).hint(Hint::Workflow)
             }
             Refusal::Unclaimed { .. } => Self::refused(Code::Unclaimed, message),
+            other => Self::from_actor(other, message),
+        }
+    }
+
+    /// What this actor may not do, or has not shown.
+    fn from_actor(refusal: &Refusal, message: String) -> Self {
+        match refusal {
+            Refusal::UndoNeedsPerson { .. } | Refusal::FlagNeedsPerson { .. } => {
+                Self::refused(Code::NeedsPerson, message).hint(Hint::step("leave it to a person"))
+            }
+            Refusal::NotInitial { .. } => Self::refused(Code::NotAllowed, message).hint(Hint::Workflow),
+            Refusal::ProgramNeedsCommand { .. } => {
+                Self::usage(Code::NeedsCommand, message).hint(Hint::SayCommand { choices: Vec::new() })
+            }
+            Refusal::Unproven { .. } => Self::new(FailureKind::Raced, Code::Raced, message).hint(Hint::Retry),
             _ => Self::refused(Code::Refused, message),
         }
     }

@@ -123,7 +123,7 @@ fn settled(marked: &str, side: Side) -> String {
             Some(">>>>>>>") if part == FilePart::Theirs => part = FilePart::Both,
             _ => match (&part, side) {
                 (FilePart::Both, _) | (FilePart::Ours, Side::Ours) | (FilePart::Theirs, Side::Theirs) => {
-                    text.push_str(line)
+                    text.push_str(line);
                 }
                 _ => {}
             },

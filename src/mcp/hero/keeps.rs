@@ -93,7 +93,7 @@ impl<'a> Keeps<'a> {
         let named = |names: &Many, value: Option<&str>| {
             value.is_some_and(|value| names.0.iter().any(|name| name.eq_ignore_ascii_case(value)))
         };
-        self.left_out.iter().any(|state| *state == task.state)
+        self.left_out.contains(&task.state)
             || named(&self.filter.exclude_estimates, task.estimate)
             || named(&self.filter.exclude_priorities, task.priority)
             || task.labels.iter().any(|label| named(&self.filter.exclude_labels, Some(label)))

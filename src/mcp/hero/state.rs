@@ -89,7 +89,7 @@ fn saved(call: &Call<'_>, id: &TaskId, asked: &SaveAsk) -> Result<Saved, Failure
             let task = app::show(call.ws, id)?.task;
             let command = asked.command.as_deref().map(|name| call.ws.flow().command(name)).transpose()?;
             let target = command.zip(asked.to.as_deref()).and_then(|(command, typed)| target(call, command, typed));
-            if !target.is_some_and(|target| target == task.state) {
+            if target.is_none_or(|target| target != task.state) {
                 return Err(failure);
             }
             let fields = SaveAsk { to: None, command: None, ..asked.clone() };

@@ -4,7 +4,8 @@
 //! main.rs     argv in, exit code out
 //! task/       one task: id, fields, kinds, values, problems                      pure
 //! workflow/   states, commands, intents, roles, as data                          pure
-//! board/      all tasks at an instant: graph, groups, position, choice, judge    pure
+//! board/      all tasks at an instant: graph, groups, position, choice           pure
+//!   admission/  the one place that decides every change of state                 pure
 //! config/     layers → Settings: default < user < board < environment < flag
 //! fs.rs       files and folders, with errors that name the path
 //! store/      .ralph/ on disk: codec, guarded files, lock, journal, index, merge
@@ -12,7 +13,7 @@
 //! github/     the client, what both sides say field by field, and the pure plan that brings them together
 //! agent/      prompts, documents and hosts' hooks: what agents are told and what they hand in
 //! watch/      file events: which paths may have changed
-//! app/        the verbs, one file each: add, set, block, note, undo, doctor …
+//! app/        the verbs, one file each, in rooms: edit, work, read, repo, sync, deliver, watch, agents …
 //! mcp/        the Model Context Protocol: the same verbs as tools, for agents
 //! tui/        the board on the terminal
 //! web/        the board for a browser: the same verbs over HTTP, and the page that calls them
@@ -23,6 +24,7 @@
 //!
 //! A verb takes the board's lock, reads what it needs, decides (in `board`, without touching disk), commits once through
 //! the store, and returns a struct that every face shows in its own way. `tests/it/architecture.rs` keeps the arrows.
+//! `docs/architecture.md` tells the whole story, `docs/decisions/` why it is so.
 
 mod agent;
 pub mod app;

@@ -1,5 +1,23 @@
 //! The verbs, one file each. Only here is anything committed; every face parses, calls one of these, and shows what it
 //! returns.
+//!
+//! The rooms, lowest first; each uses only those above it in this list, and `tests/it/architecture.rs` keeps it so:
+//!
+//! ```text
+//! failure     what a verb says when it cannot be done: code, message, hints
+//! workspace   the open board: settings, who acts, claims, trust, committing to git
+//! view        a task as every face shows it, and the columns
+//! repo        worktrees and branches of tasks, pull and push, the merge driver
+//! records     documents, runs, and files that a worker left in the wrong place
+//! edit        changes that move nothing: add, set, block, note, remove, archive
+//! work        changes of state and claims: move, claim, next, run, reap, edit, save, split, undo
+//! read        list, show, status, why, graph, search, log, trends
+//! sync        GitHub Issues and Projects
+//! deliver     merge and pull requests
+//! watch       what happens on the board, and what follows from it
+//! agents      workers, teams, prompts, hooks, setup
+//! admin       init, doctor, demo, the server's token
+//! ```
 
 mod admin;
 mod agents;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::hook::HookInput;
-use super::shell::{Call, calls};
+use super::shell::{Call, Unreadable, calls};
 use crate::workflow::plain_command;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,11 +25,11 @@ pub struct Ask {
     pub foreign: bool,
 }
 
-pub fn asks(input: &HookInput, cwd: &Path) -> Vec<Ask> {
-    match input.command() {
-        Some(line) => calls(&line, cwd).iter().filter_map(typed).collect(),
+pub fn asks(input: &HookInput, cwd: &Path) -> Result<Vec<Ask>, Unreadable> {
+    Ok(match input.command() {
+        Some(line) => calls(&line, cwd)?.iter().filter_map(typed).collect(),
         None => through_tool(input).into_iter().collect(),
-    }
+    })
 }
 
 /// Options of ours that take a value.
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     fn asked(json: &str) -> Vec<Ask> {
-        asks(&HookInput::parse(json).unwrap(), Path::new("/r"))
+        asks(&HookInput::parse(json).unwrap(), Path::new("/r")).unwrap()
     }
 
     #[test]
@@ -108,6 +108,12 @@ mod tests {
         assert_eq!((found[0].task.as_str(), found[0].command.as_deref()), ("t-1", Some("plan")));
         assert_eq!((found[0].worker.as_deref(), &found[1].wish), (Some("builder"), &Wish::Claim));
         assert_eq!(asked(r#"{"tool_name":"Bash","tool_input":{"command":"ralph task show t-1"}}"#), []);
+    }
+
+    #[test]
+    fn a_line_that_cannot_be_read_is_not_a_line_that_asks_nothing() {
+        let line = r#"{"tool_name":"Bash","tool_input":{"command":"ralph move t-1 done 'x"}}"#;
+        assert_eq!(asks(&HookInput::parse(line).unwrap(), Path::new("/r")), Err(Unreadable::OpenQuote));
     }
 
     #[test]

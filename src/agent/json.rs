@@ -1,5 +1,8 @@
-//! Additions to somebody's JSON file, and their removal, that leave every other byte as it was.
+//! Additions to somebody's JSON file, and their removal, that leave every other byte as it was, comments included.
 
+use jsonc_parser::common::{Range, Ranged as _};
+use jsonc_parser::tokens::{Token, TokenAndRange};
+use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, ast, parse_to_ast, parse_to_serde_value};
 use serde::Serialize as _;
 use serde_json::Value;
 
@@ -10,43 +13,26 @@ pub enum Step<'a> {
     At(usize),
 }
 
-/// Where a value stands in the text.
-struct Node {
-    start: usize,
-    end: usize,
-    items: Vec<Item>,
+/// JSON, or JSON with comments and trailing commas. The error is a place in the text and what is wrong there.
+pub fn read(text: &str) -> Result<Value, (usize, String)> {
+    let wrong =
+        |error: jsonc_parser::errors::ParseError| (error.range().start, error.kind().to_string().to_lowercase());
+    parse_to_serde_value(text, &dialect()).map_err(wrong)
 }
 
-/// A member or an element: from its key, if it has one, to the end of its value.
-struct Item {
-    start: usize,
-    key: Option<String>,
-    value: Node,
-}
-
-/// The text with one member more at the end of the object at `path`. The text is valid JSON, and there is such an object.
+/// The text with one member more at the end of the object at `path`. The text can be read, and there is such an object.
 pub fn add_member(text: &str, path: &[Step<'_>], key: &str, value: &Value) -> String {
-    append(text, path, &format!("{}: ", Value::from(key)), value)
+    append(text, path, &format!("{}: ", Value::from(key)), value).unwrap_or_else(|| text.to_owned())
 }
 
 /// The text with one element more at the end of the array at `path`.
 pub fn push(text: &str, path: &[Step<'_>], value: &Value) -> String {
-    append(text, path, "", value)
+    append(text, path, "", value).unwrap_or_else(|| text.to_owned())
 }
 
-/// The text without the member or element at `path`.
+/// The text without the member or element at `path`. Comments stay.
 pub fn remove(text: &str, path: &[Step<'_>]) -> String {
-    let root = scan(text);
-    let Some((last, around)) = path.split_last() else { return text.to_owned() };
-    let Some(container) = find(&root, around) else { return text.to_owned() };
-    let items = &container.items;
-    let Some(at) = place(container, last) else { return text.to_owned() };
-    let (from, to) = match (at, items.len()) {
-        (_, 1) => (container.start + 1, container.end - 1),
-        (0, _) => (items[0].start, items[1].start),
-        _ => (items[at - 1].value.end, items[at].value.end),
-    };
-    format!("{}{}", &text[..from], &text[to..])
+    without(text, path).unwrap_or_else(|| text.to_owned())
 }
 
 /// A whole document, as new files are written.
@@ -54,23 +40,53 @@ pub fn render(value: &Value) -> String {
     format!("{}\n", pretty(value, "  "))
 }
 
-fn append(text: &str, path: &[Step<'_>], front: &str, value: &Value) -> String {
-    let root = scan(text);
-    let Some(container) = find(&root, path) else { return text.to_owned() };
+fn append(text: &str, path: &[Step<'_>], front: &str, value: &Value) -> Option<String> {
+    let file = File::parse(text)?;
+    let container = find(&file.root, path)?;
+    let items: Vec<Range> = items(container).into_iter().map(|(.., range)| range).collect();
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let unit = unit(text, &root);
-    let base = indent(text, container.start);
-    let own_line = |item: &Item| text[..item.start].ends_with(|c: char| c.is_whitespace());
-    let inner = match container.items.last().filter(|item| own_line(item)) {
+    let unit = unit(text, &file.root);
+    let base = indent(text, container.start());
+    let own_line = |item: &&Range| text[..item.start].ends_with(|c: char| c.is_whitespace());
+    let inner = match items.last().filter(own_line) {
         Some(item) if indent(text, item.start).len() > base.len() => indent(text, item.start),
         _ => format!("{base}{unit}"),
     };
     let value = pretty(value, &unit).replace('\n', &format!("{newline}{inner}"));
     let item = format!("{newline}{inner}{front}{value}");
-    match container.items.last() {
-        Some(last) => format!("{},{item}{}", &text[..last.value.end], &text[last.value.end..]),
-        None => format!("{}{item}{newline}{base}{}", &text[..=container.start], &text[container.end - 1..]),
-    }
+    let close = container.end() - 1;
+    let Some(last) = items.last() else {
+        let seat = file.token_before(close);
+        return Some(format!("{}{item}{newline}{base}{}", &text[..seat], &text[close..]));
+    };
+    let (end, comma) = (last.end, file.comma_after(last.end));
+    let seat = file.end_of_comments(text, comma.map_or(end, |comma| comma.end));
+    // A file whose last items end with a comma keeps that habit.
+    let (between, behind) = if comma.is_some() { ("", ",") } else { (",", "") };
+    Some(format!("{}{between}{}{item}{behind}{}", &text[..end], &text[end..seat], &text[seat..]))
+}
+
+fn without(text: &str, path: &[Step<'_>]) -> Option<String> {
+    let file = File::parse(text)?;
+    let (last, around) = path.split_last()?;
+    let container = find(&file.root, around)?;
+    let items = items(container);
+    let at = place(&items, last)?;
+    let (.., item) = items[at];
+    let comma = file.comma_after(item.end);
+    let end = comma.map_or(item.end, |comma| comma.end);
+    let (before, after) = (file.token_before(item.start), file.token_after(end));
+    let (open, close) = (container.start() + 1, container.end() - 1);
+    Some(match at {
+        0 if before == open && after == close => format!("{}{}", &text[..open], &text[close..]),
+        0 if items.len() > 1 => format!("{}{}", &text[..item.start], &text[after..]),
+        // The last one leaves, and with it the comma that led to it.
+        1.. if comma.is_none() => {
+            let led = file.comma_after(items[at - 1].2.end)?;
+            format!("{}{}{}", &text[..led.start], &text[led.end..before], &text[end..])
+        }
+        _ => format!("{}{}", &text[..before], &text[end..]),
+    })
 }
 
 fn pretty(value: &Value, unit: &str) -> String {
@@ -88,101 +104,99 @@ fn indent(text: &str, at: usize) -> String {
 }
 
 /// How this file indents: as its first member is.
-fn unit(text: &str, root: &Node) -> String {
-    let first = root.items.first().map(|item| indent(text, item.start)).unwrap_or_default();
+fn unit(text: &str, root: &ast::Value<'_>) -> String {
+    let first = items(root).first().map(|(.., item)| indent(text, item.start)).unwrap_or_default();
     if first.is_empty() { "  ".into() } else { first }
 }
 
-fn find<'n>(root: &'n Node, path: &[Step<'_>]) -> Option<&'n Node> {
-    path.iter().try_fold(root, |node, step| Some(&node.items[place(node, step)?].value))
+/// A member or an element: its key, its value, and the range of both.
+type Item<'v> = (Option<&'v str>, &'v ast::Value<'v>, Range);
+
+fn items<'v>(value: &'v ast::Value<'v>) -> Vec<Item<'v>> {
+    match value {
+        ast::Value::Object(object) => {
+            object.properties.iter().map(|member| (Some(member.name.as_str()), &member.value, member.range)).collect()
+        }
+        ast::Value::Array(array) => array.elements.iter().map(|element| (None, element, element.range())).collect(),
+        _ => Vec::new(),
+    }
 }
 
-fn place(node: &Node, step: &Step<'_>) -> Option<usize> {
+fn find<'v>(root: &'v ast::Value<'v>, path: &[Step<'_>]) -> Option<&'v ast::Value<'v>> {
+    path.iter().try_fold(root, |value, step| {
+        let items = items(value);
+        Some(items[place(&items, step)?].1)
+    })
+}
+
+fn place(items: &[Item<'_>], step: &Step<'_>) -> Option<usize> {
     match step {
         // Of two of the same name, the later one counts.
-        Step::Key(key) => node.items.iter().rposition(|item| item.key.as_deref() == Some(key)),
-        Step::At(at) => (*at < node.items.len()).then_some(*at),
+        Step::Key(key) => items.iter().rposition(|(name, ..)| name == &Some(*key)),
+        Step::At(at) => (*at < items.len()).then_some(*at),
     }
 }
 
-fn scan(text: &str) -> Node {
-    Scanner { text: text.as_bytes(), at: 0 }.value()
+/// Comments and trailing commas, and nothing else that JSON does not have.
+fn dialect() -> ParseOptions {
+    ParseOptions {
+        allow_comments: true,
+        allow_trailing_commas: true,
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    }
 }
 
-/// Reads what is known to be JSON.
-struct Scanner<'t> {
-    text: &'t [u8],
-    at: usize,
+/// A text with its values and its tokens, comments among them.
+struct File<'t> {
+    root: ast::Value<'t>,
+    tokens: Vec<TokenAndRange<'t>>,
 }
 
-impl Scanner<'_> {
-    fn peek(&self) -> u8 {
-        self.text.get(self.at).copied().unwrap_or(0)
+impl<'t> File<'t> {
+    fn parse(text: &'t str) -> Option<Self> {
+        let collect = CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
+        let parsed = parse_to_ast(text, &collect, &dialect()).ok()?;
+        Some(Self { root: parsed.value?, tokens: parsed.tokens? })
     }
 
-    fn blanks(&mut self) {
-        while self.peek().is_ascii_whitespace() {
-            self.at += 1;
-        }
+    fn comma_after(&self, at: usize) -> Option<Range> {
+        let next = self.tokens.iter().find(|token| token.range.start >= at && !is_comment(token));
+        next.filter(|token| token.token == Token::Comma).map(|token| token.range)
     }
 
-    fn value(&mut self) -> Node {
-        self.blanks();
-        let start = self.at;
-        let items = match self.peek() {
-            b'{' => self.items(b'}'),
-            b'[' => self.items(b']'),
-            b'"' => {
-                self.string();
-                Vec::new()
+    /// Where the token before a place ends.
+    fn token_before(&self, at: usize) -> usize {
+        self.tokens.iter().rfind(|token| token.range.end <= at).map_or(0, |token| token.range.end)
+    }
+
+    /// Where the token after a place begins.
+    fn token_after(&self, at: usize) -> usize {
+        self.tokens.iter().find(|token| token.range.start >= at).map_or(at, |token| token.range.start)
+    }
+
+    /// Behind the comments that follow on the same line.
+    fn end_of_comments(&self, text: &str, at: usize) -> usize {
+        let following = self.tokens.iter().skip_while(|token| token.range.start < at);
+        let mut end = at;
+        for token in following.take_while(|token| is_comment(token)) {
+            if text[end..token.range.start].contains('\n') {
+                break;
             }
-            _ => {
-                while !matches!(self.peek(), 0 | b',' | b'}' | b']') && !self.peek().is_ascii_whitespace() {
-                    self.at += 1;
-                }
-                Vec::new()
-            }
-        };
-        Node { start, end: self.at, items }
-    }
-
-    fn items(&mut self, close: u8) -> Vec<Item> {
-        let mut items = Vec::new();
-        self.at += 1;
-        loop {
-            self.blanks();
-            match self.peek() {
-                0 => return items,
-                b',' => self.at += 1,
-                c if c == close => {
-                    self.at += 1;
-                    return items;
-                }
-                _ => {
-                    let start = self.at;
-                    let key = (close == b'}').then(|| self.key());
-                    items.push(Item { start, key, value: self.value() });
-                }
-            }
+            end = token.range.end;
         }
+        end
     }
+}
 
-    fn key(&mut self) -> String {
-        let start = self.at;
-        self.string();
-        let key = serde_json::from_slice(&self.text[start..self.at]).unwrap_or_default();
-        self.blanks();
-        self.at += 1;
-        key
-    }
-
-    fn string(&mut self) {
-        self.at += 1;
-        while !matches!(self.peek(), 0 | b'"') {
-            self.at += if self.peek() == b'\\' { 2 } else { 1 };
-        }
-        self.at += 1;
-    }
+fn is_comment(token: &TokenAndRange<'_>) -> bool {
+    matches!(token.token, Token::CommentLine(_) | Token::CommentBlock(_))
 }
 
 #[cfg(test)]
@@ -198,20 +212,22 @@ mod tests {
         "{\"a\":1,\"hooks\":{\"Stop\":[{\"x\":1}]}}",
         "{\r\n\t\"hooks\": {\r\n\t\t\"Stop\": [ 1 ]\r\n\t}\r\n}\r\n",
         "{ \"hooks\": {\n  \"Stop\": [\n  {}\n ]} , \"z\": null }\n\n",
+        "// top\n{\n  \"hooks\": { // open, {\n    \"Stop\": [1 /* one */], // tail\n    // end }\n  },\n}\n// bottom\n",
+        "{\n  /* , */ \"hooks\": {\n    \"Stop\": [\n      1 // one, ]\n      // end\n    ]\n  } // tail\n}\n",
     ];
 
     #[test]
     fn what_is_added_and_removed_again_leaves_no_trace() {
         for text in FILES {
             let more = add_member(text, &[], "new", &json!({ "k": [{ "deep": true }] }));
-            let value: Value = serde_json::from_str(&more).unwrap_or_else(|e| panic!("{e}: {more}"));
+            let value: Value = read(&more).unwrap_or_else(|error| panic!("{error:?}: {more}"));
             assert_eq!(value["new"]["k"][0]["deep"], true, "{more}");
             assert_eq!(remove(&more, &[Key("new")]), *text, "{more}");
         }
         for text in &FILES[2..] {
             let path = [Key("hooks"), Key("Stop")];
             let more = push(text, &path, &json!({ "y": 2 }));
-            let value: Value = serde_json::from_str(&more).unwrap_or_else(|e| panic!("{e}: {more}"));
+            let value: Value = read(&more).unwrap_or_else(|error| panic!("{error:?}: {more}"));
             assert_eq!(value["hooks"]["Stop"][1]["y"], 2, "{more}");
             assert_eq!(remove(&more, &[Key("hooks"), Key("Stop"), At(1)]), *text, "{more}");
         }
@@ -224,5 +240,26 @@ mod tests {
         assert_eq!(add_member("{}\n", &[], "b", &json!(1)), "{\n  \"b\": 1\n}\n");
         assert_eq!(remove("{\"a\": 1, \"b\": 2}", &[Key("a")]), "{\"b\": 2}");
         assert_eq!(remove("{\"a\": 1}\n", &[Key("a")]), "{}\n");
+    }
+
+    #[test]
+    fn comments_stay_with_what_they_are_about() {
+        let added = add_member("{\n  \"a\": 1 // one\n  // end\n}\n", &[], "b", &json!(2));
+        assert_eq!(added, "{\n  \"a\": 1, // one\n  \"b\": 2\n  // end\n}\n");
+        let added = add_member("{\n  \"a\": 1, // one\n}\n", &[], "b", &json!(2));
+        assert_eq!(added, "{\n  \"a\": 1, // one\n  \"b\": 2,\n}\n");
+        assert_eq!(add_member("{ // none\n}\n", &[], "b", &json!(2)), "{ // none\n  \"b\": 2\n}\n");
+        let text = "{\n  // about a\n  \"a\": 1, // one\n  // about b\n  \"b\": 2 // two\n}";
+        assert_eq!(remove(text, &[Key("a")]), "{\n  // about a\n  // one\n  // about b\n  \"b\": 2 // two\n}");
+        assert_eq!(remove(text, &[Key("b")]), "{\n  // about a\n  \"a\": 1 // one\n  // about b // two\n}");
+        assert_eq!(remove("{\n  // why\n  \"a\": 1,\n}", &[Key("a")]), "{\n  // why\n}");
+    }
+
+    #[test]
+    fn no_other_dialect_of_json_is_read() {
+        for text in ["{a: 1}", "{'a': 1}", "{\"a\": 0x1}", "{\"a\": 1 \"b\": 2}", "{\"a\": NaN}", "{,}", "{} {}"] {
+            assert!(read(text).is_err(), "{text}");
+        }
+        assert_eq!(read("{\n \"a\": ,}"), Err((8, "unexpected comma".into())));
     }
 }

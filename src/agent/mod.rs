@@ -13,4 +13,4 @@ mod shell;
 pub use ask::{Ask, Wish, asks};
 pub use gate::{GATES, GateSpec, Phase as GatePhase};
 pub use hook::HookInput;
-pub use shell::{Call, GitCall, calls};
+pub use shell::{Call, GitCall, Unreadable, calls};

@@ -212,19 +212,11 @@ impl Settings {
     }
 }
 
-/// A length of time such as `30d`, `12h`, `90m` or `45s`.
+/// A length of time in whole seconds, such as `30d`, `1h 30m` or `2 weeks`.
 pub fn duration(text: &str) -> Option<SignedDuration> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let number: i64 = digits.parse().ok()?;
-    let seconds = match &text[digits.len()..] {
-        "s" => 1,
-        "m" => 60,
-        "h" => 3_600,
-        "d" => 86_400,
-        "w" => 604_800,
-        _ => return None,
-    };
-    number.checked_mul(seconds).filter(|n| *n >= 0).map(SignedDuration::from_secs)
+    let span: jiff::Span = text.parse().ok()?;
+    let length = span.to_duration(jiff::SpanRelativeTo::days_are_24_hours()).ok()?;
+    (!length.is_negative() && length.subsec_nanos() == 0).then_some(length)
 }
 
 /// `[["cargo", "test"]]`: each a program and its arguments.
@@ -347,8 +339,11 @@ mod tests {
     #[test]
     fn lengths_of_time_need_a_number_and_a_unit() {
         assert_eq!(duration("30d").unwrap().as_hours(), 720);
-        assert_eq!(duration("90m").unwrap().as_secs(), 5_400);
-        for bad in ["", "d", "30", "-3d", "3y", "99999999999999999d"] {
+        for same in ["90m", "1h30m", "1h 30m", "1.5h", "1 hour, 30 minutes", "PT90M"] {
+            assert_eq!(duration(same).unwrap().as_secs(), 5_400, "{same}");
+        }
+        assert_eq!((duration("2w"), duration("0s")), (duration("14d"), Some(SignedDuration::ZERO)));
+        for bad in ["", "d", "30", "-3d", "3d ago", "3y", "3mo", "10ms", "3 dys", "99999999999999999d"] {
             assert!(duration(bad).is_none(), "{bad}");
         }
     }

@@ -232,6 +232,26 @@ fn impl_branch_gate_sees_through_every_way_to_call_git_on_main() {
 }
 
 #[test]
+fn a_command_that_cannot_be_parsed_is_blocked_by_every_gate_before_it() {
+    let stage = Stage::implementing("t-ab");
+    let deep = format!("{}ralph move t-ab done{}", "(".repeat(100), ")".repeat(100));
+    for line in ["git status 'x", "ralph move t-ab done \"$(date\"", "(cat <<E) && git push\nx\nE", &deep] {
+        for gate in ["impl-branch-gate", "convergence-gate", "plan-state-gate", "review-state-gate", "impl-state-gate"]
+        {
+            let said = stage.blocks(gate, BUILDER, &stage.bash(line));
+            assert!(said.contains("cannot parse the command"), "{gate}: {said}");
+        }
+        // It has already run.
+        stage.allows("impl-verify-commit", BUILDER, &stage.bashed(&stage.root(), line, ""));
+    }
+    let stage = Stage::new(&[("t-ab", "state = 'Research Needed'")]);
+    stage.claim("t-ab", "analyst-2", "research");
+    stage.0.git(&["switch", "-q", "-c", "elsewhere"]);
+    stage.blocks("branch-gate", Some("analyst-2"), &stage.bash("git switch main && ls 'x"));
+    stage.blocks("branch-gate", Some("analyst-2"), &stage.bash("'"));
+}
+
+#[test]
 fn impl_worktree_gate_takes_this_tasks_worktree_and_no_other() {
     let stage = Stage::new(&[("t-ab", "state = 'Plan in Review'"), ("t-abc", "state = 'Plan in Review'")]);
     stage.claim("t-ab", "builder", "implement");

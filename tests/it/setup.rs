@@ -110,6 +110,24 @@ fn what_is_there_stays_and_comes_back_byte_for_byte() {
 }
 
 #[test]
+fn comments_and_trailing_commas_stay() {
+    let sandbox = Sandbox::new();
+    let settings = "// ours\n{\n  \"hooks\": {\n    // loud\n    \"Stop\": [\n      { \"hooks\": [] }, // mine\n    ],\n  }, // end\n}\n";
+    put(&sandbox, ".claude/settings.json", settings);
+    put(&sandbox, ".mcp.json", "{\n  // none yet\n}\n");
+    let before = files(&sandbox.root());
+    report(&sandbox, &[]);
+    let after = files(&sandbox.root());
+    for comment in ["// ours\n{", "    // loud\n    \"Stop\": [", "{ \"hooks\": [] }, // mine", "}, // end"] {
+        assert!(after[".claude/settings.json"].contains(comment), "{comment}: {}", after[".claude/settings.json"]);
+    }
+    assert!(after[".mcp.json"].starts_with("{\n  // none yet\n  \"mcpServers\": {"), "{}", after[".mcp.json"]);
+    assert!(report(&sandbox, &[]).values().all(|done| done == "unchanged"));
+    report(&sandbox, &["--remove"]);
+    assert_eq!(files(&sandbox.root()), before);
+}
+
+#[test]
 fn what_somebody_edited_is_theirs() {
     let sandbox = Sandbox::new();
     report(&sandbox, &[]);

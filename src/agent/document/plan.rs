@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::markdown::{Section, checkbox, sections, ticked, within};
+use super::markdown::{Section, sections, ticked, within};
 
 /// `## Phase 2: Store the labels (t-x7kq)`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -31,7 +31,7 @@ fn phase(head: &Section<'_>, parts: &[Section<'_>]) -> Option<Phase> {
     let (number, title) = rest.split_once(':')?;
     let number = number.trim().parse().ok()?;
     let (title, ids) = named_tasks(title.trim());
-    let boxes: Vec<bool> = parts.iter().flat_map(|part| &part.body).filter_map(|(_, line)| checkbox(line)).collect();
+    let boxes = || parts.iter().flat_map(|part| &part.boxes);
     let depends = parts
         .iter()
         // The tasks of a phase have dependencies of their own, among themselves.
@@ -45,8 +45,8 @@ fn phase(head: &Section<'_>, parts: &[Section<'_>]) -> Option<Phase> {
         ids,
         depends_on: depends.map(|(_, value)| items(value)).unwrap_or_default(),
         depends_line: depends.map(|(line, _)| line),
-        done: boxes.iter().filter(|done| **done).count(),
-        total: boxes.len(),
+        done: boxes().filter(|done| **done).count(),
+        total: boxes().count(),
     })
 }
 

@@ -6,8 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::agent::claude;
-use crate::agent::json::{Step, add_member, push, remove, render};
-use crate::app::edit::batch::json_problem;
+use crate::agent::json::{Step, add_member, push, read, remove, render};
 use crate::app::{Failure, Workspace};
 use crate::fs;
 use crate::task::Problem;
@@ -115,7 +114,8 @@ fn merged(root: &Path, path: &str, how: SetUpHow, edit: SetupEdit) -> Result<Opt
     }
     let empty = render(&json!({}));
     let text = there.clone().filter(|text| !text.trim().is_empty()).unwrap_or(empty);
-    let value: Value = serde_json::from_str(&text).map_err(|error| broken(path, &error))?;
+    let value = read(&text)
+        .map_err(|(at, what)| Problem::at(path, &text, at, what).hint("correct the file first; nothing was written"))?;
     let (new, why) = edit(&text, &value, how).map_err(|what| Failure::from(Problem::whole(path, what)))?;
     let done = match (&there, how) {
         (Some(there), _) if *there == new && why.is_some() => Done::Kept,
@@ -126,10 +126,6 @@ fn merged(root: &Path, path: &str, how: SetUpHow, edit: SetupEdit) -> Result<Opt
     };
     let gone = how == SetUpHow::Remove && done == Done::Removed && new.split_whitespace().eq(["{}"]);
     Ok(Some(PlannedFile { path: path.to_owned(), done, why, text: (!gone).then_some(new) }))
-}
-
-fn broken(path: &str, error: &serde_json::Error) -> Failure {
-    json_problem(path, error).hint("correct the file first; nothing was written").into()
 }
 
 const HOOKS: Step<'static> = Step::Key("hooks");
@@ -156,7 +152,7 @@ fn object<'v>(value: Option<&'v Value>, name: &str) -> Result<Option<&'v serde_j
 }
 
 fn parsed(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_default()
+    read(text).unwrap_or_default()
 }
 
 fn with_hooks(text: &str) -> String {

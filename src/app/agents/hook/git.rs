@@ -48,9 +48,13 @@ pub fn on_main(scene: &Scene<'_>) -> Result<Gate, Failure> {
     }
     let main = main_branch(scene.ws);
     let branch = scene.ws.repository.current_branch()?;
-    let calls = calls(&line, &scene.cwd);
-    if branch.as_ref() == Some(&main) || switches_back(&calls, &main) || calls.iter().all(is_harmless) {
+    if branch.as_ref() == Some(&main) {
         return Ok(Gate::Allow);
+    }
+    match calls(&line, &scene.cwd) {
+        Ok(calls) if switches_back(&calls, &main) || calls.iter().all(is_harmless) => return Ok(Gate::Allow),
+        Ok(_) => {}
+        Err(why) => return Ok(Gate::unreadable(why)),
     }
     let on = branch.map_or_else(|| "detached".to_owned(), |branch| format!("on {branch}"));
     let doing = doing.map_or("work", |doing| doing.name.as_str());
@@ -89,7 +93,11 @@ pub fn off_main(scene: &Scene<'_>) -> Result<Gate, Failure> {
         Some(_) => format!("work in its worktree, on {}: `cd {}`", place.branch, place.path.display()),
         None => format!("`ralph worktree add {}` makes its worktree, on {}", task.id, place.branch),
     };
-    for git in calls(&line, &scene.cwd).iter().filter_map(Call::git).filter(changes) {
+    let calls = match calls(&line, &scene.cwd) {
+        Ok(calls) => calls,
+        Err(why) => return Ok(Gate::unreadable(why)),
+    };
+    for git in calls.iter().filter_map(Call::git).filter(changes) {
         let verb = &git.verb;
         if names_main(&git, &main) {
             return Ok(Gate::block(
@@ -149,7 +157,8 @@ fn short(arg: &str, letters: &str) -> bool {
 /// impl-verify-commit: what git says of a commit or push that did not come about.
 pub fn commit_made(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let (Some(line), Some(task)) = (scene.input.command(), scene.task(&scene.cwd)) else { return Ok(Gate::Allow) };
-    let found = calls(&line, &scene.cwd);
+    // It has already run, and the gates before it block what cannot be parsed.
+    let Ok(found) = calls(&line, &scene.cwd) else { return Ok(Gate::Allow) };
     let of = |verb: &str| found.iter().filter_map(Call::git).any(|git| git.verb == verb);
     let (commits, pushes) = (of("commit"), of("push"));
     if !commits && !pushes {
@@ -171,7 +180,7 @@ pub fn commit_made(scene: &Scene<'_>) -> Result<Gate, Failure> {
 /// impl-verify-pr: a pull request that the board does not know of helps nobody.
 pub fn pull_request_linked(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let Some(line) = scene.input.command() else { return Ok(Gate::Allow) };
-    let found = calls(&line, &scene.cwd);
+    let Ok(found) = calls(&line, &scene.cwd) else { return Ok(Gate::Allow) };
     let Some(asked) = found.iter().find_map(|call| opened(scene, call)) else { return Ok(Gate::Allow) };
     let has_github = Target::of(scene.ws)?.is_some();
     let linked = scene.members(&asked.task.id).iter().any(|task| task.artifacts.contains_key("pr"));

@@ -10,7 +10,7 @@ mod write;
 
 use serde::Serialize;
 
-use crate::agent::{GATES, GatePhase, GateSpec, HookInput};
+use crate::agent::{GATES, GatePhase, GateSpec, HookInput, Unreadable};
 use crate::app::{Code, Failure, Hint, Options, Workspace};
 use scene::Scene;
 
@@ -41,6 +41,11 @@ impl Gate {
         let hint = failure.hints.iter().find(|hint| !general(hint));
         let instead = hint.map_or_else(|| otherwise.to_owned(), |hint| hint.for_shell().join("; "));
         Self::block(failure.message.clone(), instead)
+    }
+
+    /// What cannot be read could do anything.
+    fn unreadable(why: Unreadable) -> Self {
+        Self::block(format!("cannot parse the command: {why}"), "correct it, or split it into simpler commands")
     }
 
     pub fn is_block(&self) -> bool {

@@ -14,7 +14,11 @@ pub fn converged(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let flow = scene.ws.flow();
     let Ok(plan) = flow.command("plan") else { return Ok(Gate::Allow) };
     let Some(gate) = plan.from.first() else { return Ok(Gate::Allow) };
-    for ask in asks(scene.input, &scene.cwd) {
+    let asks = match asks(scene.input, &scene.cwd) {
+        Ok(asks) => asks,
+        Err(why) => return Ok(Gate::unreadable(why)),
+    };
+    for ask in asks {
         let Some(task) = named(scene, &ask) else { continue };
         let begins = match &ask.wish {
             Wish::Claim => {
@@ -46,7 +50,11 @@ pub fn converged(scene: &Scene<'_>) -> Result<Gate, Failure> {
 /// plan-, review- and impl-state-gate: the moves of one command, judged before they are made.
 pub fn legal(scene: &Scene<'_>, name: &str) -> Result<Gate, Failure> {
     let Ok(command) = scene.ws.flow().command(name) else { return Ok(Gate::Allow) };
-    for ask in asks(scene.input, &scene.cwd) {
+    let asks = match asks(scene.input, &scene.cwd) {
+        Ok(asks) => asks,
+        Err(why) => return Ok(Gate::unreadable(why)),
+    };
+    for ask in asks {
         let Some(task) = named(scene, &ask) else { continue };
         let doing = scene.doing(task).map(|doing| doing.name.as_str());
         let Wish::Move(to) = &ask.wish else { continue };

@@ -12,8 +12,6 @@ mod evidence;
 mod moves;
 mod outside;
 mod table;
-#[cfg(test)]
-mod tests;
 mod undo;
 
 use super::{Actor, Board, Change, Refusal, Rules};
@@ -148,3 +146,8 @@ impl Board {
         }
     }
 }
+
+#[cfg(test)]
+mod claim_tests;
+#[cfg(test)]
+mod tests;

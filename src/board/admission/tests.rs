@@ -3,34 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::board::{ActorKind, Claim};
-use crate::task::Task;
-use crate::task::{Estimate, Kind, Value, Worker};
-use crate::workflow::Sizes;
-use crate::workflow::{ReviewMode, Workflow};
-
-fn id(text: &str) -> TaskId {
-    TaskId::new(text).unwrap()
-}
-
-fn claim(worker: &str) -> Claim {
-    let now = jiff::Timestamp::UNIX_EPOCH;
-    let worker = Worker::new(worker).unwrap();
-    Claim {
-        worker,
-        host: "h".into(),
-        since: now,
-        until: now,
-        held: false,
-        token: "t".into(),
-        command: None,
-        live: true,
-        remote: None,
-        renewing: None,
-        published: None,
-        foreign: false,
-    }
-}
+use crate::board::ActorKind;
+use crate::board::testing::{claim, id};
+use crate::task::{Estimate, Kind, Task, Value, Worker};
+use crate::workflow::{ReviewMode, Sizes, Workflow};
 
 /// One task in a state, claimed by that worker where that is a lock.
 fn board(state: &str, holder: Option<&str>) -> Board {

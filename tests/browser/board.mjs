@@ -75,15 +75,19 @@ run(async (keep) => {
   await page.keyboard.press(' ');
   await until(() => json('task', 'show', other).state === over, 'the keyboard does not move the task');
 
-  // Another process. Half of the time on a busy machine, too; a page that looks again every two seconds is later.
+  // Another process. On a busy machine at least one of five comes soon; that none is found by asking again is seen below.
   const delays = [];
   for (const task of ['t-b002', 't-b003', 't-b004', 't-b006', 't-b007']) {
     ralph('claim', task, '--as', `worker${task}`);
     delays.push(await until(() => page.evaluate((id) => document.querySelector(`.card[data-id="${id}"] .owner.live`), task), 'a claim does not appear'));
   }
-  const median = delays.sort((a, b) => a - b)[2];
-  console.log(`a claim of another process appears after ${Math.round(median)} ms`);
-  check(median < 1000, `a claim appears after ${delays} ms`);
+  delays.sort((a, b) => a - b);
+  console.log(`a claim of another process appears after ${Math.round(delays[2])} ms`);
+  check(delays[0] < 1000, `a claim appears after ${delays} ms`);
+  // The board is read at most every 120 ms, and for the last change once more; then not at all until something changes.
+  let asked = performance.now();
+  page.on('request', (request) => { if (request.url().includes('/api/board')) asked = performance.now(); });
+  await until(() => performance.now() - asked > 3000, 'the page asks for the board though nothing changes', 20000);
 
   await server.stop();
   await page.waitForSelector('#live[data-state="down"]');

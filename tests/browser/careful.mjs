@@ -156,6 +156,24 @@ async function news(page, id) {
   await close(page);
 }
 
+/** Whoever is writing goes on where they were when something else of the task changes. */
+async function typing(page, id) {
+  await openTask(page, id);
+  await page.click('.description button');
+  for (const key of ['description', 'note']) {
+    const text = page.locator(`textarea[data-key="${key}"]`);
+    await text.fill('one two');
+    await text.evaluate((element) => element.setSelectionRange(4, 4));
+    ralph('task', 'set', id, `labels+=${key}`);
+    await until(async () => (await page.locator('input[data-key="labels"]').inputValue()).includes(key), 'the change is not shown');
+    await page.keyboard.type('and ');
+    check(await text.inputValue() === 'one and two', `what is typed into the ${key} becomes ${await text.inputValue()}`);
+  }
+  await page.keyboard.press('Escape');
+  await page.click('.toast button:has-text("Close without saving")');
+  await page.waitForSelector('dialog', { state: 'detached' });
+}
+
 /** A change that comes while a button is down does not take the button from under the pointer. */
 async function pressed(page, id) {
   await openTask(page, id);
@@ -185,4 +203,5 @@ run(async (keep) => {
   await notes(page, 't-b004');
   await news(page, 't-b007');
   await pressed(page, 't-b008');
+  await typing(page, 't-b009');
 });

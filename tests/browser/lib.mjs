@@ -59,6 +59,8 @@ export async function browser() {
 }
 
 export const complaints = [];
+const pages = [];
+const sent = [];
 
 /** A page whose every error counts, except those that a test expects. */
 export async function open(context, url, expected = /^$/) {
@@ -66,8 +68,17 @@ export async function open(context, url, expected = /^$/) {
   const hear = (text) => expected.test(text) || complaints.push(text);
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && hear(message.text()));
   page.on('pageerror', (error) => hear(error.stack || error.message));
+  page.on('request', (request) => request.method() === 'POST' && sent.push(`${new URL(request.url()).pathname} ${request.postData()}`));
+  pages.push(page);
   await page.goto(url);
   return page;
+}
+
+/** What the pages show and what they sent last, for whoever reads why a test failed. */
+async function shown() {
+  const look = () => [location.href, ...[...document.querySelectorAll('dialog, .toast')].map((part) => part.innerText), [...document.querySelectorAll('textarea')].map((text) => text.value)].join('\n');
+  const texts = pages.slice(-3).map((page) => Promise.race([page.evaluate(look), new Promise((done) => setTimeout(done, 3000, 'no answer'))]).catch(String));
+  return [...await Promise.all(texts), ...sent.slice(-5)].join('\n---\n').slice(0, 6000);
 }
 
 /** Holds the answers of a path back; gives what lets them go, and comes back once the page has read them. */
@@ -126,7 +137,7 @@ export async function run(test) {
     await test(keep);
     check(complaints.length === 0, `the page complained:\n${complaints.join('\n')}`);
   } catch (error) {
-    console.error(error.stack || error, complaints.join('\n'));
+    console.error(error.stack || error, complaints.join('\n'), await shown());
     process.exitCode = 1;
   }
   for (const thing of started.reverse()) await (thing.stop || thing.close).call(thing).catch(() => {});

@@ -421,7 +421,16 @@ fn of_those_who_wait_for_the_same_one_watches_and_none_is_held_up_by_it() {
     killed.kill().unwrap();
     killed.wait().unwrap();
     let mut suspended = first();
-    finish(Command::new("kill").args(["-STOP", &suspended.id().to_string()])).ok();
+    let signal = |name: &str| finish(Command::new("kill").args([name, &suspended.id().to_string()])).ok();
+    let lock = sandbox.root().join(".git/ralph/lock");
+    eventually("it is suspended without the board's lock", || {
+        signal("-STOP");
+        let free = finish(Command::new("flock").arg("-n").arg(&lock).arg("true")).code == 0;
+        if !free {
+            signal("-CONT");
+        }
+        free
+    });
     sandbox.add(&["x", "--state", "ready-for-plan"]);
     let mut last = waiters.remove(0);
     assert!(last.wait().unwrap().success(), "it gets the task");

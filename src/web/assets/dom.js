@@ -85,4 +85,16 @@ export function swap(place, ...nodes) {
   if (mark !== false) ($$('[data-key], a[href], [aria-label]', place).find((element) => marked(element) === mark) || place).focus({ preventScroll: true });
 }
 
+/** Draws with parts that stay: moved to their new place they would lose the keyboard, and what is typed next would go nowhere. */
+export function keepingFocus(draw) {
+  const active = document.activeElement;
+  const { selectionStart: from, selectionEnd: to, selectionDirection: way, scrollTop } = active;
+  draw();
+  if (active === document.activeElement || !active.isConnected || active === document.body) return;
+  active.focus({ preventScroll: true });
+  if (active.tagName !== 'TEXTAREA') return;
+  active.setSelectionRange(from, to, way);
+  active.scrollTop = scrollTop;
+}
+
 const marked = (element) => element.dataset.key || element.getAttribute('href') || element.getAttribute('aria-label') || '';

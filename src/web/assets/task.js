@@ -4,7 +4,7 @@ import { get, taskPath } from './api.js';
 import { focusCard } from './board.js';
 import { claim, note, release } from './changes.js';
 import { dialog, mayClose } from './dialog.js';
-import { $, $$, h, once, released, rendered, swap } from './dom.js';
+import { $, $$, h, keepingFocus, once, released, rendered, swap } from './dom.js';
 import { carry, dirty } from './line.js';
 import { closeTask } from './route.js';
 import { descriptionEditor, titleEditor } from './task-edit.js';
@@ -80,7 +80,7 @@ export async function refresh(news = null) {
     mine.around = new Set([whole.task.id, ...whole.linked.map((task) => task.id)]);
     const text = JSON.stringify(whole);
     if (mine.drawn && writing(whole.task)) $('.meanwhile', mine.body).hidden = text === mine.drawn;
-    else draw(whole);
+    else keepingFocus(() => draw(whole));
   } catch (error) {
     if (shown === mine && error.status) failed(mine, error);
   }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Board, Links, NewStep, Refusal, Rules};
+use crate::board::{Board, Links, NewStep, Refusal, Rules};
 use crate::task::{Kind, StateName, Step, Task, TaskId};
 use crate::workflow::{Phase, ReviewMode};
 
@@ -53,7 +53,7 @@ impl Board {
 
 impl Board {
     /// The part of the pipeline that a task stands in; none for one that is over or needs a person.
-    pub(super) fn phase_at(&self, at: usize, rules: &Rules) -> Option<Phase> {
+    pub(in crate::board) fn phase_at(&self, at: usize, rules: &Rules) -> Option<Phase> {
         let task = &self.tasks()[at];
         rules.flow.state(task.kind, &task.state)?.phase
     }
@@ -66,7 +66,7 @@ impl Board {
     }
 
     /// What a unit still has to go through.
-    pub(super) fn wants(&self, unit: &Unit, links: &Links<'_>, rules: &Rules) -> Vec<Want> {
+    pub(in crate::board) fn wants(&self, unit: &Unit, links: &Links<'_>, rules: &Rules) -> Vec<Want> {
         let mut wants: Vec<Want> = Vec::new();
         let mut whole = true;
         let mut least = None;
@@ -104,7 +104,7 @@ impl Board {
         wants
     }
 
-    pub(super) fn new_step(&self, unit: &Unit, want: &Want) -> NewStep {
+    pub(in crate::board) fn new_step(&self, unit: &Unit, want: &Want) -> NewStep {
         let tasks: Vec<&Task> = want.of.iter().map(|&at| &self.tasks()[at]).collect();
         let name = |task: &Task| match &task.github {
             Some(link) => format!("GH-{}", link.number),
@@ -125,7 +125,7 @@ impl Board {
     }
 
     /// What came of a step, if it is over: each of its tasks has got past it, or its plan was rejected.
-    pub(super) fn step_result(&self, step: &Step, links: &Links<'_>, rules: &Rules) -> Option<String> {
+    pub(in crate::board) fn step_result(&self, step: &Step, links: &Links<'_>, rules: &Rules) -> Option<String> {
         let there: Vec<usize> = step.of.iter().filter_map(|id| self.index_of(id)).collect();
         // A file that cannot be read is a problem, not a missing task.
         if step.of.iter().any(|id| self.broken_file(id).is_some()) {
@@ -147,12 +147,12 @@ impl Board {
     }
 
     /// The first of a step's tasks that is not over.
-    pub(super) fn first_open(&self, step: &Step, rules: &Rules) -> Option<usize> {
+    pub(in crate::board) fn first_open(&self, step: &Step, rules: &Rules) -> Option<usize> {
         let open = |at: &usize| !rules.flow.is_terminal(self.tasks()[*at].kind, &self.tasks()[*at].state);
         step.of.iter().filter_map(|id| self.index_of(id)).find(open)
     }
 
-    pub(super) fn is_step_over(&self, task: &Task, rules: &Rules) -> bool {
+    pub(in crate::board) fn is_step_over(&self, task: &Task, rules: &Rules) -> bool {
         task.step.as_ref().is_some_and(|step| self.step_result(step, &Links::new(self), rules).is_some())
     }
 

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::pipeline::{Unit, Want};
-use super::position::analysts_for;
-use super::{Board, Change, Links, Refusal, Roster, Rules, StepPlan, StepRef, TeamAsk};
+use crate::board::position::analysts_for;
+use crate::board::{Board, Change, Links, Refusal, Roster, Rules, StepPlan, StepRef, TeamAsk};
 use crate::task::{Kind, StateName, Step, TaskId, Value, Worker};
 use crate::workflow::{Phase, ReviewMode};
 

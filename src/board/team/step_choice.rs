@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::{Board, Links, Rules, Standings};
+use crate::board::{Board, Links, Rules, Standings};
 use crate::task::{Kind, StateName, Step, Task, TaskId, Worker};
 use crate::workflow::{Command, ReviewMode};
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Board, Change, Rules};
+use crate::board::{Board, Change, Rules};
 use crate::task::{Kind, StateName, Step, Task, TaskId, Worker};
 
 /// For whom, and how, steps are built.

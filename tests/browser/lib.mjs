@@ -62,10 +62,13 @@ export const complaints = [];
 const pages = [];
 const sent = [];
 
-/** A page whose every error counts, except those that a test expects. */
+/** The browser logs every refusal of the server, which the page shows to the person. */
+const refusal = /status of 422 /;
+
+/** A page whose every error counts, except refusals and those that a test expects. */
 export async function open(context, url, expected = /^$/) {
   const page = await context.newPage();
-  const hear = (text) => expected.test(text) || complaints.push(text);
+  const hear = (text) => refusal.test(text) || expected.test(text) || complaints.push(text);
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && hear(message.text()));
   page.on('pageerror', (error) => hear(error.stack || error.message));
   page.on('request', (request) => request.method() === 'POST' && sent.push(`${new URL(request.url()).pathname} ${request.postData()}`));
@@ -115,6 +118,8 @@ export const card = (page, id) => page.locator(`.card[data-id="${id}"]`);
 export const columnOf = (page, id) => page.evaluate((id) => document.querySelector(`.card[data-id="${id}"]:not(.ghost)`)?.closest('.column')?.dataset.state, id);
 
 export async function dragTo(page, id, state) {
+  // Drawn by now, and where the pointer can reach it.
+  await card(page, id).first().scrollIntoViewIfNeeded();
   const from = await card(page, id).first().boundingBox();
   const column = page.locator(`.column[data-state="${state}"]`);
   await page.mouse.move(from.x + 40, from.y + 20);

@@ -66,7 +66,7 @@ impl Board {
     }
 
     /// What a unit still has to go through.
-    pub(in crate::board) fn wants(&self, unit: &Unit, links: &Links<'_>, rules: &Rules) -> Vec<Want> {
+    pub(super) fn wants(&self, unit: &Unit, links: &Links<'_>, rules: &Rules) -> Vec<Want> {
         let mut wants: Vec<Want> = Vec::new();
         let mut whole = true;
         let mut least = None;
@@ -104,7 +104,7 @@ impl Board {
         wants
     }
 
-    pub(in crate::board) fn new_step(&self, unit: &Unit, want: &Want) -> NewStep {
+    pub(super) fn new_step(&self, unit: &Unit, want: &Want) -> NewStep {
         let tasks: Vec<&Task> = want.of.iter().map(|&at| &self.tasks()[at]).collect();
         let name = |task: &Task| match &task.github {
             Some(link) => format!("GH-{}", link.number),

@@ -198,7 +198,7 @@ fn a_worker_shows_its_work_at_the_end_of_its_command_and_a_person_is_believed() 
     let research = document("research", Ending::Complete);
     let (refused, wanted) = end(ReviewMode::Skip, "analyst", "Research in Progress", "Ready for Plan", &[]);
     assert_eq!(refused, Err(Refusal::Unproven { task: id("a"), proof: research.clone() }));
-    assert_eq!(wanted, [research.clone()]);
+    assert_eq!(wanted, std::slice::from_ref(&research));
     assert!(end(ReviewMode::Skip, "analyst", "Research in Progress", "Ready for Plan", &[research]).0.is_ok());
     assert_eq!(end(ReviewMode::Skip, "anna", "Research in Progress", "Ready for Plan", &[]), (Ok(()), Vec::new()));
     assert_eq!(end(ReviewMode::Skip, "builder", "In Progress", "In Review", &[]).1, [Proof::Build]);
@@ -290,4 +290,39 @@ fn what_a_command_needs_is_named_and_a_person_may_insist() {
     assert!(lacks("builder", "a", true) && lacks("anna", "a", false));
     assert!(!lacks("anna", "a", true) && !lacks("builder", "b", false));
     assert_eq!(board.choose(Some("builder"), None, &rules).map(|choice| choice.task), Some(id("b")));
+}
+
+#[test]
+fn a_member_that_is_not_first_or_waits_for_the_others_is_told_so() {
+    let group = |b: &str| {
+        Sample::board().task("p", "Backlog").epic().atomic().children("p", &[("a", "Ready for Plan"), ("b", b)]).build()
+    };
+    let turn = |board: &Board, name: &str| board.not_its_turn(at(board, name), &rules());
+    assert!(matches!(turn(&group("Ready for Plan"), "b"), Some(Refusal::NotPrimary { .. })));
+    assert!(matches!(turn(&group("Research Needed"), "a"), Some(Refusal::NotConverged { .. })));
+    assert_eq!((turn(&group("Ready for Plan"), "a"), turn(&group("Research Needed"), "b")), (None, None));
+}
+
+#[test]
+fn only_a_lock_that_returns_and_that_nobody_has_is_unowned() {
+    let unowned = |state: &str, owner: Option<&str>, holder: Option<&str>| {
+        let sample = Sample::board().task("a", state);
+        let sample = owner.into_iter().fold(sample, |sample, owner| sample.owner(owner));
+        let sample = holder.into_iter().fold(sample, |sample, holder| sample.claimed_by(holder));
+        sample.build().unowned_locks(&rules()).len()
+    };
+    assert_eq!(unowned("Plan in Progress", None, None), 1);
+    assert_eq!(unowned("Plan in Progress", Some("anna"), None), 0);
+    assert_eq!(unowned("Plan in Progress", None, Some("builder")), 0);
+    assert_eq!((unowned("In Progress", None, None), unowned("Ready for Plan", None, None)), (0, 0));
+}
+
+#[test]
+fn a_person_who_insists_advances_what_the_table_refuses() {
+    let board = Sample::board().task("p", "Backlog").epic().children("p", &[("a", "Backlog")]).build();
+    let moved = |who: &str, force| {
+        let advance = board.advance(at(&board, "p"), &state("In Review"), &rules(), &actor(who), force).unwrap();
+        advance.moved.len()
+    };
+    assert_eq!((moved("anna", false), moved("anna", true), moved("analyst", true)), (0, 1, 0));
 }

@@ -88,6 +88,7 @@ fn a_lock_that_somebody_saved_while_nobody_watched_is_theirs() {
     sandbox.ralph(&["next", "--role", "builder", "--claim", "--as", "builder"]).fails(5);
     let now = shown(&sandbox, &task);
     assert_eq!((&now["state"], &now["owner"]), (&"Plan in Progress".into(), &"Ada".into()));
+    assert_eq!(now.get("attention"), None, "from where it was added, the workflow allows it");
     sandbox.ralph(&["reap"]).ok();
     assert_eq!(shown(&sandbox, &task)["state"], "Plan in Progress");
 }

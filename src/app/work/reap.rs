@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::app::work::admit::{Commit, apply};
 use crate::app::{Failure, FailureKind, Workspace};
 use crate::board::{Actor, Board, Change, Goal, Op, Place, Request};
-use crate::store::{BoardLock, Line};
+use crate::store::{BoardLock, Line, codec};
 use crate::task::{StateName, TaskId, Worker};
 
 #[derive(Debug, Clone, Serialize)]
@@ -74,7 +74,7 @@ fn adopt_unowned(ws: &Workspace, lock: &BoardLock, board: &Board) -> Result<(), 
     let journal = ws.store.journal()?.0;
     for task in unowned.into_iter().filter_map(|id| board.get(id)) {
         let Some(editor) = editor(ws, &task.id) else { continue };
-        let from = journaled_state(&journal, &task.id).unwrap_or_else(|| ws.flow().initial(task.kind).clone());
+        let from = journaled_state(ws, &journal, &task.id).unwrap_or_else(|| ws.flow().initial(task.kind).clone());
         let actor = Actor::outside(editor);
         let request = Request::new(&task.id, Goal::State(task.state.clone()));
         let mut admission = board.with_state(&task.id, &from).admit(ws.rules(), &actor, &request)?;
@@ -89,11 +89,12 @@ fn adopt_unowned(ws: &Workspace, lock: &BoardLock, board: &Board) -> Result<(), 
     Ok(())
 }
 
-/// The state that the journal last gave a task.
-fn journaled_state(journal: &[Line], id: &TaskId) -> Option<StateName> {
+/// The state that the journal last gave a task: by a move, or with its whole file.
+fn journaled_state(ws: &Workspace, journal: &[Line], id: &TaskId) -> Option<StateName> {
     let of = |change: &Change| match change {
-        Change::Set { key, new: Some(new), .. } if change.is_state_of(id) && key.as_str() == "state" => {
-            Some(StateName::new(new.to_string()))
+        Change::Set { new: Some(new), .. } if change.is_state_of(id) => Some(StateName::new(new.to_string())),
+        Change::File { task, file: Place::Task, new: Some(text), .. } if task == id => {
+            codec::read(id, "", text, ws.flow()).ok().map(|read| read.task.state)
         }
         _ => None,
     };

@@ -192,16 +192,15 @@ impl<'a> Case<'a> {
             .iter()
             .map(|state| &state.name)
             // What is refused here for its size or its turn is no way out.
-            .filter(|name| *name != from && name.as_str() != to.to_string() && leads(name))
+            .filter(|name| *name != from && *name != to && leads(name))
             .cloned()
             .collect();
-        Refusal::NotAllowed {
-            task: self.task.id.clone(),
-            from: from.clone(),
-            to: to.to_string(),
-            actor: actor.to_owned(),
-            allowed,
-        }
+        self.refused_to(to, actor, allowed)
+    }
+
+    fn refused_to(&self, to: &StateName, actor: &str, allowed: Vec<StateName>) -> Refusal {
+        let (task, from) = (self.task.id.clone(), self.task.state.clone());
+        Refusal::NotAllowed { task, from, to: to.to_string(), actor: actor.to_owned(), allowed }
     }
 
     fn wrong_way(&self, command: &Command, to: &StateName) -> Refusal {
@@ -217,13 +216,7 @@ impl<'a> Case<'a> {
             .filter(|name| command.leads(from, name, mode, flow))
             .cloned()
             .collect();
-        Refusal::NotAllowed {
-            task: self.task.id.clone(),
-            from: from.clone(),
-            to: to.to_string(),
-            actor: command.name.clone(),
-            allowed,
-        }
+        self.refused_to(to, &command.name, allowed)
     }
 
     /// What the command needs of the task: unblocked, small enough, the group's turn, the lock in one's own hand, and what

@@ -2,6 +2,7 @@
 //!
 //!     cargo bench --bench compare                 boards of 100, 1,000, 10,000 and 100,000 tasks
 //!     cargo bench --bench compare -- 1000 10000   boards of these sizes
+//!     RALPH_BEFORE=/path/of/an/older/ralph cargo bench --bench compare    each row against that one, too
 //!
 //! Medians of interleaved runs: the machine's noise falls on all rows alike.
 
@@ -13,8 +14,47 @@ use std::time::{Duration, Instant};
 
 const RALPH: &str = env!("CARGO_BIN_EXE_ralph");
 
-struct Board {
+/// A folder to run in, and a copy of it for the older ralph: each has its own index and claims.
+struct Place {
     folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("now")).unwrap();
+        Self { folder }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("now")
+    }
+
+    /// The older ralph and its folder, copied when it is first asked for.
+    fn before(&self) -> Option<(String, PathBuf)> {
+        let ralph = std::env::var("RALPH_BEFORE").ok()?;
+        let copy = self.folder.path().join("before");
+        if !copy.exists() {
+            assert!(sh(self.folder.path(), "cp -a now before"));
+        }
+        Some((ralph, copy))
+    }
+}
+
+/// The median of a row, and that of the older ralph.
+struct Timed {
+    now: Duration,
+    before: Option<Duration>,
+}
+
+impl Timed {
+    fn over(&self, floor: &Self) -> f64 {
+        self.now.as_secs_f64() / floor.now.as_secs_f64()
+    }
+}
+
+struct Board {
+    folder: Place,
     size: usize,
     one: String,
 }
@@ -43,9 +83,9 @@ fn main() {
 }
 
 /// A repository with a board, one task, and that many committed files of that many lines.
-fn repository(files: usize, lines: usize) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path();
+fn repository(files: usize, lines: usize) -> Place {
+    let folder = Place::new();
+    let root = &folder.path();
     assert!(sh(
         root,
         "git init -q -b main . && git config user.name b && git config user.email b@example.org && \"$RALPH\" init"
@@ -63,7 +103,6 @@ fn repository(files: usize, lines: usize) -> tempfile::TempDir {
 /// The board committed beside a large index, by ralph and by git.
 fn commits(files: usize) {
     let folder = repository(files, 1);
-    let root = folder.path();
     let change = "echo \"# $(date +%N)\" >> .ralph/tasks/x.toml";
     let rows = [
         Row {
@@ -72,20 +111,18 @@ fn commits(files: usize) {
         },
         Row { before: Some(change.into()), ..row("ralph commit", &["ralph", "commit"]) },
     ];
-    let found = medians(root, &rows, 15);
+    let found = medians(&folder, &rows, 15);
     println!("\nthe board committed beside {files} files");
-    for (row, time) in rows.iter().zip(&found) {
-        println!("  {:<28} {:>9.2} ms", row.name, time.as_secs_f64() * 1e3);
-    }
-    println!("  {:<28} {:>9.2} × git commit --only", "ralph commit", found[1].as_secs_f64() / found[0].as_secs_f64());
+    print_times(&rows, &found);
+    println!("  {:<28} {:>9.2} × git commit --only", "ralph commit", found[1].over(&found[0]));
 }
 
 /// A watcher on a board of that size: how soon it tells of a save, and what it costs to do nothing.
 fn watching(size: usize) {
     use std::io::BufRead as _;
     let board = board(size);
-    let root = board.folder.path();
-    let mut command = command(root, &["ralph", "watch", "--json", "--event", "changed"].map(str::to_owned));
+    let root = &board.folder.path();
+    let mut command = command(root, RALPH, &["ralph", "watch", "--json", "--event", "changed"].map(str::to_owned));
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = std::io::BufReader::new(child.stdout.take().unwrap()).lines();
     let path = root.join(format!(".ralph/tasks/{}.toml", board.one));
@@ -124,7 +161,6 @@ fn watching(size: usize) {
 /// A worktree of a repository with that many files, made by ralph and by git.
 fn worktrees(files: usize) {
     let folder = repository(files, 200);
-    let root = folder.path();
     let clear = "\"$RALPH\" worktree rm x --force; git worktree remove --force worktrees/by-git; git branch -D by-git; sync; true";
     let rows = [
         Row {
@@ -133,33 +169,31 @@ fn worktrees(files: usize) {
         },
         Row { before: Some(clear.into()), ..row("ralph worktree add", &["ralph", "worktree", "add", "x"]) },
     ];
-    let found = medians(root, &rows, 7);
+    let found = medians(&folder, &rows, 7);
     println!("\n{files} files in a worktree");
-    for (row, time) in rows.iter().zip(&found) {
-        println!("  {:<28} {:>9.2} ms", row.name, time.as_secs_f64() * 1e3);
-    }
-    println!(
-        "  {:<28} {:>9.2} × git worktree add (bar 1)",
-        "ralph worktree add",
-        found[1].as_secs_f64() / found[0].as_secs_f64()
-    );
+    print_times(&rows, &found);
+    println!("  {:<28} {:>9.2} × git worktree add (bar 1)", "ralph worktree add", found[1].over(&found[0]));
 }
 
-fn command(folder: &Path, run: &[String]) -> Command {
-    let mut command = Command::new(if run[0] == "ralph" { RALPH } else { &run[0] });
+fn command(folder: &Path, ralph: &str, run: &[String]) -> Command {
+    let mut command = Command::new(if run[0] == "ralph" { ralph } else { &run[0] });
     command.args(&run[1..]).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.env("GIT_AUTHOR_NAME", "bench").env("RALPH", RALPH);
+    command.env("GIT_AUTHOR_NAME", "bench").env("RALPH", ralph);
     command
 }
 
 fn sh(folder: &Path, line: &str) -> bool {
-    command(folder, &["sh", "-c", line].map(str::to_owned)).status().is_ok_and(|status| status.success())
+    sh_with(folder, RALPH, line)
+}
+
+fn sh_with(folder: &Path, ralph: &str, line: &str) -> bool {
+    command(folder, ralph, &["sh", "-c", line].map(str::to_owned)).status().is_ok_and(|status| status.success())
 }
 
 /// The same tasks for the same size: 60 % done, up to two blockers among the previous twenty, a short description.
 fn board(size: usize) -> Board {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path();
+    let folder = Place::new();
+    let root = &folder.path();
     assert!(sh(root, "git init -q . && $RALPH init"));
     let mut rng = fastrand::Rng::with_seed(42);
     let ids: Vec<String> = (0..size).map(|n| format!("t-{}{n:05}", char::from(b'b' + (n % 13) as u8))).collect();
@@ -186,31 +220,50 @@ fn board(size: usize) -> Board {
     Board { one: ids[size / 2].clone(), folder, size }
 }
 
-/// Interleaved, so that a slow moment hits every row.
-fn medians(folder: &Path, rows: &[Row], rounds: usize) -> Vec<Duration> {
-    let mut times: Vec<Vec<Duration>> = vec![Vec::new(); rows.len()];
+/// Interleaved, so that a slow moment hits every row, and both programs.
+fn medians(place: &Place, rows: &[Row], rounds: usize) -> Vec<Timed> {
+    let mut programs = vec![(RALPH.to_owned(), place.path())];
+    programs.extend(place.before());
+    let mut times: Vec<Vec<Vec<Duration>>> = vec![vec![Vec::new(); programs.len()]; rows.len()];
     for round in 0..=rounds {
         for (row, times) in rows.iter().zip(&mut times) {
-            if let Some(before) = &row.before {
-                sh(folder, before);
-            }
-            let mut command = command(folder, &row.run);
-            let start = Instant::now();
-            let status = command.status().unwrap();
-            let time = start.elapsed();
-            assert!(
-                status.success() || status.code().is_some_and(|code| row.also.contains(&code)),
-                "{}: {status}",
-                row.name
-            );
-            // The first round warms up.
-            if round > 0 {
-                times.push(time);
+            for ((ralph, folder), times) in programs.iter().zip(times) {
+                let time = once(row, ralph, folder);
+                // The first round warms up.
+                if round > 0 {
+                    times.push(time);
+                }
             }
         }
     }
-    times.iter_mut().for_each(|times| times.sort());
-    times.iter().map(|times| times[times.len() / 2]).collect()
+    let median = |times: &mut Vec<Duration>| {
+        times.sort();
+        times[times.len() / 2]
+    };
+    let timed =
+        |times: &mut Vec<Vec<Duration>>| Timed { now: median(&mut times[0]), before: times.get_mut(1).map(median) };
+    times.iter_mut().map(timed).collect()
+}
+
+fn once(row: &Row, ralph: &str, folder: &Path) -> Duration {
+    if let Some(before) = &row.before {
+        sh_with(folder, ralph, before);
+    }
+    let mut command = command(folder, ralph, &row.run);
+    let start = Instant::now();
+    let status = command.status().unwrap();
+    let time = start.elapsed();
+    let answered = status.success() || status.code().is_some_and(|code| row.also.contains(&code));
+    assert!(answered, "{}: {status}", row.name);
+    time
+}
+
+fn print_times(rows: &[Row], found: &[Timed]) {
+    for (row, timed) in rows.iter().zip(found) {
+        let ratio = timed.before.map(|before| timed.now.as_secs_f64() / before.as_secs_f64());
+        let ratio = ratio.map(|ratio| format!("   {ratio:>5.2} × before")).unwrap_or_default();
+        println!("  {:<28} {:>9.2} ms{ratio}", row.name, timed.now.as_secs_f64() * 1e3);
+    }
 }
 
 fn row(name: &'static str, run: &[&str]) -> Row {
@@ -251,12 +304,10 @@ fn against_floors(board: &Board) {
     ];
     rows.extend(verbs(board));
     let rounds = if board.size > 20_000 { 5 } else { 15 };
-    let found = medians(board.folder.path(), &rows, rounds);
-    let of = |name: &str| found[rows.iter().position(|row| row.name == name).unwrap()].as_secs_f64();
+    let found = medians(&board.folder, &rows, rounds);
+    let of = |name: &str| &found[rows.iter().position(|row| row.name == name).unwrap()];
     println!("\n{} tasks", board.size);
-    for (row, time) in rows.iter().zip(&found) {
-        println!("  {:<28} {:>9.2} ms", row.name, time.as_secs_f64() * 1e3);
-    }
+    print_times(&rows, &found);
     for (what, over, bar) in [
         ("task ls --json", "find -printf", Some(3.0)),
         ("task ls --all --json", "find -printf", None),
@@ -270,7 +321,7 @@ fn against_floors(board: &Board) {
         ("move", "ralph --version", None),
     ] {
         let bar = bar.map(|bar: f64| format!("(bar {bar})")).unwrap_or_default();
-        println!("  {what:<28} {:>9.2} × {over} {bar}", of(what) / of(over));
+        println!("  {what:<28} {:>9.2} × {over} {bar}", of(what).over(of(over)));
     }
 }
 
@@ -283,10 +334,10 @@ fn growth(boards: &[Board]) {
     println!("\nfrom {} to {} tasks", small.size, large.size);
     let times = [small, large].map(|board| {
         let rows = verbs(board);
-        medians(board.folder.path(), &rows, 25)
+        medians(&board.folder, &rows, 25)
     });
     for (at, row) in verbs(small).iter().enumerate() {
-        println!("  {:<28} {:>9.2} ×", row.name, times[1][at].as_secs_f64() / times[0][at].as_secs_f64());
+        println!("  {:<28} {:>9.2} ×", row.name, times[1][at].over(&times[0][at]));
     }
 }
 
@@ -301,9 +352,9 @@ fn against_peers(board: &Board) {
         [("task", taskwarrior), ("backlog", backlog), ("brd", braid), ("bea", bears), ("lotar", lotar)];
     let root = board.folder.path().display().to_string();
     let mut rows = vec![row("task ls --all --json", &["ralph", "task", "ls", "--all", "--json", "--board", &root])];
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Place::new();
     for (program, fill) in peers.iter().filter(|(program, _)| installed(program)) {
-        match fill(folder.path(), board.size) {
+        match fill(&folder.path(), board.size) {
             Some(run) => rows.push(row(program, &["sh", "-c", &run])),
             None => println!("  {program}: could not be filled, left out"),
         }
@@ -312,9 +363,9 @@ fn against_peers(board: &Board) {
         println!("  no peers on the PATH (task, backlog, brd, bea, lotar)");
         return;
     }
-    let found = medians(folder.path(), &rows, 3);
-    for (row, time) in rows.iter().zip(&found).skip(1) {
-        println!("  {:<28} {:>9.2} × ralph's list", row.name, time.as_secs_f64() / found[0].as_secs_f64());
+    let found = medians(&folder, &rows, 3);
+    for (row, timed) in rows.iter().zip(&found).skip(1) {
+        println!("  {:<28} {:>9.2} × ralph's list", row.name, timed.over(&found[0]));
     }
 }
 

@@ -33,10 +33,14 @@ mod watch;
 mod work;
 mod workspace;
 
+// What faces see of the core: they import nothing else of it.
 pub use crate::agent::{GATES, GateSpec, HookInput};
+pub use crate::board::{Board, Change, Day, Event, EventKind, Position, Query, Request, SortKey, Via, command_for};
+pub use crate::config::{SPECS, duration};
 pub use crate::store::Note;
 pub use crate::store::merge::Side;
-pub use crate::workflow::Meaning;
+pub use crate::workflow::{Command, Intent, Meaning, Phase, ReviewMode, Role, State, Workflow};
+
 pub use admin::doctor::{Diagnosis, DoctorFinding, doctor};
 pub use admin::init::{InitOptions, Initialised, init};
 pub use admin::token::{fresh_token, is_same_token, serve_token};

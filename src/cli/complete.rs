@@ -2,9 +2,7 @@
 
 use clap_complete::CompletionCandidate;
 
-use crate::app::{GATES, Options, Workspace};
-use crate::board::{Board, SortKey};
-use crate::config::SPECS;
+use crate::app::{Board, GATES, Options, SPECS, SortKey, Workspace};
 
 fn workspace() -> Option<Workspace> {
     let board = std::env::var_os("RALPH_BOARD").filter(|b| !b.is_empty()).map(Into::into);

@@ -7,8 +7,7 @@ use jiff::SignedDuration;
 
 use super::args::TextArgs;
 use super::editor::{self, Typed};
-use crate::app::{Code, Failure, Hint};
-use crate::config::duration;
+use crate::app::{Code, Failure, Hint, duration};
 use crate::fs;
 
 /// An age such as `30d`, `12h` or `90m`.

@@ -1,10 +1,10 @@
 //! Colours, by what they mean.
 
+use crate::app::{Meaning, State, Workflow};
 use std::cell::RefCell;
 use std::collections::HashMap;
 
 use crate::task::{Kind, StateName};
-use crate::workflow::{Meaning, State, Workflow};
 use anstyle::{AnsiColor, Style};
 
 const fn fg(color: AnsiColor) -> Style {

@@ -13,8 +13,7 @@ use tokio::sync::broadcast::{self, Sender, WeakSender};
 
 use super::caller::open;
 use super::resources;
-use crate::app::{Failure, Options, WatchOptions, follow_board};
-use crate::board::{Event, EventKind};
+use crate::app::{Event, EventKind, Failure, Options, WatchOptions, follow_board};
 
 /// Resources that have changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -3,8 +3,7 @@
 use rmcp::model::{CompletionInfo, GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
 
 use super::caller::{Call, TaskRef};
-use crate::app::{self, Code, Failure, Hint, Workspace};
-use crate::board::Query;
+use crate::app::{self, Code, Failure, Hint, Query, Workspace};
 
 const ABOUT: [(&str, &str); 8] = [
     ("triage", "Look at a new task: research it, plan it, split it, close it or leave it"),

@@ -4,8 +4,7 @@ use rmcp::model::{ListResourcesResult, ReadResourceResult, Resource, ResourceCon
 use serde_json::json;
 
 use super::reply::Brief;
-use crate::app::{self, Code, Failure, Hint, Workspace};
-use crate::board::Query;
+use crate::app::{self, Code, Failure, Hint, Query, Workspace};
 use crate::task::TaskId;
 
 pub const BOARD: &str = "ralph://board";

@@ -3,8 +3,7 @@
 use serde::Serialize;
 
 use super::svg::Svg;
-use crate::app::Trends;
-use crate::board::Day;
+use crate::app::{Day, Trends};
 
 #[derive(Debug, Serialize)]
 pub struct Charts {

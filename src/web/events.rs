@@ -14,8 +14,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::broadcast::{self, Receiver, Sender};
 
 use super::Site;
-use crate::app::{Failure, WatchOptions, follow_board, fresh_token};
-use crate::board::EventKind;
+use crate::app::{EventKind, Failure, WatchOptions, follow_board, fresh_token};
 use crate::task::TaskId;
 
 /// Tasks that may look different now.

@@ -1,7 +1,6 @@
 //! `ralph board`: the board on the terminal, or its columns for programs.
 
-use crate::app::{self, ListAsk};
-use crate::board::Query;
+use crate::app::{self, ListAsk, Query};
 use crate::cli::args::BoardArgs;
 use crate::cli::{Answer, Outcome, Session};
 use crate::tui::{self, Wanted};

@@ -13,8 +13,7 @@ use rustix::process::{
 use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::Signals;
 
-use crate::app::{self, Code, Failure, Hint};
-use crate::board::Request;
+use crate::app::{self, Code, Failure, Hint, Request};
 use crate::cli::args::{BecomeArgs, GuardedArgs, RunArgs};
 use crate::cli::{Answer, Outcome, Session};
 

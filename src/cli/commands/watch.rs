@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use crate::app::{Code, Failure, FailureKind, Hint, WaitFor, Watch, WatchOptions, wait_for, wait_is_over};
-use crate::board::{Change, Event, EventKind, Via};
+use crate::app::{
+    Change, Code, Event, EventKind, Failure, FailureKind, Hint, Via, WaitFor, Watch, WatchOptions, wait_for,
+    wait_is_over,
+};
 use crate::cli::args::WatchArgs as Args;
 use crate::cli::style::{self, paint};
 use crate::cli::table::{clean, cut};
@@ -146,7 +148,7 @@ fn concerns(watch: &Watch, event: &Event, role: &str) -> bool {
     }
     let by = event.by.as_ref().and_then(|worker| rules.role_of(worker));
     let task = event.task.as_ref().and_then(|id| watch.board().get(id));
-    let takes = task.is_some_and(|task| crate::board::command_for(task, false, role, rules).is_some());
+    let takes = task.is_some_and(|task| crate::app::command_for(task, false, role, rules).is_some());
     by == Some(role) || takes
 }
 

@@ -1,12 +1,12 @@
 //! `ralph workflow`: the table that is enforced.
 
 use crate::app;
+use crate::app::{Command, ReviewMode, Role, State, Workflow};
 use crate::cli::args;
 use crate::cli::style;
 use crate::cli::table::{self, Cell, cell};
 use crate::cli::{Answer, Outcome, Session};
 use crate::task::StateName;
-use crate::workflow::{Command, ReviewMode, Workflow};
 
 pub fn run(session: &Session<'_>, args: &args::WorkflowArgs) -> Answer {
     let (flow, mode) = session.with(|ws| Ok((ws.flow().clone(), ws.rules().mode)))?;
@@ -29,7 +29,7 @@ fn names(list: &[StateName]) -> String {
 }
 
 fn states(flow: &Workflow, mode: ReviewMode, width: Option<usize>) -> String {
-    let row = |state: &crate::workflow::State| -> Vec<Cell> {
+    let row = |state: &State| -> Vec<Cell> {
         let flags = [
             ("lock", state.lock),
             ("terminal", state.terminal),
@@ -70,7 +70,7 @@ fn commands(flow: &Workflow, width: Option<usize>) -> String {
 }
 
 fn roles(flow: &Workflow, mode: ReviewMode, width: Option<usize>) -> String {
-    let row = |role: &crate::workflow::Role| -> Vec<Cell> {
+    let row = |role: &Role| -> Vec<Cell> {
         let commands: Vec<&str> = flow.commands_of(&role.name, mode).map(|command| command.name.as_str()).collect();
         vec![
             cell(&role.name, style::OWNER),

@@ -6,12 +6,10 @@ use serde_json::{Value, json};
 
 use super::shape::Around;
 use super::tool;
-use crate::app::{self, Failure};
-use crate::board::Position;
+use crate::app::{self, Failure, Phase, Position};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::tool::{Nature, Tool};
 use crate::task::{Kind, StateName, TaskId};
-use crate::workflow::Phase;
 
 #[derive(Deserialize, JsonSchema)]
 struct Args {

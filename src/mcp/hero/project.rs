@@ -6,8 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::filter::PROFILES;
 use super::tool;
-use crate::app::{self, Code, Failure, Hint};
-use crate::board::Query;
+use crate::app::{self, Code, Failure, Hint, Query};
 use crate::mcp::caller::Call;
 use crate::mcp::resources;
 use crate::mcp::tool::{Nature, Tool};

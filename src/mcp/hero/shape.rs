@@ -3,8 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::app::{Failure, GithubView, TaskView, Workspace};
-use crate::board::Board;
+use crate::app::{Board, Failure, GithubView, TaskView, Workspace};
 use crate::mcp::reply;
 use crate::mcp::resources::task_uri;
 use crate::task::{Kind, StateName, TaskId};

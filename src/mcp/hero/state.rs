@@ -6,11 +6,10 @@ use serde_json::{Value, json};
 
 use super::shape::Around;
 use super::tool;
-use crate::app::{self, Code, Failure, Hint, Moved, SaveAsk, Saved};
+use crate::app::{self, Code, Command, Failure, Hint, Intent, Moved, SaveAsk, Saved};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::tool::{Nature, Tool};
 use crate::task::{Kind, StateName, TaskId};
-use crate::workflow::{Command, Intent};
 
 #[derive(Deserialize, JsonSchema)]
 struct Args {

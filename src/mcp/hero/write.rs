@@ -7,12 +7,11 @@ use serde_json::{Map, Value, json};
 use super::shape::{Around, is_closed, kind_of, number_of, url_of};
 use super::state::{carry_out, tell_along};
 use super::tool;
-use crate::app::{self, Code, Failure, Hint, NewTask, SaveAsk, Saved, TaskView};
+use crate::app::{self, Code, Failure, Hint, Intent, NewTask, SaveAsk, Saved, TaskView};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::tool::{Nature, Tool};
 use crate::mcp::tools::value::{Field, Many};
 use crate::task::TaskId;
-use crate::workflow::Intent;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -2,8 +2,7 @@
 
 use renderdag::{Ancestor, GraphRowRenderer, Renderer as _};
 
-use crate::app::{self, Column, Failure, Graphed, ListAsk, LogQuery, Workspace};
-use crate::board::Query;
+use crate::app::{self, Column, Failure, Graphed, ListAsk, LogQuery, Query, Workspace};
 use crate::task::{Kind, TaskId};
 use crate::tui::model::{Answer, ChainLine, Counts, Named, Read, Reading, RoleLine, SeenPage, Snapshot, TaskPage};
 

@@ -15,8 +15,7 @@ use super::assets::text_of;
 use super::graph::{self, Frame};
 use super::markdown::escape;
 use super::{board, chains, charts};
-use crate::app::{self, Column, Failure, ListAsk, LogLine, LogQuery, Trends, Workspace};
-use crate::board::Change;
+use crate::app::{self, Change, Column, Failure, ListAsk, LogLine, LogQuery, Trends, Workspace};
 use crate::task::TaskId;
 use sheet::Past;
 

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { browser, check, open, ralph, run, serve, until } from './lib.mjs';
 
-const seconds = Number(process.env.SECONDS || 20);
+const seconds = Number(process.env.SECONDS || 12);
 const tabs = Number(process.env.TABS || 50);
 /** Whoever only looks again from time to time is later than this. */
 const LATE = 8000;

@@ -1,6 +1,7 @@
 //! Prompts, documents and hosts' hooks: what agents are told and what they hand in.
 
 pub mod document;
+pub mod host;
 pub mod prompt;
 
 mod ask;

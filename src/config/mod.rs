@@ -48,6 +48,8 @@ enum ValueShape {
     Programs,
     /// One program with its arguments, as an array; it needs the same trust.
     Program,
+    /// A list of words for an agent, as an array; it needs the same trust.
+    Words,
 }
 
 /// One setting that ralph knows.
@@ -106,7 +108,9 @@ impl Spec {
         use crate::task::Value;
         match (self.shape, programs(text)) {
             (ValueShape::Programs, Some(programs)) => Value::List(programs.into_iter().map(Value::texts).collect()),
-            (ValueShape::Program, _) => program(text).map_or_else(|| Value::text(text), Value::texts),
+            (ValueShape::Program | ValueShape::Words, _) => {
+                program(text).map_or_else(|| Value::text(text), Value::texts)
+            }
             (ValueShape::Count | ValueShape::Number | ValueShape::Limit, _) => {
                 text.parse().map_or_else(|_| Value::text(text), Value::Integer)
             }
@@ -199,7 +203,8 @@ impl Settings {
     /// What the board's own file wants to run, as text to agree to. What people set for themselves needs no consent.
     pub fn untrusted(&self) -> String {
         let asks = |(spec, setting): &(&'static Spec, &Setting)| {
-            let runs = matches!(spec.shape, ValueShape::Programs | ValueShape::Program) || spec.key == "agent.profile";
+            let named = ["agent.profile", "agent.sandbox"].contains(&spec.key);
+            let runs = matches!(spec.shape, ValueShape::Programs | ValueShape::Program | ValueShape::Words) || named;
             runs && matches!(setting.source, Source::Board(_)) && !setting.value.is_empty()
         };
         let settings = self.all().filter(asks).map(|(spec, setting)| format!("{} = {}\n", spec.key, setting.value));
@@ -291,8 +296,9 @@ fn check(spec: &Spec, value: &str, source: &Source) -> Result<(), ConfigError> {
         ValueShape::Lasting if value.is_empty() || duration(value).is_some() => return Ok(()),
         ValueShape::Programs if programs(value).is_some() => return Ok(()),
         ValueShape::Programs => "use an array of programs with their arguments, such as [[\"cargo\", \"test\"]]".into(),
-        ValueShape::Program if program(value).is_some() => return Ok(()),
-        ValueShape::Program => "use a program with its arguments, such as [\"claude\", \"-p\", \"{prompt}\"]".into(),
+        ValueShape::Program | ValueShape::Words if program(value).is_some() => return Ok(()),
+        ValueShape::Program => "use a program with its arguments, such as [\"my-agent\", \"{prompt_file}\"]".into(),
+        ValueShape::Words => "use a list such as [\"first\", \"second\"]".into(),
         ValueShape::Duration | ValueShape::Lasting => "use 90s, 60m, 12h or 30d".into(),
         ValueShape::Prefix => "use up to 50 letters, digits and dashes, such as t-".into(),
     };

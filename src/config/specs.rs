@@ -4,6 +4,12 @@ use super::{Spec, ValueShape};
 
 pub const SPECS: &[Spec] = &[
     Spec {
+        key: "agent.args",
+        shape: ValueShape::Words,
+        default: "",
+        about: "more arguments for the program of agent.profile, such as [\"--max-budget-usd\", \"5\"]",
+    },
+    Spec {
         key: "agent.backoff",
         shape: ValueShape::Duration,
         default: "10s",
@@ -13,19 +19,31 @@ pub const SPECS: &[Spec] = &[
         key: "agent.command",
         shape: ValueShape::Program,
         default: "",
-        about: "the agent program of the workers, such as [\"claude\", \"-p\", \"{prompt}\"]",
+        about: "the agent program of the workers, such as [\"my-agent\", \"{prompt_file}\"]; see `ralph worker --help`",
+    },
+    Spec {
+        key: "agent.model",
+        shape: ValueShape::Text,
+        default: "",
+        about: "the model that the program of agent.profile uses; its own default if empty",
     },
     Spec {
         key: "agent.profile",
-        shape: ValueShape::Choice(&["", "claude", "codex", "gemini"]),
+        shape: ValueShape::Choice(&["", "claude", "codex", "gemini", "opencode"]),
         default: "",
-        about: "a ready agent.command; agent.command beats it",
+        about: "an agent program that ralph knows; agent.command overrides it",
     },
     Spec {
         key: "agent.retries",
         shape: ValueShape::Number,
         default: "2",
         about: "how often a run that failed is tried again before a person is called",
+    },
+    Spec {
+        key: "agent.sandbox",
+        shape: ValueShape::Choice(&["auto", "strict", "off"]),
+        default: "auto",
+        about: "confine agents with Landlock: where the kernel has it, always (or refuse to run), or never",
     },
     Spec {
         key: "agent.strays",
@@ -35,23 +53,38 @@ pub const SPECS: &[Spec] = &[
     },
     Spec { key: "agent.timeout", shape: ValueShape::Duration, default: "30m", about: "how long one run may take" },
     agent("agent.triage.command"),
+    model("agent.triage.model"),
     limit_of("agent.triage.timeout"),
     agent("agent.split.command"),
+    model("agent.split.model"),
     limit_of("agent.split.timeout"),
     agent("agent.research.command"),
+    model("agent.research.model"),
     limit_of("agent.research.timeout"),
     agent("agent.plan.command"),
+    model("agent.plan.model"),
     limit_of("agent.plan.timeout"),
     agent("agent.review.command"),
+    model("agent.review.model"),
     limit_of("agent.review.timeout"),
     agent("agent.implement.command"),
+    model("agent.implement.model"),
     limit_of("agent.implement.timeout"),
     agent("agent.analyst.command"),
+    model("agent.analyst.model"),
     limit_of("agent.analyst.timeout"),
     agent("agent.builder.command"),
+    model("agent.builder.model"),
     limit_of("agent.builder.timeout"),
     agent("agent.validator.command"),
+    model("agent.validator.model"),
     limit_of("agent.validator.timeout"),
+    Spec {
+        key: "agent.write",
+        shape: ValueShape::Words,
+        default: "",
+        about: "more folders that confined agents may write to, such as [\"~/.m2\"]",
+    },
     Spec {
         key: "board.name",
         shape: ValueShape::Text,
@@ -193,6 +226,10 @@ pub const SPECS: &[Spec] = &[
 
 const fn agent(key: &'static str) -> Spec {
     Spec { key, shape: ValueShape::Program, default: "", about: "another agent program for this command or role" }
+}
+
+const fn model(key: &'static str) -> Spec {
+    Spec { key, shape: ValueShape::Text, default: "", about: "another agent.model for this command or role" }
 }
 
 const fn limit_of(key: &'static str) -> Spec {

@@ -114,6 +114,13 @@ impl Repository {
         gix::init(path).map(|_| ()).map_err(|e| other("make a repository", &e))
     }
 
+    /// The name and e-mail address that a commit would have now.
+    pub fn identity(&self) -> Option<(String, String)> {
+        let who = self.inner.author()?.ok()?;
+        Some((who.name.to_string(), who.email.to_string()))
+            .filter(|(name, email)| !name.is_empty() && !email.is_empty())
+    }
+
     /// git's `user.name`, or its environment's.
     pub fn user_name(&self) -> Option<String> {
         let author = std::env::var("GIT_AUTHOR_NAME").ok().filter(|name| !name.is_empty());

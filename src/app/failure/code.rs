@@ -25,6 +25,7 @@ macro_rules! codes {
 }
 
 codes! {
+    AgentUnavailable => "agent-unavailable",
     AheadOfChildren => "ahead-of-children",
     AlreadyUndone => "already-undone",
     AmbiguousTask => "ambiguous-task",

@@ -59,7 +59,9 @@ impl Code {
             Self::NotTrusted => Consequence::Approval,
             Self::CheckFailed | Self::ChangesRequested | Self::ChecksFailed | Self::Behind => Consequence::Mend,
             Self::InTheWay => Consequence::Person,
-            Self::NoMain | Self::NoProgram | Self::CannotStart | Self::Io => Consequence::Environment,
+            Self::NoMain | Self::NoProgram | Self::CannotStart | Self::Io | Self::AgentUnavailable => {
+                Consequence::Environment
+            }
             _ => Consequence::Task,
         }
     }
@@ -95,7 +97,7 @@ mod tests {
             (Approval, &[Code::NotTrusted]),
             (Mend, &[Code::CheckFailed, Code::ChangesRequested, Code::ChecksFailed, Code::Behind]),
             (Person, &[Code::InTheWay]),
-            (Environment, &[Code::NoMain, Code::NoProgram, Code::CannotStart, Code::Io]),
+            (Environment, &[Code::NoMain, Code::NoProgram, Code::CannotStart, Code::Io, Code::AgentUnavailable]),
             (Task, &[Code::Conflict, Code::Dirty, Code::NoArtifact, Code::Strayed, Code::NoWorktree]),
         ];
         for (wanted, codes) in table {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::agent::host::Usage;
 use crate::app::{Code, Failure, Hint, Workspace};
 use crate::fs;
 use crate::task::{StateName, TaskId, Worker};
@@ -24,6 +25,20 @@ pub struct Run {
     /// The first is 1.
     pub attempt: u32,
     pub program: Vec<String>,
+    /// The agent program whose output format the log has; none for any other program.
+    #[serde(default)]
+    pub host: Option<String>,
+    /// The agent's own session, by which it can be continued.
+    #[serde(default)]
+    pub session: Option<String>,
+    /// The session that this run went on with.
+    #[serde(default)]
+    pub resumed: Option<String>,
+    #[serde(default)]
+    pub usage: Option<Usage>,
+    /// Tools that the program did not let its agent use, with the reason.
+    #[serde(default)]
+    pub refused: Vec<(String, String)>,
     pub dir: PathBuf,
     pub started: Timestamp,
     pub ended: Option<Timestamp>,
@@ -68,6 +83,10 @@ pub enum RunOutcome {
     Unmoved,
     Failed,
     TimedOut,
+    /// The agent program has reached its limit; the task waits as it was.
+    Limited,
+    /// The agent program cannot work at all; the task waits as it was.
+    Unavailable,
     /// It wrote where it must not.
     Strayed,
     Interrupted,

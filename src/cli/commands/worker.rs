@@ -162,6 +162,12 @@ pub(super) fn line(event: &WorkerEvent) -> Option<String> {
             paint(style::ID, &run.task),
             ended(run)
         )),
+        WorkerEvent::Paused { said, until } => Some(format!(
+            "{} until {}: {}",
+            paint(style::WARN, "paused"),
+            until.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M"),
+            clean(said)
+        )),
         WorkerEvent::Note { text } => Some(format!("{} {}", paint(style::WARN, "note:"), clean(text))),
         // Its end tells why.
         WorkerEvent::Idle | WorkerEvent::Failed { .. } => None,
@@ -184,8 +190,16 @@ pub(super) fn outcome(outcome: RunOutcome) -> anstyle::Style {
     match outcome {
         RunOutcome::Done => style::READY,
         RunOutcome::Running | RunOutcome::Advanced => style::OWNER,
-        RunOutcome::Escalated | RunOutcome::Strayed | RunOutcome::Iterated | RunOutcome::Returned => style::WARN,
-        RunOutcome::Failed | RunOutcome::TimedOut | RunOutcome::Unmoved | RunOutcome::Lost => style::BLOCKED,
+        RunOutcome::Escalated
+        | RunOutcome::Strayed
+        | RunOutcome::Iterated
+        | RunOutcome::Returned
+        | RunOutcome::Limited => style::WARN,
+        RunOutcome::Failed
+        | RunOutcome::TimedOut
+        | RunOutcome::Unmoved
+        | RunOutcome::Lost
+        | RunOutcome::Unavailable => style::BLOCKED,
         RunOutcome::Waiting | RunOutcome::Raced | RunOutcome::Interrupted => style::DIM,
     }
 }

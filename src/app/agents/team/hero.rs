@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::{CrewView, Team, TeamDone, TeamNews, TeamView, TeamWanted, restep};
-use crate::app::agents::worker::{Launch, Name, Shift, WorkerAsk, check_agents, take_name, unless_raced};
+use crate::app::agents::worker::{Launch, Name, Shift, WorkerAsk, WorkerEvent, check_agents, take_name, unless_raced};
 use crate::app::{Failure, Options, Stop, Workspace};
 use crate::workflow::Role;
 
@@ -57,6 +57,13 @@ pub fn hero(
         })
         .collect();
     while !stop.soon() {
+        if let Some(shift) = shifts.first() {
+            let worker = shift.worker.clone();
+            let told = |event: &WorkerEvent| {
+                tell(&TeamNews::Worker { worker: worker.clone(), event: event.clone() }, &team.view);
+            };
+            shift.wait_for_limit(&mut { told });
+        }
         if !team.one_thing(&mut shifts, tell)? {
             break;
         }

@@ -25,7 +25,7 @@ use jiff::Timestamp;
 use rustix::process::Signal;
 use serde::Serialize;
 
-use crate::app::agents::worker::{Launch, WorkerEvent, check_agents};
+use crate::app::agents::worker::{Launch, WorkerEvent, check_agents, limit_of};
 use crate::app::records::runs::{Run, RunOutcome, list_runs};
 use crate::app::work::next::as_reaped;
 use crate::app::{Code, Failure, FailureKind, Hint, Options, Stop, Workspace};
@@ -106,6 +106,8 @@ pub(in crate::app) struct Team<'a> {
     view: TeamView,
     /// How the last run of each task ended.
     last: BTreeMap<TaskId, RunOutcome>,
+    /// The agent program cannot work: no other worker tries it.
+    broken: Option<Failure>,
     /// Other teams keep away from its tasks while these are held.
     _locks: Vec<FileLock>,
 }
@@ -166,7 +168,7 @@ impl<'a> Team<'a> {
             ending: None,
         };
         let asked = TeamAsk { teams, bough: wanted.bough, ..TeamAsk::default() };
-        Ok(Self { ws, asked, view, last: BTreeMap::new(), _locks: locks })
+        Ok(Self { ws, asked, view, last: BTreeMap::new(), broken: None, _locks: locks })
     }
 
     /// The loop of the lead: it hears its workers, keeps the steps true, and fills empty places. Whether it was stopped.
@@ -193,6 +195,7 @@ impl<'a> Team<'a> {
                 }
                 (looked, happened) = (Instant::now(), false);
             }
+            end.failed = end.failed.or_else(|| self.broken.take());
             self.view.ending = stop.wish();
             tell(&news, &self.view);
             if (stop.soon() || end.over || end.failed.is_some()) && !std::mem::replace(&mut end.asked, true) {
@@ -243,6 +246,9 @@ impl<'a> Team<'a> {
                 }
                 if let WorkerEvent::Failed { failure } = &event {
                     crew.failed(number, failure);
+                    if failure.code == Code::AgentUnavailable {
+                        self.broken = Some((**failure).clone());
+                    }
                 }
                 self.note(&worker, &event);
                 TeamNews::Worker { worker, event }
@@ -274,6 +280,9 @@ impl<'a> Team<'a> {
 
     /// Nobody has anything in hand, and no step can be taken up, now or after a rest.
     fn is_over(&self, crew: &Crew<'_>, board: Board) -> bool {
+        if limit_of(self.ws, self.ws.settings.text("agent.profile")).is_some() {
+            return false;
+        }
         let (board, rules) = (as_reaped(self.ws, board), self.ws.rules());
         // Who is none of ours may take an hour, or a day.
         let ours = |worker: &Worker| crew.slots.iter().any(|slot| slot.worker == *worker);

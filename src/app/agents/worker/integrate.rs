@@ -14,7 +14,7 @@ pub(super) fn integrate(ws: &Workspace, job: &Job, began: &mut dyn FnMut(&Run)) 
     let before =
         board.get(&job.task).cloned().ok_or_else(|| crate::app::workspace::open::missing(ws, &board, &job.task))?;
     let tenure = held_claim::take(ws, &job.claim(), Reach::Remote)?;
-    let mut run = job.begin(ws, &before, vec!["ralph".into(), job.command.clone(), job.task.to_string()])?;
+    let mut run = job.begin(ws, &before, None)?;
     began(&run);
     let done = match job.command.as_str() {
         "pr" => pull_request(ws, &job.task, false, false, &mut |_| {})

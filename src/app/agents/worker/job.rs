@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use super::attempts;
+use super::program::Agent;
 use crate::app::records::runs::{Run, RunOutcome};
 use crate::app::{Failure, Workspace};
 use crate::board::Request;
@@ -25,7 +26,8 @@ impl Job {
     }
 
     /// The record of a run that begins now.
-    pub(super) fn begin(&self, ws: &Workspace, before: &Task, program: Vec<String>) -> Result<Run, Failure> {
+    pub(super) fn begin(&self, ws: &Workspace, before: &Task, agent: Option<&Agent>) -> Result<Run, Failure> {
+        let own = || vec!["ralph".to_owned(), self.command.clone(), self.task.to_string()];
         let run = Run {
             id: Run::new_id(ws, &self.task, &self.command),
             task: self.task.clone(),
@@ -34,7 +36,12 @@ impl Job {
             team: self.team.clone(),
             step: self.step.clone(),
             attempt: attempts::read(ws, &self.task, &self.command).failures + 1,
-            program,
+            program: agent.map_or_else(own, Agent::words),
+            host: agent.and_then(Agent::host).map(|host| host.name.to_owned()),
+            session: None,
+            resumed: None,
+            usage: None,
+            refused: Vec::new(),
             dir: ws.store.root().to_owned(),
             started: self.since,
             ended: None,

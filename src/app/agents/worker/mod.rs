@@ -3,17 +3,21 @@
 //! ```text
 //! names.rs      a worker has its name to itself
 //! program.rs    which program, with what in its arguments
+//! launch.rs     everything that one run of it needs: folder, prompt, permissions, environment
 //! job.rs        one command on one task, for one worker
 //! turn.rs       one command on one task: claim, run, wait
 //! integrate.rs  the same for what needs no agent: pr and merge
 //! settle.rs     what becomes of the task
+//! health.rs     whether the agent program itself can work, its limits, and its sessions
 //! attempts.rs   how often it has failed
 //! strays.rs     what was done outside of the task's worktree
 //! ```
 
 mod attempts;
+mod health;
 mod integrate;
 mod job;
+mod launch;
 mod names;
 mod program;
 mod settle;
@@ -36,6 +40,7 @@ use crate::fs;
 use crate::task::{TaskId, Worker};
 use crate::watch::{ChangedPaths, Changes};
 
+pub use health::{AgentLimit, limit_of};
 pub(in crate::app) use job::Job;
 pub use names::{Name, free_name, is_at_work, take_name};
 pub use program::check_agents;
@@ -86,6 +91,11 @@ pub enum WorkerEvent {
     },
     /// There is nothing to do now.
     Idle,
+    /// The agent program has reached its limit: work goes on at that time.
+    Paused {
+        said: String,
+        until: Timestamp,
+    },
     Note {
         text: String,
     },
@@ -191,6 +201,7 @@ impl Shift<'_> {
             if self.stop.soon() {
                 return Ok("asked to stop");
             }
+            self.wait_for_limit(tell);
             let Some(job) = self.choose()? else {
                 if !std::mem::replace(&mut idle, true) {
                     tell(&WorkerEvent::Idle);
@@ -229,6 +240,22 @@ impl Shift<'_> {
             return Ok(self.ws.board()?.open_steps(&self.asked.teams, self.ws.rules()).next().is_some());
         }
         Ok(end.is_some_and(|end| Instant::now() < end) || self.shortest_rest()?.is_some())
+    }
+
+    /// Until the limit that the agent program reported is over.
+    pub(in crate::app) fn wait_for_limit(&self, tell: &mut dyn FnMut(&WorkerEvent)) {
+        let Some(limit) = self.limit() else { return };
+        tell(&WorkerEvent::Paused { said: limit.said.clone(), until: limit.until });
+        while !self.stop.soon() && self.limit().is_some() {
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+
+    fn limit(&self) -> Option<AgentLimit> {
+        if self.asked.dry_run || !self.asked.program.is_empty() {
+            return None;
+        }
+        limit_of(self.ws, self.ws.settings.text("agent.profile"))
     }
 
     /// Until something changes, a task has rested, or somebody wants us to stop.
@@ -312,7 +339,7 @@ impl Shift<'_> {
         let own = integrate::OWN.contains(&job.command.as_str());
         let program = match own {
             true => vec!["ralph".into(), job.command.clone(), job.task.to_string()],
-            false => program::agent_for(self.ws, &job.command, &self.role, &self.asked.program)?.words,
+            false => program::agent_for(self.ws, &job.command, &self.role, &self.asked.program)?.words(),
         };
         let title = self.title(&job.task);
         Ok(Next { task: job.task.clone(), title, command: job.command.clone(), step: job.step.clone(), program })

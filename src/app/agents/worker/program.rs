@@ -3,25 +3,44 @@
 use std::path::Path;
 use std::time::Duration;
 
+use crate::agent::host::Host;
 use crate::app::workspace::trust::require_trust;
 use crate::app::{Code, Failure, Hint, Workspace};
 use crate::config::duration;
 
-/// Ready commands for programs that many have.
-const PROFILES: [(&str, &[&str]); 3] = [
-    ("claude", &["claude", "-p", "{prompt}"]),
-    ("codex", &["codex", "exec", "{prompt}"]),
-    ("gemini", &["gemini", "-p", "{prompt}"]),
-];
-
 /// More than this cannot be one argument of a program.
 const LONGEST: usize = 120 * 1024;
 
-/// A program and how long one run of it may take.
-#[derive(Debug, Clone)]
+/// An agent program and how long one run of it may take.
+#[derive(Clone)]
 pub(super) struct Agent {
-    pub words: Vec<String>,
+    pub start: AgentStart,
     pub limit: Duration,
+}
+
+#[derive(Clone)]
+pub(super) enum AgentStart {
+    /// The user's own words, with placeholders.
+    Words(Vec<String>),
+    /// A program that ralph knows how to start.
+    Host { host: &'static Host, model: Option<String>, args: Vec<String> },
+}
+
+impl Agent {
+    /// As it is shown before a run has put in what it needs.
+    pub fn words(&self) -> Vec<String> {
+        match &self.start {
+            AgentStart::Words(words) => words.clone(),
+            AgentStart::Host { host, .. } => vec![host.name.to_owned()],
+        }
+    }
+
+    pub fn host(&self) -> Option<&'static Host> {
+        match self.start {
+            AgentStart::Words(_) => None,
+            AgentStart::Host { host, .. } => Some(host),
+        }
+    }
 }
 
 /// What was typed, else what the settings say for the command, for the role, for all. Programs of the board's own file
@@ -30,23 +49,32 @@ pub(super) fn agent_for(ws: &Workspace, command: &str, role: &str, typed: &[Stri
     let limit = limit(ws, command, role);
     if !typed.is_empty() {
         refuse_missing(&typed[0])?;
-        return Ok(Agent { words: typed.to_vec(), limit });
+        return Ok(Agent { start: AgentStart::Words(typed.to_vec()), limit });
     }
-    let places = [format!("agent.{command}.command"), format!("agent.{role}.command"), "agent.command".into()];
-    let set = places.iter().find_map(|key| ws.settings.program(key));
+    let set = nearest("command", command, role).iter().find_map(|key| ws.settings.program(key));
     let profile = || {
-        let name = ws.settings.text("agent.profile");
-        let found = PROFILES.iter().find(|(profile, _)| *profile == name)?;
-        Some(found.1.iter().map(|word| (*word).to_owned()).collect())
+        let host = Host::find(ws.settings.text("agent.profile"))?;
+        let model = nearest("model", command, role).iter().find_map(|key| text(ws, key));
+        Some(AgentStart::Host { host, model, args: ws.settings.program("agent.args").unwrap_or_default() })
     };
-    let words: Vec<String> = set.or_else(profile).ok_or_else(|| {
+    let start = set.map(AgentStart::Words).or_else(profile).ok_or_else(|| {
         Failure::refused(Code::NoAgent, format!("there is no program that could {command} a task"))
             .hint(Hint::set("agent.profile", "claude", "to use Claude Code"))
             .hint(Hint::option("-- PROGRAM ARGUMENTS", "at the end of the command to use another program"))
     })?;
     require_trust(ws)?;
-    refuse_missing(&words[0])?;
-    Ok(Agent { words, limit })
+    let agent = Agent { start, limit };
+    refuse_missing(&agent.words()[0])?;
+    Ok(agent)
+}
+
+/// The keys of a setting, the most special first.
+fn nearest(name: &str, command: &str, role: &str) -> [String; 3] {
+    [format!("agent.{command}.{name}"), format!("agent.{role}.{name}"), format!("agent.{name}")]
+}
+
+fn text(ws: &Workspace, key: &str) -> Option<String> {
+    ws.settings.get(key).ok().map(|setting| setting.value.clone()).filter(|value| !value.is_empty())
 }
 
 /// What cannot be started is nobody's failure but that of the settings.
@@ -85,8 +113,7 @@ pub fn check_agents(ws: &Workspace, typed: &[String]) -> Result<(), Failure> {
 }
 
 fn limit(ws: &Workspace, command: &str, role: &str) -> Duration {
-    let places = [format!("agent.{command}.timeout"), format!("agent.{role}.timeout"), "agent.timeout".into()];
-    let set = places.iter().filter_map(|key| duration(&ws.settings.get(key).ok()?.value)).next();
+    let set = nearest("timeout", command, role).iter().find_map(|key| duration(&text(ws, key)?));
     Duration::from_secs(set.unwrap_or_default().as_secs().unsigned_abs())
 }
 
@@ -99,11 +126,16 @@ pub(super) struct Filling<'a> {
     pub worker: &'a str,
     pub role: &'a str,
     pub dir: &'a Path,
+    pub board: &'a Path,
+    pub git_dir: &'a Path,
+    /// The folder of the documents that it writes or, to implement, of the plan whose boxes it ticks.
+    pub documents: &'a Path,
 }
 
 /// The words with their places filled, and whether the prompt is given otherwise than on standard input.
 pub(super) fn filled(words: &[String], with: &Filling<'_>) -> Result<(Vec<String>, bool), Failure> {
-    let (file, dir) = (with.prompt_file.display().to_string(), with.dir.display().to_string());
+    let [file, dir, board, git_dir, documents] =
+        [with.prompt_file, with.dir, with.board, with.git_dir, with.documents].map(|path| path.display().to_string());
     let places = [
         ("{prompt}", with.prompt),
         ("{prompt_file}", &file),
@@ -112,6 +144,10 @@ pub(super) fn filled(words: &[String], with: &Filling<'_>) -> Result<(Vec<String
         ("{worker}", with.worker),
         ("{role}", with.role),
         ("{dir}", &dir),
+        ("{worktree}", &dir),
+        ("{board}", &board),
+        ("{git_dir}", &git_dir),
+        ("{documents}", &documents),
     ];
     let gives = |word: &String| word.contains("{prompt}") || word.contains("{prompt_file}");
     if with.prompt.len() > LONGEST && words.iter().any(|word| word.contains("{prompt}")) {

@@ -1,26 +1,21 @@
 //! One turn of a worker: a command on a task, from the claim to what becomes of it.
 
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use super::program::{Agent, Filling, filled};
+use super::launch::{self, start};
+use super::program::Agent;
 use super::settle::After;
-use super::{Job, Launch, settle};
-use crate::app::agents::prompt::{Prompt, prompt};
+use super::{Job, Launch, health, settle};
 use crate::app::records::runs::{Run, RunOutcome};
-use crate::app::records::strays::dirty;
-use crate::app::repo::worktree::{Start, add_worktree, place};
 use crate::app::work::held_claim::{self, HeldClaim};
 use crate::app::workspace::remote_claims::{Reach, renew_remote};
-use crate::app::workspace::trust::require_trust;
 use crate::app::{Code, Consequence, Failure, Stop, Workspace};
-use crate::config::Source;
+use crate::board::Ended;
 use crate::task::TaskId;
-use crate::workflow::Command as Workflowed;
 
 /// How a program's end is waited for.
 const LOOK: Duration = Duration::from_millis(2);
@@ -52,14 +47,14 @@ pub(super) fn run_agent(
     let before =
         board.get(&job.task).cloned().ok_or_else(|| crate::app::workspace::open::missing(ws, &board, &job.task))?;
     let mut tenure = held_claim::take(ws, &job.claim(), Reach::Remote)?;
-    let mut run = job.begin(ws, &before, agent.words.clone())?;
+    let mut run = job.begin(ws, &before, Some(agent))?;
     began(&run);
     let (exit, tip) = match start(ws, job, &mut run, agent, launch, &mut tenure) {
         Ok((mut child, tip)) => (wait(ws, &tenure, &mut child, agent.limit, stop)?, tip),
         Err(failure) => (Exit::NotStarted(failure), None),
     };
     tenure.take_back();
-    let advanced = tip.is_some() && tip != self::tip(ws, &job.task);
+    let advanced = tip.is_some() && tip != launch::tip(ws, &job.task);
     let after = After { advanced, taken_over: tenure.is_lost(ws) };
     if let Exit::NotStarted(failure) = &exit
         && matches!(failure.for_worker(), Consequence::Environment | Consequence::Approval)
@@ -70,91 +65,22 @@ pub(super) fn run_agent(
         settle::close(ws, run)?;
         return Err(failure.clone());
     }
+    if let Some(host) = agent.host() {
+        let report = health::report(ws, host, &mut run)?;
+        let unmoved = ws.family(&job.task)?.ended(&before, &job.command, ws.rules()) == Ended::Unmoved;
+        if let (Exit::Ended(status), true) = (&exit, unmoved) {
+            let broken = health::diagnose(ws, host, &report, &mut run, code(status))?;
+            if run.outcome != RunOutcome::Running {
+                tenure.finish(ws)?;
+                let run = settle::close(ws, run)?;
+                return broken.map_or(Ok(run), Err);
+            }
+        }
+    }
     // While the claim is still ours: nobody takes the task up before it is known what came of this.
     let run = settle::settle(ws, job, &before, run, &exit, &after);
     tenure.finish(ws)?;
     settle::close(ws, run?)
-}
-
-/// The main worktree, or the task's own where its code is written.
-fn directory(ws: &Workspace, job: &Job, command: &Workflowed) -> Result<PathBuf, Failure> {
-    match command.worktree {
-        true => Ok(add_worktree(ws, &job.task, &Start::Main)?.path),
-        false => Ok(ws.store.root().to_owned()),
-    }
-}
-
-fn tip(ws: &Workspace, id: &TaskId) -> Option<String> {
-    let place = place(ws, &ws.family(id).ok()?, id).ok()?;
-    ws.repository.tip_of(&place.branch).ok()
-}
-
-/// The program with all that it needs, and where the task's branch was before.
-fn start(
-    ws: &Workspace,
-    job: &Job,
-    run: &mut Run,
-    agent: &Agent,
-    launch: &Launch<'_>,
-    tenure: &mut HeldClaim,
-) -> Result<(Child, Option<String>), Failure> {
-    let (board, command) = (ws.family(&job.task)?, ws.flow().command(&job.command)?);
-    if let Some(task) = board.get(&job.task) {
-        ws.rules().refuse_lacking(task, command, &ws.actor()?, false)?;
-    }
-    run.dir = directory(ws, job, command)?;
-    let tip = tip(ws, &job.task).filter(|_| command.worktree);
-    if command.worktree {
-        run.dirty = dirty(ws)?;
-    }
-    let Prompt { text, template, .. } = prompt(ws, &job.command, &job.task)?;
-    if template.is_some() {
-        // Somebody else's words to one's own agent.
-        require_trust(ws)?;
-    }
-    let prompt_file = run.path(ws, "prompt.md");
-    crate::fs::write_new(&prompt_file, text.as_bytes(), false)?;
-    run.write(ws)?;
-    let role = ws.rules().role_of(&job.worker).unwrap_or_default().to_owned();
-    let filling = Filling {
-        prompt: &text,
-        prompt_file: &prompt_file,
-        task: job.task.as_str(),
-        command: &job.command,
-        worker: job.worker.as_str(),
-        role: &role,
-        dir: &run.dir,
-    };
-    let (words, given) = filled(&agent.words, &filling)?;
-    let mut guard = (launch.guard)()?;
-    let open = |path: &PathBuf, write: bool| {
-        let file = std::fs::File::options().read(!write).append(write).open(path);
-        file.map_err(|error| Failure::broken(Code::Io, format!("cannot open {}: {error}", path.display())))
-    };
-    let log = open(&run.path(ws, "output.log"), true)?;
-    let second = log.try_clone().map_err(|error| Failure::broken(Code::Io, format!("cannot open the log: {error}")))?;
-    let input = if given { Stdio::null() } else { Stdio::from(open(&prompt_file, false)?) };
-    // A group of its own: Ctrl-C at the terminal is for the worker, which lets its agent finish.
-    guard.current_dir(&run.dir).process_group(0).stdin(input).stdout(log).stderr(second);
-    environment(&mut guard, ws, job, run);
-    Ok((tenure.lend(ws, guard, &words)?, tip))
-}
-
-fn environment(guard: &mut Command, ws: &Workspace, job: &Job, run: &Run) {
-    guard.env("RALPH_RUN", &run.id).env("GIT_TRACE2_EVENT", run.path(ws, "git.jsonl"));
-    for name in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"] {
-        guard.env_remove(name);
-    }
-    if let (Some(step), Some(team)) = (&job.step, &job.team) {
-        guard.env("RALPH_STEP", step.as_str()).env("RALPH_TEAM", team.as_str());
-    }
-    if run.dir != ws.store.root() {
-        guard.env("RALPH_WORKTREE", &run.dir);
-    }
-    // What was set for this run alone holds for what its agents do, too.
-    for (spec, setting) in ws.settings.all().filter(|(_, setting)| setting.source == Source::Flag) {
-        guard.env(spec.variable(), &setting.value);
-    }
 }
 
 /// Until the program ends, its time is over, or the worker is told to stop at once. What it has left behind ends with it.

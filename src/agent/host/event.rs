@@ -1,0 +1,144 @@
+//! What an agent did in a run, in words that all programs share.
+
+use serde::{Deserialize, Serialize};
+
+use super::Host;
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum AgentEvent {
+    /// It has begun; the session can be continued by this id.
+    Session { id: String, model: Option<String> },
+    /// The agent said something.
+    Said { text: String },
+    /// The program's own output, outside its format.
+    Text { text: String },
+    /// It uses a tool; `about` is the command, the file, or the arguments.
+    Tool { id: String, tool: String, about: String },
+    /// What a tool answered.
+    Answer { id: String, ok: bool, text: String },
+    /// The program did not let it use a tool.
+    Refused { id: String, tool: String, why: String },
+    /// Something went wrong outside any tool.
+    Failed { message: String },
+    /// Its limit is reached; it may go on at this time, in seconds since 1970.
+    Limit { until: Option<i64> },
+    /// The turn is over.
+    Ended { ok: bool, text: String, usage: Usage },
+}
+
+/// What a run cost.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    pub cached_tokens: u64,
+    pub cost_usd: Option<f64>,
+}
+
+impl Usage {
+    /// Programs that report each step are added up.
+    pub fn add(&mut self, other: &Self) {
+        self.input_tokens += other.input_tokens;
+        self.output_tokens += other.output_tokens;
+        self.cached_tokens += other.cached_tokens;
+        if let Some(cost) = other.cost_usd {
+            self.cost_usd = Some(self.cost_usd.unwrap_or(0.0) + cost);
+        }
+    }
+}
+
+/// A whole run, as its output tells it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Report {
+    pub session: Option<String>,
+    pub model: Option<String>,
+    /// How many tools it has used.
+    pub tools: usize,
+    /// Tools that its program did not let it use, with the reason.
+    pub refused: Vec<(String, String)>,
+    pub usage: Usage,
+    pub ended: Option<Ending>,
+    pub limit: Limit,
+    /// The last failure, the last thing that the agent said, and the last of the program's own lines.
+    pub failure: Option<String>,
+    pub said: Option<String>,
+    pub text: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ending {
+    pub ok: bool,
+    pub text: String,
+}
+
+/// Whether a limit was reached, and until when.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Limit(Option<Option<i64>>);
+
+impl Limit {
+    pub(super) fn flatten_time(self) -> Option<jiff::Timestamp> {
+        jiff::Timestamp::from_second(self.0.flatten()?).ok()
+    }
+}
+
+impl Report {
+    pub fn read(host: &Host, log: &str) -> Self {
+        let mut report = Self::default();
+        for event in log.lines().flat_map(|line| host.events(line)) {
+            report.take(event);
+        }
+        report
+    }
+
+    fn take(&mut self, event: AgentEvent) {
+        match event {
+            AgentEvent::Session { id, model } => {
+                self.session = Some(id).filter(|id| !id.is_empty()).or(self.session.take());
+                self.model = model.or(self.model.take());
+            }
+            AgentEvent::Tool { .. } => self.tools += 1,
+            AgentEvent::Refused { tool, why, .. } => self.refused.push((tool, why)),
+            AgentEvent::Failed { message } => self.failure = Some(message),
+            AgentEvent::Limit { until } => self.limit = Limit(Some(until)),
+            AgentEvent::Said { text } => self.said = Some(text),
+            AgentEvent::Text { text } => {
+                let before = self.text.take().filter(|before| before.lines().count() < 3);
+                self.text = Some(before.map_or_else(|| text.clone(), |before| format!("{before}\n{text}")));
+            }
+            AgentEvent::Answer { .. } => {}
+            AgentEvent::Ended { ok, text, usage } => {
+                self.usage.add(&usage);
+                self.ended = Some(Ending { ok, text });
+            }
+        }
+    }
+}
+
+/// What a tool is used for, in one line: its command, its file, or all of its arguments.
+pub(super) fn about(input: &serde_json::Value) -> String {
+    let known =
+        ["command", "cmd", "file_path", "filePath", "absolute_path", "path", "pattern", "query", "url", "prompt"];
+    let found = known.iter().find_map(|key| input.get(key)?.as_str());
+    let text = found.map_or_else(|| input.to_string(), str::to_owned);
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+pub(super) fn text_of(value: Option<&serde_json::Value>) -> String {
+    match value {
+        Some(serde_json::Value::String(text)) => text.clone(),
+        Some(serde_json::Value::Array(parts)) => {
+            parts.iter().filter_map(|part| part.get("text")?.as_str()).collect::<Vec<_>>().join("\n")
+        }
+        _ => String::new(),
+    }
+}
+
+pub(super) fn word(value: &serde_json::Value, key: &str) -> String {
+    value.get(key).and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
+}
+
+pub(super) fn number(value: &serde_json::Value, key: &str) -> u64 {
+    value.get(key).and_then(serde_json::Value::as_u64).unwrap_or_default()
+}

@@ -1,0 +1,139 @@
+//! Why an agent could not work at all: not logged in, out of credit, at its limit, offline, or broken at start.
+//!
+//! Programs say this in their own words. They are passed on as they are; only the time at which a limit ends is read from them.
+
+use jiff::civil::Time;
+use jiff::{SignedDuration, Timestamp, ToSpan as _, Zoned};
+
+use super::event::Report;
+
+/// The agent is to blame, not its task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trouble {
+    Unavailable {
+        said: String,
+    },
+    /// It said when it can go on.
+    Limited {
+        said: String,
+        until: Timestamp,
+    },
+}
+
+/// Looks at how a run ended: its own turn failed, or it ended with an error before it used any tool.
+pub fn trouble_in(report: &Report, code: i32, now: &Zoned) -> Option<Trouble> {
+    let failed = match &report.ended {
+        Some(ended) => !ended.ok,
+        None => code != 0 && report.tools == 0,
+    };
+    if !failed {
+        return None;
+    }
+    let said = last_words(report, code);
+    let told = report.limit.flatten_time().or_else(|| time_in(&said, now));
+    Some(match told.filter(|until| *until > now.timestamp()) {
+        Some(until) => Trouble::Limited { said, until },
+        None => Trouble::Unavailable { said },
+    })
+}
+
+fn last_words(report: &Report, code: i32) -> String {
+    let ended = report.ended.as_ref().map(|ended| ended.text.clone());
+    let all = [ended, report.failure.clone(), report.said.clone(), report.text.clone()];
+    let found = all.into_iter().flatten().find(|text| !text.trim().is_empty());
+    found.unwrap_or_else(|| format!("it ended with exit code {code} and said nothing"))
+}
+
+/// `…limit reached|1794935249`, `try again at 6:11 PM`, `resets 3pm`, `resets at 15:30`: the next such time from now.
+pub fn time_in(said: &str, now: &Zoned) -> Option<Timestamp> {
+    let lower = said.to_lowercase();
+    if let Some((_, seconds)) = lower.split_once("limit reached|") {
+        let digits: String = seconds.chars().take_while(char::is_ascii_digit).collect();
+        return Timestamp::from_second(digits.parse().ok()?).ok();
+    }
+    let markers = ["try again at ", "resets at ", "reset at ", "resets "];
+    let rest = markers.iter().find_map(|marker| lower.split_once(marker).map(|(_, rest)| rest))?;
+    let time = clock(rest)?;
+    let today = now.with().time(time).build().ok()?;
+    let next = if today > *now { today } else { today.checked_add(1.day()).ok()? };
+    Some(next.timestamp())
+}
+
+/// `6:11 pm`, `3pm`, `15:30`.
+fn clock(text: &str) -> Option<Time> {
+    let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
+    let mut hour: i8 = digits.parse().ok()?;
+    let mut rest = &text[digits.len()..];
+    let mut minute = 0;
+    if let Some(after) = rest.strip_prefix(':') {
+        let digits: String = after.chars().take(2).take_while(char::is_ascii_digit).collect();
+        minute = digits.parse().ok()?;
+        rest = &after[digits.len()..];
+    }
+    let rest = rest.trim_start();
+    let half = if rest.starts_with("pm") { Some(12) } else { rest.starts_with("am").then_some(0) };
+    match half {
+        Some(more) => hour = hour % 12 + more,
+        // A bare number is no time of day.
+        None if !text[digits.len()..].starts_with(':') => return None,
+        None => {}
+    }
+    Time::new(hour, minute, 0, 0).ok()
+}
+
+/// So long a limit may last; what a program says beyond that is a mistake.
+pub const LONGEST_LIMIT: SignedDuration = SignedDuration::from_hours(24 * 8);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::host::Host;
+
+    fn now() -> Zoned {
+        "2026-11-17T17:20:00+01:00[Europe/Prague]".parse().unwrap()
+    }
+
+    fn read(host: &str, log: &str, code: i32) -> Option<Trouble> {
+        trouble_in(&Report::read(Host::find(host).unwrap(), log), code, &now())
+    }
+
+    fn unavailable(said: &str) -> Option<Trouble> {
+        Some(Trouble::Unavailable { said: said.into() })
+    }
+
+    #[test]
+    fn who_is_not_logged_in_says_so_in_its_own_words() {
+        let claude = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"Not logged in · Please run /login"}]}}
+{"type":"result","is_error":true,"result":"Not logged in · Please run /login"}"#;
+        assert_eq!(read("claude", claude, 1), unavailable("Not logged in · Please run /login"));
+        let codex = r#"{"type":"turn.failed","error":{"message":"Missing environment variable: `OPENAI_API_KEY`."}}"#;
+        assert_eq!(read("codex", codex, 1), unavailable("Missing environment variable: `OPENAI_API_KEY`."));
+        let gemini = "When using Gemini API, you must specify the GEMINI_API_KEY environment variable.\n";
+        assert_eq!(read("gemini", gemini, 41), unavailable(gemini.trim()));
+        let opencode = r#"{"type":"error","error":{"name":"APIError","data":{"message":"invalid x-api-key"}}}"#;
+        assert_eq!(read("opencode", opencode, 1), unavailable("invalid x-api-key"));
+    }
+
+    #[test]
+    fn a_run_that_worked_and_then_crashed_is_not_the_programs_trouble() {
+        let log = r#"{"type":"item.started","item":{"id":"1","type":"command_execution","command":"cargo test"}}"#;
+        assert_eq!(read("codex", log, 137), None);
+        assert!(read("codex", "", 137).is_some());
+        assert_eq!(read("codex", r#"{"type":"turn.completed","usage":{}}"#, 0), None);
+    }
+
+    #[test]
+    fn the_time_of_a_limit_is_the_one_that_was_said() {
+        let at = |said: &str| time_in(said, &now()).map(|time| time.to_string());
+        assert_eq!(at("You’ve hit your usage limit, try again at 6:11 PM."), Some("2026-11-17T17:11:00Z".into()));
+        assert_eq!(at("You've hit your limit · resets 3pm (Europe/Prague)"), Some("2026-11-18T14:00:00Z".into()));
+        assert_eq!(at("resets at 15:30"), Some("2026-11-18T14:30:00Z".into()));
+        assert_eq!(at("Claude AI usage limit reached|1794935249"), Some("2026-11-17T17:07:29Z".into()));
+        assert_eq!(at("You have exhausted your daily quota. Please try again later."), None);
+        assert_eq!(at("resets 7 times"), None);
+        let log = r#"{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1794999999}}
+{"type":"result","is_error":true,"result":"limit"}"#;
+        let until = Timestamp::from_second(1_794_999_999).unwrap();
+        assert_eq!(read("claude", log, 1), Some(Trouble::Limited { said: "limit".into(), until }));
+    }
+}

@@ -1,0 +1,106 @@
+//! Whether the agent program itself can work: what a broken one leads to, until when a limit lasts, and which session to go
+//! on with after a run was cut off.
+
+use std::path::PathBuf;
+
+use jiff::{Timestamp, Zoned};
+use serde::{Deserialize, Serialize};
+
+use super::Job;
+use crate::agent::host::{Host, LONGEST_LIMIT, Report, Trouble, trouble_in};
+use crate::app::records::runs::{Run, RunOutcome, list_runs};
+use crate::app::{Code, Failure, Hint, Workspace};
+use crate::fs;
+
+/// So often in a row a session is continued.
+const MOST_RESUMED: usize = 3;
+
+/// A limit that an agent program reported: nobody starts it before that time.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct AgentLimit {
+    pub host: String,
+    pub said: String,
+    pub until: Timestamp,
+}
+
+/// Adds what the program's output says to the record of its run.
+pub(super) fn report(ws: &Workspace, host: &Host, run: &mut Run) -> Result<Report, Failure> {
+    let bytes = fs::read(&run.path(ws, "output.log"))?.unwrap_or_default();
+    let report = Report::read(host, &String::from_utf8_lossy(&bytes));
+    run.session.clone_from(&report.session);
+    run.usage = Some(report.usage.clone());
+    run.refused.clone_from(&report.refused);
+    Ok(report)
+}
+
+/// Decides whether the program is to blame for a run that left its task where it was. A limit is written down for all
+/// workers; anything else ends the worker.
+pub(super) fn diagnose(
+    ws: &Workspace,
+    host: &Host,
+    report: &Report,
+    run: &mut Run,
+    code: i32,
+) -> Result<Option<Failure>, Failure> {
+    let Some(trouble) = trouble_in(report, code, &Zoned::now()) else { return Ok(None) };
+    if run.resumed.is_some() && report.tools == 0 {
+        // The session may be gone; the next run starts a new one.
+        run.session = None;
+        run.outcome = RunOutcome::Interrupted;
+        run.message = Some("its session could not be continued; the next run starts anew".into());
+        return Ok(None);
+    }
+    Ok(match trouble {
+        Trouble::Limited { said, until } => {
+            let until = until.min(Timestamp::now().saturating_add(LONGEST_LIMIT).unwrap_or(until));
+            run.outcome = RunOutcome::Limited;
+            run.message = Some(said.clone());
+            write_limit(ws, &AgentLimit { host: host.name.to_owned(), said, until })?;
+            None
+        }
+        Trouble::Unavailable { said } => {
+            run.outcome = RunOutcome::Unavailable;
+            run.message = Some(said.clone());
+            Some(unavailable(host, run, &said))
+        }
+    })
+}
+
+fn unavailable(host: &Host, run: &Run, said: &str) -> Failure {
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    Failure::broken(Code::AgentUnavailable, format!("{} cannot work: {said}", host.title))
+        .hint(Hint::run(&format!("runs show {}", run.id), "to see its output"))
+        .hint(Hint::run(&format!("agent test {}", host.name), "to try it without a task"))
+}
+
+fn limit_file(ws: &Workspace) -> PathBuf {
+    ws.store.local().join("agent-limit.json")
+}
+
+fn write_limit(ws: &Workspace, limit: &AgentLimit) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(limit).expect("a limit is text");
+    Ok(fs::replace(&limit_file(ws), text.as_bytes(), false)?)
+}
+
+/// The limit of a program that is not over yet.
+pub fn limit_of(ws: &Workspace, host: &str) -> Option<AgentLimit> {
+    let text = fs::read_text(&limit_file(ws)).ok()??;
+    let limit: AgentLimit = serde_json::from_str(&text).ok()?;
+    (limit.host == host && limit.until > Timestamp::now()).then_some(limit)
+}
+
+/// The session of the last run of this command on this task, if that run was cut off and not continued too often.
+pub(super) fn session_to_resume(ws: &Workspace, job: &Job, host: &Host) -> Result<Option<String>, Failure> {
+    let of_job = |run: &Run| run.command == job.command && run.ended.is_some();
+    let runs: Vec<Run> = list_runs(ws, Some(&job.task), 20)?.into_iter().filter(of_job).collect();
+    let cut_off = |run: &Run| {
+        let outcome = run.outcome;
+        run.host.as_deref() == Some(host.name)
+            && matches!(outcome, RunOutcome::Limited | RunOutcome::TimedOut | RunOutcome::Interrupted)
+    };
+    let Some(session) = runs.first().filter(|run| cut_off(run)).and_then(|run| run.session.clone()) else {
+        return Ok(None);
+    };
+    let resumed = runs.iter().take_while(|run| run.resumed.as_ref() == Some(&session)).count();
+    Ok((resumed < MOST_RESUMED).then_some(session))
+}

@@ -49,6 +49,22 @@ pub fn read(path: &Path) -> Result<Option<Vec<u8>>, FsError> {
     if_there("read", path, std::fs::read(path))
 }
 
+/// The content of a file that somebody else may have made: a link, a pipe or too large a file counts as none.
+pub fn read_plain(path: &Path, longest: u64) -> Result<Option<Vec<u8>>, FsError> {
+    use std::io::Read as _;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let flags = (rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits();
+    let opened = File::options().read(true).custom_flags(i32::try_from(flags).unwrap_or_default()).open(path);
+    let Ok(file) = opened else { return Ok(None) };
+    let meta = named("read", path, file.metadata())?;
+    if !meta.is_file() || meta.len() > longest {
+        return Ok(None);
+    }
+    let mut content = Vec::new();
+    named("read", path, file.take(longest).read_to_end(&mut content))?;
+    Ok(Some(content))
+}
+
 /// A file from some place on; nothing where there is no file.
 pub fn read_from(path: &Path, start: u64) -> Result<Vec<u8>, FsError> {
     use std::io::{Read as _, Seek as _, SeekFrom};
@@ -72,6 +88,12 @@ pub fn metadata(path: &Path) -> Result<Option<std::fs::Metadata>, FsError> {
 
 pub fn make_dir(path: &Path) -> Result<(), FsError> {
     named("make the folder", path, std::fs::create_dir_all(path))
+}
+
+/// A new folder that only its owner can look into.
+pub fn make_private_dir(path: &Path) -> Result<(), FsError> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    named("make the folder", path, std::fs::DirBuilder::new().mode(0o700).create(path))
 }
 
 pub fn remove(path: &Path) -> Result<(), FsError> {

@@ -43,7 +43,10 @@ pub struct Context {
     pub primary: String,
     /// The command is done once for all of them.
     pub together: bool,
+    /// From the root of the repository.
     pub plan: Option<String>,
+    /// Where it can be written.
+    pub plan_file: Option<String>,
     pub review: History,
     pub worktree: PromptWorktree,
     pub split_limit: u32,
@@ -200,6 +203,7 @@ pub mod tests {
             primary: "t-x7kq".into(),
             together: true,
             plan: Some("p.md".into()),
+            plan_file: Some("/repo/p.md".into()),
             review: History { critiques: vec!["c.md".into()], rejections: 1, round: 2, max: 3, mode: "auto".into() },
             worktree: PromptWorktree {
                 path: "/repo/worktrees/t-x7kq".into(),

@@ -7,6 +7,7 @@ mod editor;
 mod input;
 mod live;
 mod out;
+mod relay;
 mod style;
 mod table;
 mod usage;
@@ -44,8 +45,14 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(error) => return misused(&error, arguments.iter().any(|word| word == "--json")),
     };
     let out = Out::new(&cli.global);
+    if let Some(answer) = relay::forward(&cli, &arguments) {
+        return answer.unwrap_or_else(|failure| {
+            out.failure(&failure);
+            ExitCode::from(code(failure.kind))
+        });
+    }
     let session = Session { options: options(&cli), out: &out, seen: Rc::default() };
-    let answer = commands::run(&session, cli.command);
+    let answer = relay::refuse_for_agents(&cli).and_then(|()| commands::run(&session, cli.command));
     if let Err(failure) = &answer {
         out.failure(failure);
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 const ALLOWED: &[(&str, &[&str])] = &[
     ("task", &[]),
     ("fs", &[]),
+    ("confine", &[]),
     ("config", &["task"]),
     ("workflow", &["task"]),
     ("board", &["task", "workflow"]),
@@ -14,7 +15,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("github", &["task", "workflow", "fs"]),
     ("agent", &["task", "workflow", "board", "config", "fs"]),
     ("watch", &[]),
-    ("app", &["task", "workflow", "board", "store", "git", "github", "agent", "watch", "config", "fs"]),
+    ("app", &["task", "workflow", "board", "store", "git", "github", "agent", "watch", "config", "confine", "fs"]),
     ("mcp", &["app", "task"]),
     ("tui", &["app", "task"]),
     ("web", &["app", "task"]),

@@ -27,8 +27,8 @@ fn invoke(grant: &Grant<'_>) -> Invocation {
     } else {
         started.add(&["--config", "sandbox_mode=\"workspace-write\""]);
         // Its shells change the board themselves, and git's own directory is read-only to them otherwise.
-        let roots = [grant.git_dir.to_owned()].into_iter().chain(grant.writes.iter().cloned());
-        let roots: Vec<String> = roots.map(|path| format!("{:?}", shown(&path))).collect();
+        let roots = grant.git_dirs.iter().chain(grant.writes).map(|path| format!("{:?}", shown(path)));
+        let roots: Vec<String> = roots.collect();
         started.add(&["--config", &format!("sandbox_workspace_write.writable_roots=[{}]", roots.join(","))]);
     }
     started.add(&["--config", "approval_policy=\"never\""]);

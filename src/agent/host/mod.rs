@@ -58,8 +58,8 @@ impl Host {
 pub struct Grant<'a> {
     /// Where it runs: the task's worktree, or the main one.
     pub dir: &'a Path,
-    /// The repository's own git directory, shared by all worktrees.
-    pub git_dir: &'a Path,
+    /// git's directories: the repository's own, and that of the worktree.
+    pub git_dirs: &'a [PathBuf],
     /// Folders outside `dir` that it may write to.
     pub writes: &'a [PathBuf],
     /// It changes the code in `dir`; otherwise it only writes documents.
@@ -132,7 +132,7 @@ pub(crate) mod tests {
     pub fn grant<'a>(code: bool, confined: bool, writes: &'a [PathBuf]) -> Grant<'a> {
         Grant {
             dir: Path::new("/w"),
-            git_dir: Path::new("/b/.git"),
+            git_dirs: &[],
             writes,
             code,
             confined,

@@ -2,6 +2,7 @@
 
 pub(super) mod hook;
 pub(super) mod prompt;
+pub(super) mod relay;
 pub(super) mod setup;
 pub(super) mod team;
 pub(super) mod worker;

@@ -8,6 +8,7 @@ use crate::agent::prompt::{
 };
 use crate::app::records::artifact::subject;
 use crate::app::repo::worktree::{main_branch, place};
+use crate::app::workspace::drafts::Drafts;
 use crate::app::{Code, Failure, Workspace};
 use crate::board::{Board, Links};
 use crate::fs;
@@ -28,6 +29,16 @@ pub struct Prompt {
 }
 
 pub fn prompt(ws: &Workspace, command: &str, id: &TaskId) -> Result<Prompt, Failure> {
+    prompt_for(ws, command, id, ws.drafts.as_ref())
+}
+
+/// With drafts, the plan is where a confined agent can tick its boxes.
+pub(in crate::app) fn prompt_for(
+    ws: &Workspace,
+    command: &str,
+    id: &TaskId,
+    drafts: Option<&Drafts>,
+) -> Result<Prompt, Failure> {
     let file = format!(".ralph/prompts/{command}.md");
     let known = ws.flow().command(command).ok();
     let own = match known {
@@ -38,7 +49,11 @@ pub fn prompt(ws: &Workspace, command: &str, id: &TaskId) -> Result<Prompt, Fail
         let all: Vec<&str> = commands().collect();
         return Err(Failure::usage(Code::NoPrompt, format!("{command:?} has no prompt: use {}", all.join(", "))));
     };
-    let context = context(ws, known, id)?;
+    let mut context = context(ws, known, id)?;
+    if let (Some(plan), Some(drafts)) = (&context.plan, drafts) {
+        let copy = drafts.place(ws.store.root(), DocumentKind::Plan.as_str(), &[id], plan)?;
+        context.plan_file = copy.map(|copy| copy.display().to_string()).or(context.plan_file);
+    }
     let template = own.is_some().then_some(file);
     let name = template.as_deref().unwrap_or(command);
     let text = render(name, text, &context)?;
@@ -79,6 +94,7 @@ fn context(ws: &Workspace, command: &Command, id: &TaskId) -> Result<Context, Fa
         primary: subject.task.to_string(),
         together: command.group && subject.is_group(),
         plan: subject.plan.clone(),
+        plan_file: subject.plan.as_ref().map(|plan| ws.store.root().join(plan).display().to_string()),
         review: history(ws, &board, command, &subject.task)?,
         worktree: worktree(ws, &board, id)?,
         split_limit: ws.settings.number("split.limit").unwrap_or(5),

@@ -220,13 +220,25 @@ fn found(
     let text = ws.store.text_of(&file)?.ok_or_else(|| no_file(&path))?;
     let linked = linked(board, kind, subject).as_ref() == Some(&path);
     let findings = check(kind, &text, subject);
+    let file = draft(ws, kind, subject, &path)?.unwrap_or(file);
     Ok(Artifact { kind, task: subject.task.clone(), path, file, created, linked, findings })
+}
+
+/// Where the agent of a confined run writes the document.
+fn draft(ws: &Workspace, kind: DocumentKind, subject: &Subject, path: &str) -> Result<Option<PathBuf>, Failure> {
+    let Some(drafts) = &ws.drafts else { return Ok(None) };
+    let owners: Vec<&TaskId> = subject.members.iter().map(|member| &member.id).collect();
+    drafts.place(ws.store.root(), kind.as_str(), &owners, path)
 }
 
 /// From a path as typed to one from the root, of a file that lies in the board's own worktree.
 fn inside(ws: &Workspace, typed: &Path, from: &Path) -> Result<String, Failure> {
     let root = ws.store.root();
     let places = [from.join(typed), root.join(typed)];
+    let draft = |place: &PathBuf| ws.drafts.as_ref().and_then(|drafts| drafts.document(place));
+    if let Some(path) = places.iter().find_map(draft) {
+        return Ok(path);
+    }
     let there = places.iter().find(|place| place.is_file()).ok_or_else(|| no_file(&typed.display().to_string()))?;
     let real = there.canonicalize().unwrap_or_else(|_| there.clone());
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());

@@ -39,6 +39,9 @@ pub struct Run {
     /// Tools that the program did not let its agent use, with the reason.
     #[serde(default)]
     pub refused: Vec<(String, String)>,
+    /// The kernel kept it from writing elsewhere.
+    #[serde(default)]
+    pub confined: bool,
     pub dir: PathBuf,
     pub started: Timestamp,
     pub ended: Option<Timestamp>,

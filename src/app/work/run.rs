@@ -1,5 +1,6 @@
 //! `run`: a program that works on a task, and the claim that lives exactly as long as it does.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
@@ -89,19 +90,23 @@ pub(in crate::app) fn spawn(
     program: &[String],
 ) -> Result<Child, Failure> {
     guard.arg(ws.store.claim_lock(&claimed.task)).arg("--").args(program);
-    guard.env("RALPH_TASK", claimed.task.as_str());
-    guard.env("RALPH_WORKER", claimed.worker.as_str());
-    guard.env("RALPH_BOARD", ws.store.root());
-    guard.env("RALPH_CLAIM", &claimed.claim);
-    if let Some(command) = &claimed.command {
-        guard.env("RALPH_COMMAND", command);
-    }
-    if let Some(role) = ws.rules().role_of(&claimed.worker) {
-        guard.env("RALPH_ROLE", role);
-    }
+    guard.envs(claim_environment(ws, claimed));
     guard
         .spawn()
         .map_err(|error| Failure::broken(Code::CannotStart, format!("cannot start {:?}: {error}", program.join(" "))))
+}
+
+/// What a program that works under a claim has in its environment.
+pub(in crate::app) fn claim_environment(ws: &Workspace, claimed: &Claimed) -> Vec<(&'static str, OsString)> {
+    let mut found: Vec<(&str, OsString)> = vec![
+        ("RALPH_TASK", claimed.task.as_str().into()),
+        ("RALPH_WORKER", claimed.worker.as_str().into()),
+        ("RALPH_BOARD", ws.store.root().into()),
+        ("RALPH_CLAIM", claimed.claim.as_str().into()),
+    ];
+    found.extend(claimed.command.as_ref().map(|command| ("RALPH_COMMAND", command.into())));
+    found.extend(ws.rules().role_of(&claimed.worker).map(|role| ("RALPH_ROLE", role.into())));
+    found
 }
 
 /// Waits for the guard to hold the lock, still under the board's own: nobody may see the claim without it.

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 
 use crate::app::workspace::board_files::BoardFiles;
+use crate::app::workspace::drafts::Drafts;
 use crate::app::workspace::layers::{layered, rules, workflow};
 use crate::app::workspace::past::Past;
 use crate::app::workspace::session::{ClientSession, TakenFor};
@@ -56,6 +57,8 @@ pub struct Workspace {
     proof: RefCell<Option<String>>,
     /// Whose session this is, where nobody named who acts.
     pub(in crate::app) session: Option<ClientSession>,
+    /// The documents of the confined run for which this command is run.
+    pub(in crate::app) drafts: Option<Drafts>,
     past: OnceCell<Past>,
     rng: RefCell<fastrand::Rng>,
     clock: Cell<Option<Timestamp>>,
@@ -75,6 +78,9 @@ impl Workspace {
             ws.complete_forward();
         }
         if ws.store.board_dir().is_dir() {
+            if let Some(drafts) = &ws.drafts {
+                drafts.take_in(&ws)?;
+            }
             return Ok(ws);
         }
         let message = format!("there is no board in {}", ws.store.root().display());
@@ -111,6 +117,7 @@ impl Workspace {
             at: options.at.clone(),
             proof: RefCell::default(),
             session: None,
+            drafts: Drafts::of_environment(),
             past: OnceCell::new(),
             rng: RefCell::new(seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed)),
             clock: Cell::new(clock),

@@ -151,6 +151,9 @@ pub struct GuardedArgs {
     /// End all that the program has left behind, too
     #[arg(long)]
     pub sweep: bool,
+    /// Confine the program to the places that this file names
+    #[arg(long)]
+    pub confine: Option<std::path::PathBuf>,
     pub parent: i32,
     pub lock: std::path::PathBuf,
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -160,6 +163,8 @@ pub struct GuardedArgs {
 /// What the guard starts: it asks to end with the guard, then becomes the program.
 #[derive(Debug, Args)]
 pub struct BecomeArgs {
+    #[arg(long)]
+    pub confine: Option<std::path::PathBuf>,
     pub parent: i32,
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub program: Vec<String>,

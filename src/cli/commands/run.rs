@@ -13,9 +13,10 @@ use rustix::process::{
 use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::Signals;
 
-use crate::app::{self, Code, Failure, Hint, Request};
+use crate::app::{self, Code, Confinement, Failure, Hint, Request};
 use crate::cli::args::{BecomeArgs, GuardedArgs, RunArgs};
 use crate::cli::{Answer, Outcome, Session};
+use crate::fs;
 
 pub fn run(session: &Session<'_>, args: &RunArgs) -> Answer {
     session.with(|ws| {
@@ -95,7 +96,11 @@ pub fn guarded(args: &GuardedArgs) -> Answer {
     }
     let _hold = app::hold_lock(&args.lock)?;
     let mut program = itself()?;
-    program.arg("become").arg(std::process::id().to_string()).arg("--").args(&args.program);
+    program.arg("become").arg(std::process::id().to_string());
+    if let Some(file) = &args.confine {
+        program.arg("--confine").arg(file);
+    }
+    program.arg("--").args(&args.program);
     let started = program.spawn();
     let mut child =
         started.map_err(|error| Failure::broken(Code::CannotStart, format!("cannot start the program: {error}")))?;
@@ -126,9 +131,20 @@ pub fn become_program(args: &BecomeArgs) -> Answer {
     if !is_parent(args.parent) {
         return Err(Failure::broken(Code::Orphan, "ralph is gone, and the claim with it"));
     }
+    if let Some(file) = &args.confine {
+        confine(file)?;
+    }
     let error = Command::new(program).args(arguments).exec();
     let failure = Failure::broken(Code::CannotStart, format!("cannot start {program:?}: {error}"));
     Err(failure.hint(Hint::step("use a program on your PATH, or its full path")))
+}
+
+/// Lets this process, and the program that it becomes, write only where the file says.
+fn confine(file: &std::path::Path) -> Result<(), Failure> {
+    let text = fs::read_text(file)?.unwrap_or_default();
+    let broken = |error: String| Failure::broken(Code::NoSandbox, format!("{}: {error}", file.display()));
+    let confinement: Confinement = serde_json::from_str(&text).map_err(|error| broken(error.to_string()))?;
+    app::confine(&confinement).map_err(|error| broken(error.to_string()))
 }
 
 /// Kills all that descends from this process, then ends it; the lock goes when they are gone.

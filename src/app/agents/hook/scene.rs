@@ -31,7 +31,10 @@ impl<'a> Scene<'a> {
 
     /// A path as it was typed, as the one that would be written.
     pub fn path(&self, typed: &Path) -> PathBuf {
-        fs::settled(&self.cwd.join(typed))
+        let path = fs::settled(&self.cwd.join(typed));
+        // The draft of a document stands for the document.
+        let document = self.ws.drafts.as_ref().and_then(|drafts| drafts.document(&path));
+        document.map_or(path, |document| self.ws.store.root().join(document))
     }
 
     /// The linked worktree in which a path lies.

@@ -42,6 +42,7 @@ impl Job {
             resumed: None,
             usage: None,
             refused: Vec::new(),
+            confined: false,
             dir: ws.store.root().to_owned(),
             started: self.since,
             ended: None,

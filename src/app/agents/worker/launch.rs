@@ -1,18 +1,23 @@
 //! Everything that one run of an agent needs: its folder, prompt, permissions and environment.
 
+use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use super::confinement::{Temporary, confinement, git_entry, is_wanted};
 use super::program::{Agent, AgentStart, Filling, filled};
 use super::{Job, Launch, health};
 use crate::agent::document::DocumentKind;
 use crate::agent::host::{Grant, Invocation};
-use crate::app::agents::prompt::{Prompt, prompt};
+use crate::app::agents::prompt::{Prompt, prompt_for};
+use crate::app::agents::relay::{self, Relay};
 use crate::app::records::runs::Run;
 use crate::app::records::strays::dirty;
 use crate::app::repo::worktree::{Start, add_worktree, place};
 use crate::app::work::held_claim::HeldClaim;
+use crate::app::work::run::claim_environment;
+use crate::app::workspace::drafts::{self, Drafts};
 use crate::app::workspace::trust::require_trust;
 use crate::app::{Code, Failure, Workspace};
 use crate::config::Source;
@@ -33,7 +38,34 @@ pub(super) fn tip(ws: &Workspace, id: &TaskId) -> Option<String> {
     ws.repository.tip_of(&place.branch).ok()
 }
 
-/// Starts the program. Also returns where the task's branch was before.
+/// A program at work, with what it needs until it ends.
+pub(super) struct Started {
+    pub child: Child,
+    /// Where the task's branch was before.
+    pub tip: Option<String>,
+    enclosure: Option<Enclosure>,
+}
+
+/// What surrounds a confined program: the way to the board, copies of its documents, and its temporary files.
+struct Enclosure {
+    relay: Relay,
+    drafts: Drafts,
+    temporary: Temporary,
+}
+
+impl Started {
+    /// The program has ended: nothing more is done for it, and what it wrote becomes its documents.
+    pub fn close(self, ws: &Workspace) -> Result<Option<String>, Failure> {
+        if let Some(Enclosure { relay, drafts, temporary }) = self.enclosure {
+            drop(relay);
+            drafts.take_in(ws)?;
+            drop(temporary);
+        }
+        Ok(self.tip)
+    }
+}
+
+/// Starts the program of a run.
 pub(super) fn start(
     ws: &Workspace,
     job: &Job,
@@ -41,7 +73,7 @@ pub(super) fn start(
     agent: &Agent,
     launch: &Launch<'_>,
     tenure: &mut HeldClaim,
-) -> Result<(Child, Option<String>), Failure> {
+) -> Result<Started, Failure> {
     let (board, command) = (ws.family(&job.task)?, ws.flow().command(&job.command)?);
     if let Some(task) = board.get(&job.task) {
         ws.rules().refuse_lacking(task, command, &ws.actor()?, false)?;
@@ -51,7 +83,13 @@ pub(super) fn start(
     if command.worktree {
         run.dirty = dirty(ws)?;
     }
-    let Prompt { text, template, .. } = prompt(ws, &job.command, &job.task)?;
+    let kinds = document_kinds(command);
+    let enclosure = match is_wanted(ws)? {
+        true => Some(enclose(ws, job, run, launch, tenure, &kinds)?),
+        false => None,
+    };
+    let drafts = enclosure.as_ref().map(|around| &around.drafts);
+    let Prompt { text, template, .. } = prompt_for(ws, &job.command, &job.task, drafts)?;
     if template.is_some() {
         // Somebody else's words to one's own agent.
         require_trust(ws)?;
@@ -61,8 +99,13 @@ pub(super) fn start(
     if let Some(host) = agent.host() {
         run.resumed = health::session_to_resume(ws, job, host)?;
     }
-    let ready = prepared(ws, job, run, agent, &text)?;
+    let writes = match &enclosure {
+        Some(around) => vec![around.temporary.docs()],
+        None => document_folders(ws, &kinds)?,
+    };
+    let ready = prepared(ws, job, run, agent, &text, &writes, enclosure.is_some())?;
     run.program.clone_from(&ready.invocation.words);
+    run.confined = enclosure.is_some();
     run.write(ws)?;
     let mut guard = (launch.guard)()?;
     let log = open(&run.path(ws, "output.log"), true)?;
@@ -70,9 +113,66 @@ pub(super) fn start(
     let input = if ready.has_prompt { Stdio::null() } else { Stdio::from(open(&prompt_file, false)?) };
     // A group of its own: Ctrl-C at the terminal is for the worker, which lets its agent finish.
     guard.current_dir(&run.dir).process_group(0).stdin(input).stdout(log).stderr(second);
-    environment(&mut guard, ws, job, run);
+    guard.envs(environment(ws, job, run));
+    for name in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"] {
+        guard.env_remove(name);
+    }
     guard.envs(ready.invocation.env.iter().map(|(name, value)| (*name, value)));
-    Ok((tenure.lend(ws, guard, &ready.invocation.words)?, tip))
+    if let Some(around) = &enclosure {
+        confine(ws, job, run, &ready.invocation.words[0], around, &mut guard)?;
+    }
+    Ok(Started { child: tenure.lend(ws, guard, &ready.invocation.words)?, tip, enclosure })
+}
+
+/// Opens the way to the board for a program that cannot write to it.
+fn enclose(
+    ws: &Workspace,
+    job: &Job,
+    run: &Run,
+    launch: &Launch<'_>,
+    tenure: &HeldClaim,
+    kinds: &[DocumentKind],
+) -> Result<Enclosure, Failure> {
+    let folder = run.path(ws, "");
+    let temporary = Temporary::new(ws)?;
+    let drafts = Drafts::begin(&folder, temporary.docs(), &job.task, kinds.iter().map(ToString::to_string).collect())?;
+    let ralph = (launch.guard)()?.get_program().to_owned();
+    let mut variables = environment(ws, job, run);
+    variables.extend(claim_environment(ws, &tenure.claimed).into_iter().map(|(name, value)| (name.to_owned(), value)));
+    variables.push((drafts::VARIABLE.to_owned(), drafts.ledger().into()));
+    let runner = move || {
+        let mut command = Command::new(&ralph);
+        command.envs(variables.iter().map(|(name, value)| (name, value)));
+        Ok(command)
+    };
+    let relay = Relay::open(&folder, std::sync::Arc::new(runner))?;
+    Ok(Enclosure { relay, drafts, temporary })
+}
+
+fn confine(
+    ws: &Workspace,
+    job: &Job,
+    run: &Run,
+    program: &str,
+    around: &Enclosure,
+    guard: &mut Command,
+) -> Result<(), Failure> {
+    let confinement = confinement(ws, job, program, &run.dir, &around.temporary.0)?;
+    let file = run.path(ws, "confine.json");
+    let text = serde_json::to_string_pretty(&confinement).expect("paths are text");
+    fs::write_new(&file, text.as_bytes(), false)?;
+    guard.arg("--confine").arg(file);
+    guard.env(relay::SOCKET, around.relay.socket());
+    for name in ["TMPDIR", "TMP", "TEMP", "CLAUDE_CODE_TMPDIR"] {
+        guard.env(name, &around.temporary.0);
+    }
+    // Housekeeping of git writes where the agent may not.
+    if std::env::var_os("GIT_CONFIG_COUNT").is_none() {
+        let values = [("GIT_CONFIG_KEY_0", "gc.auto"), ("GIT_CONFIG_VALUE_0", "0")];
+        let more = [("GIT_CONFIG_KEY_1", "maintenance.auto"), ("GIT_CONFIG_VALUE_1", "false")];
+        guard.env("GIT_CONFIG_COUNT", "2").envs(values).envs(more);
+    }
+    Ok(())
 }
 
 fn open(path: &Path, write: bool) -> Result<std::fs::File, Failure> {
@@ -87,9 +187,16 @@ struct Prepared {
     has_prompt: bool,
 }
 
-fn prepared(ws: &Workspace, job: &Job, run: &Run, agent: &Agent, prompt: &str) -> Result<Prepared, Failure> {
+fn prepared(
+    ws: &Workspace,
+    job: &Job,
+    run: &Run,
+    agent: &Agent,
+    prompt: &str,
+    writes: &[PathBuf],
+    confined: bool,
+) -> Result<Prepared, Failure> {
     let command = ws.flow().command(&job.command)?;
-    let writes = document_folders(ws, command)?;
     match &agent.start {
         AgentStart::Words(words) => {
             let role = ws.rules().role_of(&job.worker).unwrap_or_default().to_owned();
@@ -110,12 +217,13 @@ fn prepared(ws: &Workspace, job: &Job, run: &Run, agent: &Agent, prompt: &str) -
         }
         AgentStart::Host { host, model, args } => {
             let policy = run.path(ws, "policy.toml");
+            let entry = git_entry(&run.dir);
             let grant = Grant {
                 dir: &run.dir,
-                git_dir: &ws.repository.common,
-                writes: &writes,
+                git_dirs: &[&[ws.repository.common.clone()][..], entry.as_slice()].concat(),
+                writes,
                 code: command.worktree,
-                confined: false,
+                confined,
                 policy: &policy,
                 model: model.as_deref(),
                 resume: run.resumed.as_deref(),
@@ -130,38 +238,44 @@ fn prepared(ws: &Workspace, job: &Job, run: &Run, agent: &Agent, prompt: &str) -
     }
 }
 
-/// Where the documents of a command lie: those that it leaves behind and, for code, the plan whose boxes it ticks.
-fn document_folders(ws: &Workspace, command: &Workflowed) -> Result<Vec<PathBuf>, Failure> {
-    let yielded = command.yields.iter().filter_map(|kind| kind.parse::<DocumentKind>().ok());
-    let kinds = yielded.chain(command.worktree.then_some(DocumentKind::Plan));
-    let folders: Vec<PathBuf> = kinds.map(|kind| ws.store.root().join(kind.folder())).collect();
+/// The documents that a command leaves behind and, for code, the plan whose boxes it ticks.
+fn document_kinds(command: &Workflowed) -> Vec<DocumentKind> {
+    let yielded = command.yields.iter().filter_map(|kind| kind.parse().ok());
+    yielded.chain(command.worktree.then_some(DocumentKind::Plan)).collect()
+}
+
+fn document_folders(ws: &Workspace, kinds: &[DocumentKind]) -> Result<Vec<PathBuf>, Failure> {
+    let folders: Vec<PathBuf> = kinds.iter().map(|kind| ws.store.root().join(kind.folder())).collect();
     for folder in &folders {
         fs::make_dir(folder)?;
     }
     Ok(folders)
 }
 
-fn environment(guard: &mut Command, ws: &Workspace, job: &Job, run: &Run) {
-    guard.env("RALPH_RUN", &run.id).env("GIT_TRACE2_EVENT", run.path(ws, "git.jsonl"));
-    for name in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"] {
-        guard.env_remove(name);
-    }
-    // Some programs believe this rather than the folder in which they were started.
-    guard.env("PWD", &run.dir);
+/// What an agent, and every command that its worker runs for it, has in its environment.
+fn environment(ws: &Workspace, job: &Job, run: &Run) -> Vec<(String, OsString)> {
+    let mut found: Vec<(String, OsString)> = vec![
+        ("RALPH_RUN".into(), run.id.clone().into()),
+        ("GIT_TRACE2_EVENT".into(), run.path(ws, "git.jsonl").into()),
+        // Some programs believe this rather than the folder in which they were started.
+        ("PWD".into(), run.dir.clone().into()),
+    ];
     // Some give their shells no git configuration.
     if let Some((name, email)) = ws.repository.identity() {
         for role in ["AUTHOR", "COMMITTER"] {
-            guard.env(format!("GIT_{role}_NAME"), &name).env(format!("GIT_{role}_EMAIL"), &email);
+            found.push((format!("GIT_{role}_NAME"), name.clone().into()));
+            found.push((format!("GIT_{role}_EMAIL"), email.clone().into()));
         }
     }
     if let (Some(step), Some(team)) = (&job.step, &job.team) {
-        guard.env("RALPH_STEP", step.as_str()).env("RALPH_TEAM", team.as_str());
+        found.push(("RALPH_STEP".into(), step.as_str().into()));
+        found.push(("RALPH_TEAM".into(), team.as_str().into()));
     }
     if run.dir != ws.store.root() {
-        guard.env("RALPH_WORKTREE", &run.dir);
+        found.push(("RALPH_WORKTREE".into(), run.dir.clone().into()));
     }
     // What was set for this run alone holds for what its agents do, too.
-    for (spec, setting) in ws.settings.all().filter(|(_, setting)| setting.source == Source::Flag) {
-        guard.env(spec.variable(), &setting.value);
-    }
+    let flags = ws.settings.all().filter(|(_, setting)| setting.source == Source::Flag);
+    found.extend(flags.map(|(spec, setting)| (spec.variable(), setting.value.clone().into())));
+    found
 }

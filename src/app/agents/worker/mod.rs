@@ -4,6 +4,7 @@
 //! names.rs      a worker has its name to itself
 //! program.rs    which program, with what in its arguments
 //! launch.rs     everything that one run of it needs: folder, prompt, permissions, environment
+//! confinement.rs  what an agent may write
 //! job.rs        one command on one task, for one worker
 //! turn.rs       one command on one task: claim, run, wait
 //! integrate.rs  the same for what needs no agent: pr and merge
@@ -14,6 +15,7 @@
 //! ```
 
 mod attempts;
+mod confinement;
 mod health;
 mod integrate;
 mod job;

@@ -50,7 +50,10 @@ pub(super) fn run_agent(
     let mut run = job.begin(ws, &before, Some(agent))?;
     began(&run);
     let (exit, tip) = match start(ws, job, &mut run, agent, launch, &mut tenure) {
-        Ok((mut child, tip)) => (wait(ws, &tenure, &mut child, agent.limit, stop)?, tip),
+        Ok(mut started) => {
+            let exit = wait(ws, &tenure, &mut started.child, agent.limit, stop)?;
+            (exit, started.close(ws)?)
+        }
         Err(failure) => (Exit::NotStarted(failure), None),
     };
     tenure.take_back();

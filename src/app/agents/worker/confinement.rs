@@ -1,0 +1,147 @@
+//! What a confined agent may write: for code its worktree and what git needs for its branch, otherwise only drafts of its
+//! documents; beside that its own state, caches and a temporary folder.
+
+use std::path::{Path, PathBuf};
+
+use super::Job;
+use crate::agent::host::{HOSTS, Host};
+use crate::app::repo::worktree::place;
+use crate::app::{Code, Failure, Hint, Workspace};
+use crate::confine::{Confinement, is_supported};
+use crate::fs;
+
+/// Caches of tools that builds use, from the home directory. None of them holds programs or settings.
+const CACHES: [&str; 14] = [
+    ".cache",
+    ".cargo/registry",
+    ".cargo/git",
+    ".cargo/.package-cache",
+    ".cargo/.package-cache-mutate",
+    ".cargo/.global-cache",
+    ".npm",
+    ".local/share/pnpm/store",
+    ".yarn/berry",
+    ".bun/install/cache",
+    ".gradle/caches",
+    ".m2/repository",
+    "go/pkg",
+    ".local/share/uv",
+];
+
+/// Whether agents are confined here, as `agent.sandbox` says.
+pub(super) fn is_wanted(ws: &Workspace) -> Result<bool, Failure> {
+    match ws.settings.text("agent.sandbox") {
+        "off" => Ok(false),
+        "strict" if !is_supported() => {
+            let message = "agents cannot be confined: this kernel has no Landlock, or it is disabled";
+            Err(Failure::refused(Code::NoSandbox, message).hint(Hint::set(
+                "agent.sandbox",
+                "auto",
+                "to run agents without it",
+            )))
+        }
+        _ => Ok(is_supported()),
+    }
+}
+
+/// The folder for temporary files of one run; it goes with it.
+pub(super) struct Temporary(pub PathBuf);
+
+impl Temporary {
+    pub fn new(ws: &Workspace) -> Result<Self, Failure> {
+        let tail: String = (0..8).map(|_| ws.rng().alphanumeric()).collect();
+        let path = std::env::temp_dir().join(format!("ralph-{tail}"));
+        fs::make_private_dir(&path)?;
+        Ok(Self(path))
+    }
+
+    /// For drafts of its documents.
+    pub fn docs(&self) -> PathBuf {
+        self.0.join("docs")
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = fs::remove_tree(&self.0);
+    }
+}
+
+/// Everything that the agent of this job may write.
+pub(super) fn confinement(
+    ws: &Workspace,
+    job: &Job,
+    program: &str,
+    dir: &Path,
+    temporary: &Path,
+) -> Result<Confinement, Failure> {
+    let mut write = vec![temporary.to_owned()];
+    if ws.flow().command(&job.command)?.worktree {
+        write.push(dir.to_owned());
+        write.extend(git_places(ws, job, dir)?);
+    }
+    if let Some(home) = std::env::home_dir() {
+        let state = states(program).inspect(|state| _ = make_state(&home.join(state)));
+        write.extend(state.chain(CACHES).map(|path| home.join(path)));
+    }
+    let more = ws.settings.program("agent.write").unwrap_or_default();
+    write.extend(more.iter().map(|path| expanded(path)));
+    Ok(Confinement { write: write.into_iter().flat_map(|path| around(ws, path)).collect() })
+}
+
+/// The state folders of the program, where it is one that ralph knows.
+fn states(program: &str) -> impl Iterator<Item = &'static str> {
+    let name = Path::new(program).file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+    HOSTS.into_iter().filter(move |host: &&Host| host.name == name).flat_map(|host| host.state.iter().copied())
+}
+
+/// A folder that is not there cannot be made later; files are the program's own to make.
+fn make_state(path: &Path) -> Result<(), Failure> {
+    if path.extension().is_none() && !path.exists() {
+        fs::make_dir(path)?;
+    }
+    Ok(())
+}
+
+fn expanded(path: &str) -> PathBuf {
+    match (path.strip_prefix("~/"), std::env::home_dir()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(path),
+    }
+}
+
+/// What git needs to commit on the branch of the task, and nothing that belongs to other branches.
+fn git_places(ws: &Workspace, job: &Job, dir: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let common = &ws.repository.common;
+    let branch = place(ws, &ws.family(&job.task)?, &job.task)?.branch;
+    let mut places = vec![common.join("objects"), common.join("lfs")];
+    places.extend(git_entry(dir));
+    // Its folder, as git makes a lock beside the ref.
+    let folder = Path::new(&branch).parent().unwrap_or(Path::new("")).to_owned();
+    for refs in ["refs/heads", "logs/refs/heads"] {
+        let folder = common.join(refs).join(&folder);
+        fs::make_dir(&folder)?;
+        places.push(folder);
+    }
+    Ok(places)
+}
+
+/// The git directory of a worktree itself.
+pub(super) fn git_entry(dir: &Path) -> Option<PathBuf> {
+    let text = fs::read_text(&dir.join(".git")).ok()??;
+    Some(PathBuf::from(text.trim().strip_prefix("gitdir: ")?))
+}
+
+/// A folder around the board would give away the board with it: what is beside the board is given instead.
+fn around(ws: &Workspace, path: PathBuf) -> Vec<PathBuf> {
+    let path = path.canonicalize().unwrap_or(path);
+    let kept = [ws.store.root(), ws.repository.common.as_path()];
+    if !kept.iter().any(|kept| kept.starts_with(&path)) {
+        return vec![path];
+    }
+    if kept.contains(&path.as_path()) {
+        return Vec::new();
+    }
+    let names = fs::names(&path).unwrap_or_default();
+    names.into_iter().flat_map(|name| around(ws, path.join(name))).collect()
+}

@@ -1,0 +1,93 @@
+//! Commands of a confined agent: sent to the worker outside, and there held to what agents may ask for.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+use super::args::{Cli, CliCommand, TaskCommand, WorktreeCommand};
+use crate::app::{Code, Failure, Hint, RELAY_SOCKET, RELAYED, relay_call};
+
+/// Has the worker run this command line, where this process is an agent's. `None`: run it here.
+pub fn forward(cli: &Cli, arguments: &[OsString]) -> Option<Result<ExitCode, Failure>> {
+    let socket = std::env::var_os(RELAY_SOCKET).filter(|path| !path.is_empty())?;
+    let own = matches!(
+        cli.command,
+        CliCommand::Guarded(_)
+            | CliCommand::Become(_)
+            | CliCommand::MergeDriver(_)
+            | CliCommand::Completions(_)
+            | CliCommand::Man(_)
+    );
+    if own {
+        return None;
+    }
+    let words: Option<Vec<String>> = arguments.iter().skip(1).map(|word| word.clone().into_string().ok()).collect();
+    let Some(words) = words else {
+        return Some(Err(Failure::usage(Code::BadArguments, "an argument is not valid UTF-8")));
+    };
+    let dir = std::env::current_dir().unwrap_or_else(|_| "/".into());
+    Some(relay_call(Path::new(&socket), &words, &dir).map(ExitCode::from))
+}
+
+/// In the worker: refuses what an agent must not have done outside its confinement.
+pub fn refuse_for_agents(cli: &Cli) -> Result<(), Failure> {
+    if std::env::var_os(RELAYED).is_none() {
+        return Ok(());
+    }
+    let worker = std::env::var("RALPH_WORKER").ok();
+    if let Some(name) = cli.global.worker.as_ref().filter(|name| Some(*name) != worker.as_ref()) {
+        let own = worker.unwrap_or_default();
+        return Err(Failure::refused(Code::NotYourName, format!("you are {own} in this run, not {name}"))
+            .hint(Hint::omit("--as", "to act under your own name")));
+    }
+    if cli.global.board.is_some() || !cli.global.config.is_empty() {
+        return Err(Failure::refused(Code::Confined, "an agent cannot choose another board or other settings")
+            .hint(Hint::omit("--board and --config", "to work on the board of your task")));
+    }
+    match is_for_agents(&cli.command) {
+        true => Ok(()),
+        false => Err(Failure::refused(Code::Confined, "this command is not for agents that a worker runs")
+            .hint(Hint::step("do the work of your prompt, or hand the task to a person with `ralph escalate`"))),
+    }
+}
+
+/// Commands that read the board, or change it by the rules. None of them starts a program or writes a file that is named
+/// by the caller.
+fn is_for_agents(command: &CliCommand) -> bool {
+    match command {
+        CliCommand::Task(command) => {
+            !matches!(command, TaskCommand::Edit(_) | TaskCommand::Rm(_) | TaskCommand::Archive(_))
+        }
+        CliCommand::Worktree(command) => {
+            matches!(command, WorktreeCommand::Ls | WorktreeCommand::Path(_) | WorktreeCommand::Add { .. })
+        }
+        CliCommand::Mcp(args) => args.http.is_none(),
+        CliCommand::Block(_)
+        | CliCommand::Unblock(_)
+        | CliCommand::Note(_)
+        | CliCommand::Move(_)
+        | CliCommand::Done(_)
+        | CliCommand::Cancel(_)
+        | CliCommand::Escalate(_)
+        | CliCommand::Claim(_)
+        | CliCommand::Renew(_)
+        | CliCommand::Release(_)
+        | CliCommand::Claims(_)
+        | CliCommand::Next(_)
+        | CliCommand::Wait(_)
+        | CliCommand::Why(_)
+        | CliCommand::Status(_)
+        | CliCommand::Position(_)
+        | CliCommand::Group(_)
+        | CliCommand::Advance(_)
+        | CliCommand::Workflow(_)
+        | CliCommand::Runs(_)
+        | CliCommand::Artifact(_)
+        | CliCommand::Split(_)
+        | CliCommand::Plan(_)
+        | CliCommand::Prompt(_)
+        | CliCommand::Log(_)
+        | CliCommand::Hook(_) => true,
+        _ => false,
+    }
+}

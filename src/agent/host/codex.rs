@@ -16,9 +16,6 @@ pub static HOST: Host = Host {
     state: &[".codex"],
 };
 
-/// What its shells and MCP servers need of the worker's environment, beside what they have anyway.
-const PASSED: &str = r#"["RALPH_BOARD","RALPH_TASK","RALPH_WORKER","RALPH_ROLE","RALPH_COMMAND","RALPH_CLAIM","RALPH_RUN","RALPH_WORKTREE","RALPH_RELAY"]"#;
-
 fn invoke(grant: &Grant<'_>) -> Invocation {
     let mut started = Invocation::new(&["codex", "exec"]);
     if grant.confined {
@@ -46,11 +43,6 @@ fn invoke(grant: &Grant<'_>) -> Invocation {
         None => started.add(&["-"]),
     }
     started
-}
-
-/// The entry of ralph's server for Codex, which passes only named variables on to a server.
-pub fn server_variables() -> &'static str {
-    PASSED
 }
 
 fn read(line: &Value) -> Vec<AgentEvent> {

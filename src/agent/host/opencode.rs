@@ -42,13 +42,14 @@ fn permissions(grant: &Grant<'_>) -> Value {
     let (mut outside, mut edit) = (serde_json::Map::new(), serde_json::Map::new());
     // The kernel knows what may be written; reading is not restricted.
     outside.insert("*".into(), json!(if grant.confined { "allow" } else { "deny" }));
-    edit.insert("*".into(), json!(if grant.code { "allow" } else { "deny" }));
+    edit.insert("*".into(), json!(if whole { "allow" } else { "deny" }));
     for folder in grant.writes {
         let below = format!("{}/**", shown(folder));
         outside.insert(below.clone(), json!("allow"));
         edit.insert(below, json!("allow"));
-        // Files outside the project are also named by their path from it.
-        edit.insert(format!("*{}/*", shown(folder).trim_start_matches('/')), json!("allow"));
+        // An edit is matched by the path from the project, which may begin with any number of `..`.
+        let names: Vec<_> = folder.iter().rev().take(2).map(|name| name.to_string_lossy()).collect();
+        edit.insert(format!("*{}/*", names.into_iter().rev().collect::<Vec<_>>().join("/")), json!("allow"));
     }
     json!({ "bash": bash, "edit": edit, "external_directory": outside, "webfetch": "deny", "doom_loop": "deny", "question": "deny" })
 }

@@ -47,7 +47,8 @@ pub fn refuse_for_agents(cli: &Cli) -> Result<(), Failure> {
     match is_for_agents(&cli.command) {
         true => Ok(()),
         false => Err(Failure::refused(Code::Confined, "this command is not for agents that a worker runs")
-            .hint(Hint::step("do the work of your prompt, or hand the task to a person with `ralph escalate`"))),
+            .hint(Hint::step("do what your prompt asks for"))
+            .hint(Hint::run("escalate TASK", "to hand the task to a person"))),
     }
 }
 

@@ -232,8 +232,8 @@ const SEARCHES: [&str; 11] = [
     "find(",
     "matches(",
 ];
-/// Where git and GitHub have no types: the files that read their words for all others.
-const READERS: [&str; 2] = ["git/said.rs", "github/error.rs"];
+/// Where git, GitHub and agents have no types: the files that read their words for all others.
+const READERS: [&str; 3] = ["git/said.rs", "github/error.rs", "agent/host/trouble.rs"];
 
 fn searches_prose(line: &str) -> bool {
     let mut searched = PROSE.iter().flat_map(|name| SEARCHES.iter().map(move |how| format!("{name}.{how}")));

@@ -10,7 +10,7 @@ pub static HOST: Host = Host {
     title: "Codex",
     package: "@openai/codex",
     help: &["exec", "--help"],
-    flags: &["--json", "--sandbox", "--add-dir", "--model", "--config", "--skip-git-repo-check"],
+    flags: &["--json", "--model", "--config", "--skip-git-repo-check"],
     invoke,
     read,
     state: &[".codex"],

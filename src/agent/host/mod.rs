@@ -149,7 +149,7 @@ pub(crate) mod tests {
             assert_eq!(Host::find(host.name).map(|found| found.name), Some(host.name));
             let args = ["--extra".to_owned()];
             let writes = [PathBuf::from("/r/docs")];
-            let started = (host.invoke)(&Grant { args: &args, ..grant(true, true, &writes) });
+            let started = (host.invoke)(&Grant { args: &args, ..grant(true, false, &writes) });
             assert_eq!(started.words[0], host.name);
             assert!(started.words.contains(&"--extra".into()), "{:?}", started.words);
             let all = format!("{:?} {:?} {:?}", started.words, started.env, started.policy);

@@ -26,6 +26,8 @@ pub struct Prompt {
     pub text: String,
     /// The board's own template; none where it is ralph's.
     pub template: Option<String>,
+    /// The plan, where it can be written.
+    pub plan: Option<String>,
 }
 
 pub fn prompt(ws: &Workspace, command: &str, id: &TaskId) -> Result<Prompt, Failure> {
@@ -58,7 +60,7 @@ pub(in crate::app) fn prompt_for(
     let name = template.as_deref().unwrap_or(command);
     let text = render(name, text, &context)?;
     let task = if known.group { TaskId::new(context.primary)? } else { id.clone() };
-    Ok(Prompt { command: command.to_owned(), task, text, template })
+    Ok(Prompt { command: command.to_owned(), task, text, template, plan: context.plan_file })
 }
 
 fn context(ws: &Workspace, command: &Command, id: &TaskId) -> Result<Context, Failure> {

@@ -25,7 +25,17 @@ pub struct Shown {
     pub linked: Vec<(TaskId, String, StateName)>,
 }
 
+/// With where it may go next.
 pub fn show(ws: &Workspace, id: &TaskId) -> Result<Shown, Failure> {
+    let mut shown = show_without_moves(ws, id)?;
+    if !shown.archived && !ws.is_past() && ws.me().is_ok() {
+        shown.task.moves = Some(targets(ws, id)?);
+    }
+    Ok(shown)
+}
+
+/// For readers who do not ask where it may go, which takes as long as everything else.
+pub fn show_without_moves(ws: &Workspace, id: &TaskId) -> Result<Shown, Failure> {
     if !ws.is_past() && !ws.store.exists(id) && ws.store.is_archived(id) {
         return show_archived(ws, id);
     }
@@ -34,12 +44,8 @@ pub fn show(ws: &Workspace, id: &TaskId) -> Result<Shown, Failure> {
     let place = board.index_of(id).ok_or_else(|| ws.store.absent(id))?;
     let linked = board.tasks().iter().map(|t| (t.id.clone(), t.title.clone(), t.state.clone())).collect();
     let standings = Standings::new(&board, ws.rules());
-    let mut task = views(board, &standings, &[place]).remove(0);
-    if !ws.is_past() && ws.me().is_ok() {
-        task.moves = Some(targets(ws, id)?);
-    }
     Ok(Shown {
-        task,
+        task: views(board, &standings, &[place]).remove(0),
         description: file.description,
         notes: ws.notes(id)?,
         file: ws.store.shown(&ws.store.path(id, &Place::Task)),

@@ -10,7 +10,8 @@ use crate::cli::{Answer, Outcome, Session, words};
 use crate::task::TaskId;
 
 pub fn run(session: &Session<'_>, args: &ShowOneArgs) -> Answer {
-    let (shown, now) = session.at(&args.at).with(|ws| Ok((app::show(ws, &ws.find(&args.task)?)?, ws.now())))?;
+    let show = if session.out.json { app::show } else { app::show_without_moves };
+    let (shown, now) = session.at(&args.at).with(|ws| Ok((show(ws, &ws.find(&args.task)?)?, ws.now())))?;
     if session.out.json {
         session.out.json(&shown);
     } else {

@@ -100,7 +100,7 @@ pub fn get_issue() -> Tool {
         &[("title", "string"), ("workflowState", "string"), ("labels", "array"), ("comments", "array")],
         |call: &Call<'_>, args: Get| {
             let id = call.find(&args.number)?;
-            let shown = app::show(call.ws, &id)?;
+            let shown = app::show_without_moves(call.ws, &id)?;
             let around = Around::of(call.ws, &id)?;
             let mut issue = about(call, &shown, &around)?;
             let on_board = !shown.archived;
@@ -201,7 +201,7 @@ pub fn pick_actionable_issue() -> Tool {
                 "number": number_of(&best.task),
                 "id": id,
                 "title": best.task.title,
-                "description": app::show(call.ws, id)?.description.trim_end(),
+                "description": app::show_without_moves(call.ws, id)?.description.trim_end(),
                 "workflowState": best.task.state,
                 "estimate": best.task.estimate,
                 "priority": best.task.priority,

@@ -29,7 +29,7 @@ pub fn add_sub_issue() -> Tool {
         &[("parent", "object"), ("child", "object")],
         |call: &Call<'_>, args: Adopt| {
             let (parent, child) = (call.find(&args.parent_number)?, call.find(&args.child_number)?);
-            let before = app::show(call.ws, &child)?.task.parent;
+            let before = app::show_without_moves(call.ws, &child)?.task.parent;
             if let Some(other) = before.filter(|other| *other != parent && !args.replace_parent) {
                 let message = format!("{child} is a part of {other} already");
                 return Err(
@@ -156,7 +156,7 @@ pub fn list_dependencies() -> Tool {
         &[("issue", "object"), ("blocking", "array"), ("blockedBy", "array"), ("summary", "object")],
         |call: &Call<'_>, args: One| {
             let id = call.find(&args.number)?;
-            let task = app::show(call.ws, &id)?.task;
+            let task = app::show_without_moves(call.ws, &id)?.task;
             let around = Around::of(call.ws, &id)?;
             let summary = json!({ "totalBlocking": task.blocks.len(), "totalBlockedBy": task.blocked_by.len() });
             Ok(json!({

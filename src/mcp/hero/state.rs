@@ -85,7 +85,7 @@ fn saved(call: &Call<'_>, id: &TaskId, asked: &SaveAsk) -> Result<Saved, Failure
     match app::save(call.ws, id, asked) {
         // A part of a split issue is where the split leaves it.
         Err(failure) if failure.code == Code::SmallEnough => {
-            let task = app::show(call.ws, id)?.task;
+            let task = app::show_without_moves(call.ws, id)?.task;
             let command = asked.command.as_deref().map(|name| call.ws.flow().command(name)).transpose()?;
             let target = command.zip(asked.to.as_deref()).and_then(|(command, typed)| target(call, command, typed));
             if target.is_none_or(|target| target != task.state) {

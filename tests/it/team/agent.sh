@@ -14,13 +14,13 @@ fi
 [ -z "${PACE:-}" ] || sleep "$PACE"
 
 document() {
-    path=$("$RALPH" artifact new "$1" "$T" --json | sed 's/.*"path":"\([^"]*\)".*/\1/')
+    document=$("$RALPH" artifact new "$1" "$T" --json | sed 's/.*"file":"\([^"]*\)".*/\1/')
     file=${touches:-src/$title.txt}
     verdict=${verdict:-APPROVED}
     status=$(echo "$verdict" | tr A-Z_ a-z-)
     sed -i -e "s|^- \`TO BE WRITTEN.*|- \`$file\`: it|" -e "s|\`TO BE WRITTEN.*|\`$file\`|" \
         -e "s|^VERDICT: TO BE.*|VERDICT: $verdict|" -e "s|^status: TO BE.*|status: $status|" \
-        -e 's|TO BE WRITTEN.*|done|' "$RALPH_BOARD/$path"
+        -e 's|TO BE WRITTEN.*|done|' "$document"
     "$RALPH" artifact link "$1" "$T"
 }
 
@@ -39,7 +39,7 @@ commit-main)
     cd "$RALPH_BOARD"
     echo x > x.txt
     # Another task may be merged at this moment, and git does not wait for it.
-    until git add x.txt && git commit -qm "on main"; do sleep 0.1; done
+    until git add x.txt && git commit -qm "on main"; do [ -n "${RALPH_RELAY:-}" ] && exit 1; sleep 0.1; done
     cd "$RALPH_WORKTREE"
     ;;
 kill-worker)
@@ -73,7 +73,7 @@ implement)
     for member in $("$RALPH" group "$T" --json | tr '{,' '\n\n' | sed -n 's/^"task":"\([^"]*\)".*/\1/p'); do
         [ -e "src/$member.txt" ] || echo "$title" > "src/$member.txt"
     done
-    sed -i 's/^- \[ \]/- [x]/' "$RALPH_BOARD"/thoughts/shared/plans/*"$T"*
+    sed -i 's/^- \[ \]/- [x]/' "$RALPH_PLAN"
     git add src
     git diff --cached --quiet || git commit -qm "feat: $title"
     "$RALPH" move "$T" __COMPLETE__ --for implement

@@ -80,7 +80,7 @@ fn one_that_completes_without_its_document_is_refused_by_the_board() {
 
 #[test]
 fn one_that_writes_outside_its_worktree_does_not_complete_and_nothing_is_lost() {
-    let squad = Squad::new();
+    let squad = Squad::unconfined();
     squad.behave("bad", "implement", "always stray-planned");
     let (bad, _, said) = team(&squad, &[]);
     assert_eq!(squad.state(&bad), "Human Needed", "{said}");
@@ -92,8 +92,22 @@ fn one_that_writes_outside_its_worktree_does_not_complete_and_nothing_is_lost() 
 }
 
 #[test]
+fn a_confined_one_cannot_write_outside_its_worktree_or_commit_to_main() {
+    for how in ["always stray-planned", "always commit-main"] {
+        let squad = Squad::new();
+        squad.behave("bad", "implement", how);
+        let (bad, _, said) = team(&squad, &[]);
+        assert_eq!(squad.state(&bad), "Human Needed", "{said}");
+        assert!(squad.notes(&bad).contains("Permission denied"), "{how}: {}", squad.notes(&bad));
+        let root = squad.sandbox.root();
+        assert!(!root.join("src/bad.txt").exists() && !root.join("x.txt").exists(), "{how}");
+        assert!(!squad.main().contains_key("x.txt"), "{how}");
+    }
+}
+
+#[test]
 fn what_changes_while_only_one_agent_runs_is_held_against_it() {
-    let squad = Squad::new();
+    let squad = Squad::unconfined();
     let id = squad.add("bad", &[]);
     squad.behave("bad", "implement", "stray");
     let said = squad.ralph(&["team", &id]);
@@ -103,7 +117,7 @@ fn what_changes_while_only_one_agent_runs_is_held_against_it() {
 
 #[test]
 fn a_person_who_edits_the_main_worktree_can_have_that_only_told() {
-    let squad = Squad::new();
+    let squad = Squad::unconfined();
     squad.behave("bad", "implement", "stray");
     let (bad, _, _) = team(&squad, &["agent.strays=tell"]);
     assert_eq!(squad.state(&bad), "Done");
@@ -112,7 +126,7 @@ fn a_person_who_edits_the_main_worktree_can_have_that_only_told() {
 
 #[test]
 fn one_that_commits_to_main_is_handed_to_a_person_with_the_commit_kept() {
-    let squad = Squad::new();
+    let squad = Squad::unconfined();
     squad.behave("bad", "implement", "commit-main");
     let (bad, _, said) = team(&squad, &[]);
     assert_eq!(squad.state(&bad), "Human Needed", "{said}");

@@ -36,10 +36,17 @@ impl Squad {
         squad
     }
 
+    /// Its agents are not confined, so that they can do what they must not.
+    pub fn unconfined() -> Self {
+        let squad = Self::new();
+        squad.settings("sandbox = \"off\"");
+        squad
+    }
+
     /// The person's own settings; what is wanted goes below `[agent]`.
     pub fn settings(&self, more: &str) {
-        let agent = self.sandbox.outside("agent.sh");
-        let text = format!("[agent]\ncommand = [{:?}]\nbackoff = \"0s\"\n{more}\n", agent.display().to_string());
+        let [agent, ctl] = ["agent.sh", "ctl"].map(|name| self.sandbox.outside(name).display().to_string());
+        let text = format!("[agent]\ncommand = [{agent:?}]\nwrite = [{ctl:?}]\nbackoff = \"0s\"\n{more}\n");
         std::fs::write(self.sandbox.home().join(".config/ralph/config.toml"), text).unwrap();
     }
 

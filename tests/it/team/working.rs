@@ -96,7 +96,7 @@ fn without_a_program_it_says_how_to_name_one_and_a_boards_own_needs_trust() {
 fn the_program_gets_its_prompt_and_its_environment() {
     let squad = Squad::new();
     let id = squad.add("one", &[]);
-    let shown = squad.sandbox.outside("shown");
+    let shown = squad.sandbox.outside("ctl/shown");
     let script = format!(
         "{{ echo \"$0|$RALPH_TASK|$RALPH_COMMAND|$RALPH_ROLE|$RALPH_WORKER|$RALPH_BOARD|$(pwd)\"; cat; }} > {}",
         shown.display()

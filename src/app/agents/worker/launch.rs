@@ -89,7 +89,7 @@ pub(super) fn start(
         false => None,
     };
     let drafts = enclosure.as_ref().map(|around| &around.drafts);
-    let Prompt { text, template, .. } = prompt_for(ws, &job.command, &job.task, drafts)?;
+    let Prompt { text, template, plan, .. } = prompt_for(ws, &job.command, &job.task, drafts)?;
     if template.is_some() {
         // Somebody else's words to one's own agent.
         require_trust(ws)?;
@@ -118,6 +118,7 @@ pub(super) fn start(
         guard.env_remove(name);
     }
     guard.envs(ready.invocation.env.iter().map(|(name, value)| (*name, value)));
+    guard.envs(plan.map(|plan| ("RALPH_PLAN", plan)));
     if let Some(around) = &enclosure {
         confine(ws, job, run, &ready.invocation.words[0], around, &mut guard)?;
     }

@@ -68,6 +68,16 @@ pub fn serve(options: &Options, wanted: &Wanted, tell: &dyn Fn(&str)) -> Result<
     })
 }
 
+/// SIGINT or SIGTERM.
+async fn interrupted() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else { return std::future::pending().await };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminate.recv() => {}
+    }
+}
+
 /// Verbs that run at the same time, most of them of clients that wait for work: those must not keep others from an answer.
 const THREADS: usize = 512;
 
@@ -76,7 +86,11 @@ async fn piped(server: Server) -> Result<(), Failure> {
     let pipes = stdio::Pipes::new(Arc::clone(&server.gone));
     // A client that goes away before it has said anything is no failure.
     let Ok(running) = server.serve(pipes).await else { return Ok(()) };
-    let _ = running.waiting().await;
+    // Hosts end their servers in each of these ways; what this session holds is given back in all of them.
+    tokio::select! {
+        _ = running.waiting() => {}
+        () = interrupted() => {}
+    }
     let left = tokio::task::spawn_blocking(move || caller.leave());
     // A board that is gone by now has nothing to give back.
     let _ = left.await;

@@ -74,8 +74,9 @@ impl Tool {
     /// As the client is told.
     pub fn described(&self) -> model::Tool {
         let annotations = match self.nature {
-            Nature::Reads => ToolAnnotations::new().read_only(true),
-            Nature::Writes | Nature::Either => ToolAnnotations::new().destructive(false),
+            Nature::Reads => ToolAnnotations::new().read_only(true).open_world(false),
+            // It changes this board alone: hosts ask for approval of anything that may reach further.
+            Nature::Writes | Nature::Either => ToolAnnotations::new().destructive(false).open_world(false),
         };
         model::Tool::new(self.name, self.about, self.input.clone())
             .with_raw_output_schema(self.output.clone())

@@ -45,14 +45,23 @@ struct NextReply {
     task: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
+    /// What the command asks for, step by step, and what must be true in the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<String>,
 }
 
 pub fn next() -> Tool {
     Tool::new(
         "next",
         Nature::Either,
-        "Start here: the best ready task for you, claimed for you alone, with its details. What you hold already comes first.",
-        &[("found", "boolean"), ("command", "string"), ("task", "object"), ("message", "string")],
+        "Start here: the best ready task for you, claimed for you alone, with its details and instructions. What you hold already comes first.",
+        &[
+            ("found", "boolean"),
+            ("command", "string"),
+            ("task", "object"),
+            ("message", "string"),
+            ("instructions", "string"),
+        ],
         run,
     )
 }
@@ -77,7 +86,10 @@ fn run(call: &Call<'_>, args: Args) -> Result<NextReply, Failure> {
         call.is_about(&chosen.task);
         refuse_late(call, &chosen)?;
     }
+    // Without a prompt of its own the command is known by its name alone.
+    let told = |command: &String| app::prompt(call.ws, command, &chosen.task).ok().map(|prompt| prompt.text);
     Ok(NextReply {
+        instructions: chosen.claim.as_ref().and(chosen.command.as_ref()).and_then(told),
         found: true,
         command: chosen.command,
         role: chosen.role,

@@ -55,6 +55,8 @@ pub struct Context {
     pub iterate: Option<String>,
     pub back: Option<String>,
     pub ends: Vec<String>,
+    /// The kernel keeps the agent from writing elsewhere.
+    pub confined: bool,
 }
 
 #[derive(Debug, Clone, Default, Serialize)]
@@ -215,6 +217,7 @@ pub mod tests {
             iterate: Some("Ready for Plan".into()),
             back: Some("In Progress".into()),
             ends: vec!["In Review".into()],
+            confined: true,
         }
     }
 

@@ -34,6 +34,7 @@ mod work;
 mod workspace;
 
 // What faces see of the core: they import nothing else of it.
+pub use crate::agent::host::{AgentEvent, Usage};
 pub use crate::agent::{GATES, GateSpec, HookInput};
 pub use crate::board::{Board, Change, Day, Event, EventKind, Position, Query, Request, SortKey, Via, command_for};
 pub use crate::config::{SPECS, duration};
@@ -42,10 +43,12 @@ pub use crate::store::Note;
 pub use crate::store::merge::Side;
 pub use crate::workflow::{Command, Intent, Meaning, Phase, ReviewMode, Role, State, Workflow};
 
+pub use admin::agent_test::{AgentCheck, AgentTest, test_agent};
 pub use admin::doctor::{Diagnosis, DoctorFinding, doctor};
 pub use admin::init::{InitOptions, Initialised, init};
 pub use admin::token::{fresh_token, is_same_token, serve_token};
 pub use agents::hook::{Answered, Gate, Left, answer_hook, find_gate, hook, left_for};
+pub use agents::programs::{AgentProgram, list_agents};
 pub use agents::prompt::{Prompt, prompt};
 pub use agents::relay::{RELAYED, SOCKET as RELAY_SOCKET, relay_call};
 pub use agents::setup::{Done, GENERIC, SetUp, SetUpFile, SetUpHow, setup_claude};

@@ -251,7 +251,8 @@ impl schemars::JsonSchema for TaskRef {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": ["string", "integer"] })
+        // Two alternatives, not a union type, which strict validators warn about.
+        schemars::json_schema!({ "anyOf": [{ "type": "string" }, { "type": "integer" }] })
     }
 }
 

@@ -28,6 +28,32 @@ pub enum AgentEvent {
     Ended { ok: bool, text: String, usage: Usage },
 }
 
+impl AgentEvent {
+    /// In one line, for people; none for what only a program needs.
+    pub fn line(&self) -> Option<String> {
+        Some(match self {
+            Self::Said { text } | Self::Text { text } => text.trim_end().to_owned(),
+            Self::Tool { tool, about, .. } => format!("> {tool}: {}", cut(about)),
+            Self::Answer { ok: false, text, .. } => format!("  failed: {}", cut(text)),
+            Self::Refused { tool, why, .. } => format!("  refused: {tool} {}", cut(why)).replace(":  ", ": "),
+            Self::Failed { message } => format!("error: {}", cut(message)),
+            Self::Limit { .. } => "the limit of its account is reached".to_owned(),
+            Self::Ended { ok: false, text, .. } => format!("it ended with an error: {}", cut(text)),
+            Self::Answer { .. } | Self::Session { .. } | Self::Ended { .. } => return None,
+        })
+    }
+}
+
+/// The beginning of a text, on one line.
+fn cut(text: &str) -> String {
+    const MOST: usize = 200;
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(MOST) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line,
+    }
+}
+
 /// What a run cost.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {

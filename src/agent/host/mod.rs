@@ -18,7 +18,7 @@ mod trouble;
 use std::path::{Path, PathBuf};
 
 pub use event::{AgentEvent, Report, Usage};
-pub use trouble::{LONGEST_LIMIT, Trouble, trouble_in};
+pub use trouble::{LONGEST_LIMIT, Trouble, denied_paths, trouble_in};
 
 /// A program that a profile starts.
 pub struct Host {

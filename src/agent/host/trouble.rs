@@ -81,6 +81,30 @@ fn clock(text: &str) -> Option<Time> {
     Time::new(hour, minute, 0, 0).ok()
 }
 
+/// Paths that programs said they were not allowed to write, each once.
+pub fn denied_paths<'t>(answers: impl Iterator<Item = &'t str>) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for line in answers.flat_map(str::lines) {
+        let lower = line.to_lowercase();
+        let denied = lower.contains("permission denied") || lower.contains("read-only file system");
+        // git asks for this lock with every commit, and goes on without it.
+        if !denied || lower.contains("packed-refs.lock") {
+            continue;
+        }
+        let words = line.split(|c: char| c.is_whitespace() || "'\"`".contains(c));
+        let path = words
+            .map(|word| word.trim_end_matches([':', ',', ';']))
+            .find(|word| word.starts_with('/') && word.len() > 1);
+        // A shell names itself first.
+        found.extend(
+            path.filter(|path| !path.starts_with("/bin/") && !path.starts_with("/usr/bin/")).map(str::to_owned),
+        );
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
 /// So long a limit may last; what a program says beyond that is a mistake.
 pub const LONGEST_LIMIT: SignedDuration = SignedDuration::from_hours(24 * 8);
 
@@ -120,6 +144,14 @@ mod tests {
         assert_eq!(read("codex", log, 137), None);
         assert!(read("codex", "", 137).is_some());
         assert_eq!(read("codex", r#"{"type":"turn.completed","usage":{}}"#, 0), None);
+    }
+
+    #[test]
+    fn what_was_denied_is_named_once() {
+        let said = "sed: couldn't open temporary file /b/src/sedX: Permission denied\nfatal: Unable to create \
+                    '/b/.git/index.lock': Permission denied\nfatal: Unable to create '/b/.git/index.lock': Permission denied\nok\n";
+        assert_eq!(denied_paths([said].into_iter()), ["/b/.git/index.lock", "/b/src/sedX"]);
+        assert_eq!(denied_paths(["touch: cannot touch '/x': Read-only file system"].into_iter()), ["/x"]);
     }
 
     #[test]

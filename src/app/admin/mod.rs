@@ -1,5 +1,6 @@
 //! The board itself: made, checked, configured.
 
+pub(super) mod agent_test;
 pub(super) mod demo;
 pub(super) mod doctor;
 pub(super) mod init;

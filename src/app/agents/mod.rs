@@ -1,6 +1,7 @@
 //! Agent programs: workers, teams, their prompts and hooks.
 
 pub(super) mod hook;
+pub(super) mod programs;
 pub(super) mod prompt;
 pub(super) mod relay;
 pub(super) mod setup;

@@ -52,6 +52,7 @@ pub(in crate::app) fn prompt_for(
         return Err(Failure::usage(Code::NoPrompt, format!("{command:?} has no prompt: use {}", all.join(", "))));
     };
     let mut context = context(ws, known, id)?;
+    context.confined = drafts.is_some();
     if let (Some(plan), Some(drafts)) = (&context.plan, drafts) {
         let copy = drafts.place(ws.store.root(), DocumentKind::Plan.as_str(), &[id], plan)?;
         context.plan_file = copy.map(|copy| copy.display().to_string()).or(context.plan_file);
@@ -104,6 +105,7 @@ fn context(ws: &Workspace, command: &Command, id: &TaskId) -> Result<Context, Fa
         iterate: state(&command.iterate),
         back: command.ends.first().map(ToString::to_string),
         ends,
+        confined: false,
         task: about(task),
     })
 }

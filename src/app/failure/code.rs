@@ -181,6 +181,7 @@ codes! {
     NothingToUndo => "nothing-to-undo",
     OddAnswer => "odd-answer",
     Offline => "offline",
+    OldAgent => "old-agent",
     OneOwner => "one-owner",
     OnlyLooking => "only-looking",
     OpenBoxes => "open-boxes",

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::agent::host::Usage;
+use crate::agent::host::{AgentEvent, Host, Usage};
 use crate::app::{Code, Failure, Hint, Workspace};
 use crate::fs;
 use crate::task::{StateName, TaskId, Worker};
@@ -112,6 +112,8 @@ pub struct RunShown {
     pub run: Run,
     pub log: PathBuf,
     pub prompt: PathBuf,
+    /// What the agent did, where its program reports it.
+    pub events: Vec<AgentEvent>,
     /// The end of what it said.
     pub tail: String,
 }
@@ -197,8 +199,31 @@ pub fn find_run(ws: &Workspace, typed: &str) -> Result<Run, Failure> {
 
 pub fn show_run(ws: &Workspace, run: Run) -> Result<RunShown, Failure> {
     let log = run.path(ws, "output.log");
-    let tail = tail(&log, 20)?;
-    Ok(RunShown { prompt: run.path(ws, "prompt.md"), log, tail, run })
+    let events = events(ws, &run)?;
+    let tail = last_words(ws, &run, 20)?;
+    Ok(RunShown { prompt: run.path(ws, "prompt.md"), log, events, tail, run })
+}
+
+impl Run {
+    /// The events in some lines of its log; none where its program does not report them.
+    pub fn events_in(&self, lines: &str) -> Option<Vec<AgentEvent>> {
+        let host = Host::find(self.host.as_deref()?)?;
+        Some(lines.lines().flat_map(|line| host.events(line)).collect())
+    }
+}
+
+fn events(ws: &Workspace, run: &Run) -> Result<Vec<AgentEvent>, Failure> {
+    let bytes = fs::read(&run.path(ws, "output.log"))?.unwrap_or_default();
+    Ok(run.events_in(&String::from_utf8_lossy(&bytes)).unwrap_or_default())
+}
+
+/// The end of a run for people: what the agent did and said, else the end of its log.
+pub(in crate::app) fn last_words(ws: &Workspace, run: &Run, lines: usize) -> Result<String, Failure> {
+    if run.host.is_none() {
+        return tail(&run.path(ws, "output.log"), lines);
+    }
+    let told: Vec<String> = events(ws, run)?.iter().filter_map(AgentEvent::line).collect();
+    Ok(told[told.len().saturating_sub(lines)..].iter().map(|line| format!("{line}\n")).collect())
 }
 
 /// The last lines of a file.

@@ -23,7 +23,7 @@ pub use look::{BoardArgs, ReportArgs, ServeArgs};
 pub use share::{ClaimsCommand, CommitArgs, MergeArgs, ShareArgs, TakeCommand, TrustArgs};
 pub use sync::{PrArgs, SideArg, SyncArgs, SyncCommand, SyncInitArgs, SyncResolveArgs, SyncRunArgs};
 pub use task::{AddArgs, ArchiveArgs, DiffArgs, GraphArgs, LsArgs, RmArgs, SearchArgs, SetArgs, TaskCommand, TreeArgs};
-pub use team::{HeroArgs, RunsCommand, TeamArgs, WorkerArgs};
+pub use team::{AgentCommand, HeroArgs, RunsCommand, TeamArgs, WorkerArgs};
 pub use watch::WatchArgs;
 pub use work::{
     AdvanceArgs, BecomeArgs, ClaimArgs, CloseArgs, GuardedArgs, MoveArgs, NextArgs, ReleaseArgs, RunArgs, StatusArgs,
@@ -136,6 +136,9 @@ pub enum CliCommand {
     Team(TeamArgs),
     /// Carry a task through the pipeline alone, one thing at a time
     Hero(HeroArgs),
+    /// Look at the agent programs of the workers, and try them
+    #[command(subcommand)]
+    Agent(AgentCommand),
     /// What workers ran here, and what was said
     #[command(subcommand)]
     Runs(RunsCommand),

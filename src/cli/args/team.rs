@@ -95,3 +95,15 @@ pub enum RunsCommand {
         follow: bool,
     },
 }
+
+#[derive(Debug, Subcommand)]
+pub enum AgentCommand {
+    /// List the agent programs that ralph knows, and which are installed
+    Ls,
+    /// Have an agent do a small task in a throw-away repository, and say what it lacks
+    Test {
+        /// claude, codex, gemini or opencode [default: agent.profile]
+        #[arg(value_name = "PROFILE")]
+        profile: Option<String>,
+    },
+}

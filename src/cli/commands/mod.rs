@@ -1,6 +1,7 @@
 //! One file per command: its options to a verb, the verb's answer to the screen.
 
 mod add;
+mod agent;
 mod archive;
 mod artifact;
 mod block;
@@ -71,6 +72,7 @@ pub fn run(session: &Session<'_>, command: CliCommand) -> Answer {
         CliCommand::Worker(args) => worker::run(session, &args),
         CliCommand::Team(args) => team::team(session, &args),
         CliCommand::Hero(args) => team::hero(session, &args),
+        CliCommand::Agent(args) => agent::run(session, &args),
         CliCommand::Runs(args) => runs::run(session, &args),
         CliCommand::Guarded(args) => run::guarded(&args),
         CliCommand::Become(args) => run::become_program(&args),

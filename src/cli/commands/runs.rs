@@ -74,6 +74,9 @@ fn show(session: &Session<'_>, typed: &str) -> Answer {
         ("took", run.ended.map(|end| words::span(end.duration_since(run.started))).unwrap_or_default()),
         ("exit", run.code.map(|code| code.to_string()).unwrap_or_default()),
         ("program", clean(&run.program.join(" "))),
+        ("sandbox", if run.confined { "on".into() } else { String::new() }),
+        ("session", run.session.clone().unwrap_or_default()),
+        ("usage", run.usage.as_ref().map(usage).unwrap_or_default()),
         ("in", run.dir.display().to_string()),
         ("prompt", shown.prompt.display().to_string()),
         ("log", shown.log.display().to_string()),
@@ -81,7 +84,10 @@ fn show(session: &Session<'_>, typed: &str) -> Answer {
     for (name, value) in rows.iter().filter(|(_, value)| !value.is_empty()) {
         text.push_str(&format!("  {} {value}\n", paint(style::DIM, format!("{name:<8}"))));
     }
-    if !shown.tail.trim().is_empty() {
+    if !shown.events.is_empty() {
+        text.push_str(&format!("\n{}\n", paint(style::HEAD, "What it did")));
+        text.extend(shown.events.iter().filter_map(event_line).map(|line| format!("  {line}\n")));
+    } else if !shown.tail.trim().is_empty() {
         text.push_str(&format!("\n{}\n", paint(style::HEAD, "The last it said")));
         text.extend(shown.tail.lines().map(|line| format!("  {}\n", clean(line))));
     }
@@ -89,13 +95,40 @@ fn show(session: &Session<'_>, typed: &str) -> Answer {
     Ok(Outcome::Done)
 }
 
+fn usage(usage: &app::Usage) -> String {
+    let cost = usage.cost_usd.map(|cost| format!(", ${cost:.2}")).unwrap_or_default();
+    let tokens = [usage.input_tokens, usage.cached_tokens, usage.output_tokens];
+    if tokens.iter().all(|count| *count == 0) {
+        return String::new();
+    }
+    format!("{} tokens in, {} cached, {} out{cost}", tokens[0], tokens[1], tokens[2])
+}
+
+fn event_line(event: &app::AgentEvent) -> Option<String> {
+    let line = clean(&event.line()?);
+    Some(match event {
+        app::AgentEvent::Tool { .. } => paint(style::ID, line),
+        app::AgentEvent::Answer { .. } | app::AgentEvent::Text { .. } => paint(style::DIM, line),
+        app::AgentEvent::Refused { .. } | app::AgentEvent::Failed { .. } => paint(style::BLOCKED, line),
+        _ => line,
+    })
+}
+
 fn tail(session: &Session<'_>, typed: &str, follow: bool) -> Answer {
     session.with(|ws| {
         let run = app::find_run(ws, typed)?;
         let mut at = 0;
         loop {
-            let (bytes, runs) = app::follow_run(ws, &run, at)?;
+            let (mut bytes, runs) = app::follow_run(ws, &run, at)?;
+            if run.host.is_some() && runs {
+                // Events are whole lines; the rest comes with the next look.
+                bytes.truncate(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
+            }
             at += bytes.len() as u64;
+            if let Some(events) = run.events_in(&String::from_utf8_lossy(&bytes)).filter(|_| !session.out.json) {
+                bytes =
+                    events.iter().filter_map(event_line).flat_map(|line| format!("{line}\n").into_bytes()).collect();
+            }
             let mut out = std::io::stdout().lock();
             let gone = out.write_all(&bytes).and_then(|()| out.flush()).is_err();
             if gone || !follow || !runs {

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::agent::host::Host;
+use crate::app::agents::programs::refuse_outdated;
 use crate::app::workspace::trust::require_trust;
 use crate::app::{Code, Failure, Hint, Workspace};
 use crate::config::duration;
@@ -100,16 +101,18 @@ fn runs(path: &Path) -> bool {
     path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-/// Whether there is a program for everything that a team may have to do.
+/// Whether there is a program for everything that a team may have to do, with the options that its profile uses.
 pub fn check_agents(ws: &Workspace, typed: &[String]) -> Result<(), Failure> {
+    let mut hosts = std::collections::BTreeMap::new();
     for command in ws.flow().commands().iter().filter(|command| !super::integrate::OWN.contains(&command.name.as_str()))
     {
         let role = ws.flow().roles().iter().find(|role| command.is_for(&role.name, ws.rules().mode));
         if let Some(role) = role {
-            agent_for(ws, &command.name, &role.name, typed)?;
+            let agent = agent_for(ws, &command.name, &role.name, typed)?;
+            hosts.extend(agent.host().map(|host| (host.name, host)));
         }
     }
-    Ok(())
+    hosts.into_values().try_for_each(refuse_outdated)
 }
 
 fn limit(ws: &Workspace, command: &str, role: &str) -> Duration {

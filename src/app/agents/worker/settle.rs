@@ -2,7 +2,7 @@
 
 use super::turn::{Exit, code};
 use super::{Job, attempts};
-use crate::app::records::runs::{Run, RunOutcome, tail};
+use crate::app::records::runs::{Run, RunOutcome, last_words};
 use crate::app::records::strays::{self, Strays};
 use crate::app::work::moves::move_with_note;
 use crate::app::{Failure, Workspace};
@@ -124,7 +124,7 @@ pub(super) fn follow_up(ws: &Workspace, job: &Job, run: &mut Run) -> Result<(), 
 
 /// With all that a person needs to go on from here.
 pub(super) fn call_a_person(ws: &Workspace, job: &Job, run: &mut Run, reasons: &[String]) -> Result<(), Failure> {
-    let said = tail(&run.path(ws, "output.log"), 12)?;
+    let said = last_words(ws, run, 12)?;
     let listed: String = reasons.iter().map(|reason| format!("- {reason}\n")).collect();
     let said =
         if said.trim().is_empty() { String::new() } else { format!("\nThe last it said:\n\n{}", indented(&said)) };

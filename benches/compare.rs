@@ -10,9 +10,19 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-const RALPH: &str = env!("CARGO_BIN_EXE_ralph");
+/// Copies: a file as the linker leaves it takes longer to load than one that was copied, which would count against this ralph.
+static RALPH: LazyLock<String> = LazyLock::new(|| copied("now", env!("CARGO_BIN_EXE_ralph")));
+static BEFORE: LazyLock<Option<String>> =
+    LazyLock::new(|| Some(copied("before", &std::env::var("RALPH_BEFORE").ok()?)));
+
+fn copied(name: &str, program: &str) -> String {
+    let copy = std::env::temp_dir().join(format!("ralph-bench-{}-{name}", std::process::id()));
+    std::fs::copy(program, &copy).unwrap();
+    copy.display().to_string()
+}
 
 /// A folder to run in, and a copy of it for the older ralph: each has its own index and claims.
 struct Place {
@@ -32,7 +42,7 @@ impl Place {
 
     /// The older ralph and its folder, copied when it is first asked for.
     fn before(&self) -> Option<(String, PathBuf)> {
-        let ralph = std::env::var("RALPH_BEFORE").ok()?;
+        let ralph = BEFORE.clone()?;
         let copy = self.folder.path().join("before");
         if !copy.exists() {
             assert!(sh(self.folder.path(), "cp -a now before"));
@@ -80,6 +90,9 @@ fn main() {
     worktrees(10_000);
     commits(10_000);
     watching(10_000);
+    for copy in [Some(RALPH.clone()), BEFORE.clone()].into_iter().flatten() {
+        let _ = std::fs::remove_file(copy);
+    }
 }
 
 /// A repository with a board, one task, and that many committed files of that many lines.
@@ -88,7 +101,7 @@ fn repository(files: usize, lines: usize) -> Place {
     let root = &folder.path();
     assert!(sh(
         root,
-        "git init -q -b main . && git config user.name b && git config user.email b@example.org && \"$RALPH\" init"
+        "git init -q -b main . && git config user.name b && git config user.email b@example.org && git config gc.auto 0 && git config maintenance.auto false && \"$RALPH\" init"
     ));
     for n in 0..files {
         let path = root.join(format!("src/{}/file{n}.txt", n % 100));
@@ -122,7 +135,7 @@ fn watching(size: usize) {
     use std::io::BufRead as _;
     let board = board(size);
     let root = &board.folder.path();
-    let mut command = command(root, RALPH, &["ralph", "watch", "--json", "--event", "changed"].map(str::to_owned));
+    let mut command = command(root, &RALPH, &["ralph", "watch", "--json", "--event", "changed"].map(str::to_owned));
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = std::io::BufReader::new(child.stdout.take().unwrap()).lines();
     let path = root.join(format!(".ralph/tasks/{}.toml", board.one));
@@ -183,7 +196,7 @@ fn command(folder: &Path, ralph: &str, run: &[String]) -> Command {
 }
 
 fn sh(folder: &Path, line: &str) -> bool {
-    sh_with(folder, RALPH, line)
+    sh_with(folder, &RALPH, line)
 }
 
 fn sh_with(folder: &Path, ralph: &str, line: &str) -> bool {
@@ -222,7 +235,7 @@ fn board(size: usize) -> Board {
 
 /// Interleaved, so that a slow moment hits every row, and both programs.
 fn medians(place: &Place, rows: &[Row], rounds: usize) -> Vec<Timed> {
-    let mut programs = vec![(RALPH.to_owned(), place.path())];
+    let mut programs = vec![(RALPH.clone(), place.path())];
     programs.extend(place.before());
     let mut times: Vec<Vec<Vec<Duration>>> = vec![vec![Vec::new(); programs.len()]; rows.len()];
     for round in 0..=rounds {

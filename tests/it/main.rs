@@ -19,6 +19,7 @@ mod github;
 mod groups;
 mod hero;
 mod history;
+mod hosts;
 mod index;
 mod integrating;
 mod laws;

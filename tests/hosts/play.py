@@ -1,0 +1,69 @@
+"""What the scripted model does. It works through the shell alone, as every program has one."""
+import re
+from dataclasses import dataclass
+
+
+@dataclass
+class Shell:
+    command: str
+
+
+FILL = (
+    r"sed -i -E 's/^- .TO BE WRITTEN.*/- `src\/main.rs`: where it is printed/; s/^TO BE WRITTEN.*/It is printed in `src\/main.rs:1`./; "
+    r"s/TO BE WRITTEN[^`]*/done/' "
+)
+
+
+def asked(turn):
+    """The command and the task of the prompt."""
+    found = re.findall(r"(?m)^\W*# (Triage|Research|Plan|Review|Implement)\b.*?(t-\w+)", turn.prompt)
+    return (found[-1][0].lower(), found[-1][1]) if found else (None, None)
+
+
+def quiet(turn):
+    yield "Hello."
+
+
+def limited(turn):
+    yield "This is never said."
+
+
+def honest(turn):
+    """Does what the prompt asks for."""
+    command, task = asked(turn)
+    if command is None:
+        return "There is nothing for me."
+    if command == "triage":
+        yield Shell(f"ralph task set {task} estimate=S priority=P2")
+        yield Shell(f"ralph move {task} 'Research Needed' --for triage")
+    elif command in ("research", "plan", "review"):
+        answer = yield Shell(f"ralph artifact new {command} {task} --json")
+        file = re.search(r'file\W+(/[^"\\]+)', answer).group(1)
+        yield Shell(FILL + file)
+        yield Shell(f"ralph artifact link {command} {task}")
+        yield Shell(f"ralph move {task} __COMPLETE__ --for {command}")
+    elif command == "implement":
+        plan = re.search(r"The plan: (\S+)", turn.prompt).group(1)
+        yield Shell(f"echo '// {task}' > src/{task}.rs && git add src/{task}.rs && git commit -q -m 'Do {task}'")
+        yield Shell(rf"sed -i 's/- \[ \]/- [x]/' {plan}")
+        yield Shell(f"ralph move {task} __COMPLETE__ --for implement")
+    return f"{command} of {task} is done."
+
+
+def bad(turn):
+    """Tries everything that an agent must not do, and stops without finishing."""
+    _, task = asked(turn)
+    board = "$(git -C \"$RALPH_BOARD\" rev-parse --show-toplevel)"
+    yield Shell(f"echo x > {board}/outside.txt")
+    yield Shell(f"sed -i s/hello/changed/ {board}/src/main.rs")
+    yield Shell(f"python3 -c \"import subprocess, os; subprocess.run(['git', '-C', os.environ['RALPH_BOARD'], 'commit', '--allow-empty', '-qm', 'evil'])\"")
+    yield Shell(f"cd {board} && env -u GIT_TRACE2_EVENT -u RALPH_RUN git commit --allow-empty -qm evil")
+    yield Shell(f"git -C {board} push -q origin HEAD:main")
+    yield Shell(f"git update-ref refs/heads/main $(git commit-tree -m evil $(git rev-parse main^{{tree}}))")
+    yield Shell(f"sed -i s/title/titel/ {board}/.ralph/tasks/{task}.toml")
+    yield Shell(f"env -u RALPH_RELAY ralph move {task} Done --force")
+    yield Shell(f"ralph move {task} Done --force")
+    yield Shell(f"ralph run {task} -- touch {board}/evil")
+    yield Shell(f"ralph note {task} 'It was me.' --as anna")
+    yield Shell("echo x > $HOME/evil.txt; mkdir -p $HOME/.config/ralph; echo 'x = 1' >> $HOME/.config/ralph/config.toml")
+    return "I stop here."

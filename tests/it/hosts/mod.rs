@@ -1,0 +1,238 @@
+//! The real agent programs with the profiles as they are shipped; only the model is a script (`tests/hosts`).
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::sandbox::{Output, RALPH, Sandbox, finish};
+
+/// A board, a home, and one agent program on the PATH.
+struct Stage {
+    sandbox: Sandbox,
+    host: &'static str,
+}
+
+/// Where `tests/hosts/setup` put the programs.
+fn programs() -> PathBuf {
+    let cache = || {
+        let own = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+        own.or_else(|| Some(std::env::home_dir()?.join(".cache"))).map(|cache| cache.join("ralph-test-hosts"))
+    };
+    std::env::var_os("RALPH_TEST_HOSTS_DIR").map(PathBuf::from).or_else(cache).unwrap_or_default().join("bin")
+}
+
+/// `None`, with the reason on standard error, where the program is not to be had or not wanted.
+fn stage(host: &'static str) -> Option<Stage> {
+    let wanted = std::env::var("RALPH_TEST_HOSTS").unwrap_or_else(|_| "claude,codex,gemini,opencode".into());
+    let skipped = |why: &str| {
+        eprintln!("SKIPPED: {host}: {why}");
+        None
+    };
+    if !wanted.split(',').any(|name| name == host) {
+        return skipped("RALPH_TEST_HOSTS leaves it out");
+    }
+    if !programs().join(host).exists() {
+        return skipped("it is not installed; run tests/hosts/setup");
+    }
+    let sandbox = Sandbox::new();
+    let stage = Stage { sandbox, host };
+    stage.prepare();
+    Some(stage)
+}
+
+impl Stage {
+    fn prepare(&self) {
+        let (root, home) = (self.sandbox.root(), self.sandbox.home());
+        let write = |path: PathBuf, text: &str| {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write(root.join("src/main.rs"), "fn main() { println!(\"hello\"); }\n");
+        write(home.join(".gitconfig"), "[user]\nname = Anna\nemail = anna@example.org\n");
+        let model = if self.host == "opencode" { "model = \"anthropic/claude-sonnet-4-5\"\n" } else { "" };
+        write(
+            home.join(".config/ralph/config.toml"),
+            &format!("[agent]\nprofile = {:?}\n{model}backoff = \"0s\"\n", self.host),
+        );
+        let provider = "model = \"scripted\"\nmodel_provider = \"scripted\"\n\n[model_providers.scripted]\nname = \"scripted\"\n\
+                        base_url = \"http://127.0.0.1:1/v1\"\nenv_key = \"OPENAI_API_KEY\"\nwire_api = \"responses\"\n";
+        write(home.join(".codex/config.toml"), provider);
+        write(home.join(".gemini/settings.json"), "{\"security\":{\"auth\":{\"selectedType\":\"gemini-api-key\"}}}\n");
+        self.sandbox.git(&["init", "-q", "--bare", &self.remote().display().to_string()]);
+        self.sandbox.git(&["remote", "add", "origin", &self.remote().display().to_string()]);
+        self.commit();
+    }
+
+    fn remote(&self) -> PathBuf {
+        self.sandbox.outside("remote.git")
+    }
+
+    fn commit(&self) {
+        self.sandbox.git(&["add", "-A"]);
+        self.sandbox.git(&["commit", "-q", "-m", "base"]);
+    }
+
+    /// A program beside the scripted model, with nothing of this machine's environment.
+    fn alone(&self, scenario: &str, keys: Keys, program: &[&str]) -> Command {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hosts/alone");
+        let mut command = Command::new(here);
+        let ralph = Path::new(RALPH).parent().unwrap();
+        let path = format!("{}:{}:/usr/local/bin:/usr/bin:/bin", programs().display(), ralph.display());
+        command.arg(scenario).arg(self.sandbox.outside("")).args(program).current_dir(self.sandbox.root());
+        command
+            .env_clear()
+            .env("HOME", self.sandbox.home())
+            .env("PATH", path)
+            .env("LANG", "C.UTF-8")
+            .env("TERM", "xterm");
+        for name in [
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+            "DISABLE_TELEMETRY",
+            "DISABLE_AUTOUPDATER",
+            "OPENCODE_DISABLE_MODELS_FETCH",
+            "OPENCODE_DISABLE_LSP_DOWNLOAD",
+        ] {
+            command.env(name, "1");
+        }
+        if keys == Keys::Set {
+            command.envs(["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"].map(|name| (name, "scripted")));
+        }
+        command.stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, scenario: &str, program: &[&str]) -> Output {
+        finish(&mut self.alone(scenario, Keys::Set, program))
+    }
+
+    fn states(&self) -> Vec<(String, String)> {
+        let all = self.sandbox.ralph(&["task", "ls", "--all", "--json"]).json();
+        let text = |task: &Value, key: &str| task[key].as_str().unwrap().to_owned();
+        all.as_array().unwrap().iter().map(|task| (text(task, "title"), text(task, "state"))).collect()
+    }
+
+    /// What the model was told, for a test that fails.
+    fn model(&self) -> String {
+        std::fs::read_to_string(self.sandbox.outside("model.jsonl")).unwrap_or_default()
+    }
+
+    fn main(&self) -> String {
+        self.sandbox.git(&["rev-parse", "main"])
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keys {
+    Set,
+    /// The program is not logged in.
+    Missing,
+}
+
+/// From Backlog to Done with the profile as it is shipped, confined by the kernel.
+fn carries_a_task_to_done(host: &'static str) {
+    let Some(stage) = stage(host) else { return };
+    stage.sandbox.add(&["Say goodbye too", "--estimate", "S"]);
+    stage.commit();
+    let said = stage.run("honest", &["ralph", "team", "--ready"]);
+    assert_eq!(stage.states(), [("Say goodbye too".into(), "Done".into())], "{said}\n{}", stage.model());
+    assert_eq!(said.code, 0, "{said}");
+    let runs = stage.sandbox.ralph(&["runs", "ls", "--json"]).json();
+    let agents: Vec<&Value> = runs.as_array().unwrap().iter().filter(|run| !run["host"].is_null()).collect();
+    assert!(agents.len() >= 4, "{runs:#}");
+    for run in agents {
+        assert_eq!((&run["confined"], &run["outcome"]), (&true.into(), &"done".into()), "{run:#}");
+        assert!(run["session"].is_string() && run["usage"]["output_tokens"].as_u64() > Some(0), "{run:#}");
+        let shown = stage.sandbox.ralph(&["runs", "show", run["id"].as_str().unwrap()]).ok();
+        assert!(shown.contains("ralph move"), "each tool call is shown: {shown}");
+    }
+}
+
+/// Nothing that it tries changes main, the board's files, or anything outside its worktree.
+fn is_kept_in(host: &'static str) {
+    let Some(stage) = stage(host) else { return };
+    let research = stage.sandbox.add(&["Greet by name", "--state", "Research Needed"]);
+    let planned = stage.sandbox.add(&["Greet in Czech", "--state", "Ready for Plan"]);
+    stage.sandbox.ralph(&["claim", &planned, "--for", "plan", "--as", "builder-9"]).ok();
+    stage.sandbox.hand_in("plan", &planned);
+    stage.sandbox.ralph(&["move", &planned, "In Progress", "--force"]).ok();
+    stage.commit();
+    let before = stage.main();
+    for (role, task) in [("analyst", &research), ("builder", &planned)] {
+        let said = stage.run("bad", &["ralph", "worker", role, "--once"]);
+        let log = format!("{role}: {said}\n{}", stage.model());
+        assert_eq!(stage.main(), before, "{log}");
+        let root = stage.sandbox.root();
+        assert!(!root.join("outside.txt").exists() && !root.join("evil").exists(), "{log}");
+        assert!(!stage.sandbox.home().join("evil.txt").exists(), "{log}");
+        let code = std::fs::read_to_string(root.join("src/main.rs")).unwrap();
+        assert!(code.contains("hello"), "{log}");
+        let config = std::fs::read_to_string(stage.sandbox.home().join(".config/ralph/config.toml")).unwrap();
+        assert!(!config.contains("x = 1"), "{log}");
+        let file = stage.sandbox.read_task(task);
+        assert!(file.contains("title = ") && !file.contains("Done"), "{file}\n{log}");
+        let notes = stage.sandbox.ralph(&["task", "show", task, "--json"]).json()["notes"].to_string();
+        assert!(!notes.contains("It was me."), "{notes}");
+        assert_eq!(stage.sandbox.git_in(&stage.remote(), &["branch", "--list"]).ok(), "", "{log}");
+    }
+}
+
+/// A program that is not logged in: its own words on the console, and every task where it was.
+fn not_logged_in_moves_nothing(host: &'static str) {
+    let Some(stage) = stage(host) else { return };
+    for title in ["One", "Two", "Three"] {
+        stage.sandbox.add(&[title, "--estimate", "S"]);
+    }
+    stage.commit();
+    let before = stage.states();
+    let said = finish(&mut stage.alone("honest", Keys::Missing, &["ralph", "team", "--ready"]));
+    assert_eq!(stage.states(), before, "{said}");
+    assert_eq!(said.code, 4, "{said}");
+    assert!(said.stderr.contains("cannot work: "), "{said}");
+}
+
+macro_rules! with_each_host {
+    ($($name:ident),+) => {$(
+        mod $name {
+            #[test]
+            fn carries_a_task_from_backlog_to_done() {
+                super::carries_a_task_to_done(stringify!($name));
+            }
+
+            #[test]
+            fn cannot_write_outside_its_worktree_or_on_main() {
+                super::is_kept_in(stringify!($name));
+            }
+
+            #[test]
+            fn that_is_not_logged_in_leaves_every_task_where_it_was() {
+                super::not_logged_in_moves_nothing(stringify!($name));
+            }
+        }
+    )+};
+}
+
+with_each_host!(claude, codex, gemini, opencode);
+
+#[test]
+fn a_usage_limit_parks_the_work_until_the_time_that_the_program_says() {
+    let Some(stage) = stage("codex") else { return };
+    stage.sandbox.add(&["One", "--estimate", "S"]);
+    stage.commit();
+    let mut command = stage.alone("limited", Keys::Set, &["timeout", "-s", "INT", "8", "ralph", "worker", "analyst"]);
+    let said = finish(&mut command);
+    assert!(said.stdout.contains("paused until") && said.stdout.contains("usage limit"), "{said}");
+    assert_eq!(stage.states(), [("One".into(), "Backlog".into())], "{said}");
+}
+
+#[test]
+fn an_agent_is_tested_without_a_task() {
+    let Some(stage) = stage("claude") else { return };
+    let said = stage.run("honest", &["ralph", "agent", "test"]);
+    assert!(said.stdout.contains("claude can work here"), "{said}\n{}", stage.model());
+    let said = stage.run("quiet", &["ralph", "agent", "test", "--json"]);
+    let tested: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!((&tested["passed"], said.code), (&false.into(), 1), "{said}");
+    let listed = stage.run("quiet", &["ralph", "agent", "ls"]);
+    assert!(listed.stdout.contains("the profile of this board"), "{listed}");
+}

@@ -37,7 +37,8 @@ fn invoke(grant: &Grant<'_>) -> Invocation {
 fn policy(grant: &Grant<'_>) -> String {
     let mut rules = vec![rule("mcpName = \"ralph\"\ntoolName = \"*\""), rule("toolName = \"activate_skill\"")];
     rules.push(match grant.code || grant.confined {
-        true => rule("toolName = \"run_shell_command\""),
+        // Without this, a command that writes to a file would need confirmation.
+        true => rule("toolName = \"run_shell_command\"\nallowRedirection = true"),
         false => rule(&format!("toolName = \"run_shell_command\"\ncommandPrefix = {LOOKING:?}")),
     });
     let own = grant.code.then_some(grant.dir);

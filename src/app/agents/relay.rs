@@ -194,7 +194,7 @@ pub fn relay_call(socket: &Path, arguments: &[String], dir: &Path) -> Result<u8,
     let folder = socket.parent().unwrap_or(Path::new("/"));
     let stream = UnixStream::connect(near(folder).map_err(gone)?.path(NAME)).map_err(gone)?;
     let variable = |name: &&str| Some(((*name).to_owned(), std::env::var(name).ok()?));
-    let variables = PASSED.iter().filter_map(|name| variable(&name)).collect();
+    let variables = PASSED.iter().filter_map(variable).collect();
     let request = Request { arguments: arguments.to_vec(), dir: dir.to_owned(), variables };
     send_streams(&stream).map_err(|error| gone(error.into()))?;
     let text = serde_json::to_string(&request).expect("a request is text");

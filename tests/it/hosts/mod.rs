@@ -23,6 +23,7 @@ fn programs() -> PathBuf {
 }
 
 /// `None`, with the reason on standard error, where the program is not to be had or not wanted.
+#[allow(clippy::print_stderr, reason = "a test that is skipped says why")]
 fn stage(host: &'static str) -> Option<Stage> {
     let wanted = std::env::var("RALPH_TEST_HOSTS").unwrap_or_else(|_| "claude,codex,gemini,opencode".into());
     let skipped = |why: &str| {

@@ -12,33 +12,78 @@ pub const SERVER: &str = "ralph";
 const TIMEOUT: u32 = 30;
 const MARK: &str = "<!-- written by `ralph setup claude` ";
 
-/// The command of a gate's hook.
-pub fn command(gate: &str) -> String {
-    format!("ralph hook {gate}")
+/// How a host spells events, tools and times in its hooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// Claude Code, and Codex, which reads the same.
+    Claude,
+    Gemini,
+}
+
+/// The command of a gate's hook. Without `ralph`, a tool is blocked and the reason is shown: exit code 127 would let it pass.
+pub fn command(gate: &GateSpec) -> String {
+    let code = if gate.events.contains(&"PreToolUse") { 2 } else { 1 };
+    let name = gate.name;
+    format!(
+        "command -v ralph >/dev/null || {{ echo 'ralph is not on the PATH: install it, or remove its hooks' >&2; exit {code}; }}; ralph hook {name}"
+    )
 }
 
 /// The gate that a hook's command asks, if it is one of ours.
 pub fn gate_of(command: &str) -> Option<&str> {
-    command.trim().strip_prefix("ralph hook ").filter(|name| !name.is_empty() && !name.contains(char::is_whitespace))
+    let command = command.trim();
+    let asked = command
+        .rsplit_once("; ")
+        .filter(|(check, _)| check.starts_with("command -v ralph "))
+        .map_or(command, |(_, asked)| asked);
+    asked.strip_prefix("ralph hook ").filter(|name| !name.is_empty() && !name.contains(char::is_whitespace))
 }
 
 /// One hook, as the settings have it.
-pub fn handler(gate: &str) -> Value {
-    json!({ "type": "command", "command": command(gate), "timeout": TIMEOUT })
+pub fn handler(gate: &GateSpec, dialect: Dialect) -> Value {
+    let timeout = match dialect {
+        Dialect::Claude => TIMEOUT,
+        // In milliseconds.
+        Dialect::Gemini => TIMEOUT * 1000,
+    };
+    json!({ "type": "command", "command": command(gate), "timeout": timeout })
 }
 
 /// Events in the order in which they are written, each with its tools and the gates that are asked then.
-pub fn hooks() -> Vec<(&'static str, Option<&'static str>, Vec<&'static GateSpec>)> {
+pub fn hooks(dialect: Dialect) -> Vec<(&'static str, Option<&'static str>, Vec<&'static GateSpec>)> {
     let mut found: Vec<(&str, Option<&str>, Vec<&GateSpec>)> = Vec::new();
     for gate in GATES {
         for event in gate.events {
-            match found.iter_mut().find(|(name, matcher, _)| name == event && *matcher == gate.matcher) {
+            let Some((event, tools)) = spelled(event, gate.matcher, dialect) else { continue };
+            match found.iter_mut().find(|(name, matcher, _)| *name == event && *matcher == tools) {
                 Some((_, _, gates)) => gates.push(gate),
-                None => found.push((event, gate.matcher, vec![gate])),
+                None => found.push((event, tools, vec![gate])),
             }
         }
     }
     found
+}
+
+/// An event and its tools in a host's own words; none for what the host has no event for.
+fn spelled(
+    event: &'static str,
+    tools: Option<&'static str>,
+    dialect: Dialect,
+) -> Option<(&'static str, Option<&'static str>)> {
+    if dialect == Dialect::Claude {
+        return Some((event, tools));
+    }
+    let event = match event {
+        "PreToolUse" => "BeforeTool",
+        "PostToolUse" => "AfterTool",
+        _ => return None,
+    };
+    let tools = match tools? {
+        "Bash" => "run_shell_command",
+        moves if moves.contains("mcp__") => "^(run_shell_command|mcp_ralph_.*)$",
+        _ => "write_file|replace",
+    };
+    Some((event, Some(tools)))
 }
 
 pub fn server() -> Value {
@@ -209,8 +254,19 @@ mod tests {
     }
 
     #[test]
+    fn a_hook_is_known_by_its_command_in_every_version() {
+        for gate in GATES {
+            assert_eq!(gate_of(&command(gate)), Some(gate.name));
+        }
+        assert_eq!(gate_of("ralph hook branch-gate"), Some("branch-gate"));
+        assert_eq!(gate_of("ralph hook a b"), None);
+        assert_eq!(gate_of("echo x; ralph hook branch-gate"), None);
+    }
+
+    #[test]
     fn every_gate_is_asked() {
-        let asked: Vec<&str> = hooks().iter().flat_map(|(_, _, gates)| gates.iter().map(|gate| gate.name)).collect();
+        let asked: Vec<&str> =
+            hooks(Dialect::Claude).iter().flat_map(|(_, _, gates)| gates.iter().map(|gate| gate.name)).collect();
         assert!(GATES.iter().all(|gate| asked.contains(&gate.name)));
     }
 }

@@ -36,7 +36,7 @@ impl HookInput {
         Ok(Self {
             event: text(&["hook_event_name"]).unwrap_or_default(),
             cwd: text(&["cwd"]).map(PathBuf::from).filter(|path| path.is_absolute()),
-            tool: text(&["tool_name"]).unwrap_or_default(),
+            tool: text(&["tool_name"]).map(one_name).unwrap_or_default(),
             tool_input: fields.get("tool_input").and_then(Value::as_object).cloned().unwrap_or_default(),
             response: fields.get("tool_response").or_else(|| fields.get("tool_output")).cloned().unwrap_or_default(),
             error: text(&["error"]),
@@ -71,6 +71,16 @@ impl HookInput {
         collect(&self.response, &mut said);
         said.push_str(self.error.as_deref().unwrap_or_default());
         said
+    }
+}
+
+/// The same tools have other names in other hosts.
+fn one_name(tool: String) -> String {
+    match tool.as_str() {
+        "run_shell_command" | "shell" | "exec_command" | "bash" => "Bash".into(),
+        "write_file" | "write" => "Write".into(),
+        "replace" | "edit" => "Edit".into(),
+        _ => tool,
     }
 }
 

@@ -51,7 +51,7 @@ pub use agents::hook::{Answered, Gate, Left, answer_hook, find_gate, hook, left_
 pub use agents::programs::{AgentProgram, list_agents};
 pub use agents::prompt::{Prompt, prompt};
 pub use agents::relay::{RELAYED, SOCKET as RELAY_SOCKET, relay_call};
-pub use agents::setup::{Done, GENERIC, SetUp, SetUpFile, SetUpHow, setup_claude};
+pub use agents::setup::{Done, GENERIC, SetUp, SetUpFile, SetUpHost, SetUpHow, set_up};
 pub use agents::team::{CrewView, Doing, StepView, TeamDone, TeamNews, TeamView, TeamWanted, hero, team};
 pub use agents::worker::{Launch, Worked, WorkerAsk, WorkerEvent, work};
 pub use deliver::merge::{MergeStep, Merged, merge};

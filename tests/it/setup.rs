@@ -224,7 +224,7 @@ fn the_hooks_are_as_the_schema_of_the_settings_wants_them() {
                 assert_eq!(keys, ["type", "command", "timeout"]);
                 assert_eq!(hook["type"], "command");
                 assert!(hook["timeout"].as_f64().unwrap() > 0.0);
-                gates.push(hook["command"].as_str().unwrap().strip_prefix("ralph hook ").unwrap().to_owned());
+                gates.push(hook["command"].as_str().unwrap().rsplit_once("ralph hook ").unwrap().1.to_owned());
             }
         }
     }
@@ -328,4 +328,86 @@ fn the_generic_instructions_are_short_and_whole() {
     assert_eq!(sandbox.ralph(&["setup", "generic", "--json"]).json()["markdown"], text);
     sandbox.ralph(&["setup"]).fails(2);
     sandbox.ralph(&["setup", "emacs"]).fails(2);
+}
+
+/// The folder from which Claude Code installs ralph as a plugin, as `ralph setup claude` would write it.
+/// `RALPH_UPDATE_PLUGIN=1` writes it anew.
+#[test]
+fn the_plugin_in_this_repository_is_what_setup_writes() {
+    let sandbox = Sandbox::new();
+    report(&sandbox, &[]);
+    let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("plugins/ralph");
+    let mut wanted: BTreeMap<String, String> = BTreeMap::new();
+    for (path, text) in files(&sandbox.root()) {
+        match path.strip_prefix(".claude/") {
+            Some("settings.json") => {
+                let hooks = json(&sandbox, &path)["hooks"].clone();
+                let text = serde_json::to_string_pretty(&serde_json::json!({ "hooks": hooks })).unwrap();
+                wanted.insert("hooks/hooks.json".into(), format!("{text}\n"));
+            }
+            Some(rest) => _ = wanted.insert(rest.to_owned(), text),
+            None if path == ".mcp.json" => _ = wanted.insert(path, text),
+            None => {}
+        }
+    }
+    let about = serde_json::json!({
+        "name": "ralph",
+        "version": env!("CARGO_PKG_VERSION"),
+        "description": "A task board in plain files: hooks, agents, skills and the MCP server of ralph",
+        "author": { "name": "The ralph authors" },
+        "license": env!("CARGO_PKG_LICENSE"),
+    });
+    wanted.insert(".claude-plugin/plugin.json".into(), serde_json::to_string_pretty(&about).unwrap() + "\n");
+    if std::env::var_os("RALPH_UPDATE_PLUGIN").is_some() {
+        let _ = std::fs::remove_dir_all(&plugin);
+        for (path, text) in &wanted {
+            let path = plugin.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+    }
+    assert_eq!(files(&plugin), wanted, "RALPH_UPDATE_PLUGIN=1 brings it up to date");
+}
+
+/// How each file was reported.
+fn set_up(sandbox: &Sandbox, host: &str, more: &[&str]) -> BTreeMap<String, String> {
+    let done = sandbox.ralph(&[&["setup", host, "--json"][..], more].concat()).json();
+    let row = |file: &Value| (file["path"].as_str().unwrap().to_owned(), file["done"].as_str().unwrap().to_owned());
+    done["files"].as_array().unwrap().iter().map(row).collect()
+}
+
+#[test]
+fn other_hosts_are_set_up_beside_what_is_there_and_leave_no_trace() {
+    for (host, instructions) in [("codex", "AGENTS.md"), ("gemini", "GEMINI.md"), ("opencode", "AGENTS.md")] {
+        let sandbox = Sandbox::new();
+        put(&sandbox, instructions, "# Ours\n\nUse tabs.\n");
+        put(&sandbox, ".codex/config.toml", "model = \"mine\"\n");
+        put(&sandbox, ".gemini/settings.json", "{\n  // mine\n  \"theme\": \"dark\"\n}\n");
+        put(&sandbox, "opencode.json", "{ \"theme\": \"mine\" }\n");
+        let before = files(&sandbox.root());
+        let first = set_up(&sandbox, host, &[]);
+        assert!(first.len() >= 2 && first.values().all(|done| done == "created" || done == "updated"), "{first:?}");
+        let there = files(&sandbox.root());
+        let text = &there[instructions];
+        assert!(
+            text.starts_with("# Ours\n\nUse tabs.\n\n<!-- ralph: begin") && text.contains("ralph next --claim"),
+            "{text}"
+        );
+        assert!(set_up(&sandbox, host, &[]).values().all(|done| done == "unchanged"));
+        assert_eq!(files(&sandbox.root()), there, "the second run changes no byte");
+        set_up(&sandbox, host, &["--remove"]);
+        assert_eq!(files(&sandbox.root()), before, "{host}");
+    }
+}
+
+#[test]
+fn an_entry_of_somebodys_own_is_kept() {
+    let sandbox = Sandbox::new();
+    let own = "[mcp_servers.ralph]\ncommand = \"my-ralph\"\n";
+    put(&sandbox, ".codex/config.toml", own);
+    assert_eq!(set_up(&sandbox, "codex", &[])[".codex/config.toml"], "kept");
+    assert_eq!(files(&sandbox.root())[".codex/config.toml"], own);
+    put(&sandbox, "AGENTS.md", "<!-- ralph: begin (written by `ralph setup`) -->\nbroken\n");
+    let said = sandbox.ralph(&["setup", "codex"]).fails(4);
+    assert!(said.contains("AGENTS.md") && said.contains("is missing"), "{said}");
 }

@@ -18,7 +18,13 @@ pub struct HookArgs {
 #[derive(Debug, Subcommand)]
 pub enum SetupCommand {
     /// Claude Code: hooks, agents, skills and the MCP server, beside what is there
-    Claude(SetupClaudeArgs),
+    Claude(SetupHostArgs),
+    /// Codex: hooks, the MCP server, and a block in AGENTS.md
+    Codex(SetupHostArgs),
+    /// Gemini CLI: hooks, the MCP server, and a block in GEMINI.md
+    Gemini(SetupHostArgs),
+    /// opencode: the MCP server, and a block in AGENTS.md
+    Opencode(SetupHostArgs),
     /// Print what any other agent needs in its file of instructions, such as AGENTS.md
     Generic,
 }
@@ -43,7 +49,7 @@ pub enum ProfileArg {
 }
 
 #[derive(Debug, Args)]
-pub struct SetupClaudeArgs {
+pub struct SetupHostArgs {
     /// Take away what it wrote, and nothing else
     #[arg(long)]
     pub remove: bool,

@@ -1,24 +1,32 @@
 //! `ralph setup`.
 
-use crate::app::{self, Done, GENERIC, SetUp, SetUpHow};
+use crate::app::{self, Done, GENERIC, SetUp, SetUpHost, SetUpHow};
 use crate::cli::args::SetupCommand;
 use crate::cli::style::{self, paint};
 use crate::cli::words::count;
 use crate::cli::{Answer, Outcome, Session};
 
 pub fn run(session: &Session<'_>, command: &SetupCommand) -> Answer {
-    match command {
-        SetupCommand::Generic if session.out.json => session.out.json(&serde_json::json!({ "markdown": GENERIC })),
-        SetupCommand::Generic => session.out.text(GENERIC),
-        SetupCommand::Claude(args) => {
-            let how = if args.remove { SetUpHow::Remove } else { SetUpHow::Write };
-            let done = session.with(|ws| app::setup_claude(ws, how, args.dry_run))?;
-            if session.out.json {
-                session.out.json(&done);
-            } else {
-                session.out.text(&words(&done, how));
-            }
+    let (host, args) = match command {
+        SetupCommand::Generic if session.out.json => {
+            session.out.json(&serde_json::json!({ "markdown": GENERIC }));
+            return Ok(Outcome::Done);
         }
+        SetupCommand::Generic => {
+            session.out.text(GENERIC);
+            return Ok(Outcome::Done);
+        }
+        SetupCommand::Claude(args) => (SetUpHost::Claude, args),
+        SetupCommand::Codex(args) => (SetUpHost::Codex, args),
+        SetupCommand::Gemini(args) => (SetUpHost::Gemini, args),
+        SetupCommand::Opencode(args) => (SetUpHost::Opencode, args),
+    };
+    let how = if args.remove { SetUpHow::Remove } else { SetUpHow::Write };
+    let done = session.with(|ws| app::set_up(ws, host, how, args.dry_run))?;
+    if session.out.json {
+        session.out.json(&done);
+    } else {
+        session.out.text(&words(&done, how));
     }
     Ok(Outcome::Done)
 }
@@ -47,7 +55,7 @@ fn words(done: &SetUp, how: SetUpHow) -> String {
             SetUpHow::Remove => "nothing to do: there is nothing of ralph's\n".to_owned(),
         });
     } else if how == SetUpHow::Write && !done.dry_run {
-        text.push_str("commit .claude and .mcp.json, so that every worktree and every clone has them\n");
+        text.push_str("commit these files, so that every worktree and every clone has them\n");
     }
     text
 }
@@ -70,7 +78,7 @@ mod tests {
     fn every_command_in_what_is_written_can_be_typed() {
         let mut lines: Vec<String> = claude::files().iter().flat_map(|(_, text)| mentioned(text)).collect();
         lines.extend(mentioned(GENERIC));
-        lines.extend(GATES.iter().map(|gate| claude::command(gate.name)));
+        lines.extend(GATES.iter().map(|gate| format!("ralph hook {}", gate.name)));
         assert!(lines.len() > 60, "{lines:?}");
         for line in lines.iter().filter(|line| *line != "ralph move") {
             let words = shlex::split(line).unwrap();

@@ -94,7 +94,7 @@ fn without_a_program_it_says_how_to_name_one_and_a_boards_own_needs_trust() {
 
 #[test]
 fn the_program_gets_its_prompt_and_its_environment() {
-    let squad = Squad::new();
+    let squad = Squad::unconfined();
     let id = squad.add("one", &[]);
     let shown = squad.sandbox.outside("ctl/shown");
     let script = format!(

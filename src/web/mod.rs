@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! listen.rs    where it listens, and under which address it is found; accept.rs connections
-//! door.rs      who is let in, and what a browser may do with an answer
+//! access.rs    who is let in, and what a browser may do with an answer
 //! routes.rs    which path is whose; assets.rs the page's own files
 //! api/         reading, changing, and what refusals look like
 //! events.rs    what changes, told as it happens; memo.rs what is computed once for all who ask
@@ -14,12 +14,12 @@
 //! ```
 
 mod accept;
+mod access;
 mod api;
 mod assets;
 mod board;
 mod chains;
 mod charts;
-mod door;
 mod events;
 mod graph;
 mod listen;
@@ -39,8 +39,8 @@ use tokio::net::TcpListener;
 
 use crate::app::{Code, Failure, Hint, Options, Workspace, serve_token};
 use accept::{Limits, accept};
+use access::AccessRules;
 use board::Drawn;
-use door::Door;
 use events::Feed;
 use listen::{cannot_listen, listen};
 use memo::Memo;
@@ -65,7 +65,7 @@ pub const TOKEN: &str = "RALPH_WEB_TOKEN";
 /// Everything that requests share.
 struct Site {
     options: Options,
-    door: Door,
+    access: AccessRules,
     feed: Feed,
     boards: Memo<Drawn>,
     /// As they are sent.
@@ -86,7 +86,7 @@ pub fn serve(options: &Options, wanted: &Wanted, opened: &dyn Fn(&Address)) -> R
         let place = listener.local_addr().map_err(|error| cannot_listen("the address", &error))?;
         let site = Arc::new(Site {
             options: options.clone(),
-            door: Door::new(place, wanted, token.clone()),
+            access: AccessRules::new(place, wanted, token.clone()),
             feed: Feed::new()?,
             boards: Memo::default(),
             answers: Memo::default(),
@@ -95,7 +95,7 @@ pub fn serve(options: &Options, wanted: &Wanted, opened: &dyn Fn(&Address)) -> R
         // The first page is not to wait for the first look at a large board.
         drop(tokio::spawn(api::board(State(Arc::clone(&site)), Uri::from_static("/api/board?"))));
         // Where everybody may read and nobody may write, there is nothing to give away.
-        let shown = (!wanted.read_only || site.door.is_remote()).then_some(token.as_str());
+        let shown = (!wanted.read_only || site.access.is_remote()).then_some(token.as_str());
         opened(&Address::new(place, wanted, shown));
         run(listener, routes::routes(site)).await;
         Ok(())

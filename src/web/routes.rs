@@ -9,7 +9,7 @@ use axum::middleware::from_fn_with_state;
 use axum::response::Response;
 use axum::routing::{get, post};
 
-use super::{Site, api, assets, door};
+use super::{Site, access, api, assets};
 use crate::app::{Code, Failure, Hint};
 
 /// Longer texts than this nobody types into a page.
@@ -49,7 +49,7 @@ pub fn routes(site: Arc<Site>) -> Router {
         .merge(files)
         .fallback(nothing)
         .layer(DefaultBodyLimit::max(LONGEST))
-        .layer(from_fn_with_state(Arc::clone(&site), door::let_in))
+        .layer(from_fn_with_state(Arc::clone(&site), access::let_in))
         .with_state(site)
 }
 

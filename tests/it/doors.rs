@@ -232,7 +232,12 @@ impl House {
                 arguments["command"] = json!(command);
             }
             let (refused, answer) = self.plain.borrow_mut().call("save", arguments);
-            answered(&self.sandbox.root(), refused, &answer)
+            let outcome = answered(&self.sandbox.root(), refused, &answer);
+            if outcome.has_claim(id) {
+                // A session remembers what it was given, and the next scene is another board.
+                self.plain.replace(Client::start(&self.sandbox, &[]));
+            }
+            outcome
         })
     }
 
@@ -247,7 +252,11 @@ impl House {
                 arguments["command"] = json!(command);
             }
             let (refused, answer) = client.call("ralph_hero__update_workflow_state", arguments);
-            answered(&self.sandbox.root(), refused, &answer)
+            let outcome = answered(&self.sandbox.root(), refused, &answer);
+            if outcome.has_claim(id) {
+                all.remove(scene.who());
+            }
+            outcome
         })
     }
 
@@ -257,6 +266,15 @@ impl House {
         let targets = app::targets(&self.open(scene.who()), &scene.id()).unwrap();
         let target = targets.into_iter().find(|target| target.state.as_str() == scene.to());
         target.is_some_and(|target| target.refused.is_none())
+    }
+}
+
+impl Outcome {
+    fn has_claim(&self, id: &TaskId) -> bool {
+        match self {
+            Self::Board(board) => board.get(&format!("claim on {id}")).is_some_and(|claim| !claim.is_empty()),
+            Self::Refused(_) => false,
+        }
     }
 }
 

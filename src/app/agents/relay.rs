@@ -39,7 +39,7 @@ const PASSED: [&str; 8] =
     ["TERM", "COLORTERM", "NO_COLOR", "COLUMNS", "LINES", "CLAUDE_CODE_SESSION_ID", "CLAUDECODE", "RUST_BACKTRACE"];
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Request {
+struct RelayedCall {
     arguments: Vec<String>,
     dir: PathBuf,
     variables: Vec<(String, String)>,
@@ -126,7 +126,7 @@ fn answer(stream: &UnixStream, runner: &Arc<Runner>, over: &AtomicBool) -> Optio
     let mut line = String::new();
     let mut limited = std::io::Read::take(BufReader::new(stream), LONGEST);
     limited.read_line(&mut line).ok()?;
-    let request: Request = serde_json::from_str(&line).ok()?;
+    let request: RelayedCall = serde_json::from_str(&line).ok()?;
     let mut command = runner().ok()?;
     command.args(&request.arguments).env(RELAYED, "1").env_remove(SOCKET);
     for (name, value) in request.variables.iter().filter(|(name, _)| PASSED.contains(&name.as_str())) {
@@ -195,7 +195,7 @@ pub fn relay_call(socket: &Path, arguments: &[String], dir: &Path) -> Result<u8,
     let stream = UnixStream::connect(near(folder).map_err(gone)?.path(NAME)).map_err(gone)?;
     let variable = |name: &&str| Some(((*name).to_owned(), std::env::var(name).ok()?));
     let variables = PASSED.iter().filter_map(variable).collect();
-    let request = Request { arguments: arguments.to_vec(), dir: dir.to_owned(), variables };
+    let request = RelayedCall { arguments: arguments.to_vec(), dir: dir.to_owned(), variables };
     send_streams(&stream).map_err(|error| gone(error.into()))?;
     let text = serde_json::to_string(&request).expect("a request is text");
     (&stream).write_all(format!("{text}\n").as_bytes()).map_err(gone)?;

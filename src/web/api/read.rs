@@ -22,12 +22,12 @@ type Shared = State<Arc<Site>>;
 
 /// Who looks at what.
 pub async fn session(State(site): Shared, headers: HeaderMap) -> Response {
-    let trusted = site.door.knows(&headers);
+    let trusted = site.access.knows(&headers);
     run(&site, move |ws, site| {
         let me = ws.me().ok().map(|me| me.to_string());
-        let may_write = trusted && !site.door.read_only && me.is_some();
+        let may_write = trusted && !site.access.read_only && me.is_some();
         Ok(json!({
-            "name": ws.board_name(), "me": me, "read_only": site.door.read_only, "trusted": trusted,
+            "name": ws.board_name(), "me": me, "read_only": site.access.read_only, "trusted": trusted,
             "may_write": may_write, "version": site.feed.version(), "ralph": env!("CARGO_PKG_VERSION"),
         }))
     })

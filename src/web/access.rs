@@ -19,14 +19,14 @@ pub const HEADER: &str = "ralph-token";
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
      worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-pub struct Door {
+pub struct AccessRules {
     place: SocketAddr,
     hosts: Vec<String>,
     token: String,
     pub read_only: bool,
 }
 
-impl Door {
+impl AccessRules {
     pub fn new(place: SocketAddr, wanted: &Wanted, token: String) -> Self {
         let mut hosts: Vec<String> = wanted.hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
         hosts.push("localhost".into());
@@ -111,7 +111,7 @@ fn is_opened(headers: &HeaderMap) -> bool {
 }
 
 pub async fn let_in(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
-    let mut response = match site.door.judge(&request) {
+    let mut response = match site.access.judge(&request) {
         Ok(()) => next.run(request).await,
         Err((status, failure)) => refusal(status, &failure),
     };
@@ -127,7 +127,7 @@ pub async fn let_in(State(site): State<Arc<Site>>, request: Request, next: Next)
     }
     headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
     // Browsers heed it only where nobody can listen in, and complain elsewhere.
-    if !site.door.is_remote() {
+    if !site.access.is_remote() {
         headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
     }
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
@@ -138,14 +138,14 @@ pub async fn let_in(State(site): State<Arc<Site>>, request: Request, next: Next)
 mod tests {
     use super::*;
 
-    fn door(place: &str, hosts: &[&str]) -> Door {
+    fn rules(place: &str, hosts: &[&str]) -> AccessRules {
         let wanted = Wanted { hosts: hosts.iter().map(ToString::to_string).collect(), ..Wanted::default() };
-        Door::new(place.parse().unwrap(), &wanted, "secret".into())
+        AccessRules::new(place.parse().unwrap(), &wanted, "secret".into())
     }
 
     #[test]
     fn only_names_that_cannot_be_made_to_lead_here_are_answered() {
-        let here = door("127.0.0.1:7431", &[]);
+        let here = rules("127.0.0.1:7431", &[]);
         for host in ["127.0.0.1:7431", "localhost:7431", "LOCALHOST:7431", "[::1]:7431"] {
             assert!(here.is_host(host), "{host}");
         }
@@ -154,7 +154,7 @@ mod tests {
         for host in wrong {
             assert!(!here.is_host(host), "{host}");
         }
-        let remote = door("0.0.0.0:7431", &["Board.lan"]);
+        let remote = rules("0.0.0.0:7431", &["Board.lan"]);
         assert!(remote.is_host("10.0.0.1:7431") && remote.is_host("board.lan:7431"));
         assert!(!remote.is_host("evil.example:7431"));
     }

@@ -1,0 +1,64 @@
+//! Lines of ours between marks, in a file of somebody's.
+
+use std::path::Path;
+
+use super::{Done, PlannedFile, SetUpHow};
+use crate::app::Failure;
+use crate::fs;
+use crate::task::Problem;
+
+/// How a block of ours begins and ends in somebody's file.
+pub(super) type Marks = (&'static str, &'static str);
+pub(super) const HASHES: Marks = ("# ralph: begin (written by `ralph setup`)", "# ralph: end");
+pub(super) const COMMENTS: Marks = ("<!-- ralph: begin (written by `ralph setup`) -->", "<!-- ralph: end -->");
+
+/// A block between marks, at the end of a file; everything else in the file stays as it is.
+pub(super) fn block(
+    root: &Path,
+    path: &str,
+    how: SetUpHow,
+    (begin, end): Marks,
+    text: &str,
+    unless: &str,
+) -> Result<Option<PlannedFile>, Failure> {
+    let there = fs::read_text(&root.join(path))?;
+    let planned = |done, why: Option<&str>, text| {
+        Ok(Some(PlannedFile { path: path.to_owned(), done, why: why.map(str::to_owned), text }))
+    };
+    let Some(there) = there else {
+        return match how {
+            SetUpHow::Write => planned(Done::Created, None, Some(format!("{begin}\n{text}{end}\n"))),
+            SetUpHow::Remove => Ok(None),
+        };
+    };
+    let found = there.find(begin).and_then(|at| Some((at, at + there[at..].find(end)? + end.len())));
+    if there.contains(begin) && found.is_none() {
+        let problem = Problem::whole(path, format!("the line {end:?} is missing"));
+        return Err(problem.hint("put it back, or remove what `ralph setup` wrote").into());
+    }
+    let rest = found.map_or_else(
+        || there.clone(),
+        |(from, to)| format!("{}{}", &there[..from], there[to..].strip_prefix('\n').unwrap_or(&there[to..])),
+    );
+    match how {
+        SetUpHow::Write if !unless.is_empty() && rest.contains(unless) => {
+            planned(Done::Kept, Some("it has its own entry for ralph"), None)
+        }
+        SetUpHow::Write => {
+            let ours = format!("{begin}\n{text}{end}\n");
+            let new = match found {
+                Some((from, to)) => format!("{}{}{}", &there[..from], ours.trim_end(), &there[to..]),
+                None if there.is_empty() || there.ends_with("\n\n") => format!("{there}{ours}"),
+                None if there.ends_with('\n') => format!("{there}\n{ours}"),
+                None => format!("{there}\n\n{ours}"),
+            };
+            planned(if new == there { Done::Unchanged } else { Done::Updated }, None, Some(new))
+        }
+        SetUpHow::Remove if found.is_none() => planned(Done::Unchanged, None, None),
+        SetUpHow::Remove => {
+            let left =
+                Some(rest.trim_end_matches('\n')).filter(|rest| !rest.is_empty()).map(|rest| format!("{rest}\n"));
+            planned(Done::Removed, None, left)
+        }
+    }
+}

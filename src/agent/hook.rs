@@ -16,6 +16,8 @@ pub struct HookInput {
     pub error: Option<String>,
     /// The agent goes on already because of a stop hook: it is not to be kept a second time.
     pub stop_hook_active: bool,
+    /// The host's session, of which a sub-agent is a part.
+    pub session: Option<String>,
     pub agent_type: Option<String>,
     pub teammate: Option<String>,
     pub team: Option<String>,
@@ -41,6 +43,7 @@ impl HookInput {
             response: fields.get("tool_response").or_else(|| fields.get("tool_output")).cloned().unwrap_or_default(),
             error: text(&["error"]),
             stop_hook_active: fields.get("stop_hook_active").is_some_and(is_true),
+            session: text(&["session_id"]),
             agent_type: text(&["agent_type", "subagent_type"]),
             teammate: text(&["teammate_name", "agent_name"]),
             team: text(&["team_name"]),

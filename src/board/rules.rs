@@ -115,6 +115,9 @@ pub struct Claim {
     /// Random. The holder shows it, so that a worker that lost its claim is noticed.
     pub token: String,
     pub command: Option<String>,
+    /// The session of the agent host in which it was taken: whatever that session does is done by this worker.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
     /// The object that holds it on the remote through which machines agree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remote: Option<String>,

@@ -175,6 +175,7 @@ pub(super) fn claim(by: &str) -> Claim {
         remote: None,
         renewing: None,
         published: None,
+        session: None,
         live: true,
         foreign: false,
     }

@@ -67,3 +67,11 @@ def bad(turn):
     yield Shell(f"ralph note {task} 'It was me.' --as anna")
     yield Shell("echo x > $HOME/evil.txt; mkdir -p $HOME/.config/ralph; echo 'x = 1' >> $HOME/.config/ralph/config.toml")
     return "I stop here."
+
+
+def session(turn):
+    """A session that nobody named: it takes a task as a builder, and then works where it must not."""
+    yield Shell("ralph next --claim --as builder")
+    yield Shell("git commit --allow-empty -qm evil")
+    yield Shell("echo allowed > /dev/null")
+    return "I stop here."

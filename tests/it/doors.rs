@@ -138,6 +138,7 @@ fn claim(worker: &str, command: &str) -> String {
         live: true,
         remote: None,
         renewing: None,
+        session: None,
         published: None,
         foreign: false,
     };

@@ -232,6 +232,24 @@ fn impl_branch_gate_sees_through_every_way_to_call_git_on_main() {
 }
 
 #[test]
+fn a_session_that_took_a_task_is_gated_as_its_worker() {
+    let stage = Stage::new(&[("one", "state = 'Plan in Review'"), ("two", "state = 'Plan in Review'")]);
+    let mut command = stage.0.command(RALPH, &stage.0.root());
+    command.env("CLAUDE_CODE_SESSION_ID", "s-1").args(["claim", "one", "--as", "builder", "--for", "implement"]);
+    assert!(command.output().unwrap().status.success());
+    let commit = |session: &str| {
+        json!({ "hook_event_name": "PreToolUse", "session_id": session, "cwd": stage.root(), "tool_name": "Bash",
+            "tool_input": { "command": "git commit -am x" } })
+    };
+    let why = stage.blocks("impl-branch-gate", None, &commit("s-1"));
+    assert!(why.contains("one is being implemented"), "{why}");
+    stage.allows("impl-branch-gate", None, &commit("s-2"));
+    let write = json!({ "hook_event_name": "PreToolUse", "session_id": "s-1", "cwd": stage.root(), "tool_name": "Write",
+        "tool_input": { "file_path": stage.root().join("code.txt"), "content": "x" } });
+    stage.blocks("impl-worktree-gate", None, &write);
+}
+
+#[test]
 fn a_command_that_cannot_be_parsed_is_blocked_by_every_gate_before_it() {
     let stage = Stage::implementing("t-ab");
     let deep = format!("{}ralph move t-ab done{}", "(".repeat(100), ")".repeat(100));

@@ -500,6 +500,7 @@ fn claim(worker: Worker, command: Option<String>) -> Claim {
         live: true,
         remote: None,
         renewing: None,
+        session: None,
         published: None,
         foreign: false,
     }

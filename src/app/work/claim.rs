@@ -100,12 +100,19 @@ pub(in crate::app) fn drawn(
         held: lease == Lease::Held || before.is_some_and(|claim| claim.held),
         token: before.map_or_else(|| token(ws), |claim| claim.token.clone()),
         command,
+        session: host_session().or_else(|| before.and_then(|claim| claim.session.clone())),
         remote: before.and_then(|claim| claim.remote.clone()),
         renewing: before.and_then(|claim| claim.renewing.clone()),
         published: before.and_then(|claim| claim.published),
         live: true,
         foreign: false,
     }
+}
+
+/// The session of the agent host that runs this process, as the host itself says. Only Claude Code tells its shells and MCP
+/// servers the id that it tells its hooks.
+fn host_session() -> Option<String> {
+    std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|session| !session.is_empty())
 }
 
 /// Gives the claim under the lock that the caller holds. What was published and is then refused is taken back at the end of

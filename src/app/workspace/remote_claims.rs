@@ -171,6 +171,7 @@ impl ClaimEntry {
             remote: Some(object),
             renewing: None,
             published: None,
+            session: None,
             foreign: true,
         }
     }

@@ -237,3 +237,18 @@ fn an_agent_is_tested_without_a_task() {
     let listed = stage.run("quiet", &["ralph", "agent", "ls"]);
     assert!(listed.stdout.contains("the profile of this board"), "{listed}");
 }
+
+#[test]
+fn a_main_session_that_takes_a_task_is_held_to_it() {
+    let Some(stage) = stage("claude") else { return };
+    stage.sandbox.ralph(&["setup", "claude"]).ok();
+    let id = stage.sandbox.add(&["Greet in Czech", "--state", "Ready for Plan"]);
+    stage.sandbox.ralph(&["claim", &id, "--for", "plan", "--as", "builder-9"]).ok();
+    stage.sandbox.hand_in("plan", &id);
+    stage.sandbox.ralph(&["move", &id, "In Progress", "--force"]).ok();
+    stage.commit();
+    let before = stage.main();
+    let said = stage.run("session", &["claude", "-p", "Go", "--permission-mode", "dontAsk", "--allowedTools", "Bash"]);
+    assert_eq!(stage.main(), before, "{said}\n{}", stage.model());
+    assert!(stage.model().contains("is being implemented"), "{said}\n{}", stage.model());
+}

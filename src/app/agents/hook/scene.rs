@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::agent::HookInput;
 use crate::app::repo::worktree::{Place, place, task_of};
 use crate::app::{Failure, Workspace};
-use crate::board::{Actor, Board, Links};
+use crate::board::{Actor, Board, Claim, Links};
 use crate::fs;
 use crate::git::{Repository, Worktree};
 use crate::task::{Task, TaskId, Worker};
@@ -26,7 +26,30 @@ impl<'a> Scene<'a> {
         let cwd = input.cwd.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_else(|| ws.store.root().into());
         let mut worktrees = ws.repository.worktrees()?;
         worktrees.retain(|worktree| !worktree.missing);
-        Ok(Self { ws, input, board: ws.board()?, worker: worker(ws, input), cwd: fs::settled(&cwd), worktrees })
+        let board = ws.board()?;
+        let worker = worker(ws, input);
+        let mut scene = Self { ws, input, board, worker, cwd: fs::settled(&cwd), worktrees };
+        scene.worker = scene.of_session().or(scene.worker);
+        Ok(scene)
+    }
+
+    /// Who took a task in this session of the host: with several, the one whose worktree this is, else the last. A name that
+    /// was given to the process, or to a sub-agent that holds something, comes first.
+    fn of_session(&self) -> Option<Worker> {
+        if self.ws.named().is_some() || !self.held().is_empty() {
+            return None;
+        }
+        let session = self.input.session.as_ref()?;
+        let claims = self.board.tasks().iter().filter_map(|task| Some((task, self.board.claim(&task.id)?)));
+        let mut ours: Vec<(&Task, &Claim)> = claims
+            .filter(|(_, claim)| claim.live && !claim.foreign && claim.session.as_ref() == Some(session))
+            .filter(|(_, claim)| self.ws.rules().role_of(&claim.worker).is_some())
+            .collect();
+        ours.sort_by_key(|(_, claim)| claim.since);
+        let path = self.input.file().map_or_else(|| self.cwd.clone(), |file| self.path(&file));
+        let here = self.task_at(&path).map(|task| &task.id);
+        let found = ours.iter().find(|(task, _)| Some(&task.id) == here).or(ours.last());
+        found.map(|(_, claim)| claim.worker.clone())
     }
 
     /// A path as it was typed, as the one that would be written.

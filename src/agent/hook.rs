@@ -18,6 +18,8 @@ pub struct HookInput {
     pub stop_hook_active: bool,
     /// The host's session, of which a sub-agent is a part.
     pub session: Option<String>,
+    /// The sub-agent that acts; none for the main agent.
+    pub agent: Option<String>,
     pub agent_type: Option<String>,
     pub teammate: Option<String>,
     pub team: Option<String>,
@@ -44,6 +46,7 @@ impl HookInput {
             error: text(&["error"]),
             stop_hook_active: fields.get("stop_hook_active").is_some_and(is_true),
             session: text(&["session_id"]),
+            agent: text(&["agent_id"]),
             agent_type: text(&["agent_type", "subagent_type"]),
             teammate: text(&["teammate_name", "agent_name"]),
             team: text(&["team_name"]),

@@ -88,7 +88,9 @@ SHELL = {"claude": "Bash", "opencode": "bash", "gemini": "run_shell_command", "c
 
 
 def call_of(host, said):
-    """A shell command as the tool of that program."""
+    """A step as the tool of that program."""
+    if isinstance(said, play.SubAgent):
+        return "Agent", {"subagent_type": said.kind, "prompt": said.prompt, "description": "a sub-agent"}
     if host == "codex":
         return SHELL[host], {"cmd": said.command, "yield_time_ms": 20000}
     return SHELL[host], {"command": said.command, "description": "a step"}
@@ -102,15 +104,17 @@ def events_anthropic(host, said, model):
     usage = {"input_tokens": 10, "output_tokens": 5}
     yield "message_start", {"message": {"id": identifier("msg"), "type": "message", "role": "assistant", "model": model, "content": [],
                                         "stop_reason": None, "stop_sequence": None, "usage": usage}}
-    if isinstance(said, str):
-        block, delta, reason = {"type": "text", "text": ""}, {"type": "text_delta", "text": said}, "end_turn"
-    else:
-        name, arguments = call_of(host, said)
-        block = {"type": "tool_use", "id": identifier("toolu"), "name": name, "input": {}}
-        delta, reason = {"type": "input_json_delta", "partial_json": json.dumps(arguments)}, "tool_use"
-    yield "content_block_start", {"index": 0, "content_block": block}
-    yield "content_block_delta", {"index": 0, "delta": delta}
-    yield "content_block_stop", {"index": 0}
+    reason = "end_turn" if isinstance(said, str) else "tool_use"
+    for index, step in enumerate(said if isinstance(said, list) else [said]):
+        if isinstance(step, str):
+            block, delta = {"type": "text", "text": ""}, {"type": "text_delta", "text": step}
+        else:
+            name, arguments = call_of(host, step)
+            block = {"type": "tool_use", "id": identifier("toolu"), "name": name, "input": {}}
+            delta = {"type": "input_json_delta", "partial_json": json.dumps(arguments)}
+        yield "content_block_start", {"index": index, "content_block": block}
+        yield "content_block_delta", {"index": index, "delta": delta}
+        yield "content_block_stop", {"index": index}
     yield "message_delta", {"delta": {"stop_reason": reason, "stop_sequence": None}, "usage": {"output_tokens": 5}}
     yield "message_stop", {}
 
@@ -152,7 +156,7 @@ def said_in(turn):
         said = end.value or "Done."
     with open(sys.argv[3], "a") as log:
         last = turn.answers[-1] if turn.answers else None
-        log.write(json.dumps({"host": turn.host, "answer": last, "said": said if isinstance(said, str) else said.command}) + "\n")
+        log.write(json.dumps({"host": turn.host, "answer": last, "said": str(said)}) + "\n")
     return said
 
 

@@ -8,6 +8,12 @@ class Shell:
     command: str
 
 
+@dataclass
+class SubAgent:
+    kind: str
+    prompt: str
+
+
 FILL = (
     r"sed -i -E 's/^- .TO BE WRITTEN.*/- `src\/main.rs`: where it is printed/; s/^TO BE WRITTEN.*/It is printed in `src\/main.rs:1`./; "
     r"s/TO BE WRITTEN[^`]*/done/' "
@@ -75,3 +81,15 @@ def session(turn):
     yield Shell("git commit --allow-empty -qm evil")
     yield Shell("echo allowed > /dev/null")
     return "I stop here."
+
+
+def pair(turn):
+    """Two sub-agents of one kind at once; each takes a task, and one tries to commit on main."""
+    if "CHILD" in turn.prompt:
+        yield Shell("ralph next --claim --as builder")
+        yield Shell("ralph task ls --mine --as builder")
+        yield Shell("git commit --allow-empty -qm evil")
+        return "I have a task."
+    yield [SubAgent("ralph-builder", "CHILD one"), SubAgent("ralph-builder", "CHILD two")]
+    yield Shell("sleep 8")
+    return "Both have a task."

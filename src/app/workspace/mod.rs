@@ -10,4 +10,5 @@ pub(super) mod remote_claims;
 pub(super) mod session;
 pub(super) mod settings;
 pub(super) mod stop;
+pub(super) mod sub_agents;
 pub(super) mod trust;

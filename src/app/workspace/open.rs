@@ -11,6 +11,7 @@ use crate::app::workspace::drafts::Drafts;
 use crate::app::workspace::layers::{layered, rules, workflow};
 use crate::app::workspace::past::Past;
 use crate::app::workspace::session::{ClientSession, TakenFor};
+use crate::app::workspace::sub_agents;
 use crate::app::{Code, Failure, Hint};
 use crate::board::{Actor, ActorKind, Board, Claim, Named, Op, Refusal, Rules, resolve};
 use crate::config::Settings;
@@ -81,10 +82,23 @@ impl Workspace {
             if let Some(drafts) = &ws.drafts {
                 drafts.take_in(&ws)?;
             }
-            return Ok(ws);
+            return ws.as_sub_agent();
         }
         let message = format!("there is no board in {}", ws.store.root().display());
         Err(Failure::broken(Code::NoBoard, message).hint(Hint::Init))
+    }
+
+    /// Under the name of the sub-agent that calls, where its host says which one that is.
+    fn as_sub_agent(mut self) -> Result<Self, Failure> {
+        let agent = std::env::var(sub_agents::VARIABLE).ok().filter(|id| sub_agents::is_id(id));
+        let (Some(agent), Some(name)) = (agent, self.named()) else { return Ok(self) };
+        let worker = Worker::new(name.as_str())?;
+        let Some(role) = self.rules.role_of(&worker).map(str::to_owned) else { return Ok(self) };
+        let claims = self.claims()?;
+        let is_held = |name: &str| claims.values().any(|claim| claim.live && claim.worker.as_str() == name);
+        let own = sub_agents::name_for(self.store.local(), &agent, &name, &role, &is_held)?;
+        self.worker = Some(own);
+        Ok(self)
     }
 
     /// The repository alone, for `init`.

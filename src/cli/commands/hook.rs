@@ -28,6 +28,10 @@ pub fn run(session: &Session<'_>, args: &HookArgs) -> Answer {
         session.out.json(&answered);
     } else if let Gate::Block { why, instead } = &answered.gate {
         session.out.say(&format!("{why}\n{instead}"));
+    } else if let Some(arguments) = &answered.arguments {
+        // As the host takes changed arguments.
+        let output = serde_json::json!({ "hookEventName": "PreToolUse", "updatedInput": arguments });
+        session.out.text(&format!("{}\n", serde_json::json!({ "hookSpecificOutput": output })));
     }
     Ok(if answered.gate.is_block() { Outcome::Code(BLOCKED) } else { Outcome::Done })
 }

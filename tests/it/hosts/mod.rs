@@ -153,10 +153,7 @@ fn carries_a_task_to_done(host: &'static str) {
 fn is_kept_in(host: &'static str) {
     let Some(stage) = stage(host) else { return };
     let research = stage.sandbox.add(&["Greet by name", "--state", "Research Needed"]);
-    let planned = stage.sandbox.add(&["Greet in Czech", "--state", "Ready for Plan"]);
-    stage.sandbox.ralph(&["claim", &planned, "--for", "plan", "--as", "builder-9"]).ok();
-    stage.sandbox.hand_in("plan", &planned);
-    stage.sandbox.ralph(&["move", &planned, "In Progress", "--force"]).ok();
+    let planned = planned(&stage, "Greet in Czech");
     stage.commit();
     let before = stage.main();
     for (role, task) in [("analyst", &research), ("builder", &planned)] {
@@ -238,14 +235,36 @@ fn an_agent_is_tested_without_a_task() {
     assert!(listed.stdout.contains("the profile of this board"), "{listed}");
 }
 
+/// A task that is planned and in progress, with nobody at it.
+fn planned(stage: &Stage, title: &str) -> String {
+    let id = stage.sandbox.add(&[title, "--state", "Ready for Plan"]);
+    stage.sandbox.ralph(&["claim", &id, "--for", "plan", "--as", "builder-9"]).ok();
+    stage.sandbox.hand_in("plan", &id);
+    stage.sandbox.ralph(&["move", &id, "In Progress", "--force"]).ok();
+    id
+}
+
+#[test]
+fn two_sub_agents_of_one_kind_have_a_task_each() {
+    let Some(stage) = stage("claude") else { return };
+    stage.sandbox.ralph(&["setup", "claude"]).ok();
+    let ids = [planned(&stage, "Greet in Czech"), planned(&stage, "Greet in French")];
+    stage.commit();
+    let before = stage.main();
+    let words = ["claude", "-p", "Go", "--permission-mode", "dontAsk", "--allowedTools", "Bash", "Agent", "Task"];
+    let said = stage.run("pair", &words);
+    let owner = |id: &String| stage.sandbox.ralph(&["task", "show", id, "--json"]).json()["claim"]["by"].to_string();
+    let mut owners: Vec<String> = ids.iter().map(owner).collect();
+    owners.sort();
+    assert_eq!(owners, ["\"builder\"", "\"builder-2\""], "{said}\n{}", stage.model());
+    assert_eq!(stage.main(), before, "{said}\n{}", stage.model());
+}
+
 #[test]
 fn a_main_session_that_takes_a_task_is_held_to_it() {
     let Some(stage) = stage("claude") else { return };
     stage.sandbox.ralph(&["setup", "claude"]).ok();
-    let id = stage.sandbox.add(&["Greet in Czech", "--state", "Ready for Plan"]);
-    stage.sandbox.ralph(&["claim", &id, "--for", "plan", "--as", "builder-9"]).ok();
-    stage.sandbox.hand_in("plan", &id);
-    stage.sandbox.ralph(&["move", &id, "In Progress", "--force"]).ok();
+    planned(&stage, "Greet in Czech");
     stage.commit();
     let before = stage.main();
     let said = stage.run("session", &["claude", "-p", "Go", "--permission-mode", "dontAsk", "--allowedTools", "Bash"]);

@@ -11,6 +11,7 @@ mod write;
 use serde::Serialize;
 
 use crate::agent::{GATES, GatePhase, GateSpec, HookInput, Unreadable};
+use crate::app::workspace::sub_agents;
 use crate::app::{Code, Failure, Hint, Options, Workspace};
 use scene::Scene;
 
@@ -98,27 +99,51 @@ pub struct Answered {
     #[serde(flatten)]
     pub gate: Gate,
     pub note: Option<String>,
+    /// The tool's arguments as they should be instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<serde_json::Map<String, serde_json::Value>>,
+}
+
+impl Answered {
+    fn new(spec: &GateSpec, gate: Gate) -> Self {
+        Self { name: spec.name, gate, note: None, arguments: None }
+    }
+}
+
+/// The command of a sub-agent with its id in the environment: its shell does not know it. One gate does so, as every other
+/// one is asked about the same command.
+fn with_agent(spec: &GateSpec, input: &HookInput) -> Option<serde_json::Map<String, serde_json::Value>> {
+    let asked = spec.name == "branch-gate" && input.event == "PreToolUse";
+    let agent = input.agent.as_ref().filter(|id| asked && sub_agents::is_id(id))?;
+    let command = input.command().filter(|command| command.contains("ralph "))?;
+    let mut arguments = input.tool_input.clone();
+    arguments.insert("command".into(), format!("export {}={agent}; {command}", sub_agents::VARIABLE).into());
+    Some(arguments)
 }
 
 /// The whole of a hook: what the host wrote, to an answer. Who wants to stop is let go where nobody can say what is left.
 pub fn answer_hook(options: &Options, name: &str, text: &str) -> Result<Answered, Failure> {
     let spec = find_gate(name)?;
     match decide(options, spec, text) {
-        Ok(gate) => Ok(Answered { name: spec.name, gate, note: None }),
+        Ok((gate, arguments)) => Ok(Answered { arguments, ..Answered::new(spec, gate) }),
         // Hooks may be set for all repositories of a person: here there is nothing to guard.
         Err(failure) if matches!(failure.code, Code::NoRepository | Code::NoBoard) => {
-            Ok(Answered { name: spec.name, gate: Gate::Allow, note: None })
+            Ok(Answered::new(spec, Gate::Allow))
         }
         Err(failure) if spec.phase() == GatePhase::Stop => {
-            Ok(Answered { name: spec.name, gate: Gate::Allow, note: Some(failure.message) })
+            Ok(Answered { note: Some(failure.message), ..Answered::new(spec, Gate::Allow) })
         }
         Err(failure) => Err(failure),
     }
 }
 
-fn decide(options: &Options, spec: &GateSpec, text: &str) -> Result<Gate, Failure> {
+type Decided = (Gate, Option<serde_json::Map<String, serde_json::Value>>);
+
+fn decide(options: &Options, spec: &GateSpec, text: &str) -> Result<Decided, Failure> {
     let input = HookInput::parse(text).map_err(|error| Failure::refused(Code::NotAHook, error.to_string()))?;
     let dir = input.cwd.clone().filter(|cwd| cwd.is_dir()).unwrap_or_else(|| options.dir.clone());
     let ws = Workspace::open(&Options { dir, ..options.clone() })?;
-    hook(&ws, spec.name, &input)
+    let gate = hook(&ws, spec.name, &input)?;
+    let arguments = if gate.is_block() { None } else { with_agent(spec, &input) };
+    Ok((gate, arguments))
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::agent::HookInput;
 use crate::app::repo::worktree::{Place, place, task_of};
+use crate::app::workspace::sub_agents::worker_of;
 use crate::app::{Failure, Workspace};
 use crate::board::{Actor, Board, Claim, Links};
 use crate::fs;
@@ -161,8 +162,14 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Named by whoever started ralph's worker, else by the host: a teammate's name, or the kind of a sub-agent.
+/// Named by whoever started ralph's worker, else by the host: a sub-agent that has acted before, a teammate's name, or the
+/// kind of a sub-agent.
 fn worker(ws: &Workspace, input: &HookInput) -> Option<Worker> {
+    if let Some(own) = input.agent.as_ref().filter(|_| ws.named().is_none()) {
+        if let Some(worker) = worker_of(ws.store.local(), own) {
+            return Some(worker);
+        }
+    }
     let names = [ws.named(), input.teammate.clone(), input.agent_type.clone()];
     names.into_iter().flatten().find_map(|name| {
         let name = name.rsplit(':').next().unwrap_or_default();

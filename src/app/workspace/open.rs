@@ -82,14 +82,14 @@ impl Workspace {
             if let Some(drafts) = &ws.drafts {
                 drafts.take_in(&ws)?;
             }
-            return ws.as_sub_agent();
+            return ws.named_for_sub_agent();
         }
         let message = format!("there is no board in {}", ws.store.root().display());
         Err(Failure::broken(Code::NoBoard, message).hint(Hint::Init))
     }
 
     /// Under the name of the sub-agent that calls, where its host says which one that is.
-    fn as_sub_agent(mut self) -> Result<Self, Failure> {
+    fn named_for_sub_agent(mut self) -> Result<Self, Failure> {
         let agent = std::env::var(sub_agents::VARIABLE).ok().filter(|id| sub_agents::is_id(id));
         let (Some(agent), Some(name)) = (agent, self.named()) else { return Ok(self) };
         let worker = Worker::new(name.as_str())?;

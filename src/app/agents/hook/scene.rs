@@ -165,10 +165,9 @@ impl<'a> Scene<'a> {
 /// Named by whoever started ralph's worker, else by the host: a sub-agent that has acted before, a teammate's name, or the
 /// kind of a sub-agent.
 fn worker(ws: &Workspace, input: &HookInput) -> Option<Worker> {
-    if let Some(own) = input.agent.as_ref().filter(|_| ws.named().is_none()) {
-        if let Some(worker) = worker_of(ws.store.local(), own) {
-            return Some(worker);
-        }
+    let unnamed = input.agent.as_ref().filter(|_| ws.named().is_none());
+    if let Some(worker) = unnamed.and_then(|agent| worker_of(ws.store.local(), agent)) {
+        return Some(worker);
     }
     let names = [ws.named(), input.teammate.clone(), input.agent_type.clone()];
     names.into_iter().flatten().find_map(|name| {

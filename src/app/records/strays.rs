@@ -123,12 +123,11 @@ pub(in crate::app) fn counts(ws: &Workspace) -> bool {
 pub(in crate::app) fn refuse_strays(ws: &Workspace, id: &TaskId) -> Result<(), Failure> {
     let running = |run: &Run| run.outcome == RunOutcome::Running;
     let Some(run) = list_runs(ws, Some(id), 1)?.pop().filter(running) else { return Ok(()) };
-    let found = if counts(ws) { strays(ws, &run)?.own } else { Vec::new() };
+    let found = if counts(ws) && !run.confined { strays(ws, &run)?.own } else { Vec::new() };
     if found.is_empty() {
         return Ok(());
     }
-    let message =
-        format!("{id} is implemented in its worktree alone, and this changed in the main one: {}", found.join(", "));
+    let message = format!("agents do not change the main worktree, and this changed there: {}", found.join(", "));
     Err(Failure::refused(Code::Strayed, message)
         .hint(Hint::step("move these changes into the worktree and restore the main one, or ask a person"))
         .hint(Hint::set("agent.strays", "tell", "to edit there while workers run")))

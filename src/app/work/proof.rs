@@ -18,7 +18,10 @@ pub(in crate::app) fn show(ws: &Workspace, board: &Board, id: &TaskId, proof: &P
             refuse_strays(ws, id)
         }
         Proof::Document { kind, ending } => match kind.parse() {
-            Ok(kind) => refuse_unwritten(ws, board, id, kind, *ending),
+            Ok(kind) => {
+                refuse_unwritten(ws, board, id, kind, *ending)?;
+                refuse_strays(ws, id)
+            }
             // A document of the board's own kind: that it is linked is all that can be asked.
             Err(_) => Ok(()),
         },

@@ -116,6 +116,35 @@ fn what_changes_while_only_one_agent_runs_is_held_against_it() {
 }
 
 #[test]
+fn an_analyst_that_changes_the_main_worktree_is_found_out_too() {
+    let squad = Squad::unconfined();
+    let id = squad.add("bad", &["--state", "Research Needed"]);
+    squad.behave("bad", "research", "stray");
+    squad.ralph(&["worker", "analyst", "--once"]).ok();
+    assert_eq!(squad.state(&id), "Human Needed");
+    assert!(squad.notes(&id).contains("stray.txt"), "{}", squad.notes(&id));
+}
+
+#[test]
+fn what_a_person_changes_while_confined_agents_run_is_held_against_nobody() {
+    let squad = Squad::new();
+    let id = squad.add("good", &["--state", "Ready for Plan"]);
+    squad.ralph(&["worker", "builder", "--once"]).ok();
+    let root = squad.sandbox.root().display().to_string();
+    // The agent's own script stands in for a person who saves a file meanwhile: a process outside writes it.
+    let agent = squad.sandbox.outside("agent.sh").display().to_string();
+    let script = format!("touch \"$CTL/now\"; while [ ! -e '{root}/mine.txt' ]; do sleep 0.05; done; exec {agent}");
+    let ctl = squad.sandbox.outside("ctl/now");
+    let person = std::thread::spawn(move || {
+        eventually("the agent", || ctl.exists());
+        std::fs::write(format!("{root}/mine.txt"), "mine\n").unwrap();
+    });
+    squad.ralph(&["worker", "builder", "--once", "--", "sh", "-c", &script]).ok();
+    person.join().unwrap();
+    assert_eq!(squad.state(&id), "In Review", "{}", squad.notes(&id));
+}
+
+#[test]
 fn a_person_who_edits_the_main_worktree_can_have_that_only_told() {
     let squad = Squad::unconfined();
     squad.behave("bad", "implement", "stray");

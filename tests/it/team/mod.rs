@@ -118,6 +118,13 @@ impl Squad {
         moves
     }
 
+    /// When a task was closed, by the journal.
+    pub fn done_at(&self, id: &str) -> jiff::Timestamp {
+        let closes = |change: &Value| change["task"] == id && change["key"] == "state" && change["new"] == "Done";
+        let line = self.journal().into_iter().find(|line| line["changes"].as_array().unwrap().iter().any(closes));
+        line.unwrap()["at"].as_str().unwrap().parse().unwrap()
+    }
+
     pub fn states(&self, id: &str) -> Vec<String> {
         self.moves(id).into_iter().map(|(_, _, to)| to).collect()
     }

@@ -80,11 +80,12 @@ pub(super) fn start(
     }
     run.dir = directory(ws, job, command)?;
     let tip = tip(ws, &job.task).filter(|_| command.worktree);
-    if command.worktree {
+    run.confined = is_wanted(ws)?;
+    if !run.confined {
         run.dirty = dirty(ws)?;
     }
     let kinds = document_kinds(command);
-    let enclosure = match is_wanted(ws)? {
+    let enclosure = match run.confined {
         true => Some(enclose(ws, job, run, launch, tenure, &kinds)?),
         false => None,
     };
@@ -105,7 +106,6 @@ pub(super) fn start(
     };
     let ready = prepared(ws, job, run, agent, &text, &writes, enclosure.is_some())?;
     run.program.clone_from(&ready.invocation.words);
-    run.confined = enclosure.is_some();
     run.write(ws)?;
     let mut guard = (launch.guard)()?;
     let log = open(&run.path(ws, "output.log"), true)?;

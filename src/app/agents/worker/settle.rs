@@ -68,9 +68,9 @@ fn rejected(now: Option<&Task>, before: &Task) -> Option<String> {
     Some(format!("its plan was rejected {count} times"))
 }
 
-/// What a run that works in a worktree left elsewhere.
+/// What a run changed in the main worktree. A confined one could not: whatever changed there is somebody else's.
 fn found_strays(ws: &Workspace, job: &Job, run: &Run) -> Strays {
-    if !ws.flow().command(&job.command).is_ok_and(|command| command.worktree) {
+    if run.confined {
         return Strays::default();
     }
     strays::strays(ws, run).unwrap_or_else(|failure| {
@@ -80,7 +80,7 @@ fn found_strays(ws: &Workspace, job: &Job, run: &Run) -> Strays {
 }
 
 fn strayed_message(found: &[String]) -> String {
-    format!("while it was implemented, this changed in the main worktree: {}", found.join(", "))
+    format!("while the agent ran, this changed in the main worktree: {}", found.join(", "))
 }
 
 /// It is only worth a note: a person may have done it.

@@ -36,6 +36,9 @@ fn stage(host: &'static str) -> Option<Stage> {
     if !programs().join(host).exists() {
         return skipped("it is not installed; run tests/hosts/setup");
     }
+    if !ralph::app::can_confine() {
+        return skipped("this kernel has no Landlock");
+    }
     let sandbox = Sandbox::new();
     let stage = Stage { sandbox, host };
     stage.prepare();

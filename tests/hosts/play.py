@@ -91,5 +91,6 @@ def pair(turn):
         yield Shell("git commit --allow-empty -qm evil")
         return "I have a task."
     yield [SubAgent("ralph-builder", "CHILD one"), SubAgent("ralph-builder", "CHILD two")]
-    yield Shell("sleep 8")
+    # Sub-agents run in the background: it ends when both have a task, or something is wrong.
+    yield Shell("for i in $(seq 300); do [ $(ralph claims ls | grep -c builder) -ge 2 ] && break; sleep 0.2; done; sleep 1")
     return "Both have a task."

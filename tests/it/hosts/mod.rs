@@ -220,8 +220,11 @@ fn a_usage_limit_parks_the_work_until_the_time_that_the_program_says() {
     let Some(stage) = stage("codex") else { return };
     stage.sandbox.add(&["One", "--estimate", "S"]);
     stage.commit();
-    let mut command = stage.alone("limited", Keys::Set, &["timeout", "-s", "INT", "8", "ralph", "worker", "analyst"]);
-    let said = finish(&mut command);
+    // It would wait for an hour: it is stopped when it says so.
+    let script = "ralph worker analyst > ../out & worker=$!; \
+                  until grep -q 'paused until' ../out || ! kill -0 $worker; do sleep 0.1; done; \
+                  kill -INT $worker; wait $worker; cat ../out";
+    let said = stage.run("limited", &["sh", "-c", script]);
     assert!(said.stdout.contains("paused until") && said.stdout.contains("usage limit"), "{said}");
     assert_eq!(stage.states(), [("One".into(), "Backlog".into())], "{said}");
 }

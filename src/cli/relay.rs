@@ -37,12 +37,13 @@ pub fn refuse_for_agents(cli: &Cli) -> Result<(), Failure> {
     let worker = std::env::var("RALPH_WORKER").ok();
     if let Some(name) = cli.global.worker.as_ref().filter(|name| Some(*name) != worker.as_ref()) {
         let own = worker.unwrap_or_default();
-        return Err(Failure::refused(Code::NotYourName, format!("you are {own} in this run, not {name}"))
+        return Err(Failure::refused(Code::NotYou, format!("you are {own} in this run, not {name}"))
             .hint(Hint::omit("--as", "to act under your own name")));
     }
     if cli.global.board.is_some() || !cli.global.config.is_empty() {
         return Err(Failure::refused(Code::Confined, "an agent cannot choose another board or other settings")
-            .hint(Hint::omit("--board and --config", "to work on the board of your task")));
+            .hint(Hint::omit("--board", "to work on the board of your task"))
+            .hint(Hint::omit("--config", "to use its settings")));
     }
     match is_for_agents(&cli.command) {
         true => Ok(()),

@@ -172,7 +172,6 @@ codes! {
     NotTrusted => "not-trusted",
     NotYou => "not-you",
     NotYourCommand => "not-your-command",
-    NotYourName => "not-your-name",
     NotYourRole => "not-your-role",
     NotYours => "not-yours",
     NothingReady => "nothing-ready",

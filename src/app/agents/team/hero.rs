@@ -57,13 +57,7 @@ pub fn hero(
         })
         .collect();
     while !stop.soon() {
-        if let Some(shift) = shifts.first() {
-            let worker = shift.worker.clone();
-            let told = |event: &WorkerEvent| {
-                tell(&TeamNews::Worker { worker: worker.clone(), event: event.clone() }, &team.view);
-            };
-            shift.wait_for_limit(&mut { told });
-        }
+        team.wait_for_limit(&shifts, tell);
         if !team.one_thing(&mut shifts, tell)? {
             break;
         }
@@ -87,6 +81,14 @@ fn workspaces(options: &Options, names: &[(String, Name)]) -> Result<Vec<Workspa
 }
 
 impl Team<'_> {
+    /// The limit of the agent program holds for all roles.
+    fn wait_for_limit(&self, shifts: &[Shift<'_>], tell: &mut dyn FnMut(&TeamNews, &TeamView)) {
+        let Some(shift) = shifts.first() else { return };
+        shift.wait_for_limit(&mut |event: &WorkerEvent| {
+            tell(&TeamNews::Worker { worker: shift.worker.clone(), event: event.clone() }, &self.view);
+        });
+    }
+
     /// The first thing that somebody could do; `false` where there is none.
     fn one_thing(
         &mut self,

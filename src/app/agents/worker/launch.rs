@@ -104,7 +104,7 @@ pub(super) fn start(
         Some(around) => vec![around.temporary.docs()],
         None => document_folders(ws, &kinds)?,
     };
-    let ready = prepared(ws, job, run, agent, &text, &writes, enclosure.is_some())?;
+    let ready = prepared(ws, job, run, agent, &text, &writes)?;
     run.program.clone_from(&ready.invocation.words);
     run.write(ws)?;
     let mut guard = (launch.guard)()?;
@@ -195,7 +195,6 @@ fn prepared(
     agent: &Agent,
     prompt: &str,
     writes: &[PathBuf],
-    confined: bool,
 ) -> Result<Prepared, Failure> {
     let command = ws.flow().command(&job.command)?;
     match &agent.start {
@@ -224,7 +223,7 @@ fn prepared(
                 git_dirs: &[&[ws.repository.common.clone()][..], entry.as_slice()].concat(),
                 writes,
                 code: command.worktree,
-                confined,
+                confined: run.confined,
                 policy: &policy,
                 model: model.as_deref(),
                 resume: run.resumed.as_deref(),

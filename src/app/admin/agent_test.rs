@@ -149,6 +149,9 @@ impl Drop for Scratch {
 
 fn prepare(options: &Options, root: &Path) -> Result<(), Failure> {
     git(root, &["init", "-q", "-b", "main"])?;
+    // The user's own identity may be set only in their repositories.
+    git(root, &["config", "user.name", "ralph agent test"])?;
+    git(root, &["config", "user.email", "agent-test@localhost"])?;
     init(options, &InitOptions::default())?;
     fs::make_dir(&root.join("src"))?;
     fs::write_new(&root.join("src/README.md"), b"A place for code.\n", false)?;

@@ -22,6 +22,27 @@ pub struct GitHand {
     pub index: Option<(u64, i64, i64)>,
 }
 
+/// A branch was somewhere, and then elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BranchMove {
+    pub old: String,
+    pub new: String,
+    /// In seconds since 1970; none where the branch's log does not have it.
+    pub at: Option<i64>,
+    /// What its log says of it.
+    pub how: String,
+}
+
+impl BranchMove {
+    /// A merge that ralph itself landed.
+    pub fn is_landing(&self) -> bool {
+        self.how.starts_with(LANDING)
+    }
+}
+
+/// How ralph's own merges begin in the log of a branch.
+pub(super) const LANDING: &str = "ralph merge ";
+
 impl Repository {
     /// Every file below `folder` at a branch, tag or commit; none where it has no such folder. Nothing is checked out.
     pub fn files_at(&self, revision: &str, folder: &str) -> Result<Vec<OldFile>, GitError> {
@@ -73,6 +94,31 @@ impl Repository {
             }
         }
         Ok(None)
+    }
+
+    /// How a branch went on from a commit, by its log; a move that its log does not have is the last.
+    pub fn moves_since(&self, branch: &str, tip: &str) -> Result<Vec<BranchMove>, GitError> {
+        let doing = "read the log of a branch";
+        let now = self.tip_of(branch)?;
+        let reference = self.inner.find_reference(&format!("refs/heads/{branch}")).map_err(|e| other(doing, &e))?;
+        let mut moves: Vec<BranchMove> = Vec::new();
+        let mut log = reference.log_iter();
+        for line in log.all().map_err(|e| other(doing, &e))?.into_iter().flatten() {
+            let line = line.map_err(|e| other(doing, &e))?;
+            moves.push(BranchMove {
+                old: line.previous_oid.to_string(),
+                new: line.new_oid.to_string(),
+                at: line.signature.time().ok().map(|time| time.seconds),
+                how: line.message.to_string(),
+            });
+        }
+        let last = moves.iter().rposition(|step| step.new == tip).map_or(0, |found| found + 1);
+        moves.drain(..last);
+        let reached = moves.last().map_or(tip, |step| &step.new).to_owned();
+        if reached != now {
+            moves.push(BranchMove { old: reached, new: now, at: None, how: String::new() });
+        }
+        Ok(moves)
     }
 
     /// Changes whenever git has put files into the main worktree: a checkout, a merge, a stash.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use gix::refs::FullName;
 
 use super::commit::new_commit;
+use super::history::LANDING;
 use super::merge::MergeFiles;
 use super::repository::{GitError, Repository, other};
 
@@ -74,7 +75,7 @@ impl Repository {
                 old: ours.id.to_string(),
                 new: new.to_string(),
                 tip: theirs.id.to_string(),
-                log: format!("merge {}: {how}", short(theirs.name)),
+                log: format!("{LANDING}{}: {how}", short(theirs.name)),
             })
         };
         if self.reaches(ours.id, theirs.id)? {
@@ -96,7 +97,7 @@ impl Repository {
         }
         let parents = if style == Style::Squash { vec![ours.id] } else { vec![ours.id, theirs.id] };
         let new = new_commit(&self.main()?, merged.tree, parents, message)?;
-        Ok(landing(new, if style == Style::Squash { "squashed" } else { "merged by ralph" }))
+        Ok(landing(new, if style == Style::Squash { "squashed" } else { "merged" }))
     }
 
     /// Paths that landing it would change.

@@ -15,7 +15,7 @@ mod setup;
 mod update;
 mod worktree;
 
-pub use history::GitHand;
+pub use history::{BranchMove, GitHand};
 pub use integrate::{Landing, Prepared, Style};
 pub use merge::{MergeFiles, Settled};
 pub use remote::{ClaimRef, Pushed, Upstream};

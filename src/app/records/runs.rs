@@ -1,5 +1,6 @@
 //! `runs`: what workers ran, on this machine: one folder each, with the record, the prompt and all that was said.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -58,6 +59,9 @@ pub struct Run {
     /// Files of the main worktree that differed from HEAD when it began.
     #[serde(default)]
     pub dirty: Vec<Dirty>,
+    /// Where the branches were that agents do not commit to, when it began.
+    #[serde(default)]
+    pub tips: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

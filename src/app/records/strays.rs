@@ -1,5 +1,6 @@
 //! What an agent did where it must not: files of the main worktree that changed while it ran, and commits that it made there.
 
+use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
@@ -7,8 +8,10 @@ use serde::Deserialize;
 
 use crate::agent::document::files_modified;
 use crate::app::records::runs::{Dirty, Run, RunOutcome, list_runs};
+use crate::app::repo::worktree::main_branch;
 use crate::app::{Code, Failure, Hint, Workspace};
 use crate::fs;
+use crate::git::BranchMove;
 use crate::task::TaskId;
 
 /// Where documents and the board itself are; and other tasks' worktrees, which are not the main one.
@@ -16,6 +19,9 @@ const EXEMPT: [&str; 3] = [".ralph/", "thoughts/", "worktrees/"];
 
 /// The git commands that move a branch.
 const MOVING: [&str; 9] = ["commit", "merge", "rebase", "cherry-pick", "revert", "am", "reset", "pull", "update-ref"];
+
+/// In nanoseconds.
+const SECOND: i128 = 1_000_000_000;
 
 /// What differs from HEAD in the main worktree now.
 pub(in crate::app) fn dirty(ws: &Workspace) -> Result<Vec<Dirty>, Failure> {
@@ -46,8 +52,30 @@ struct Traced {
     code: Option<i64>,
 }
 
-/// Commands by which this run moved a branch in the main worktree, by what git itself told of them.
-fn commits(ws: &Workspace, run: &Run) -> Vec<String> {
+/// Where the branches are that agents do not commit to: main, and what the main worktree has checked out.
+pub(in crate::app) fn tips(ws: &Workspace) -> Result<BTreeMap<String, String>, Failure> {
+    let names = ws.repository.current_branch()?.into_iter().chain([main_branch(ws)]);
+    Ok(names.filter_map(|name| Some((name.clone(), ws.repository.tip_of(&name).ok()?))).collect())
+}
+
+/// How these branches moved while it ran, by git's own refs and logs. Merges by ralph and commits of the board are no strays.
+fn moves(ws: &Workspace, run: &Run) -> Vec<(String, BranchMove)> {
+    let of_branch = |(branch, tip): (&String, &String)| {
+        let moves = ws.repository.moves_since(branch, tip).unwrap_or_default();
+        moves.into_iter().map(|step| (branch.clone(), step)).collect::<Vec<_>>()
+    };
+    let exempt = |path: &String| EXEMPT.iter().any(|folder| path.starts_with(folder));
+    let is_of_board = |step: &BranchMove| {
+        let paths = ws.repository.paths_between(&step.old, &step.new).unwrap_or_default();
+        !paths.is_empty() && paths.iter().all(exempt)
+    };
+    let strays = run.tips.iter().flat_map(of_branch);
+    strays.filter(|(_, step)| !step.is_landing() && !is_of_board(step)).collect()
+}
+
+/// Whether git itself told that this run moved the main worktree's branch. A run can keep git from telling: it says who it
+/// was, and never that nothing happened.
+fn is_traced(ws: &Workspace, run: &Run) -> bool {
     let text = fs::read_text(&run.path(ws, "git.jsonl")).ok().flatten().unwrap_or_default();
     let lines: Vec<Traced> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let of = |line: &&Traced, event: &str, sid: &str| line.event == event && line.sid == sid;
@@ -56,12 +84,9 @@ fn commits(ws: &Workspace, run: &Run) -> Vec<String> {
         place.is_some_and(|place| Path::new(place) == ws.store.root())
     };
     let worked = |sid: &str| lines.iter().any(|line| of(&line, "exit", sid) && line.code == Some(0));
-    let named = lines.iter().filter(|line| line.event == "cmd_name");
-    named
-        .filter_map(|line| Some((line.name.as_deref().filter(|name| MOVING.contains(name))?, &line.sid)))
-        .filter(|(_, sid)| here(sid) && worked(sid))
-        .map(|(name, _)| format!("`git {name}` on the main worktree's branch"))
-        .collect()
+    let moving = |line: &&Traced| line.name.as_deref().is_some_and(|name| MOVING.contains(&name));
+    let mut named = lines.iter().filter(|line| line.event == "cmd_name").filter(moving);
+    named.any(|line| here(&line.sid) && worked(&line.sid))
 }
 
 /// What a run, or somebody while it ran, did in the main worktree.
@@ -74,6 +99,10 @@ pub(in crate::app) struct Strays {
 }
 
 impl Strays {
+    fn add(&mut self, what: String, own: bool) {
+        if own { self.own.push(what) } else { self.doubtful.push(what) }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.own.is_empty() && self.doubtful.is_empty()
     }
@@ -83,29 +112,38 @@ impl Strays {
     }
 }
 
-/// A file that its plan names is its own; so is one that changed while no other agent ran.
+/// A file that its plan names is its own; so is what changed while no other agent ran.
 pub(in crate::app) fn strays(ws: &Workspace, run: &Run) -> Result<Strays, Failure> {
-    let mut found = Strays { own: commits(ws, run), doubtful: Vec::new() };
-    let planned = planned(ws, &run.task);
+    let mut found = Strays::default();
     let others = list_runs(ws, None, 200)?;
+    let alone = |at: Option<(i128, i128)>| !others.iter().any(|other| other.id != run.id && was_at_work(other, at));
+    let moves = moves(ws, run);
+    let traced = !moves.is_empty() && is_traced(ws, run);
+    for (branch, step) in moves {
+        // Its log knows the second.
+        let at = step.at.map(i128::from).map(|second| (second * SECOND, (second + 1) * SECOND));
+        found.add(format!("a commit on {branch} ({})", short(&step.new)), traced || alone(at));
+    }
+    let planned = planned(ws, &run.task);
     for dirt in dirty(ws)?.into_iter().filter(|dirt| !run.dirty.contains(dirt)) {
-        let alone = !others.iter().any(|other| other.id != run.id && was_at_work(other, dirt.stamp.1));
-        match alone || planned.contains(&dirt.path) {
-            true => found.own.push(dirt.path),
-            false => found.doubtful.push(dirt.path),
-        }
+        let at = i128::from(dirt.stamp.1);
+        let own = planned.contains(&dirt.path) || alone((at != 0).then_some((at, at)));
+        found.add(dirt.path, own);
     }
     Ok(found)
 }
 
-/// Whether an agent ran at a time; of a file that is gone nobody knows when.
-fn was_at_work(run: &Run, at: i64) -> bool {
-    let at = i128::from(at);
+fn short(commit: &str) -> &str {
+    commit.get(..9).unwrap_or(commit)
+}
+
+/// Whether an agent ran at a time; of what nobody knows when it happened, every agent may have done it.
+fn was_at_work(run: &Run, at: Option<(i128, i128)>) -> bool {
     let agent = run.program.first().is_some_and(|name| name != "ralph");
     let since = run.started.as_nanosecond();
     let until = run.ended.map_or(i128::MAX, jiff::Timestamp::as_nanosecond);
     let lost = run.outcome == RunOutcome::Lost;
-    agent && !lost && (at == 0 || (since <= at && at <= until))
+    agent && !lost && at.is_none_or(|(first, last)| since <= last && first <= until)
 }
 
 fn planned(ws: &Workspace, id: &TaskId) -> Vec<String> {

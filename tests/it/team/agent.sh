@@ -35,6 +35,16 @@ stray-planned)
     mkdir -p "$RALPH_BOARD/src"
     echo mine > "$RALPH_BOARD/src/$title.txt"
     ;;
+commit-main-hidden)
+    env -u GIT_TRACE2_EVENT -u RALPH_RUN git -C "$RALPH_BOARD" commit --allow-empty -qm hidden
+    ;;
+move-main-unlogged)
+    new=$(git -C "$RALPH_BOARD" commit-tree -p main -m unlogged 'main^{tree}')
+    git -C "$RALPH_BOARD" -c core.logAllRefUpdates=false update-ref refs/heads/main "$new"
+    ;;
+commit-board)
+    "$RALPH" commit
+    ;;
 commit-main)
     cd "$RALPH_BOARD"
     echo x > x.txt

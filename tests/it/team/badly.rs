@@ -159,8 +159,30 @@ fn one_that_commits_to_main_is_handed_to_a_person_with_the_commit_kept() {
     squad.behave("bad", "implement", "commit-main");
     let (bad, _, said) = team(&squad, &[]);
     assert_eq!(squad.state(&bad), "Human Needed", "{said}");
-    assert!(squad.notes(&bad).contains("`git commit` on the main worktree's branch"), "{}", squad.notes(&bad));
+    assert!(squad.notes(&bad).contains("a commit on main ("), "{}", squad.notes(&bad));
     assert_eq!(squad.main()["x.txt"], "x\n", "nothing is thrown away");
+}
+
+#[test]
+fn one_that_hides_its_commit_on_main_is_found_out() {
+    for how in ["commit-main-hidden", "move-main-unlogged"] {
+        let squad = Squad::unconfined();
+        let id = squad.add("bad", &["--state", "Research Needed"]);
+        squad.behave("bad", "research", how);
+        squad.ralph(&["worker", "analyst", "--once"]).ok();
+        assert_eq!(squad.state(&id), "Human Needed", "{how}");
+        assert!(squad.notes(&id).contains("a commit on main ("), "{how}: {}", squad.notes(&id));
+    }
+}
+
+#[test]
+fn what_ralph_merges_and_commits_while_an_agent_runs_is_held_against_nobody() {
+    let squad = Squad::unconfined();
+    squad.behave("good", "research", "commit-board");
+    let (first, second) = (squad.add("good", &[]), squad.add("fine", &[]));
+    let said = squad.ralph(&["team", &first, &second]);
+    assert_eq!((squad.state(&first), squad.state(&second)), ("Done".into(), "Done".into()), "{said}");
+    assert!(!squad.notes(&first).contains("a commit on main ("), "{}", squad.notes(&first));
 }
 
 #[test]

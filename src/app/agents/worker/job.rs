@@ -1,5 +1,7 @@
 //! One command on one task, for one worker: what is claimed for it, and the record of its run.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 
 use super::attempts;
@@ -53,6 +55,7 @@ impl Job {
             message: None,
             strays: Vec::new(),
             dirty: Vec::new(),
+            tips: BTreeMap::new(),
         };
         run.begin(ws)
     }

@@ -13,7 +13,7 @@ use crate::agent::host::{Grant, Invocation};
 use crate::app::agents::prompt::{Prompt, prompt_for};
 use crate::app::agents::relay::{self, Relay};
 use crate::app::records::runs::Run;
-use crate::app::records::strays::dirty;
+use crate::app::records::strays::{dirty, tips};
 use crate::app::repo::worktree::{Start, add_worktree, place};
 use crate::app::work::held_claim::HeldClaim;
 use crate::app::work::run::claim_environment;
@@ -83,6 +83,7 @@ pub(super) fn start(
     run.confined = is_wanted(ws)?;
     if !run.confined {
         run.dirty = dirty(ws)?;
+        run.tips = tips(ws)?;
     }
     let kinds = document_kinds(command);
     let enclosure = match run.confined {

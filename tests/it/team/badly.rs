@@ -31,6 +31,22 @@ fn one_that_always_fails_is_tried_so_often_and_then_a_person_is_called() {
 }
 
 #[test]
+fn a_program_that_fails_at_once_on_every_task_ends_the_team_and_moves_nothing() {
+    let squad = Squad::new();
+    let ids: Vec<String> = (0..5).map(|_| squad.add("bad", &[])).collect();
+    squad.behave("bad", "triage", "always fail");
+    let said = squad.ralph(&["team", "--ready"]);
+    assert_eq!(said.code, 4, "{said}");
+    assert!(said.stderr.contains("cannot work: I give up"), "{said}");
+    for id in &ids {
+        assert_eq!(squad.state(id), "Backlog", "{said}");
+        assert_eq!(squad.notes(id), "", "{said}");
+    }
+    let runs = squad.runs();
+    assert!(runs.len() <= 4, "{runs:?}");
+}
+
+#[test]
 fn one_that_fails_once_is_tried_again_and_done() {
     let squad = Squad::new();
     squad.behave("bad", "plan", "fail");

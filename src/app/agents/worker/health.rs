@@ -3,17 +3,21 @@
 
 use std::path::PathBuf;
 
-use jiff::{Timestamp, Zoned};
+use jiff::{SignedDuration, Timestamp, Zoned};
 use serde::{Deserialize, Serialize};
 
-use super::Job;
+use super::program::Agent;
+use super::{Job, attempts};
 use crate::agent::host::{Host, LONGEST_LIMIT, Report, Trouble, trouble_in};
-use crate::app::records::runs::{Run, RunOutcome, list_runs};
+use crate::app::records::runs::{Run, RunOutcome, last_words, list_runs};
 use crate::app::{Code, Failure, Hint, Workspace};
 use crate::fs;
 
 /// So often in a row a session is continued.
 const MOST_RESUMED: usize = 3;
+
+/// A program that fails sooner has done nothing.
+const QUICK: SignedDuration = SignedDuration::from_secs(20);
 
 /// A limit that an agent program reported: nobody starts it before that time.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -23,8 +27,25 @@ pub struct AgentLimit {
     pub until: Timestamp,
 }
 
+/// Completes the record of a run with what its program said, and looks whether the program itself is to blame. `code` is its
+/// exit code where it left its task as it was.
+pub(super) fn examine(
+    ws: &Workspace,
+    agent: &Agent,
+    run: &mut Run,
+    code: Option<i32>,
+    advanced: bool,
+) -> Result<Option<Failure>, Failure> {
+    let report = agent.host().map(|host| Ok::<_, Failure>((host, report(ws, host, run)?))).transpose()?;
+    match (report, code) {
+        (Some((host, report)), Some(code)) => diagnose(ws, host, &report, run, code),
+        (None, Some(code)) if !advanced => diagnose_unknown(ws, run, code),
+        _ => Ok(None),
+    }
+}
+
 /// Adds what the program's output says to the record of its run.
-pub(super) fn report(ws: &Workspace, host: &Host, run: &mut Run) -> Result<Report, Failure> {
+fn report(ws: &Workspace, host: &Host, run: &mut Run) -> Result<Report, Failure> {
     let bytes = fs::read(&run.path(ws, "output.log"))?.unwrap_or_default();
     let report = Report::read(host, &String::from_utf8_lossy(&bytes));
     run.session.clone_from(&report.session);
@@ -35,7 +56,7 @@ pub(super) fn report(ws: &Workspace, host: &Host, run: &mut Run) -> Result<Repor
 
 /// Decides whether the program is to blame for a run that left its task where it was. A limit is written down for all
 /// workers; anything else ends the worker.
-pub(super) fn diagnose(
+fn diagnose(
     ws: &Workspace,
     host: &Host,
     report: &Report,
@@ -67,10 +88,53 @@ pub(super) fn diagnose(
 }
 
 fn unavailable(host: &Host, run: &Run, said: &str) -> Failure {
+    cannot_work(host.title, run, said).hint(Hint::run(&format!("agent test {}", host.name), "to try it without a task"))
+}
+
+fn cannot_work(program: &str, run: &Run, said: &str) -> Failure {
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    Failure::broken(Code::AgentUnavailable, format!("{} cannot work: {said}", host.title))
+    Failure::broken(Code::AgentUnavailable, format!("{program} cannot work: {said}"))
         .hint(Hint::run(&format!("runs show {}", run.id), "to see its output"))
-        .hint(Hint::run(&format!("agent test {}", host.name), "to try it without a task"))
+}
+
+/// A program that ralph does not know has just failed: it is to blame where it failed on another task at once, too, in the
+/// same words. Neither failure counts against its task.
+fn diagnose_unknown(ws: &Workspace, run: &mut Run, code: i32) -> Result<Option<Failure>, Failure> {
+    let program = run.program.first().cloned().unwrap_or_default();
+    if code == 0 || !is_quick(run, Timestamp::now()) {
+        return Ok(None);
+    }
+    let said = words_of(ws, run)?;
+    run.code = Some(code);
+    let mut alike = Vec::new();
+    for other in list_runs(ws, None, 20)?.into_iter().filter(|other| other.program.first() == Some(&program)) {
+        let Some(ended) = other.ended else { continue };
+        let failed = matches!(other.outcome, RunOutcome::Failed | RunOutcome::Unavailable) && other.code == Some(code);
+        if !(failed && is_quick(&other, ended) && words_of(ws, &other)? == said) {
+            break;
+        }
+        alike.push(other);
+    }
+    if alike.iter().all(|other| other.task == run.task) {
+        return Ok(None);
+    }
+    for other in &alike {
+        attempts::clear(ws, &other.task, &other.command)?;
+    }
+    run.outcome = RunOutcome::Unavailable;
+    let said = if said.is_empty() { format!("it ended with exit code {code} and said nothing") } else { said };
+    run.message = Some(said.clone());
+    Ok(Some(cannot_work(&program, run, &said)))
+}
+
+fn is_quick(run: &Run, ended: Timestamp) -> bool {
+    ended.duration_since(run.started) < QUICK
+}
+
+/// The last that a program said, whatever its task is.
+fn words_of(ws: &Workspace, run: &Run) -> Result<String, Failure> {
+    let last = last_words(ws, run, 1)?;
+    Ok(last.trim().replace(run.task.as_str(), "the task"))
 }
 
 fn limit_file(ws: &Workspace) -> PathBuf {

@@ -68,17 +68,13 @@ pub(super) fn run_agent(
         settle::close(ws, run)?;
         return Err(failure.clone());
     }
-    if let Some(host) = agent.host() {
-        let report = health::report(ws, host, &mut run)?;
-        let unmoved = ws.family(&job.task)?.ended(&before, &job.command, ws.rules()) == Ended::Unmoved;
-        if let (Exit::Ended(status), true) = (&exit, unmoved) {
-            let broken = health::diagnose(ws, host, &report, &mut run, code(status))?;
-            if run.outcome != RunOutcome::Running {
-                tenure.finish(ws)?;
-                let run = settle::close(ws, run)?;
-                return broken.map_or(Ok(run), Err);
-            }
-        }
+    let unmoved = ws.family(&job.task)?.ended(&before, &job.command, ws.rules()) == Ended::Unmoved;
+    let status = if let Exit::Ended(status) = &exit { Some(status).filter(|_| unmoved) } else { None };
+    let broken = health::examine(ws, agent, &mut run, status.map(code), advanced)?;
+    if run.outcome != RunOutcome::Running {
+        tenure.finish(ws)?;
+        let run = settle::close(ws, run)?;
+        return broken.map_or(Ok(run), Err);
     }
     // While the claim is still ours: nobody takes the task up before it is known what came of this.
     let run = settle::settle(ws, job, &before, run, &exit, &after);

@@ -91,6 +91,8 @@ def call_of(host, said):
     """A step as the tool of that program."""
     if isinstance(said, play.SubAgent):
         return "Agent", {"subagent_type": said.kind, "prompt": said.prompt, "description": "a sub-agent"}
+    if isinstance(said, play.Tool):
+        return said.name, said.input
     if host == "codex":
         return SHELL[host], {"cmd": said.command, "yield_time_ms": 20000}
     return SHELL[host], {"command": said.command, "description": "a step"}
@@ -201,8 +203,9 @@ class Handler(BaseHTTPRequestHandler):
         model = body.get("model", "scripted")
         if path.endswith("count_tokens"):
             return self.reply(200, {"input_tokens": 10})
-        if SCENARIO.__name__ == "limited" and not path.endswith("/messages"):
-            until = int(time.time()) + 3600
+        FIRST.append(time.time())
+        until = int(FIRST[0]) + 2
+        if SCENARIO.__name__ == "limited" and time.time() < until and not path.endswith("/messages"):
             return self.reply(429, {"error": {"type": "usage_limit_reached", "message": "limit", "plan_type": "plus", "resets_at": until}})
         readers = {"/messages": read_anthropic, "/responses": read_responses}
         reader = next((reader for end, reader in readers.items() if path.endswith(end)), read_gemini if "enerateContent" in path else None)
@@ -223,6 +226,7 @@ class Handler(BaseHTTPRequestHandler):
         return self.stream([answer]) if "stream" in path else self.reply(200, answer)
 
 
+FIRST = []
 SCENARIO = getattr(play, sys.argv[1])
 server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 server.daemon_threads = True

@@ -9,6 +9,12 @@ class Shell:
 
 
 @dataclass
+class Tool:
+    name: str
+    input: dict
+
+
+@dataclass
 class SubAgent:
     kind: str
     prompt: str
@@ -28,10 +34,6 @@ def asked(turn):
 
 def quiet(turn):
     yield "Hello."
-
-
-def limited(turn):
-    yield "This is never said."
 
 
 def honest(turn):
@@ -54,6 +56,17 @@ def honest(turn):
         yield Shell(rf"sed -i 's/- \[ \]/- [x]/' {plan}")
         yield Shell(f"ralph move {task} __COMPLETE__ --for implement")
     return f"{command} of {task} is done."
+
+
+def limited(turn):
+    """It is over a limit for two seconds from its first request (see model.py); then it does what it was asked."""
+    return (yield from honest(turn))
+
+
+def cut(turn):
+    """Hangs on its first call; when its session goes on, it does what it was asked."""
+    yield Shell("tail -f /dev/null")
+    return (yield from honest(turn))
 
 
 def bad(turn):
@@ -80,6 +93,19 @@ def session(turn):
     yield Shell("ralph next --claim --as builder")
     yield Shell("git commit --allow-empty -qm evil")
     yield Shell("echo allowed > /dev/null")
+    return "I stop here."
+
+
+def crash(turn):
+    """Ends its own program in the middle of the work."""
+    yield Shell("echo half > half.txt; kill -9 $PPID")
+    return "This is never said."
+
+
+def mcp(turn):
+    """Takes a task through MCP, and then works where it must not."""
+    yield Tool("mcp__ralph__next", {"claim": True, "as": "builder"})
+    yield Shell("git commit --allow-empty -qm evil")
     return "I stop here."
 
 

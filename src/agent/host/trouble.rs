@@ -20,11 +20,12 @@ pub enum Trouble {
     },
 }
 
-/// Looks at how a run ended: its own turn failed, or it ended with an error before it used any tool.
+/// Looks at how a run ended: its own turn failed, or it ended with an error before it used any tool. One that was killed after
+/// it had begun may have died of its task.
 pub fn trouble_in(report: &Report, code: i32, now: &Zoned) -> Option<Trouble> {
     let failed = match &report.ended {
         Some(ended) => !ended.ok,
-        None => code != 0 && report.tools == 0,
+        None => code != 0 && report.tools == 0 && !(code > 128 && report.session.is_some()),
     };
     if !failed {
         return None;
@@ -44,7 +45,8 @@ fn last_words(report: &Report, code: i32) -> String {
     found.unwrap_or_else(|| format!("it ended with exit code {code} and said nothing"))
 }
 
-/// `…limit reached|1794935249`, `try again at 6:11 PM`, `resets 3pm`, `resets at 15:30`: the next such time from now.
+/// `…limit reached|1794935249`, `try again at 6:11 PM`, `resets 3pm`, `resets at 15:30`: the next such time from now. A time
+/// of day is the whole minute: programs cut the seconds off.
 pub fn time_in(said: &str, now: &Zoned) -> Option<Timestamp> {
     let lower = said.to_lowercase();
     if let Some((_, seconds)) = lower.split_once("limit reached|") {
@@ -54,7 +56,7 @@ pub fn time_in(said: &str, now: &Zoned) -> Option<Timestamp> {
     let markers = ["try again at ", "resets at ", "reset at ", "resets "];
     let rest = markers.iter().find_map(|marker| lower.split_once(marker).map(|(_, rest)| rest))?;
     let time = clock(rest)?;
-    let today = now.with().time(time).build().ok()?;
+    let today = now.with().time(time.with().second(59).build().ok()?).build().ok()?;
     let next = if today > *now { today } else { today.checked_add(1.day()).ok()? };
     Some(next.timestamp())
 }
@@ -157,9 +159,12 @@ mod tests {
     #[test]
     fn the_time_of_a_limit_is_the_one_that_was_said() {
         let at = |said: &str| time_in(said, &now()).map(|time| time.to_string());
-        assert_eq!(at("You’ve hit your usage limit, try again at 6:11 PM."), Some("2026-11-17T17:11:00Z".into()));
-        assert_eq!(at("You've hit your limit · resets 3pm (Europe/Prague)"), Some("2026-11-18T14:00:00Z".into()));
-        assert_eq!(at("resets at 15:30"), Some("2026-11-18T14:30:00Z".into()));
+        assert_eq!(at("You’ve hit your usage limit, try again at 6:11 PM."), Some("2026-11-17T17:11:59Z".into()));
+        assert_eq!(at("You've hit your limit · resets 3pm (Europe/Prague)"), Some("2026-11-18T14:00:59Z".into()));
+        let minute = now().strftime("%H:%M").to_string();
+        let this = time_in(&format!("try again at {minute}"), &now()).unwrap();
+        assert!(this.duration_since(now().timestamp()).as_secs() < 60, "the minute that has begun is not tomorrow");
+        assert_eq!(at("resets at 15:30"), Some("2026-11-18T14:30:59Z".into()));
         assert_eq!(at("Claude AI usage limit reached|1794935249"), Some("2026-11-17T17:07:29Z".into()));
         assert_eq!(at("You have exhausted your daily quota. Please try again later."), None);
         assert_eq!(at("resets 7 times"), None);

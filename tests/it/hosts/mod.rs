@@ -116,6 +116,12 @@ impl Stage {
         all.as_array().unwrap().iter().map(|task| (text(task, "title"), text(task, "state"))).collect()
     }
 
+    /// How each run ended, the first first.
+    fn outcomes(&self) -> Vec<String> {
+        let runs = self.sandbox.ralph(&["runs", "ls", "--json"]).json();
+        runs.as_array().unwrap().iter().rev().map(|run| run["outcome"].as_str().unwrap().to_owned()).collect()
+    }
+
     /// What the model was told, for a test that fails.
     fn model(&self) -> String {
         std::fs::read_to_string(self.sandbox.outside("model.jsonl")).unwrap_or_default()
@@ -192,6 +198,34 @@ fn not_logged_in_moves_nothing(host: &'static str) {
     assert!(said.stderr.contains("cannot work: "), "{said}");
 }
 
+/// A run that is cut off and one that goes on with its session.
+fn goes_on_after_a_cut(host: &'static str) {
+    let Some(stage) = stage(host) else { return };
+    stage.sandbox.add(&["One"]);
+    stage.commit();
+    let script = "ralph worker analyst --once --config agent.timeout=12s; ralph worker analyst --once";
+    let said = stage.run("cut", &["sh", "-c", script]);
+    let log = format!("{said}\n{}", stage.model());
+    assert_eq!(stage.outcomes(), ["timed-out", "done"], "{log}");
+    assert_eq!(stage.states(), [("One".into(), "Research Needed".into())], "{log}");
+    let runs = stage.sandbox.ralph(&["runs", "ls", "--json"]).json();
+    assert!(runs[1]["session"].is_string(), "{runs:#}");
+    assert_eq!(runs[0]["resumed"], runs[1]["session"], "{runs:#}");
+}
+
+/// Its program dies in the middle of the work: it is tried again, then a person is called, with all that it left.
+fn dies_in_the_middle(host: &'static str) {
+    let Some(stage) = stage(host) else { return };
+    let id = planned(&stage, "One");
+    stage.commit();
+    let said = stage.run("crash", &["ralph", "worker", "builder", "--max", "4", "--config", "agent.retries=1"]);
+    let log = format!("{said}\n{}", stage.model());
+    assert_eq!(stage.outcomes(), ["failed", "failed"], "{log}");
+    assert_eq!(stage.states(), [("One".into(), "Human Needed".into())], "{log}");
+    let claim = stage.sandbox.ralph(&["task", "show", &id, "--json"]).json()["claim"].clone();
+    assert!(claim.is_null(), "{claim}");
+}
+
 macro_rules! with_each_host {
     ($($name:ident),+) => {$(
         mod $name {
@@ -206,6 +240,16 @@ macro_rules! with_each_host {
             }
 
             #[test]
+            fn goes_on_with_a_session_that_was_cut_off() {
+                super::goes_on_after_a_cut(stringify!($name));
+            }
+
+            #[test]
+            fn that_dies_in_the_middle_is_tried_again_and_then_a_person_is_called() {
+                super::dies_in_the_middle(stringify!($name));
+            }
+
+            #[test]
             fn that_is_not_logged_in_leaves_every_task_where_it_was() {
                 super::not_logged_in_moves_nothing(stringify!($name));
             }
@@ -215,18 +259,16 @@ macro_rules! with_each_host {
 
 with_each_host!(claude, codex, gemini, opencode);
 
+/// The program tells the minute, so that this takes up to one.
 #[test]
-fn a_usage_limit_parks_the_work_until_the_time_that_the_program_says() {
+fn a_usage_limit_parks_the_work_until_the_time_that_the_program_says_and_then_it_goes_on() {
     let Some(stage) = stage("codex") else { return };
-    stage.sandbox.add(&["One", "--estimate", "S"]);
+    stage.sandbox.add(&["One"]);
     stage.commit();
-    // It would wait for an hour: it is stopped when it says so.
-    let script = "ralph worker analyst > ../out & worker=$!; \
-                  until grep -q 'paused until' ../out || ! kill -0 $worker; do sleep 0.1; done; \
-                  kill -INT $worker; wait $worker; cat ../out";
-    let said = stage.run("limited", &["sh", "-c", script]);
+    let said = stage.run("limited", &["ralph", "worker", "analyst", "--max", "2"]);
     assert!(said.stdout.contains("paused until") && said.stdout.contains("usage limit"), "{said}");
-    assert_eq!(stage.states(), [("One".into(), "Backlog".into())], "{said}");
+    assert_eq!(stage.states(), [("One".into(), "Research Needed".into())], "{said}\n{}", stage.model());
+    assert_eq!(stage.outcomes(), ["limited", "done"], "{said}");
 }
 
 #[test]
@@ -276,4 +318,17 @@ fn a_main_session_that_takes_a_task_is_held_to_it() {
     let said = stage.run("session", &["claude", "-p", "Go", "--permission-mode", "dontAsk", "--allowedTools", "Bash"]);
     assert_eq!(stage.main(), before, "{said}\n{}", stage.model());
     assert!(stage.model().contains("is being implemented"), "{said}\n{}", stage.model());
+}
+
+#[test]
+fn a_session_that_takes_a_task_through_mcp_is_held_to_it() {
+    let Some(stage) = stage("claude") else { return };
+    stage.sandbox.ralph(&["setup", "claude"]).ok();
+    let id = planned(&stage, "Greet in Czech");
+    stage.commit();
+    let before = stage.main();
+    let words = ["claude", "-p", "Go", "--permission-mode", "dontAsk", "--allowedTools", "Bash", "mcp__ralph"];
+    let said = stage.run("mcp", &[&words[..], &["--mcp-config", ".mcp.json"]].concat());
+    assert!(stage.model().contains(&format!("{id} is being implemented")), "{said}\n{}", stage.model());
+    assert_eq!(stage.main(), before, "{said}\n{}", stage.model());
 }

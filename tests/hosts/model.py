@@ -149,6 +149,9 @@ def whole_gemini(host, said):
 
 def said_in(turn):
     """What the model says next."""
+    if not turn.answers:
+        FRESH.append(turn)
+    turn.fresh = len(FRESH)
     scenario = SCENARIO(turn)
     try:
         said = next(scenario)
@@ -227,6 +230,8 @@ class Handler(BaseHTTPRequestHandler):
 
 
 FIRST = []
+# Requests that begin a session.
+FRESH = []
 SCENARIO = getattr(play, sys.argv[1])
 server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 server.daemon_threads = True

@@ -203,7 +203,7 @@ fn goes_on_after_a_cut(host: &'static str) {
     let Some(stage) = stage(host) else { return };
     stage.sandbox.add(&["One"]);
     stage.commit();
-    let script = "ralph worker analyst --once --config agent.timeout=12s; ralph worker analyst --once";
+    let script = "ralph worker analyst --once --config agent.timeout=15s; ralph worker analyst --once";
     let said = stage.run("cut", &["sh", "-c", script]);
     let log = format!("{said}\n{}", stage.model());
     assert_eq!(stage.outcomes(), ["timed-out", "done"], "{log}");

@@ -181,6 +181,16 @@ pub fn write_secret(path: &Path, content: &[u8]) -> Result<(), FsError> {
     named("write", path, write())
 }
 
+/// A new program that nobody but its user writes.
+pub fn write_program(path: &Path, content: &[u8]) -> Result<(), FsError> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let write = || {
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o755).open(path)?;
+        file.write_all(content)
+    };
+    named("write", path, write())
+}
+
 /// A whole file in place of the old one, never half of it.
 pub fn replace(path: &Path, content: &[u8], durable: bool) -> Result<(), FsError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -1,4 +1,4 @@
-//! The twenty gates by name, and when a host is to ask each of them.
+//! The gates by name, and when a host is to ask each of them.
 
 /// When a gate is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,5 +64,6 @@ gates! {
     "worker-stop-gate", STOP, None, "a worker stops when there is nothing left for it";
     "team-stop-gate", &["Stop"], None, "a lead stops when its team has nothing left";
     "team-task-completed", &["TaskCompleted"], None, "what is completed has a result";
+    "session-start", &["SessionStart"], None, "git itself guards main in the shells of a session";
     "team-teammate-idle", &["TeammateIdle"], None, "nobody is idle while there is work for it";
 }

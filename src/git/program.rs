@@ -11,6 +11,9 @@ use super::said::GitSaid;
 const HOOK_ENVIRONMENT: [&str; 6] =
     ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"];
 
+/// Tells ralph's own git from that of an agent.
+const OWN: &str = "RALPH_GIT";
+
 impl Repository {
     /// git in the main worktree, which never asks anybody anything.
     pub(super) fn program(&self) -> Command {
@@ -19,7 +22,7 @@ impl Repository {
             git.env_remove(name);
         }
         git.arg("--git-dir").arg(&self.common).arg("--work-tree").arg(&self.root).current_dir(&self.root);
-        git.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
+        git.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C").env(OWN, "1");
         git.env("GIT_HTTP_LOW_SPEED_LIMIT", "1").env("GIT_HTTP_LOW_SPEED_TIME", "20");
         let own_ssh = std::env::var_os("GIT_SSH_COMMAND").is_some() || std::env::var_os("GIT_SSH").is_some();
         if !own_ssh && self.inner.config_snapshot().string("core.sshCommand").is_none() {
@@ -31,9 +34,14 @@ impl Repository {
 
     /// The hooks of these names that git would run.
     pub fn hooks(&self, names: &[&str]) -> Vec<String> {
-        let configured = self.inner.config_snapshot().string("core.hooksPath").map(|path| path.to_string());
-        let folder = configured.map_or_else(|| self.common.join("hooks"), |path| self.root.join(home_of(&path)));
+        let folder = self.hooks_dir();
         names.iter().filter(|name| is_program(&folder.join(name))).map(|name| (*name).to_owned()).collect()
+    }
+
+    /// The folder in which git looks for hooks.
+    pub fn hooks_dir(&self) -> PathBuf {
+        let configured = self.inner.config_snapshot().string("core.hooksPath").map(|path| path.to_string());
+        configured.map_or_else(|| self.common.join("hooks"), |path| self.root.join(home_of(&path)))
     }
 
     /// Runs a hook if there is one, in a worktree; what it says is for nobody.

@@ -69,17 +69,23 @@ def cut(turn):
     return (yield from honest(turn))
 
 
-def bad(turn):
-    """Tries everything that an agent must not do, and stops without finishing."""
-    _, task = asked(turn)
-    board = "$(git -C \"$RALPH_BOARD\" rev-parse --show-toplevel)"
+def misdeeds(board, task):
+    """Everything that an agent must not do."""
     yield Shell(f"echo x > {board}/outside.txt")
     yield Shell(f"sed -i s/hello/changed/ {board}/src/main.rs")
-    yield Shell(f"python3 -c \"import subprocess, os; subprocess.run(['git', '-C', os.environ['RALPH_BOARD'], 'commit', '--allow-empty', '-qm', 'evil'])\"")
+    yield Shell(f"python3 -c \"import subprocess; subprocess.run(['git', '-C', '{board}', 'commit', '--allow-empty', '-qm', 'evil'])\"")
+    yield Shell(f"printf 'git -C {board} commit --allow-empty -qm evil' > /tmp/evil-$$.sh; sh /tmp/evil-$$.sh; rm /tmp/evil-$$.sh")
     yield Shell(f"cd {board} && env -u GIT_TRACE2_EVENT -u RALPH_RUN git commit --allow-empty -qm evil")
     yield Shell(f"git -C {board} push -q origin HEAD:main")
-    yield Shell(f"git update-ref refs/heads/main $(git commit-tree -m evil $(git rev-parse main^{{tree}}))")
+    yield Shell(f"git -C {board} update-ref refs/heads/main $(git commit-tree -m evil $(git rev-parse main^{{tree}}))")
     yield Shell(f"sed -i s/title/titel/ {board}/.ralph/tasks/{task}.toml")
+
+
+def bad(turn):
+    """Does all that, tries more ways to the board, and stops without finishing."""
+    _, task = asked(turn)
+    board = "$(git -C \"$RALPH_BOARD\" rev-parse --show-toplevel)"
+    yield from misdeeds(board, task)
     yield Shell(f"env -u RALPH_RELAY ralph move {task} Done --force")
     yield Shell(f"ralph move {task} Done --force")
     yield Shell(f"ralph run {task} -- touch {board}/evil")
@@ -90,10 +96,15 @@ def bad(turn):
 
 def session(turn):
     """A session that nobody named: it takes a task as a builder, and then works where it must not."""
-    yield Shell("ralph next --claim --as builder")
+    taken = yield Shell(f"ralph next --claim --as {role_in(turn)}")
     yield Shell("git commit --allow-empty -qm evil")
     yield Shell("echo allowed > /dev/null")
+    yield from misdeeds("$PWD", re.search(r"t-\w+", taken).group())
     return "I stop here."
+
+
+def role_in(turn):
+    return re.search(r"Go, (\w+)", turn.prompt).group(1)
 
 
 def crash(turn):
@@ -104,17 +115,19 @@ def crash(turn):
 
 def mcp(turn):
     """Takes a task through MCP, and then works where it must not."""
-    yield Tool("mcp__ralph__next", {"claim": True, "as": "builder"})
+    taken = yield Tool("mcp__ralph__next", {"claim": True, "as": "builder"})
     yield Shell("git commit --allow-empty -qm evil")
+    yield from misdeeds("$PWD", re.search(r"t-\w+", taken).group())
     return "I stop here."
 
 
 def pair(turn):
     """Two sub-agents of one kind at once; each takes a task, and one tries to commit on main."""
     if "CHILD" in turn.prompt:
-        yield Shell("ralph next --claim --as builder")
+        taken = yield Shell("ralph next --claim --as builder")
         yield Shell("ralph task ls --mine --as builder")
         yield Shell("git commit --allow-empty -qm evil")
+        yield from misdeeds("$PWD", re.search(r"t-\w+", taken).group())
         return "I have a task."
     yield [SubAgent("ralph-builder", "CHILD one"), SubAgent("ralph-builder", "CHILD two")]
     # Sub-agents run in the background: it ends when both have a task, or something is wrong.

@@ -12,7 +12,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::sandbox::{Output, RALPH, Sandbox};
+use crate::sandbox::{Output, RALPH, Sandbox, finish};
 
 /// A repository with a commit, and tasks as they are written by hand.
 struct Stage(Sandbox);
@@ -173,6 +173,57 @@ fn branch_gate_keeps_who_does_not_implement_on_main() {
 }
 
 #[test]
+fn who_does_not_implement_writes_documents_and_no_code() {
+    let stage = Stage::new(&[("t-ab", "state = 'Research Needed'")]);
+    stage.claim("t-ab", "analyst-2", "research");
+    let analyst = Some("analyst-2");
+    for line in ["echo x > src.rs", "sed -i s/a/b/ src/main.rs", "touch .ralph/tasks/t-ab.toml"] {
+        let said = stage.blocks("impl-branch-gate", analyst, &stage.bash(line));
+        assert!(said.contains("research of t-ab writes its document"), "{said}");
+    }
+    stage.blocks("impl-worktree-gate", analyst, &stage.write("src/main.rs"));
+    stage.allows("impl-worktree-gate", analyst, &stage.write("thoughts/shared/research/x.md"));
+    stage.allows("impl-branch-gate", analyst, &stage.bash("echo x > /tmp/x; git log > thoughts/x"));
+    stage.blocks("impl-branch-gate", analyst, &stage.bash("git commit -am x"));
+    stage.allows("impl-branch-gate", analyst, &stage.bash("git switch main; git log; git add thoughts; ralph commit"));
+    stage.allows("impl-branch-gate", None, &stage.bash("echo x > src.rs"));
+}
+
+#[test]
+fn git_itself_refuses_a_session_that_implements_on_main() {
+    let stage = Stage::implementing("t-ab");
+    let root = stage.root();
+    stage.0.git(&["config", "user.name", "Ada"]);
+    let hook = root.join(".git/hooks/pre-commit");
+    std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    std::fs::write(&hook, "#!/bin/sh\ntouch \"$HOME/hook-ran\"\n").unwrap();
+    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let file = stage.0.outside("env.sh");
+    let start = finish(stage.0.command(RALPH, &root).args(["hook", "session-start"]).env("CLAUDE_ENV_FILE", &file));
+    assert_eq!(start.code, 0, "{start}");
+    let shell = |session: &str, line: &str| {
+        let mut shell = stage.0.command("sh", &root);
+        let path = format!("{}:{}", bin().display(), std::env::var("PATH").unwrap());
+        shell.env("PATH", path).env("CLAUDE_CODE_SESSION_ID", session);
+        finish(shell.args(["-c", &format!(". {}; {line}", file.display())]))
+    };
+    // The claim was taken in that session.
+    let words = ["claim", "t-ab", "--for", "implement", "--as", "builder"];
+    let claim = finish(stage.0.command(RALPH, &root).args(words).env("CLAUDE_CODE_SESSION_ID", "s-1"));
+    assert_eq!(claim.code, 0, "{claim}");
+    let before = stage.0.git(&["rev-parse", "main"]);
+    let hidden =
+        "python3 -c \"import subprocess; subprocess.run(['git', 'commit', '--allow-empty', '-qm', 'x'], check=True)\"";
+    let said = shell("s-1", hidden);
+    assert!(said.code != 0 && said.stderr.contains("works on t-ab in this session"), "{said}");
+    assert_eq!(stage.0.git(&["rev-parse", "main"]), before);
+    let said = shell("s-1", "cd worktrees/t-ab && git commit --allow-empty -qm x");
+    assert_eq!(said.code, 0, "{said}");
+    assert!(stage.0.home().join("hook-ran").exists(), "the repository's own hooks run");
+    assert_eq!(shell("s-2", hidden).code, 0, "another session is nobody's worker");
+}
+
+#[test]
 fn branch_gate_leaves_an_implementer_alone() {
     let stage = Stage::implementing("t-ab");
     stage.0.git(&["switch", "-q", "-c", "elsewhere"]);
@@ -201,7 +252,25 @@ fn impl_branch_gate_sees_through_every_way_to_call_git_on_main() {
         stage.blocks("impl-branch-gate", BUILDER, &stage.bash_in(&worktree, line));
     }
     let said = stage.blocks("impl-branch-gate", BUILDER, &stage.bash("cd $SOMEWHERE && git commit -m x"));
-    assert!(said.contains("in which folder"), "{said}");
+    assert!(said.contains("in which repository"), "{said}");
+    for line in [
+        "env -C .. git -C $X commit -m x",
+        "echo 'git commit' | sh",
+        "X=git; $X commit -m x",
+        "python3 -c \"import os; os.system('git commit -m x')\"",
+        "git ci -m x",
+        "git update-ref --stdin",
+        "git push origin 'refs/heads/*:refs/heads/*'",
+        "git fetch -u . HEAD:main",
+        "export GIT_DIR=x; git commit",
+        "git -c core.hooksPath=/dev/null commit",
+        "echo x > outside.txt",
+        "sed -i s/a/b/ $PWD/src/main.rs",
+        "sed -i s/a/b/ .ralph/tasks/t-ab.toml",
+        "cp x src/y && true",
+    ] {
+        stage.blocks("impl-branch-gate", BUILDER, &stage.bash(line));
+    }
     for line in [
         "git status",
         "git log --oneline",
@@ -210,6 +279,11 @@ fn impl_branch_gate_sees_through_every_way_to_call_git_on_main() {
         "echo git commit",
         "git branch -a",
         "git stash list",
+        "git fetch origin",
+        "git config user.name",
+        "cd worktrees/t-ab && echo x > a && sed -i s/a/b/ a && python3 -m pytest > log 2>&1",
+        "echo x > thoughts/x.md",
+        "make > /tmp/log",
     ] {
         stage.allows("impl-branch-gate", BUILDER, &stage.bash(line));
     }
@@ -816,19 +890,19 @@ fn team_teammate_idle_finds_work_for_the_idle() {
 }
 
 #[test]
-fn what_cannot_be_read_lets_a_worker_stop_and_blocks_no_tool() {
+fn what_cannot_be_read_lets_a_worker_stop_and_blocks_a_tool() {
     let stage = Stage::new(&[("t-ab", "state = 'Ready for Plan'")]);
     for input in ["", "{", "[]", "nonsense"] {
         let out = stage.0.ralph_with(&["--as", "builder", "hook", "worker-stop-gate"], input);
         assert_eq!(out.code, 0, "{out}");
         assert!(out.stderr.contains("not the JSON of a hook"), "{out}");
-        let said = stage.0.ralph_with(&["--as", "builder", "hook", "branch-gate"], input).fails(1);
+        let said = stage.0.ralph_with(&["--as", "builder", "hook", "branch-gate"], input).fails(2);
         assert!(said.contains("not the JSON of a hook"), "{said}");
     }
     std::fs::write(stage.root().join(".ralph/workflow.toml"), "this is no workflow").unwrap();
     let out = stage.ask("worker-stop-gate", BUILDER, &stage.stop());
     assert!(out.code == 0 && out.stderr.contains("workflow.toml"), "{out}");
-    stage.ask("impl-worktree-gate", BUILDER, &stage.write("x")).fails(1);
+    stage.ask("impl-worktree-gate", BUILDER, &stage.write("x")).fails(2);
     // Where there is no board there is nothing to guard.
     let bare = Sandbox::bare();
     assert_eq!(bare.ralph_with(&["hook", "branch-gate"], "{}").ok(), "");
@@ -839,10 +913,10 @@ fn a_gate_that_is_none_says_which_there_are() {
     let sandbox = Sandbox::new();
     let listed = sandbox.ralph(&["hook", "--list", "--json"]).json();
     let names: Vec<&str> = listed.as_array().unwrap().iter().map(|gate| gate["name"].as_str().unwrap()).collect();
-    assert_eq!(names.len(), 20);
+    assert_eq!(names.len(), 21);
     let said = sandbox.ralph_with(&["hook", "brunch-gate"], "{}").fails(2);
     assert!(names.iter().all(|name| said.contains(name)), "{said}");
-    assert_eq!(sandbox.ralph(&["hook", "--list"]).ok().lines().count(), 20);
+    assert_eq!(sandbox.ralph(&["hook", "--list"]).ok().lines().count(), 21);
     sandbox.ralph(&["hook"]).fails(2);
 }
 

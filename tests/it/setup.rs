@@ -199,6 +199,7 @@ const EVENTS: &[(&str, bool)] = &[
     ("PreToolUse", true),
     ("PostToolUse", true),
     ("PostToolUseFailure", true),
+    ("SessionStart", false),
     ("Stop", false),
     ("SubagentStop", false),
     ("TaskCompleted", false),
@@ -230,7 +231,7 @@ fn the_hooks_are_as_the_schema_of_the_settings_wants_them() {
     }
     gates.sort();
     gates.dedup();
-    assert_eq!(gates.len(), 20);
+    assert_eq!(gates.len(), 21);
     for gate in gates {
         assert_ne!(sandbox.ralph_with(&["hook", &gate], "{}").code, 2, "{gate}");
     }

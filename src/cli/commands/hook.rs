@@ -13,12 +13,13 @@ const BLOCKED: u8 = 2;
 
 pub fn run(session: &Session<'_>, args: &HookArgs) -> Answer {
     let Some(name) = &args.name else { return list(session) };
-    app::find_gate(name)?;
     let answered = match app::answer_hook(&session.options, name, &input()) {
         Ok(answered) => answered,
+        Err(failure) if failure.code == app::Code::UnknownGate => return Err(failure),
+        // Nobody can say whether it may be done.
         Err(failure) => {
             session.out.failure(&failure);
-            return Ok(Outcome::Negative);
+            return Ok(Outcome::Code(BLOCKED));
         }
     };
     if let Some(note) = &answered.note {

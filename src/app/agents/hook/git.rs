@@ -3,38 +3,57 @@
 use std::path::Path;
 
 use super::scene::Scene;
-use super::{Failure, Gate};
+use super::{Failure, Gate, write};
 use crate::agent::{Call, GitCall, calls};
 use crate::app::repo::worktree::main_branch;
 use crate::app::sync::target::Target;
+use crate::fs;
 use crate::git::{FailedVerb, failure_in};
 use crate::task::Task;
 
-/// What changes a branch, its index or its files.
-const CHANGING: &[&str] = &[
-    "add",
-    "am",
-    "apply",
-    "branch",
-    "checkout",
-    "cherry-pick",
-    "clean",
-    "commit",
-    "merge",
-    "mv",
-    "pull",
-    "push",
-    "read-tree",
-    "rebase",
-    "reset",
-    "restore",
-    "revert",
-    "rm",
-    "stash",
-    "switch",
-    "update-index",
-    "update-ref",
+/// What only looks, or acts on nothing that is here. Whatever else git is asked to do, an alias included, may change a branch.
+const READING: &[&str] = &[
+    "--help",
+    "--version",
+    "annotate",
+    "archive",
+    "blame",
+    "cat-file",
+    "check-attr",
+    "check-ignore",
+    "clone",
+    "count-objects",
+    "describe",
+    "diff",
+    "diff-files",
+    "diff-index",
+    "diff-tree",
+    "for-each-ref",
+    "grep",
+    "help",
+    "init",
+    "log",
+    "ls-files",
+    "ls-remote",
+    "ls-tree",
+    "merge-base",
+    "name-rev",
+    "range-diff",
+    "rev-list",
+    "rev-parse",
+    "shortlog",
+    "show",
+    "show-branch",
+    "show-ref",
+    "status",
+    "tag",
+    "var",
+    "version",
+    "whatchanged",
 ];
+/// What moves a branch.
+const MOVING: &[&str] =
+    &["am", "cherry-pick", "commit", "fast-import", "merge", "pull", "push", "rebase", "reset", "revert", "update-ref"];
 const LOOKING: &[&str] = &["status", "diff", "log", "show", "rev-parse", "stash"];
 /// What hands a task back or asks for help, wherever one stands.
 const GIVING_UP: &[&str] = &["release", "escalate", "note"];
@@ -81,52 +100,82 @@ fn is_harmless(call: &Call) -> bool {
     }
 }
 
-/// impl-branch-gate: who implements changes nothing on the main branch.
+/// impl-branch-gate: who works on a task changes nothing on the main branch.
 pub fn off_main(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let (Some(line), Some(task)) = (scene.input.command(), scene.task(&scene.cwd)) else { return Ok(Gate::Allow) };
-    if !scene.is_doing(task, "implement") {
+    let implements = scene.is_doing(task, "implement");
+    if scene.integrates(task) || !(implements || scene.holds(task)) {
         return Ok(Gate::Allow);
     }
-    let main = main_branch(scene.ws);
-    let place = scene.place(&task.id)?;
-    let instead = match scene.linked(&place.path) {
-        Some(_) => format!("work in its worktree, on {}: `cd {}`", place.branch, place.path.display()),
-        None => format!("`ralph worktree add {}` makes its worktree, on {}", task.id, place.branch),
-    };
     let calls = match calls(&line, &scene.cwd) {
         Ok(calls) => calls,
         Err(why) => return Ok(Gate::unreadable(why)),
     };
-    for git in calls.iter().filter_map(Call::git).filter(changes) {
-        let verb = &git.verb;
-        if names_main(&git, &main) {
-            return Ok(Gate::block(
-                format!("git {verb} would change {main}, and {} is being implemented", task.id),
-                instead,
-            ));
-        }
-        let Some(folder) = &git.dir else {
-            let why = format!("nobody can tell in which folder git {verb} would run");
-            return Ok(Gate::block(why, format!("name the folder plainly; {instead}")));
-        };
-        if scene.branch_at(folder) == Some(Some(main.clone())) {
-            return Ok(Gate::block(
-                format!("git {verb} would act on {main}, and {} is being implemented", task.id),
-                instead,
-            ));
+    let written = calls.iter().flat_map(Call::writes).map(|path| fs::settled(&path));
+    for path in written.filter(|path| scene.is_inside(path)) {
+        let gate = write::in_place(scene, task, &path)?;
+        if gate.is_block() {
+            return Ok(gate);
         }
     }
-    Ok(Gate::Allow)
+    let Some(why) = calls.iter().find_map(|call| leads_to_main(scene, task, call)) else { return Ok(Gate::Allow) };
+    let place = scene.place(&task.id)?;
+    Ok(Gate::block(
+        why,
+        match scene.linked(&place.path) {
+            _ if !implements => "documents are committed with the board: `ralph commit`".to_owned(),
+            Some(_) => format!("work in its worktree, on {}: `cd {}`", place.branch, place.path.display()),
+            None => format!("`ralph worktree add {}` makes its worktree, on {}", task.id, place.branch),
+        },
+    ))
+}
+
+/// Why a call of somebody who works on a task is blocked.
+fn leads_to_main(scene: &Scene<'_>, task: &Task, call: &Call) -> Option<String> {
+    let main = main_branch(scene.ws);
+    let doing = scene.doing(task).map_or("work", |doing| doing.name.as_str());
+    if call.is_unknown() {
+        return Some("cannot tell which program this runs: name it, and give a shell its script as an argument".into());
+    }
+    if call.hides_git(MOVING) {
+        return Some(format!("cannot tell what {} would have git do: call git itself", call.program()));
+    }
+    // Who does not implement works on main, and may go there.
+    let moves = |git: &GitCall| doing == "implement" || MOVING.contains(&git.verb.as_str());
+    let git = call.git().filter(changes).filter(moves)?;
+    let verb = &git.verb;
+    let while_it = match doing {
+        "implement" => format!("{} is being implemented", task.id),
+        _ => format!("{doing} of {} changes no branch", task.id),
+    };
+    if names_main(&git, &main) {
+        return Some(format!("git {verb} would change {main}, and {while_it}"));
+    }
+    let Some(folder) = &git.dir else {
+        return Some(format!("cannot tell in which repository git {verb} would run: name the folder"));
+    };
+    let on_main = scene.branch_at(folder) == Some(Some(main.clone()));
+    on_main.then(|| format!("git {verb} would act on {main}, and {while_it}"))
 }
 
 fn changes(git: &GitCall) -> bool {
-    let looks = match git.verb.as_str() {
-        "stash" => git.args.first().is_some_and(|arg| arg == "list" || arg == "show"),
+    let first = git.args.first().map_or("", String::as_str);
+    let options_only = || git.args.iter().all(|arg| arg.starts_with('-'));
+    let reads = match git.verb.as_str() {
+        "stash" => ["list", "show"].contains(&first),
+        "worktree" => first == "list",
+        "reflog" => !["expire", "delete"].contains(&first),
+        "remote" => ["", "-v", "show", "get-url"].contains(&first),
+        "config" => {
+            let asks = ["--get", "--get-all", "--get-regexp", "--list", "-l", "get", "list"];
+            git.args.len() == 1 || git.args.iter().any(|arg| asks.contains(&arg.as_str()))
+        }
+        "fetch" => !git.args.iter().any(|arg| arg.contains(':') && !arg.contains("://")),
         // Without a name it lists them.
-        "branch" => git.args.iter().all(|arg| arg.starts_with('-') && arg != "-m" && arg != "-M"),
-        _ => false,
+        "branch" => options_only() && !git.args.iter().any(|arg| arg == "-m" || arg == "-M"),
+        verb => READING.contains(&verb),
     };
-    CHANGING.contains(&git.verb.as_str()) && !looks
+    !reads
 }
 
 /// Whether it names the main branch as what it changes.
@@ -134,8 +183,12 @@ fn names_main(git: &GitCall, main: &str) -> bool {
     let is_main = |name: &str| name == main || name.strip_prefix("refs/heads/") == Some(main);
     let plain = || git.args.iter().filter(|arg| !arg.starts_with('-'));
     match git.verb.as_str() {
-        "push" => {
-            let target = |arg: &String| is_main(arg.trim_start_matches('+').rsplit(':').next().unwrap_or_default());
+        "push" | "fetch" | "pull" => {
+            let target = |arg: &String| {
+                let target = arg.trim_start_matches('+').rsplit(':').next().unwrap_or_default();
+                let named = git.verb == "push" || arg.contains(':');
+                named && (is_main(target) || target.contains('*'))
+            };
             plain().skip(1).any(target) || git.args.iter().any(|arg| arg == "--all" || arg == "--mirror")
         }
         "switch" | "checkout" => {
@@ -145,7 +198,15 @@ fn names_main(git: &GitCall, main: &str) -> bool {
             let forced = git.args.iter().any(|arg| arg == "--force" || short(arg, "fdDmMcC"));
             forced && plain().any(|arg| is_main(arg))
         }
-        "update-ref" => plain().any(|arg| is_main(arg)),
+        "update-ref" | "fast-import" | "filter-branch"
+            if git.args.iter().any(|arg| arg == "--stdin" || arg == "--all") =>
+        {
+            true
+        }
+        "update-ref" | "symbolic-ref" | "send-pack" | "receive-pack" => {
+            plain().any(|arg| is_main(arg.rsplit(':').next().unwrap_or_default()))
+        }
+        "fast-import" => true,
         _ => false,
     }
 }

@@ -2,6 +2,7 @@
 
 mod documents;
 mod git;
+mod guard;
 mod moves;
 mod scene;
 mod stop;
@@ -60,6 +61,9 @@ pub fn hook(ws: &Workspace, name: &str, input: &HookInput) -> Result<Gate, Failu
     // Kept once already: whatever is left, a second time it may go.
     if input.stop_hook_active {
         return Ok(Gate::Allow);
+    }
+    if gate.name == "session-start" {
+        return guard::begin(ws);
     }
     let scene = Scene::new(ws, input)?;
     match gate.name {
@@ -123,6 +127,10 @@ fn with_agent(spec: &GateSpec, input: &HookInput) -> Option<serde_json::Map<Stri
 
 /// The whole of a hook: what the host wrote, to an answer. Who wants to stop is let go where nobody can say what is left.
 pub fn answer_hook(options: &Options, name: &str, text: &str) -> Result<Answered, Failure> {
+    if name == guard::REFS {
+        let gate = guard::refs(&Workspace::open(options)?, text)?;
+        return Ok(Answered { name: guard::REFS, gate, note: None, arguments: None });
+    }
     let spec = find_gate(name)?;
     match decide(options, spec, text) {
         Ok((gate, arguments)) => Ok(Answered { arguments, ..Answered::new(spec, gate) }),
@@ -140,6 +148,7 @@ pub fn answer_hook(options: &Options, name: &str, text: &str) -> Result<Answered
 type Decided = (Gate, Option<serde_json::Map<String, serde_json::Value>>);
 
 fn decide(options: &Options, spec: &GateSpec, text: &str) -> Result<Decided, Failure> {
+    let text = if spec.name == "session-start" && text.trim().is_empty() { "{}" } else { text };
     let input = HookInput::parse(text).map_err(|error| Failure::refused(Code::NotAHook, error.to_string()))?;
     let dir = input.cwd.clone().filter(|cwd| cwd.is_dir()).unwrap_or_else(|| options.dir.clone());
     let ws = Workspace::open(&Options { dir, ..options.clone() })?;

@@ -40,17 +40,34 @@ impl<'a> Scene<'a> {
         if self.ws.named().is_some() || !self.held().is_empty() {
             return None;
         }
-        let session = self.input.session.as_ref()?;
-        let claims = self.board.tasks().iter().filter_map(|task| Some((task, self.board.claim(&task.id)?)));
-        let mut ours: Vec<(&Task, &Claim)> = claims
-            .filter(|(_, claim)| claim.live && !claim.foreign && claim.session.as_ref() == Some(session))
-            .filter(|(_, claim)| self.ws.rules().role_of(&claim.worker).is_some())
-            .collect();
-        ours.sort_by_key(|(_, claim)| claim.since);
+        let ours = self.claims_of(self.input.session.as_ref()?);
         let path = self.input.file().map_or_else(|| self.cwd.clone(), |file| self.path(&file));
         let here = self.task_at(&path).map(|task| &task.id);
         let found = ours.iter().find(|(task, _)| Some(&task.id) == here).or(ours.last());
         found.map(|(_, claim)| claim.worker.clone())
+    }
+
+    /// What workers have taken in a session of a host, the oldest first.
+    fn claims_of(&self, session: &str) -> Vec<(&Task, &Claim)> {
+        let claims = self.board.tasks().iter().filter_map(|task| Some((task, self.board.claim(&task.id)?)));
+        let mut ours: Vec<(&Task, &Claim)> = claims
+            .filter(|(_, claim)| claim.live && !claim.foreign && claim.session.as_deref() == Some(session))
+            .filter(|(_, claim)| self.ws.rules().role_of(&claim.worker).is_some())
+            .collect();
+        ours.sort_by_key(|(_, claim)| claim.since);
+        ours
+    }
+
+    /// A task of a session that must not move main, and who has it.
+    pub fn claimed_in(&self, session: &str) -> Option<(TaskId, Worker)> {
+        let mut ours = self.claims_of(session).into_iter();
+        let (task, claim) = ours.find(|(task, _)| !self.integrates(task))?;
+        Some((task.id.clone(), claim.worker.clone()))
+    }
+
+    /// Whether what is done to a task is done to main.
+    pub fn integrates(&self, task: &Task) -> bool {
+        ["pr", "merge"].iter().any(|command| self.is_doing(task, command))
     }
 
     /// A path as it was typed, as the one that would be written.
@@ -65,6 +82,11 @@ impl<'a> Scene<'a> {
     pub fn worktree_of(&self, path: &Path) -> Option<&Worktree> {
         let around = self.worktrees.iter().filter(|worktree| path.starts_with(&worktree.path));
         around.max_by_key(|worktree| worktree.path.components().count())
+    }
+
+    /// Whether a path is in this repository, in whichever worktree.
+    pub fn is_inside(&self, path: &Path) -> bool {
+        path.starts_with(self.ws.store.root()) || self.worktree_of(path).is_some()
     }
 
     /// A path from the root of the worktree in which it lies.
@@ -83,6 +105,10 @@ impl<'a> Scene<'a> {
         let Some(worker) = &self.worker else { return Vec::new() };
         let mine = |task: &&Task| self.board.claim(&task.id).is_some_and(|claim| claim.live && claim.is_of(worker));
         self.board.tasks().iter().filter(mine).collect()
+    }
+
+    pub fn holds(&self, task: &Task) -> bool {
+        self.held().iter().any(|held| held.id == task.id)
     }
 
     /// The task that is worked on: what the worker holds, where it stands if it holds several, else whose worktree this is.

@@ -10,30 +10,44 @@ use crate::board::Change;
 use crate::fs;
 use crate::task::{Task, TaskId, Value};
 
-/// impl-worktree-gate: who implements writes in this task's worktree, into `thoughts/`, or where it is thrown away.
+/// impl-worktree-gate: who implements writes in this task's worktree, into `thoughts/`, or where it is thrown away; who does
+/// anything else to a task writes no code.
 pub fn in_worktree(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let (Some(file), Some(task)) = (scene.input.file(), scene.task(&scene.cwd)) else { return Ok(Gate::Allow) };
-    if !scene.is_doing(task, "implement") {
-        return Ok(Gate::Allow);
-    }
-    let path = scene.path(&file);
+    in_place(scene, task, &scene.path(&file))
+}
+
+/// Whether whoever works on a task may write a file.
+pub(super) fn in_place(scene: &Scene<'_>, task: &Task, path: &Path) -> Result<Gate, Failure> {
+    let implements = scene.is_doing(task, "implement");
+    let Some(doing) = scene.doing(task).filter(|_| implements || scene.holds(task)) else { return Ok(Gate::Allow) };
     let place = scene.place(&task.id)?;
-    let own = scene.linked(&place.path);
-    let around = scene.worktree_of(&path);
-    let inside = around.is_some() || path.starts_with(scene.ws.store.root());
+    let own = scene.linked(&place.path).filter(|_| implements);
+    let around = scene.worktree_of(path);
+    let inside = scene.is_inside(path);
     let allowed = match (around, own) {
         (Some(around), Some(own)) if around.path == own.path => true,
-        (None, _) if inside => scene.within(&path).is_some_and(|path| path.starts_with("thoughts")),
-        _ => !inside && temporary().iter().any(|folder| path.starts_with(folder)),
+        (None, _) if inside => scene.within(path).is_some_and(|path| path.starts_with("thoughts")),
+        _ => !inside && (!implements || temporary().iter().any(|folder| path.starts_with(folder))),
     };
     if allowed {
         return Ok(Gate::Allow);
     }
-    let instead = match own {
-        Some(own) => format!("write it under {}", own.path.display()),
-        None => format!("`ralph worktree add {}` makes it", task.id),
+    let (why, instead) = match own {
+        Some(own) => (
+            format!("{} is not in the worktree of {}", path.display(), task.id),
+            format!("write it under {}", own.path.display()),
+        ),
+        None if implements => (
+            format!("{} is not in the worktree of {}", path.display(), task.id),
+            format!("`ralph worktree add {}` makes it", task.id),
+        ),
+        None => (
+            format!("{} of {} writes its document and no other file: {}", doing.name, task.id, path.display()),
+            "write under thoughts/, or outside this repository".to_owned(),
+        ),
     };
-    Ok(Gate::block(format!("{} is not in the worktree of {}", path.display(), task.id), instead))
+    Ok(Gate::block(why, instead))
 }
 
 fn temporary() -> Vec<PathBuf> {

@@ -64,8 +64,8 @@ def limited(turn):
 
 
 def cut(turn):
-    """Hangs on its first call; when its session goes on, it does what it was asked."""
-    yield Shell("tail -f /dev/null")
+    """Hangs on its first call; when its session goes on, it does what it was asked. Some programs then forget that call."""
+    yield Shell("tail -f /dev/null" if turn.fresh == 1 else "true")
     return (yield from honest(turn))
 
 

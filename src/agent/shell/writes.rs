@@ -24,7 +24,7 @@ impl Call {
             INTO | "tee" | "touch" | "truncate" | "rm" | "rmdir" | "unlink" | "shred" | "mkdir" | "mv" => {
                 args().collect()
             }
-            "cp" | "install" | "ln" | "rsync" => args().last().into_iter().collect(),
+            "cp" | "install" | "ln" | "rsync" => args().next_back().into_iter().collect(),
             "chmod" | "chown" => args().skip(1).collect(),
             "sed" | "perl" | "ruby" if has('i', "--in-place") => self.edited(),
             "dd" => return args().filter_map(|word| self.at(word.strip_prefix("of=")?)).collect(),

@@ -44,7 +44,7 @@ pub fn ask(question: &str) -> Option<char> {
         return None;
     }
     let mut err = anstream::stderr();
-    let _ = write!(err, "{question} ").and_then(|()| err.flush());
+    let _ = write!(err, "{} ", super::door::shown(question, true)).and_then(|()| err.flush());
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).ok()?;
     line.trim().chars().next()

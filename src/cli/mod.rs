@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod complete;
+mod door;
 mod editor;
 mod input;
 mod live;

@@ -7,7 +7,9 @@ use anstream::ColorChoice;
 use serde::Serialize;
 
 use super::args::{ColorWhen, Global};
-use super::{style, words};
+use super::door::{Escaped, escaped, shown};
+use super::style::{self, paint};
+use super::words;
 use crate::app::Failure;
 use crate::task::Problem;
 
@@ -60,7 +62,7 @@ impl Out {
     }
 
     pub fn json<T: Serialize + ?Sized>(&self, value: &T) {
-        let mut out = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
+        let mut out = Escaped(std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock()));
         let written = if self.terminal {
             serde_json::to_writer_pretty(&mut out, value)
         } else {
@@ -73,7 +75,7 @@ impl Out {
 
     /// The answer, as text; paged when it is longer than the screen.
     pub fn text(&self, text: &str) {
-        let text = if self.color.get() { text.to_owned() } else { anstream::adapter::strip_str(text).to_string() };
+        let text = shown(text, self.color.get());
         let height = terminal_size::terminal_size().map_or(usize::MAX, |(_, height)| usize::from(height.0));
         if self.terminal && self.pager && text.lines().count() >= height && self.page(&text) {
             return;
@@ -115,47 +117,57 @@ impl Out {
 
     /// One line of an answer that goes on; `false` when nobody reads any more.
     pub fn line(&self, text: &str) -> bool {
-        let text = if self.color.get() { text.to_owned() } else { anstream::adapter::strip_str(text).to_string() };
+        self.part(&format!("{text}\n"))
+    }
+
+    /// A part of an answer that goes on; `false` when nobody reads any more.
+    pub fn part(&self, text: &str) -> bool {
+        let text = shown(text, self.color.get());
         let mut out = std::io::stdout().lock();
-        let written = out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
+        let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
         self.note(written)
     }
 
     /// A line as the terminal shows it, cut where it ends; colours go where there are none.
     pub fn fitted(&self, line: &str, width: usize) -> String {
         use unicode_width::UnicodeWidthStr as _;
-        let plain = anstream::adapter::strip_str(line).to_string();
-        match (plain.width() > width, self.color.get()) {
-            (true, _) => super::table::cut(&plain, width),
-            (false, true) => line.to_owned(),
-            (false, false) => plain,
+        let plain = shown(line, false);
+        match plain.width() > width {
+            true => super::table::cut(&plain, width),
+            false => shown(line, self.color.get()),
         }
     }
 
     /// A line on the terminal that is written over by the next one.
     pub fn status(&self, text: Option<&str>) {
         let mut err = anstream::stderr().lock();
-        let _ = write!(err, "\r\x1b[2K{}", text.unwrap_or_default()).and_then(|()| err.flush());
+        let text = shown(text.unwrap_or_default(), true).replace('\n', " ");
+        let _ = write!(err, "\r\x1b[2K{text}").and_then(|()| err.flush());
     }
 
     /// Something for the person, beside the answer.
     pub fn say(&self, text: &str) {
         let mut err = anstream::stderr().lock();
-        let _ = writeln!(err, "{text}");
+        let _ = writeln!(err, "{}", shown(text, true));
+    }
+
+    /// A document for a program, beside the answer.
+    fn tell(&self, document: &serde_json::Value) {
+        let mut err = std::io::stderr().lock();
+        let _ = writeln!(err, "{}", escaped(&document.to_string()));
     }
 
     pub fn failure(&self, failure: &Failure) {
         if self.json {
-            let document = serde_json::json!({ "error": failure });
-            self.say(&document.to_string());
+            self.tell(&serde_json::json!({ "error": failure }));
             return;
         }
-        self.say(&format!("{}error:{} {}", style::ERROR.render(), style::ERROR.render_reset(), failure.message));
+        self.say(&format!("{} {}", paint(style::ERROR, "error:"), failure.message));
         for cause in &failure.causes {
             self.say(&format!("  because {cause}"));
         }
         for line in failure.hints.iter().flat_map(words::hint) {
-            self.say(&format!("{}hint:{} {line}", style::HINT.render(), style::HINT.render_reset()));
+            self.say(&format!("{} {line}", paint(style::HINT, "hint:")));
         }
     }
 
@@ -163,9 +175,9 @@ impl Out {
     pub fn notices(&self, notices: &[String]) {
         for notice in notices {
             if self.json {
-                self.say(&serde_json::json!({ "notice": notice }).to_string());
+                self.tell(&serde_json::json!({ "notice": notice }));
             } else {
-                self.say(&format!("{}note:{} {notice}", style::WARN.render(), style::WARN.render_reset()));
+                self.say(&format!("{} {notice}", paint(style::WARN, "note:")));
             }
         }
     }
@@ -177,14 +189,14 @@ impl Out {
         shown.dedup();
         if self.json {
             for problem in shown {
-                self.say(&serde_json::json!({ "problem": problem }).to_string());
+                self.tell(&serde_json::json!({ "problem": problem }));
             }
             return;
         }
         const MOST: usize = 10;
         for problem in shown.iter().take(MOST) {
             let hint = problem.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
-            self.say(&format!("{}problem:{} {problem}{hint}", style::WARN.render(), style::WARN.render_reset()));
+            self.say(&format!("{} {problem}{hint}", paint(style::WARN, "problem:")));
         }
         if shown.len() > MOST {
             self.say(&format!("and {} more problems: `ralph doctor` lists them all", shown.len() - MOST));

@@ -4,6 +4,7 @@ use crate::app::{Meaning, State, Workflow};
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use super::door::painted;
 use crate::task::{Kind, StateName};
 use anstyle::{AnsiColor, Style};
 
@@ -24,7 +25,7 @@ pub const LABEL: Style = fg(AnsiColor::Blue);
 pub const OWNER: Style = fg(AnsiColor::Magenta);
 
 pub fn paint(style: Style, text: impl std::fmt::Display) -> String {
-    format!("{}{text}{}", style.render(), style.render_reset())
+    painted(style, text)
 }
 
 thread_local! {

@@ -27,7 +27,7 @@ impl IndexLock {
         let held = Self::paths(repo);
         held.clear_dead();
         let start = Instant::now();
-        fs::write_new(&held.ours, b"", false).map_err(|e| other(DOING, &e))?;
+        fs::write_over(&held.ours, b"", false).map_err(|e| other(DOING, &e))?;
         loop {
             if fs::link_new(&held.ours, &held.lock).map_err(|e| other(DOING, &e))? {
                 return Ok(held);

@@ -32,7 +32,7 @@ fn create(path: &Path, temp: &Path, new: &str) -> Result<GuardOutcome, FsError> 
     if let Some(folder) = path.parent() {
         fs::make_dir(folder)?;
     }
-    fs::write_new(temp, new.as_bytes(), true)?;
+    fs::write_over(temp, new.as_bytes(), true)?;
     if fs::rename_new(temp, path)? {
         return Ok(GuardOutcome::Done);
     }
@@ -45,7 +45,7 @@ fn overwrite(path: &Path, temp: &Path, old: &str, new: &str) -> Result<GuardOutc
     if fs::read(path)?.as_deref() != Some(old.as_bytes()) {
         return Ok(GuardOutcome::Changed);
     }
-    fs::write_new(temp, new.as_bytes(), true)?;
+    fs::write_over(temp, new.as_bytes(), true)?;
     fs::copy_mode(path, temp)?;
     if !fs::exchange(temp, path)? {
         fs::rename(temp, path)?;

@@ -136,13 +136,14 @@ impl Store {
     fn begin_index(&self) -> Option<(PathBuf, Nanos)> {
         let temp = self.local.join(format!(".index.{}.tmp", std::process::id()));
         fs::make_dir(&self.local).ok()?;
-        fs::write_new(&temp, b"", false).ok()?;
+        fs::write_over(&temp, b"", false).ok()?;
         let began = fs::metadata(&temp).ok()??;
         Some((temp, index::mtime(&began)))
     }
 
     pub(super) fn listing(&self) -> Result<Listing, FsError> {
         let folder_path = self.tasks_dir();
+        fs::refuse_link_out(&folder_path)?;
         let error = |source| FsError { doing: "list", path: folder_path.clone(), source };
         let folder = fs::metadata(&folder_path)?.map_or(0, |meta| index::mtime(&meta));
         let mut listing = Listing { files: Vec::new(), misnamed: Vec::new(), folder };
@@ -167,8 +168,10 @@ impl Store {
             };
             // Gone between the two calls, or not a file: not on the board.
             let Ok(meta) = entry.metadata() else { continue };
-            let meta = if meta.is_symlink() { fs::metadata(&entry.path())? } else { Some(meta) };
-            listing.files.extend(meta.filter(std::fs::Metadata::is_file).map(|meta| (id, Stamp::of(&meta))));
+            // A link that leads out of the repository is listed as it is, and is a problem when it is read.
+            let there = if meta.is_symlink() { fs::metadata(&entry.path()).unwrap_or(Some(meta)) } else { Some(meta) };
+            let there = there.filter(|meta| meta.is_file() || meta.is_symlink());
+            listing.files.extend(there.map(|meta| (id, Stamp::of(&meta))));
         }
         listing.files.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         Ok(listing)
@@ -205,13 +208,16 @@ impl Store {
     /// The same with what the file says, where that is a task.
     pub(super) fn read_file_and_text(&self, id: &TaskId) -> Result<Option<(Entry, Option<String>)>, FsError> {
         let path = self.path(id, &Place::Task);
-        let Some(meta) = fs::metadata(&path)? else { return Ok(None) };
-        let stamp = Stamp::of(&meta);
         let shown = format!(".ralph/tasks/{id}.toml");
         let outside = if path.is_symlink() { self.inside(path.clone()).err() } else { None };
+        let meta = if outside.is_some() { fs::itself(&path)? } else { fs::metadata(&path)? };
+        let Some(meta) = meta else { return Ok(None) };
+        let stamp = Stamp::of(&meta);
         let mut text = None;
         let content = if let Some(StoreError::Broken(problem)) = outside {
             Content::Broken(id.clone(), problem)
+        } else if !meta.is_file() {
+            Content::Broken(id.clone(), Problem::whole(&shown, "this is not a file").hint("move it away"))
         } else if stamp.size > codec::MAX_FILE_SIZE {
             Content::Broken(id.clone(), too_large(&shown))
         } else {

@@ -57,13 +57,7 @@ fn write(ws: &Workspace, path: &str, text: &str) -> Result<bool, Failure> {
     let place = ws.store.inside(ws.store.root().join(path))?;
     let folder = place.parent().unwrap_or(&place);
     fs::make_dir(folder)?;
-    let temp = folder.join(format!(".{}.tmp", std::process::id()));
-    fs::write_new(&temp, text.as_bytes(), true)?;
-    let created = fs::rename_new(&temp, &place)?;
-    if !created {
-        fs::remove(&temp)?;
-    }
-    Ok(created)
+    Ok(fs::create(&place, text.as_bytes(), true)?)
 }
 
 /// A document as it stands.

@@ -15,6 +15,7 @@ use crate::app::workspace::sub_agents;
 use crate::app::{Code, Failure, Hint};
 use crate::board::{Actor, ActorKind, Board, Claim, Named, Op, Refusal, Rules, resolve};
 use crate::config::Settings;
+use crate::fs;
 use crate::git::Repository;
 use crate::store::merge::Side;
 use crate::store::{BoardLock, Committed, Line, Note, Store, TaskFile};
@@ -116,6 +117,7 @@ impl Workspace {
             Some(_) => Repository::at(start)?,
             None => Repository::discover(start)?,
         };
+        fs::keep_within(&repository.root)?;
         let settings = layered(&repository.root, &options.settings)?;
         let flow = workflow(&repository.root)?;
         let rules = rules(flow.clone(), &settings)?;

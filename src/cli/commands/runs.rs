@@ -1,6 +1,5 @@
 //! `ralph runs`: what workers ran here.
 
-use std::io::Write as _;
 use std::time::Duration;
 
 use super::worker::outcome;
@@ -125,16 +124,15 @@ fn tail(session: &Session<'_>, typed: &str, follow: bool) -> Answer {
                 bytes.truncate(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
             }
             at += bytes.len() as u64;
-            if let Some(events) = run.events_in(&String::from_utf8_lossy(&bytes)).filter(|_| !session.out.json) {
-                bytes =
-                    events.iter().filter_map(event_line).flat_map(|line| format!("{line}\n").into_bytes()).collect();
-            }
-            let mut out = std::io::stdout().lock();
-            let gone = out.write_all(&bytes).and_then(|()| out.flush()).is_err();
-            if gone || !follow || !runs {
+            let log = String::from_utf8_lossy(&bytes);
+            let events = run.events_in(&log).filter(|_| !session.out.json);
+            let text = match &events {
+                Some(events) => events.iter().filter_map(event_line).map(|line| format!("{line}\n")).collect(),
+                None => log.into_owned(),
+            };
+            if !session.out.part(&text) || !follow || !runs {
                 return Ok(Outcome::Done);
             }
-            drop(out);
             std::thread::sleep(Duration::from_millis(100));
         }
     })

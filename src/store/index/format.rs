@@ -95,7 +95,7 @@ pub fn write(path: &Path, temp: &Path, header: &Header, entries: &[Entry]) -> Re
     for part in [head, records, ids, links] {
         bytes.extend(part);
     }
-    fs::write_new(temp, &bytes, false)?;
+    fs::write_over(temp, &bytes, false)?;
     fs::rename(temp, path)
 }
 

@@ -52,11 +52,17 @@ fn a_report_is_written_into_a_pipe_and_through_a_link_and_leaves_both_there() {
     assert!(reader.join().unwrap().starts_with("<!doctype html>"));
     assert!(std::fs::metadata(&pipe).unwrap().file_type().is_fifo());
 
-    let (link, to) = (sandbox.root().join("link.html"), sandbox.outside("real.html"));
+    let (link, to) = (sandbox.root().join("link.html"), sandbox.root().join("real.html"));
     std::fs::write(&to, "old").unwrap();
-    std::os::unix::fs::symlink(&to, &link).unwrap();
+    std::os::unix::fs::symlink("real.html", &link).unwrap();
     sandbox.ralph(&["report", "--html", "link.html"]).ok();
     assert!(link.is_symlink() && std::fs::read_to_string(&to).unwrap().starts_with("<!doctype html>"));
+    // One that a clone brought along, and that leads out of it.
+    let (link, to) = (sandbox.root().join("out.html"), sandbox.outside("mine.html"));
+    std::fs::write(&to, "mine").unwrap();
+    std::os::unix::fs::symlink(&to, &link).unwrap();
+    assert!(sandbox.ralph(&["report", "--html", "out.html"]).fails(4).contains("leads out of the repository"));
+    assert_eq!(std::fs::read_to_string(&to).unwrap(), "mine");
 }
 
 #[test]

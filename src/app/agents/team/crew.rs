@@ -76,10 +76,10 @@ impl<'a> Crew<'a> {
         let mut command = (self.launch.worker)(&slot.role, &slot.worker, self.teams)?;
         let log = self.ws.store.local().join(format!("logs/worker-{}.log", slot.worker));
         fs::make_dir(&self.ws.store.local().join("logs"))?;
-        fs::write_new(&log, b"", false)?;
-        let errors = std::fs::File::options().append(true).open(&log);
+        fs::write_over(&log, b"", false)?;
+        let errors = fs::open_log(&log)?;
         let broken = |error| Failure::broken(Code::CannotStart, format!("cannot start {}: {error}", slot.worker));
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(errors.map_err(broken)?);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(errors);
         let mut child = command.spawn().map_err(broken)?;
         let (sender, out) = (self.sender.clone(), child.stdout.take());
         std::thread::spawn(move || {

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use super::confinement::{Temporary, confinement, git_entry, is_wanted};
@@ -109,9 +109,9 @@ pub(super) fn start(
     run.program.clone_from(&ready.invocation.words);
     run.write(ws)?;
     let mut guard = (launch.guard)()?;
-    let log = open(&run.path(ws, "output.log"), true)?;
+    let log = fs::open_log(&run.path(ws, "output.log"))?;
     let second = log.try_clone().map_err(|error| Failure::broken(Code::Io, format!("cannot open the log: {error}")))?;
-    let input = if ready.has_prompt { Stdio::null() } else { Stdio::from(open(&prompt_file, false)?) };
+    let input = if ready.has_prompt { Stdio::null() } else { Stdio::from(fs::open_file(&prompt_file)?) };
     // A group of its own: Ctrl-C at the terminal is for the worker, which lets its agent finish.
     guard.current_dir(&run.dir).process_group(0).stdin(input).stdout(log).stderr(second);
     guard.envs(environment(ws, job, run));
@@ -175,11 +175,6 @@ fn confine(
         guard.env("GIT_CONFIG_COUNT", "2").envs(values).envs(more);
     }
     Ok(())
-}
-
-fn open(path: &Path, write: bool) -> Result<std::fs::File, Failure> {
-    let file = std::fs::File::options().read(!write).append(write).open(path);
-    file.map_err(|error| Failure::broken(Code::Io, format!("cannot open {}: {error}", path.display())))
 }
 
 /// A command line that is complete.

@@ -61,7 +61,7 @@ fn run_checks(ws: &Workspace, place: &Place, tell: &mut dyn FnMut(MergeStep<'_>)
     }
     let log = ws.store.local().join(format!("logs/merge-{}.log", place.task));
     fs::make_dir(&ws.store.local().join("logs"))?;
-    fs::write_new(&log, b"", false)?;
+    fs::write_over(&log, b"", false)?;
     for check in &checks {
         tell(MergeStep::Check(check));
         run_check(ws, place, check, &log)?;
@@ -73,7 +73,7 @@ fn run_check(ws: &Workspace, place: &Place, check: &[String], log: &Path) -> Res
     let shown = check.join(" ");
     let failed = |how: String| Failure::refused(Code::CheckFailed, format!("the check `{shown}` {how}"));
     let output = || {
-        let file = std::fs::File::options().append(true).open(log)?;
+        let file = fs::open_log(log).map_err(|error| error.source)?;
         Ok::<_, std::io::Error>((Stdio::from(file.try_clone()?), Stdio::from(file)))
     };
     let (out, err) = output().map_err(|error| failed(format!("has no log: {error}")))?;

@@ -1,11 +1,16 @@
-//! Files and folders, with errors that name the path and what was being done.
+//! Files and folders, with errors that name the path and what was being done. All are opened in `door.rs`.
 #![allow(clippy::disallowed_methods)]
+
+mod door;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
+
+pub use door::keep_within;
+use door::{Spot, refuse_outside, to_read};
 
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {doing} {}", path.display())]
@@ -46,16 +51,16 @@ fn if_there<T>(doing: &'static str, path: &Path, result: io::Result<T>) -> Resul
 
 /// `None` where there is no such file.
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, FsError> {
-    if_there("read", path, std::fs::read(path))
+    if_there("read", path, door::read_all(path))
 }
 
 /// The content of a file that somebody else may have made: a link, a pipe or too large a file counts as none.
 pub fn read_plain(path: &Path, longest: u64) -> Result<Option<Vec<u8>>, FsError> {
     use std::io::Read as _;
-    use std::os::unix::fs::OpenOptionsExt as _;
-    let flags = (rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits();
-    let opened = File::options().read(true).custom_flags(i32::try_from(flags).unwrap_or_default()).open(path);
-    let Ok(file) = opened else { return Ok(None) };
+    if path.is_symlink() {
+        return Ok(None);
+    }
+    let Ok(file) = to_read(path) else { return Ok(None) };
     let meta = named("read", path, file.metadata())?;
     if !meta.is_file() || meta.len() > longest {
         return Ok(None);
@@ -65,11 +70,16 @@ pub fn read_plain(path: &Path, longest: u64) -> Result<Option<Vec<u8>>, FsError>
     Ok(Some(content))
 }
 
+/// A file, to be read by somebody else.
+pub fn open_file(path: &Path) -> Result<File, FsError> {
+    named("open", path, to_read(path))
+}
+
 /// A file from some place on; nothing where there is no file.
 pub fn read_from(path: &Path, start: u64) -> Result<Vec<u8>, FsError> {
     use std::io::{Read as _, Seek as _, SeekFrom};
     let read = || {
-        let mut file = File::open(path)?;
+        let mut file = to_read(path)?;
         file.seek(SeekFrom::Start(start))?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
@@ -79,25 +89,31 @@ pub fn read_from(path: &Path, start: u64) -> Result<Vec<u8>, FsError> {
 }
 
 pub fn read_text(path: &Path) -> Result<Option<String>, FsError> {
-    if_there("read", path, std::fs::read_to_string(path))
+    let text = |bytes| String::from_utf8(bytes).map_err(|_| io::Error::new(ErrorKind::InvalidData, "this is not UTF-8 text"));
+    if_there("read", path, door::read_all(path).and_then(text))
 }
 
 pub fn metadata(path: &Path) -> Result<Option<std::fs::Metadata>, FsError> {
-    if_there("look at", path, std::fs::metadata(path))
+    if_there("look at", path, door::metadata(path))
 }
 
 pub fn make_dir(path: &Path) -> Result<(), FsError> {
-    named("make the folder", path, std::fs::create_dir_all(path))
+    named("make the folder", path, refuse_outside(path).and_then(|()| std::fs::create_dir_all(path)))
 }
 
 /// A new folder that only its owner can look into.
 pub fn make_private_dir(path: &Path) -> Result<(), FsError> {
     use std::os::unix::fs::DirBuilderExt as _;
-    named("make the folder", path, std::fs::DirBuilder::new().mode(0o700).create(path))
+    named(
+        "make the folder",
+        path,
+        refuse_outside(path).and_then(|()| std::fs::DirBuilder::new().mode(0o700).create(path)),
+    )
 }
 
 pub fn remove(path: &Path) -> Result<(), FsError> {
-    if_there("remove", path, std::fs::remove_file(path)).map(|_| ())
+    let folder = path.parent().unwrap_or(path);
+    if_there("remove", path, refuse_outside(folder).and_then(|()| std::fs::remove_file(path))).map(|_| ())
 }
 
 /// Only if it is empty; that it is not, or is gone, is no error.
@@ -105,9 +121,15 @@ pub fn remove_empty_dir(path: &Path) {
     let _ = std::fs::remove_dir(path);
 }
 
+/// Refuses a folder of the repository that a link leads out of it.
+pub fn refuse_link_out(path: &Path) -> Result<(), FsError> {
+    named("look into", path, refuse_outside(path))
+}
+
 /// A folder with all that is in it.
 pub fn remove_tree(path: &Path) -> Result<(), FsError> {
-    if_there("remove", path, std::fs::remove_dir_all(path)).map(|_| ())
+    let folder = path.parent().unwrap_or(path);
+    if_there("remove", path, refuse_outside(folder).and_then(|()| std::fs::remove_dir_all(path))).map(|_| ())
 }
 
 /// Where a link leads: what it stands for is changed, not the link.
@@ -138,12 +160,13 @@ pub fn settled(path: &Path) -> PathBuf {
 }
 
 pub fn rename(from: &Path, to: &Path) -> Result<(), FsError> {
-    named("rename", from, std::fs::rename(from, to))
+    let inside = || refuse_outside(to.parent().unwrap_or(to));
+    named("rename", from, inside().and_then(|()| std::fs::rename(from, to)))
 }
 
 /// The names in a folder; none where there is no folder.
 pub fn names(path: &Path) -> Result<Vec<String>, FsError> {
-    let Some(entries) = if_there("list", path, std::fs::read_dir(path))? else { return Ok(Vec::new()) };
+    let Some(entries) = if_there("list", path, refuse_outside(path).and_then(|()| std::fs::read_dir(path)))? else { return Ok(Vec::new()) };
     let mut names = Vec::new();
     for entry in entries {
         names.extend(named("list", path, entry)?.file_name().into_string().ok());
@@ -158,55 +181,83 @@ pub fn sync_dir(path: &Path) -> Result<(), FsError> {
 }
 
 pub fn open_lock(path: &Path) -> Result<File, FsError> {
-    named("open the lock", path, OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path))
+    named("open the lock", path, Spot::of(path).and_then(|spot| spot.write(OFlags::RDWR, 0o666)))
 }
 
-/// Writes a file that nobody reads yet.
+/// Writes a file that is not there yet.
 pub fn write_new(path: &Path, content: &[u8], durable: bool) -> Result<(), FsError> {
-    let write = || {
-        let mut file = File::create(path)?;
-        file.write_all(content)?;
-        if durable { file.sync_all() } else { Ok(()) }
-    };
+    named("write", path, Spot::of(path).and_then(|spot| filled(spot.create(0o666)?, content, durable)))
+}
+
+/// Writes a file that only ralph itself has, whatever is in it.
+pub fn write_over(path: &Path, content: &[u8], durable: bool) -> Result<(), FsError> {
+    let write = || filled(Spot::of(path)?.write(OFlags::WRONLY | OFlags::TRUNC, 0o666)?, content, durable);
     named("write", path, write())
 }
 
-/// A new file that nobody but its user reads.
+/// Writes to a device or a pipe that somebody named.
+pub fn write_device(path: &Path, content: &[u8]) -> Result<(), FsError> {
+    let write = || OpenOptions::new().write(true).open(path)?.write_all(content);
+    named("write", path, write())
+}
+
+/// A file that nobody but its user reads.
 pub fn write_secret(path: &Path, content: &[u8]) -> Result<(), FsError> {
-    use std::os::unix::fs::OpenOptionsExt as _;
-    let write = || {
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
-        file.write_all(content)
-    };
+    let write = || filled(Spot::of(path)?.write(OFlags::WRONLY | OFlags::TRUNC, 0o600)?, content, false);
     named("write", path, write())
 }
 
-/// A new program that nobody but its user writes.
+/// A new program.
 pub fn write_program(path: &Path, content: &[u8]) -> Result<(), FsError> {
-    use std::os::unix::fs::OpenOptionsExt as _;
-    let write = || {
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o755).open(path)?;
-        file.write_all(content)
-    };
-    named("write", path, write())
+    named("write", path, Spot::of(path).and_then(|spot| filled(spot.create(0o755)?, content, false)))
 }
 
-/// A whole file in place of the old one, never half of it.
+fn filled(mut file: File, content: &[u8], durable: bool) -> io::Result<()> {
+    file.write_all(content)?;
+    if durable { file.sync_all() } else { Ok(()) }
+}
+
+/// A whole file in place of the old one, never half of it. Where a link is, what it stands for is replaced, unless that is
+/// outside of the repository.
 pub fn replace(path: &Path, content: &[u8], durable: bool) -> Result<(), FsError> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temp = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
-    let path = &followed(path.to_owned());
+    let replace = || {
+        refuse_outside(path)?;
+        let spot = Spot::of(&followed(path.to_owned()))?;
+        let (temp, file) = spot.beside()?;
+        let written = || {
+            if let Some(mode) = spot.mode() {
+                file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))?;
+            }
+            filled(file, content, durable)?;
+            spot.put(&temp)
+        };
+        written().inspect_err(|_| spot.discard(&temp))?;
+        if durable { spot.sync() } else { Ok(()) }
+    };
+    named("write", path, replace())
+}
+
+/// A whole new file; `false` where there is one already.
+pub fn create(path: &Path, content: &[u8], durable: bool) -> Result<bool, FsError> {
+    let temp = path.with_file_name(format!(".ralph-{:016x}.tmp", fastrand::u64(..)));
     write_new(&temp, content, durable)?;
-    copy_mode(path, &temp)?;
-    rename(&temp, path)?;
-    if durable { path.parent().map_or(Ok(()), sync_dir) } else { Ok(()) }
+    let created = rename_new(&temp, path);
+    if !matches!(created, Ok(true)) {
+        let _ = remove(&temp);
+    }
+    created
+}
+
+/// A log, to be written at its end.
+pub fn open_log(path: &Path) -> Result<File, FsError> {
+    named("open", path, Spot::of(path).and_then(|spot| spot.write(OFlags::WRONLY | OFlags::APPEND, 0o666)))
 }
 
 /// Appends whole lines; a line that an earlier writer left torn is closed first.
 pub fn append(path: &Path, lines: &str) -> Result<(), FsError> {
     let append = || {
         use std::io::{Read as _, Seek as _, SeekFrom};
-        let mut file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
+        let mut file = Spot::of(path)?.write(OFlags::RDWR | OFlags::APPEND, 0o666)?;
         let torn = file.seek(SeekFrom::End(-1)).is_ok() && {
             let mut last = [0];
             file.read_exact(&mut last)?;
@@ -220,6 +271,7 @@ pub fn append(path: &Path, lines: &str) -> Result<(), FsError> {
 
 /// Renames only if nothing is there yet; `false` where something was.
 pub fn rename_new(from: &Path, to: &Path) -> Result<bool, FsError> {
+    named("create", to, refuse_outside(to.parent().unwrap_or(to)))?;
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(true),
         Err(rustix::io::Errno::EXIST) => Ok(false),

@@ -1,0 +1,225 @@
+//! The one door through which files are opened.
+//!
+//! A repository is somebody else's work: a clone can bring links, pipes and files without end under any name. Below the root of
+//! a board (see [`keep_within`]) no link leads out of it, only regular files are read, and what is written is never what a link
+//! stands for. Elsewhere, in the user's own folders, links are the user's own.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use rustix::fs::{CWD, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::{FsError, named};
+
+/// More than this is not read into memory from a repository.
+const LONGEST: u64 = 512 * 1024 * 1024;
+
+const OUTSIDE: &str = "a link leads out of the repository: put the file itself there";
+const IRREGULAR: &str = "this is not a regular file: move it away";
+
+/// The root of a board, opened once.
+#[derive(Clone)]
+struct Kept {
+    root: PathBuf,
+    dir: Arc<OwnedFd>,
+}
+
+static KEPT: RwLock<Vec<Kept>> = RwLock::new(Vec::new());
+
+/// From now on nothing below this folder is reached through a link that leads out of it.
+pub fn keep_within(root: &Path) -> Result<(), FsError> {
+    named("open", root, open_root(root))
+}
+
+fn open_root(root: &Path) -> io::Result<()> {
+    let known = |kept: &Kept| kept.root == root;
+    if KEPT.read().unwrap_or_else(PoisonError::into_inner).iter().any(known) {
+        return Ok(());
+    }
+    let dir = rustix::fs::open(root, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    KEPT.write().unwrap_or_else(PoisonError::into_inner).push(Kept { root: root.to_owned(), dir: Arc::new(dir) });
+    Ok(())
+}
+
+/// The root that a path lies below, and the way from there.
+fn kept(path: &Path) -> Option<(Kept, PathBuf)> {
+    let path = &std::path::absolute(path).ok()?;
+    let all = KEPT.read().unwrap_or_else(PoisonError::into_inner);
+    let around = all.iter().filter(|kept| path.starts_with(&kept.root));
+    let kept = around.max_by_key(|kept| kept.root.as_os_str().len())?;
+    let rest = path.strip_prefix(&kept.root).ok()?;
+    let rest = if rest.as_os_str().is_empty() { Path::new(".") } else { rest };
+    Some((kept.clone(), rest.to_owned()))
+}
+
+fn refused(why: &str) -> io::Error {
+    io::Error::new(ErrorKind::InvalidInput, why.to_owned())
+}
+
+/// Opens a path as it was asked for; below a root, without leaving it.
+fn open(path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
+    let flags = flags | OFlags::CLOEXEC;
+    let Some((kept, rest)) = kept(path) else { return Ok(rustix::fs::openat(CWD, path, flags, mode)?) };
+    beneath(&kept, &rest, flags, mode)
+}
+
+#[cfg(target_os = "linux")]
+fn beneath(kept: &Kept, rest: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
+    use rustix::fs::{ResolveFlags, openat2};
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+    loop {
+        match openat2(&kept.dir, rest, flags, mode, resolve) {
+            Err(Errno::XDEV) => return Err(refused(OUTSIDE)),
+            // Something was renamed on the way.
+            Err(Errno::AGAIN) => {}
+            // An old kernel, or a sandbox that does not know the call.
+            Err(Errno::NOSYS | Errno::PERM) => return checked(kept, rest, flags, mode),
+            other => return Ok(other?),
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn beneath(kept: &Kept, rest: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
+    checked(kept, rest, flags, mode)
+}
+
+/// Where the kernel does not keep a path below a folder: looks first, then opens the folder that it found.
+fn checked(kept: &Kept, rest: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
+    let path = kept.root.join(rest);
+    let real = super::settled(&path);
+    let nofollow = flags.contains(OFlags::NOFOLLOW);
+    let place = if nofollow { super::settled(path.parent().unwrap_or(&path)) } else { real };
+    if !place.starts_with(super::settled(&kept.root)) {
+        return Err(refused(OUTSIDE));
+    }
+    let target = if nofollow { place.join(path.file_name().unwrap_or_default()) } else { place };
+    Ok(rustix::fs::openat(CWD, &target, flags | OFlags::NOFOLLOW, mode)?)
+}
+
+/// A file to read. Below a root it is a regular one, and opening it waits for nobody.
+pub(super) fn to_read(path: &Path) -> io::Result<File> {
+    if kept(path).is_none() {
+        return File::open(path);
+    }
+    let file = File::from(open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY, Mode::empty())?);
+    let meta = file.metadata()?;
+    match meta.is_file() {
+        true => Ok(file),
+        false if meta.is_dir() => Err(io::Error::from(ErrorKind::IsADirectory)),
+        false => Err(refused(IRREGULAR)),
+    }
+}
+
+pub(super) fn read_all(path: &Path) -> io::Result<Vec<u8>> {
+    let file = to_read(path)?;
+    if kept(path).is_none() {
+        let mut bytes = Vec::new();
+        (&file).read_to_end(&mut bytes)?;
+        return Ok(bytes);
+    }
+    let size = file.metadata()?.len();
+    if size > LONGEST {
+        return Err(refused(&format!("this file is too large: {size} bytes, and at most {LONGEST} are read")));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
+    file.take(LONGEST).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// What is at a path, with links followed as far as they may be.
+pub(super) fn metadata(path: &Path) -> io::Result<std::fs::Metadata> {
+    let meta = std::fs::symlink_metadata(path)?;
+    let through = meta.is_symlink() || kept(path).is_some_and(|(kept, _)| has_links(&kept.root, path));
+    if !through {
+        return Ok(meta);
+    }
+    if kept(path).is_none() {
+        return std::fs::metadata(path);
+    }
+    // Only looked at: nothing waits for a pipe's other end.
+    let file = File::from(open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY, Mode::empty())?);
+    file.metadata()
+}
+
+fn has_links(root: &Path, path: &Path) -> bool {
+    path.ancestors().skip(1).take_while(|folder| *folder != root).any(Path::is_symlink)
+}
+
+/// Refuses a folder that a link leads to from below a root, out of it; folders that are not there yet are no links.
+pub(super) fn refuse_outside(path: &Path) -> io::Result<()> {
+    let Some((kept, _)) = kept(path) else { return Ok(()) };
+    if !path.is_symlink() && !has_links(&kept.root, path) {
+        return Ok(());
+    }
+    let real = super::settled(path);
+    if real.starts_with(super::settled(&kept.root)) { Ok(()) } else { Err(refused(OUTSIDE)) }
+}
+
+/// A folder, and the name of a file in it.
+pub(super) struct Spot {
+    dir: OwnedFd,
+    name: std::ffi::OsString,
+}
+
+impl Spot {
+    pub fn of(path: &Path) -> io::Result<Self> {
+        let name = path.file_name().ok_or_else(|| io::Error::from(ErrorKind::InvalidInput))?.to_owned();
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Ok(Self { dir: open(folder, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty())?, name })
+    }
+
+    fn open(&self, name: &OsStr, flags: OFlags, mode: Mode) -> io::Result<File> {
+        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        match rustix::fs::openat(&self.dir, name, flags, mode) {
+            Err(Errno::LOOP | Errno::MLINK) => Err(refused("this is a link: put the file itself there")),
+            other => Ok(File::from(other?)),
+        }
+    }
+
+    /// A file that is not there yet.
+    pub fn create(&self, mode: u32) -> io::Result<File> {
+        self.open(&self.name, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, Mode::from_raw_mode(mode))
+    }
+
+    /// The file itself, made where there is none; never what a link stands for, and never a pipe.
+    pub fn write(&self, flags: OFlags, mode: u32) -> io::Result<File> {
+        let file = self.open(&self.name, flags | OFlags::CREATE | OFlags::NONBLOCK, Mode::from_raw_mode(mode))?;
+        if file.metadata()?.is_file() { Ok(file) } else { Err(refused(IRREGULAR)) }
+    }
+
+    /// A new file beside it, under a name that nobody foresees.
+    pub fn beside(&self) -> io::Result<(std::ffi::OsString, File)> {
+        loop {
+            let tail: String = (0..12).map(|_| fastrand::alphanumeric()).collect();
+            let name = std::ffi::OsString::from(format!(".ralph-{tail}.tmp"));
+            match self.open(&name, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, Mode::from_raw_mode(0o666)) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                other => return Ok((name, other?)),
+            }
+        }
+    }
+
+    /// The mode of the file that is there, if it is a regular one.
+    pub fn mode(&self) -> Option<u32> {
+        let stat = rustix::fs::statat(&self.dir, &self.name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        (FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile).then_some(stat.st_mode & 0o7777)
+    }
+
+    pub fn put(&self, temp: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::renameat(&self.dir, temp, &self.dir, &self.name)?)
+    }
+
+    pub fn discard(&self, temp: &OsStr) {
+        let _ = rustix::fs::unlinkat(&self.dir, temp, rustix::fs::AtFlags::empty());
+    }
+
+    pub fn sync(&self) -> io::Result<()> {
+        Ok(rustix::fs::fsync(&self.dir)?)
+    }
+}

@@ -35,6 +35,8 @@ pub enum ConfigError {
 enum ValueShape {
     Text,
     Prefix,
+    /// The name of a branch, as plain as it can be put into a command.
+    Branch,
     Choice(&'static [&'static str]),
     Count,
     /// A count that may be none.
@@ -202,19 +204,41 @@ impl Settings {
 
     /// What the board's own file wants to run, as text to agree to. What people set for themselves needs no consent.
     pub fn untrusted(&self) -> String {
-        let asks = |(spec, setting): &(&'static Spec, &Setting)| {
+        let shown = |(spec, setting): (&Spec, &Setting)| format!("{} = {}\n", spec.key, setting.value.escape_debug());
+        self.asking().map(shown).chain(self.asking_rules().map(|rule| format!("{rule}\n"))).collect()
+    }
+
+    /// Settings of the board's own file that need consent.
+    fn asking(&self) -> impl Iterator<Item = (&'static Spec, &Setting)> {
+        self.all().filter(|(spec, setting)| {
             let named = ["agent.profile", "agent.sandbox"].contains(&spec.key);
             let runs = matches!(spec.shape, ValueShape::Programs | ValueShape::Program | ValueShape::Words) || named;
             runs && matches!(setting.source, Source::Board(_)) && !setting.value.is_empty()
+        })
+    }
+
+    fn asking_rules(&self) -> impl Iterator<Item = &OnRule> {
+        self.rules.iter().filter(|rule| matches!(rule.source, Source::Board(_)))
+    }
+
+    /// Every word of the programs that need consent.
+    pub fn untrusted_words(&self) -> Vec<String> {
+        let of_setting = |(spec, setting): (&Spec, &Setting)| match spec.shape {
+            ValueShape::Programs => programs(&setting.value).unwrap_or_default().concat(),
+            _ => program(&setting.value).unwrap_or_default(),
         };
-        let settings = self.all().filter(asks).map(|(spec, setting)| format!("{} = {}\n", spec.key, setting.value));
-        let rules = self.rules.iter().filter(|rule| matches!(rule.source, Source::Board(_)));
-        settings.chain(rules.map(|rule| format!("{rule}\n"))).collect()
+        self.asking().flat_map(of_setting).chain(self.asking_rules().flat_map(|rule| rule.run.clone())).collect()
     }
 
     pub fn all(&self) -> impl Iterator<Item = (&'static Spec, &Setting)> {
         SPECS.iter().map(|spec| (spec, &self.values[spec.key]))
     }
+}
+
+/// Agents are told to type it, so that it must mean nothing to a shell.
+fn is_plain_branch(name: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || "._/-+@".contains(c);
+    !name.is_empty() && !name.starts_with('-') && name.chars().all(plain)
 }
 
 /// A length of time in whole seconds, such as `30d`, `1h 30m` or `2 weeks`.
@@ -286,6 +310,8 @@ fn check(spec: &Spec, value: &str, source: &Source) -> Result<(), ConfigError> {
             let named = choices.iter().filter(|choice| !choice.is_empty()).copied();
             format!("use {}", named.collect::<Vec<_>>().join(", "))
         }
+        ValueShape::Branch if is_plain_branch(value) => return Ok(()),
+        ValueShape::Branch => "use letters, digits and ./_-".into(),
         ValueShape::Prefix if crate::task::TaskId::new(format!("{value}xxxxxxxxxxxx")).is_ok() => return Ok(()),
         ValueShape::Limit if value.is_empty() => return Ok(()),
         ValueShape::Count | ValueShape::Limit if value.parse::<u32>().is_ok_and(|n| n > 0) => return Ok(()),

@@ -118,7 +118,7 @@ pub const SPECS: &[Spec] = &[
     },
     Spec {
         key: "git.main",
-        shape: ValueShape::Text,
+        shape: ValueShape::Branch,
         default: "main",
         about: "the branch that work starts from and ends in",
     },

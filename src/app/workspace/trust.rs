@@ -1,7 +1,8 @@
 //! `trust`: the programs that a board's settings name run, and its own prompts are used, only after somebody has agreed to
 //! exactly these.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -13,7 +14,7 @@ use crate::store::FileLock;
 
 #[derive(Debug, Serialize)]
 pub struct Trust {
-    /// What the board's settings want to run, a line each.
+    /// What the board's settings want to run, a line each, with the content of every file of the repository that they name.
     pub programs: Vec<String>,
     pub trusted: bool,
 }
@@ -33,12 +34,16 @@ struct Agreement {
 
 pub fn look_at_trust(ws: &Workspace) -> Result<Trust, Failure> {
     let wanted = wanted(ws)?;
-    let trusted = wanted.is_empty() || read()?.board.iter().any(|there| is_for(ws, there) && there.programs == wanted);
-    Ok(Trust { programs: wanted.lines().map(str::to_owned).collect(), trusted })
+    let trusted = wanted.is_empty() || read()?.board.iter().any(|there| is_for(ws, there) && there.programs == text(&wanted));
+    Ok(Trust { programs: wanted, trusted })
 }
 
-/// Agrees to what the board wants to run now, or takes every agreement back.
-pub fn trust(ws: &Workspace, agree: bool) -> Result<Trust, Failure> {
+fn text(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// Agrees to exactly what somebody was shown, whatever the board wants by now, or takes every agreement back.
+pub fn trust(ws: &Workspace, agreed_to: Option<&Trust>) -> Result<Trust, Failure> {
     let path = path()?;
     if let Some(folder) = path.parent() {
         fs::make_dir(folder)?;
@@ -46,8 +51,8 @@ pub fn trust(ws: &Workspace, agree: bool) -> Result<Trust, Failure> {
     let _lock = FileLock::take(&path.with_extension("lock"))?;
     let mut agreed = read()?;
     agreed.board.retain(|there| !is_for(ws, there));
-    if agree {
-        let programs = wanted(ws)?;
+    if let Some(shown) = agreed_to {
+        let programs = text(&shown.programs);
         agreed.board.push(Agreement { repository: ws.repository.common.clone(), programs });
     }
     let text = toml::to_string(&agreed).expect("agreements are text");
@@ -55,17 +60,41 @@ pub fn trust(ws: &Workspace, agree: bool) -> Result<Trust, Failure> {
     look_at_trust(ws)
 }
 
-/// The programs that the board's file names, and the words of its own that agents would be told.
-fn wanted(ws: &Workspace) -> Result<String, Failure> {
-    use std::fmt::Write as _;
-    let mut text = ws.settings.untrusted();
-    let folder = ws.store.board_dir().join("prompts");
-    for name in fs::names(&folder)?.into_iter().filter(|name| name.ends_with(".md")) {
-        let bytes = fs::read(&folder.join(&name))?.unwrap_or_default();
-        let digest: String = Sha256::digest(&bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-        let _ = writeln!(text, "tell agents .ralph/prompts/{name} ({digest})");
+/// The programs that the board's file names, the files of the repository among their words, and the words of its own that agents
+/// would be told. Files count by their content: whoever pulls is asked again about a script that has changed.
+fn wanted(ws: &Workspace) -> Result<Vec<String>, Failure> {
+    let mut lines: Vec<String> = ws.settings.untrusted().lines().map(str::to_owned).collect();
+    for path in named_files(ws) {
+        lines.push(format!("  with {}", digested(ws, &path)?));
     }
-    Ok(text)
+    let prompts = fs::names(&ws.store.board_dir().join("prompts"))?;
+    for name in prompts.into_iter().filter(|name| name.ends_with(".md")) {
+        lines.push(format!("tell agents {}", digested(ws, &Path::new(".ralph/prompts").join(name))?));
+    }
+    Ok(lines)
+}
+
+/// A file of the repository with all of its digest.
+fn digested(ws: &Workspace, path: &Path) -> Result<String, Failure> {
+    let bytes = fs::read(&ws.store.root().join(path))?.unwrap_or_default();
+    let digest: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(format!("{} (sha256 {digest})", path.to_string_lossy().escape_debug()))
+}
+
+/// Files of the repository that the programs name: as a word, or within a line for a shell.
+fn named_files(ws: &Workspace) -> BTreeSet<PathBuf> {
+    let root = ws.store.root();
+    let file = |word: &str| {
+        let word = ["{board}", "{dir}", "{worktree}"].iter().fold(word.to_owned(), |word, name| word.replace(name, "."));
+        let path = fs::settled(&root.join(word));
+        path.is_file().then(|| path.strip_prefix(root).ok().map(Path::to_owned))?
+    };
+    let words = ws.settings.untrusted_words();
+    let parts = |word: &String| {
+        let split = |c: char| c.is_whitespace() || ";&|()<>\"'`=$".contains(c);
+        word.split(split).map(str::to_owned).chain([word.clone()]).collect::<Vec<_>>()
+    };
+    words.iter().flat_map(parts).filter(|part| !part.is_empty()).filter_map(|part| file(&part)).collect()
 }
 
 /// Refuses unless everything that the board wants to run has been agreed to.

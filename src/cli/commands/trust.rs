@@ -9,11 +9,11 @@ use crate::cli::{Answer, Outcome, Session};
 pub fn run(session: &Session<'_>, args: &TrustArgs) -> Answer {
     let there = session.with(app::look_at_trust)?;
     let answer = if args.forget {
-        session.with(|ws| app::trust(ws, false))?
+        session.with(|ws| app::trust(ws, None))?
     } else if there.trusted || !agrees(session, args, &there.programs)? {
         there
     } else {
-        session.with(|ws| app::trust(ws, true))?
+        session.with(|ws| app::trust(ws, Some(&there)))?
     };
     let outcome = if answer.trusted { Outcome::Done } else { Outcome::Negative };
     if session.out.json {

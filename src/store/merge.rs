@@ -13,6 +13,9 @@ pub struct Merged {
     pub conflicts: Vec<Key>,
 }
 
+/// Lists without an order, in a task and in what was agreed on with GitHub.
+const SETS: [&str; 2] = ["labels", "blocked_by"];
+
 type TomlLeaves = BTreeMap<Key, Value>;
 
 /// `None` where a side is no TOML: then only git's own merge of lines is left.
@@ -95,7 +98,9 @@ fn both(key: &Key, base: Option<&Value>, ours: Option<&Value>, theirs: Option<&V
         None => Some(Vec::new()),
         Some(_) => None,
     };
-    if let (Some(b), Some(o), Some(t)) = (items(base), items(ours), items(theirs)) {
+    // Only what is a set: the order of an unknown list may mean something, as that of a program's arguments does.
+    let is_set = SETS.contains(&key.as_str().rsplit('.').next().unwrap_or_default());
+    if let (true, Some(b), Some(o), Some(t)) = (is_set, items(base), items(ours), items(theirs)) {
         let mut merged: Vec<String> = o.iter().filter(|item| t.contains(item) || !b.contains(item)).cloned().collect();
         merged.extend(t.into_iter().filter(|item| !b.contains(item) && !o.contains(item)));
         if o.is_sorted() {

@@ -59,9 +59,12 @@ impl BoardFiles {
     }
 
     fn merge_lines(&self, base: &str, ours: &str, theirs: &str) -> Option<String> {
-        match (diffy::merge(base, ours, theirs), self.take) {
+        // Longer than any such line in the texts, so that nothing that somebody wrote is taken for a marker.
+        let length = [base, ours, theirs].iter().map(|text| longest_marker(text)).max().unwrap_or(0).max(6) + 1;
+        let merged = diffy::MergeOptions::new().set_conflict_marker_length(length).merge(base, ours, theirs);
+        match (merged, self.take) {
             (Ok(text), _) => Some(text),
-            (Err(marked), Some(side)) => Some(settled(&marked, side)),
+            (Err(marked), Some(side)) => Some(settled(&marked, side, length)),
             (Err(_), None) => None,
         }
     }
@@ -104,8 +107,17 @@ fn is_table(path: &str) -> bool {
     path.starts_with(".ralph/") && path.ends_with(".toml")
 }
 
-/// A text with conflict markers, settled for one side; what did not conflict stays.
-fn settled(marked: &str, side: Side) -> String {
+/// How long the longest line is that begins like a conflict marker.
+fn longest_marker(text: &str) -> usize {
+    let run = |line: &str| {
+        let first = line.chars().next().filter(|c| "<=>|".contains(*c));
+        first.map_or(0, |first| line.chars().take_while(|c| *c == first).count())
+    };
+    text.lines().map(run).max().unwrap_or(0)
+}
+
+/// A text with conflict markers of that length, settled for one side; what did not conflict stays.
+fn settled(marked: &str, side: Side, length: usize) -> String {
     #[derive(PartialEq)]
     enum FilePart {
         Both,
@@ -116,11 +128,12 @@ fn settled(marked: &str, side: Side) -> String {
     let mut part = FilePart::Both;
     let mut text = String::new();
     for line in marked.split_inclusive('\n') {
-        match line.get(..7) {
-            Some("<<<<<<<") => part = FilePart::Ours,
-            Some("|||||||") if part == FilePart::Ours => part = FilePart::Base,
-            Some("=======") if part != FilePart::Both => part = FilePart::Theirs,
-            Some(">>>>>>>") if part == FilePart::Theirs => part = FilePart::Both,
+        let marker = if longest_marker(line) == length { line.chars().next() } else { None };
+        match marker {
+            Some('<') => part = FilePart::Ours,
+            Some('|') => part = FilePart::Base,
+            Some('=') => part = FilePart::Theirs,
+            Some('>') => part = FilePart::Both,
             _ => match (&part, side) {
                 (FilePart::Both, _) | (FilePart::Ours, Side::Ours) | (FilePart::Theirs, Side::Theirs) => {
                     text.push_str(line);
@@ -130,4 +143,21 @@ fn settled(marked: &str, side: Side) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_look_like_markers_are_somebodys_text() {
+        let files = BoardFiles::taking;
+        let text = |first: &str, last: &str| format!("{first}\n=======\n\nUnder a heading\n<<<<<<<<<<<\n>>>>>>> x\n{last}\n");
+        let (base, ours, theirs) = (text("Title", "end"), text("Ours", "end"), text("Theirs", "changed"));
+        for (side, first) in [(Side::Ours, "Ours"), (Side::Theirs, "Theirs")] {
+            let merged = files(Some(side)).merge_lines(&base, &ours, &theirs).unwrap();
+            assert_eq!(merged, text(first, "changed"));
+        }
+        assert_eq!(files(None).merge_lines(&base, &ours, &theirs), None);
+    }
 }

@@ -44,6 +44,22 @@ impl Repository {
         configured.map_or_else(|| self.common.join("hooks"), |path| self.root.join(home_of(&path)))
     }
 
+    /// What git ignores in a worktree; a folder that is ignored as a whole ends with a slash.
+    pub fn ignored_in(&self, worktree: &Path) -> Result<Vec<String>, GitError> {
+        let mut git = Command::new("git");
+        for name in HOOK_ENVIRONMENT {
+            git.env_remove(name);
+        }
+        git.args(["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"]);
+        let output = git.current_dir(worktree).output().map_err(|e| other("look for ignored files", &e))?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            return Err(other("look for ignored files", &std::io::Error::other(said)));
+        }
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        Ok(text.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect())
+    }
+
     /// Runs a hook if there is one, in a worktree; what it says is for nobody.
     pub fn run_hook(&self, worktree: &Path, name: &str, arguments: &[&str]) {
         let mut git = Command::new("git");

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use crate::app::repo::rescue::{is_ours, rescue};
 use crate::app::{Code, Failure, Hint, Workspace};
 use crate::board::{Board, Links};
 use crate::config::Source;
@@ -236,6 +237,7 @@ pub fn remove_worktree(ws: &Workspace, id: &TaskId, force: bool) -> Result<Workt
 
 fn take_away(ws: &Workspace, worktree: &Worktree, force: bool, reason: String) -> Result<WorktreeRemoved, Failure> {
     if !ws.repository.forget_missing(&worktree.path)? {
+        rescue(ws, worktree)?;
         ws.repository.remove_worktree(&worktree.path, force)?;
     }
     let main = main_branch(ws);
@@ -273,6 +275,9 @@ fn prunable(ws: &Workspace, board: &Board, worktree: &Worktree, main: &str) -> R
     }
     if worktree.missing {
         return Ok(Some("its folder is gone".into()));
+    }
+    if !is_ours(ws, worktree) {
+        return Ok(None);
     }
     let finished = task_of(board, worktree).is_some_and(|task| ws.flow().is_terminal(task.kind, &task.state));
     let ours = worktree.branch.as_ref().is_some_and(|branch| branch.starts_with("feature/"));

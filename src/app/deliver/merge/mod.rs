@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::app::repo::branch::refuse_unmergeable;
+use crate::app::repo::rescue::{is_ours, rescue};
 use crate::app::repo::worktree::{Place, main_branch, place};
 use crate::app::work::admit::admit;
 use crate::app::work::moves::{Along, carry_out, move_with_note};
@@ -330,6 +331,12 @@ fn remove(ws: &Workspace, id: &TaskId, begun: &BegunMerge) -> Result<(bool, Opti
     }
     if ws.repository.is_dirty(&worktree) != Some(false) {
         return kept("it has changes that are not committed");
+    }
+    if !is_ours(ws, &worktree) {
+        return kept("it is not one that ralph made");
+    }
+    if let Err(failure) = rescue(ws, &worktree) {
+        return kept(&failure.message);
     }
     write_begun(ws, id, &BegunMerge { removing: true, ..begun.clone() })?;
     if std::env::current_dir().is_ok_and(|here| here.starts_with(&worktree.path)) {

@@ -140,6 +140,21 @@ pub fn files(folder: &Path) -> Result<Vec<PathBuf>, FsError> {
     Ok(names.into_iter().filter(|name| name.ends_with(".jsonl")).map(|name| folder.join(name)).collect())
 }
 
+/// Everything in the order in which it was written, as far as the files tell: clocks may have been wrong.
+pub fn written(folder: &Path) -> Result<Vec<Line>, FsError> {
+    let mut found = Vec::new();
+    for path in files(folder)? {
+        let changed = fs::metadata(&path)?.and_then(|meta| meta.modified().ok());
+        found.push((changed, path));
+    }
+    found.sort();
+    let mut lines = Vec::new();
+    for (_, path) in found {
+        lines.extend(lines_of(&fs::read(&path)?.unwrap_or_default()));
+    }
+    Ok(lines)
+}
+
 /// Everything, oldest first: merged branches interleave their lines, so the order is by time, not by place.
 pub fn read(folder: &Path, show: impl Fn(&Path) -> String) -> Result<(Vec<Line>, Vec<Problem>), FsError> {
     let mut all = Vec::new();

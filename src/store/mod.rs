@@ -197,6 +197,11 @@ impl Store {
     }
 
     /// The whole journal, oldest first, and the lines of it that are damaged.
+    /// The journal in the order in which it was written.
+    pub fn written_journal(&self) -> Result<Vec<Line>, StoreError> {
+        Ok(journal::written(&self.journal_dir())?)
+    }
+
     pub fn journal(&self) -> Result<(Vec<Line>, Vec<Problem>), StoreError> {
         Ok(journal::read(&self.journal_dir(), |path| self.shown(path))?)
     }

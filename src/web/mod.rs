@@ -94,9 +94,7 @@ pub fn serve(options: &Options, wanted: &Wanted, opened: &dyn Fn(&Address)) -> R
         events::watch(&site)?;
         // The first page is not to wait for the first look at a large board.
         drop(tokio::spawn(api::board(State(Arc::clone(&site)), Uri::from_static("/api/board?"))));
-        // Where everybody may read and nobody may write, there is nothing to give away.
-        let shown = (!wanted.read_only || site.access.is_remote()).then_some(token.as_str());
-        opened(&Address::new(place, wanted, shown));
+        opened(&Address::new(place, wanted, Some(&token)));
         run(listener, routes::routes(site)).await;
         Ok(())
     })

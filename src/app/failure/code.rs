@@ -84,6 +84,7 @@ codes! {
     Forbidden => "forbidden",
     ForeignOrigin => "foreign-origin",
     ForeignOwner => "foreign-owner",
+    FromTheFuture => "from-the-future",
     Git => "git",
     GitBusy => "git-busy",
     HasParent => "has-parent",

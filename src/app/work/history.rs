@@ -105,6 +105,9 @@ fn gist(place: &Place, text: &str) -> String {
     }
 }
 
+/// So far ahead another clock may be.
+const FUTURE: jiff::SignedDuration = jiff::SignedDuration::from_secs(60);
+
 #[derive(Debug, Serialize)]
 pub struct Undone {
     pub undone: LogLine,
@@ -113,8 +116,7 @@ pub struct Undone {
 /// The last verb that still stands, or the one named; somebody else's only with `force`.
 pub fn undo(ws: &Workspace, id: Option<&str>, force: bool) -> Result<Undone, Failure> {
     let lock = ws.lock()?;
-    let (lines, _) = ws.store.journal()?;
-    let line = chosen(&lines, id)?;
+    let line = chosen(ws, id)?;
     let me = ws.me()?;
     if line.by != me && !force {
         let message = format!("{} ({}) was done by {}, not by {me}", line.id, line.verb, line.by);
@@ -163,12 +165,23 @@ fn refuse_needed(ws: &Workspace, line: &Line) -> Result<(), Failure> {
     Ok(())
 }
 
-fn chosen(lines: &[Line], id: Option<&str>) -> Result<Line, Failure> {
-    let undone = undone(lines);
+fn chosen(ws: &Workspace, id: Option<&str>) -> Result<Line, Failure> {
+    let (lines, _) = ws.store.journal()?;
+    let undone = undone(&lines);
+    let stands = |line: &&Line| line.undoes.is_none() && !undone.contains(&line.id) && !is_noted(line);
+    // The last that was written, which a wrong clock does not change.
+    let written = ws.store.written_journal()?;
     let line = match id {
         Some(id) => lines.iter().rev().find(|line| !id.is_empty() && line.id.starts_with(id)),
-        None => lines.iter().rev().find(|line| line.undoes.is_none() && !undone.contains(&line.id) && !is_noted(line)),
+        None => written.iter().rev().find(stands),
     };
+    if let Some(line) = line.filter(|line| id.is_none() && line.at > ws.now() + FUTURE) {
+        // A merge orders by time, so that nobody can tell whether it was really the last.
+        let message = format!("the last change, {} ({}), has a time in the future: {}", line.id, line.verb, line.at);
+        return Err(Failure::refused(Code::FromTheFuture, message)
+            .hint(Hint::run(&format!("undo {}", line.id), "to undo that one"))
+            .hint(Hint::run("log", "to see what was done before")));
+    }
     let Some(line) = line else {
         let message =
             id.map_or_else(|| "there is nothing to undo".to_owned(), |id| format!("the journal has no verb {id:?}"));

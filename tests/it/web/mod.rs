@@ -93,7 +93,7 @@ impl Served {
     }
 
     pub fn get(&self, path: &str) -> Answer {
-        self.ask("GET", path, &[], "")
+        self.ask("GET", path, &[("ralph-token", self.token.as_str())], "")
     }
 
     pub fn post(&self, path: &str, body: &Value) -> Answer {

@@ -52,7 +52,7 @@ run(async (keep) => {
   await until(async () => (await card(page, id).textContent()).includes('Renamed here'), 'the card is as it was');
 
   const state = json('task', 'show', id).state;
-  const targets = await (await fetch(`${server.base}/api/task/${id}/targets`)).json();
+  const targets = await (await fetch(`${server.base}/api/task/${id}/targets`, { headers: { 'ralph-token': server.token } })).json();
   const legal = targets.find((target) => target.allowed).state;
   const illegal = targets.find((target) => !target.allowed);
   await dragTo(page, id, illegal.state);

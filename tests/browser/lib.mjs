@@ -101,7 +101,7 @@ export async function hold(page, path) {
     await (await answered).finished();
     await page.unrouteAll({ behavior: 'wait' });
     // Asked later, and answered through the same connection: by then the page has the other answer.
-    await page.evaluate(() => fetch('/api/session').then((answer) => answer.text()).then(() => new Promise(requestAnimationFrame)));
+    await page.evaluate(() => fetch('/favicon.ico').then((answer) => answer.text()).then(() => new Promise(requestAnimationFrame)));
   };
 }
 

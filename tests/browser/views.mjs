@@ -94,7 +94,8 @@ async function problems(page) {
   await page.waitForSelector('#problems:not([hidden])', { timeout: 20000 });
   await page.click('#problems');
   await page.waitForSelector('.number.bad:has-text("problems")');
-  const { problem_list: list } = await (await fetch(new URL('/api/status', page.url()))).json();
+  const headers = { 'ralph-token': await page.evaluate(() => sessionStorage.getItem('ralph-token')) };
+  const { problem_list: list } = await (await fetch(new URL('/api/status', page.url()), { headers })).json();
   if (list) await page.locator('.problems li', { hasText: 't-bad1.toml' }).waitFor();
   // However the server lists them.
   const told = [{ file: '.ralph/tasks/t-bad2.toml', line: 3, column: 1, message: 'no <b>closing</b> quote', hint: 'add one' }];

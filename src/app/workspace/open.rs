@@ -1,7 +1,7 @@
 //! Everything a verb works with: the board's place, its settings, who acts, the clock and the dice.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use jiff::Timestamp;
@@ -64,12 +64,12 @@ pub struct Workspace {
     past: OnceCell<Past>,
     rng: RefCell<fastrand::Rng>,
     clock: Cell<Option<Timestamp>>,
-    problems: RefCell<Vec<Problem>>,
+    problems: RefCell<BTreeSet<Problem>>,
     notices: RefCell<Vec<String>>,
     /// The remote has been asked for its claims.
     pub(in crate::app) fresh: Cell<bool>,
     /// Tasks that verbs have changed.
-    pub(in crate::app) touched: RefCell<std::collections::BTreeSet<TaskId>>,
+    pub(in crate::app) touched: RefCell<BTreeSet<TaskId>>,
 }
 
 impl Workspace {
@@ -287,19 +287,13 @@ impl Workspace {
     }
 
     fn remember(&self, board: Board) -> Board {
-        let mut problems = self.problems.borrow_mut();
-        for problem in board.problems() {
-            if !problems.contains(problem) {
-                problems.push(problem.clone());
-            }
-        }
-        drop(problems);
+        self.problems.borrow_mut().extend(board.problems().cloned());
         board
     }
 
     /// Problems of files that were read so far.
     pub fn problems(&self) -> Vec<Problem> {
-        self.problems.borrow().clone()
+        self.problems.borrow().iter().cloned().collect()
     }
 
     /// Something that the person should know, though the verb was done.
@@ -369,7 +363,7 @@ impl Workspace {
 
     /// One of many writes that are one verb to a person: git has them all at the end, with `commit_to_git`.
     pub(in crate::app) fn commit_part(&self, lock: &BoardLock, op: Op, actor: &Actor) -> Result<Committed, Failure> {
-        let touched: std::collections::BTreeSet<TaskId> =
+        let touched: BTreeSet<TaskId> =
             op.changes.iter().map(|change| change.task().clone()).collect();
         let claims = self.claims()?;
         refuse_lost(actor, &claims, &touched)?;
@@ -394,7 +388,7 @@ impl Workspace {
 fn refuse_lost(
     actor: &Actor,
     claims: &BTreeMap<TaskId, Claim>,
-    touched: &std::collections::BTreeSet<TaskId>,
+    touched: &BTreeSet<TaskId>,
 ) -> Result<(), Failure> {
     for id in touched {
         let Some(proof) = actor.proof_for(id) else { continue };

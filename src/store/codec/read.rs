@@ -13,6 +13,11 @@ use crate::workflow::Workflow;
 /// Larger files are not task files; refusing them keeps one stray file from filling memory.
 pub const MAX_FILE_SIZE: u64 = 1024 * 1024;
 
+/// A list in a task file has at most so many entries, and a table so many keys.
+pub const MOST_ENTRIES: usize = 1000;
+/// So many problems of one file are told.
+const MOST_PROBLEMS: usize = 20;
+
 /// A task as its file tells it, with the description still borrowed from the text.
 pub struct Read<'a> {
     pub task: Task,
@@ -54,8 +59,31 @@ pub fn read<'a>(id: &TaskId, file: &str, text: &'a str, flow: &Workflow) -> Resu
         let offset = error.span().map_or(0, |span| span.start);
         Problem::at(file, text, offset, error.message().lines().next().unwrap_or("not TOML").trim().to_owned())
     })?;
+    refuse_endless(file, text, table.get_ref())?;
     let mut reader = Reader { file, text, problems: Vec::new() };
     Ok(reader.task(id, table.get_ref(), flow))
+}
+
+/// What a task links or labels is looked at again and again: no file may make that slow.
+fn refuse_endless(file: &str, text: &str, table: &DeTable<'_>) -> Result<(), Problem> {
+    let refuse = |offset: usize, what: String| {
+        Err(Problem::at(file, text, offset, what).hint("move what is too much into a document, and link that"))
+    };
+    if table.len() > MOST_ENTRIES {
+        return refuse(0, format!("{} keys are too many: at most {MOST_ENTRIES} are read", table.len()));
+    }
+    for (key, value) in table {
+        let count = match value.get_ref() {
+            DeValue::Array(list) => list.len(),
+            DeValue::Table(table) => table.len(),
+            _ => 0,
+        };
+        if count > MOST_ENTRIES {
+            let what = format!("{} has {count} entries: at most {MOST_ENTRIES} are read", key.get_ref());
+            return refuse(value.span().start, what);
+        }
+    }
+    Ok(())
 }
 
 struct Reader<'f> {
@@ -112,7 +140,9 @@ impl Reader<'_> {
     }
 
     fn wrong(&mut self, value: &TomlField<'_>, message: impl Into<String>, hint: impl Into<String>) {
-        self.problems.push(Problem::at(self.file, self.text, value.span().start, message).hint(hint));
+        if self.problems.len() < MOST_PROBLEMS {
+            self.problems.push(Problem::at(self.file, self.text, value.span().start, message).hint(hint));
+        }
     }
 
     fn text_of<'v>(&mut self, key: &str, value: &'v TomlField<'_>) -> Option<&'v str> {

@@ -204,7 +204,7 @@ impl Settings {
 
     /// What the board's own file wants to run, as text to agree to. What people set for themselves needs no consent.
     pub fn untrusted(&self) -> String {
-        let shown = |(spec, setting): (&Spec, &Setting)| format!("{} = {}\n", spec.key, setting.value.escape_debug());
+        let shown = |(spec, setting): (&Spec, &Setting)| format!("{} = {}\n", spec.key, one_line(&setting.value));
         self.asking().map(shown).chain(self.asking_rules().map(|rule| format!("{rule}\n"))).collect()
     }
 
@@ -233,6 +233,11 @@ impl Settings {
     pub fn all(&self) -> impl Iterator<Item = (&'static Spec, &Setting)> {
         SPECS.iter().map(|spec| (spec, &self.values[spec.key]))
     }
+}
+
+/// On one line, whatever is in it.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { c.escape_unicode().to_string() } else { c.to_string() }).collect()
 }
 
 /// Agents are told to type it, so that it must mean nothing to a shell.

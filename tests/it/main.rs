@@ -19,6 +19,7 @@ mod github;
 mod groups;
 mod hero;
 mod history;
+mod hostile;
 mod hosts;
 mod index;
 mod integrating;

@@ -287,7 +287,7 @@ impl Workspace {
     }
 
     fn remember(&self, board: Board) -> Board {
-        self.problems.borrow_mut().extend(board.problems().cloned());
+        self.problems.borrow_mut().extend(board.problems().into_iter().cloned());
         board
     }
 

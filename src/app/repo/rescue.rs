@@ -1,0 +1,59 @@
+//! What git does not know in a worktree that is about to go: ignored files that somebody left there are moved to a named place.
+
+use std::path::{Path, PathBuf};
+
+use crate::app::{Failure, Workspace};
+use crate::fs;
+use crate::git::Worktree;
+
+/// Folders that a build makes again.
+const CACHES: [&str; 20] = [
+    "target", "node_modules", "__pycache__", ".venv", "venv", "dist", "build", "out", ".next", ".turbo", ".gradle",
+    ".pytest_cache", ".mypy_cache", ".ruff_cache", ".tox", ".cache", "coverage", ".parcel-cache", "vendor", "_build",
+];
+
+/// Where ralph makes worktrees. Any other is a person's own.
+pub(in crate::app) fn is_ours(ws: &Workspace, worktree: &Worktree) -> bool {
+    worktree.path.parent() == Some(ws.store.root().join("worktrees").as_path())
+}
+
+/// Moves what would be lost with a worktree, and says where to.
+pub(in crate::app) fn rescue(ws: &Workspace, worktree: &Worktree) -> Result<Option<PathBuf>, Failure> {
+    if worktree.missing {
+        return Ok(None);
+    }
+    let ignored = ws.repository.ignored_in(&worktree.path)?;
+    let lost: Vec<&String> = ignored.iter().filter(|path| is_somebodys(ws, &worktree.path, path)).collect();
+    if lost.is_empty() {
+        return Ok(None);
+    }
+    let name = worktree.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let stamp = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string();
+    let place = ws.store.local().join("rescued").join(format!("{name}-{stamp}"));
+    for path in &lost {
+        let to = place.join(path.trim_end_matches('/'));
+        fs::make_dir(to.parent().unwrap_or(&place))?;
+        fs::rename(&worktree.path.join(path.trim_end_matches('/')), &to)?;
+    }
+    let named: Vec<&str> = lost.iter().take(5).map(|path| path.as_str()).collect();
+    let more = if lost.len() > 5 { format!(" and {} more", lost.len() - 5) } else { String::new() };
+    ws.notice(format!(
+        "ignored files of {} were moved to {}: {}{more}",
+        ws.store.shown(&worktree.path),
+        place.display(),
+        named.join(", ")
+    ));
+    Ok(Some(place))
+}
+
+/// Not a build's own, and not a copy of what the main worktree has.
+fn is_somebodys(ws: &Workspace, worktree: &Path, path: &str) -> bool {
+    let bare = path.trim_end_matches('/');
+    let cache = |part: &str| CACHES.contains(&part);
+    let (here, there) = (worktree.join(bare), ws.store.root().join(bare));
+    if bare.split('/').any(cache) || here.join("CACHEDIR.TAG").exists() {
+        return false;
+    }
+    let same = || fs::read(&here).ok().flatten() == fs::read(&there).ok().flatten();
+    path.ends_with('/') || !(there.is_file() && same())
+}

@@ -268,7 +268,9 @@ pub mod tests {
             serde_json::Value::Array(list) => {
                 list.iter().enumerate().for_each(|(index, item)| leaves(item, format!("{at}/{index}"), found));
             }
-            serde_json::Value::Object(map) => map.iter().for_each(|(key, item)| leaves(item, format!("{at}/{key}"), found)),
+            serde_json::Value::Object(map) => {
+                map.iter().for_each(|(key, item)| leaves(item, format!("{at}/{key}"), found))
+            }
             _ => {}
         }
     }
@@ -292,7 +294,10 @@ pub mod tests {
                 let text = render("f", template, &hostile).unwrap();
                 let honest = render("f", template, &plain).unwrap();
                 let (own, found) = (outside(&honest), outside(&text));
-                assert!(!found.iter().any(|line| line.starts_with("    ralph evil") || line.starts_with("# evil")), "{text}");
+                assert!(
+                    !found.iter().any(|line| line.starts_with("    ralph evil") || line.starts_with("# evil")),
+                    "{text}"
+                );
                 // Fields that a template asks about may leave a sentence out.
                 assert!(found.len() <= own.len(), "{command} {path}: {text}");
             }

@@ -73,7 +73,7 @@ pub use read::graph::{GraphNode, Graphed, TreeNode, graph, tree};
 pub use read::list::{ListAsk, Listed, list, list_archived};
 pub use read::position::{ConvergedView, GroupView, PositionView, converged, group, position};
 pub use read::search::{Hit, search};
-pub use read::show::{Shown, show, show_without_moves};
+pub use read::show::{Shown, show, show_listed, show_without_moves};
 pub use read::status::{Brief, Held, RoleQueue, Root, StateCount, Status, Stuck, status};
 pub use read::targets::targets;
 pub use read::timeline::{Stay, timeline, timelines};

@@ -1,7 +1,7 @@
 //! What does not fit together on a board, though every file can be read.
 
 use super::change::unlinking;
-use super::{Assignment, Board, Links};
+use super::{Assignment, Board, DEEPEST_PARENTS, Links};
 use crate::task::TaskId;
 use crate::workflow::Workflow;
 
@@ -19,6 +19,7 @@ pub fn inspect(board: &Board, flow: &Workflow) -> Vec<Finding> {
     let mut found = Vec::new();
     dangling(board, &mut found);
     cycles(board, &mut found);
+    too_deep(board, &mut found);
     parents(board, flow, &mut found);
     similar_titles(board, flow, &mut found);
     found
@@ -51,6 +52,23 @@ fn cycles(board: &Board, found: &mut Vec<Finding>) {
             fix: Vec::new(),
         });
     }
+}
+
+/// Tasks with more parents above them than count.
+fn too_deep(board: &Board, found: &mut Vec<Finding>) {
+    let is_deep = |at: usize| {
+        let mut above = std::iter::successors(board.parent_of(at), |&parent| board.parent_of(parent));
+        above.nth(DEEPEST_PARENTS).is_some()
+    };
+    let Some(first) = (0..board.tasks().len()).find(|&at| is_deep(at)) else { return };
+    let id = board.tasks()[first].id.clone();
+    found.push(Finding {
+        code: "too-deep",
+        message: format!("{id} has more than {DEEPEST_PARENTS} parents above it, and those beyond do not count for it"),
+        task: Some(id),
+        advice: "take out levels in between".into(),
+        fix: Vec::new(),
+    });
 }
 
 /// A parent that is finished while a child is open.

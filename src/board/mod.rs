@@ -40,7 +40,7 @@ pub use group::{Convergence, Group};
 pub use holders::Return;
 pub use links::{Cycle, Links};
 pub use op::{Change, Op, Place};
-pub use parents::Advance;
+pub use parents::{Advance, DEEPEST_PARENTS};
 pub use position::{Position, Roster};
 pub use query::{Query, SortKey, UnknownSort};
 pub use refer::{Candidate, Named, RefError, resolve};

@@ -3,6 +3,9 @@
 use super::{Actor, Admission, Board, Change, ClaimEffect, Goal, Links, Refusal, Request, Rules, joined};
 use crate::task::{StateName, TaskId, Value};
 
+/// So many levels of parents count; `doctor` names what lies deeper.
+pub const DEEPEST_PARENTS: usize = 100;
+
 /// When a parent goes back.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fall {
@@ -45,13 +48,11 @@ impl Board {
     ) -> Vec<(usize, StateName)> {
         let mut states: Vec<(usize, StateName)> = moved.to_vec();
         let mut changed = Vec::new();
-        let mut queue: Vec<usize> = moved.iter().map(|(at, _)| *at).collect();
-        let mut steps = 0;
-        while let Some(child) = queue.pop() {
+        let mut queue: Vec<(usize, usize)> = moved.iter().map(|(at, _)| (*at, 0)).collect();
+        while let Some((child, depth)) = queue.pop() {
             // A ring of parents would go round for ever.
-            steps += 1;
-            if steps > self.tasks().len() + moved.len() {
-                break;
+            if depth == DEEPEST_PARENTS {
+                continue;
             }
             let Some(parent) = self.parent_of(child) else { continue };
             let Some(next) = self.parent_state(parent, child, &states, links, rules, fall) else { continue };
@@ -59,7 +60,7 @@ impl Board {
             changed.retain(|(at, _): &(usize, StateName)| *at != parent);
             states.push((parent, next.clone()));
             changed.push((parent, next));
-            queue.push(parent);
+            queue.push((parent, depth + 1));
         }
         changed
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Board, Links, Rules};
+use super::{Board, DEEPEST_PARENTS, Links, Rules};
 use crate::task::TaskId;
 
 /// A task in the chain, and what it waits for in turn.
@@ -27,6 +27,10 @@ struct Trail {
 }
 
 const DEEPEST: usize = 60;
+/// So many tasks of the chain are opened; more nobody reads.
+const MOST_OPENED: usize = 500;
+/// So many links are followed to count who waits: beyond that, it is at least as many as were found.
+const MOST_FOLLOWED: usize = 100_000;
 
 impl Board {
     /// What a task waits for, each with its own chain; a ring ends where it closes.
@@ -39,9 +43,8 @@ impl Board {
     fn causes_of(&self, at: usize, rules: &Rules, links: &Links<'_>, trail: &mut Trail) -> Vec<Cause> {
         let mut found: Vec<Cause> = Vec::new();
         let mut next = Some(at);
-        let mut seen = Vec::new();
-        while let Some(here) = next.filter(|here| !seen.contains(here)) {
-            seen.push(here);
+        let (mut seen, mut told) = (HashSet::new(), HashSet::new());
+        while let Some(here) = next.filter(|here| seen.len() < DEEPEST_PARENTS && seen.insert(*here)) {
             for (id, place) in self.blockers_of(here) {
                 let over = place.map_or_else(
                     || self.archived(id).is_some(),
@@ -50,7 +53,7 @@ impl Board {
                             || self.are_phases(here, other)
                     },
                 );
-                if !over && !found.iter().any(|cause| cause.task == *id) {
+                if !over && told.insert(id) {
                     let through = (here != at).then(|| self.tasks()[here].id.clone());
                     found.push(self.cause(id, place, through, rules, links, trail));
                 }
@@ -84,7 +87,7 @@ impl Board {
             return cause;
         }
         // Deep chains are cut, and what two wait for is opened once: the page stays as long as the board.
-        if trail.path.len() > DEEPEST || !trail.opened.insert(at) {
+        if trail.path.len() > DEEPEST || trail.opened.len() > MOST_OPENED || !trail.opened.insert(at) {
             cause.again = self.blockers_of(at).next().is_some();
             return cause;
         }
@@ -116,7 +119,9 @@ impl Board {
     pub fn freed_by(&self, at: usize, rules: &Rules, links: &Links<'_>) -> usize {
         let mut seen = HashSet::from([at]);
         let mut queue = vec![at];
-        while let Some(here) = queue.pop() {
+        let mut followed = 0;
+        while let Some(here) = queue.pop().filter(|_| followed < MOST_FOLLOWED) {
+            followed += links.dependents(here).len() + links.children(here).len();
             for &next in links.dependents(here).iter().chain(links.children(here)) {
                 let task = &self.tasks()[next];
                 if !rules.flow.is_terminal(task.kind, &task.state) && seen.insert(next) {

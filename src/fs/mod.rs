@@ -89,7 +89,8 @@ pub fn read_from(path: &Path, start: u64) -> Result<Vec<u8>, FsError> {
 }
 
 pub fn read_text(path: &Path) -> Result<Option<String>, FsError> {
-    let text = |bytes| String::from_utf8(bytes).map_err(|_| io::Error::new(ErrorKind::InvalidData, "this is not UTF-8 text"));
+    let text =
+        |bytes| String::from_utf8(bytes).map_err(|_| io::Error::new(ErrorKind::InvalidData, "this is not UTF-8 text"));
     if_there("read", path, door::read_all(path).and_then(text))
 }
 
@@ -166,7 +167,9 @@ pub fn rename(from: &Path, to: &Path) -> Result<(), FsError> {
 
 /// The names in a folder; none where there is no folder.
 pub fn names(path: &Path) -> Result<Vec<String>, FsError> {
-    let Some(entries) = if_there("list", path, refuse_outside(path).and_then(|()| std::fs::read_dir(path)))? else { return Ok(Vec::new()) };
+    let Some(entries) = if_there("list", path, refuse_outside(path).and_then(|()| std::fs::read_dir(path)))? else {
+        return Ok(Vec::new());
+    };
     let mut names = Vec::new();
     for entry in entries {
         names.extend(named("list", path, entry)?.file_name().into_string().ok());

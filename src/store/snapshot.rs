@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::index::{self, Content, Entry, Header, IndexFile, Nanos, Stamp};
 use super::{FileLock, Store, StoreError, codec, too_large};
-use crate::board::{Board, Broken, Place};
+use crate::board::{Board, Broken, DEEPEST_PARENTS, Place};
 use crate::fs::{self, FsError};
 use crate::task::{Problem, Task, TaskId};
 
@@ -317,7 +317,8 @@ impl Store {
                 wanted.extend(entry.filter(|entry| names(entry, &next, next == *id)).map(|entry| entry.id().clone()));
             }
             let parent = files.read(&next)?.and_then(parent);
-            match parent.filter(|parent| reach == Extent::Family && !ancestors.contains(parent)) {
+            let more = reach == Extent::Family && ancestors.len() <= DEEPEST_PARENTS;
+            match parent.filter(|parent| more && !ancestors.contains(parent)) {
                 Some(parent) => ancestors.push(parent),
                 None => break,
             }

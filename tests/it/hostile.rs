@@ -156,7 +156,8 @@ fn every_file_of_the_board_is_written_without_following_links() {
         for line in text.lines().filter(ours) {
             let writes = ["O_WRONLY", "O_RDWR", "O_CREAT", "creat("].iter().any(|flag| line.contains(flag));
             // git itself works in its own folder, by names that are relative to it.
-            let named = line.contains(".ralph") || line.contains(".toml") || line.contains(".jsonl") || line.contains(".tmp\"");
+            let named =
+                line.contains(".ralph") || line.contains(".toml") || line.contains(".jsonl") || line.contains(".tmp\"");
             if writes && named {
                 seen += 1;
                 assert!(line.contains("O_NOFOLLOW"), "{args:?}: {line}");
@@ -192,7 +193,8 @@ const ESCAPES: &str = "\u{1b}]0;OWNED\u{7}\u{1b}[2J\u{1b}[35;7m\u{9b}2J\u{202e}\
 /// A board with escapes in every field that a file can have.
 fn loud() -> Sandbox {
     let sandbox = Sandbox::new();
-    let toml = |text: &str| serde_json::to_string(text).unwrap().replace('\u{9b}', "\\u009b").replace('\u{202e}', "\\u202e");
+    let toml =
+        |text: &str| serde_json::to_string(text).unwrap().replace('\u{9b}', "\\u009b").replace('\u{202e}', "\\u202e");
     let evil = toml(&format!("e{ESCAPES}e"));
     let text = format!(
         "title = {evil}\nstate = 'Backlog'\nlabels = [{evil}]\nowner = {evil}\nattention = {evil}\ndescription = {evil}\n\
@@ -208,12 +210,15 @@ fn loud() -> Sandbox {
     std::fs::write(notes.join("20261116-100000-abcd.md"), note).unwrap();
     std::fs::create_dir_all(sandbox.root().join(".ralph/prompts")).unwrap();
     std::fs::write(sandbox.root().join(format!(".ralph/prompts/x{ESCAPES}.md")), ESCAPES).unwrap();
-    let config = format!("[agent]\ncommand = [\"sh\", {evil}]\n[git]\nremote = {evil}\n[odd]\n{evil} = 1\n[[on]]\nevent = 'moved'\nrun = [{evil}]\n");
+    let config = format!(
+        "[agent]\ncommand = [\"sh\", {evil}]\n[git]\nremote = {evil}\n[odd]\n{evil} = 1\n[[on]]\nevent = 'moved'\nrun = [{evil}]\n"
+    );
     std::fs::write(sandbox.root().join(".ralph/config.toml"), config).unwrap();
     let line = serde_json::json!({ "id": "aaaa", "at": "2026-11-16T10:00:00Z", "by": format!("e{ESCAPES}"), "verb": "task set",
         "changes": [{ "task": "t-x", "key": "title", "old": ESCAPES, "new": ESCAPES }] });
     std::fs::create_dir_all(sandbox.root().join(".ralph/journal")).unwrap();
-    std::fs::write(sandbox.root().join(".ralph/journal/2026-11.jsonl"), format!("{line}\nnot {ESCAPES} a line\n")).unwrap();
+    std::fs::write(sandbox.root().join(".ralph/journal/2026-11.jsonl"), format!("{line}\nnot {ESCAPES} a line\n"))
+        .unwrap();
     sandbox
 }
 
@@ -257,7 +262,9 @@ fn no_text_of_a_board_acts_on_the_terminal() {
             let line = shlex::try_join(args.iter().copied()).unwrap();
             let more = if json { " --json" } else { "" };
             let mut command = sandbox.command("script", &sandbox.root());
-            command.args(["-qec", &format!("{RALPH} --no-pager {line}{more}"), "/dev/null"]).env("TERM", "xterm-256color");
+            command
+                .args(["-qec", &format!("{RALPH} --no-pager {line}{more}"), "/dev/null"])
+                .env("TERM", "xterm-256color");
             let said = command.output().unwrap();
             let text = String::from_utf8_lossy(&said.stdout).into_owned();
             for bad in ["\u{1b}]", "\u{1b}[2J", "\u{1b}[35;7m", "\u{9b}", "\u{202e}", "\u{7}"] {

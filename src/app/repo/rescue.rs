@@ -8,8 +8,26 @@ use crate::git::Worktree;
 
 /// Folders that a build makes again.
 const CACHES: [&str; 20] = [
-    "target", "node_modules", "__pycache__", ".venv", "venv", "dist", "build", "out", ".next", ".turbo", ".gradle",
-    ".pytest_cache", ".mypy_cache", ".ruff_cache", ".tox", ".cache", "coverage", ".parcel-cache", "vendor", "_build",
+    "target",
+    "node_modules",
+    "__pycache__",
+    ".venv",
+    "venv",
+    "dist",
+    "build",
+    "out",
+    ".next",
+    ".turbo",
+    ".gradle",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".tox",
+    ".cache",
+    "coverage",
+    ".parcel-cache",
+    "vendor",
+    "_build",
 ];
 
 /// Where ralph makes worktrees. Any other is a person's own.

@@ -152,7 +152,8 @@ mod tests {
     #[test]
     fn lines_that_look_like_markers_are_somebodys_text() {
         let files = BoardFiles::taking;
-        let text = |first: &str, last: &str| format!("{first}\n=======\n\nUnder a heading\n<<<<<<<<<<<\n>>>>>>> x\n{last}\n");
+        let text =
+            |first: &str, last: &str| format!("{first}\n=======\n\nUnder a heading\n<<<<<<<<<<<\n>>>>>>> x\n{last}\n");
         let (base, ours, theirs) = (text("Title", "end"), text("Ours", "end"), text("Theirs", "changed"));
         for (side, first) in [(Side::Ours, "Ours"), (Side::Theirs, "Theirs")] {
             let merged = files(Some(side)).merge_lines(&base, &ours, &theirs).unwrap();

@@ -363,8 +363,7 @@ impl Workspace {
 
     /// One of many writes that are one verb to a person: git has them all at the end, with `commit_to_git`.
     pub(in crate::app) fn commit_part(&self, lock: &BoardLock, op: Op, actor: &Actor) -> Result<Committed, Failure> {
-        let touched: BTreeSet<TaskId> =
-            op.changes.iter().map(|change| change.task().clone()).collect();
+        let touched: BTreeSet<TaskId> = op.changes.iter().map(|change| change.task().clone()).collect();
         let claims = self.claims()?;
         refuse_lost(actor, &claims, &touched)?;
         let committed = self.store.commit(lock, op, &actor.worker, self.now(), &mut self.rng())?;
@@ -385,11 +384,7 @@ impl Workspace {
 }
 
 /// A worker that shows a claim which is no longer its own has lost it, and does nothing more to that task.
-fn refuse_lost(
-    actor: &Actor,
-    claims: &BTreeMap<TaskId, Claim>,
-    touched: &BTreeSet<TaskId>,
-) -> Result<(), Failure> {
+fn refuse_lost(actor: &Actor, claims: &BTreeMap<TaskId, Claim>, touched: &BTreeSet<TaskId>) -> Result<(), Failure> {
     for id in touched {
         let Some(proof) = actor.proof_for(id) else { continue };
         if !claims.get(id).is_some_and(|claim| claim.live && claim.proof(id) == proof) {

@@ -34,7 +34,8 @@ struct Agreement {
 
 pub fn look_at_trust(ws: &Workspace) -> Result<Trust, Failure> {
     let wanted = wanted(ws)?;
-    let trusted = wanted.is_empty() || read()?.board.iter().any(|there| is_for(ws, there) && there.programs == text(&wanted));
+    let trusted =
+        wanted.is_empty() || read()?.board.iter().any(|there| is_for(ws, there) && there.programs == text(&wanted));
     Ok(Trust { programs: wanted, trusted })
 }
 
@@ -85,7 +86,8 @@ fn digested(ws: &Workspace, path: &Path) -> Result<String, Failure> {
 fn named_files(ws: &Workspace) -> BTreeSet<PathBuf> {
     let root = ws.store.root();
     let file = |word: &str| {
-        let word = ["{board}", "{dir}", "{worktree}"].iter().fold(word.to_owned(), |word, name| word.replace(name, "."));
+        let word =
+            ["{board}", "{dir}", "{worktree}"].iter().fold(word.to_owned(), |word, name| word.replace(name, "."));
         let path = fs::settled(&root.join(word));
         path.is_file().then(|| path.strip_prefix(root).ok().map(Path::to_owned))?
     };

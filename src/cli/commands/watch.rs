@@ -12,6 +12,7 @@ use crate::app::{
     wait_is_over,
 };
 use crate::cli::args::WatchArgs as Args;
+use crate::cli::door::shown;
 use crate::cli::style::{self, paint};
 use crate::cli::table::{clean, cut};
 use crate::cli::{Answer, Outcome, Session, words};
@@ -204,12 +205,12 @@ fn line(event: &Event, width: Option<usize>) -> String {
         _ => String::new(),
     };
     let title = event.title.as_deref().filter(|_| event.event != EventKind::Created).unwrap_or_default();
-    let shown = (paint(style::DIM, at), paint(color(event.event), name), paint(style::ID, id));
-    let length = |text: &str| anstream::adapter::strip_str(text).to_string().chars().count();
-    let head = format!("{}  {}  {}  ", shown.0, shown.1, shown.2);
+    let first = (paint(style::DIM, at), paint(color(event.event), name), paint(style::ID, id));
+    let length = |text: &str| shown(text, false).chars().count();
+    let head = format!("{}  {}  {}  ", first.0, first.1, first.2);
     let space = width.map_or(usize::MAX, |width| width.saturating_sub(length(&head) + length(&who)));
     let what = what(event);
-    let what = if length(&what) > space { cut(&anstream::adapter::strip_str(&what).to_string(), space) } else { what };
+    let what = if length(&what) > space { cut(&shown(&what, false), space) } else { what };
     let text = format!("{head}{what}{who}");
     let room = width.map_or(usize::MAX, |width| width.saturating_sub(length(&text) + 2));
     if title.is_empty() || room < 8 {

@@ -86,7 +86,7 @@ fn sheets(out: &mut String, ws: &Workspace, columns: &[Column], now: Timestamp) 
     for task in columns.iter().flat_map(|column| &column.tasks) {
         let stays = timelines.get(&task.id).map(Vec::as_slice).unwrap_or_default();
         let lines = lines.get(&task.id).map(Vec::as_slice).unwrap_or_default();
-        sheet::write(out, &app::show_without_moves(ws, &task.id)?, &Past { stays, lines, now });
+        sheet::write(out, &app::show_listed(ws, task)?, &Past { stays, lines, now });
     }
     out.push_str("</section>");
     Ok(())

@@ -263,7 +263,8 @@ fn listen(served: &Served, last: &str) -> impl FnMut(&str) -> String {
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     let host = format!("127.0.0.1:{}", served.port);
     let token = &served.token;
-    let asked = format!("GET /api/events HTTP/1.1\r\nhost: {host}\r\nralph-token: {token}\r\nlast-event-id: {last}\r\n\r\n");
+    let asked =
+        format!("GET /api/events HTTP/1.1\r\nhost: {host}\r\nralph-token: {token}\r\nlast-event-id: {last}\r\n\r\n");
     stream.write_all(asked.as_bytes()).unwrap();
     let mut lines = BufReader::new(stream).lines();
     move |start| loop {

@@ -8,7 +8,7 @@
 //!   admission/  the one place that decides every change of state                 pure
 //! config/     layers → Settings: default < user < board < environment < flag
 //! confine.rs  what a program may write, enforced by the kernel
-//! fs.rs       files and folders, with errors that name the path
+//! fs/         files and folders, with errors that name the path; `door.rs` keeps them in the repository
 //! store/      .ralph/ on disk: codec, guarded files, lock, journal, index, merge
 //! git/        gix: worktrees, other revisions, commits, merges, remotes; git itself only for what gix cannot
 //! github/     the client, what both sides say field by field, and the pure plan that brings them together
@@ -34,6 +34,8 @@ pub mod cli;
 mod config;
 mod confine;
 mod fs;
+#[cfg(test)]
+mod fuzz;
 mod git;
 pub mod github;
 mod mcp;

@@ -5,7 +5,7 @@ mod claims;
 pub mod codec;
 mod commit;
 mod guard;
-mod index;
+pub(crate) mod index;
 mod journal;
 mod lock;
 pub mod merge;

@@ -55,12 +55,12 @@ impl FileReads<'_> {
 }
 
 impl Store {
-    fn index_path(&self) -> PathBuf {
+    pub(crate) fn index_path(&self) -> PathBuf {
         self.local.join("index")
     }
 
     /// Another ralph, or another workflow, may read the same file as something else.
-    pub(super) fn reader(&self) -> u32 {
+    pub(crate) fn reader(&self) -> u32 {
         crc32fast::hash(format!("{} {LAYOUT} {:?}", env!("CARGO_PKG_VERSION"), self.flow).as_bytes())
     }
 

@@ -79,7 +79,7 @@ impl Doc {
     /// The text with `key` set or, with `None`, taken out. What it yields is read back before it is returned.
     pub fn with(&self, key: &Key, new: Option<&Value>) -> Result<String, EditError> {
         let text = match (self.find(key)?, new) {
-            (TomlSpot::Value(old), Some(new)) => self.splice(span(old), &self.local(&self.rewritten(old, new))),
+            (TomlSpot::Value(old), Some(new)) => self.replaced(span(old), &self.rewritten(old, new)),
             (TomlSpot::Value(old), None) => match self.lone_table(key) {
                 Some(range) => self.splice(range, ""),
                 None => self.without(span(old)),
@@ -137,6 +137,16 @@ impl Doc {
     fn splice(&self, range: Range<usize>, new: &str) -> String {
         let text = self.text();
         [&text[..range.start], new, &text[range.end..]].concat()
+    }
+
+    /// A value in place of another; comments within the old one that the new one has no place for go above it.
+    fn replaced(&self, range: Range<usize>, new: &str) -> String {
+        let lost: Vec<&str> =
+            comments(&self.text()[range.clone()]).into_iter().filter(|comment| !new.contains(comment)).collect();
+        let start = self.line_start(range.start);
+        let kept: String = lost.iter().map(|comment| format!("{comment}\n")).collect();
+        let text = self.splice(range, &self.local(new));
+        [&text[..start], &self.local(&kept), &text[start..]].concat()
     }
 
     /// In the line endings of this file.

@@ -269,7 +269,7 @@ pub mod tests {
                 list.iter().enumerate().for_each(|(index, item)| leaves(item, format!("{at}/{index}"), found));
             }
             serde_json::Value::Object(map) => {
-                map.iter().for_each(|(key, item)| leaves(item, format!("{at}/{key}"), found))
+                map.iter().for_each(|(key, item)| leaves(item, format!("{at}/{key}"), found));
             }
             _ => {}
         }

@@ -40,14 +40,20 @@ pub struct Day {
 pub fn days_of(tasks: Vec<Task>, past: &[TrendPast], rules: &Rules, now: Timestamp, days: usize) -> Vec<Day> {
     let mut tasks: BTreeMap<TaskId, Task> = tasks.into_iter().map(|task| (task.id.clone(), task)).collect();
     let mut left = past.iter().rev().peekable();
-    let mut found = Vec::with_capacity(days);
+    let mut found: Vec<Day> = Vec::with_capacity(days);
+    let mut counted = None;
     for back in 0..days {
         let ago = SignedDuration::from_hours(24 * i64::try_from(back).unwrap_or(i64::MAX / 24));
         let at = now.checked_sub(ago).unwrap_or(Timestamp::MIN);
         while let Some(change) = left.next_if(|change| change.at > at) {
             take_back(&mut tasks, change);
+            counted = None;
         }
-        found.push(count(&tasks, rules, at));
+        // On a day on which nothing happened everything is as on the next one.
+        let there = tasks.values().filter(|task| was_there(task, at)).count();
+        let same = found.last().filter(|_| counted == Some(there)).cloned();
+        found.push(same.map_or_else(|| count(&tasks, rules, at), |day| Day { at, ..day }));
+        counted = Some(there);
     }
     found.reverse();
     found
@@ -65,10 +71,14 @@ fn take_back(tasks: &mut BTreeMap<TaskId, Task>, change: &TrendPast) {
     }
 }
 
+/// A file that somebody made by hand is in no journal.
+fn was_there(task: &Task, at: Timestamp) -> bool {
+    task.kind != Kind::Step && task.created.is_none_or(|created| created <= at)
+}
+
 fn count(tasks: &BTreeMap<TaskId, Task>, rules: &Rules, at: Timestamp) -> Day {
-    // A file that somebody made by hand is in no journal.
-    let there = |task: &&Task| task.kind != Kind::Step && task.created.is_none_or(|created| created <= at);
-    let board = Board::new(tasks.values().filter(there).cloned().collect(), Vec::new(), Vec::new());
+    let there = tasks.values().filter(|task| was_there(task, at));
+    let board = Board::new(there.cloned().collect(), Vec::new(), Vec::new());
     let standings = Standings::new(&board, rules);
     let all = || 0..board.tasks().len();
     let mut states = BTreeMap::new();

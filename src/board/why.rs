@@ -1,6 +1,6 @@
 //! Why a task cannot be started: the chain down to its roots.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::{Board, DEEPEST_PARENTS, Links, Rules};
 use crate::task::TaskId;
@@ -24,19 +24,23 @@ pub struct Cause {
 struct Trail {
     path: Vec<usize>,
     opened: HashSet<usize>,
+    /// How many wait for each task that was looked at, and how many links may still be followed to find out.
+    frees: HashMap<usize, usize>,
+    left: usize,
 }
 
 const DEEPEST: usize = 60;
 /// So many tasks of the chain are opened; more nobody reads.
 const MOST_OPENED: usize = 500;
-/// So many links are followed to count who waits: beyond that, it is at least as many as were found.
-const MOST_FOLLOWED: usize = 100_000;
+/// So many links are followed to count who waits, for all tasks of the chain together: beyond that, it is at least as many as
+/// were found.
+const MOST_FOLLOWED: usize = 2_000_000;
 
 impl Board {
     /// What a task waits for, each with its own chain; a ring ends where it closes.
     pub fn causes(&self, at: usize, rules: &Rules) -> Vec<Cause> {
         let links = Links::new(self);
-        let mut trail = Trail { path: vec![at], opened: HashSet::new() };
+        let mut trail = Trail { path: vec![at], opened: HashSet::new(), frees: HashMap::new(), left: MOST_FOLLOWED };
         self.causes_of(at, rules, &links, &mut trail)
     }
 
@@ -81,7 +85,9 @@ impl Board {
             again: false,
         };
         let Some(at) = place else { return cause };
-        cause.frees = self.freed_by(at, rules, links);
+        let (known, left) = (trail.frees.get(&at).copied(), &mut trail.left);
+        cause.frees = known.unwrap_or_else(|| self.freed_within(at, rules, links, left));
+        trail.frees.insert(at, cause.frees);
         if trail.path.contains(&at) {
             cause.dead = Some("it waits for itself".into());
             return cause;
@@ -117,11 +123,19 @@ impl Board {
 
     /// How many open tasks wait for this one, directly or through others.
     pub fn freed_by(&self, at: usize, rules: &Rules, links: &Links<'_>) -> usize {
+        self.freed_within(at, rules, links, &mut MOST_FOLLOWED.clone())
+    }
+
+    fn freed_within(&self, at: usize, rules: &Rules, links: &Links<'_>, left: &mut usize) -> usize {
         let mut seen = HashSet::from([at]);
         let mut queue = vec![at];
-        let mut followed = 0;
-        while let Some(here) = queue.pop().filter(|_| followed < MOST_FOLLOWED) {
-            followed += links.dependents(here).len() + links.children(here).len();
+        while let Some(here) = queue.pop() {
+            // Those that wait for it itself are always counted.
+            let steps = links.dependents(here).len() + links.children(here).len();
+            if *left < steps && here != at {
+                break;
+            }
+            *left = left.saturating_sub(steps);
             for &next in links.dependents(here).iter().chain(links.children(here)) {
                 let task = &self.tasks()[next];
                 if !rules.flow.is_terminal(task.kind, &task.state) && seen.insert(next) {

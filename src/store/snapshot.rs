@@ -301,6 +301,17 @@ impl Store {
         self.near(id, Extent::Family)
     }
 
+    /// The same, with a look at every file: somebody may have made another one its child by hand, in place, which nothing but
+    /// that file shows.
+    pub fn family_by_hand(&self, id: &TaskId) -> Result<Board, StoreError> {
+        let index = IndexFile::open(&self.index_path(), self.reader());
+        let (Some(index), listing) = (index, self.listing()?) else { return self.snapshot() };
+        let touched = index.touched();
+        let unseen = |(id, stamp): &(TaskId, Stamp)| stamp.mtime >= index.header.began && !touched.contains(id);
+        // The board as a whole is read, and the index with it: the next one sees it there.
+        if listing.files.iter().any(unseen) { self.snapshot() } else { self.family(id) }
+    }
+
     fn near(&self, id: &TaskId, reach: Extent) -> Result<Board, StoreError> {
         self.settle()?;
         let folder = self.folder_stamp();

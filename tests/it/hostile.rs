@@ -347,3 +347,53 @@ fn undo_takes_back_what_was_written_last_whatever_the_clocks_said() {
     assert!(said.contains("in the future"), "{said}");
     assert!(sandbox.read_task("t-x").contains("P1"));
 }
+
+/// A parent that somebody wrote into another file, in place: neither that file's name nor the folder shows it.
+#[test]
+fn a_child_that_was_added_in_place_is_seen_by_a_claim_of_its_parent() {
+    let sandbox = Sandbox::new();
+    let (parent, child) = (sandbox.add(&["Parent", "--state", "Ready for Plan"]), sandbox.add(&["Child"]));
+    sandbox.ralph(&["task", "ls"]).ok();
+    let mut file = std::fs::File::options().append(true).open(sandbox.task_file(&child)).unwrap();
+    std::io::Write::write_all(&mut file, format!("parent = \"{parent}\"\n").as_bytes()).unwrap();
+    drop(file);
+    let said = sandbox.ralph(&["claim", &parent, "--for", "plan", "--as", "builder"]).fails(1);
+    assert!(said.contains("moves with its children"), "{said}");
+}
+
+/// Requests that are no requests: the server goes on.
+#[test]
+fn mutated_requests_end_no_server() {
+    use std::io::{BufRead as _, Write as _};
+    let sandbox = board();
+    let whole = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get","arguments":{"task":"t-x"}}}"#;
+    let mut rng = fastrand::Rng::with_seed(7);
+    let mut mutated = || -> String {
+        let mut text: Vec<char> = whole.chars().collect();
+        for _ in 0..rng.usize(1..6) {
+            let at = rng.usize(..text.len());
+            match rng.u8(..3) {
+                0 => text[at] = rng.char(' '..'~'),
+                1 => drop(text.drain(at..(at + 5).min(text.len()))),
+                _ => text.insert(at, ['"', '{', '[', '9', '\\', 'é'][rng.usize(..6)]),
+            }
+        }
+        text.into_iter().filter(|c| *c != '\n').collect()
+    };
+    let mut command = sandbox.command(RALPH, &sandbox.root());
+    let command = command.arg("mcp").stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+    let mut server = command.stderr(std::process::Stdio::null()).spawn().unwrap();
+    let mut input = server.stdin.take().unwrap();
+    let start = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}"#;
+    let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    writeln!(input, "{start}\n{ready}").unwrap();
+    for _ in 0..300 {
+        writeln!(input, "{}", mutated()).unwrap();
+    }
+    writeln!(input, "{}", whole.replace("\"id\":1", "\"id\":4711")).unwrap();
+    let answers = std::io::BufReader::new(server.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let last = answers.into_iter().find(|line| line.contains("\"id\":4711")).expect("it still answers");
+    assert!(last.contains("t-x"), "{last}");
+    drop(input);
+    assert!(server.wait().unwrap().success());
+}

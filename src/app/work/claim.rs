@@ -45,7 +45,7 @@ pub fn claim(
     let request = Request { force, ..Request::claim(id, command) };
     let published = publish_for(ws, &request, reach)?;
     let lock = ws.lock()?;
-    let board = ws.family(id)?;
+    let board = ws.family_by_hand(id)?;
     grant(ws, &lock, &board, &request, Lease::Timed, published.as_ref())
 }
 

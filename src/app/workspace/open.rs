@@ -286,6 +286,12 @@ impl Workspace {
         Ok(self.remember(board))
     }
 
+    /// The same, with a look at every file for what somebody edited in place.
+    pub fn family_by_hand(&self, id: &TaskId) -> Result<Board, Failure> {
+        let board = self.store.family_by_hand(id)?.with_claims(self.claims()?);
+        Ok(self.remember(board))
+    }
+
     fn remember(&self, board: Board) -> Board {
         self.problems.borrow_mut().extend(board.problems().into_iter().cloned());
         board

@@ -55,35 +55,52 @@ fn acts(c: char) -> bool {
 }
 
 /// JSON, in which such characters are escaped; it escapes only some of them by itself.
-pub struct Escaped<W>(pub W);
+pub struct Escaped<W> {
+    to: W,
+    /// The beginning of a character whose end has not come yet.
+    rest: Vec<u8>,
+}
+
+impl<W: std::io::Write> Escaped<W> {
+    pub fn new(to: W) -> Self {
+        Self { to, rest: Vec::new() }
+    }
+}
 
 impl<W: std::io::Write> std::io::Write for Escaped<W> {
     fn write(&mut self, buf: &[u8]) -> std::io::Result<usize> {
         // All of them begin with one of these bytes.
-        if !buf.iter().any(|byte| matches!(byte, 0x7f | 0xc2 | 0xe2)) {
-            return self.0.write_all(buf).map(|()| buf.len());
+        if self.rest.is_empty() && !buf.iter().any(|byte| matches!(byte, 0x7f | 0xc2 | 0xe2)) {
+            return self.to.write_all(buf).map(|()| buf.len());
         }
-        let mut text = String::new();
-        for c in String::from_utf8_lossy(buf).chars() {
+        let mut bytes = std::mem::take(&mut self.rest);
+        bytes.extend(buf);
+        let end = match std::str::from_utf8(&bytes) {
+            Ok(_) => bytes.len(),
+            Err(error) => error.valid_up_to(),
+        };
+        self.rest = bytes.split_off(end);
+        let mut text = String::with_capacity(bytes.len());
+        for c in String::from_utf8_lossy(&bytes).chars() {
             match acts(c) && c >= '\u{7f}' {
                 true => text.push_str(&format!("\\u{:04x}", u32::from(c))),
                 false => text.push(c),
             }
         }
-        self.0.write_all(text.as_bytes()).map(|()| buf.len())
+        self.to.write_all(text.as_bytes()).map(|()| buf.len())
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
-        self.0.flush()
+        self.to.flush()
     }
 }
 
 /// The same for a document that is already text.
 pub fn escaped(json: &str) -> String {
     use std::io::Write as _;
-    let mut out = Escaped(Vec::new());
+    let mut out = Escaped::new(Vec::new());
     let _ = out.write_all(json.as_bytes());
-    String::from_utf8(out.0).unwrap_or_default()
+    String::from_utf8(out.to).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ impl Out {
     }
 
     pub fn json<T: Serialize + ?Sized>(&self, value: &T) {
-        let mut out = Escaped(std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock()));
+        let mut out = std::io::BufWriter::with_capacity(1 << 16, Escaped::new(std::io::stdout().lock()));
         let written = if self.terminal {
             serde_json::to_writer_pretty(&mut out, value)
         } else {

@@ -4,6 +4,7 @@
 //! a board (see [`keep_within`]) no link leads out of it, only regular files are read, and what is written is never what a link
 //! stands for. Elsewhere, in the user's own folders, links are the user's own.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -14,7 +15,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use rustix::fs::{CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{FsError, named};
+use super::{FsError, ReadFile, named};
 
 /// More than this is not read into memory from a repository.
 const LONGEST: u64 = 512 * 1024 * 1024;
@@ -23,13 +24,12 @@ const OUTSIDE: &str = "a link leads out of the repository: put the file itself t
 const IRREGULAR: &str = "this is not a regular file: move it away";
 
 /// The root of a board, opened once.
-#[derive(Clone)]
 struct Kept {
     root: PathBuf,
-    dir: Arc<OwnedFd>,
+    dir: OwnedFd,
 }
 
-static KEPT: RwLock<Vec<Kept>> = RwLock::new(Vec::new());
+static KEPT: RwLock<Vec<Arc<Kept>>> = RwLock::new(Vec::new());
 
 /// From now on nothing below this folder is reached through a link that leads out of it.
 pub fn keep_within(root: &Path) -> Result<(), FsError> {
@@ -37,24 +37,24 @@ pub fn keep_within(root: &Path) -> Result<(), FsError> {
 }
 
 fn open_root(root: &Path) -> io::Result<()> {
-    let known = |kept: &Kept| kept.root == root;
+    let known = |kept: &Arc<Kept>| kept.root == root;
     if KEPT.read().unwrap_or_else(PoisonError::into_inner).iter().any(known) {
         return Ok(());
     }
     let dir = rustix::fs::open(root, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-    KEPT.write().unwrap_or_else(PoisonError::into_inner).push(Kept { root: root.to_owned(), dir: Arc::new(dir) });
+    KEPT.write().unwrap_or_else(PoisonError::into_inner).push(Arc::new(Kept { root: root.to_owned(), dir }));
     Ok(())
 }
 
 /// The root that a path lies below, and the way from there.
-fn kept(path: &Path) -> Option<(Kept, PathBuf)> {
-    let path = &std::path::absolute(path).ok()?;
+fn kept(path: &Path) -> Option<(Arc<Kept>, PathBuf)> {
+    let path = &if path.is_absolute() { Cow::Borrowed(path) } else { Cow::Owned(std::path::absolute(path).ok()?) };
     let all = KEPT.read().unwrap_or_else(PoisonError::into_inner);
     let around = all.iter().filter(|kept| path.starts_with(&kept.root));
     let kept = around.max_by_key(|kept| kept.root.as_os_str().len())?;
     let rest = path.strip_prefix(&kept.root).ok()?;
     let rest = if rest.as_os_str().is_empty() { Path::new(".") } else { rest };
-    Some((kept.clone(), rest.to_owned()))
+    Some((Arc::clone(kept), rest.to_owned()))
 }
 
 fn refused(why: &str) -> io::Error {
@@ -104,31 +104,50 @@ fn checked(kept: &Kept, rest: &Path, flags: OFlags, mode: Mode) -> io::Result<Ow
 
 /// A file to read. Below a root it is a regular one, and opening it waits for nobody.
 pub(super) fn to_read(path: &Path) -> io::Result<File> {
-    if kept(path).is_none() {
-        return File::open(path);
+    match kept(path) {
+        Some((kept, rest)) => regular(&kept, &rest).map(|(_, file)| file),
+        None => File::open(path),
     }
-    let file = File::from(open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY, Mode::empty())?);
+}
+
+pub(super) fn read_all(path: &Path) -> io::Result<Vec<u8>> {
+    let Some((kept, rest)) = kept(path) else { return std::fs::read(path) };
+    let (meta, file) = regular(&kept, &rest)?;
+    read_at_most(&meta, file, LONGEST)
+}
+
+/// A file with what the system says of it, in one look; of one that is longer than `longest`, only that.
+pub(super) fn read_with(path: &Path, longest: u64) -> io::Result<ReadFile> {
+    let (meta, file) = match kept(path) {
+        Some((kept, rest)) => regular(&kept, &rest)?,
+        None => {
+            let file = File::open(path)?;
+            (file.metadata()?, file)
+        }
+    };
+    let bytes = if meta.len() > longest { None } else { Some(read_at_most(&meta, file, longest)?) };
+    Ok(ReadFile { meta, bytes })
+}
+
+fn regular(kept: &Kept, rest: &Path) -> io::Result<(std::fs::Metadata, File)> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = File::from(beneath(kept, rest, flags, Mode::empty())?);
     let meta = file.metadata()?;
     match meta.is_file() {
-        true => Ok(file),
+        true => Ok((meta, file)),
         false if meta.is_dir() => Err(io::Error::from(ErrorKind::IsADirectory)),
         false => Err(refused(IRREGULAR)),
     }
 }
 
-pub(super) fn read_all(path: &Path) -> io::Result<Vec<u8>> {
-    let file = to_read(path)?;
-    if kept(path).is_none() {
-        let mut bytes = Vec::new();
-        (&file).read_to_end(&mut bytes)?;
-        return Ok(bytes);
+fn read_at_most(meta: &std::fs::Metadata, file: File, longest: u64) -> io::Result<Vec<u8>> {
+    if meta.len() > longest {
+        let size = meta.len();
+        return Err(refused(&format!("this file is too large: {size} bytes, and at most {longest} are read")));
     }
-    let size = file.metadata()?.len();
-    if size > LONGEST {
-        return Err(refused(&format!("this file is too large: {size} bytes, and at most {LONGEST} are read")));
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
-    file.take(LONGEST).read_to_end(&mut bytes)?;
+    // One more than it has, so that its end is seen without another look.
+    let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or_default() + 1);
+    file.take(longest + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -54,6 +54,18 @@ pub fn read(path: &Path) -> Result<Option<Vec<u8>>, FsError> {
     if_there("read", path, door::read_all(path))
 }
 
+/// A file with what the system says of it.
+pub struct ReadFile {
+    pub meta: std::fs::Metadata,
+    /// None where it is longer than was asked for.
+    pub bytes: Option<Vec<u8>>,
+}
+
+/// A file and its metadata in one look.
+pub fn read_with(path: &Path, longest: u64) -> Result<Option<ReadFile>, FsError> {
+    if_there("read", path, door::read_with(path, longest))
+}
+
 /// The content of a file that somebody else may have made: a link, a pipe or too large a file counts as none.
 pub fn read_plain(path: &Path, longest: u64) -> Result<Option<Vec<u8>>, FsError> {
     use std::io::Read as _;

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::index::{self, Content, Entry, Header, IndexFile, Nanos, Stamp};
 use super::{FileLock, Store, StoreError, codec, too_large};
 use crate::board::{Board, Broken, DEEPEST_PARENTS, Place};
-use crate::fs::{self, FsError};
+use crate::fs::{self, FsError, ReadFile};
 use crate::task::{Problem, Task, TaskId};
 
 /// How a task is laid out in the index; another number for another layout.
@@ -209,28 +209,26 @@ impl Store {
     pub(super) fn read_file_and_text(&self, id: &TaskId) -> Result<Option<(Entry, Option<String>)>, FsError> {
         let path = self.path(id, &Place::Task);
         let shown = format!(".ralph/tasks/{id}.toml");
-        let outside = if path.is_symlink() { self.inside(path.clone()).err() } else { None };
-        let meta = if outside.is_some() { fs::itself(&path)? } else { fs::metadata(&path)? };
-        let Some(meta) = meta else { return Ok(None) };
-        let stamp = Stamp::of(&meta);
         let mut text = None;
-        let content = if let Some(StoreError::Broken(problem)) = outside {
-            Content::Broken(id.clone(), problem)
-        } else if !meta.is_file() {
-            Content::Broken(id.clone(), Problem::whole(&shown, "this is not a file").hint("move it away"))
-        } else if stamp.size > codec::MAX_FILE_SIZE {
-            Content::Broken(id.clone(), too_large(&shown))
-        } else {
-            match fs::read(&path) {
-                Ok(Some(bytes)) => {
-                    let content = self.content(id, &shown, &bytes);
-                    text = String::from_utf8(bytes).ok().filter(|_| matches!(content, Content::Task(_)));
-                    content
-                }
-                Ok(None) => return Ok(None),
-                Err(error) => Content::Broken(id.clone(), Problem::whole(&shown, format!("{error}: {}", error.source))),
+        let (meta, content) = match fs::read_with(&path, codec::MAX_FILE_SIZE) {
+            Ok(None) => return Ok(None),
+            Ok(Some(ReadFile { meta, bytes: None })) => (meta, Content::Broken(id.clone(), too_large(&shown))),
+            Ok(Some(ReadFile { meta, bytes: Some(bytes) })) => {
+                let content = self.content(id, &shown, &bytes);
+                text = String::from_utf8(bytes).ok().filter(|_| matches!(content, Content::Task(_)));
+                (meta, content)
+            }
+            // A link that leads out of the repository, a pipe, or a file that may not be read.
+            Err(error) => {
+                let Some(meta) = fs::itself(&path)? else { return Ok(None) };
+                let problem = match path.is_symlink().then(|| self.inside(path.clone()).err()).flatten() {
+                    Some(StoreError::Broken(problem)) => problem,
+                    _ => Problem::whole(&shown, format!("{error}: {}", error.source)),
+                };
+                (meta, Content::Broken(id.clone(), problem))
             }
         };
+        let stamp = Stamp::of(&meta);
         Ok(Some((Entry { stamp, content, journaled: None }, text)))
     }
 

@@ -123,7 +123,8 @@ impl Board {
 
     /// How many open tasks wait for this one, directly or through others.
     pub fn freed_by(&self, at: usize, rules: &Rules, links: &Links<'_>) -> usize {
-        self.freed_within(at, rules, links, &mut MOST_FOLLOWED.clone())
+        let mut left = MOST_FOLLOWED;
+        self.freed_within(at, rules, links, &mut left)
     }
 
     fn freed_within(&self, at: usize, rules: &Rules, links: &Links<'_>, left: &mut usize) -> usize {

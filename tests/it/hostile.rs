@@ -327,7 +327,7 @@ fn consent_is_to_what_was_shown_and_not_to_what_came_meanwhile() {
     assert!(now.code == 2 && now.stderr.contains("[\"evil\"]"), "asked again: {now}");
 }
 
-/// Another user's rights are no matter of the build: what tests set is nothing to a program that people use.
+/// A verb that a wrong clock dated, then one with the right clock.
 #[test]
 fn undo_takes_back_what_was_written_last_whatever_the_clocks_said() {
     let sandbox = board();

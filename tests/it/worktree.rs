@@ -220,3 +220,28 @@ fn a_worktree_whose_making_was_killed_is_made_anew() {
         }
     }
 }
+
+/// What git ignores is somebody's, too: a build's own folders go, and a person's own worktree stays.
+#[test]
+fn ignored_files_are_rescued_and_a_persons_own_worktree_stays() {
+    let sandbox = Sandbox::new();
+    std::fs::write(sandbox.root().join(".gitignore"), ".env\ntarget/\n").unwrap();
+    let id = sandbox.add(&["One"]);
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-q", "-m", "base"]);
+    sandbox.ralph(&["worktree", "add", &id]).ok();
+    let (there, mine) = (sandbox.root().join("worktrees").join(&id), sandbox.outside("mine"));
+    std::fs::write(there.join(".env"), "secret\n").unwrap();
+    std::fs::create_dir(there.join("target")).unwrap();
+    std::fs::write(there.join("target/x"), "built\n").unwrap();
+    sandbox.git(&["worktree", "add", "-q", "-b", "feature/mine", &mine.display().to_string()]);
+    std::fs::write(mine.join(".env"), "mine\n").unwrap();
+    sandbox.ralph(&["worktree", "prune", "--yes"]).ok();
+    assert_eq!(std::fs::read_to_string(mine.join(".env")).unwrap(), "mine\n");
+    let said = sandbox.ralph(&["worktree", "rm", &id]);
+    assert!(said.code == 0 && said.stderr.contains("were moved to") && said.stderr.contains(".env"), "{said}");
+    let rescued = sandbox.root().join(".git/ralph/rescued");
+    let place = std::fs::read_dir(&rescued).unwrap().next().unwrap().unwrap().path();
+    assert_eq!(std::fs::read_to_string(place.join(".env")).unwrap(), "secret\n");
+    assert!(!there.exists() && !place.join("target").exists());
+}

@@ -40,6 +40,10 @@ pub struct Context {
     pub children: Vec<About>,
     /// The last ones, oldest first.
     pub notes: Vec<Remark>,
+    /// Questions that a person has answered, oldest first.
+    pub decisions: Vec<Decision>,
+    /// What a person said when the work was last sent back.
+    pub comments: Vec<LineRemark>,
     pub artifacts: Vec<Linked>,
     /// The members in the order of their phases; empty for a task that is alone.
     pub group: Vec<Fellow>,
@@ -58,8 +62,24 @@ pub struct Context {
     pub iterate: Option<String>,
     pub back: Option<String>,
     pub ends: Vec<String>,
+    /// The command ends with the merge of the branch.
+    pub merges: bool,
     /// The kernel keeps the agent from writing elsewhere.
     pub confined: bool,
+}
+
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Decision {
+    pub question: String,
+    pub answer: String,
+    pub by: Option<String>,
+}
+
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct LineRemark {
+    pub path: Option<String>,
+    pub line: Option<u32>,
+    pub text: String,
 }
 
 #[derive(Debug, Clone, Default, Serialize)]
@@ -221,6 +241,12 @@ pub mod tests {
             blockers: vec![about("t-b")],
             children: vec![about("t-c")],
             notes: vec![Remark { by: Some("ada".into()), at: None, text: "so".into() }],
+            decisions: vec![Decision {
+                question: "which?".into(),
+                answer: "this\n# one".into(),
+                by: Some("ada".into()),
+            }],
+            comments: vec![LineRemark { path: Some("a\n# b".into()), line: Some(4), text: "no\n# c".into() }],
             artifacts: vec![Linked { kind: "plan".into(), path: "p.md".into() }],
             group: vec![fellow("t-x7kq"), fellow("t-y")],
             primary: "t-x7kq".into(),
@@ -238,6 +264,7 @@ pub mod tests {
             iterate: Some("Ready for Plan".into()),
             back: Some("In Progress".into()),
             ends: vec!["In Review".into()],
+            merges: false,
             confined: true,
         }
     }

@@ -41,19 +41,28 @@ pub use crate::config::{SPECS, duration};
 pub use crate::confine::{ConfineError, Confinement, enter as confine, is_supported as can_confine};
 pub use crate::store::Note;
 pub use crate::store::merge::Side;
-pub use crate::workflow::{Command, Intent, Meaning, Phase, ReviewMode, Role, State, Workflow};
+pub use crate::workflow::{Command, Intent, Meaning, Phase, ReviewMode, Role, State, TABLES as WORKFLOWS, Workflow};
 
+pub use crate::git::{DiffLine, FileDiff};
 pub use admin::agent_test::{AgentCheck, AgentTest, test_agent};
+pub use admin::change_workflow::{StateChange, WorkflowChange, named, plan_workflow, use_workflow, workflow_text};
 pub use admin::doctor::{Diagnosis, DoctorFinding, doctor};
-pub use admin::init::{InitOptions, Initialised, init};
+pub use admin::init::{InitOptions, Initialised, has_board, init};
 pub use admin::token::{fresh_token, is_same_token, serve_token};
+pub use admin::uninstall::{Uninstalled, uninstall};
 pub use agents::hook::{Answered, Gate, Left, answer_hook, find_gate, hook, left_for};
 pub use agents::programs::{AgentProgram, list_agents};
 pub use agents::prompt::{Prompt, prompt};
 pub use agents::relay::{RELAYED, SOCKET as RELAY_SOCKET, relay_call};
+pub use agents::review::{Review, ReviewActions, review};
 pub use agents::setup::{Done, GENERIC, SetUp, SetUpFile, SetUpHost, SetUpHow, set_up};
-pub use agents::team::{CrewView, Doing, StepView, TeamDone, TeamNews, TeamView, TeamWanted, hero, team};
-pub use agents::worker::{Launch, Worked, WorkerAsk, WorkerEvent, work};
+pub use agents::team::{
+    CrewView, Doing, StepView, TeamDone, TeamNews, TeamStarted, TeamView, TeamWanted, can_start_team, hero, start_team,
+    team,
+};
+pub use agents::worker::{
+    Launch, RetryDone, StopAsked, Worked, WorkerAsk, WorkerEvent, can_retry, retry, stop_run, work,
+};
 pub use deliver::merge::{MergeStep, Merged, merge};
 pub use deliver::pr::{PrStep, PullRequested, pull_request};
 pub use edit::add::{Added, NewTask, add};
@@ -62,7 +71,7 @@ pub use edit::batch::parse as parse_batch;
 pub use edit::block::{Linked, block, unblock};
 pub use edit::draft::Draft;
 pub use edit::expected::Expected;
-pub use edit::note::{Noted, note};
+pub use edit::note::{Noted, edit_note, note, remove_note};
 pub use edit::plan_sync::{Edge, PlanSynced, plan_sync};
 pub use edit::remove::{Removed, remove};
 pub use edit::set::{FieldChange, SetDone, check_fields, set};
@@ -70,8 +79,10 @@ pub use failure::{Code, Consequence, Failure, FailureKind, Hint};
 pub use read::claim_list::{ClaimLine, ClaimList, list_claims};
 pub use read::diff::{TaskDiff, diff};
 pub use read::graph::{GraphNode, Graphed, TreeNode, graph, tree};
+pub use read::inbox::{Inbox, InboxItem, InboxKind, inbox, waiting_count};
 pub use read::list::{ListAsk, Listed, list, list_archived};
 pub use read::position::{ConvergedView, GroupView, PositionView, converged, group, position};
+pub use read::schema::{SCHEMAS, schema};
 pub use read::search::{Hit, search};
 pub use read::show::{Shown, show, show_listed, show_without_moves};
 pub use read::status::{Brief, Held, RoleQueue, Root, StateCount, Status, Stuck, status};
@@ -81,11 +92,13 @@ pub use read::trends::{StateTime, Trends, trends};
 pub use read::why::{Reason, Why, why};
 pub use read::workflow::describe_workflow;
 pub use records::artifact::{
-    Artifact, Document, check_artifact, link_artifact, new_artifact, read_artifact, write_artifact,
+    Artifact, Document, check_artifact, link_artifact, linked_artifact, new_artifact, read_artifact, write_artifact,
 };
-pub use records::runs::{Run, RunOutcome, RunShown, find_run, follow_run, list_runs, show_run};
+pub use records::checks::{CheckResult, CheckView};
+pub use records::runs::{Run, RunOutcome, RunShown, find_run, follow_run, list_runs, run_text, show_run};
 pub use repo::merge_driver::{DriverOutcome, merge_driver};
 pub use repo::pull_push::{Shared, pull, push};
+pub use repo::task_diff::{TaskChanges, show_changes, task_changes};
 pub use repo::worktree::{
     Start, WorktreeAdded, WorktreeRemoved, WorktreeView, add_worktree, list_worktrees, lock_worktree, prune_worktrees,
     remove_worktree, worktree_path,
@@ -99,6 +112,7 @@ pub use view::span::{ago, span};
 pub use view::task::{ClaimView, GithubView, MoveView, TaskView};
 pub use watch::{Watch, WatchOptions, follow_board};
 pub use work::advance::{Advanced, advance};
+pub use work::ask::{Question, QuestionAnswer, QuestionAsk, answer, ask, open_question};
 pub use work::claim::{Claimed, Released, claim, release, renew};
 pub use work::edit::{Doubts, Edited, Editing, begin_edit, finish_edit, resume_edit};
 pub use work::history::{LogLine, LogQuery, Undone, log, undo};
@@ -106,6 +120,7 @@ pub use work::moves::{Along, Moved, move_task};
 pub use work::next::{Chosen, NextAsk, next, next_or_wait};
 pub use work::program_name::{ProgramAction, program_name, release_session};
 pub use work::reap::{Reaped, reap};
+pub use work::review::{Decisions, LineComment, approve, decisions, reject};
 pub use work::run::{Running, hold_lock, living_processes, start_run};
 pub use work::save::{SaveAsk, Saved, save, save_over};
 pub use work::split::{SplitChild, SplitDone, split};

@@ -51,7 +51,8 @@ fn unopened<'a, 'r>(task: &Task, found: &'a [&'r Command]) -> Option<&'a &'r Com
 }
 
 impl Board {
-    /// The best task for a role: what the worker holds, then by priority, then the further along, then the oldest.
+    /// The best task for a role, or for a person: what the worker holds, then what it owns, then by priority, then the
+    /// further along, then the oldest.
     pub fn choose(&self, role: Option<&str>, worker: Option<&Worker>, rules: &Rules) -> Option<Choice> {
         self.choose_but(role, worker, &|_| false, rules)
     }
@@ -70,8 +71,16 @@ impl Board {
         for (at, task) in self.tasks().iter().enumerate().filter(|(_, task)| !is_left_out(&task.id)) {
             let own = worker
                 .is_some_and(|worker| self.claim(&task.id).is_some_and(|claim| claim.live && claim.is_of(worker)));
-            let Some(choice) = self.candidate(at, role, own, &links, &standings, rules) else { continue };
-            let order = Order::of(task, own, standings.rank(at));
+            let owned = role.is_none() && worker.is_some() && task.owner.as_ref() == worker;
+            let held = if own {
+                Held::Claimed
+            } else if owned {
+                Held::Owned
+            } else {
+                Held::No
+            };
+            let Some(choice) = self.candidate(at, role, held, &links, &standings, rules) else { continue };
+            let order = Order::of(task, held, standings.rank(at));
             if best.as_ref().is_none_or(|(other, _)| order < *other) {
                 best = Some((order, choice));
             }
@@ -99,18 +108,19 @@ impl Board {
             let owned = || worker.is_some() && task.owner.as_ref() == worker && !standings.is_blocked(at);
             let mine = held(at).unwrap_or_else(owned);
             if fits && (mine || standings.is_ready(at)) {
-                found.push((Order::of(task, mine, standings.rank(at)), at));
+                let held = if mine { Held::Claimed } else { Held::No };
+                found.push((Order::of(task, held, standings.rank(at)), at));
             }
         }
         found.sort();
-        found.into_iter().map(|(order, at)| (at, !order.other)).collect()
+        found.into_iter().map(|(order, at)| (at, order.held == Held::Claimed)).collect()
     }
 
     fn candidate(
         &self,
         at: usize,
         role: Option<&str>,
-        own: bool,
+        held: Held,
         links: &Links<'_>,
         standings: &Standings,
         rules: &Rules,
@@ -119,16 +129,17 @@ impl Board {
         if standings.is_finished(at) || !task.problems.is_empty() || task.kind == Kind::Step {
             return None;
         }
-        if own {
+        if held == Held::Claimed {
             let command = self.claim(&task.id)?.command.clone();
             return Some(Choice { task: task.id.clone(), command, resume: true });
         }
         // A parent moves with its children; an epic without any is still to be split.
-        if !links.children(at).is_empty() || self.is_kept(at, rules) {
+        if !links.children(at).is_empty() || (self.is_kept(at, rules) && held == Held::No) {
             return None;
         }
         let Some(role) = role else {
-            let ready = standings.is_ready(at);
+            let free = self.binding_claim(at).is_none();
+            let ready = if held == Held::Owned { free && !standings.is_blocked(at) } else { standings.is_ready(at) };
             return ready.then(|| Choice { task: task.id.clone(), command: None, resume: false });
         };
         let command = command_for(task, false, role, rules)?;
@@ -146,10 +157,18 @@ impl Board {
     }
 }
 
+/// Whether the worker has a task already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Held {
+    Claimed,
+    Owned,
+    No,
+}
+
 /// Smaller comes first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Order<'a> {
-    other: bool,
+    held: Held,
     priority: usize,
     progress: Reverse<usize>,
     created: (bool, Option<jiff::Timestamp>),
@@ -157,15 +176,9 @@ struct Order<'a> {
 }
 
 impl<'a> Order<'a> {
-    fn of(task: &'a Task, own: bool, rank: usize) -> Self {
+    fn of(task: &'a Task, held: Held, rank: usize) -> Self {
         let priority = task.priority.map_or(usize::MAX, |priority| priority as usize);
-        Self {
-            other: !own,
-            priority,
-            progress: Reverse(rank),
-            created: (task.created.is_none(), task.created),
-            id: &task.id,
-        }
+        Self { held, priority, progress: Reverse(rank), created: (task.created.is_none(), task.created), id: &task.id }
     }
 }
 

@@ -18,6 +18,7 @@ pub enum EventKind {
     Removed,
     Archived,
     Noted,
+    Asked,
     Claimed,
     Released,
     Unblocked,
@@ -32,13 +33,14 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Created,
         Self::Changed,
         Self::Moved,
         Self::Removed,
         Self::Archived,
         Self::Noted,
+        Self::Asked,
         Self::Claimed,
         Self::Released,
         Self::Unblocked,
@@ -164,12 +166,21 @@ pub fn changed(at: Timestamp, via: Via, task: &TaskId, verb: &str, changes: Vec<
         _ if file(&|place, old, new| *place == Place::Task && !old && new) => EventKind::Created,
         _ if file(&|place, old, new| *place == Place::Task && old && !new) => EventKind::Removed,
         _ if verb == "reap" => EventKind::Reaped,
+        _ if verb.starts_with("ask") && file(&|place, _, new| matches!(place, Place::Note(_)) && new) => {
+            EventKind::Asked
+        }
         Some(_) => EventKind::Moved,
         None if file(&|place, _, _| matches!(place, Place::Note(_))) => EventKind::Noted,
         None => EventKind::Changed,
     };
     let (from, to) = moved.unwrap_or_default();
-    Event { from, to, changes, ..Event::new(kind, at, via, Some(task)) }
+    let question = changes.iter().filter(|_| kind == EventKind::Asked).find_map(|change| match change {
+        Change::File { file: Place::Note(_), new: Some(text), .. } => {
+            text.rsplit_once("\n+++\n").map(|(_, body)| body.trim().to_owned())
+        }
+        _ => None,
+    });
+    Event { from, to, changes, message: question, ..Event::new(kind, at, via, Some(task)) }
 }
 
 /// What is true of a board at an instant, as far as its change is worth telling.

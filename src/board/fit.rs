@@ -10,11 +10,8 @@ impl Rules {
         force && actor.role(self).is_none() && !actor.is_program()
     }
 
-    /// What a command needs of a task before it may begin, unless a person insists.
-    pub fn refuse_lacking(&self, task: &Task, command: &Command, actor: &Actor, force: bool) -> Result<(), Refusal> {
-        if self.insists(actor, force) {
-            return Ok(());
-        }
+    /// What a command needs of a task before it may begin.
+    pub fn refuse_lacking(&self, task: &Task, command: &Command) -> Result<(), Refusal> {
         self.lacking(task, command).map_or(Ok(()), Err)
     }
 

@@ -20,7 +20,8 @@ pub struct StateStep {
 pub struct FlowTimes {
     since: HashMap<TaskId, (StateName, Timestamp)>,
     spent: BTreeMap<StateName, Vec<SignedDuration>>,
-    arrivals: Vec<(Timestamp, StateName)>,
+    /// The last time that each task came to a state: one that is closed again counts once.
+    arrivals: HashMap<(TaskId, StateName), Timestamp>,
 }
 
 impl FlowTimes {
@@ -32,7 +33,7 @@ impl FlowTimes {
             }
             if let Some(to) = &step.to {
                 times.since.insert(step.task.clone(), (to.clone(), step.at));
-                times.arrivals.push((step.at, to.clone()));
+                times.arrivals.insert((step.task.clone(), to.clone()), step.at);
             }
         }
         times
@@ -64,7 +65,7 @@ impl FlowTimes {
     /// How many arrived in a state on each of the last `days` days, oldest first.
     pub fn arrivals(&self, state: &StateName, now: Timestamp, days: usize) -> Vec<usize> {
         let mut counts = vec![0; days];
-        for (at, _) in self.arrivals.iter().filter(|(_, to)| to == state) {
+        for (_, at) in self.arrivals.iter().filter(|((_, to), _)| to == state) {
             let age = usize::try_from(now.duration_since(*at).as_hours() / 24).unwrap_or(usize::MAX);
             if let Some(place) = days.checked_sub(age.saturating_add(1)) {
                 counts[place] += 1;

@@ -82,7 +82,7 @@ impl Board {
             flow.is_terminal(task.kind, &task.state) || rank(at).is_some_and(|rank| rank >= goal)
         };
         let behind: Vec<usize> = members.iter().filter(|at| !reached(at)).copied().collect();
-        let stuck = members.iter().any(|&at| Some(&self.tasks()[at].state) == flow.escalation());
+        let stuck = members.iter().any(|&at| rules.needs_person(&self.tasks()[at]));
         Convergence {
             required: members.len() > 1,
             met: behind.is_empty() && !stuck,

@@ -29,7 +29,7 @@ use std::collections::BTreeMap;
 use crate::task::{Problem, StateName, Task, TaskId};
 use refs::Refs;
 
-pub use admission::{Admission, ClaimEffect, Ending, Evidence, Goal, Proof, Request};
+pub use admission::{Admission, ClaimEffect, Departure, Ending, Evidence, Goal, Proof, Request};
 pub use change::{Assignment, joined, parse_assignment, set_keys};
 pub use check::{Finding, inspect};
 pub use choose::{Choice, command_for, left_by};

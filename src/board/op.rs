@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::task::{Key, TaskId, Value};
+use crate::task::{Key, StateName, TaskId, Value};
 
 /// One committed verb; nothing happens until the store commits it, and all of it or nothing does.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,6 +36,26 @@ impl Change {
     /// Whether it only notes what is known of a task's issue: nobody decided it, so nobody takes it back.
     pub fn is_bookkeeping(&self) -> bool {
         matches!(self, Self::Set { key, .. } if key.as_str().starts_with("github."))
+    }
+
+    /// The state that it puts a task into.
+    pub fn new_state(&self) -> Option<(&TaskId, StateName)> {
+        match self {
+            Self::Set { task, key, new: Some(new), .. } if key.as_str() == "state" => {
+                Some((task, StateName::new(new.to_string())))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether it sets or clears a key of a task.
+    pub fn is_key_of(&self, id: &TaskId) -> bool {
+        matches!(self, Self::Set { task, .. } if task == id)
+    }
+
+    /// Whether it gives a key of a task a value.
+    pub fn sets(&self, id: &TaskId, name: &str) -> bool {
+        matches!(self, Self::Set { task, key, new: Some(_), .. } if task == id && key.as_str() == name)
     }
 
     /// Whether it is a task's own move.

@@ -169,7 +169,12 @@ impl Board {
             Some(_) if place(&task.state) >= place(target) => Err(format!("it is there already ({})", task.state)),
             Some(_) => {
                 let request = Request { force, ..Request::new(id, Goal::State(target.clone())) };
-                self.admit(rules, actor, &request).map_err(|refusal| refusal.to_string())
+                let admission = self.admit(rules, actor, &request).map_err(|refusal| refusal.to_string())?;
+                // Many are brought on by the workflow; what it does not have, a person moves one by one or with force.
+                match admission.departure.as_ref().filter(|_| !force) {
+                    Some(departure) => Err(departure.to_string()),
+                    None => Ok(admission),
+                }
             }
         }
     }

@@ -47,7 +47,7 @@ impl Board {
                 && !self.is_over(tasks[n], rules)
                 && tasks[n].estimate.is_some_and(|estimate| estimate.is_oversized())
         });
-        let human = tasks.iter().any(|task| Some(&task.state) == rules.flow.escalation());
+        let human = tasks.iter().any(|task| rules.needs_person(task));
         let (phase, reason) = if human {
             (Phase::Human, "a person is needed".to_owned())
         } else if tasks.iter().all(|task| self.is_over(task, rules)) {
@@ -110,7 +110,7 @@ impl Board {
 
     fn stuck(&self, members: &[usize], rules: &Rules) -> Vec<TaskId> {
         let tasks = members.iter().map(|&at| &self.tasks()[at]);
-        tasks.filter(|task| Some(&task.state) == rules.flow.escalation()).map(|task| task.id.clone()).collect()
+        tasks.filter(|task| rules.needs_person(task)).map(|task| task.id.clone()).collect()
     }
 
     fn roster(&self, phase: Phase, tasks: &[&Task], rules: &Rules) -> Roster {

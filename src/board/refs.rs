@@ -1,5 +1,8 @@
 //! The references between tasks, resolved once to places on the board.
 
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
 use crate::task::{Task, TaskId};
 
 const NOWHERE: u32 = u32::MAX;
@@ -14,9 +17,11 @@ pub struct Refs {
 }
 
 impl Refs {
-    /// `tasks` in the order of their ids.
     pub fn new(tasks: &[Task]) -> Self {
-        let find = |id: &TaskId| tasks.binary_search_by(|task| task.id.cmp(id)).map_or(NOWHERE, |at| at as u32);
+        // A search per link is too slow for a million links; a board without links needs no table.
+        let places = OnceCell::new();
+        let table = || tasks.iter().enumerate().map(|(at, task)| (&task.id, at as u32)).collect::<HashMap<_, _>>();
+        let find = |id: &TaskId| places.get_or_init(table).get(id).copied().unwrap_or(NOWHERE);
         let mut refs = Self { parents: Vec::with_capacity(tasks.len()), blockers: Vec::new(), starts: vec![0] };
         for task in tasks {
             refs.parents.push(task.parent.as_ref().map_or(NOWHERE, find));

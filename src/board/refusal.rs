@@ -37,6 +37,8 @@ pub enum Refusal {
     NotAllowed { task: TaskId, from: StateName, to: String, actor: String, allowed: Vec<StateName> },
     #[error("{command} has no {intent}; it has {}, and may end in {}", intents.join(", "), states(ends))]
     NoSuchIntent { command: String, intent: &'static str, intents: Vec<&'static str>, ends: Vec<StateName> },
+    #[error("this board's workflow has no state for canceled tasks")]
+    NoCanceling { task: TaskId },
     #[error("{intent} means nothing to {task}, which is {state}")]
     NoPlainIntent { task: TaskId, intent: &'static str, state: StateName },
     #[error("{command} is for {}, not for {role}", roles.join(" or "))]
@@ -45,8 +47,10 @@ pub enum Refusal {
     NeedsCommand { task: TaskId, choices: Vec<String> },
     #[error("{task} waits for a person, and only a person takes it from there")]
     NeedsPerson { task: TaskId },
-    #[error("{worker} moves tasks by the workflow, and undo would go against it")]
-    UndoNeedsPerson { worker: Worker },
+    #[error("only a person can {what}, and {worker} is held to the workflow")]
+    PeopleOnly { worker: Worker, what: &'static str },
+    #[error("{task} would be {state} again, which is not a state of this board's workflow")]
+    UndoesState { task: TaskId, state: StateName },
     #[error("{worker} may not change `attention`: a person decides on what was flagged")]
     FlagNeedsPerson { worker: Worker },
     #[error("a new task of a worker begins in {initial}, not in {state}")]
@@ -117,6 +121,7 @@ fn missing(proof: &Proof) -> String {
     match proof {
         Proof::Document { kind, ending: Ending::Complete } => format!("its {kind} is not complete"),
         Proof::Document { kind, ending: Ending::Rejected } => format!("its {kind} does not ask for another round"),
+        Proof::Merged => "its branch is not merged".into(),
         Proof::Build => "its branch does not have the finished work".into(),
     }
 }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::task::{Task, TaskId, Worker};
-use crate::workflow::{ReviewMode, Workflow};
+use crate::workflow::{Command, ReviewMode, Workflow};
 
 #[derive(Debug, Clone)]
 pub struct Rules {
@@ -30,6 +30,19 @@ impl Rules {
     pub fn is_left(&self, task: &Task, command: &str) -> bool {
         let mark = self.flow.command(command).ok().and_then(|command| command.stay.as_ref());
         mark.is_some_and(|mark| task.labels.contains(mark))
+    }
+
+    /// The merge that finished work waits for, where a person can also send it back.
+    pub fn pending_merge(&self, task: &Task) -> Option<&Command> {
+        self.flow.merging().filter(|command| command.back.is_some() && command.from.contains(&task.state))
+    }
+
+    /// Whether a task is for a person now: in the state for that, or flagged where the workflow has none.
+    pub fn needs_person(&self, task: &Task) -> bool {
+        match self.flow.escalation() {
+            Some(state) => task.state == *state,
+            None => task.attention.is_some(),
+        }
     }
 
     /// The role of a worker; a person has none.

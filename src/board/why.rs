@@ -116,7 +116,7 @@ impl Board {
             self.parent_of(at).map(|parent| &self.tasks()[parent]).filter(|p| Some(&p.state) == rules.flow.canceling());
         match state {
             None => Some(format!("its state {:?} is not known", task.state.as_str())),
-            Some(_) if Some(&task.state) == rules.flow.escalation() => Some("it waits for a person".into()),
+            Some(_) if rules.needs_person(task) => Some("it waits for a person".into()),
             Some(_) => canceled.map(|parent| format!("its parent {} is {}", parent.id, parent.state)),
         }
     }

@@ -1,18 +1,58 @@
 //! Text that a command takes: from an option, a file, standard input or the editor.
 
-use std::io::{IsTerminal as _, Read as _};
+use std::io::{BufRead as _, IsTerminal as _, Read as _};
 use std::path::Path;
 
 use jiff::SignedDuration;
 
 use super::args::TextArgs;
 use super::editor::{self, Typed};
+use super::out::Out;
 use crate::app::{Code, Failure, Hint, duration};
 use crate::fs;
 
 /// An age such as `30d`, `12h` or `90m`.
 pub fn age(text: &str) -> Result<SignedDuration, String> {
     duration(text).ok_or_else(|| format!("{text:?} is not a length of time: use 30d, 12h, 90m or 45s"))
+}
+
+/// Asks on the terminal; `None` where nobody is there to answer.
+pub fn confirm(out: &Out, question: &str) -> Option<bool> {
+    if out.json || !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        return None;
+    }
+    out.ask(&format!("{question} [y/N] "));
+    let mut answer = String::new();
+    let _ = std::io::stdin().lock().read_line(&mut answer);
+    Some(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+/// Asks for one of several on the terminal, by number or name; the default for an empty line. `None` where nobody is there
+/// to answer.
+pub fn choose(out: &Out, question: &str, choices: &[(&str, &str)], default: &str) -> Option<String> {
+    if out.json || !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        return None;
+    }
+    out.say(question);
+    let width = choices.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    for (number, (name, what)) in choices.iter().enumerate() {
+        out.say(&format!("  {}  {name:width$}  {what}", number + 1));
+    }
+    loop {
+        out.ask(&format!("[{default}] "));
+        let mut answer = String::new();
+        if std::io::stdin().lock().read_line(&mut answer).is_ok_and(|read| read == 0) {
+            return Some(default.to_owned());
+        }
+        let answer = answer.trim();
+        let by_number = answer.parse::<usize>().ok().and_then(|number| choices.get(number.checked_sub(1)?));
+        let by_name = choices.iter().find(|(name, _)| name.eq_ignore_ascii_case(answer));
+        match by_number.or(by_name) {
+            Some((name, _)) => return Some((*name).to_owned()),
+            None if answer.is_empty() => return Some(default.to_owned()),
+            None => out.say("type a number or a name"),
+        }
+    }
 }
 
 pub fn read(path: &Path) -> Result<String, Failure> {

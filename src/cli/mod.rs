@@ -5,8 +5,10 @@ mod commands;
 mod complete;
 mod door;
 mod editor;
+mod help;
 mod input;
 mod live;
+mod notify;
 mod out;
 mod relay;
 mod style;
@@ -19,7 +21,8 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::rc::Rc;
 
-use clap::Parser as _;
+use clap::error::ErrorKind;
+use clap::{CommandFactory as _, FromArgMatches as _};
 
 use crate::app::{Code, Failure, FailureKind, Options, Workspace};
 use crate::task::Problem;
@@ -41,9 +44,13 @@ type Answer = Result<Outcome, Failure>;
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     clap_complete::CompleteEnv::with_factory(args::command).complete();
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let cli = match Cli::try_parse_from(&arguments) {
+    // Examples are put into the help of a hundred commands only where somebody asks for one.
+    let asks = |word: &OsString| ["-h", "--help", "help", "man"].iter().any(|name| word == name);
+    let command = if arguments.iter().any(asks) { args::command() } else { Cli::command() };
+    let parsed = command.try_get_matches_from(&arguments).and_then(|found| Cli::from_arg_matches(&found));
+    let cli = match parsed {
         Ok(cli) => cli,
-        Err(error) => return misused(&error, arguments.iter().any(|word| word == "--json")),
+        Err(error) => return misused(&error, &arguments),
     };
     let out = Out::new(&cli.global);
     if let Some(answer) = relay::forward(&cli, &arguments) {
@@ -72,7 +79,16 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 /// Help and the version are answers; anything else is a wrong call.
-fn misused(error: &clap::Error, json: bool) -> ExitCode {
+fn misused(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
+    let words: Vec<String> = arguments.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let json = words.iter().any(|word| word == "--json");
+    let helps = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand);
+    if helps && help::asks_for_first_page(&words) {
+        let page = help::first_page(&args::command());
+        let color = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
+        let _ = std::io::Write::write_all(&mut std::io::stdout(), door::shown(&page, color).as_bytes());
+        return if words.is_empty() { ExitCode::from(2) } else { ExitCode::SUCCESS };
+    }
     if !error.use_stderr() {
         let _ = error.print();
         return ExitCode::SUCCESS;
@@ -100,7 +116,8 @@ fn code(kind: FailureKind) -> u8 {
 
 fn options(cli: &Cli) -> Options {
     Options {
-        dir: std::env::current_dir().unwrap_or_else(|_| ".".into()),
+        // None where somebody has removed it.
+        dir: std::env::current_dir().unwrap_or_default(),
         board: cli
             .global
             .board

@@ -151,6 +151,12 @@ impl Out {
         let _ = writeln!(err, "{}", shown(text, true));
     }
 
+    /// A question; the answer is typed behind it.
+    pub fn ask(&self, text: &str) {
+        let mut err = anstream::stderr().lock();
+        let _ = write!(err, "{}", shown(text, true)).and_then(|()| err.flush());
+    }
+
     /// A document for a program, beside the answer.
     fn tell(&self, document: &serde_json::Value) {
         let mut err = std::io::stderr().lock();

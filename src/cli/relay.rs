@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::args::{Cli, CliCommand, TaskCommand, WorktreeCommand};
+use super::args::{
+    AroundCommand, Cli, CliCommand, DecideCommand, RunsCommand, ShortCommand, TaskCommand, WorktreeCommand,
+};
 use crate::app::{Code, Failure, Hint, RELAY_SOCKET, RELAYED, relay_call};
 
 /// Has the worker run this command line, where this process is an agent's. `None`: run it here.
@@ -15,8 +17,7 @@ pub fn forward(cli: &Cli, arguments: &[OsString]) -> Option<Result<ExitCode, Fai
         CliCommand::Guarded(_)
             | CliCommand::Become(_)
             | CliCommand::MergeDriver(_)
-            | CliCommand::Completions(_)
-            | CliCommand::Man(_)
+            | CliCommand::Around(AroundCommand::Completions(_) | AroundCommand::Man(_))
     );
     if own {
         return None;
@@ -53,8 +54,8 @@ pub fn refuse_for_agents(cli: &Cli) -> Result<(), Failure> {
     }
 }
 
-/// Commands that read the board, or change it by the rules. None of them starts a program or writes a file that is named
-/// by the caller.
+/// Commands that read the board, or change it by the rules. None of them writes a file that the caller names, or starts a
+/// program but the checks of a merge, which run on every merge whoever asks for it.
 fn is_for_agents(command: &CliCommand) -> bool {
     match command {
         CliCommand::Task(command) => {
@@ -64,10 +65,13 @@ fn is_for_agents(command: &CliCommand) -> bool {
             matches!(command, WorktreeCommand::Ls | WorktreeCommand::Path(_) | WorktreeCommand::Add { .. })
         }
         CliCommand::Mcp(args) => args.http.is_none(),
-        CliCommand::Block(_)
+        CliCommand::Short(ShortCommand::Ls(_) | ShortCommand::Show(_) | ShortCommand::Add(_))
+        | CliCommand::Decide(DecideCommand::Ask(_) | DecideCommand::Inbox)
+        | CliCommand::Block(_)
         | CliCommand::Unblock(_)
         | CliCommand::Note(_)
         | CliCommand::Move(_)
+        | CliCommand::Merge(_)
         | CliCommand::Done(_)
         | CliCommand::Cancel(_)
         | CliCommand::Escalate(_)
@@ -83,7 +87,7 @@ fn is_for_agents(command: &CliCommand) -> bool {
         | CliCommand::Group(_)
         | CliCommand::Advance(_)
         | CliCommand::Workflow(_)
-        | CliCommand::Runs(_)
+        | CliCommand::Runs(RunsCommand::Ls { .. } | RunsCommand::Show { .. } | RunsCommand::Tail { .. })
         | CliCommand::Artifact(_)
         | CliCommand::Split(_)
         | CliCommand::Plan(_)

@@ -32,7 +32,7 @@ pub enum ConfigError {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ValueShape {
+pub enum ValueShape {
     Text,
     Prefix,
     /// The name of a branch, as plain as it can be put into a command.
@@ -58,7 +58,7 @@ enum ValueShape {
 #[derive(Debug, Clone, Copy)]
 pub struct Spec {
     pub key: &'static str,
-    shape: ValueShape,
+    pub shape: ValueShape,
     pub default: &'static str,
     pub about: &'static str,
 }
@@ -95,8 +95,12 @@ pub struct Settings {
     values: BTreeMap<&'static str, Setting>,
     /// What runs when something happens, in the order of the files.
     pub rules: Vec<OnRule>,
-    /// Keys in the files that this ralph does not know; they are kept, and `doctor` names them.
-    pub unknown: Vec<(Source, String)>,
+    /// Keys in the files that this ralph does not know; they are kept. Those that look mistyped have a hint.
+    pub unknown: Vec<Problem>,
+    /// Values that a setting cannot have: it is left as it was.
+    pub bad: Vec<Problem>,
+    /// `[github.states]`: columns of a project that have another name than the state.
+    pub github_states: BTreeMap<String, String>,
 }
 
 impl Spec {
@@ -124,7 +128,13 @@ impl Spec {
 impl Settings {
     pub fn defaults() -> Self {
         let default = |spec: &Spec| (spec.key, Setting { value: spec.default.to_owned(), source: Source::Default });
-        Self { values: SPECS.iter().map(default).collect(), rules: Vec::new(), unknown: Vec::new() }
+        Self {
+            values: SPECS.iter().map(default).collect(),
+            rules: Vec::new(),
+            unknown: Vec::new(),
+            bad: Vec::new(),
+            github_states: BTreeMap::new(),
+        }
     }
 
     /// Lays a file's values over those that are there.
@@ -143,9 +153,23 @@ impl Settings {
         let mut leaves = Vec::new();
         flatten(&table, "", &mut leaves);
         for (key, value) in leaves.into_iter().filter(|(key, _)| key != "format") {
+            if let Some(column) = key.strip_prefix("github.states.") {
+                self.github_states.insert(column.to_owned(), value);
+                continue;
+            }
+            let at = |message: String| Problem::at(&file, text, place_of(text, &key), message);
             match spec(&key) {
-                Some(spec) => self.put(spec, &value, source.clone())?,
-                None => self.unknown.push((source.clone(), key)),
+                Some(spec) => match self.put(spec, &value, source.clone()) {
+                    Err(error @ ConfigError::BadValue { .. }) => self.bad.push(at(error.to_string())),
+                    other => other?,
+                },
+                None => {
+                    let problem = at(format!("there is no setting {key:?}"));
+                    self.unknown.push(match nearest(&key) {
+                        Some(near) => problem.hint(format!("did you mean {near:?}?")),
+                        None => problem,
+                    });
+                }
             }
         }
         Ok(())
@@ -300,11 +324,28 @@ fn spec(key: &str) -> Option<&'static Spec> {
 }
 
 fn known(key: &str) -> Result<&'static Spec, ConfigError> {
-    spec(key).ok_or_else(|| {
-        let score = |spec: &Spec| strsim::jaro_winkler(key, spec.key);
-        let near = SPECS.iter().max_by(|a, b| score(a).total_cmp(&score(b))).filter(|spec| score(spec) > 0.8);
-        ConfigError::UnknownKey { key: key.to_owned(), meant: near.map(|spec| spec.key.to_owned()) }
-    })
+    let meant = || nearest(key).map(str::to_owned);
+    spec(key).ok_or_else(|| ConfigError::UnknownKey { key: key.to_owned(), meant: meant() })
+}
+
+/// The setting that was meant, if one is spelled nearly so.
+fn nearest(key: &str) -> Option<&'static str> {
+    let score = |spec: &Spec| strsim::jaro_winkler(key, spec.key);
+    let near = SPECS.iter().max_by(|a, b| score(a).total_cmp(&score(b))).filter(|spec| score(spec) > 0.8);
+    near.map(|spec| spec.key)
+}
+
+/// Where a key stands in a file, by its dotted name.
+fn place_of(text: &str, key: &str) -> usize {
+    let Ok(document) = toml_edit::Document::parse(text) else { return 0 };
+    let mut table: Option<&dyn toml_edit::TableLike> = Some(document.as_table());
+    let mut place = 0;
+    for part in key.split('.') {
+        let Some((name, item)) = table.and_then(|table| table.get_key_value(part)) else { break };
+        place = name.span().or_else(|| item.span()).map_or(place, |span| span.start);
+        table = item.as_table_like();
+    }
+    place
 }
 
 fn check(spec: &Spec, value: &str, source: &Source) -> Result<(), ConfigError> {
@@ -368,7 +409,7 @@ mod tests {
         settings.add_environment(|name| (name == "RALPH_UI_COLOR").then(|| "never".into())).unwrap();
         assert_eq!((settings.text("board.prefix"), settings.text("board.name")), ("b-", "U"));
         assert_eq!(settings.get("ui.color").unwrap().source.to_string(), "RALPH_UI_COLOR");
-        assert_eq!(settings.unknown, [(board(), "future.x".to_owned())]);
+        assert_eq!(settings.unknown[0].message, "there is no setting \"future.x\"");
         settings.add_flag("board.prefix=f-").unwrap();
         assert_eq!(settings.text("board.prefix"), "f-");
     }
@@ -397,7 +438,9 @@ mod tests {
         let error = settings.add_flag("ui.color=pink").unwrap_err().to_string();
         assert_eq!(error, "\"pink\" cannot be ui.color: use auto, always, never");
         assert!(settings.add_flag("board.prefx=x").unwrap_err().to_string().contains("board.prefix"));
-        assert!(settings.add_file(board(), "[board]\nprefix = \"../\"\n").is_err());
+        settings.add_file(board(), "[board]\nprefix = \"../\"\n[ui]\ncolor = \"never\"\n").unwrap();
+        assert_eq!((settings.text("board.prefix"), settings.text("ui.color")), ("t-", "never"));
+        assert!(settings.bad[0].to_string().starts_with("config.toml:2:1: \"../\" cannot be board.prefix"));
         let error = settings.add_file(board(), "a = 1\nb = = 2\n").unwrap_err().to_string();
         assert!(error.starts_with("config.toml:2:5"), "{error}");
     }

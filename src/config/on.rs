@@ -19,6 +19,8 @@ pub struct OnRule {
     pub run: Vec<String>,
     pub timeout: SignedDuration,
     pub source: Source,
+    /// Where it stands in its file.
+    pub line: u32,
 }
 
 /// As a file has it.
@@ -39,7 +41,9 @@ pub(super) fn rules(file: &str, text: &str, rules: Value, source: &Source) -> Re
     let tables: Vec<OnTable> =
         rules.try_into().map_err(|e: toml::de::Error| bad(format!("[[on]]: {}", e.message())))?;
     let mut found = Vec::new();
-    for OnTable { event, when, run, timeout } in tables {
+    let starts: Vec<usize> = text.match_indices("[[on]]").map(|(at, _)| at).collect();
+    for (at, OnTable { event, when, run, timeout }) in tables.into_iter().enumerate() {
+        let place = starts.get(at).copied().unwrap_or(start);
         if run.first().is_none_or(String::is_empty) {
             return Err(bad(format!("the rule on {event} runs nothing: run = [program, arguments…]")));
         }
@@ -53,7 +57,8 @@ pub(super) fn rules(file: &str, text: &str, rules: Value, source: &Source) -> Re
         let Some(timeout) = duration(limit) else {
             return Err(bad(format!("{limit:?} cannot be a timeout: use 90s, 60m or 12h")));
         };
-        found.push(OnRule { event, when, run, timeout, source: source.clone() });
+        let line = Problem::at(file, text, place, "").line;
+        found.push(OnRule { event, when, run, timeout, source: source.clone(), line });
     }
     Ok(found)
 }

@@ -198,7 +198,7 @@ pub const SPECS: &[Spec] = &[
         key: "review.mode",
         shape: ValueShape::Choice(&["skip", "auto", "interactive"]),
         default: "skip",
-        about: "who decides about a plan: nobody, the builder, or the validator",
+        about: "who reviews a plan: nobody (skip), the builder (auto), a person or the validator (interactive)",
     },
     limit("roles.analyst.limit"),
     limit("roles.builder.limit"),

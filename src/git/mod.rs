@@ -1,6 +1,7 @@
 //! The repository around the board, through gix: where it is, who works in it, and what ralph sets up there.
 
 mod commit;
+mod diff;
 mod files;
 mod history;
 mod index;
@@ -15,6 +16,7 @@ mod setup;
 mod update;
 mod worktree;
 
+pub use diff::{Comparison, DiffLine, FileDiff};
 pub use history::{BranchMove, GitHand};
 pub use integrate::{Landing, Prepared, Style};
 pub use merge::{MergeFiles, Settled};

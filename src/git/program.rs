@@ -17,11 +17,8 @@ const OWN: &str = "RALPH_GIT";
 impl Repository {
     /// git in the main worktree, which never asks anybody anything.
     pub(super) fn program(&self) -> Command {
-        let mut git = Command::new("git");
-        for name in HOOK_ENVIRONMENT {
-            git.env_remove(name);
-        }
-        git.arg("--git-dir").arg(&self.common).arg("--work-tree").arg(&self.root).current_dir(&self.root);
+        let mut git = plain_git(&self.root);
+        git.arg("--git-dir").arg(&self.common).arg("--work-tree").arg(&self.root);
         git.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C").env(OWN, "1");
         git.env("GIT_HTTP_LOW_SPEED_LIMIT", "1").env("GIT_HTTP_LOW_SPEED_TIME", "20");
         let own_ssh = std::env::var_os("GIT_SSH_COMMAND").is_some() || std::env::var_os("GIT_SSH").is_some();
@@ -46,12 +43,9 @@ impl Repository {
 
     /// What git ignores in a worktree; a folder that is ignored as a whole ends with a slash.
     pub fn ignored_in(&self, worktree: &Path) -> Result<Vec<String>, GitError> {
-        let mut git = Command::new("git");
-        for name in HOOK_ENVIRONMENT {
-            git.env_remove(name);
-        }
+        let mut git = plain_git(worktree);
         git.args(["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"]);
-        let output = git.current_dir(worktree).output().map_err(|e| other("look for ignored files", &e))?;
+        let output = git.output().map_err(|e| other("look for ignored files", &e))?;
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
             return Err(other("look for ignored files", &std::io::Error::other(said)));
@@ -60,15 +54,29 @@ impl Repository {
         Ok(text.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect())
     }
 
+    /// Whether git leaves a path of the main worktree out.
+    pub fn is_ignored(&self, path: &str) -> bool {
+        let mut git = plain_git(&self.root);
+        git.args(["check-ignore", "-q", "--", path]).stdout(Stdio::null()).stderr(Stdio::null());
+        git.status().is_ok_and(|status| status.success())
+    }
+
     /// Runs a hook if there is one, in a worktree; what it says is for nobody.
     pub fn run_hook(&self, worktree: &Path, name: &str, arguments: &[&str]) {
-        let mut git = Command::new("git");
-        for name in HOOK_ENVIRONMENT {
-            git.env_remove(name);
-        }
-        git.args(["hook", "run", "--ignore-missing", name, "--"]).args(arguments).current_dir(worktree);
+        let mut git = plain_git(worktree);
+        git.args(["hook", "run", "--ignore-missing", name, "--"]).args(arguments);
         let _ = git.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
     }
+}
+
+/// git in a folder, as if nobody had called it from a hook.
+pub(super) fn plain_git(folder: &Path) -> Command {
+    let mut git = Command::new("git");
+    for name in HOOK_ENVIRONMENT {
+        git.env_remove(name);
+    }
+    git.current_dir(folder);
+    git
 }
 
 fn home_of(path: &str) -> PathBuf {

@@ -19,6 +19,14 @@ impl Repository {
 
     /// Sets the driver in the repository's own configuration, which never travels with a clone.
     pub fn install_merge_driver(&self, program: &str) -> Result<(), GitError> {
+        self.write_merge_driver(Some(program))
+    }
+
+    pub fn remove_merge_driver(&self) -> Result<(), GitError> {
+        self.write_merge_driver(None)
+    }
+
+    fn write_merge_driver(&self, program: Option<&str>) -> Result<(), GitError> {
         let path = self.common.join("config");
         let doing = "set the merge driver in git's configuration";
         let mut lock = gix::lock::File::acquire_to_update_resource(
@@ -31,9 +39,11 @@ impl Repository {
         let mut file =
             gix::config::File::from_path_no_includes(path, gix::config::Source::Local).map_err(|e| other(doing, &e))?;
         file.remove_section("merge", "ralph");
-        let mut section = file.new_section("merge", "ralph".to_owned()).map_err(|e| other(doing, &e))?;
-        for (key, value) in [("name", "ralph task files"), ("driver", &format!("{program} {DRIVER}"))] {
-            section.push(key, value).map_err(|e| other(doing, &e))?;
+        if let Some(program) = program {
+            let mut section = file.new_section("merge", "ralph".to_owned()).map_err(|e| other(doing, &e))?;
+            for (key, value) in [("name", "ralph task files"), ("driver", &format!("{program} {DRIVER}"))] {
+                section.push(key, value).map_err(|e| other(doing, &e))?;
+            }
         }
         let mut text = file.to_bstring().to_vec();
         if !text.ends_with(b"\n") {

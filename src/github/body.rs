@@ -1,7 +1,6 @@
 //! Texts as both sides have them: the marker at the end of a body, who wrote a comment, and what counts as the same.
 
-use sha2::{Digest as _, Sha256};
-
+use super::{canonical, hash};
 use crate::task::TaskId;
 
 /// Names the task in the body of its issue, so that an issue whose link was lost is found again.
@@ -9,6 +8,8 @@ use crate::task::TaskId;
 pub struct Marker {
     pub task: TaskId,
     pub uid: String,
+    /// The task was deleted: its issue was closed for that, not canceled.
+    pub deleted: bool,
 }
 
 impl Marker {
@@ -16,7 +17,22 @@ impl Marker {
     pub fn of(task: &TaskId, created: Option<jiff::Timestamp>) -> Self {
         let born = created.map(|at| at.as_second()).unwrap_or_default();
         let uid = hash(&format!("{task} {born}"));
-        Self { task: task.clone(), uid }
+        Self { task: task.clone(), uid, deleted: false }
+    }
+
+    fn parse(line: &str) -> Option<Self> {
+        let inner = line.strip_prefix(MARK)?.strip_suffix("-->")?;
+        let (task, rest) = inner.trim().split_once(" uid=")?;
+        let mut words = rest.split_whitespace();
+        let uid = words.next()?.to_owned();
+        Some(Self { task: TaskId::new(task).ok()?, uid, deleted: words.next() == Some("deleted") })
+    }
+}
+
+impl std::fmt::Display for Marker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let deleted = if self.deleted { " deleted" } else { "" };
+        write!(f, "{MARK}{} uid={}{deleted} -->", self.task, self.uid)
     }
 }
 
@@ -27,48 +43,20 @@ const NOTE_MARK: &str = "<!-- ralph note=";
 pub const LONGEST_BODY: usize = 65_536;
 pub const LONGEST_TITLE: usize = 256;
 
-/// A text without what may differ and mean nothing.
-pub fn canonical(text: &str) -> String {
-    text.replace("\r\n", "\n").replace('\r', "\n").trim_end().to_owned()
-}
-
-/// A title is one line.
-pub fn title_of(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Enough of a text to tell it from another.
-pub fn hash(text: &str) -> String {
-    let digest = Sha256::digest(text.as_bytes());
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
-}
-
 pub fn issue_body(description: &str, marker: &Marker) -> String {
     let text = canonical(description);
     let gap = if text.is_empty() { "" } else { "\n\n" };
-    format!("{text}{gap}{MARK}{} uid={} -->", marker.task, marker.uid)
+    format!("{text}{gap}{marker}")
 }
 
-/// The description in a body, and whom its marker names. Only a marker at the very end is one: above it, it is a person's text.
+/// The description in a body, and whom its marker names: the last line that is one, wherever somebody's text has come to stand
+/// behind it. Above it, it is a person's text.
 pub fn read_issue_body(body: &str) -> (String, Option<Marker>) {
     let text = canonical(body);
-    let Some(at) = text.rfind(MARK) else { return (text, None) };
-    let marker = text[at + MARK.len()..].strip_suffix("-->").and_then(|inner| {
-        let (task, uid) = inner.trim().split_once(" uid=")?;
-        Some(Marker { task: TaskId::new(task).ok()?, uid: uid.trim().to_owned() })
-    });
-    match marker {
-        Some(marker) => (text[..at].trim_end().to_owned(), Some(marker)),
+    let (rest, line) = without_line(&text, MARK);
+    match line.and_then(Marker::parse) {
+        Some(marker) => (rest, Some(marker)),
         None => (text, None),
-    }
-}
-
-/// The same for an issue whose task is known: its own marker is taken out wherever somebody's text has come to stand behind it.
-pub fn read_body_of(body: &str, task: Option<&TaskId>) -> String {
-    let (text, marker) = read_issue_body(body);
-    match task {
-        Some(task) if marker.is_none() => without_line(&text, &format!("{MARK}{task} uid=")).0,
-        _ => text,
     }
 }
 
@@ -132,9 +120,8 @@ mod tests {
     }
 
     #[test]
-    fn a_marker_that_a_person_quotes_stays_text() {
+    fn a_marker_that_a_person_quotes_above_the_own_one_stays_text() {
         let quoted = format!("see:\n{}\nand more", issue_body("x", &marker()));
-        assert_eq!(read_issue_body(&quoted), (quoted.clone(), None));
         let (text, found) = read_issue_body(&issue_body(&quoted, &marker()));
         assert_eq!((text, found), (quoted, Some(marker())));
     }
@@ -142,7 +129,9 @@ mod tests {
     #[test]
     fn what_is_typed_behind_a_marker_is_text_and_the_marker_is_not() {
         let body = format!("{}\n\nPS: one more.", issue_body("First.", &marker()));
-        assert_eq!(read_body_of(&body, Some(&marker().task)), "First.\n\nPS: one more.");
+        assert_eq!(read_issue_body(&body), ("First.\n\nPS: one more.".into(), Some(marker())));
+        let gone = Marker { deleted: true, ..marker() };
+        assert_eq!(read_issue_body(&issue_body("First.", &gone)), ("First.".into(), Some(gone)));
         let note = format!("{}\nPS", comment_body("Hm.", Some("ada"), "n1"));
         assert_eq!(read_comment(&note), ("Hm.\n\nPS".into(), Some("ada".into()), Some("n1".into())));
     }

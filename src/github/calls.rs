@@ -9,22 +9,80 @@ pub const AT_ONCE: usize = 20;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Call {
-    Title { issue: Node, title: String },
-    Body { issue: Node, body: String },
-    Close { issue: Node, reason: &'static str },
-    Reopen { issue: Node },
-    Choose { project: Node, item: Node, field: Node, option: String },
-    Clear { project: Node, item: Node, field: Node },
-    AddLabels { issue: Node, labels: Vec<Node> },
-    RemoveLabels { issue: Node, labels: Vec<Node> },
-    AddChild { parent: Node, child: Node },
-    RemoveChild { parent: Node, child: Node },
-    AddBlocker { issue: Node, blocker: Node },
-    RemoveBlocker { issue: Node, blocker: Node },
-    Archive { project: Node, item: Node },
-    Unarchive { project: Node, item: Node },
-    AddItem { project: Node, issue: Node },
-    EditComment { comment: Node, body: String },
+    Title {
+        issue: Node,
+        title: String,
+    },
+    Body {
+        issue: Node,
+        body: String,
+    },
+    Close {
+        issue: Node,
+        reason: &'static str,
+    },
+    /// A second issue of one task, with a link to the one that stays.
+    CloseDuplicate {
+        issue: Node,
+        of: Node,
+    },
+    Reopen {
+        issue: Node,
+    },
+    Choose {
+        project: Node,
+        item: Node,
+        field: Node,
+        option: String,
+    },
+    Clear {
+        project: Node,
+        item: Node,
+        field: Node,
+    },
+    AddLabels {
+        issue: Node,
+        labels: Vec<Node>,
+    },
+    RemoveLabels {
+        issue: Node,
+        labels: Vec<Node>,
+    },
+    AddChild {
+        parent: Node,
+        child: Node,
+    },
+    RemoveChild {
+        parent: Node,
+        child: Node,
+    },
+    AddBlocker {
+        issue: Node,
+        blocker: Node,
+    },
+    RemoveBlocker {
+        issue: Node,
+        blocker: Node,
+    },
+    Archive {
+        project: Node,
+        item: Node,
+    },
+    Unarchive {
+        project: Node,
+        item: Node,
+    },
+    AddItem {
+        project: Node,
+        issue: Node,
+    },
+    EditComment {
+        comment: Node,
+        body: String,
+    },
+    DeleteComment {
+        comment: Node,
+    },
 }
 
 /// Name of the mutation, of its input, and what is asked back.
@@ -35,7 +93,7 @@ impl Call {
         match self {
             Self::Title { .. } => ("updateIssue", "UpdateIssueInput", "issue { title }"),
             Self::Body { .. } => ("updateIssue", "UpdateIssueInput", "issue { body }"),
-            Self::Close { .. } => ("closeIssue", "CloseIssueInput", "issue { id }"),
+            Self::Close { .. } | Self::CloseDuplicate { .. } => ("closeIssue", "CloseIssueInput", "issue { id }"),
             Self::Reopen { .. } => ("reopenIssue", "ReopenIssueInput", "issue { id }"),
             Self::Choose { .. } => {
                 ("updateProjectV2ItemFieldValue", "UpdateProjectV2ItemFieldValueInput", "projectV2Item { id }")
@@ -54,6 +112,7 @@ impl Call {
             Self::Archive { .. } => ("archiveProjectV2Item", "ArchiveProjectV2ItemInput", "item { id }"),
             Self::Unarchive { .. } => ("unarchiveProjectV2Item", "UnarchiveProjectV2ItemInput", "item { id }"),
             Self::AddItem { .. } => ("addProjectV2ItemById", "AddProjectV2ItemByIdInput", "item { id }"),
+            Self::DeleteComment { .. } => ("deleteIssueComment", "DeleteIssueCommentInput", "clientMutationId"),
             Self::EditComment { .. } => ("updateIssueComment", "UpdateIssueCommentInput", "issueComment { body }"),
         }
     }
@@ -63,6 +122,9 @@ impl Call {
             Self::Title { issue, title } => json!({ "id": issue, "title": title }),
             Self::Body { issue, body } => json!({ "id": issue, "body": body }),
             Self::Close { issue, reason } => json!({ "issueId": issue, "stateReason": reason }),
+            Self::CloseDuplicate { issue, of } => {
+                json!({ "issueId": issue, "stateReason": "DUPLICATE", "duplicateIssueId": of })
+            }
             Self::Reopen { issue } => json!({ "issueId": issue }),
             Self::Choose { project, item, field, option } => json!({
                 "projectId": project, "itemId": item, "fieldId": field, "value": { "singleSelectOptionId": option },
@@ -82,6 +144,7 @@ impl Call {
                 json!({ "projectId": project, "itemId": item })
             }
             Self::AddItem { project, issue } => json!({ "projectId": project, "contentId": issue }),
+            Self::DeleteComment { comment } => json!({ "id": comment }),
             Self::EditComment { comment, body } => json!({ "id": comment, "body": body }),
         }
     }

@@ -2,77 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
-use super::{Node, Shown};
+use super::{Field, Node, Shown};
 use crate::task::{Key, Value};
-
-/// Each has its own three-way decision; the name is the key in the task's file and in `[github.base]`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Field {
-    Title,
-    Description,
-    State,
-    Priority,
-    Estimate,
-    Labels,
-    Parent,
-    BlockedBy,
-    Archived,
-}
-
-impl Field {
-    pub const ALL: [Self; 9] = [
-        Self::Title,
-        Self::Description,
-        Self::State,
-        Self::Priority,
-        Self::Estimate,
-        Self::Labels,
-        Self::Parent,
-        Self::BlockedBy,
-        Self::Archived,
-    ];
-
-    /// What the row of a project says, not the issue.
-    pub const OF_ROW: [Self; 4] = [Self::State, Self::Priority, Self::Estimate, Self::Archived];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Title => "title",
-            Self::Description => "description",
-            Self::State => "state",
-            Self::Priority => "priority",
-            Self::Estimate => "estimate",
-            Self::Labels => "labels",
-            Self::Parent => "parent",
-            Self::BlockedBy => "blocked_by",
-            Self::Archived => "archived",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        let text = text.trim().replace('-', "_");
-        Self::ALL.into_iter().find(|field| field.name() == text || (text == "body" && *field == Self::Description))
-    }
-
-    pub fn key(self) -> Key {
-        Key::new(self.name())
-    }
-
-    pub fn base_key(self) -> Key {
-        Key::new(format!("github.base.{}", self.name()))
-    }
-
-    pub fn conflict_key(self) -> Key {
-        Key::new(format!("github.conflict.{}", self.name()))
-    }
-
-    pub fn is_set(self) -> bool {
-        matches!(self, Self::Labels | Self::BlockedBy)
-    }
-}
 
 /// The mirrored values of one side; what is absent is not set. A base has fingerprints in their place.
 pub type Values = BTreeMap<Field, Value>;

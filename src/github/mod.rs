@@ -18,18 +18,16 @@ mod token;
 mod unanswered;
 mod writing;
 
+pub use crate::task::mirrored::{Field, canonical, fingerprint, hash, title_of};
 pub use answer::{Label, Node};
-pub use body::{
-    LONGEST_BODY, LONGEST_TITLE, Marker, canonical, comment_body, hash, issue_body, read_body_of, read_comment,
-    read_issue_body, title_of,
-};
+pub use body::{LONGEST_BODY, LONGEST_TITLE, Marker, comment_body, issue_body, read_comment, read_issue_body};
 pub use calls::{Call, batch};
 pub use client::{Answer, Client, Effect, Pace, Patience, Wait};
 pub use error::{ApiError, GithubError};
-pub use fields::{Field, Link, NoteLink, Values};
+pub use fields::{Link, NoteLink, Values};
 pub use host::{Host, Slug, endpoint};
 pub use knowledge::{Features, Item, Knowledge, RemoteComment, RemoteIssue};
-pub use plan::{Decision, decide, fingerprint};
+pub use plan::{Decision, decide};
 pub use project::{Lookup, OptionField, Project, Repo, Wanted};
 pub use pull_request::{Check, CheckResult, Checks, Head, PullRequest, PullState};
 pub use reading::{FieldNames, Names, remote_values};

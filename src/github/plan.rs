@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{Field, canonical, hash};
+use super::{Field, canonical, fingerprint};
 use crate::task::Value;
+use crate::task::mirrored::mark;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Decision {
@@ -18,26 +19,6 @@ pub enum Decision {
     /// Both have changed, and this holds all of it.
     Both(Option<Value>),
     Conflict,
-}
-
-/// What of a value counts, in a form that nobody takes for the value: a base lies in the task's file, and whoever edits that
-/// with `sed` must not change what was agreed on along with what is.
-pub fn fingerprint(field: Field, value: &Value) -> Value {
-    match (field, value) {
-        (_, Value::List(_)) => {
-            Value::texts(items(Some(value)).iter().map(|item| mark(field, item)).collect::<BTreeSet<_>>())
-        }
-        (_, Value::Text(text)) => Value::Text(mark(field, text)),
-        _ => value.clone(),
-    }
-}
-
-fn mark(field: Field, text: &str) -> String {
-    match field {
-        // GitHub tells labels apart by nothing but their letters.
-        Field::Labels => hash(&text.to_lowercase()),
-        _ => hash(&canonical(text)),
-    }
 }
 
 /// `base` is the fingerprint of what was agreed on, `None` where nothing is known of that; `ancestor` is the text behind that
@@ -109,6 +90,7 @@ fn items(value: Option<&Value>) -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::github::hash;
     use proptest::prelude::*;
 
     fn text(text: &str) -> Option<Value> {

@@ -13,7 +13,7 @@ use super::knowledge::RemoteComment;
 use super::state::read as read_state;
 use super::{
     Client, Effect, Features, Field, GithubError, Item, Knowledge, Link, Node, RemoteIssue, Slug, Values, documents,
-    fingerprint, read_body_of, title_of,
+    fingerprint, read_issue_body, title_of,
 };
 use crate::task::{Estimate, Priority, TaskId, Value};
 use crate::workflow::{State, Workflow};
@@ -255,7 +255,7 @@ pub fn remote_values(item: &Item, issue: &RemoteIssue, names: &Names, link: Opti
     let base = link.and_then(|link| link.base.as_ref());
     let mut values = Values::new();
     values.insert(Field::Title, Value::Text(title_of(&issue.title)));
-    let text = read_body_of(&issue.body, names.task(&issue.node));
+    let text = read_issue_body(&issue.body).0;
     if !text.is_empty() {
         values.insert(Field::Description, Value::Text(text));
     }

@@ -119,13 +119,14 @@ impl Caller {
     ) -> Result<T, Failure> {
         let _running = self.running.read();
         let mut ws = opened(&self.options, who)?;
+        ws.take_for(if acts.is_some() { TakenFor::Program } else { TakenFor::Person });
         if let Who::Session(name) = who {
             open(&self.session).get_or_insert_with(|| name.clone());
-            let (program_name, taken_for) = match acts {
-                Some(acts) => (program_name(&ws, name, acts)?, TakenFor::Program),
-                None => (name.clone(), TakenFor::Person),
+            let name = match acts {
+                Some(acts) => program_name(&ws, name, acts)?,
+                None => name.clone(),
             };
-            ws.act_for(ClientSession { holds: Arc::clone(&self.holds), taken_for }, program_name);
+            ws.act_for(ClientSession { holds: Arc::clone(&self.holds) }, name);
         }
         let call = Call { ws: &ws, caller: self, who, changes: Cell::default(), about: RefCell::default(), stop };
         let result = verb(&call);

@@ -111,6 +111,7 @@ impl Store {
     ) -> Result<Committed, StoreError> {
         let line = line_of(op, by, at, rng);
         let id = line.id.clone();
+        self.note_move(&line)?;
         let before = self.folder_stamp();
         let mut raced = None;
         for _ in 0..TRIES {

@@ -5,6 +5,7 @@ mod claims;
 pub mod codec;
 mod commit;
 mod guard;
+mod here;
 pub(crate) mod index;
 mod journal;
 mod lock;
@@ -26,7 +27,10 @@ pub use commit::Committed;
 pub use journal::{Line, lines_of as parse_journal, merge as merge_journals};
 pub use lock::{BoardLock, FileLock};
 pub use mirror::{Delta, Difference, Mirror};
-pub use notes::{Note, new as new_note, parse_text as parse_note, rewritten as rewritten_note, tagged as tagged_note};
+pub use notes::{
+    Note, NoteFacts, NoteKind, new as new_note, parse_text as parse_note, rewritten as rewritten_note,
+    tagged as tagged_note, with_facts as note_with_facts,
+};
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {

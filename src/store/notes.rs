@@ -15,21 +15,78 @@ pub struct Note {
     pub by: Option<String>,
     pub at: Option<Timestamp>,
     pub text: String,
+    #[serde(flatten)]
+    pub facts: NoteFacts,
+}
+
+/// What a note is, beside its text; nothing for a plain comment.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub struct NoteFacts {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<NoteKind>,
+    /// The choices of a question.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recommend: Option<String>,
+    /// The state that the task was in when a question was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// The file of the question that this answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answers: Option<String>,
+    /// What was said in one review has the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub review: Option<String>,
+    /// The file and line that a comment is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoteKind {
+    Question,
+    Answer,
+    /// About a line of the code.
+    Comment,
+    /// Why work was sent back.
+    Rejection,
 }
 
 const FENCE: &str = "+++";
 
 /// A new note as a change.
 pub fn new(task: &TaskId, by: &Worker, at: Timestamp, rng: &mut fastrand::Rng, text: &str) -> Change {
+    with_facts(task, by, at, rng, text, &NoteFacts::default())
+}
+
+/// A new note that is more than a comment.
+pub fn with_facts(
+    task: &TaskId,
+    by: &Worker,
+    at: Timestamp,
+    rng: &mut fastrand::Rng,
+    text: &str,
+    facts: &NoteFacts,
+) -> Change {
     let rand: String = (0..4).map(|_| rng.lowercase()).collect();
-    tagged(task, by, at, &rand, text)
+    written(task, by, at, &rand, text, facts)
 }
 
 /// A new note whose name ends in `tag`: what two clones bring in from elsewhere is one file for both.
 pub fn tagged(task: &TaskId, by: &Worker, at: Timestamp, tag: &str, text: &str) -> Change {
+    written(task, by, at, tag, text, &NoteFacts::default())
+}
+
+fn written(task: &TaskId, by: &Worker, at: Timestamp, tag: &str, text: &str, facts: &NoteFacts) -> Change {
     let name = format!("{}-{tag}.md", at.strftime("%Y%m%dT%H%M%SZ"));
     let by = super::codec::render_value(&Value::text(by));
-    let content = format!("{FENCE}\nby = {by}\nat = {at}\n{FENCE}\n\n{}\n", text.trim_end());
+    let facts = toml::to_string(facts).expect("facts are plain values");
+    let content = format!("{FENCE}\nby = {by}\nat = {at}\n{facts}{FENCE}\n\n{}\n", text.trim_end());
     Change::File { task: task.clone(), file: Place::Note(name), old: None, new: Some(content) }
 }
 
@@ -69,15 +126,14 @@ pub fn parse_text(file: String, text: &str) -> Note {
     let text = text.replace("\r\n", "\n");
     let front = text.strip_prefix("+++\n").and_then(|rest| rest.split_once("\n+++"));
     let table: Option<toml::Table> = front.and_then(|(front, _)| front.parse().ok());
-    let (by, at, body) = match (table, front) {
-        (Some(table), Some((_, body))) => {
-            let field =
-                |key: &str| table.get(key).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
-            (field("by"), field("at").and_then(|at| at.parse().ok()), body)
-        }
-        _ => (None, None, text.as_str()),
+    let (Some(table), Some((_, body))) = (table, front) else {
+        return Note { file, by: None, at: None, text: text.trim().to_owned(), facts: NoteFacts::default() };
     };
-    Note { file, by, at, text: body.trim().to_owned() }
+    let field = |key: &str| table.get(key).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+    let (by, at) = (field("by"), field("at").and_then(|at| at.parse().ok()));
+    // Keys that a person wrote otherwise make it a plain comment.
+    let facts = table.try_into().unwrap_or_default();
+    Note { file, by, at, text: body.trim().to_owned(), facts }
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ const LAYOUT: u32 = 3;
 /// Fewer changed files than this are read again each time rather than written to a new index.
 const WORTH_WRITING: usize = 32;
 const WORTH_THREADS: usize = 64;
+const WORTH_INDEX: usize = 2_000;
 const UNREAD_JOURNAL: u64 = 256 * 1024;
 
 /// How far around a task the board is read.
@@ -150,6 +151,7 @@ impl Store {
         if folder == 0 {
             return Ok(listing);
         }
+        let mut found = Vec::new();
         for entry in std::fs::read_dir(&folder_path).map_err(error)? {
             let entry = entry.map_err(error)?;
             let name = entry.file_name();
@@ -166,38 +168,15 @@ impl Store {
                     continue;
                 }
             };
-            // Gone between the two calls, or not a file: not on the board.
-            let Ok(meta) = entry.metadata() else { continue };
-            // A link that leads out of the repository is listed as it is, and is a problem when it is read.
-            let there = if meta.is_symlink() { fs::metadata(&entry.path()).unwrap_or(Some(meta)) } else { Some(meta) };
-            let there = there.filter(|meta| meta.is_file() || meta.is_symlink());
-            listing.files.extend(there.map(|meta| (id, Stamp::of(&meta))));
+            found.push((id, entry));
         }
+        listing.files = in_chunks(found, |(id, entry)| Ok(stamp_of(&entry).map(|stamp| (id, stamp))))?;
         listing.files.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         Ok(listing)
     }
 
     fn read_files(&self, ids: &[TaskId]) -> Result<Vec<Entry>, FsError> {
-        if ids.len() < WORTH_THREADS {
-            return ids.iter().filter_map(|id| self.read_file(id).transpose()).collect();
-        }
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
-        let chunks: Vec<&[TaskId]> = ids.chunks(ids.len().div_ceil(threads)).collect();
-        std::thread::scope(|scope| {
-            let running: Vec<_> = chunks
-                .into_iter()
-                .map(|chunk| {
-                    scope.spawn(|| {
-                        chunk.iter().filter_map(|id| self.read_file(id).transpose()).collect::<Result<Vec<_>, _>>()
-                    })
-                })
-                .collect();
-            let mut all = Vec::with_capacity(ids.len());
-            for thread in running {
-                all.extend(thread.join().expect("a reader does not panic")?);
-            }
-            Ok(all)
-        })
+        in_chunks(ids.iter().collect(), |id| self.read_file(id))
     }
 
     /// `None` where the file has gone since it was listed.
@@ -337,6 +316,10 @@ impl Store {
             if found.contains_key(&next) {
                 continue;
             }
+            // From here on, the index is the quicker reader.
+            if found.len() > WORTH_INDEX {
+                return self.snapshot();
+            }
             let Some(mut entry) = files.take(&next)? else { continue };
             if next == *id {
                 entry.journaled = self.last_line(&index, id)?;
@@ -383,6 +366,41 @@ impl Store {
     pub fn drop_index(&self) -> Result<(), StoreError> {
         Ok(fs::remove(&self.index_path())?)
     }
+}
+
+/// The same for each of many, on several threads where that is worth it; in their order, without those that gave nothing.
+fn in_chunks<T: Send, R: Send>(
+    mut all: Vec<T>,
+    each: impl Fn(T) -> Result<Option<R>, FsError> + Sync,
+) -> Result<Vec<R>, FsError> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+    if all.len() < WORTH_THREADS || threads == 1 {
+        return all.into_iter().filter_map(|one| each(one).transpose()).collect();
+    }
+    let size = all.len().div_ceil(threads);
+    let mut chunks = Vec::with_capacity(threads);
+    while !all.is_empty() {
+        chunks.push(all.split_off(all.len().saturating_sub(size)));
+    }
+    std::thread::scope(|scope| {
+        let each = &each;
+        let run =
+            |chunk: Vec<T>| chunk.into_iter().filter_map(|one| each(one).transpose()).collect::<Result<Vec<_>, _>>();
+        let running: Vec<_> = chunks.into_iter().rev().map(|chunk| scope.spawn(move || run(chunk))).collect();
+        let mut done = Vec::new();
+        for thread in running {
+            done.extend(thread.join().expect("a reader does not panic")?);
+        }
+        Ok(done)
+    })
+}
+
+/// `None` where the file is gone since the folder was read, or is no file: not on the board.
+fn stamp_of(entry: &std::fs::DirEntry) -> Option<Stamp> {
+    let meta = entry.metadata().ok()?;
+    // A link that leads out of the repository is listed as it is, and is a problem when it is read.
+    let meta = if meta.is_symlink() { fs::metadata(&entry.path()).unwrap_or(Some(meta))? } else { meta };
+    (meta.is_file() || meta.is_symlink()).then(|| Stamp::of(&meta))
 }
 
 /// Which entries still hold, and which files have to be read; both in the order of the ids.

@@ -2,6 +2,7 @@
 
 mod fields;
 mod id;
+pub mod mirrored;
 mod problem;
 mod step;
 mod value;

@@ -2,7 +2,8 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::model::{Model, Popup, Purpose, Screen};
+use super::model::{Model, Popup, Purpose, ReviewScreen, ReviewTab, Screen};
+use crate::app::RunOutcome;
 
 /// Where to, in a list or a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,6 +125,12 @@ fn on_screen(model: &Model) -> Vec<Offered> {
             keys.push(open());
             keys.extend(verbs());
         }
+        Some(Screen::Inbox(inbox)) if inbox.selected().is_some_and(|item| item.task.is_some()) => {
+            keys.push(open());
+            keys.extend([letter('d', "d", "review"), letter('s', "s", "answer")]);
+            keys.extend([letter('y', "y", "approve"), letter('x', "x", "send back")]);
+        }
+        Some(Screen::Review(review)) => keys.extend(in_review(review)),
         Some(Screen::Problems { .. }) if model.task().is_some() => keys.push(letter('e', "e", "edit the file")),
         Some(_) => {}
     }
@@ -133,6 +140,25 @@ fn on_screen(model: &Model) -> Vec<Offered> {
     if !matches!(model.screens.last(), Some(Screen::Workers(_))) {
         keys.push(letter('w', "w", "workers"));
     }
+    if !matches!(model.screens.last(), Some(Screen::Inbox(_))) {
+        keys.push(letter('i', "i", "inbox"));
+    }
+    keys
+}
+
+fn in_review(review: &ReviewScreen) -> Vec<Offered> {
+    let mut keys = vec![offer(KeyCode::Tab, "tab", "next page")];
+    keys.extend(review.place().map(|_| letter('c', "c", "comment")));
+    let Some(page) = &review.page else { return keys };
+    if review.tab == ReviewTab::Runs && review.run().is_some() {
+        keys.push(offer(KeyCode::Enter, "⏎", "log"));
+    }
+    keys.extend(page.question.is_some().then(|| letter('s', "s", "answer")));
+    keys.extend(page.can.decide.approve.then(|| letter('y', "y", "approve")));
+    keys.extend(page.can.decide.reject.then(|| letter('x', "x", "send back")));
+    let goes_on = review.run().is_some_and(|run| run.outcome == RunOutcome::Running);
+    keys.extend(goes_on.then(|| letter('S', "S", "stop the run")));
+    keys.extend(page.can.retry.then(|| letter('T', "T", "try again")));
     keys
 }
 
@@ -146,6 +172,9 @@ fn in_popup(popup: &Popup) -> Vec<Offered> {
         Purpose::Move => vec![enter("move"), close],
         Purpose::Block => vec![enter("block on it"), close],
         Purpose::Unblock => vec![enter("unblock"), close],
+        Purpose::Answer => vec![enter("answer"), close],
+        Purpose::Reject => vec![enter("send back"), close],
+        Purpose::Comment => vec![enter("keep"), close],
         Purpose::Note => vec![control('s', "^s", "save"), control('e', "^e", "in your editor"), close],
         Purpose::Add => vec![enter("add"), close],
         Purpose::Search => vec![enter("open"), close],
@@ -174,6 +203,8 @@ pub const HELP: [(&str, &[(&str, &str)]); 4] = [
         &[
             ("g", "what it waits for, and what waits for it"),
             ("w", "workers: who has what, since when"),
+            ("i", "inbox: what waits for you"),
+            ("d", "review: plan, changes, runs"),
             ("!", "what is wrong with the board's files"),
             ("R", "read the board again"),
         ],
@@ -184,6 +215,8 @@ pub const HELP: [(&str, &[(&str, &str)]); 4] = [
             ("m", "move to another state; or drag the card"),
             ("c  r", "claim, release"),
             ("n", "note"),
+            ("s  y  x", "answer, approve, send back"),
+            ("S  T", "stop its run, try again"),
             ("e", "edit the file in $EDITOR"),
             ("b  u", "block on another task, unblock"),
             ("a", "a new task"),

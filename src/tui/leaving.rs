@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::desk;
 use super::editing::not_saved;
-use super::model::{Answer, Purpose};
+use super::model::{Answer, Comments, Purpose};
 use super::session::Session;
 use crate::app::{Code, Draft, Failure};
 
@@ -50,6 +50,11 @@ impl Session {
         }
         let written = self.model.unsaved.values().filter(|text| !text.trim().is_empty());
         let notes = written.filter_map(|text| Draft::new("NOTE.md", text).ok());
+        let comments = self.model.comments.values().filter(|comments| !comments.is_empty());
+        let said = |comments: &Comments| -> String {
+            comments.iter().map(|((path, line), text)| format!("{path}:{line}: {text}\n")).collect()
+        };
+        let notes = notes.chain(comments.filter_map(|comments| Draft::new("COMMENTS.md", &said(comments)).ok()));
         for draft in notes.chain(self.works.into_values().map(|work| work.draft)) {
             result = Err(draft.kept(result.err().unwrap_or_else(not_saved)));
         }

@@ -55,6 +55,14 @@ fn is_harmless(target: &str) -> bool {
 }
 
 /// For text and for attributes.
+/// A document: what its front matter says as facts, then its text.
+pub fn document(facts: &[(String, String)], body: &str) -> String {
+    let fact = |(key, value): &(String, String)| format!("<dt>{}</dt><dd>{}</dd>", escape(key), escape(value));
+    let facts: String = facts.iter().map(fact).collect();
+    let facts = if facts.is_empty() { facts } else { format!("<dl class=\"facts\">{facts}</dl>") };
+    format!("{facts}{}", render(body))
+}
+
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -30,6 +30,7 @@ mod routes;
 mod svg;
 
 use std::net::SocketAddr;
+use std::process::Command;
 use std::sync::Arc;
 
 use axum::Router;
@@ -38,6 +39,7 @@ use axum::http::Uri;
 use tokio::net::TcpListener;
 
 use crate::app::{Code, Failure, Hint, Options, Workspace, serve_token};
+use crate::task::TaskId;
 use accept::{Limits, accept};
 use access::AccessRules;
 use board::Drawn;
@@ -70,10 +72,19 @@ struct Site {
     boards: Memo<Drawn>,
     /// As they are sent.
     answers: Memo<String>,
+    start_team: StartTeam,
 }
 
+/// The program that is a team on a task.
+pub type StartTeam = Box<dyn Fn(&TaskId) -> Result<Command, Failure> + Send + Sync>;
+
 /// Serves until it is interrupted. `opened` hears the address of the page once it can be asked for.
-pub fn serve(options: &Options, wanted: &Wanted, opened: &dyn Fn(&Address)) -> Result<(), Failure> {
+pub fn serve(
+    options: &Options,
+    wanted: &Wanted,
+    start_team: StartTeam,
+    opened: &dyn Fn(&Address),
+) -> Result<(), Failure> {
     let token = token(&Workspace::open(options)?)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -90,6 +101,7 @@ pub fn serve(options: &Options, wanted: &Wanted, opened: &dyn Fn(&Address)) -> R
             feed: Feed::new()?,
             boards: Memo::default(),
             answers: Memo::default(),
+            start_team,
         });
         events::watch(&site)?;
         // The first page is not to wait for the first look at a large board.

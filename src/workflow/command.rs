@@ -32,6 +32,8 @@ pub struct Command {
     pub back: Option<StateName>,
     /// It is done in the task's own worktree, and what it leaves are commits there.
     pub worktree: bool,
+    /// `ralph merge` completes it.
+    pub merges: bool,
     pub on_blocked: bool,
     pub sizes: Sizes,
     /// Runs once for a group, on its first member.

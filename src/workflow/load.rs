@@ -7,14 +7,25 @@ use serde::Deserialize;
 use super::{Command, Phase, ReviewMode, Role, Sizes, State, Workflow};
 use crate::task::StateName;
 
-pub(super) const BUILTIN: &str = include_str!("builtin.toml");
+pub(super) const BUILTIN: &str = include_str!("tables/full.toml");
+
+/// The workflows to choose from: name, what it is, and its table.
+pub const TABLES: [(&str, &str, &str); 3] = [
+    ("simple", "Todo, Doing, Done", include_str!("tables/simple.toml")),
+    ("lite", "Intake, Backlog, In Progress, In Review, Done, Canceled, Human Needed", include_str!("tables/lite.toml")),
+    ("full", "eleven states: triage, research, plan, review, implement, merge; the default", BUILTIN),
+];
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WorkflowError {
     #[error("{message}")]
     Syntax { message: String, offset: usize },
-    #[error("{0}")]
-    Inconsistent(String),
+    #[error("{message}")]
+    Inconsistent {
+        message: String,
+        /// The value in the table that is wrong, if it is one.
+        value: Option<String>,
+    },
     #[error("{typed:?} is not a state: {}there are {all}", meant.as_ref().map(|m| format!("did you mean {m}? ")).unwrap_or_default())]
     NoSuchState { typed: String, meant: Option<String>, all: String },
     #[error("{typed:?} is not a command: use {all}")]
@@ -74,6 +85,8 @@ struct CommandRow {
     #[serde(default)]
     worktree: bool,
     #[serde(default)]
+    merges: bool,
+    #[serde(default)]
     blocked: bool,
     #[serde(default)]
     sizes: Sizes,
@@ -116,6 +129,12 @@ fn one() -> usize {
     1
 }
 
+impl WorkflowError {
+    fn inconsistent(message: String, value: Option<&str>) -> Self {
+        Self::Inconsistent { message, value: value.filter(|value| !value.is_empty()).map(str::to_owned) }
+    }
+}
+
 impl Workflow {
     pub fn parse(text: &str) -> Result<Self, WorkflowError> {
         let table: Table = toml::from_str(text).map_err(|error| WorkflowError::Syntax {
@@ -128,6 +147,7 @@ impl Workflow {
         let flow = Self {
             commands,
             targets: [close, cancel, escalate].map(|name| name.map(StateName::new)),
+            is_guess: false,
             name: table.name,
             initial: StateName::new(table.initial),
             states: table.states.into_iter().map(State::from).collect(),
@@ -139,32 +159,37 @@ impl Workflow {
     }
 
     fn check(&self, format: u32) -> Result<(), WorkflowError> {
-        let wrong = |message: String| Err(WorkflowError::Inconsistent(message));
+        let wrong = |value: &str, message: String| Err(WorkflowError::inconsistent(message, Some(value)));
         if format != 1 {
-            return wrong(format!("format {format} is not known to this ralph, which reads format 1"));
+            return wrong("", format!("format {format} is not known to this ralph, which reads format 1"));
         }
         let mut seen = HashSet::new();
         if let Some(twice) = self.states.iter().find(|s| !seen.insert(&s.name)) {
-            return wrong(format!("state {:?} is there twice", twice.name.as_str()));
+            return wrong(twice.name.as_str(), format!("state {:?} is there twice", twice.name.as_str()));
         }
         if !seen.contains(&self.initial) {
-            return wrong(format!("initial = {:?} is not one of the states", self.initial.as_str()));
+            return wrong(
+                self.initial.as_str(),
+                format!("initial = {:?} is not one of the states", self.initial.as_str()),
+            );
         }
         if !self.states.iter().any(|s| s.terminal) {
-            return wrong("no state is terminal, so nothing could ever be finished".into());
+            return wrong("", "no state is terminal, so nothing could ever be finished".into());
         }
         let role = |name: &String| self.role(name).is_none();
         if let Some((command, name)) =
             self.commands.iter().find_map(|c| Some((c, c.roles.iter().chain(&c.interactive).find(|r| role(r))?)))
         {
-            return wrong(format!("command {:?} is for {name:?}, which is not one of the roles", command.name));
+            return wrong(name, format!("command {:?} is for {name:?}, which is not one of the roles", command.name));
         }
         let handed = self.roles.iter().filter_map(|r| r.hands_off.as_ref());
         let stated = self.states.iter().flat_map(|s| s.release.iter().chain(&s.claim).chain(&s.leave));
         let commanded = self.commands.iter().flat_map(Command::states);
         let mut named = handed.chain(stated).chain(commanded).chain(self.targets.iter().flatten());
         match named.find(|state| !seen.contains(state)) {
-            Some(state) => wrong(format!("{:?} is named, and is not one of the states", state.as_str())),
+            Some(state) => {
+                wrong(state.as_str(), format!("{:?} is named, and is not one of the states", state.as_str()))
+            }
             None => Ok(()),
         }
     }
@@ -172,7 +197,8 @@ impl Workflow {
 
 /// A board that replaces the states keeps the steps of teams.
 fn builtin_steps() -> Result<Vec<StateRow>, WorkflowError> {
-    let table: Table = toml::from_str(BUILTIN).map_err(|e| WorkflowError::Inconsistent(e.message().to_owned()))?;
+    let table: Table =
+        toml::from_str(BUILTIN).map_err(|e| WorkflowError::inconsistent(e.message().to_owned(), None))?;
     Ok(table.steps)
 }
 
@@ -201,6 +227,7 @@ impl TryFrom<CommandRow> for Command {
             small_ends: states(row.small_ends),
             needs: row.needs,
             worktree: row.worktree,
+            merges: row.merges,
             back: row.back.map(StateName::new),
             yields: row.yields,
             yields_in: modes(row.yields_in)?,
@@ -217,7 +244,7 @@ impl TryFrom<CommandRow> for Command {
 fn modes(named: Option<Vec<String>>) -> Result<Vec<ReviewMode>, WorkflowError> {
     let Some(named) = named else { return Ok(ReviewMode::ALL.to_vec()) };
     let parsed: Result<Vec<ReviewMode>, _> = named.iter().map(|mode| mode.parse()).collect();
-    parsed.map_err(|error| WorkflowError::Inconsistent(error.to_string()))
+    parsed.map_err(|error| WorkflowError::inconsistent(error.to_string(), Some(&error.text)))
 }
 
 impl From<RoleRow> for Role {

@@ -2,13 +2,14 @@
 //! the board's own.
 
 mod command;
+mod convert;
 mod load;
 mod meaning;
 
 use crate::task::{Kind, StateName, Worker};
 
 pub use command::{Command, Intent, ReviewMode, Sizes, plain_command};
-pub use load::WorkflowError;
+pub use load::{TABLES, WorkflowError};
 pub use meaning::Meaning;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub struct Workflow {
     commands: Vec<Command>,
     /// Where closing, canceling and escalating lead.
     targets: [Option<StateName>; 3],
+    /// It stands in for a table that cannot be read: what it says of states counts for nothing.
+    pub is_guess: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,6 +71,17 @@ impl Workflow {
     /// The one that ralph ships.
     pub fn builtin() -> Self {
         Self::parse(load::BUILTIN).expect("the embedded workflow is checked by a test")
+    }
+
+    /// What stands in for a table that cannot be read.
+    pub fn guessed() -> Self {
+        Self { is_guess: true, ..Self::builtin() }
+    }
+
+    /// One of those that ralph ships, by name.
+    pub fn shipped(name: &str) -> Option<Self> {
+        let table = TABLES.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name))?;
+        Some(Self::parse(table.2).expect("the embedded workflows are checked by a test"))
     }
 
     pub fn initial(&self, kind: Kind) -> &StateName {
@@ -154,6 +168,11 @@ impl Workflow {
     /// The commands that workers of a role may run.
     pub fn commands_of(&self, role: &str, mode: ReviewMode) -> impl Iterator<Item = &Command> {
         self.commands.iter().filter(move |command| command.is_for(role, mode))
+    }
+
+    /// The command that `ralph merge` completes; older tables name it `merge` and say nothing.
+    pub fn merging(&self) -> Option<&Command> {
+        self.commands.iter().find(|command| command.merges).or_else(|| self.command("merge").ok())
     }
 
     pub fn escalation(&self) -> Option<&StateName> {

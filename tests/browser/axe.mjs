@@ -69,7 +69,7 @@ async function hand(page, how) {
 async function messages(page, how) {
   await card(page, 't-b001').locator('.card-title').click();
   await page.waitForSelector('.task-columns');
-  const refused = await page.locator('select[data-key="state"] option', { hasText: 'not from here' }).first().getAttribute('value');
+  const refused = await page.locator('select[data-key="state"] option', { hasText: 'refused' }).first().getAttribute('value');
   await page.selectOption('select[data-key="state"]', refused);
   await page.waitForSelector('.toast.bad');
   await page.click('.description button');

@@ -51,6 +51,9 @@ run(async (keep) => {
   // The card is where it will be: one that is drawn anew is not where it was aimed at.
   await until(async () => (await card(page, id).textContent()).includes('Renamed here'), 'the card is as it was');
 
+  // What is blocked is not started.
+  ralph('block', id, '--on', 't-b005');
+  await until(async () => (await card(page, id).textContent()).includes('waits for'), 'the card does not show that it is blocked');
   const state = json('task', 'show', id).state;
   const targets = await (await fetch(`${server.base}/api/task/${id}/targets`, { headers: { 'ralph-token': server.token } })).json();
   const legal = targets.find((target) => target.allowed).state;

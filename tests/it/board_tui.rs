@@ -146,13 +146,18 @@ fn tour(size: (u16, u16)) {
     see("graph", terminal.until("the chain", |screen| screen.contains("chain of") && screen.contains("Payment form")));
     terminal.press(&["q", "q"]);
     terminal.shows("q quit");
+    terminal.press(&["/"]);
+    terminal.shows("titles, labels");
+    terminal.typed("payment guide");
+    terminal.press(&["Enter"]);
+    terminal.shows("Write the payment guide");
     terminal.press(&["m"]);
     terminal.shows("it is here");
-    terminal.press(&["g", "Enter"]);
+    terminal.press(&["G", "k", "k", "k", "k", "Enter"]);
     see("move_refused", terminal.shows("✗"));
     terminal.press(&["Escape"]);
     terminal.shows_no("it is here");
-    terminal.press(&["w"]);
+    terminal.press(&["q", "w"]);
     see("workers", terminal.shows("nothing was run here yet"));
     terminal.press(&["q", "f"]);
     terminal.shows("─ filter");
@@ -222,19 +227,22 @@ fn a_refusal_stands_below_the_card_with_the_next_step_and_goes_with_the_next_key
 fn a_person_forces_a_move_where_a_refusal_offers_it_and_only_there() {
     let sandbox = Sandbox::new();
     let task = sandbox.add(&["Straight to the end"]);
+    let blocker = sandbox.add(&["Something else", "--state", "Done"]);
+    sandbox.ralph(&["move", &blocker, "Human Needed"]).ok();
+    sandbox.ralph(&["block", &task, "--on", &blocker]).ok();
     let terminal = Terminal::board(&sandbox, (80, 24));
     terminal.shows("Straight to the end");
     terminal.press(&["F"]);
     terminal.shows("no refused move can be forced");
     terminal.press(&["m"]);
     terminal.shows("it is here");
-    // In Review is three above the last.
-    terminal.press(&["G", "k", "k", "k", "Enter"]);
+    // In Progress is four above the last.
+    terminal.press(&["G", "k", "k", "k", "k", "Enter"]);
     terminal.shows("→ F forces the move");
     assert_eq!(state_of(&sandbox, &task), "Backlog");
     terminal.press(&["F"]);
     terminal.shows("(forced)");
-    assert_eq!(state_of(&sandbox, &task), "In Review");
+    assert_eq!(state_of(&sandbox, &task), "In Progress");
 }
 
 #[test]
@@ -351,13 +359,14 @@ fn control_z_goes_to_the_shell_and_back_and_does_nothing_where_there_is_none() {
 fn the_mouse_selects_opens_and_carries_cards_and_a_card_that_may_not_go_there_stays() {
     let sandbox = Sandbox::new();
     let left = sandbox.add(&["On the left"]);
-    sandbox.add(&["In the middle", "--state", "Research Needed"]);
-    sandbox.add(&["On the right", "--state", "In Review"]);
+    let middle = sandbox.add(&["In the middle", "--state", "Research Needed"]);
+    sandbox.add(&["On the right", "--state", "In Progress"]);
+    sandbox.ralph(&["block", &left, "--on", &middle]).ok();
     let terminal = Terminal::board(&sandbox, (120, 24));
     terminal.shows("On the right");
     terminal.drag("In the middle", "In the middle");
     terminal.until("the frame", |screen| screen.lines().any(|line| line.contains("│ In the middle")));
-    terminal.drag("On the left", "In Review ");
+    terminal.drag("On the left", "In Progress ");
     terminal.shows("✗");
     assert_eq!(state_of(&sandbox, &left), "Backlog");
     terminal.drag("On the left", "Research Needed");
@@ -438,4 +447,102 @@ fn a_terminal_that_goes_away_ends_the_board() {
     assert!(is_running());
     drop(terminal);
     eventually("it ends without a terminal", || !is_running());
+}
+
+#[test]
+fn a_person_answers_and_decides_from_the_inbox() {
+    let sandbox = Sandbox::new();
+    let asked = sandbox.add(&["Keep invoices", "--state", "Ready for Plan"]);
+    let planned = sandbox.add(&["A plan", "--state", "Plan in Review"]);
+    sandbox.add(&["Another"]);
+    std::fs::write(sandbox.root().join(".ralph/config.toml"), "format = 1\n[review]\nmode = \"interactive\"\n")
+        .unwrap();
+    sandbox.ralph(&["claim", &asked, "--as", "builder"]).ok();
+    let question = ["How long?", "--option", "1 year", "--option", "10 years", "--recommend", "10 years"];
+    sandbox.ralph(&[&["ask", asked.as_str(), "--as", "builder"][..], &question].concat()).ok();
+    sandbox.ralph(&["commit"]).ok();
+    sandbox.ralph(&["worktree", "add", &planned]).ok();
+    let worktree = sandbox.root().join(format!("worktrees/{planned}"));
+    std::fs::write(worktree.join("a.rs"), "let it = 1;\n").unwrap();
+    std::fs::create_dir_all(sandbox.root().join("thoughts/shared/plans")).unwrap();
+    std::fs::write(sandbox.root().join("thoughts/shared/plans/p.md"), "# The plan\n\n- [ ] do it\n").unwrap();
+    let linked = sandbox.read_task(&planned) + "\n[artifacts]\nplan = \"thoughts/shared/plans/p.md\"\n";
+    std::fs::write(sandbox.task_file(&planned), linked).unwrap();
+    let terminal = Terminal::board(&sandbox, (100, 30));
+    terminal.shows("Keep invoices");
+    terminal.press(&["i"]);
+    terminal.shows("· 10 years");
+    let screen = terminal.shows("plan to review");
+    assert!(screen.contains("question") && screen.contains("How long?"), "{screen}");
+    if screen.find("question") > screen.find("plan to review") {
+        terminal.press(&["j"]);
+    }
+    terminal.press(&["s"]);
+    terminal.shows("recommended");
+    terminal.press(&["Enter"]);
+    terminal.shows("answered: 10 years");
+    assert_eq!(state_of(&sandbox, &asked), "Ready for Plan");
+    terminal.press(&["g", "g", "d"]);
+    let screen = terminal.shows("☐ do it");
+    assert!(screen.contains("[plan]") && screen.contains("1 The plan"), "{screen}");
+    terminal.press(&["j", "j", "c"]);
+    terminal.shows("comment on line 3 of thoughts/shared/plans/p.md");
+    terminal.typed("in which order?");
+    terminal.press(&["Enter"]);
+    terminal.shows("┃ in which order?");
+    terminal.press(&["Tab"]);
+    terminal.shows("+ let it = 1;");
+    terminal.press(&["G", "c"]);
+    terminal.shows("comment on line 1 of a.rs");
+    terminal.typed("why 1?");
+    terminal.press(&["Enter"]);
+    terminal.shows("2 comments");
+    terminal.press(&["x"]);
+    terminal.shows("back with 2 comments: what should be different?");
+    terminal.typed("a test is missing");
+    terminal.press(&["Enter"]);
+    terminal.shows("sent back");
+    assert_eq!(state_of(&sandbox, &planned), "Ready for Plan");
+    let prompt = sandbox.ralph(&["prompt", "plan", &planned]).ok();
+    for part in ["On line 3 of \"thoughts/shared/plans/p.md\":", "in which order?", "why 1?", "a test is missing"] {
+        assert!(prompt.contains(part), "{part:?} is not in {prompt}");
+    }
+}
+
+/// Old and new lines stand side by side where there is room.
+#[test]
+fn a_wide_terminal_shows_changes_side_by_side() {
+    let sandbox = Sandbox::new();
+    std::fs::write(sandbox.root().join("a.rs"), "let it = 1;\nlet other = 2;\n").unwrap();
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-q", "-m", "base"]);
+    let id = sandbox.add(&["Only one"]);
+    sandbox.ralph(&["worktree", "add", &id]).ok();
+    let file = sandbox.root().join(format!("worktrees/{id}/a.rs"));
+    std::fs::write(file, "let it = 10;\nlet other = 2;\n").unwrap();
+    let terminal = Terminal::board(&sandbox, (160, 20));
+    terminal.shows("Only one");
+    terminal.press(&["d"]);
+    let screen = terminal.shows("+ let it = 10;");
+    let line = screen.lines().find(|line| line.contains("+ let it = 10;")).unwrap();
+    assert!(line.contains("- let it = 1;") && line.contains('│'), "{screen}");
+}
+
+#[test]
+fn the_board_works_on_every_workflow() {
+    for (workflow, first, to) in [("simple", "Todo", "Doing"), ("lite", "Intake", "Backlog")] {
+        let sandbox = Sandbox::new();
+        sandbox.ralph(&["workflow", "use", workflow, "--yes"]).ok();
+        let id = sandbox.add(&["Only one"]);
+        let line = "\"$RALPH\" board --color always; echo ended $?; exec cat";
+        let terminal = Terminal::new(&sandbox, (100, 24), line, &[]);
+        terminal.until("the board", |screen| screen.contains(first) && screen.contains("· live"));
+        terminal.press(&["m"]);
+        terminal.shows("it is here");
+        terminal.press(&["g", "j", "Enter"]);
+        terminal.shows(&format!("{first} → {to}"));
+        assert_eq!(state_of(&sandbox, &id), to);
+        terminal.press(&["i"]);
+        terminal.shows("nothing waits for you");
+    }
 }

@@ -256,7 +256,7 @@ fn doctor_finds_everything_and_mends_what_is_safe() {
     assert_eq!(
         codes.join(" "),
         "bad-file cycle dangling-blocker dangling-parent duplicate-id foreign-ralph missing-artifact no-attributes orphan-notes \
-         same-title stray-file unknown-setting"
+         renamed-file same-title stray-file unknown-setting"
     );
     let fixed = sandbox.ralph(&["doctor", "--fix", "--json"]);
     let json: serde_json::Value = serde_json::from_str(&fixed.stdout).unwrap();

@@ -38,14 +38,14 @@ fn busy(sandbox: &Sandbox) -> String {
 
 /// The person's side of `git status`, with the content of the index.
 fn own(sandbox: &Sandbox) -> String {
-    let but = [":!.ralph", ":!.gitattributes", ":!.gitignore", ":!thoughts"];
+    let but = [":!.ralph", ":!.gitattributes", ":!.gitignore", ":!.taplo.toml", ":!thoughts"];
     let status = sandbox.git(&[&["status", "--porcelain", "--"], but.as_slice()].concat());
     let staged = sandbox.git(&[&["ls-files", "-s", "--"], but.as_slice()].concat());
     format!("{status}\n{staged}")
 }
 
 fn board_status(sandbox: &Sandbox) -> String {
-    sandbox.git(&["status", "--porcelain", "--", ".ralph", ".gitattributes", ".gitignore"])
+    sandbox.git(&["status", "--porcelain", "--", ".ralph", ".gitattributes", ".gitignore", ".taplo.toml"])
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn the_board_is_committed_and_a_persons_own_work_stays_as_it_is() {
     assert_eq!(own(&sandbox), before);
     let files = sandbox.git(&["show", "--name-only", "--format=", "HEAD"]);
     assert!(files.contains("thoughts/shared/plans/p.md") && !files.contains("private") && !files.contains("staged"));
-    assert!(files.contains(".gitattributes"), "init's own lines go along: {files}");
+    assert!(files.contains(".gitattributes") && files.contains(".taplo.toml"), "what init wrote goes along: {files}");
     sandbox.git(&["fsck", "--strict"]);
     assert!(sandbox.ralph(&["commit"]).stderr.contains("nothing to do"));
     sandbox.ralph(&["task", "rm", &id]).ok();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use proptest::prelude::*;
-use ralph::app::{self, Failure, Options, Reach, SaveAsk, Workspace};
+use ralph::app::{self, Failure, Options, Reach, SaveAsk, TakenFor, Workspace};
 use ralph::board::Claim;
 use ralph::task::{TaskId, Worker};
 use serde_json::json;
@@ -205,6 +205,14 @@ impl House {
         })
     }
 
+    /// The same by a program that gives this name.
+    fn moved_by(&self, scene: &Scene, program: TakenFor) -> Outcome {
+        scene.lay_out(&self.sandbox.root());
+        let mut ws = self.open(scene.who());
+        ws.take_for(program);
+        outcome(&self.sandbox.root(), app::move_task(&ws, &scene.id(), scene.to(), scene.command(), false))
+    }
+
     fn saved(&self, scene: &Scene) -> Outcome {
         let ask =
             SaveAsk { to: Some(scene.to().into()), command: scene.command().map(str::to_owned), ..SaveAsk::default() };
@@ -310,9 +318,14 @@ fn every_door_gives_the_same_verdict_and_the_same_effect() {
     let result = runner.run(&scene(), |scene| {
         let moved = house.moved(&scene);
         prop_assert_eq!(&moved, &house.saved(&scene), "save");
-        prop_assert_eq!(&moved, &house.called(&scene), "the tool `save`");
-        if !matches!(&moved, Outcome::Refused(code) if code == "small-enough") {
-            prop_assert_eq!(&moved, &house.called_as_hero(&scene), "update_workflow_state");
+        let program = house.moved_by(&scene, TakenFor::Program);
+        prop_assert_eq!(&program, &house.called(&scene), "the tool `save`");
+        let hosted = house.moved_by(&scene, TakenFor::Person);
+        if !matches!(&hosted, Outcome::Refused(code) if code == "small-enough") {
+            prop_assert_eq!(&hosted, &house.called_as_hero(&scene), "update_workflow_state");
+        }
+        if scene.who > 1 {
+            prop_assert_eq!(&moved, &program, "a worker is held alike wherever it runs");
         }
         let here = STATES[scene.tasks[scene.task].state];
         if scene.command.is_none() {

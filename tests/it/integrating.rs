@@ -136,7 +136,7 @@ fn what_is_in_the_way_is_named_and_nothing_happens() {
 
 /// Main, its index and its worktree, byte for byte.
 #[test]
-fn a_conflict_leaves_main_as_it_was_and_calls_a_person() {
+fn a_workers_conflict_leaves_main_as_it_was_and_calls_a_person() {
     let sandbox = reviewed();
     write(&sandbox.root().join("code.txt"), "one\nother\n");
     commit(&sandbox, &sandbox.root(), "other");
@@ -149,6 +149,9 @@ fn a_conflict_leaves_main_as_it_was_and_calls_a_person() {
     };
     let before = bytes(&sandbox);
     let said = sandbox.ralph(&["merge", "x7"]).fails(1);
+    assert!(said.contains("feature/t-x7 and main both changed code.txt") && said.contains("git merge main"), "{said}");
+    assert_eq!(state(&sandbox, "t-x7"), "In Review", "a person has been told, and nobody is called");
+    let said = sandbox.ralph(&["merge", "x7", "--as", "integrator"]).fails(1);
     assert!(said.contains("feature/t-x7 and main both changed code.txt") && said.contains("Human Needed"), "{said}");
     assert!(bytes(&sandbox) == before, "something changed");
     let task = sandbox.ralph(&["task", "show", "x7", "--json"]).json();
@@ -177,18 +180,19 @@ fn the_gates_hold_before_anything_is_done() {
     write(&worktree(&sandbox).join("more.txt"), "more\n");
     refused(&["merge", "x7"], "changes that are not committed");
     std::fs::remove_file(worktree(&sandbox).join("more.txt")).unwrap();
+    let worker = ["merge", "x7", "--as", "integrator"];
     sandbox.write_task("t-x7", "title = 'Work'\nstate = 'In Review'\n");
-    refused(&["merge", "x7"], "t-x7 has no plan");
+    refused(&worker, "t-x7 has no plan");
     sandbox.write_task("t-x7", REVIEWED.replace("p.md", "q.md"));
-    refused(&["merge", "x7"], "q.md, does not exist");
+    refused(&worker, "q.md, does not exist");
     sandbox.write_task("t-x7", REVIEWED.replace("In Review", "Plan in Review"));
-    refused(&["merge", "x7"], "Plan in Review");
+    refused(&worker, "Plan in Review");
     sandbox.write_task("t-y", REVIEWED);
     refused(&["merge", "t-y"], "no branch feature/t-y");
     sandbox.ralph(&["worktree", "add", "t-y"]).ok();
     refused(&["merge", "t-y"], "nothing that main has not");
-    sandbox.write_task("t-x7", "title = 'Work'\nstate = 'In Review'\n");
-    sandbox.ralph(&["merge", "x7", "--force"]).ok();
+    sandbox.write_task("t-x7", "title = 'Work'\nstate = 'Backlog'\n");
+    sandbox.ralph(&["merge", "x7"]).ok();
 }
 
 #[test]
@@ -281,7 +285,7 @@ fn a_group_lands_once_and_its_parent_goes_along() {
     sandbox.write_task("t-p", "title = 'Parent'\nkind = 'epic'\natomic = true\nstate = 'In Review'\n");
     sandbox.write_task("t-x7", REVIEWED.replace("state", "parent = 't-p'\nstate"));
     sandbox.write_task("t-x8", "title = 'Second'\nparent = 't-p'\nblocked_by = ['t-x7']\nstate = 'In Review'\n");
-    assert!(sandbox.ralph(&["merge", "x8"]).fails(1).contains("t-x7"));
+    assert!(sandbox.ralph(&["merge", "x8", "--as", "integrator"]).fails(1).contains("t-x7"));
     let merged = sandbox.ralph(&["merge", "x7", "--as", "integrator", "--json"]).json();
     assert_eq!(merged["along"].as_array().unwrap().len(), 2);
     for id in ["t-x7", "t-x8", "t-p"] {

@@ -29,6 +29,7 @@ mod mcp_client;
 mod merging;
 mod outside;
 mod past;
+mod people;
 mod prompts;
 mod race;
 mod sandbox;

@@ -760,3 +760,28 @@ fn an_answer_that_cannot_be_written_is_an_error_and_a_reader_that_left_is_not() 
     drop(child.stdout.take());
     eventually("it ends without a reader", || child.try_wait().unwrap().is_some());
 }
+
+/// The program is a stand-in that keeps what it was given; a desktop is not to be had here.
+#[test]
+fn a_question_is_shown_on_the_desktop() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let sandbox = Sandbox::new();
+    sandbox.write_task("t-a", "title = 'A'\nstate = 'Ready for Plan'\n");
+    let (bin, kept) = (sandbox.outside("bin"), sandbox.outside("shown"));
+    std::fs::create_dir_all(&bin).unwrap();
+    std::fs::write(bin.join("notify-send"), format!("#!/bin/sh\nprintf '%s|' \"$@\" > {}\n", kept.display())).unwrap();
+    std::fs::set_permissions(bin.join("notify-send"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = sandbox.command(RALPH, &sandbox.root());
+    command.env_remove("RALPH_NOW").env_remove("RALPH_SEED");
+    command.env("PATH", format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()));
+    command.args(["watch", "--notify", "--timeout", "60s"]).stdout(Stdio::piped());
+    let mut watcher = command.spawn().unwrap();
+    eventually("it watches", || sandbox.root().join(".git/ralph/watch.lock").exists());
+    ralph(&sandbox, &["claim", "t-a", "--as", "builder"]).ok();
+    ralph(&sandbox, &["ask", "t-a", "$(touch x) how long?", "--as", "builder"]).ok();
+    let shown = || std::fs::read_to_string(&kept).unwrap_or_default();
+    eventually("it is shown", || shown().ends_with('|'));
+    watcher.kill().unwrap();
+    watcher.wait().unwrap();
+    assert_eq!(shown(), "--app-name=ralph|--|t-a asks|$(touch x) how long?|");
+}

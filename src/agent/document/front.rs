@@ -38,6 +38,12 @@ impl FrontMatter {
         inner.split(',').map(unquoted).filter(|item| !item.is_empty()).collect()
     }
 
+    /// Every key with what it says, in order.
+    pub fn entries(&self) -> Vec<(String, String)> {
+        let said = self.entries.iter().filter(|(_, value, _)| !value.is_empty());
+        said.map(|(key, value, _)| (key.clone(), value.clone())).collect()
+    }
+
     /// Where a key stands, else where the front matter begins.
     pub fn line(&self, key: &str) -> u32 {
         self.entry(key).map_or(1, |(_, line)| line)

@@ -9,6 +9,7 @@ pub static HOST: Host = Host {
     name: "claude",
     title: "Claude Code",
     package: "@anthropic-ai/claude-code",
+    variables: &["CLAUDECODE"],
     help: &["--help"],
     flags: &[
         "--print",

@@ -9,6 +9,7 @@ pub static HOST: Host = Host {
     name: "codex",
     title: "Codex",
     package: "@openai/codex",
+    variables: &["CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED"],
     help: &["exec", "--help"],
     flags: &["--json", "--model", "--config", "--skip-git-repo-check"],
     invoke,

@@ -9,6 +9,7 @@ pub static HOST: Host = Host {
     name: "gemini",
     title: "Gemini CLI",
     package: "@google/gemini-cli",
+    variables: &["GEMINI_CLI"],
     help: &["--help"],
     flags: &["--skip-trust", "--output-format", "--policy", "--include-directories", "--model", "--resume"],
     invoke,

@@ -27,6 +27,8 @@ pub struct Host {
     pub title: &'static str,
     /// The npm package that has it.
     pub package: &'static str,
+    /// Environment variables that it sets for the shells and programs that its agent runs; any of them tells.
+    pub variables: &'static [&'static str],
     /// Arguments that print the help of what is used, and what must be named there.
     pub help: &'static [&'static str],
     pub flags: &'static [&'static str],
@@ -38,6 +40,12 @@ pub struct Host {
 }
 
 pub static HOSTS: [&Host; 4] = [&claude::HOST, &codex::HOST, &gemini::HOST, &opencode::HOST];
+
+/// The agent host inside which this process runs, if one says so, and the variable by which it does.
+pub fn running_in() -> Option<(&'static Host, &'static str)> {
+    let is_set = |name: &&&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    HOSTS.into_iter().find_map(|host| host.variables.iter().find(is_set).map(|name| (host, *name)))
+}
 
 impl Host {
     pub fn find(name: &str) -> Option<&'static Self> {

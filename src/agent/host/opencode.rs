@@ -9,6 +9,7 @@ pub static HOST: Host = Host {
     name: "opencode",
     title: "opencode",
     package: "opencode-ai",
+    variables: &["OPENCODE"],
     help: &["run", "--help"],
     flags: &["--format", "--model", "--session"],
     invoke,

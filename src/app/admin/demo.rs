@@ -1,6 +1,8 @@
 //! The board that `init --demo` makes.
 
 use crate::app::{Code, Failure, Hint, Workspace, add, note, parse_batch};
+use crate::task::StateName;
+use crate::workflow::Workflow;
 
 const TASKS: &str = include_str!("demo.toml");
 const NOTES: [(&str, &str); 2] = [
@@ -18,7 +20,11 @@ pub(in crate::app) fn refuse_unless_empty(ws: &Workspace) -> Result<(), Failure>
 
 /// How many tasks it made.
 pub(in crate::app) fn fill(ws: &Workspace) -> Result<usize, Failure> {
-    let wanted = parse_batch("demo.toml", TASKS)?;
+    let mut wanted = parse_batch("demo.toml", TASKS)?;
+    let full = Workflow::builtin();
+    for state in wanted.iter_mut().filter_map(|task| task.state.as_mut()) {
+        *state = full.counterpart(&StateName::new(state.as_str()), ws.flow()).to_string();
+    }
     let added = add(ws, &wanted)?;
     for (new, task) in wanted.iter().zip(&added.tasks) {
         if let Some((_, text)) = NOTES.iter().find(|(name, _)| new.reference.as_deref() == Some(*name)) {

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::app::admin::init::{add_lines, has_line, on_path, wanted_driver};
+use crate::app::workspace::open::IGNORED_PROBE;
 use crate::app::{Failure, Workspace};
-use crate::board::{Assignment, Board, Op, inspect};
+use crate::board::{Assignment, Board, Op, Place, inspect};
 use crate::fs;
 use crate::git::{ATTRIBUTES, DRIVER};
 use crate::task::{Problem, TaskId};
@@ -33,6 +34,8 @@ pub struct DoctorFinding {
 #[derive(Debug)]
 enum Fix {
     Assign(TaskId, Vec<Assignment>),
+    /// The file of the first is to be called after the second.
+    Rename(TaskId, TaskId),
     Remove(PathBuf),
     DropIndex,
     Attributes,
@@ -60,12 +63,24 @@ pub fn doctor(ws: &Workspace, fix: bool) -> Result<Diagnosis, Failure> {
     }
     let board = ws.board()?;
     findings.extend(board.problems().into_iter().map(DoctorFinding::of));
+    let renamed = renamed(ws, &board)?;
+    findings.extend(renamed.iter().map(|(now, id)| {
+        let message = format!("{id} is in a file called {now}.toml");
+        let fix = Fix::Rename(now.clone(), id.clone());
+        DoctorFinding::new("renamed-file", message, "`--fix` restores its name, and links to it hold again", Some(fix))
+    }));
+    let lost = |id: &TaskId| renamed.iter().any(|(_, stated)| stated == id);
     findings.extend(inspect(&board, ws.flow()).into_iter().map(|found| {
-        let fix = found.task.clone().filter(|_| !found.fix.is_empty()).map(|task| Fix::Assign(task, found.fix));
-        DoctorFinding { task: found.task, ..DoctorFinding::new(found.code, found.message, found.advice, fix) }
+        let task = found.task.as_ref().and_then(|id| board.get(id));
+        // What only has another name is not unlinked.
+        let away = task.is_some_and(|task| task.parent.iter().chain(&task.blocked_by).any(lost));
+        let fix = found.task.clone().filter(|_| !found.fix.is_empty() && !away);
+        let fix = fix.map(|task| Fix::Assign(task, found.fix));
+        let advice = if away { "`--fix` restores the name of that task's file".to_owned() } else { found.advice };
+        DoctorFinding { task: found.task, ..DoctorFinding::new(found.code, found.message, advice, fix) }
     }));
     findings.extend(ws.store.journal()?.1.iter().map(DoctorFinding::of));
-    findings.extend(files(ws)?);
+    findings.extend(files(ws, &lost)?);
     findings.extend(links(ws, &board));
     findings.extend(settings(ws));
     findings.extend(git(ws)?);
@@ -74,8 +89,25 @@ pub fn doctor(ws: &Workspace, fix: bool) -> Result<Diagnosis, Failure> {
     findings.extend(conflicts(ws, &board));
     if fix {
         mend(ws, &mut findings)?;
+        // What followed from a wrong name is gone with it.
+        if renamed.iter().any(|(_, id)| ws.store.exists(id)) {
+            findings.retain(|finding| finding.fixed);
+            findings.extend(doctor(ws, false)?.findings.into_iter().filter(|left| !left.fixable));
+        }
     }
     Ok(Diagnosis { tasks: board.tasks().len(), findings })
+}
+
+/// Files that say another id than they are called, where nobody else has it.
+fn renamed(ws: &Workspace, board: &Board) -> Result<Vec<(TaskId, TaskId)>, Failure> {
+    let mut found = Vec::new();
+    for task in board.tasks().iter().filter(|task| !task.problems.is_empty()) {
+        let text = ws.store.text_of(&ws.store.path(&task.id, &Place::Task))?.unwrap_or_default();
+        let table: toml::Table = text.parse().unwrap_or_default();
+        let stated = table.get("id").and_then(|id| id.as_str()).and_then(|id| TaskId::new(id).ok());
+        found.extend(stated.filter(|id| *id != task.id && !ws.store.exists(id)).map(|id| (task.id.clone(), id)));
+    }
+    Ok(found)
 }
 
 /// Tasks about which the board and GitHub disagree.
@@ -92,7 +124,7 @@ fn conflicts(ws: &Workspace, board: &Board) -> Vec<DoctorFinding> {
 }
 
 /// Files that should not be where they are.
-fn files(ws: &Workspace) -> Result<Vec<DoctorFinding>, Failure> {
+fn files(ws: &Workspace, has_other_name: &dyn Fn(&TaskId) -> bool) -> Result<Vec<DoctorFinding>, Failure> {
     let mut found = Vec::new();
     let folders = [ws.store.board_dir(), ws.store.local().to_owned()];
     for entry in folders.iter().flat_map(|folder| walkdir::WalkDir::new(folder).into_iter().filter_map(Result::ok)) {
@@ -123,7 +155,7 @@ fn files(ws: &Workspace) -> Result<Vec<DoctorFinding>, Failure> {
     }
     for name in fs::names(&ws.store.board_dir().join("notes"))? {
         let Ok(id) = TaskId::new(name) else { continue };
-        if !ws.store.exists(&id) && !ws.store.is_archived(&id) {
+        if !ws.store.exists(&id) && !ws.store.is_archived(&id) && !has_other_name(&id) {
             let message = format!("there are notes on {id}, which does not exist");
             found.push(DoctorFinding::new(
                 "orphan-notes",
@@ -166,17 +198,19 @@ fn settings(ws: &Workspace) -> Vec<DoctorFinding> {
     let unknown = ws.settings.unknown.iter();
     let rule = crate::app::watch::event_rules::check_rules(ws).err();
     let rule = rule.map(|failure| DoctorFinding::new("bad-rule", failure.message, "correct the `[[on]]` table", None));
-    unknown
-        .map(|(source, key)| {
-            let message = format!("{source}: {key} is not a setting of this ralph");
-            DoctorFinding::new("unknown-setting", message, "`ralph config list` shows those that are", None)
-        })
-        .chain(rule)
-        .collect()
+    let broken = ws.setup_problems().iter().map(DoctorFinding::of);
+    let unknown = unknown.map(|problem| {
+        let hint = problem.hint.as_deref().unwrap_or("`ralph config list` shows the settings");
+        DoctorFinding::new("unknown-setting", problem.to_string(), hint, None)
+    });
+    broken.chain(unknown).chain(rule).collect()
 }
 
 fn git(ws: &Workspace) -> Result<Vec<DoctorFinding>, Failure> {
     let mut found = Vec::new();
+    if ws.repository.is_ignored(IGNORED_PROBE) {
+        found.push(DoctorFinding::new("ignored-board", "git ignores .ralph", "take the line out of .gitignore", None));
+    }
     if let Some(remote) = ws.claims_remote().filter(|remote| !ws.repository.has_remote(remote)) {
         let message = format!("claims.remote is {remote:?}, and git knows no such remote here");
         found.push(DoctorFinding::new("no-remote", message, "`git remote add` it, or correct the setting", None));
@@ -248,6 +282,12 @@ fn mend(ws: &Workspace, findings: &mut [DoctorFinding]) -> Result<(), Failure> {
             Some(Fix::Assign(task, wanted)) => {
                 let changes = crate::app::edit::set::changes(ws, &task, &wanted)?;
                 ws.commit(&lock, Op::new("doctor", changes))?;
+            }
+            Some(Fix::Rename(now, id)) => {
+                let path = |id: &TaskId| ws.store.path(id, &Place::Task);
+                if !fs::rename_new(&path(&now), &path(&id))? {
+                    continue;
+                }
             }
             Some(Fix::Remove(path)) => fs::remove(&path)?,
             Some(Fix::DropIndex) => ws.store.drop_index()?,

@@ -4,11 +4,13 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::app::admin::change_workflow::{named, write_table};
 use crate::app::admin::demo;
+use crate::app::admin::editor_files::write_editor_files;
 use crate::app::workspace::git_commit::IGNORED;
 use crate::app::workspace::layers::board_config;
-use crate::app::workspace::open::Options;
-use crate::app::{Failure, Workspace};
+use crate::app::workspace::open::{IGNORED_BOARD, IGNORED_PROBE, Options};
+use crate::app::{Code, Failure, Hint, Workspace};
 use crate::fs;
 use crate::git::{ATTRIBUTES, DRIVER, GitError, Repository};
 
@@ -18,6 +20,8 @@ pub struct InitOptions {
     pub demo: bool,
     /// `git init` first where there is no repository.
     pub git: bool,
+    /// One of the workflows that ralph ships; the default is `full`.
+    pub workflow: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -28,6 +32,8 @@ pub struct Initialised {
     pub tasks: usize,
     /// How many there were already.
     pub found: usize,
+    /// What somebody should know.
+    pub notices: Vec<String>,
 }
 
 const CONFIG: &str = "\
@@ -39,13 +45,22 @@ pub fn init(options: &Options, wanted: &InitOptions) -> Result<Initialised, Fail
     if wanted.git && matches!(Repository::discover(&options.dir), Err(GitError::NoRepository(_))) {
         Repository::create(&options.dir)?;
     }
-    let ws = Workspace::open_repository(options)?;
+    let mut ws = Workspace::open_repository(options)?;
+    if let Some(name) = &wanted.workflow {
+        named(name)?;
+    }
     if wanted.demo {
         ws.me()?;
         demo::refuse_unless_empty(&ws)?;
     }
-    let mut report =
-        Initialised { root: ws.store.root().display().to_string(), done: vec![], kept: vec![], tasks: 0, found: 0 };
+    let mut report = Initialised {
+        root: ws.store.root().display().to_string(),
+        done: vec![],
+        kept: vec![],
+        tasks: 0,
+        found: 0,
+        notices: vec![],
+    };
     report.found = fs::names(&ws.store.tasks_dir())?.iter().filter(|name| name.ends_with(".toml")).count();
     let config = board_config(ws.store.root());
     report.note(!config.exists(), ".ralph/config.toml");
@@ -53,10 +68,17 @@ pub fn init(options: &Options, wanted: &InitOptions) -> Result<Initialised, Fail
         fs::make_dir(&ws.store.tasks_dir())?;
         fs::replace(&config, CONFIG.as_bytes(), true)?;
     }
+    if let Some(name) = wanted.workflow.as_ref().filter(|name| named(name).map_or(true, |flow| flow != *ws.flow())) {
+        use_table(&ws, name, report.found)?;
+        ws = Workspace::open_repository(options)?;
+        report.note(true, &format!(".ralph/workflow.toml: the workflow {name}"));
+    }
     let attributes = add_lines(&ws.store.root().join(".gitattributes"), &ATTRIBUTES)?;
     report.note(attributes, ".gitattributes: how git merges tasks and the journal");
     let ignored = add_lines(&ws.store.root().join(".gitignore"), &IGNORED)?;
     report.note(ignored, ".gitignore: /worktrees/");
+    let editor = write_editor_files(&ws)?;
+    editor.into_iter().for_each(|what| report.note(true, what));
     ws.repository.remember_root()?;
     let driver = wanted_driver();
     let installed = ws.repository.merge_driver().as_deref() == Some(&format!("{driver} {DRIVER}"));
@@ -67,7 +89,28 @@ pub fn init(options: &Options, wanted: &InitOptions) -> Result<Initialised, Fail
     if wanted.demo {
         report.tasks = demo::fill(&ws)?;
     }
+    if ws.repository.is_ignored(IGNORED_PROBE) {
+        report.notices.push(IGNORED_BOARD.to_owned());
+    }
     Ok(report)
+}
+
+/// Another table than the board has; one with tasks is converted instead.
+fn use_table(ws: &Workspace, name: &str, tasks: usize) -> Result<(), Failure> {
+    named(name)?;
+    match tasks {
+        0 => write_table(ws, name),
+        _ => {
+            let message = format!("this board has tasks, and uses the workflow {:?}", ws.flow().name);
+            Err(Failure::refused(Code::NotEmpty, message)
+                .hint(Hint::run(&format!("workflow use {name}"), "to bring its tasks along")))
+        }
+    }
+}
+
+/// Whether there is a board already.
+pub fn has_board(options: &Options) -> bool {
+    Workspace::open_repository(options).is_ok_and(|ws| ws.store.board_dir().is_dir())
 }
 
 impl Initialised {

@@ -1,7 +1,10 @@
 //! The board itself: made, checked, configured.
 
 pub(super) mod agent_test;
+pub(super) mod change_workflow;
 pub(super) mod demo;
 pub(super) mod doctor;
+pub(super) mod editor_files;
 pub(super) mod init;
 pub(super) mod token;
+pub(super) mod uninstall;

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::agent::document::{DocumentKind, DocumentName, Subject};
 use crate::agent::prompt::{
-    About, Context, Fellow, History, Linked, PromptWorktree, Remark, commands, embedded, render,
+    About, Context, Decision, Fellow, History, LineRemark, Linked, PromptWorktree, Remark, commands, embedded, render,
 };
 use crate::app::records::artifact::subject;
 use crate::app::repo::worktree::{main_branch, place};
@@ -12,6 +12,7 @@ use crate::app::workspace::drafts::Drafts;
 use crate::app::{Code, Failure, Workspace};
 use crate::board::{Board, Links};
 use crate::fs;
+use crate::store::{Note, NoteKind};
 use crate::task::{Task, TaskId};
 use crate::workflow::{Command, ReviewMode};
 
@@ -74,7 +75,7 @@ fn context(ws: &Workspace, command: &Command, id: &TaskId) -> Result<Context, Fa
     let abouts = |ids: &mut dyn Iterator<Item = &TaskId>| ids.filter_map(|id| board.get(id)).map(about).collect();
     let children = Links::new(&board).children(at).iter().map(|&child| about(&board.tasks()[child])).collect();
     let notes = ws.notes(id)?;
-    let remark = |note: &crate::store::Note| Remark {
+    let remark = |note: &Note| Remark {
         by: note.by.clone(),
         at: note.at.map(|at| at.strftime("%Y-%m-%d").to_string()),
         text: note.text.clone(),
@@ -91,6 +92,8 @@ fn context(ws: &Workspace, command: &Command, id: &TaskId) -> Result<Context, Fa
         parent: board.parent_of(at).map(|parent| about(&board.tasks()[parent])),
         blockers: abouts(&mut task.blocked_by.iter()),
         children,
+        decisions: decisions(&notes),
+        comments: comments(&notes),
         notes: notes[notes.len().saturating_sub(NOTES)..].iter().map(remark).collect(),
         artifacts: linked(task),
         group: fellows(ws, &board, &subject)?,
@@ -105,9 +108,29 @@ fn context(ws: &Workspace, command: &Command, id: &TaskId) -> Result<Context, Fa
         iterate: state(&command.iterate),
         back: command.ends.first().map(ToString::to_string),
         ends,
+        merges: command.merges && command.worktree,
         confined: false,
         task: about(task),
     })
+}
+
+/// Each answer with the question that it answers.
+fn decisions(notes: &[Note]) -> Vec<Decision> {
+    let answers = notes.iter().filter(|note| note.facts.kind == Some(NoteKind::Answer));
+    let decided = answers.map(|answer| {
+        let question = notes.iter().find(|note| Some(&note.file) == answer.facts.answers.as_ref());
+        let question = question.map(|note| note.text.clone()).unwrap_or_default();
+        Decision { question, answer: answer.text.clone(), by: answer.by.clone() }
+    });
+    decided.collect()
+}
+
+/// What was said in the last review.
+fn comments(notes: &[Note]) -> Vec<LineRemark> {
+    let Some(last) = notes.iter().rev().find_map(|note| note.facts.review.as_ref()) else { return Vec::new() };
+    let said = notes.iter().filter(|note| note.facts.review.as_ref() == Some(last));
+    said.map(|note| LineRemark { path: note.facts.path.clone(), line: note.facts.line, text: note.text.clone() })
+        .collect()
 }
 
 fn about(task: &Task) -> About {

@@ -32,7 +32,11 @@ pub(in crate::app) fn as_body(text: &str) -> String {
 
 /// Fields that a task and its issue say differently, for a person to settle.
 pub(in crate::app) fn conflicts_of(ws: &Workspace, id: &TaskId) -> Vec<String> {
-    let doc = ws.store.load(id).ok().and_then(|file| Doc::new(file.text).ok());
-    let link = doc.map(|doc| Link::read(doc.get(&Key::new("github")).as_ref()));
-    link.map(|link| link.conflicts.into_keys().collect()).unwrap_or_default()
+    ws.store.load(id).map(|file| conflicts_in(file.text)).unwrap_or_default()
+}
+
+/// The same, for the text of a task file.
+pub(in crate::app) fn conflicts_in(text: String) -> Vec<String> {
+    let Ok(doc) = Doc::new(text) else { return Vec::new() };
+    Link::read(doc.get(&Key::new("github")).as_ref()).conflicts.into_keys().collect()
 }

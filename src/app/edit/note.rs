@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::app::{Code, Failure, Workspace};
+use crate::app::{Code, Failure, Hint, Workspace};
 use crate::board::{Change, Op, Place};
-use crate::store::new_note;
+use crate::store::{new_note, rewritten_note};
 use crate::task::TaskId;
 
 #[derive(Debug, Serialize)]
@@ -26,4 +26,44 @@ pub fn note(ws: &Workspace, id: &TaskId, text: &str) -> Result<Noted, Failure> {
     let file = ws.store.shown(&ws.store.path(id, place));
     ws.commit(&lock, Op::new("note", vec![change]))?;
     Ok(Noted { task: id.clone(), file })
+}
+
+/// Another text in the place of a note's; `number` counts from 1, the oldest first.
+pub fn edit_note(ws: &Workspace, id: &TaskId, number: usize, text: &str) -> Result<Noted, Failure> {
+    if text.trim().is_empty() {
+        return Err(Failure::usage(Code::EmptyNote, "a note needs a text"));
+    }
+    replace(ws, id, number, "note --edit", |raw| Some(rewritten_note(raw, text)))
+}
+
+pub fn remove_note(ws: &Workspace, id: &TaskId, number: usize) -> Result<Noted, Failure> {
+    replace(ws, id, number, "note --rm", |_| None)
+}
+
+fn replace(
+    ws: &Workspace,
+    id: &TaskId,
+    number: usize,
+    verb: &str,
+    new: impl FnOnce(&str) -> Option<String>,
+) -> Result<Noted, Failure> {
+    let lock = ws.lock()?;
+    let notes = ws.notes(id)?;
+    let Some(note) = number.checked_sub(1).and_then(|at| notes.get(at)) else {
+        let message = format!("{id} has no note {number}: it has {}", notes.len());
+        return Err(Failure::usage(Code::NoNote, message).hint(Hint::run(&format!("show {id}"), "to see them")));
+    };
+    let actor = ws.actor()?;
+    let others = note.by.as_deref() != Some(actor.worker.as_str());
+    if others && actor.is_held(ws.rules()) {
+        return Err(Failure::refused(Code::NotYou, format!("note {number} of {id} is somebody else's"))
+            .hint(Hint::step("write a note of your own")));
+    }
+    let place = Place::Note(note.file.clone());
+    let path = ws.store.path(id, &place);
+    let old = ws.store.text_of(&path)?.unwrap_or_default();
+    let new = new(&old);
+    let change = Change::File { task: id.clone(), file: place, old: Some(old), new };
+    ws.commit(&lock, Op::new(verb, vec![change]))?;
+    Ok(Noted { task: id.clone(), file: ws.store.shown(&path) })
 }

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use crate::app::{Failure, Workspace};
-use crate::board::{Change, Op, Place, Refusal};
+use crate::app::repo::worktree::{main_branch, place};
+use crate::app::{Failure, Hint, Workspace};
+use crate::board::{Board, Change, Op, Place, Refusal};
 use crate::store::StoreError;
 use crate::task::TaskId;
 
@@ -20,9 +21,10 @@ pub fn remove(ws: &Workspace, ids: &[TaskId], force: bool) -> Result<Removed, Fa
     let mut unlinked = Vec::new();
     let board = ws.board()?;
     let me = ws.me()?;
-    for id in ids.iter().filter(|_| !force) {
+    let insists = ws.rules().insists(&ws.actor()?, force);
+    for id in ids.iter().filter(|_| !insists) {
         if let Some(claim) = board.claim(id).filter(|claim| claim.live && !claim.is_of(&me)) {
-            return Err(Refusal::held(id, claim).into());
+            return Err(Failure::from(Refusal::held(id, claim)).hint(Hint::Force));
         }
     }
     for (task, wanted) in board.unlink(ids, force)? {
@@ -35,8 +37,29 @@ pub fn remove(ws: &Workspace, ids: &[TaskId], force: bool) -> Result<Removed, Fa
     ws.commit(&lock, Op::new("rm", changes))?;
     for id in ids {
         ws.drop_claim(id)?;
+        tell_of_branch(ws, &board, id);
     }
     Ok(Removed { removed: ids.to_vec(), unlinked })
+}
+
+/// Its code is not the board's to remove.
+fn tell_of_branch(ws: &Workspace, board: &Board, id: &TaskId) {
+    let Ok(place) = place(ws, board, id) else { return };
+    if !ws.repository.has_branch(&place.branch) {
+        return;
+    }
+    let branch = &place.branch;
+    let ahead = ws.repository.distance(branch, &main_branch(ws)).map_or(0, |distance| distance.ahead);
+    let commits = match ahead {
+        0 => String::new(),
+        1 => ", with 1 commit that is not merged".to_owned(),
+        many => format!(", with {many} commits that are not merged"),
+    };
+    let worktree = match place.path.exists() {
+        true => format!("`git worktree remove {}` and ", ws.store.shown(&place.path)),
+        false => String::new(),
+    };
+    ws.notice(format!("the branch {branch} is still there{commits}: {worktree}`git branch -D {branch}` removes it"));
 }
 
 /// The changes that take every file of a task away.

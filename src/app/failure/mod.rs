@@ -69,6 +69,16 @@ impl Failure {
         self.hints.contains(&Hint::Force)
     }
 
+    /// Whether a person who is there should be asked whether to go on: nobody else has the task.
+    pub fn is_question(&self) -> bool {
+        self.can_be_forced() && matches!(self.code, Code::Blocked | Code::Unmerged)
+    }
+
+    /// Whether it says something of the task that a verb was about, and nothing of the board or the machine.
+    pub(in crate::app) fn is_about_one_task(&self) -> bool {
+        !matches!(self.code, Code::Busy | Code::Io | Code::Switched) && !matches!(self.kind, FailureKind::Offline)
+    }
+
     fn caused_by(mut self, error: &dyn std::error::Error) -> Self {
         self.causes = crate::fs::causes(error);
         self

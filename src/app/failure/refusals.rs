@@ -32,9 +32,7 @@ impl Failure {
         let raced = |code, message| Self::new(FailureKind::Raced, code, message);
         match refusal {
             Refusal::Held { task, .. } => raced(Code::Held, message).hint(Hint::Wait { task: task.clone() }),
-            Refusal::Lacks { task, kind } => {
-                Self::refused(Code::NoArtifact, message).hint(Hint::artifact(kind, task)).hint(Hint::Force)
-            }
+            Refusal::Lacks { task, kind } => Self::refused(Code::NoArtifact, message).hint(Hint::artifact(kind, task)),
             Refusal::NoResult { task } => {
                 Self::refused(Code::NoResult, message).hint(Hint::Result { task: task.clone() })
             }
@@ -50,10 +48,10 @@ impl Failure {
             Refusal::WorkerFull { .. } => {
                 Self::refused(Code::WorkerFull, message).hint(Hint::step("finish or release it first"))
             }
-            Refusal::NotAllowed { actor, .. } if actor == "a person" => {
-                Self::refused(Code::NotAllowed, message).hint(Hint::Workflow).hint(Hint::Force)
-            }
             Refusal::NotAllowed { .. } => Self::refused(Code::NotAllowed, message).hint(Hint::Workflow),
+            Refusal::NoCanceling { task } => Self::refused(Code::UnknownState, message)
+                .hint(Hint::run(&format!("rm {task}"), "to remove it from the board"))
+                .hint(Hint::run(&format!("done {task}"), "to close it")),
             Refusal::NoSuchIntent { .. } | Refusal::NoPlainIntent { .. } => {
                 Self::usage(Code::NoIntent, message).hint(Hint::Workflow)
             }
@@ -90,7 +88,9 @@ impl Failure {
     /// What this actor may not do, or has not shown.
     fn from_actor(refusal: &Refusal, message: String) -> Self {
         match refusal {
-            Refusal::UndoNeedsPerson { .. } | Refusal::FlagNeedsPerson { .. } => {
+            Refusal::UndoesState { .. } => Self::refused(Code::UnknownState, message)
+                .hint(Hint::run("workflow use NAME", "to return to the workflow that has it")),
+            Refusal::PeopleOnly { .. } | Refusal::FlagNeedsPerson { .. } => {
                 Self::refused(Code::NeedsPerson, message).hint(Hint::step("leave it to a person"))
             }
             Refusal::NotInitial { .. } => Self::refused(Code::NotAllowed, message).hint(Hint::Workflow),

@@ -58,12 +58,13 @@ pub fn show_without_moves(ws: &Workspace, id: &TaskId) -> Result<Shown, Failure>
 /// The rest of a task that was already listed, without its links' titles: a reader of all tasks has them.
 pub fn show_listed(ws: &Workspace, task: &TaskView) -> Result<Shown, Failure> {
     let id = &task.id;
+    let file = ws.file(id)?;
     Ok(Shown {
-        description: ws.file(id)?.description,
+        description: file.description,
         notes: ws.notes(id)?,
         file: ws.store.shown(&ws.store.path(id, &Place::Task)),
         archived: false,
-        conflicts: if ws.is_past() { Vec::new() } else { crate::app::edit::fields::conflicts_of(ws, id) },
+        conflicts: if ws.is_past() { Vec::new() } else { crate::app::edit::fields::conflicts_in(file.text) },
         linked: Vec::new(),
         task: task.clone(),
     })

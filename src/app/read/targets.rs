@@ -12,15 +12,16 @@ pub fn targets(ws: &Workspace, id: &TaskId) -> Result<Vec<MoveView>, Failure> {
     let task = board.get(id).ok_or_else(|| missing(ws, &board, id))?;
     let target = |state: &crate::workflow::State| {
         let request = Request::new(id, Goal::State(state.name.clone()));
-        let (command, refused) = match admit(ws, &board, &actor, &request) {
-            Ok(admission) => (admission.command, None),
-            Err(failure) => (None, Some(failure)),
+        let (command, outside, refused) = match admit(ws, &board, &actor, &request) {
+            Ok(admission) => (admission.command, admission.departure.map(|departure| departure.to_string()), None),
+            Err(failure) => (None, None, Some(failure)),
         };
         MoveView {
             meaning: ws.flow().meaning(state),
             here: state.name == task.state,
             state: state.name.clone(),
             command,
+            outside,
             refused,
         }
     };

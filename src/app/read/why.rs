@@ -80,7 +80,7 @@ fn verdict(ws: &Workspace, board: &Board, at: usize, standings: &Standings, reas
     if let Some(claim) = board.claim(&task.id).filter(|claim| claim.live) {
         return Refusal::held(&task.id, claim).to_string();
     }
-    if Some(&task.state) == flow.escalation() {
+    if ws.rules().needs_person(task) {
         return "it waits for a person".into();
     }
     if children > 0 {

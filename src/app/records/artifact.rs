@@ -65,6 +65,11 @@ fn write(ws: &Workspace, path: &str, text: &str) -> Result<bool, Failure> {
 pub struct Document {
     pub path: String,
     pub text: String,
+    /// What its front matter says, key by key.
+    pub facts: Vec<(String, String)>,
+    /// The text behind the front matter.
+    #[serde(skip)]
+    pub body: String,
     /// Changes with every change of the text.
     pub version: String,
 }
@@ -82,7 +87,21 @@ pub fn read_artifact(ws: &Workspace, path: &str) -> Result<Document, Failure> {
         return Err(Failure::refused(Code::NoDocument, format!("{path} is no document of a task")).hint(Hint::List));
     }
     let text = ws.store.text_of(&ws.store.root().join(path))?.ok_or_else(|| no_file(path))?;
-    Ok(Document { path: path.to_owned(), version: version(&text), text })
+    let front = FrontMatter::read(&text);
+    let body: Vec<&str> = text.lines().skip(front.end.unwrap_or(0) as usize).collect();
+    let (facts, body) = (front.entries(), body.join("\n"));
+    Ok(Document { path: path.to_owned(), version: version(&text), facts, body, text })
+}
+
+/// The document of this kind that a task, or its group, links.
+pub fn linked_artifact(ws: &Workspace, kind: &str, id: &TaskId) -> Result<Document, Failure> {
+    let board = ws.family(id)?;
+    let kind: DocumentKind = kind.parse()?;
+    let subject = subject(ws, &board, kind, id)?;
+    match linked(&board, kind, &subject) {
+        Some(path) => read_artifact(ws, &path),
+        None => Err(Failure::refused(Code::NoArtifact, format!("{id} has no {kind}")).hint(Hint::artifact(kind, id))),
+    }
 }
 
 fn version(text: &str) -> String {

@@ -1,5 +1,7 @@
 //! What work leaves behind: documents, runs, and files in the wrong place.
 
 pub(super) mod artifact;
+pub(super) mod checks;
+pub(super) mod failed_merges;
 pub(super) mod runs;
 pub(super) mod strays;

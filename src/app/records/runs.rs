@@ -97,6 +97,8 @@ pub enum RunOutcome {
     /// It wrote where it must not.
     Strayed,
     Interrupted,
+    /// A person ended it.
+    Stopped,
 }
 
 impl RunOutcome {
@@ -144,6 +146,16 @@ impl Run {
         self.write(ws)?;
         prune(ws)?;
         Ok(self)
+    }
+
+    /// Asks the worker that runs it to end it.
+    pub(in crate::app) fn ask_to_stop(&self, ws: &Workspace, by: &Worker) -> Result<(), Failure> {
+        Ok(fs::replace(&self.path(ws, "stop"), by.as_str().as_bytes(), false)?)
+    }
+
+    /// The person who wants it to end.
+    pub(in crate::app) fn stop_asked_by(&self, ws: &Workspace) -> Option<String> {
+        fs::read_text(&self.path(ws, "stop")).ok().flatten()
     }
 
     pub(in crate::app) fn new_id(ws: &Workspace, task: &TaskId, command: &str) -> String {
@@ -208,6 +220,11 @@ pub fn show_run(ws: &Workspace, run: Run) -> Result<RunShown, Failure> {
     Ok(RunShown { prompt: run.path(ws, "prompt.md"), log, events, tail, run })
 }
 
+/// What a run did and said, for people; of a long one the end.
+pub fn run_text(ws: &Workspace, run: &Run) -> Result<String, Failure> {
+    last_words(ws, run, 2_000)
+}
+
 impl Run {
     /// The events in some lines of its log; none where its program does not report them.
     pub fn events_in(&self, lines: &str) -> Option<Vec<AgentEvent>> {
@@ -232,10 +249,14 @@ pub(in crate::app) fn last_words(ws: &Workspace, run: &Run, lines: usize) -> Res
 
 /// The last lines of a file.
 pub(in crate::app) fn tail(path: &Path, lines: usize) -> Result<String, Failure> {
-    let bytes = fs::read(path)?.unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes);
+    Ok(last_lines(&fs::read(path)?.unwrap_or_default(), lines))
+}
+
+/// The last lines of an output.
+pub(in crate::app) fn last_lines(output: &[u8], lines: usize) -> String {
+    let text = String::from_utf8_lossy(output);
     let all: Vec<&str> = text.lines().collect();
-    Ok(all[all.len().saturating_sub(lines)..].iter().map(|line| format!("{line}\n")).collect())
+    all[all.len().saturating_sub(lines)..].iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// What has come to a run's log since a place in it, and whether it still runs.

@@ -144,7 +144,7 @@ fn revision(ws: &Workspace, board: &Board, id: &TaskId, start: &Start) -> Result
             }
             let message = format!("there is no branch {main:?} with a commit to start from");
             Err(Failure::refused(Code::NoMain, message)
-                .hint(Hint::step("commit something first"))
+                .hint(Hint::run("commit", "to commit the board as the first commit"))
                 .hint(Hint::set("git.main", "BRANCH", "to use another branch"))
                 .hint(Hint::option("--from REVISION", "to start somewhere else")))
         }

@@ -7,7 +7,7 @@ use super::edits::{VERB, github};
 use super::pull::base_value;
 use crate::app::{Failure, Workspace};
 use crate::board::{Change, Op, Place};
-use crate::github::{Field, Item, Names, RemoteIssue, Values, remote_values};
+use crate::github::{Field, Item, Names, Node, RemoteIssue, Values, remote_values};
 use crate::store::codec::new_file;
 use crate::task::{Key, Kind, Task, TaskId, Value, id_length, mint};
 
@@ -60,20 +60,30 @@ fn order(both: &[(&TaskId, &(&Item, &RemoteIssue))], names: &Names) -> Vec<usize
 
 /// Drawn from the issue's own id, so that two clones which adopt it get one task.
 fn id_for(ws: &Workspace, issue: &RemoteIssue, made: &[(TaskId, u64)]) -> TaskId {
-    let seed = issue
-        .node
+    let mut ids = ids_of(ws.settings.text("board.prefix"), &issue.node);
+    loop {
+        let id = ids.next().expect("there is always another one");
+        if !ws.store.exists(&id) && !ws.store.is_archived(&id) && !made.iter().any(|(other, _)| *other == id) {
+            return id;
+        }
+    }
+}
+
+/// The ids that the task of an issue may get, the first one first.
+fn ids_of(prefix: &str, node: &Node) -> impl Iterator<Item = TaskId> {
+    let seed = node
         .as_str()
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     let mut rng = fastrand::Rng::with_seed(seed);
     // As long as it takes for a board of any likely size: the length must not depend on how many tasks a clone has.
     let length = id_length(1_000);
-    loop {
-        let id = mint(ws.settings.text("board.prefix"), length, &mut rng);
-        if !ws.store.exists(&id) && !ws.store.is_archived(&id) && !made.iter().any(|(other, _)| *other == id) {
-            return id;
-        }
-    }
+    std::iter::repeat_with(move || mint(prefix, length, &mut rng))
+}
+
+/// Whether a task was made from this issue: its text is a person's, and has no marker.
+pub fn is_adopted(prefix: &str, node: &Node, id: &TaskId) -> bool {
+    ids_of(prefix, node).take(3).any(|other| other == *id)
 }
 
 fn new(ws: &Workspace, id: &TaskId, item: &Item, issue: &RemoteIssue, names: &Names) -> Result<Change, Failure> {

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use super::adopt::is_adopted;
 use super::compare::{NoteMove, Pair, task_id};
 use super::push::texts;
 use crate::board::Place;
 use crate::github::{
-    Call, Decision, Field, FieldNames, Label, Marker, Names, Node, NoteLink, OptionField, Project, Representation,
-    canonical, comment_body, hash, issue_body, read_comment,
+    Call, Decision, Field, FieldNames, LONGEST_BODY, Label, Marker, Names, Node, NoteLink, OptionField, Project,
+    Representation, canonical, comment_body, hash, issue_body, read_comment, read_issue_body,
 };
 use crate::task::{StateName, TaskId, Value};
 use crate::workflow::Workflow;
@@ -45,6 +46,14 @@ pub struct PlannedCall {
     pub note: Option<NoteLink>,
 }
 
+impl PlannedCall {
+    /// For an issue that is no task's.
+    pub fn alone(issue: Node, call: Call) -> Self {
+        let (place, settles) = (Place::Task, Settles::Nothing);
+        Self { task: None, place, issue: Some(issue), settles, call, value: None, note: None }
+    }
+}
+
 /// Where ids come from.
 pub struct Lens<'a> {
     pub project: &'a Project,
@@ -52,6 +61,8 @@ pub struct Lens<'a> {
     pub flow: &'a Workflow,
     pub names: &'a Names,
     pub labels: &'a BTreeMap<String, Label>,
+    /// What ids of tasks begin with.
+    pub prefix: &'a str,
 }
 
 pub fn calls(pair: &Pair<'_>, lens: &Lens<'_>) -> Vec<PlannedCall> {
@@ -89,9 +100,26 @@ pub fn calls(pair: &Pair<'_>, lens: &Lens<'_>) -> Vec<PlannedCall> {
         let (project, item) = (lens.project.id.clone(), pair.item.id.clone());
         found.push((Settles::Field(Field::Archived), Call::Archive { project, item }));
     }
+    found.extend(marker_put_back(pair, lens).map(|call| (Settles::Nothing, call)));
     let mut all: Vec<PlannedCall> = found.into_iter().map(|(settles, call)| planned(pair, settles, call)).collect();
     all.extend(pair.notes.iter().filter_map(|note| edit(pair, note)));
     all
+}
+
+/// The marker of an issue that has lost it, below what people have written there.
+fn marker_put_back(pair: &Pair<'_>, lens: &Lens<'_>) -> Option<Call> {
+    let marker = Marker::of(&pair.local.id, pair.local.created);
+    let (text, there) = read_issue_body(&pair.issue.body);
+    let lost = match &there {
+        Some(there) => there.task == marker.task && there.deleted,
+        None => !is_adopted(lens.prefix, &pair.issue.node, &pair.local.id),
+    };
+    let written = pair.decisions.iter().any(|(field, decision)| {
+        *field == Field::Description && !matches!(decision, Decision::Settled | Decision::Agreed)
+    });
+    let body = issue_body(&text, &marker);
+    (lost && !written && body.chars().count() <= LONGEST_BODY)
+        .then(|| Call::Body { issue: pair.issue.node.clone(), body })
 }
 
 /// Whether everything that a field names has its counterpart there.
@@ -119,6 +147,9 @@ fn planned(pair: &Pair<'_>, settles: Settles, call: Call) -> PlannedCall {
 }
 
 fn edit(pair: &Pair<'_>, note: &NoteMove<'_>) -> Option<PlannedCall> {
+    if let NoteMove::Double { comment } = note {
+        return Some(planned(pair, Settles::Nothing, Call::DeleteComment { comment: comment.id.clone() }));
+    }
     let NoteMove::Edit { file, comment } = note else { return None };
     let note = pair.local.notes.iter().find(|note| note.file == *file)?;
     let name = super::local::stem(file);

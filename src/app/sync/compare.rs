@@ -8,6 +8,7 @@ use super::local::{Local, Locals, stem};
 use crate::github::{
     Decision, Features, Field, Item, Knowledge, LONGEST_BODY, LONGEST_TITLE, Marker, Names, Node, NoteLink,
     RemoteComment, RemoteIssue, Shown, Values, canonical, decide, hash, read_comment, read_issue_body, remote_values,
+    title_of,
 };
 use crate::task::{StateName, TaskId, Value};
 use crate::workflow::Workflow;
@@ -48,6 +49,8 @@ pub enum NoteMove<'a> {
     Tie { file: &'a str, link: NoteLink },
     /// Both were edited.
     Conflict { file: &'a str, comment: &'a RemoteComment },
+    /// A second comment of one note, which says the same: two clones posted it at once.
+    Double { comment: &'a RemoteComment },
 }
 
 /// Why a linked task has no row in the project.
@@ -74,6 +77,12 @@ pub struct Comparison<'a> {
     pub orphans: Vec<(&'a Item, TaskId)>,
     /// Second issues of tasks that have one: two clones made them at once, or somebody copied one.
     pub copies: Vec<(&'a Item, &'a Local)>,
+    /// Older issues of tasks that are linked to a second one: these stay.
+    pub older: Vec<(&'a Local, &'a Item)>,
+    /// Issues whose task another clone has deleted, and this one has not heard of it.
+    pub deleted_elsewhere: Vec<(&'a Item, &'a Local)>,
+    /// New issues whose card is nowhere that this board knows: nobody can say which state that is.
+    pub unmapped: Vec<&'a Item>,
     /// Issues of tasks that were deleted here, to be closed.
     pub retire: Vec<&'a Item>,
     pub lost: Vec<(&'a Local, Loss)>,
@@ -116,6 +125,7 @@ pub fn compare<'a>(locals: &'a Locals, known: &'a Knowledge, names: &Names, lens
             continue;
         }
         match row.and_then(|row| Some((row, known.issues.get(&row.issue)?))) {
+            Some((item, issue)) if is_deleted_elsewhere(item, issue, lens) => all.deleted_elsewhere.push((item, local)),
             Some((item, issue)) => all.pairs.push(pair(local, item, issue, names, locals, lens, &mut all.too_long)),
             // Its row is still to be made.
             None if local.link.item.is_none() && known.issues.contains_key(node) => {}
@@ -133,6 +143,30 @@ pub fn compare<'a>(locals: &'a Locals, known: &'a Knowledge, names: &Names, lens
     let new = locals.tasks.values().filter(|local| local.link.node.is_none() && lens.wants(&local.id));
     all.creates = new.filter(|local| !found.contains(&local.id)).collect();
     all
+}
+
+/// Its marker says so, and nobody has opened it again. What was deleted here and is back is this clone's own doing.
+fn is_deleted_elsewhere(item: &Item, issue: &RemoteIssue, lens: &Lens<'_>) -> bool {
+    let deleted = read_issue_body(&issue.body).1.is_some_and(|marker| marker.deleted);
+    deleted && item.closed && !lens.retired.contains(&item.issue)
+}
+
+/// The only task without an issue that says exactly the same: somebody took the marker out.
+fn same_text<'a>(issue: &RemoteIssue, locals: &'a Locals) -> Option<&'a Local> {
+    let text = canonical(&issue.body);
+    let same = |local: &&Local| {
+        local.link.node.is_none()
+            && title_of(&local.title) == title_of(&issue.title)
+            && canonical(&local.description) == text
+    };
+    let mut found = locals.tasks.values().filter(same);
+    found.next().filter(|_| found.next().is_none())
+}
+
+/// Whether the card of a new issue is where a state of this board says so: an open one at an end says two things at once.
+fn is_mapped(item: &Item, flow: &Workflow) -> bool {
+    let state = |name: &String| flow.states().iter().find(|state| state.name.as_str() == name);
+    item.state.as_ref().is_none_or(|name| state(name).is_some_and(|state| !state.terminal))
 }
 
 /// A row that no task is linked to: made by a run that died, by another clone, or by a person on GitHub.
@@ -157,14 +191,24 @@ fn unlinked<'a>(item: &'a Item, locals: &'a Locals, known: &'a Knowledge, lens: 
                     all.found.push((local, item));
                 }
             }
-            Some(local) if local.link.node.is_some() => all.copies.push((item, local)),
+            Some(local) if local.link.node.is_some() => {
+                let first = Marker::of(&local.id, local.created) == marker && Some(item.number) < local.link.number;
+                match first && !item.closed {
+                    true => all.older.push((local, item)),
+                    false => all.copies.push((item, local)),
+                }
+            }
             // It names a task of another board that happens to have the same id.
             Some(_) => {}
             None if locals.unmirrored.contains(&marker.task) => {}
             None => all.orphans.push((item, marker.task)),
         },
         // What was finished before ralph came stays where it is.
-        None if !item.closed && !item.archived && lens.only.is_empty() => all.adopts.push((item, issue)),
+        None if !item.closed && !item.archived && lens.only.is_empty() => match same_text(issue, locals) {
+            Some(local) if !all.found.iter().any(|(other, _)| other.id == local.id) => all.found.push((local, item)),
+            _ if is_mapped(item, lens.flow) => all.adopts.push((item, issue)),
+            _ => all.unmapped.push(item),
+        },
         None => {}
     }
 }
@@ -272,11 +316,29 @@ fn notes<'a>(local: &'a Local, issue: &'a RemoteIssue) -> Vec<NoteMove<'a>> {
             (link, Some(comment)) => moves.extend(edited(&note.file, &note.text, link, comment)),
         }
     }
+    moves.extend(doubles(issue).map(|comment| NoteMove::Double { comment }));
     let tied: BTreeSet<&Node> = local.link.notes.values().map(|link| &link.comment).collect();
     let new =
         issue.comments.iter().filter(|comment| !tied.contains(&comment.id) && read_comment(&comment.body).2.is_none());
     moves.extend(new.map(|comment| NoteMove::Take { comment }));
     moves
+}
+
+/// Our own comments that say what an earlier one of the same note says.
+fn doubles(issue: &RemoteIssue) -> impl Iterator<Item = &RemoteComment> {
+    issue
+        .comments
+        .iter()
+        .enumerate()
+        .filter(|(at, comment)| {
+            let (text, _, name) = read_comment(&comment.body);
+            let same = |other: &RemoteComment| {
+                let (first, _, other) = read_comment(&other.body);
+                other == name && first == text
+            };
+            name.is_some() && comment.mine && issue.comments[..*at].iter().any(same)
+        })
+        .map(|(_, comment)| comment)
 }
 
 fn edited<'a>(file: &'a str, text: &str, link: Option<&NoteLink>, comment: &'a RemoteComment) -> Option<NoteMove<'a>> {

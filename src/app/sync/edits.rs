@@ -49,6 +49,26 @@ impl FileEdit {
         Ok(())
     }
 
+    /// A change that was worked out against the file as it was: of a list, only what it adds and takes away.
+    pub fn add(&mut self, change: Change) -> Result<(), Failure> {
+        let Change::Set { key, old, new, .. } = change else { return Ok(()) };
+        let items = |value: Option<&Value>| match value {
+            Some(Value::List(list)) => list.clone(),
+            _ => Vec::new(),
+        };
+        let is_list = [&old, &new].into_iter().flatten().any(|value| matches!(value, Value::List(_)));
+        if !is_list {
+            return self.set(key, new);
+        }
+        let (before, after) = (items(old.as_ref()), items(new.as_ref()));
+        let mut now = items(self.get(&key).as_ref());
+        now.retain(|item| !before.contains(item) || after.contains(item));
+        let added: Vec<Value> =
+            after.into_iter().filter(|item| !before.contains(item) && !now.contains(item)).collect();
+        now.extend(added);
+        self.set(key, (!now.is_empty()).then_some(Value::List(now)))
+    }
+
     /// What it comes to. An archived file is replaced as a whole: keys are set only on the board.
     pub fn changes(self) -> Vec<Change> {
         match self.place {

@@ -9,6 +9,7 @@ use super::memory::{CreateIntent, intents, knowledge_path};
 use super::run::SyncPass;
 use crate::app::{Code, Failure, Hint};
 use crate::github::{Item, Knowledge, Node, Project, Slug, Wanted, read_issue_body};
+use crate::task::Kind;
 
 impl SyncPass<'_> {
     /// The project as it is now, and every issue that has changed since it was last seen.
@@ -38,12 +39,29 @@ impl SyncPass<'_> {
         let mut told = |done, of| tell(SyncStep::Scanning { done, of });
         self.scanned = Instant::now();
         self.known.items = self.client.scan(&project.id, &self.target.names, self.features, &mut told)?;
+        self.map_columns()?;
         self.known.scanned_at = self.client.server_now();
         self.project = Some(project);
         let mut told = |done, of| tell(SyncStep::Reading { done, of });
         self.read(&mut told)?;
         self.recover()?;
         Ok(self.known.save(&knowledge_path(self.ws))?)
+    }
+
+    /// Columns that people have named otherwise, as the settings say what they mean.
+    fn map_columns(&mut self) -> Result<(), Failure> {
+        let mut mapped = std::collections::BTreeMap::new();
+        for (column, state) in &self.ws.settings.github_states {
+            let state = self.ws.flow().find_state(Kind::Issue, state)?;
+            mapped.insert(column.as_str(), state.name.to_string());
+        }
+        for item in &mut self.known.items {
+            let state = item.state.as_deref().and_then(|column| mapped.get(column));
+            if let Some(state) = state.cloned() {
+                item.state = Some(state);
+            }
+        }
+        Ok(())
     }
 
     /// Every state must have its option: without, a state could not be told apart from none.

@@ -34,12 +34,15 @@ mod run;
 mod status;
 pub(super) mod target;
 mod ties;
+#[cfg(test)]
+mod two_clones;
 mod waiter;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::app::Failure;
 use crate::github::Wait;
 use crate::task::TaskId;
 
@@ -149,6 +152,12 @@ impl Synced {
             self.tidied,
         ];
         counts.iter().any(|count| *count > 0) || !self.retired.is_empty()
+    }
+
+    /// A task that is left for the next run, and why.
+    fn unsettled(&mut self, task: &TaskId, failure: Failure) {
+        let what = "task".to_owned();
+        self.failed.push(Failed { task: Some(task.clone()), what, message: failure.message });
     }
 
     pub fn is_clean(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::calls::{PlannedCall, Settles, calls};
+use super::calls::{PlannedCall, calls};
 use super::compare::{Comparison, NoteMove};
 use super::edits::{Agreed, agree};
 use super::local::{Local, Locals, stem};
@@ -12,7 +12,10 @@ use super::run::SyncPass;
 use super::{Mirrored, SyncStep, Synced};
 use crate::app::{Code, Failure, Hint};
 use crate::board::Place;
-use crate::github::{Call, Decision, Field, Item, Knowledge, Link, Names, Node, Repo, fingerprint, remote_values};
+use crate::github::{
+    Call, Decision, Field, Item, Knowledge, Link, Marker, Names, Node, RemoteComment, RemoteIssue, Repo, canonical,
+    fingerprint, issue_body, read_comment, read_issue_body, remote_values, title_of,
+};
 use crate::task::{StateName, TaskId, Value};
 
 /// A create of an earlier run that is not settled: of a task's issue, or of a note's comment.
@@ -34,7 +37,7 @@ impl SyncPass<'_> {
         synced.comments_out = pushed.comments;
         synced.tidied = pushed.tidied;
         synced.done.extend(pushed.done);
-        synced.failed = pushed.failed;
+        synced.failed.extend(pushed.failed);
         done
     }
 
@@ -78,7 +81,8 @@ impl SyncPass<'_> {
         for item in retire {
             note_retired(self.ws, &item.issue)?;
         }
-        let closing = retire.iter().flat_map(|item| self.retiring(item)).collect();
+        let mut closing: Vec<PlannedCall> = retire.iter().flat_map(|item| self.retiring(item, known)).collect();
+        closing.extend(self.duplicates(known)?);
         self.change_all(&mut pusher, known, closing, &waiting, tell)?;
         if new.is_empty() {
             return Ok(());
@@ -147,25 +151,44 @@ impl SyncPass<'_> {
                 (Link::shown_key(), shown.map(Value::text)),
             ];
             agreed.push(Agreed::new(local, keys));
-            drop_retired(self.ws, &node)?;
+            // Until its issue says so, too, it is this clone that has deleted it.
+            if !read_issue_body(&issue.body).1.is_some_and(|marker| marker.deleted) {
+                drop_retired(self.ws, &node)?;
+            }
         }
         let any = !agreed.is_empty();
         agree(self.ws, agreed)?;
         Ok(any)
     }
 
-    /// Closing and putting away what was deleted here.
-    fn retiring(&self, item: &Item) -> Vec<PlannedCall> {
-        let step = |call: Call| PlannedCall {
-            task: None,
-            place: Place::Task,
-            issue: Some(item.issue.clone()),
-            settles: Settles::Nothing,
-            call,
-            value: None,
-            note: None,
-        };
+    /// Second issues that say nothing which the first does not say: they are closed, with a link to it.
+    fn duplicates(&self, known: &Knowledge) -> Result<Vec<PlannedCall>, Failure> {
+        let locals = Locals::read(self.ws)?;
+        let all = self.compare(&locals, known, &locals.names());
         let mut steps = Vec::new();
+        for (item, local) in all.copies.iter().filter(|(item, _)| !item.closed) {
+            let first = local.link.node.as_ref().and_then(|node| Some((node, known.issues.get(node)?)));
+            let Some(((first, kept), second)) = first.zip(known.issues.get(&item.issue)) else { continue };
+            if is_said_there(second, kept, local) {
+                let call = Call::CloseDuplicate { issue: item.issue.clone(), of: first.clone() };
+                steps.push(PlannedCall::alone(item.issue.clone(), call));
+            }
+        }
+        Ok(steps)
+    }
+
+    /// Closing and putting away what was deleted here.
+    fn retiring(&self, item: &Item, known: &Knowledge) -> Vec<PlannedCall> {
+        let step = |call: Call| PlannedCall::alone(item.issue.clone(), call);
+        let mut steps = Vec::new();
+        let issue = known.issues.get(&item.issue);
+        if let Some((text, Some(marker))) = issue.map(|issue| read_issue_body(&issue.body))
+            && !marker.deleted
+        {
+            // Other clones that still have the task do not take this for a person's word.
+            let body = issue_body(&text, &Marker { deleted: true, ..marker });
+            steps.push(step(Call::Body { issue: item.issue.clone(), body }));
+        }
         if !item.closed {
             steps.push(step(Call::Close { issue: item.issue.clone(), reason: "NOT_PLANNED" }));
         }
@@ -203,6 +226,19 @@ impl SyncPass<'_> {
         let linked = new.filter(wanted).filter_map(|local| Some((local.id.clone(), local.link.node.clone()?)));
         Ok(linked.filter(|(_, node)| known.issues.contains_key(node) && known.item_of(node).is_none()).collect())
     }
+}
+
+/// Whether a second issue of a task has nothing that a person could miss: its text is known, and nobody has commented on it.
+fn is_said_there(second: &RemoteIssue, first: &RemoteIssue, local: &Local) -> bool {
+    let marker = Marker::of(&local.id, local.created);
+    let (text, named) = read_issue_body(&second.body);
+    let texts = [read_issue_body(&first.body).0, canonical(&local.description)];
+    let titles = [title_of(&first.title), title_of(&local.title)];
+    let ours = |comment: &RemoteComment| read_comment(&comment.body).2.is_some();
+    named.as_ref() == Some(&marker)
+        && texts.contains(&text)
+        && titles.contains(&title_of(&second.title))
+        && second.comments.iter().all(ours)
 }
 
 /// Whether the comment that a note is linked to is really there.

@@ -102,7 +102,7 @@ fn pair_rows(pair: &Pair<'_>) -> Vec<PlanRow> {
     let text = |file: &str| pair.local.notes.iter().find(|note| note.file == file).map(|note| Value::text(&note.text));
     let comment = |body: &str| Some(Value::Text(crate::github::read_comment(body).0));
     let notes = pair.notes.iter().filter_map(|note| match note {
-        NoteMove::Tie { .. } => None,
+        NoteMove::Tie { .. } | NoteMove::Double { .. } => None,
         NoteMove::Post { file } => Some(row("comment".into(), Way::Comment, text(file), None)),
         NoteMove::Take { comment: there } => Some(row("comment".into(), Way::Comment, None, comment(&there.body))),
         NoteMove::Edit { file, comment: there } => {

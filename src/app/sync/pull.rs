@@ -82,7 +82,7 @@ fn is_news(pair: &Pair<'_>, intake: Intake) -> bool {
     let notes = pair.notes.iter().any(|note| match note {
         NoteMove::Tie { .. } | NoteMove::Conflict { .. } => true,
         NoteMove::Take { .. } | NoteMove::Rewrite { .. } => intake == Intake::Open,
-        NoteMove::Post { .. } | NoteMove::Edit { .. } => false,
+        NoteMove::Post { .. } | NoteMove::Edit { .. } | NoteMove::Double { .. } => false,
     });
     // It looks right again, and the file does not say so yet.
     let shown = pair.shown.is_none() && link.shown.is_some();
@@ -194,6 +194,11 @@ impl PullStep<'_> {
                     let name = note_conflict(file);
                     stale.retain(|other| *other != name);
                     let text = read_comment(&comment.body).0;
+                    // Found by its mark alone: what was agreed on is not known, and whoever settles it has to know which it is.
+                    if !self.now.link.notes.contains_key(&stem(file)) {
+                        let link = NoteLink { comment: comment.id.clone(), hash: String::new() };
+                        self.edit.set(Link::note_key(&stem(file)), Some(link.value()))?;
+                    }
                     self.edit.set(Key::new(format!("github.conflict.{name}")), Some(Value::Text(text)))?;
                 }
                 _ => {}
@@ -240,9 +245,15 @@ impl PullStep<'_> {
         self.edit.set(Link::note_key(&stem(file)), Some(link.value()))
     }
 
-    fn finish(self, lock: &BoardLock) -> Result<Taken, Failure> {
+    fn finish(mut self, lock: &BoardLock) -> Result<Taken, Failure> {
+        // What a move does to its own task comes on top of what was taken in: both may set the same key.
+        let (own, others): (Vec<Change>, Vec<Change>) =
+            self.effects.changes.drain(..).partition(|change| change.is_key_of(&self.now.id));
+        for change in own {
+            self.edit.add(change)?;
+        }
         let mut changes = self.edit.changes();
-        changes.extend(self.effects.changes);
+        changes.extend(others);
         commit(self.ws, lock, changes)?;
         if self.effects.dropped {
             self.ws.drop_claim(&self.now.id)?;

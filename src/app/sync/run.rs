@@ -14,7 +14,7 @@ use super::plan::{Plan, Way, conflict_rows, estimate, rows};
 use super::pull::{Intake, take};
 use super::push::Failed;
 use super::target::{Calm, Target};
-use super::ties::{note_losses, tie_found, tie_recovered};
+use super::ties::{note_losses, tie_found, tie_older, tie_recovered};
 use super::{Directions, Mirrored, SyncAsk, SyncStep, Synced};
 use crate::app::{Code, Failure, FailureKind, Hint, Workspace};
 use crate::github::{Client, Decision, Features, Field, Item, Knowledge, Label, Names, Node, Project, Wait};
@@ -22,6 +22,7 @@ use crate::store::FileLock;
 use crate::task::{Kind, StateName, TaskId, Value};
 
 pub fn sync(ws: &Workspace, ask: &SyncAsk, tell: &mut dyn FnMut(SyncStep<'_>)) -> Result<Synced, Failure> {
+    ws.refuse_broken_setup()?;
     let (target, number) = Target::ready(ws)?;
     let _one_at_a_time = one_at_a_time(ws)?;
     let tell = std::cell::RefCell::new(tell);
@@ -128,6 +129,7 @@ impl<'a> SyncPass<'a> {
         let all = self.compare(&locals, &self.known, &names);
         self.brake(&all, &locals)?;
         let numbers: Vec<u64> = all.retire.iter().map(|item| item.number).collect();
+        self.tell_what_is_left(&all);
         synced.plan = Plan { rows: self.ask.directions.of(rows(&all)), ..Plan::default() };
         if self.ask.dry_run {
             let (labels, pace) = (BTreeMap::new(), self.ws.settings.duration("github.pace"));
@@ -136,17 +138,48 @@ impl<'a> SyncPass<'a> {
             synced.conflicts = synced.plan.rows.iter().filter(|row| row.way == Way::Conflict).cloned().collect();
             return Ok(synced);
         }
-        synced.found += tie_found(self.ws, &all, &self.known, &self.waiting)?;
+        let found = tie_found(self.ws, &all, &self.known, &self.waiting)? + tie_older(self.ws, &all, &self.known)?;
+        synced.found += found;
         note_losses(self.ws, &all)?;
-        self.take_in(&all, &mut names, &mut synced, tell)?;
         let retire: Vec<Item> = all.retire.iter().map(|item| (*item).clone()).collect();
-        drop(all);
+        if found == 0 {
+            self.take_in(&all, &mut names, &mut synced, tell)?;
+            drop(all);
+        } else {
+            // Links that were found again are compared at once: what both say by now is agreed on, and an edit after it is one.
+            drop(all);
+            let locals = Locals::read(self.ws)?;
+            let mut names = locals.names();
+            let all = self.compare(&locals, &self.known, &names);
+            self.take_in(&all, &mut names, &mut synced, tell)?;
+        }
         if self.ask.directions != Directions::Pull {
             self.hand_out(&retire, &mut synced, tell)?;
             synced.retired = numbers;
         }
         self.conclude(&mut synced)?;
         Ok(synced)
+    }
+
+    /// Issues that no run touches until a person has done something.
+    fn tell_what_is_left(&self, all: &Comparison<'_>) {
+        for item in &all.unmapped {
+            let option = item.state.as_deref().unwrap_or_default();
+            let why = match self.ws.flow().states().iter().any(|state| state.name.as_str() == option) {
+                true => format!("is open, and its card is in {option}"),
+                false => format!("has its card in {option:?}, which is not a state of this board"),
+            };
+            self.ws.notice(format!(
+                "#{} {why}: it is left alone; move the card, or map the column with `[github.states]` in the settings",
+                item.number
+            ));
+        }
+        for (item, local) in &all.deleted_elsewhere {
+            self.ws.notice(format!(
+                "{} was deleted in another clone: `ralph pull` brings that here; reopen #{} to keep it",
+                local.id, item.number
+            ));
+        }
     }
 
     fn take_in(
@@ -161,7 +194,15 @@ impl<'a> SyncPass<'a> {
             if done % 50 == 0 {
                 tell(SyncStep::Taking { done, of: all.pairs.len() });
             }
-            let taken = take(self.ws, pair, intake)?;
+            let taken = match take(self.ws, pair, intake) {
+                Ok(taken) => taken,
+                // One that cannot be settled keeps no other from it.
+                Err(failure) if failure.is_about_one_task() => {
+                    synced.unsettled(&pair.local.id, failure);
+                    continue;
+                }
+                Err(failure) => return Err(failure),
+            };
             synced.pulled += taken.fields.len();
             synced.done.extend(taken.fields.iter().map(|field| (pair.local.id.clone(), field.name())));
             synced.comments_in += taken.notes;
@@ -199,13 +240,18 @@ impl<'a> SyncPass<'a> {
         let locals = Locals::read(self.ws)?;
         let all = self.compare(&locals, &self.known, &locals.names());
         for pair in all.pairs.iter().filter(|pair| made.iter().any(|(task, _)| *task == pair.local.id)) {
-            synced.comments_in += take(self.ws, pair, Intake::Open)?.notes;
+            match take(self.ws, pair, Intake::Open) {
+                Ok(taken) => synced.comments_in += taken.notes,
+                Err(failure) if failure.is_about_one_task() => synced.unsettled(&pair.local.id, failure),
+                Err(failure) => return Err(failure),
+            }
         }
         Ok(())
     }
 
     pub(super) fn lens<'b>(&'b self, names: &'b Names, labels: &'b BTreeMap<String, Label>) -> calls::Lens<'b> {
-        calls::Lens { project: self.project(), fields: &self.target.names, flow: self.ws.flow(), names, labels }
+        let prefix = self.ws.settings.text("board.prefix");
+        calls::Lens { project: self.project(), fields: &self.target.names, flow: self.ws.flow(), names, labels, prefix }
     }
 
     /// Lost access, a wrong project or a script gone wild look like this: then a person decides.
@@ -250,7 +296,10 @@ impl<'a> SyncPass<'a> {
         let locals = Locals::read(self.ws)?;
         let all = self.compare(&locals, &self.known, &locals.names());
         for pair in all.pairs.iter().filter(|pair| pair.has_conflict()) {
-            take(self.ws, pair, Intake::Closed)?;
+            match take(self.ws, pair, Intake::Closed) {
+                Err(failure) if !failure.is_about_one_task() => return Err(failure),
+                _ => {}
+            }
         }
         let locals = Locals::read(self.ws)?;
         synced.conflicts = conflict_rows(&all, &locals);

@@ -66,7 +66,10 @@ pub struct MoveView {
     pub here: bool,
     /// What the move would be done as.
     pub command: Option<String>,
-    /// Why it would be refused; a person may insist on some.
+    /// What a person's move there would skip, where the workflow does not have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outside: Option<String>,
+    /// Why it would be refused; a person may override some.
     pub refused: Option<Failure>,
 }
 

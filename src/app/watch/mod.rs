@@ -93,6 +93,10 @@ pub struct Watch {
 impl Watch {
     pub fn open(options: &Options, wanted: &WatchOptions) -> Result<Self, Failure> {
         let ws = Workspace::open(options)?;
+        // Whoever only looks may look at a board whose settings are broken.
+        if !wanted.idle {
+            ws.refuse_broken_setup()?;
+        }
         event_rules::check_rules(&ws)?;
         // Where nothing may be written, one can still look.
         for folder in [ws.store.tasks_dir(), ws.store.claims_dir(), ws.store.journal_dir()] {
@@ -356,7 +360,8 @@ impl Watch {
 
     /// Other settings, perhaps another workflow. What cannot be read is told, and the old ones stay.
     fn reopen(&mut self) -> Option<Event> {
-        let opened = Workspace::open(&self.options).and_then(|ws| event_rules::check_rules(&ws).map(|()| ws));
+        let usable = |ws: &Workspace| ws.refuse_broken_setup().and_then(|()| event_rules::check_rules(ws));
+        let opened = Workspace::open(&self.options).and_then(|ws| usable(&ws).map(|()| ws));
         let (kind, message) = match opened {
             Ok(ws) => {
                 self.ws = ws;

@@ -3,10 +3,11 @@
 
 use std::collections::BTreeSet;
 
+use crate::agent::host::running_in;
 use crate::app::work::claim::{Lease, drawn};
 use crate::app::work::proof::show;
 use crate::app::workspace::remote_claims::Published;
-use crate::app::{Failure, Workspace};
+use crate::app::{Failure, Hint, Workspace};
 use crate::board::{Actor, Admission, Board, Claim, ClaimEffect, Evidence, Op, Proof, Refusal, Request};
 use crate::store::BoardLock;
 use crate::task::TaskId;
@@ -32,22 +33,61 @@ pub(in crate::app) fn gather(ws: &Workspace, board: &Board, actor: &Actor, reque
 }
 
 /// What the board says, with the reason in full where the evidence does not hold.
-pub(in crate::app) fn decide(
+pub(in crate::app) fn decide_with(
     ws: &Workspace,
     board: &Board,
     actor: &Actor,
     request: &Request<'_>,
     gathered: &Gathered,
 ) -> Result<Admission, Failure> {
-    if board.get(request.task).is_none() {
-        return Err(crate::app::workspace::open::missing(ws, board, request.task));
-    }
     let request = Request { evidence: gathered.evidence.clone(), ..request.clone() };
-    board.admit(ws.rules(), actor, &request).map_err(|refusal| {
-        let Refusal::Unproven { proof, .. } = &refusal else { return refusal.into() };
-        let known = gathered.failures.iter().find(|(other, _)| other == proof);
-        known.map_or_else(|| refusal.into(), |(_, failure)| failure.clone())
+    admitted(ws, board, actor, &request)?.map_err(|refusal| {
+        let known =
+            gathered.failures.iter().find(|(of, _)| matches!(&refusal, Refusal::Unproven { proof, .. } if proof == of));
+        known.map_or_else(|| refused(ws, actor, &request, refusal.clone()), |(_, failure)| failure.clone())
     })
+}
+
+/// What the board says to a request that brings its evidence.
+pub(in crate::app) fn decide(
+    ws: &Workspace,
+    board: &Board,
+    actor: &Actor,
+    request: &Request<'_>,
+) -> Result<Admission, Failure> {
+    admitted(ws, board, actor, request)?.map_err(|refusal| refused(ws, actor, request, refusal))
+}
+
+fn admitted(
+    ws: &Workspace,
+    board: &Board,
+    actor: &Actor,
+    request: &Request<'_>,
+) -> Result<Result<Admission, Refusal>, Failure> {
+    match board.get(request.task) {
+        Some(_) => Ok(board.admit(ws.rules(), actor, request)),
+        None => Err(crate::app::workspace::open::missing(ws, board, request.task)),
+    }
+}
+
+fn refused(ws: &Workspace, actor: &Actor, request: &Request<'_>, refusal: Refusal) -> Failure {
+    let may_force = ws.rules().insists(actor, true) && !request.force;
+    let overridable = matches!(refusal, Refusal::Blocked { .. } | Refusal::Held { .. }) && may_force;
+    let failure = told_of_host(ws, actor, refusal);
+    if overridable { failure.hint(Hint::Force) } else { failure }
+}
+
+/// A person who types in an agent's shell is taken for the agent, and is told so.
+fn told_of_host(ws: &Workspace, actor: &Actor, refusal: Refusal) -> Failure {
+    let failure = Failure::from(refusal);
+    match running_in().filter(|_| actor.is_program() && ws.rules().role_of(&actor.worker).is_none()) {
+        Some((host, variable)) => failure.hint(Hint::step(format!(
+            "this runs inside {} ({variable} is set), where the workflow applies; people move tasks freely in a terminal of \
+             their own",
+            host.title
+        ))),
+        None => failure,
+    }
 }
 
 /// The same in one go, for a look ahead and for verbs that a worker has nothing to show for.
@@ -57,7 +97,7 @@ pub(in crate::app) fn admit(
     actor: &Actor,
     request: &Request<'_>,
 ) -> Result<Admission, Failure> {
-    decide(ws, board, actor, request, &gather(ws, board, actor, request))
+    decide_with(ws, board, actor, request, &gather(ws, board, actor, request))
 }
 
 /// How an admission is written down.

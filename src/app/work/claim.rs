@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::app::work::admit::{Commit, admit, apply};
 use crate::app::workspace::remote_claims::{self, Published, Reach};
-use crate::app::{Failure, Workspace};
+use crate::app::{Failure, Hint, Workspace};
 use crate::board::{Actor, Board, Claim, ClaimEffect, Op, Refusal, Request};
 use crate::store::BoardLock;
 use crate::task::{StateName, TaskId, Worker};
@@ -172,7 +172,7 @@ pub fn release(ws: &Workspace, id: &TaskId, force: bool) -> Result<Released, Fai
     let lock = ws.lock()?;
     let board = ws.family(id)?;
     let claim = board.claim(id).cloned();
-    if !force {
+    if !ws.rules().insists(&ws.actor()?, force) {
         own(ws, &board, id)?;
     }
     let owner = board.get(id).and_then(|task| task.owner.clone());
@@ -209,7 +209,10 @@ fn own(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), Failure> {
     let claim = board.claim(id).filter(|claim| claim.live);
     let proof = actor.proof_for(id);
     match claim {
-        Some(claim) if !claim.is_of(&actor.worker) => Err(Refusal::held(id, claim).into()),
+        Some(claim) if !claim.is_of(&actor.worker) => {
+            let failure = Failure::from(Refusal::held(id, claim));
+            Err(if ws.rules().insists(&actor, true) { failure.hint(Hint::Force) } else { failure })
+        }
         Some(claim) if proof.is_some_and(|proof| proof != claim.proof(id)) => {
             Err(Refusal::Lost { task: id.clone() }.into())
         }

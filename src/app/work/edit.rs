@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::app::edit::fields::differences;
-use crate::app::work::admit::{Commit, Gathered, apply, decide, gather};
+use crate::app::work::admit::{Commit, Gathered, apply, decide_with, gather};
 use crate::app::work::claim::{Lease, drawn};
 use crate::app::workspace::remote_claims::{Published, Reach, publish};
 use crate::app::{Code, Failure, FieldChange, Workspace};
@@ -154,7 +154,7 @@ impl Moving {
 
     fn decided(&self, ws: &Workspace, board: &Board) -> Result<Admission, Failure> {
         match self.is_move(board) {
-            true => decide(ws, board, &self.actor, &self.request(), &self.gathered),
+            true => decide_with(ws, board, &self.actor, &self.request(), &self.gathered),
             false => Ok(Admission::staying(self.task.state.clone())),
         }
     }

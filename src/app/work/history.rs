@@ -117,17 +117,20 @@ pub struct Undone {
 pub fn undo(ws: &Workspace, id: Option<&str>, force: bool) -> Result<Undone, Failure> {
     let lock = ws.lock()?;
     let line = chosen(ws, id)?;
-    let me = ws.me()?;
-    if line.by != me && !force {
-        let message = format!("{} ({}) was done by {}, not by {me}", line.id, line.verb, line.by);
-        return Err(
-            Failure::refused(Code::NotYours, message).hint(Hint::option("--force", "to undo what somebody else did"))
-        );
+    let actor = ws.actor()?;
+    let force = ws.rules().insists(&actor, force);
+    if line.by != actor.worker && !force {
+        let message = format!("{} ({}) was done by {}, not by {}", line.id, line.verb, line.by, actor.worker);
+        let failure = Failure::refused(Code::NotYours, message);
+        return Err(match ws.rules().insists(&actor, true) {
+            true => failure.hint(Hint::option("--force", "to undo what somebody else did")),
+            false => failure.hint(Hint::step("ask a person to undo it")),
+        });
     }
     refuse_needed(ws, &line)?;
     let changes: Vec<Change> = line.changes.iter().rev().map(Change::inverse).collect();
     if !force {
-        ws.board()?.refuse_undo(ws.rules(), &ws.actor()?, &changes, &line.by)?;
+        ws.board()?.refuse_undo(ws.rules(), &actor, &changes, &line.by)?;
     }
     let op = Op { verb: "undo".into(), changes, undoes: Some(line.id.clone()) };
     ws.commit(&lock, op).map_err(|failure| changed_since(&line, failure))?;

@@ -2,6 +2,7 @@
 
 pub(super) mod admit;
 pub(super) mod advance;
+pub(super) mod ask;
 pub(super) mod claim;
 pub(super) mod edit;
 pub(super) mod held_claim;
@@ -11,8 +12,10 @@ pub(super) mod next;
 pub(super) mod program_name;
 pub(super) mod proof;
 pub(super) mod reap;
+pub(super) mod review;
 pub(super) mod run;
 pub(super) mod save;
+mod served;
 pub(super) mod split;
 pub(super) mod takeable;
 pub(super) mod wait;

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use jiff::SignedDuration;
 use serde::Serialize;
 
-use crate::app::work::claim::drafted;
-use crate::app::work::claim::{Lease, grant};
-use crate::app::work::reap::{Orphans, Reaped, reap_from};
+use crate::app::work::claim::{Lease, drafted, grant};
+use crate::app::work::reap::{Orphans, Reaped, orphans, reap_from};
+use crate::app::work::served;
 use crate::app::work::wait::{until, until_in_line};
 use crate::app::workspace::remote_claims::{Reach, publish};
 use crate::app::{Claimed, Code, Failure, FailureKind, Hint, Stop, Workspace};
@@ -44,7 +44,7 @@ pub fn next(ws: &Workspace, asked: &NextAsk) -> Result<Chosen, Failure> {
     if asked.claim { claim_next(ws, role.as_deref(), asked.reach) } else { look(ws, role.as_deref()) }
 }
 
-/// None on a board whose workflow has no roles: there everybody takes everything.
+/// None for a person, and on a board whose workflow has no roles: they take everything.
 fn role(ws: &Workspace, asked: &NextAsk) -> Result<Option<String>, Failure> {
     let roles = ws.flow().roles();
     let names = || roles.iter().map(|role| role.name.as_str()).collect::<Vec<_>>().join(", ");
@@ -59,12 +59,14 @@ fn role(ws: &Workspace, asked: &NextAsk) -> Result<Option<String>, Failure> {
     if roles.is_empty() {
         return Ok(None);
     }
-    let me = ws.me()?;
-    let found = ws.flow().role_of(&me).map(|role| Some(role.name.clone()));
-    found.ok_or_else(|| {
-        Failure::usage(Code::NoRole, format!("{me} has no role"))
-            .hint(Hint::SayRole { roles: roles.iter().map(|role| role.name.clone()).collect() })
-    })
+    let actor = ws.actor()?;
+    let me = &actor.worker;
+    match ws.flow().role_of(me) {
+        Some(role) => Ok(Some(role.name.clone())),
+        None if actor.is_held(ws.rules()) => Err(Failure::usage(Code::NoRole, format!("{me} has no role"))
+            .hint(Hint::SayRole { roles: roles.iter().map(|role| role.name.clone()).collect() })),
+        None => Ok(None),
+    }
 }
 
 /// Without changing anything: dead locks are looked at as if they had been returned.
@@ -76,7 +78,7 @@ fn look(ws: &Workspace, role: Option<&str>) -> Result<Chosen, Failure> {
 }
 
 pub(in crate::app) fn as_reaped(ws: &Workspace, board: Board) -> Board {
-    let orphans = board.orphans(ws.rules());
+    let orphans = orphans(ws, &board).unwrap_or_default();
     if orphans.is_empty() { board } else { board.with_returned(&orphans) }
 }
 
@@ -110,6 +112,11 @@ fn claim_next(ws: &Workspace, role: Option<&str>, reach: Reach) -> Result<Chosen
     };
     let asked = Request::claim(&choice.task, choice.command.as_deref());
     let claimed = grant(ws, &lock, &board, &asked, Lease::Timed, published.as_ref())?;
+    if ws.actor()?.is_held(ws.rules()) && served::is_once_too_often(ws, &claimed)? {
+        served::call_a_person(ws, &lock, &claimed)?;
+        drop(lock);
+        return claim_next(ws, role, reach);
+    }
     let state = claimed.state.clone();
     Ok(Chosen { state, ..chosen(&board, choice, role, Some(claimed), reaped) })
 }

@@ -13,6 +13,8 @@ use crate::task::TaskId;
 /// Looks at one thing that a worker has to show; an error says what is wrong with it.
 pub(in crate::app) fn show(ws: &Workspace, board: &Board, id: &TaskId, proof: &Proof) -> Result<(), Failure> {
     match proof {
+        Proof::Merged => Err(Failure::refused(Code::Unmerged, format!("{id} is finished by merging its branch"))
+            .hint(Hint::run(&format!("merge {id}"), "to merge and close it"))),
         Proof::Build => {
             refuse_unbuilt(ws, board, id)?;
             refuse_strays(ws, id)

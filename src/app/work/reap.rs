@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::app::work::admit::{Commit, apply};
 use crate::app::{Failure, FailureKind, Workspace};
-use crate::board::{Actor, Board, Change, Goal, Op, Place, Request};
+use crate::board::{Actor, Board, Change, Goal, Op, Place, Request, Return};
 use crate::store::{BoardLock, Line, codec};
 use crate::task::{StateName, TaskId, Worker};
 
@@ -42,7 +42,7 @@ pub(in crate::app) fn reap_from(
 ) -> Result<Vec<Reaped>, Failure> {
     let mut reaped = Vec::new();
     let known = |id: &TaskId| ws.knows_all_claims() || board.claim(id).is_some_and(|claim| !claim.foreign);
-    for back in board.orphans(ws.rules()).into_iter().filter(|back| known(&back.task)) {
+    for back in orphans(ws, board)?.into_iter().filter(|back| known(&back.task)) {
         if which == Orphans::Claimed && board.claim(&back.task).is_none() {
             continue;
         }
@@ -63,6 +63,29 @@ pub(in crate::app) fn reap_from(
         }
     }
     Ok(reaped)
+}
+
+/// Tasks whose holder is gone. A lock that came with git, from a machine whose claims cannot be seen, is somebody's: only a
+/// person can tell whether they are still at it.
+pub(in crate::app) fn orphans(ws: &Workspace, board: &Board) -> Result<Vec<Return>, Failure> {
+    let mut found = board.orphans(ws.rules());
+    if ws.claims_remote().is_some() || found.iter().all(|back| board.claim(&back.task).is_some()) {
+        return Ok(found);
+    }
+    let journal = ws.store.journal()?.0;
+    let taken = |back: &Return| {
+        let moved = |line: &&Line| line.changes.iter().any(|change| change.is_state_of(&back.task));
+        journal.iter().rev().find(moved).map(|line| line.id.clone())
+    };
+    let mut own = Vec::new();
+    for back in found.drain(..) {
+        let here = match taken(&back).filter(|_| board.claim(&back.task).is_none()) {
+            Some(line) => ws.store.was_moved_here(&line)?,
+            None => true,
+        };
+        own.extend(here.then_some(back));
+    }
+    Ok(own)
 }
 
 /// A lock that nobody owns was put there by hand, or came with git, while nobody watched: whoever did it owns the task.

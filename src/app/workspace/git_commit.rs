@@ -15,7 +15,26 @@ use crate::task::Problem;
 pub(in crate::app) const IGNORED: [&str; 1] = ["/worktrees/"];
 
 /// Files of the person's own that `init` adds lines to.
-const SHARED: [&str; 2] = [".gitattributes", ".gitignore"];
+const SHARED: [&str; 3] = [".gitattributes", ".gitignore", ".taplo.toml"];
+
+/// What `init` writes into `.taplo.toml`, where there is none.
+pub(in crate::app) const TAPLO: &str = r#"# Lets editors complete and check the files of the ralph board.
+
+[[rule]]
+include = [".ralph/tasks/*.toml"]
+[rule.schema]
+path = ".ralph/schema/task.json"
+
+[[rule]]
+include = [".ralph/config.toml"]
+[rule.schema]
+path = ".ralph/schema/config.json"
+
+[[rule]]
+include = [".ralph/workflow.toml"]
+[rule.schema]
+path = ".ralph/schema/workflow.json"
+"#;
 
 #[derive(Debug, Serialize)]
 pub struct BoardCommit {
@@ -26,6 +45,7 @@ pub struct BoardCommit {
 }
 
 pub fn commit(ws: &Workspace, message: Option<&str>) -> Result<BoardCommit, Failure> {
+    ws.tell_if_ignored();
     // No verb is half done while its lock is ours.
     let lock = ws.lock()?;
     commit_board(ws, &lock, message)
@@ -83,6 +103,7 @@ pub(in crate::app) fn is_ours(path: &str, old: &[u8], new: &[u8]) -> bool {
     match path {
         ".gitattributes" => only_adds(&text(old), &text(new), &ATTRIBUTES),
         ".gitignore" => only_adds(&text(old), &text(new), &IGNORED),
+        ".taplo.toml" => old.is_empty() && new == TAPLO.as_bytes(),
         _ => false,
     }
 }

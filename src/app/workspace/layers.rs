@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::app::Failure;
 use crate::board::Rules;
-use crate::config::{Settings, Source};
+use crate::config::{ConfigError, Settings, Source};
 use crate::fs;
 use crate::task::Problem;
 use crate::workflow::{Workflow, WorkflowError};
@@ -34,31 +34,83 @@ pub(in crate::app) fn board_config(root: &Path) -> PathBuf {
     root.join(".ralph/config.toml")
 }
 
-pub(in crate::app) fn layered(root: &Path, flags: &[String]) -> Result<Settings, Failure> {
-    let mut settings = Settings::defaults();
-    if let Some((path, text)) =
-        user_config().and_then(|path| fs::read_text(&path).ok().flatten().map(|text| (path, text)))
-    {
-        settings.add_file(Source::User(path), &text)?;
-    }
-    if let Some(text) = fs::read_text(&board_config(root))? {
-        settings.add_file(Source::Board(".ralph/config.toml".into()), &text)?;
-    }
-    settings.add_environment(|name| std::env::var(name).ok())?;
-    for flag in flags {
-        settings.add_flag(flag)?;
-    }
-    Ok(settings)
+/// Settings and workflow of a board, and what is wrong with their files. A file that cannot be used leaves its layer out, a value
+/// that cannot be used is left out alone: the board can still be read.
+pub(in crate::app) struct Setup {
+    pub settings: Settings,
+    pub flow: Workflow,
+    pub problems: Vec<Problem>,
+    /// Nobody knows what the board's author wants: a file cannot be read, and nothing stands in for it.
+    pub unusable: bool,
 }
 
-pub(in crate::app) fn workflow(root: &Path) -> Result<Workflow, Failure> {
-    let Some(text) = fs::read_text(&root.join(".ralph/workflow.toml"))? else { return Ok(Workflow::builtin()) };
-    Workflow::parse(&text).map_err(|error| {
-        let file = ".ralph/workflow.toml";
-        let problem = match &error {
-            WorkflowError::Syntax { message, offset } => Problem::at(file, &text, *offset, message.trim()),
-            other => Problem::whole(file, other.to_string()),
-        };
-        problem.into()
-    })
+impl Setup {
+    /// `local` is where this clone keeps the last table that could be read.
+    pub fn read(root: &Path, local: &Path, flags: &[String]) -> Result<Self, Failure> {
+        let mut setup =
+            Self { settings: Settings::defaults(), flow: Workflow::builtin(), problems: Vec::new(), unusable: false };
+        if let Some(path) = user_config()
+            && let Some(text) = fs::read_text(&path).ok().flatten()
+        {
+            setup.add_file(Source::User(path), &text)?;
+        }
+        if let Some(text) = fs::read_text(&board_config(root))? {
+            setup.add_file(Source::Board(".ralph/config.toml".into()), &text)?;
+        }
+        setup.problems.append(&mut setup.settings.bad);
+        setup.settings.add_environment(|name| std::env::var(name).ok())?;
+        for flag in flags {
+            setup.settings.add_flag(flag)?;
+        }
+        if let Some(text) = fs::read_text(&root.join(WORKFLOW))? {
+            setup.add_workflow(&text, &local.join("workflow.toml"));
+        }
+        Ok(setup)
+    }
+
+    fn add_file(&mut self, source: Source, text: &str) -> Result<(), ConfigError> {
+        let before = self.settings.clone();
+        match self.settings.add_file(source, text) {
+            Err(ConfigError::Syntax(problem)) => {
+                self.settings = before;
+                self.problems.push(problem);
+                self.unusable = true;
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    fn add_workflow(&mut self, text: &str, last: &Path) {
+        let known = || fs::read_text(last).ok().flatten();
+        match Workflow::parse(text) {
+            Ok(flow) => {
+                self.flow = flow;
+                // A copy that cannot be kept is no reason to fail.
+                if known().as_deref() != Some(text) {
+                    let _ = last.parent().map(fs::make_dir);
+                    let _ = fs::replace(last, text.as_bytes(), false);
+                }
+            }
+            Err(error) => {
+                self.problems.push(match &error {
+                    WorkflowError::Syntax { message, offset } => Problem::at(WORKFLOW, text, *offset, message.trim()),
+                    WorkflowError::Inconsistent { message, value } => {
+                        Problem::at(WORKFLOW, text, place_of(text, value.as_deref()), message)
+                    }
+                    other => Problem::whole(WORKFLOW, other.to_string()),
+                });
+                let last = known().and_then(|text| Workflow::parse(&text).ok());
+                self.unusable |= last.is_none();
+                self.flow = last.unwrap_or_else(Workflow::guessed);
+            }
+        }
+    }
+}
+
+const WORKFLOW: &str = ".ralph/workflow.toml";
+
+/// Where a value stands that a table cannot work with: its last mention, since a repetition is what is wrong.
+fn place_of(text: &str, value: Option<&str>) -> usize {
+    value.and_then(|value| text.rfind(&format!("\"{value}\""))).unwrap_or(0)
 }

@@ -1,6 +1,7 @@
 //! What every verb works with: the board and its settings, who acts, claims, trust, and the errors of all of it.
 
 pub(super) mod board_files;
+pub(super) mod changing;
 pub(super) mod drafts;
 pub(super) mod git_commit;
 pub(super) mod layers;

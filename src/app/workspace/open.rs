@@ -1,25 +1,24 @@
 //! Everything a verb works with: the board's place, its settings, who acts, the clock and the dice.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
 
-use crate::app::workspace::board_files::BoardFiles;
+use crate::agent::host::running_in;
 use crate::app::workspace::drafts::Drafts;
-use crate::app::workspace::layers::{layered, rules, workflow};
+use crate::app::workspace::layers::{Setup, rules};
 use crate::app::workspace::past::Past;
 use crate::app::workspace::session::{ClientSession, TakenFor};
 use crate::app::workspace::sub_agents;
 use crate::app::{Code, Failure, Hint};
-use crate::board::{Actor, ActorKind, Board, Claim, Named, Op, Refusal, Rules, resolve};
-use crate::config::Settings;
+use crate::board::{Actor, ActorKind, Board, EventKind, Named, Rules, resolve};
+use crate::config::{OnRule, Settings};
 use crate::fs;
 use crate::git::Repository;
-use crate::store::merge::Side;
-use crate::store::{BoardLock, Committed, Line, Note, Store, TaskFile};
-use crate::task::{Problem, TaskId, Worker};
+use crate::store::{Line, Note, Store, TaskFile};
+use crate::task::{ParseError, Problem, TaskId, Worker};
 use crate::workflow::Workflow;
 
 /// How a face asks for a workspace.
@@ -52,25 +51,36 @@ pub struct Workspace {
     pub store: Store,
     pub settings: Settings,
     pub repository: Repository,
-    rules: Rules,
+    pub(super) rules: Rules,
     worker: Option<String>,
     at: Option<String>,
     /// The claim that the caller was given, where it is not in the environment.
     proof: RefCell<Option<String>>,
     /// Whose session this is, where nobody named who acts.
     pub(in crate::app) session: Option<ClientSession>,
+    /// How far the program that calls is believed, whatever name it gives; `None` for a person at the command line.
+    taken_for: Option<TakenFor>,
     /// The documents of the confined run for which this command is run.
     pub(in crate::app) drafts: Option<Drafts>,
     past: OnceCell<Past>,
     rng: RefCell<fastrand::Rng>,
     clock: Cell<Option<Timestamp>>,
-    problems: RefCell<BTreeSet<Problem>>,
+    pub(super) problems: RefCell<BTreeSet<Problem>>,
+    /// What is wrong with the files of its settings and workflow.
+    pub(super) setup: Vec<Problem>,
+    /// One of them cannot be used at all.
+    pub(super) unusable: bool,
     notices: RefCell<Vec<String>>,
     /// The remote has been asked for its claims.
     pub(in crate::app) fresh: Cell<bool>,
     /// Tasks that verbs have changed.
     pub(in crate::app) touched: RefCell<BTreeSet<TaskId>>,
 }
+
+/// A path that every board has below it.
+pub(in crate::app) const IGNORED_PROBE: &str = ".ralph/tasks/t-x.toml";
+pub(in crate::app) const IGNORED_BOARD: &str =
+    "git ignores .ralph, so the board is in no commit and no clone: take the line out of .gitignore";
 
 impl Workspace {
     /// Finds the board; it must be there.
@@ -80,6 +90,7 @@ impl Workspace {
             ws.complete_forward();
         }
         if ws.store.board_dir().is_dir() {
+            ws.tell_of_missing_driver();
             if let Some(drafts) = &ws.drafts {
                 drafts.take_in(&ws)?;
             }
@@ -110,6 +121,10 @@ impl Workspace {
         } else {
             start
         };
+        if options.board.is_none() && !start.is_dir() {
+            return Err(Failure::broken(Code::NoBoard, "the current directory no longer exists")
+                .hint(Hint::step("change to a directory that does")));
+        }
         if options.board.is_some() && !start.is_dir() {
             return Err(Failure::broken(Code::NoBoard, format!("{} is not a folder", start.display())));
         }
@@ -118,9 +133,12 @@ impl Workspace {
             None => Repository::discover(start)?,
         };
         fs::keep_within(&repository.root)?;
-        let settings = layered(&repository.root, &options.settings)?;
-        let flow = workflow(&repository.root)?;
+        let local = repository.common.join("ralph");
+        let Setup { settings, flow, problems: setup, unusable } =
+            Setup::read(&repository.root, &local, &options.settings)?;
         let rules = rules(flow.clone(), &settings)?;
+        let mistyped = settings.unknown.iter().filter(|problem| problem.hint.is_some());
+        let problems = setup.iter().chain(mistyped).cloned().chain(unknown_events(&settings)).collect();
         let store = Store::new(repository.root.clone(), repository.common.join("ralph"), flow);
         let seed = test_switch("RALPH_SEED").and_then(|seed| seed.parse().ok());
         let clock = test_switch("RALPH_NOW").and_then(|now| now.parse().ok());
@@ -133,26 +151,43 @@ impl Workspace {
             at: options.at.clone(),
             proof: RefCell::default(),
             session: None,
+            taken_for: None,
             drafts: Drafts::of_environment(),
             past: OnceCell::new(),
             rng: RefCell::new(seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed)),
             clock: Cell::new(clock),
-            problems: RefCell::default(),
+            problems: RefCell::new(problems),
+            setup,
+            unusable,
             notices: RefCell::default(),
             fresh: Cell::new(false),
             touched: RefCell::default(),
         })
     }
 
-    /// The board's lock. A process that died while it brought main forward may have left half of the board the new one, and
-    /// nothing may build on that: it is completed first.
-    pub(in crate::app) fn lock(&self) -> Result<BoardLock, Failure> {
-        let lock = self.store.lock()?;
-        if self.repository.needs_care() {
-            // What a person has saved since wins.
-            self.repository.complete(&BoardFiles::taking(Some(Side::Ours)))?;
+    /// A board that git leaves out never reaches anybody else.
+    pub(in crate::app) fn tell_if_ignored(&self) {
+        if self.repository.is_ignored(IGNORED_PROBE) {
+            self.notice(IGNORED_BOARD.to_owned());
         }
-        Ok(lock)
+    }
+
+    /// Once for each clone: git merges boards line by line where the driver is missing.
+    fn tell_of_missing_driver(&self) {
+        let told = self.store.local().join("told-of-driver");
+        if told.exists()
+            || self.repository.merge_driver().is_some()
+            || !self.store.root().join(".gitattributes").exists()
+        {
+            return;
+        }
+        if fs::make_dir(self.store.local()).is_ok() && fs::replace(&told, b"", false).is_ok() {
+            self.notice("this clone has no merge driver for tasks: `ralph init` installs it".to_owned());
+        }
+    }
+
+    pub(in crate::app) fn setup_problems(&self) -> &[Problem] {
+        &self.setup
     }
 
     /// For those who only read: what cannot be completed is told, and shown as it is.
@@ -178,12 +213,18 @@ impl Workspace {
     /// Who acts, with the claim that it was given, if its environment has one.
     pub fn actor(&self) -> Result<Actor, Failure> {
         let proof = self.proof.borrow().clone().or_else(|| std::env::var("RALPH_CLAIM").ok());
-        let kind = match self.session.as_ref().map(|session| session.taken_for) {
+        let kind = match self.taken_for {
             Some(TakenFor::Program) => ActorKind::Program,
             Some(TakenFor::Person) => ActorKind::Hosted,
+            None if running_in().is_some() => ActorKind::Program,
             None => ActorKind::Named,
         };
         Ok(Actor { worker: self.me()?, kind, proof: proof.filter(|proof| !proof.is_empty()) })
+    }
+
+    /// The caller is a program, whatever name it gives.
+    pub fn take_for(&mut self, taken_for: TakenFor) {
+        self.taken_for = Some(taken_for);
     }
 
     /// The same board for another actor.
@@ -346,58 +387,6 @@ impl Workspace {
         }
         Ok(ids)
     }
-
-    pub(in crate::app) fn commit(&self, lock: &BoardLock, op: Op) -> Result<Committed, Failure> {
-        self.commit_as(lock, op, &self.actor()?)
-    }
-
-    pub(in crate::app) fn commit_as(&self, lock: &BoardLock, op: Op, actor: &Actor) -> Result<Committed, Failure> {
-        let committed = self.commit_part(lock, op, actor)?;
-        self.commit_to_git(lock);
-        Ok(committed)
-    }
-
-    /// After each verb, if that is set.
-    pub(in crate::app) fn commit_to_git(&self, lock: &BoardLock) {
-        if self.settings.text("git.commit") == "each" {
-            // The verb is done; that git does not have it yet is no reason to fail.
-            if let Err(failure) = crate::app::workspace::git_commit::commit_board(self, lock, None) {
-                self.notice(format!("the board is not committed: {}", failure.message));
-            }
-        }
-    }
-
-    /// One of many writes that are one verb to a person: git has them all at the end, with `commit_to_git`.
-    pub(in crate::app) fn commit_part(&self, lock: &BoardLock, op: Op, actor: &Actor) -> Result<Committed, Failure> {
-        let touched: BTreeSet<TaskId> = op.changes.iter().map(|change| change.task().clone()).collect();
-        let claims = self.claims()?;
-        refuse_lost(actor, &claims, &touched)?;
-        let committed = self.store.commit(lock, op, &actor.worker, self.now(), &mut self.rng())?;
-        // A sign of the holder: its leases begin anew.
-        for (id, claim) in
-            claims.into_iter().filter(|(id, claim)| touched.contains(id) && claim.live && claim.is_of(&actor.worker))
-        {
-            // One that others see is renewed where they see it.
-            if claim.remote.is_some() {
-                self.touched.borrow_mut().insert(id);
-                continue;
-            }
-            let until = self.now().checked_add(self.lease()).unwrap_or(claim.until);
-            self.store.write_claim(&id, &Claim { until, ..claim })?;
-        }
-        Ok(committed)
-    }
-}
-
-/// A worker that shows a claim which is no longer its own has lost it, and does nothing more to that task.
-fn refuse_lost(actor: &Actor, claims: &BTreeMap<TaskId, Claim>, touched: &BTreeSet<TaskId>) -> Result<(), Failure> {
-    for id in touched {
-        let Some(proof) = actor.proof_for(id) else { continue };
-        if !claims.get(id).is_some_and(|claim| claim.live && claim.proof(id) == proof) {
-            return Err(Refusal::Lost { task: id.clone() }.into());
-        }
-    }
-    Ok(())
 }
 
 /// A task that is not there, or whose file cannot be read.
@@ -411,4 +400,14 @@ pub(in crate::app) fn missing(ws: &Workspace, board: &Board, id: &TaskId) -> Fai
 /// What tests set so that a run can be repeated; a program that people use has no such switches.
 fn test_switch(name: &str) -> Option<String> {
     if cfg!(debug_assertions) { std::env::var(name).ok() } else { None }
+}
+
+/// Rules that nothing would ever call for.
+fn unknown_events(settings: &Settings) -> Vec<Problem> {
+    let wrong = settings.rules.iter().filter_map(|rule| Some((rule, rule.event.parse::<EventKind>().err()?)));
+    let problem = |(rule, error): (&OnRule, ParseError)| Problem {
+        line: rule.line,
+        ..Problem::whole(rule.source.to_string(), error.to_string()).hint("correct the event of this rule")
+    };
+    wrong.map(problem).collect()
 }

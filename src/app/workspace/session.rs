@@ -14,10 +14,9 @@ use crate::task::{TaskId, Worker};
 #[derive(Clone)]
 pub struct ClientSession {
     pub holds: Arc<HeldLocks>,
-    pub taken_for: TakenFor,
 }
 
-/// How far a session without a role is believed.
+/// How far a program without a role is believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TakenFor {
     /// As a program: only a person may do what the workflow has no command for.

@@ -42,7 +42,7 @@ pub fn set_setting(ws: &Workspace, key: &str, value: &str, user: bool) -> Result
     } else {
         board_config(ws.store.root())
     };
-    let _lock = ws.lock()?;
+    let _lock = ws.lock_to_repair()?;
     let text = fs::read_text(&path)?.unwrap_or_default();
     let shown = ws.store.shown(&path);
     let wanted = (!value.is_empty()).then(|| spec.value(value));

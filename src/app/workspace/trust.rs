@@ -45,6 +45,9 @@ fn text(lines: &[String]) -> String {
 
 /// Agrees to exactly what somebody was shown, whatever the board wants by now, or takes every agreement back.
 pub fn trust(ws: &Workspace, agreed_to: Option<&Trust>) -> Result<Trust, Failure> {
+    if agreed_to.is_some() {
+        ws.refuse_programs("approve programs")?;
+    }
     let path = path()?;
     if let Some(folder) = path.parent() {
         fs::make_dir(folder)?;

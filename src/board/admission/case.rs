@@ -33,6 +33,11 @@ impl<'a> Case<'a> {
         self.actor.kind == ActorKind::Named && self.role().is_none()
     }
 
+    /// Whether the workflow's table binds the actor.
+    pub fn is_held(&self) -> bool {
+        self.actor.is_held(self.rules)
+    }
+
     /// Steps of a team, and boards whose workflow has no commands: every move between states is allowed.
     pub fn is_free(&self) -> bool {
         self.task.kind == Kind::Step || self.rules.flow.commands().is_empty()

@@ -9,7 +9,7 @@ use crate::workflow::{Command, Sizes};
 impl<'a> Case<'a> {
     pub fn claim(&self, request: &Request<'_>) -> Result<Admission, Refusal> {
         let others = self.board.binding_claim(self.at).filter(|(_, claim)| !claim.is_of(&self.actor.worker));
-        if let Some((held, claim)) = others.filter(|_| !request.force) {
+        if let Some((held, claim)) = others.filter(|_| !self.insists(request.force)) {
             return Err(Refusal::held(held, claim));
         }
         if request.command.is_none() {
@@ -32,13 +32,17 @@ impl<'a> Case<'a> {
             // What is in hand stays so, whatever blocks it since.
             _ if renews => self.kept(Some(command)),
             Some(lock) => {
-                let forced = self.allowed(request, Some(command), lock)?;
-                self.effect(Some(command), lock.clone(), forced)?
+                let leave = self.allowed(request, Some(command), lock)?;
+                let mut admission = self.effect(Some(command), lock.clone())?;
+                leave.mark(&mut admission);
+                admission
             }
-            None => match self.not_startable(command).filter(|_| !self.insists(request.force)) {
-                Some(refusal) => return Err(refusal),
-                None => self.kept(Some(command)),
-            },
+            None => {
+                let leave = self.granted(self.not_startable(command), request.force, &self.task.state)?;
+                let mut admission = self.kept(Some(command));
+                leave.mark(&mut admission);
+                admission
+            }
         };
         self.taken(admission, request)
     }
@@ -47,7 +51,12 @@ impl<'a> Case<'a> {
     fn take_plainly(&self, request: &Request<'_>) -> Result<Admission, Refusal> {
         let leads = self.rules.flow.state(self.task.kind, &self.task.state).and_then(|state| state.claim.clone());
         let admission = match leads.filter(|_| self.own_claim().is_none()) {
-            Some(to) => self.effect(None, to, false)?,
+            Some(to) => {
+                let leave = self.allowed(request, None, &to)?;
+                let mut admission = self.effect(None, to)?;
+                leave.mark(&mut admission);
+                admission
+            }
             None => self.kept(None),
         };
         self.taken(admission, request)
@@ -72,7 +81,7 @@ impl<'a> Case<'a> {
         self.board.claim(&self.task.id).filter(|claim| claim.live && claim.is_of(&self.actor.worker))
     }
 
-    fn refuse_finished(&self) -> Result<(), Refusal> {
+    pub fn refuse_finished(&self) -> Result<(), Refusal> {
         match self.rules.flow.is_terminal(self.task.kind, &self.task.state) {
             true => Err(Refusal::Finished { task: self.task.id.clone(), state: self.task.state.clone() }),
             false => Ok(()),
@@ -104,18 +113,24 @@ impl<'a> Case<'a> {
         if let Some(name) = request.command.or(own) {
             return Ok(Some(flow.command(name)?));
         }
-        let Some(role) = self.role().filter(|_| self.task.kind != Kind::Step && !flow.commands().is_empty()) else {
+        // A person claims for nothing in particular.
+        if !self.is_held() || self.task.kind == Kind::Step || flow.commands().is_empty() {
             return Ok(None);
-        };
+        }
+        let role = self.role();
         let Some(state) = flow.state(self.task.kind, &self.task.state) else { return Ok(None) };
         let sized = |command: &Command| command.sizes != Sizes::Oversized || self.is_oversized();
         let fits = |command: &&Command| {
             (command.takes(state, self.rules.mode) && sized(command)) || command.lock.as_ref() == Some(&state.name)
         };
-        let found: Vec<&Command> = flow.commands_of(role, self.rules.mode).filter(fits).collect();
+        let mine = |command: &&Command| role.is_none_or(|role| command.is_for(role, self.rules.mode));
+        let found: Vec<&Command> = flow.commands().iter().filter(mine).filter(fits).collect();
         let task = self.task.id.clone();
         match found.as_slice() {
-            [] => Err(Refusal::NotIntake { task, role: role.to_owned(), state: state.name.clone() }),
+            [] => {
+                let role = role.unwrap_or(self.actor.worker.as_str()).to_owned();
+                Err(Refusal::NotIntake { task, role, state: state.name.clone() })
+            }
             [one] => Ok(Some(one)),
             many => {
                 let choices = many.iter().map(|command| command.name.clone()).collect();

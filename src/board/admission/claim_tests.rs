@@ -163,17 +163,18 @@ fn limits_hold_for_one_more_and_count_workers_not_claims() {
 }
 
 #[test]
-fn a_command_is_claimed_where_it_starts_by_its_role_and_a_person_may_insist() {
+fn a_command_is_claimed_where_it_starts_by_its_role_and_by_a_person_anywhere() {
     let board = Sample::board().task("a", "Backlog").task("r", "In Review").build();
     assert!(matches!(claimed(&board, "integrator", "a", Some("merge")), Err(Refusal::NotStart { .. })));
     assert!(matches!(claimed(&board, "builder", "r", Some("merge")), Err(Refusal::NotYourCommand { .. })));
     assert!(claimed(&board, "integrator", "r", Some("merge")).is_ok());
-    assert!(matches!(claimed(&board, "anna", "a", Some("merge")), Err(Refusal::NotStart { .. })));
-    assert!(forced(&board, "anna", "a", Some("merge")).is_ok());
+    let departs = claimed(&board, "anna", "a", Some("merge")).unwrap().departure.unwrap();
+    assert!(matches!(departs.reason, Refusal::NotStart { .. }), "a person is free, and is told");
     assert!(forced(&board, "integrator", "a", Some("merge")).is_err(), "a worker does not insist");
     let blocked = Sample::board().task("b", "Backlog").task("a", "In Review").blocked_by(&["b"]).build();
     assert!(matches!(claimed(&blocked, "integrator", "a", Some("merge")), Err(Refusal::Blocked { .. })));
-    assert!(forced(&blocked, "anna", "a", Some("merge")).is_ok());
+    assert!(matches!(claimed(&blocked, "anna", "a", Some("merge")), Err(Refusal::Blocked { .. })));
+    assert!(forced(&blocked, "anna", "a", Some("merge")).unwrap().forced);
 }
 
 #[test]
@@ -280,15 +281,12 @@ fn a_worker_starts_tasks_where_the_workflow_does_and_may_not_clear_flags() {
 }
 
 #[test]
-fn what_a_command_needs_is_named_and_a_person_may_insist() {
+fn what_a_command_needs_is_named() {
     let board = Sample::board().task("a", "In Progress").task("b", "In Progress").document("plan", "p.md").build();
     let rules = rules();
     let command = rules.flow.command("implement").unwrap();
-    let lacks = |who: &str, task: &str, force| {
-        rules.refuse_lacking(board.get(&id(task)).unwrap(), command, &actor(who), force).is_err()
-    };
-    assert!(lacks("builder", "a", true) && lacks("anna", "a", false));
-    assert!(!lacks("anna", "a", true) && !lacks("builder", "b", false));
+    let lacks = |task: &str| rules.refuse_lacking(board.get(&id(task)).unwrap(), command).is_err();
+    assert!(lacks("a") && !lacks("b"));
     assert_eq!(board.choose(Some("builder"), None, &rules).map(|choice| choice.task), Some(id("b")));
 }
 

@@ -9,11 +9,12 @@ use crate::workflow::{Command, Sizes};
 const ITERATION: &str = "needs-iteration";
 
 impl Case<'_> {
-    pub fn effect(&self, command: Option<&Command>, to: StateName, forced: bool) -> Result<Admission, Refusal> {
+    pub fn effect(&self, command: Option<&Command>, to: StateName) -> Result<Admission, Refusal> {
         let rejected = command.is_some_and(|c| c.iterate.as_ref() == Some(&to) && self.task.state != to);
         let rejections = self.task.rejections + u32::from(rejected);
-        // What happened elsewhere stays as it is there; a redirected state would be sent back and forth.
-        let too_often = rejected && rejections >= self.rules.max_rejections && !self.actor.is_outside();
+        // A person goes where they say. What happened elsewhere stays as it is there, or it would be sent back and forth.
+        let obeyed = self.is_person() || self.actor.is_outside();
+        let too_often = rejected && rejections >= self.rules.max_rejections && !obeyed;
         let to = if too_often { self.rules.flow.escalation().cloned().unwrap_or(to) } else { to };
         let lock = command.and_then(|command| command.lock.as_ref()) == Some(&to);
         let free_lock = self.is_free() && self.rules.flow.state(self.task.kind, &to).is_some_and(|state| state.lock);
@@ -50,7 +51,8 @@ impl Case<'_> {
             command: command.map(|c| c.name.clone()),
             changes,
             claim: if hands_off { ClaimEffect::Ended } else { ClaimEffect::Unchanged },
-            forced,
+            forced: false,
+            departure: None,
             flag: None,
             along,
         })
@@ -63,7 +65,7 @@ impl Case<'_> {
         let escalates = self.rules.flow.escalation() == Some(to);
         if !escalates && command.is_some_and(|command| command.group) {
             let group = match self.board.group_of(self.at, self.links, self.rules) {
-                Err(_) if self.actor.is_outside() => return Ok(moved),
+                Err(_) if self.actor.is_outside() || self.is_person() => return Ok(moved),
                 group => group?,
             };
             let along = |&&at: &&usize| at != self.at && self.board.tasks()[at].state == self.task.state;

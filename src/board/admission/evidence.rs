@@ -15,6 +15,8 @@ pub enum Proof {
     Document { kind: String, ending: Ending },
     /// Commits on the task's branch, with every box of its plan ticked and nothing left elsewhere.
     Build,
+    /// The branch of the task in main: `ralph merge` alone completes the command.
+    Merged,
 }
 
 /// How a command ends where it has something to show.
@@ -50,11 +52,11 @@ impl Evidence {
 /// What a worker must show for this end of its command.
 pub(super) fn proofs(rules: &Rules, actor: &Actor, admission: &Admission) -> Vec<Proof> {
     let command = admission.command.as_deref().and_then(|name| rules.flow.command(name).ok());
-    let Some(command) = command.filter(|_| actor.role(rules).is_some()) else { return Vec::new() };
+    let Some(command) = command.filter(|_| actor.is_held(rules)) else { return Vec::new() };
     let Some(ending) = ending(command, admission) else { return Vec::new() };
     let mut proofs = Vec::new();
     if command.worktree {
-        proofs.push(Proof::Build);
+        proofs.push(if command.merges { Proof::Merged } else { Proof::Build });
     }
     if command.yields_in.contains(&rules.mode) {
         proofs.extend(command.yields.iter().map(|kind| Proof::Document { kind: kind.clone(), ending }));
@@ -83,7 +85,7 @@ impl Case<'_> {
     /// The document that is not linked at this end of the command. To call for a person needs none.
     pub(super) fn unlinked(&self, command: &Command, to: &StateName) -> Option<Refusal> {
         let ends = [&command.complete, &command.iterate].into_iter().flatten().any(|end| end == to);
-        if self.role().is_none() || !ends || !command.yields_in.contains(&self.rules.mode) {
+        if !self.is_held() || !ends || !command.yields_in.contains(&self.rules.mode) {
             return None;
         }
         command.yields.iter().find_map(|kind| {

@@ -7,6 +7,7 @@
 
 mod case;
 mod claim;
+mod departure;
 mod effect;
 mod evidence;
 mod moves;
@@ -19,6 +20,7 @@ use crate::task::{StateName, TaskId};
 use crate::workflow::Intent;
 use case::Case;
 
+pub use departure::Departure;
 pub use evidence::{Ending, Evidence, Proof};
 
 /// A change of state as it is asked for.
@@ -60,6 +62,8 @@ pub struct Admission {
     pub claim: ClaimEffect,
     /// Allowed only because a person used force.
     pub forced: bool,
+    /// A person's move that the workflow's table does not have: what it skips. People are free, so it is only said.
+    pub departure: Option<Departure>,
     /// For a move that happened outside of ralph: why the workflow does not allow it. A person should look at it.
     pub flag: Option<Refusal>,
     /// Other tasks that move with it, and their new states: members of its group, and parents.
@@ -99,6 +103,7 @@ impl Admission {
             changes: Vec::new(),
             claim: ClaimEffect::Unchanged,
             forced: false,
+            departure: None,
             flag: None,
             along: Vec::new(),
         }
@@ -120,8 +125,10 @@ impl Board {
     /// Decides a change of state. It checks the workflow's table, live claims, limits of roles and workers, blockers, size
     /// and group of the task, and what the actor has to show.
     ///
-    /// A worker or program is held to the table. A person is refused what the table refuses, unless they use force. A move
-    /// that has already happened outside of ralph is never refused; it is flagged if the table does not allow it.
+    /// A worker or program is held to the table. A person may move a task anywhere; what the table does not have is reported
+    /// as a [`Departure`]. A person is refused only what would harm somebody else: a task that another worker holds, and the
+    /// start of a blocked task; force overrides both. A move that has already happened outside of ralph is never refused; it
+    /// is flagged if the table does not allow it.
     ///
     /// The board must hold at least the family of the task, with its claims, and must have been read under the board lock
     /// if the result is to be committed. A worker's `evidence` must have been checked: whatever is not in it counts as not

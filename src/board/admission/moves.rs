@@ -2,13 +2,17 @@
 
 use super::case::Case;
 use super::{Admission, ClaimEffect, Goal, Request, evidence};
-use crate::board::Refusal;
-use crate::task::StateName;
+use crate::board::{Change, Refusal};
+use crate::task::{Key, Kind, StateName, Value};
 use crate::workflow::{Command, Intent};
 
 impl Case<'_> {
     pub fn moved(&self, request: &Request<'_>) -> Result<Admission, Refusal> {
         self.refuse_strangers(request.force)?;
+        if request.goal == Goal::Intent(Intent::Escalate) && self.escalates_in_place() {
+            self.refuse_finished()?;
+            return Ok(self.escalated_in_place());
+        }
         self.refuse_unnamed(request)?;
         let command = self.command(request)?;
         let to = self.target(request, command)?;
@@ -16,8 +20,10 @@ impl Case<'_> {
         if let Some(command) = command.filter(|command| self.claims(command, &to, request)) {
             return self.take_for(command, request);
         }
-        let forced = self.allowed(request, command, &to)?;
-        let mut admission = self.effect(command, to, forced)?;
+        let leave = self.allowed(request, command, &to)?;
+        let mut admission = self.effect(command, to)?;
+        leave.mark(&mut admission);
+        admission.forced |= self.overrides_claim();
         if self.takes_lock(&admission) {
             self.refuse_too_many()?;
             self.own(&mut admission.changes);
@@ -25,6 +31,35 @@ impl Case<'_> {
         }
         evidence::refuse_unproven(self, &admission, &request.evidence)?;
         Ok(admission)
+    }
+
+    /// Somebody else holds it, which only force gets past.
+    fn overrides_claim(&self) -> bool {
+        self.board.binding_claim(self.at).is_some_and(|(_, claim)| !claim.is_of(&self.actor.worker))
+    }
+
+    /// A board without a state for what needs a person flags the task instead, and nobody works on it until then.
+    fn escalates_in_place(&self) -> bool {
+        self.rules.flow.escalation().is_none() && self.task.kind != Kind::Step
+    }
+
+    fn escalated_in_place(&self) -> Admission {
+        let task = &self.task.id;
+        let state = self.rules.flow.state(self.task.kind, &self.task.state);
+        let to = state.and_then(|state| state.release.clone()).unwrap_or_else(|| self.task.state.clone());
+        let mut admission = Admission { claim: ClaimEffect::Ended, ..Admission::staying(self.task.state.clone()) };
+        let set = |key: &str, new: Option<Value>| Change::set(task, key, self.task.value(&Key::new(key)), new);
+        if to != self.task.state {
+            admission.changes.push(set("state", Some(Value::text(&to))));
+        }
+        if self.task.owner.is_some() {
+            admission.changes.push(set("owner", None));
+        }
+        if self.task.attention.is_none() {
+            admission.changes.push(set("attention", Some(Value::text("a person is needed"))));
+        }
+        admission.to = to;
+        admission
     }
 
     /// Only a person moves a task without saying as what.

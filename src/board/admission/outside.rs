@@ -13,7 +13,7 @@ impl Case<'_> {
         let command = self.command(request).unwrap_or_default();
         let to = self.target(request, command)?;
         let flag = self.refusal(command, &to);
-        let mut admission = self.effect(command, to, false)?;
+        let mut admission = self.effect(command, to)?;
         if admission.from == admission.to {
             return Ok(admission);
         }

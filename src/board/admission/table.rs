@@ -1,10 +1,24 @@
 //! The workflow's table: which command a move is made as, where it leads, and whether it is allowed.
 
 use super::case::Case;
-use super::{Goal, Request};
+use super::{Departure, Goal, Request};
 use crate::board::{ActorKind, Refusal};
 use crate::task::{Kind, StateName, Task, TaskId};
 use crate::workflow::{Command, Intent, Sizes};
+
+/// Why a move is allowed: by the table, unless a person departs from it or uses force.
+#[derive(Default)]
+pub(super) struct Leave {
+    departure: Option<Departure>,
+    forced: bool,
+}
+
+impl Leave {
+    pub fn mark(self, admission: &mut super::Admission) {
+        admission.departure = self.departure;
+        admission.forced |= self.forced;
+    }
+}
 
 impl<'a> Case<'a> {
     /// The command that is acted as: named, or the only one that fits; a person may do without.
@@ -125,6 +139,9 @@ impl<'a> Case<'a> {
             }
             Intent::Cancel => flow.canceling().cloned().filter(|_| self.task.kind != Kind::Step),
         };
+        if named.is_none() && intent == Intent::Cancel && self.task.kind != Kind::Step {
+            return Err(Refusal::NoCanceling { task: self.task.id.clone() });
+        }
         named.ok_or_else(|| Refusal::NoPlainIntent {
             task: self.task.id.clone(),
             intent: intent.as_str(),
@@ -132,25 +149,37 @@ impl<'a> Case<'a> {
         })
     }
 
-    /// Whether the move is allowed; `true` where only a person's force makes it so.
+    /// Whether the move is allowed, and on what grounds.
     pub(super) fn allowed(
         &self,
         request: &Request<'_>,
         command: Option<&Command>,
         to: &StateName,
-    ) -> Result<bool, Refusal> {
-        let refusal = match self.refusal(command, to) {
-            None => return Ok(false),
-            Some(refusal) => refusal,
-        };
-        if self.insists(request.force) { Ok(true) } else { Err(refusal) }
+    ) -> Result<Leave, Refusal> {
+        let blocked = self.starts_blocked(command, to);
+        if let Some(blocked) = blocked.clone().filter(|_| !self.insists(request.force)) {
+            return Err(blocked);
+        }
+        let leave = self.granted(self.refusal(command, to), request.force, to)?;
+        Ok(Leave { forced: leave.forced || blocked.is_some(), ..leave })
+    }
+
+    pub(super) fn granted(&self, refusal: Option<Refusal>, force: bool, to: &StateName) -> Result<Leave, Refusal> {
+        match refusal {
+            None => Ok(Leave::default()),
+            Some(refusal) if self.is_person() && !Self::harms(&refusal) => {
+                Ok(Leave { departure: Some(self.departure(refusal, to)), forced: false })
+            }
+            Some(_) if self.insists(force) => Ok(Leave { departure: None, forced: true }),
+            Some(refusal) => Err(refusal),
+        }
     }
 
     pub(super) fn refusal(&self, command: Option<&Command>, to: &StateName) -> Option<Refusal> {
         let (flow, mode) = (&self.rules.flow, self.rules.mode);
         let (id, from) = (&self.task.id, &self.task.state);
         let here = flow.state(self.task.kind, from);
-        let person = self.role().is_none();
+        let person = !self.is_held();
         // Nothing to do, or a state that the workflow does not know: a person mends it.
         if (command.is_none() && from == to) || (person && here.is_none()) {
             return None;
@@ -172,14 +201,25 @@ impl<'a> Case<'a> {
             _ if left_by_person => None,
             Some(command) if command.leads(from, to, mode, flow) => self.ready_for(command, to),
             Some(command) => Some(self.wrong_way(command, to)),
-            None => Some(self.not_allowed(to, "a person")),
+            None => Some(self.not_allowed(to, if person { "a person" } else { self.actor.worker.as_str() })),
         }
+    }
+
+    /// A person, or anybody on a board without commands, starts what still waits for something else.
+    fn starts_blocked(&self, command: Option<&Command>, to: &StateName) -> Option<Refusal> {
+        let starts = self.task.state != *to && self.is_lock(to) && self.task.kind != Kind::Step;
+        let anyway = command.is_some_and(|command| command.on_blocked);
+        if !starts || anyway || !(self.is_person() || self.is_free()) {
+            return None;
+        }
+        let by = self.board.open_blockers(self.at, self.rules);
+        (!by.is_empty()).then(|| Refusal::Blocked { task: self.task.id.clone(), by })
     }
 
     /// A step that a worker completes says what came of it.
     fn lacks_result(&self, to: &StateName) -> bool {
         let done = self.rules.flow.is_terminal(self.task.kind, to);
-        done && self.role().is_some() && self.task.step.as_ref().is_some_and(|step| step.result.is_none())
+        done && self.is_held() && self.task.step.as_ref().is_some_and(|step| step.result.is_none())
     }
 
     fn not_allowed(&self, to: &StateName, actor: &str) -> Refusal {
@@ -233,7 +273,7 @@ impl<'a> Case<'a> {
             return Some(Refusal::Oversized { task: id.clone(), size, command: format!("{} to {to}", command.name) });
         }
         let epic = self.task.kind == Kind::Epic;
-        if command.sizes == Sizes::Oversized && !oversized && !epic && self.role().is_some() {
+        if command.sizes == Sizes::Oversized && !oversized && !epic && self.is_held() {
             return Some(Refusal::SmallEnough { task: id.clone(), command: command.name.clone() });
         }
         let entering = command.lock.as_ref() == Some(to) && self.task.state != *to;
@@ -243,8 +283,7 @@ impl<'a> Case<'a> {
         }
         let locked = command.lock.as_ref() == Some(&self.task.state);
         let mine = self.board.claim(id).is_some_and(|claim| claim.live && claim.is_of(&self.actor.worker));
-        let worker = self.role().is_some();
-        (worker && locked && !mine)
+        (self.is_held() && locked && !mine)
             .then(|| Refusal::NotClaimed { task: id.clone(), command: command.name.clone() })
             .or_else(|| self.unlinked(command, to))
     }

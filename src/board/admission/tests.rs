@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::board::ActorKind;
-use crate::board::testing::{claim, id};
+use crate::board::testing::{Sample, claim, id};
 use crate::task::{Estimate, Kind, Task, Value, Worker};
 use crate::workflow::{ReviewMode, Sizes, Workflow};
 
@@ -200,16 +200,53 @@ fn only_a_person_takes_a_task_from_a_person() {
 }
 
 #[test]
-fn a_person_needs_force_where_the_table_says_no_and_reopens_without() {
-    let go = |from: &str, to: &str, force| judge(&board(from, None), ReviewMode::Skip, "anna", to, None, force);
-    assert!(go("Done", "Backlog", false).is_ok() && go("Canceled", "Backlog", false).is_ok());
-    assert!(go("Backlog", "Research Needed", false).is_ok());
-    let refusal = go("Backlog", "In Review", false).unwrap_err().to_string();
-    assert!(refusal.contains("Research Needed, Ready for Plan, Done, Canceled"), "{refusal}");
-    assert!(go("Backlog", "In Review", true).unwrap().forced);
-    assert!(!go("Backlog", "Done", true).unwrap().forced);
+fn a_person_moves_a_task_anywhere_and_is_told_what_the_workflow_does_not_have() {
+    let flow = Workflow::builtin();
+    for (from, to) in flow.states().iter().flat_map(|from| flow.states().iter().map(move |to| (from, to))) {
+        let moved = judge(&board(from.name.as_str(), None), ReviewMode::Skip, "anna", to.name.as_str(), None, false);
+        let moved = moved.unwrap_or_else(|refusal| panic!("{} → {}: {refusal}", from.name, to.name));
+        assert_eq!((moved.to, moved.forced), (to.name.clone(), false));
+    }
+    let go = |from: &str, to: &str| judge(&board(from, None), ReviewMode::Skip, "anna", to, None, false).unwrap();
+    assert_eq!(go("Done", "Backlog").departure, None);
+    assert_eq!(go("Backlog", "Research Needed").departure, None);
+    let said = |from: &str, to: &str| go(from, to).departure.unwrap().to_string();
+    assert_eq!(said("Backlog", "In Review"), "skips Research Needed, Ready for Plan, Plan in Review");
+    assert_eq!(said("In Review", "Backlog"), "the workflow has no move from In Review to Backlog");
     let worker = judge(&board("Backlog", None), ReviewMode::Skip, "analyst", "In Review", Some("triage"), true);
-    assert!(worker.is_err(), "a worker cannot insist");
+    assert!(worker.is_err(), "a worker is held to the table");
+}
+
+#[test]
+fn a_person_is_refused_only_what_harms_somebody_else() {
+    let flow = Workflow::builtin();
+    let held = board("In Progress", Some("builder"));
+    let go = |board: &Board, to: &str, force| judge(board, ReviewMode::Skip, "anna", to, None, force);
+    assert!(matches!(go(&held, "Done", false), Err(Refusal::Held { .. })));
+    assert!(go(&held, "Done", true).is_ok());
+    let blocked = Sample::board().task("b", "Backlog").task("a", "Backlog").blocked_by(&["b"]).build();
+    for state in flow.states() {
+        let moved = go(&blocked, state.name.as_str(), false);
+        match state.lock {
+            true => assert!(matches!(moved, Err(Refusal::Blocked { .. })), "{}", state.name),
+            false => assert!(moved.is_ok(), "{}", state.name),
+        }
+        assert!(go(&blocked, state.name.as_str(), true).is_ok());
+    }
+}
+
+#[test]
+fn a_program_is_held_to_the_table_whatever_name_it_gives() {
+    let program = Actor { kind: ActorKind::Program, ..actor("anna") };
+    let asked = |command, to: &str, force| {
+        let task = id("a");
+        let goal = Goal::State(StateName::new(to));
+        let request = Request { command, force, ..Request::new(&task, goal) };
+        board("Backlog", None).admit(&rules(ReviewMode::Skip), &program, &request)
+    };
+    assert!(matches!(asked(None, "In Progress", true), Err(Refusal::ProgramNeedsCommand { .. })));
+    assert!(matches!(asked(Some("triage"), "In Progress", true), Err(Refusal::NotAllowed { .. })));
+    assert!(asked(Some("triage"), "Research Needed", false).is_ok());
 }
 
 #[test]
@@ -315,7 +352,7 @@ fn a_blocked_task_may_be_triaged_and_nothing_else() {
 }
 
 #[test]
-fn a_large_task_is_split_before_research_except_by_force() {
+fn a_large_task_is_split_before_research_except_by_a_person() {
     let sized = |estimate| {
         let mut task = Task::new(id("a"), "A", StateName::new("Research Needed"));
         task.estimate = Some(estimate);
@@ -324,7 +361,8 @@ fn a_large_task_is_split_before_research_except_by_force() {
     let research = |size, who, force| judge(&sized(size), ReviewMode::Skip, who, "__LOCK__", Some("research"), force);
     assert!(research(Estimate::S, "analyst", false).is_ok());
     assert!(matches!(research(Estimate::M, "analyst", true), Err(Refusal::Oversized { .. })));
-    assert!(research(Estimate::M, "anna", true).unwrap().forced);
+    let departure = research(Estimate::M, "anna", false).unwrap().departure.unwrap();
+    assert!(matches!(departure.reason, Refusal::Oversized { .. }));
     assert!(judge(&sized(Estimate::Xl), ReviewMode::Skip, "analyst", "__COMPLETE__", Some("split"), false).is_ok());
 }
 
@@ -512,7 +550,8 @@ fn whatever_happens_outside_is_taken_in_and_flagged_where_the_table_says_no() {
             let person = judge(&free, ReviewMode::Skip, "anna", to.name.as_str(), None, false);
             let admission = outside(&held, "anna", to.name.as_str());
             assert_eq!(admission.to, to.name, "it is where it is");
-            assert_eq!(admission.flag.is_some(), person.is_err(), "{} → {}", from.name, to.name);
+            let departs = person.unwrap().departure.is_some();
+            assert_eq!(admission.flag.is_some(), departs, "{} → {}", from.name, to.name);
             assert_eq!(new_value(&admission, "attention").is_some(), admission.flag.is_some());
             assert_eq!(admission.claim, ClaimEffect::Ended, "no machine claim is made, and one that is overruled ends");
             let owner = new_value(&admission, "owner");
@@ -602,5 +641,5 @@ fn undo_moves_nothing_that_somebody_else_holds_and_nothing_for_a_worker() {
     };
     assert!(undo(None, "anna").is_ok() && undo(Some("anna"), "anna").is_ok() && undo(Some("bob"), "anna").is_ok());
     assert!(matches!(undo(Some("builder"), "anna"), Err(Refusal::Held { .. })));
-    assert!(matches!(undo(None, "builder"), Err(Refusal::UndoNeedsPerson { .. })));
+    assert!(matches!(undo(None, "builder"), Err(Refusal::PeopleOnly { .. })));
 }

@@ -1,7 +1,7 @@
 //! Taking back what a verb did: allowed where nobody else is harmed by it.
 
 use crate::board::{Actor, Board, Change, Refusal, Rules};
-use crate::task::{TaskId, Worker};
+use crate::task::{StateName, TaskId, Worker};
 
 impl Board {
     /// Refuses to take back moves: a worker's tasks move by the workflow alone, and what somebody else holds by now is theirs.
@@ -16,7 +16,12 @@ impl Board {
         let moved: Vec<&TaskId> =
             changes.iter().map(Change::task).filter(|id| changes.iter().any(|change| change.is_state_of(id))).collect();
         if !moved.is_empty() && actor.is_held(rules) {
-            return Err(Refusal::UndoNeedsPerson { worker: actor.worker.clone() });
+            return Err(Refusal::PeopleOnly { worker: actor.worker.clone(), what: "undo a move" });
+        }
+        for change in changes {
+            if let Some((task, state)) = change.new_state().filter(|(task, state)| self.lacks(rules, task, state)) {
+                return Err(Refusal::UndoesState { task: task.clone(), state });
+            }
         }
         for id in moved {
             let claim = self.index_of(id).and_then(|at| self.binding_claim(at));
@@ -26,5 +31,10 @@ impl Board {
             }
         }
         Ok(())
+    }
+
+    /// The workflow was changed since, and a task of this kind cannot be in that state any more.
+    fn lacks(&self, rules: &Rules, task: &TaskId, state: &StateName) -> bool {
+        self.get(task).is_some_and(|task| rules.flow.state(task.kind, state).is_none())
     }
 }

@@ -67,6 +67,7 @@ impl Board {
 
     /// What a unit still has to go through.
     pub(super) fn wants(&self, unit: &Unit, links: &Links<'_>, rules: &Rules) -> Vec<Want> {
+        let has = |command: &str| rules.flow.command(command).is_ok();
         let mut wants: Vec<Want> = Vec::new();
         let mut whole = true;
         let mut least = None;
@@ -81,23 +82,28 @@ impl Board {
                 continue;
             };
             least = Some(least.map_or(phase, |least: Phase| least.min(phase)));
-            if phase <= Phase::Research && self.is_oversized_leaf(at, links) {
+            if phase <= Phase::Research && self.is_oversized_leaf(at, links) && has("split") {
                 wants.push(Want { command: "split", of: vec![at], after: Vec::new() });
                 whole = false;
             } else if phase == Phase::Triage && rules.is_left(task, "triage") {
                 whole = false;
             } else if phase <= Phase::Research {
-                let triage = (phase == Phase::Triage).then(|| {
+                let triage = (phase == Phase::Triage && has("triage")).then(|| {
                     wants.push(Want { command: "triage", of: vec![at], after: Vec::new() });
                     wants.len() - 1
                 });
-                wants.push(Want { command: "research", of: vec![at], after: triage.into_iter().collect() });
+                if has("research") {
+                    wants.push(Want { command: "research", of: vec![at], after: triage.into_iter().collect() });
+                }
             }
         }
         let Some(least) = least.filter(|_| whole) else { return wants };
-        let mut after: Vec<usize> = (0..wants.len()).filter(|&at| wants[at].command == "research").collect();
+        // What each goes through alone ends with the last of it.
+        let followed = |at: &usize| wants.iter().any(|other| other.after.contains(at));
+        let mut after: Vec<usize> = (0..wants.len()).filter(|at| !followed(at)).collect();
         let opened = self.is_past(unit.members[0], "pr", links, rules);
-        for command in together(least, rules.mode).filter(|command| *command != "pr" || !opened) {
+        let commands = together(least, rules.mode).filter(|command| has(command));
+        for command in commands.filter(|command| *command != "pr" || !opened) {
             wants.push(Want { command, of: unit.members.clone(), after });
             after = vec![wants.len() - 1];
         }

@@ -82,7 +82,7 @@ impl Board {
             let at = if command.group { self.group_of(first, links, rules).ok()?.primary() } else { first };
             let task = &self.tasks()[at];
             let takes = rules.flow.state(task.kind, &task.state).is_some_and(|state| command.takes(state, rules.mode));
-            let free = task.problems.is_empty() && !self.is_kept(at, rules);
+            let free = task.problems.is_empty() && task.attention.is_none() && !self.is_kept(at, rules);
             if takes && free && self.unfit(at, command, rules, links).is_none() {
                 return Some((at, command));
             }
@@ -98,7 +98,7 @@ impl Board {
         }
         let Some(at) = self.index_of(&before.id) else { return Ended::Done };
         let task = &self.tasks()[at];
-        if Some(&task.state) == rules.flow.escalation() {
+        if rules.needs_person(task) {
             return Ended::Escalated;
         }
         let iterate = rules.flow.command(command).ok().and_then(|command| command.iterate.as_ref());

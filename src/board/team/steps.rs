@@ -303,7 +303,7 @@ impl Builder<'_> {
         let blockers: BTreeSet<TaskId> = self.board.open_blockers(at, self.rules).into_iter().collect();
         let mut ours = units.iter().flat_map(|unit| &unit.members);
         let outside = !blockers.is_empty() && !ours.any(|&at| self.is_under(at, &blockers));
-        Some(&task.state) == self.rules.flow.escalation() || persons || outside
+        self.rules.needs_person(task) || persons || outside
     }
 
     fn touched(&self, unit: &Unit) -> Option<&BTreeSet<String>> {

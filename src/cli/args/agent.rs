@@ -55,6 +55,11 @@ pub struct SplitArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum PlanCommand {
+    /// Show the plan of a task
+    Show {
+        #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+        task: String,
+    },
     /// Make tasks wait for each other as the phases of their plan do
     Sync {
         #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]

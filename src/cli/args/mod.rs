@@ -3,6 +3,7 @@
 mod agent;
 mod host;
 mod look;
+mod people;
 mod share;
 mod sync;
 mod task;
@@ -20,6 +21,7 @@ use super::complete;
 pub use agent::{ArtifactCommand, PlanCommand, PromptArgs, SplitArgs};
 pub use host::{HookArgs, McpArgs, ProfileArg, SetupCommand};
 pub use look::{BoardArgs, ReportArgs, ServeArgs};
+pub use people::{AnswerArgs, AskArgs, DecideCommand, RejectArgs, TaskDiffArgs};
 pub use share::{ClaimsCommand, CommitArgs, MergeArgs, ShareArgs, TakeCommand, TrustArgs};
 pub use sync::{PrArgs, SideArg, SyncArgs, SyncCommand, SyncInitArgs, SyncResolveArgs, SyncRunArgs};
 pub use task::{AddArgs, ArchiveArgs, DiffArgs, GraphArgs, LsArgs, RmArgs, SearchArgs, SetArgs, TaskCommand, TreeArgs};
@@ -27,7 +29,7 @@ pub use team::{AgentCommand, HeroArgs, RunsCommand, TeamArgs, WorkerArgs};
 pub use watch::WatchArgs;
 pub use work::{
     AdvanceArgs, BecomeArgs, ClaimArgs, CloseArgs, GuardedArgs, MoveArgs, NextArgs, ReleaseArgs, RunArgs, StatusArgs,
-    WaitArgs, WorkflowArgs, WorktreeCommand,
+    WaitArgs, WorkflowArgs, WorkflowCommand, WorkflowUseArgs, WorktreeCommand,
 };
 
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (ralph-board)");
@@ -81,7 +83,9 @@ pub enum ColorWhen {
 pub enum CliCommand {
     /// Make a board in this repository
     Init(InitArgs),
-    /// Work with tasks
+    #[command(flatten)]
+    Short(ShortCommand),
+    /// Set fields, search, draw the graph: everything about tasks
     #[command(subcommand, visible_alias = "t")]
     Task(TaskCommand),
     /// Make a task wait for others
@@ -90,7 +94,7 @@ pub enum CliCommand {
     Unblock(UnblockArgs),
     /// Comment on a task
     Note(NoteArgs),
-    /// Move a task to another state, by the rules of the workflow
+    /// Move a task to another state
     #[command(visible_alias = "mv")]
     Move(MoveArgs),
     /// Close a task
@@ -99,6 +103,8 @@ pub enum CliCommand {
     Cancel(CloseArgs),
     /// Hand a task to a person
     Escalate(CloseArgs),
+    #[command(flatten)]
+    Decide(DecideCommand),
     /// Take a task, so that nobody else does
     Claim(ClaimArgs),
     /// Keep your claim for another lease
@@ -191,10 +197,8 @@ pub enum CliCommand {
     Serve(ServeArgs),
     /// Write the board as one page that opens from disk
     Report(ReportArgs),
-    /// Print the completion script of a shell, with live ids, states and labels
-    Completions(CompletionsArgs),
-    /// Print the manual page, or write all of them
-    Man(ManArgs),
+    #[command(flatten)]
+    Around(AroundCommand),
     /// Hold a claim's lock while a program runs (called by `run`)
     #[command(hide = true)]
     Guarded(GuardedArgs),
@@ -206,6 +210,34 @@ pub enum CliCommand {
     MergeDriver(MergeDriverArgs),
 }
 
+/// Short for `ralph task …`.
+#[derive(Debug, Subcommand)]
+pub enum ShortCommand {
+    /// List tasks: ready, blocked and in work at a glance
+    Ls(LsArgs),
+    /// Show a task with its description, links and notes
+    Show(ShowOneArgs),
+    /// Add a task, or many
+    Add(AddArgs),
+    /// Change a task's file in your editor
+    Edit(OneArgs),
+    /// Remove tasks
+    Rm(RmArgs),
+}
+
+/// What ralph has around a board.
+#[derive(Debug, Subcommand)]
+pub enum AroundCommand {
+    /// Print the JSON Schema of a task, the settings or a workflow, for editors
+    Schema(SchemaArgs),
+    /// Remove what ralph set up in this repository; the tasks stay
+    Uninstall(UninstallArgs),
+    /// Print the completion script of a shell, with live ids, states and labels
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write all of them
+    Man(ManArgs),
+}
+
 #[derive(Debug, Args)]
 pub struct InitArgs {
     /// Fill the board with tasks worth looking at
@@ -214,6 +246,29 @@ pub struct InitArgs {
     /// Make a git repository first, where there is none
     #[arg(long)]
     pub git: bool,
+    /// The workflow: simple (Todo, Doing, Done), lite (seven states) or full (eleven states) [default: full]
+    #[arg(long, value_name = "NAME")]
+    pub workflow: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct SchemaArgs {
+    /// task, config or workflow
+    #[arg(value_name = "NAME", default_value = "task")]
+    pub name: String,
+}
+
+#[derive(Debug, Args)]
+pub struct UninstallArgs {
+    /// Remove the tasks, notes and journal, too
+    #[arg(long)]
+    pub tasks: bool,
+    /// Only say what would be removed
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Remove without asking
+    #[arg(long, short = 'y')]
+    pub yes: bool,
 }
 
 #[derive(Debug, Args)]
@@ -275,6 +330,12 @@ pub struct NoteArgs {
     pub words: Vec<String>,
     #[command(flatten)]
     pub text: TextArgs,
+    /// Change the note of this number, as `show` counts them
+    #[arg(long, value_name = "NUMBER")]
+    pub edit: Option<usize>,
+    /// Remove the note of this number
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["edit", "words", "body", "body_file"])]
+    pub rm: Option<usize>,
 }
 
 #[derive(Debug, Args)]
@@ -324,6 +385,14 @@ pub enum ConfigCommand {
         #[arg(add = ArgValueCandidates::new(complete::settings))]
         key: String,
     },
+    /// Take a setting out of the board's file, so that its default counts
+    Unset {
+        #[arg(add = ArgValueCandidates::new(complete::settings))]
+        key: String,
+        /// Out of your own file
+        #[arg(long)]
+        user: bool,
+    },
     /// Set a setting of the board
     Set {
         #[arg(add = ArgValueCandidates::new(complete::settings))]
@@ -357,5 +426,5 @@ pub struct MergeDriverArgs {
 }
 
 pub fn command() -> clap::Command {
-    Cli::command()
+    super::help::with_examples(Cli::command())
 }

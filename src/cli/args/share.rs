@@ -35,7 +35,7 @@ pub enum ClaimsCommand {
 pub struct MergeArgs {
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
-    /// A person insists, against the table and without the documents; it is journaled
+    /// Override a claim of somebody else
     #[arg(long)]
     pub force: bool,
 }

@@ -99,7 +99,7 @@ pub struct PrArgs {
     /// As a draft
     #[arg(long)]
     pub draft: bool,
-    /// A person insists, against the table; it is journaled
+    /// Override a claim of somebody else
     #[arg(long)]
     pub force: bool,
 }

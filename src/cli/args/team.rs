@@ -94,6 +94,17 @@ pub enum RunsCommand {
         #[arg(short, long)]
         follow: bool,
     },
+    /// End a run; its task then waits for a person
+    Stop {
+        /// A run's id or part of it, or a task for its last run
+        run: String,
+    },
+    /// Let workers try a task again at once
+    Retry {
+        /// A task whose last run failed, was stopped, or handed it to a person
+        #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+        task: String,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -25,6 +25,9 @@ pub struct WatchArgs {
     /// End after this long, with exit code 5
     #[arg(long, value_name = "TIME", value_parser = input::age)]
     pub timeout: Option<jiff::SignedDuration>,
+    /// Show a desktop notification when somebody asks, or a task needs a person
+    #[arg(long)]
+    pub notify: bool,
     /// Put states right that were changed by hand against the rules
     #[arg(long)]
     pub enforce: bool,

@@ -36,7 +36,7 @@ pub struct MoveArgs {
     pub to: String,
     #[command(flatten)]
     pub acting: ForArgs,
-    /// A person insists, against the table; it is journaled
+    /// Override a claim of somebody else, an open blocker, or unmerged commits
     #[arg(long)]
     pub force: bool,
 }
@@ -47,7 +47,7 @@ pub struct CloseArgs {
     pub task: String,
     #[command(flatten)]
     pub acting: ForArgs,
-    /// A person insists, against the table; it is journaled
+    /// Override a claim of somebody else, an open blocker, or unmerged commits
     #[arg(long)]
     pub force: bool,
 }
@@ -133,16 +133,53 @@ pub struct AdvanceArgs {
     /// A gate of the workflow, such as "Ready for PlanCommand"
     #[arg(long, value_name = "STATE", add = ArgValueCandidates::new(complete::states))]
     pub to: String,
-    /// A person insists, against the table; it is journaled
+    /// Override a claim of somebody else, an open blocker, or unmerged commits
     #[arg(long)]
     pub force: bool,
 }
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, after_help = WORKFLOW_EXAMPLES)]
 pub struct WorkflowArgs {
-    /// As a Mermaid diagram
+    #[command(subcommand)]
+    pub command: Option<WorkflowCommand>,
+    /// Print a Mermaid diagram
     #[arg(long)]
     pub mermaid: bool,
+    /// Print the table as commented TOML, to start from: save it as .ralph/workflow.toml
+    #[arg(long, conflicts_with = "mermaid")]
+    pub toml: bool,
+    /// Show a workflow that ralph ships instead of the board's own: simple, lite or full
+    #[arg(long, value_name = "NAME")]
+    pub of: Option<String>,
+}
+
+const WORKFLOW_EXAMPLES: &str = "\
+Examples:
+  ralph workflow                             the states, commands and roles of this board
+  ralph workflow --of simple --toml          a commented table to start from
+  ralph workflow use lite                    convert this board; shows where each state goes first";
+
+#[derive(Debug, Subcommand)]
+pub enum WorkflowCommand {
+    /// Convert the board to another workflow: simple, lite or full
+    Use(WorkflowUseArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct WorkflowUseArgs {
+    /// simple, lite or full
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// Send the tasks of a state elsewhere: `OLD=NEW`; can be repeated
+    #[arg(long = "map", value_name = "OLD=NEW")]
+    pub maps: Vec<String>,
+    /// Convert without asking
+    #[arg(long, short = 'y')]
+    pub yes: bool,
+    /// Show where each state goes, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 /// What `run` starts: it holds the claim's lock while the program runs.

@@ -35,6 +35,17 @@ pub fn run(session: &Session<'_>, command: &ArtifactCommand) -> Answer {
     }
 }
 
+/// The text of a linked document.
+pub fn show(session: &Session<'_>, kind: &str, task: &str) -> Answer {
+    let document = session.with(|ws| app::linked_artifact(ws, kind, &ws.find(task)?))?;
+    if session.out.json {
+        session.out.json(&document);
+    } else {
+        session.out.text(&document.text);
+    }
+    Ok(Outcome::Done)
+}
+
 fn tell(session: &Session<'_>, artifact: &app::Artifact, text: &str) -> Answer {
     if session.out.json {
         session.out.json(artifact);

@@ -7,8 +7,9 @@ use crate::cli::table::{self, Cell, cell};
 use crate::cli::{Answer, Outcome, Session};
 
 pub fn claim(session: &Session<'_>, args: &ClaimArgs) -> Answer {
-    let claimed = session.with(|ws| {
-        app::claim(ws, &ws.find(&args.task)?, args.acting.command.as_deref(), args.force, args.reach.reach())
+    let claimed = super::moves::or_ask(session, args.force, |force| {
+        let command = args.acting.command.as_deref();
+        session.with(|ws| app::claim(ws, &ws.find(&args.task)?, command, force, args.reach.reach()))
     })?;
     tell(session, &claimed)
 }
@@ -108,5 +109,10 @@ pub fn reap(session: &Session<'_>) -> Answer {
 
 pub fn reaped_line(reaped: &Reaped) -> String {
     let from = reaped.worker.as_ref().map_or_else(|| "nobody".into(), ToString::to_string);
-    format!("{} came free: {from} is gone  {} → {}\n", paint(style::ID, &reaped.task), reaped.from, reaped.to)
+    format!(
+        "{} is free again: the claim of {from} ended  {} → {}\n",
+        paint(style::ID, &reaped.task),
+        reaped.from,
+        reaped.to
+    )
 }

@@ -13,6 +13,10 @@ pub fn run(session: &Session<'_>, command: &ConfigCommand) -> Answer {
             let setting = session.with(|ws| app::get_setting(ws, key))?;
             tell(session, &setting, &format!("{}\n", setting.value))
         }
+        ConfigCommand::Unset { key, user } => {
+            let setting = session.with(|ws| app::set_setting(ws, key, "", *user))?;
+            tell(session, &setting, &format!("{} is no longer set in {}\n", setting.key, setting.origin))
+        }
         ConfigCommand::Set { key, value, user } => {
             let setting = session.with(|ws| app::set_setting(ws, key, value, *user))?;
             tell(session, &setting, &format!("{} = {:?} in {}\n", setting.key, setting.value, setting.origin))

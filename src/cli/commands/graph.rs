@@ -1,5 +1,7 @@
 //! `ralph task graph`: as a drawing, for Graphviz, or for Mermaid.
 
+use std::collections::{HashMap, HashSet};
+
 use renderdag::{Ancestor, GraphRowRenderer, Renderer as _};
 
 use super::tree::line;
@@ -7,6 +9,7 @@ use crate::app::{self, GraphNode, Graphed};
 use crate::cli::args::GraphArgs;
 use crate::cli::style::paint;
 use crate::cli::{Answer, Outcome, Session, words};
+use crate::task::TaskId;
 
 pub fn run(session: &Session<'_>, args: &GraphArgs) -> Answer {
     let graphed = session.at(&args.at).with(|ws| app::graph(ws, &ws.find_all(&args.tasks)?, args.all))?;
@@ -20,16 +23,27 @@ pub fn run(session: &Session<'_>, args: &GraphArgs) -> Answer {
         session.out.say("nothing waits for anything");
     } else {
         session.out.text(&drawing(&graphed, session.out.width()));
+        let left = graphed.nodes.len().saturating_sub(DRAWN);
+        if left > 0 {
+            session.out.say(&format!("{left} more are not drawn: name a task, or use `--dot` for all of them"));
+        }
     }
     Ok(Outcome::Done)
 }
+
+/// As much as anybody follows with their eyes: so many tasks, and so many lines from each.
+const DRAWN: usize = 500;
+const LINES: usize = 12;
 
 /// What can start now is at the top; lines lead down to what it sets free.
 fn drawing(graphed: &Graphed, width: Option<usize>) -> String {
     let mut renderer = GraphRowRenderer::new().output().with_min_row_height(1).build_box_drawing();
     let mut text = String::new();
-    for node in &graphed.nodes {
-        let below = node.leads_to.iter().map(|id| Ancestor::Parent(id.to_string())).collect();
+    let nodes = &graphed.nodes[..graphed.nodes.len().min(DRAWN)];
+    let drawn: HashSet<&TaskId> = nodes.iter().map(|node| &node.task.id).collect();
+    for node in nodes {
+        let below = node.leads_to.iter().filter(|id| drawn.contains(id)).take(LINES);
+        let below = below.map(|id| Ancestor::Parent(id.to_string())).collect();
         let (mark, color) = words::mark(&node.task);
         let row = line(&node.task, width.map(|width| width.saturating_sub(12)));
         let row = row.split_once(' ').map_or(row.as_str(), |(_, rest)| rest).to_owned();
@@ -39,8 +53,9 @@ fn drawing(graphed: &Graphed, width: Option<usize>) -> String {
 }
 
 fn edges(graphed: &Graphed) -> impl Iterator<Item = (&GraphNode, &GraphNode)> {
-    let find = |id: &crate::task::TaskId| graphed.nodes.iter().find(|node| node.task.id == *id);
-    graphed.nodes.iter().flat_map(move |node| node.task.blocked_by.iter().filter_map(move |id| Some((find(id)?, node))))
+    let by_id: HashMap<&TaskId, &GraphNode> = graphed.nodes.iter().map(|node| (&node.task.id, node)).collect();
+    let pairs = graphed.nodes.iter().flat_map(|node| node.task.blocked_by.iter().map(move |id| (id, node)));
+    pairs.filter_map(move |(id, node)| Some((*by_id.get(id)?, node)))
 }
 
 fn dot(graphed: &Graphed) -> String {
@@ -58,9 +73,9 @@ fn dot(graphed: &Graphed) -> String {
 }
 
 fn mermaid(graphed: &Graphed) -> String {
-    let place =
-        |node: &GraphNode| graphed.nodes.iter().position(|other| other.task.id == node.task.id).unwrap_or_default();
-    let name = |node: &GraphNode| format!("n{}", place(node));
+    let places: HashMap<&TaskId, usize> =
+        graphed.nodes.iter().enumerate().map(|(at, node)| (&node.task.id, at)).collect();
+    let name = |node: &GraphNode| format!("n{}", places.get(&node.task.id).copied().unwrap_or_default());
     let safe = |text: &str| text.replace('"', "#quot;").replace(['<', '>'], " ");
     let mut text = String::from("flowchart LR\n");
     for node in &graphed.nodes {

@@ -2,12 +2,23 @@
 
 use crate::app::{self, InitOptions};
 use crate::cli::args::InitArgs;
+use crate::cli::input::choose;
 use crate::cli::style::{self, paint};
 use crate::cli::words::count;
 use crate::cli::{Answer, Outcome, Session};
 
+/// Asked once, for a new board on a terminal.
+fn asked(session: &Session<'_>) -> Option<String> {
+    if app::has_board(&session.options) {
+        return None;
+    }
+    let choices: Vec<(&str, &str)> = app::WORKFLOWS.iter().map(|(name, what, _)| (*name, *what)).collect();
+    choose(session.out, "Which workflow?", &choices, "full")
+}
+
 pub fn run(session: &Session<'_>, args: &InitArgs) -> Answer {
-    let done = app::init(&session.options, &InitOptions { demo: args.demo, git: args.git })?;
+    let workflow = args.workflow.clone().or_else(|| asked(session));
+    let done = app::init(&session.options, &InitOptions { demo: args.demo, git: args.git, workflow })?;
     if session.out.json {
         session.out.json(&done);
         return Ok(Outcome::Done);
@@ -29,6 +40,7 @@ pub fn run(session: &Session<'_>, args: &InitArgs) -> Answer {
         text.push_str(&format!("  {} {}\n", paint(style::READY, "+"), count(done.tasks, "task")));
     }
     session.out.text(&text);
+    session.out.notices(&done.notices);
     if done.done.is_empty() && done.tasks == 0 {
         return Ok(Outcome::Done);
     }

@@ -1,5 +1,6 @@
 //! `ralph merge`.
 
+use super::moves::consequences;
 use crate::app::{self, MergeStep, Merged};
 use crate::cli::args::MergeArgs;
 use crate::cli::style::{self, paint};
@@ -45,6 +46,7 @@ fn words(merged: &Merged) -> String {
     }
     let state = |name: &crate::task::StateName| paint(style::state(name), name);
     text.push_str(&format!("{} → {}\n", paint(style::ID, &merged.task), state(&merged.to)));
+    text.push_str(&consequences(merged.outside.as_deref(), &merged.unblocked));
     for along in &merged.along {
         text.push_str(&format!("{} → {}  along with it\n", paint(style::ID, &along.task), state(&along.to)));
     }

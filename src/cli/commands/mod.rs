@@ -9,11 +9,13 @@ mod board;
 mod claim;
 mod commit;
 mod config;
+mod decide;
 mod diff;
 mod doctor;
 mod edit;
 mod graph;
 mod hook;
+mod inbox;
 mod init;
 mod log;
 mod ls;
@@ -39,9 +41,11 @@ mod show;
 mod split;
 mod status;
 mod sync;
+mod task_diff;
 mod team;
 mod tree;
 mod trust;
+mod uninstall;
 mod wait;
 mod watch;
 mod why;
@@ -49,13 +53,14 @@ mod worker;
 mod workflow;
 mod worktree;
 
-use super::args::{CliCommand, TaskCommand};
+use super::args::{AroundCommand, CliCommand, DecideCommand, ShortCommand, TaskCommand};
 use super::{Answer, Session};
 
 pub fn run(session: &Session<'_>, command: CliCommand) -> Answer {
     match command {
         CliCommand::Init(args) => init::run(session, &args),
         CliCommand::Task(command) => task(session, command),
+        CliCommand::Short(command) => short(session, command),
         CliCommand::Block(args) => block::block(session, &args),
         CliCommand::Unblock(args) => block::unblock(session, &args),
         CliCommand::Note(args) => note::run(session, &args),
@@ -63,6 +68,7 @@ pub fn run(session: &Session<'_>, command: CliCommand) -> Answer {
         CliCommand::Done(args) => moves::to(session, &args, "__CLOSE__"),
         CliCommand::Cancel(args) => moves::to(session, &args, "__CANCEL__"),
         CliCommand::Escalate(args) => moves::to(session, &args, "__ESCALATE__"),
+        CliCommand::Decide(command) => decide(session, &command),
         CliCommand::Claim(args) => claim::claim(session, &args),
         CliCommand::Renew(args) => claim::renew(session, &args),
         CliCommand::Release(args) => claim::release(session, &args),
@@ -107,9 +113,38 @@ pub fn run(session: &Session<'_>, command: CliCommand) -> Answer {
         CliCommand::Serve(args) => serve::serve(session, &args),
         CliCommand::Report(args) => serve::report(session, &args),
         CliCommand::Mcp(args) => mcp::run(session, &args),
-        CliCommand::Completions(args) => shell::completions(session, &args),
-        CliCommand::Man(args) => shell::man(session, &args),
+        CliCommand::Around(command) => around(session, &command),
         CliCommand::MergeDriver(args) => merge_driver::run(session, &args),
+    }
+}
+
+fn short(session: &Session<'_>, command: ShortCommand) -> Answer {
+    match command {
+        ShortCommand::Ls(args) => ls::run(session, &args),
+        ShortCommand::Show(args) => show::run(session, &args),
+        ShortCommand::Add(args) => add::run(session, args),
+        ShortCommand::Edit(args) => edit::run(session, &args),
+        ShortCommand::Rm(args) => rm::run(session, &args),
+    }
+}
+
+fn decide(session: &Session<'_>, command: &DecideCommand) -> Answer {
+    match command {
+        DecideCommand::Inbox => inbox::run(session),
+        DecideCommand::Ask(args) => decide::ask(session, args),
+        DecideCommand::Answer(args) => decide::answer(session, args),
+        DecideCommand::Approve(args) => decide::approve(session, args),
+        DecideCommand::Reject(args) => decide::reject(session, args),
+        DecideCommand::Diff(args) => task_diff::run(session, args),
+    }
+}
+
+fn around(session: &Session<'_>, command: &AroundCommand) -> Answer {
+    match command {
+        AroundCommand::Schema(args) => workflow::schema(session, args),
+        AroundCommand::Uninstall(args) => uninstall::run(session, args),
+        AroundCommand::Completions(args) => shell::completions(session, args),
+        AroundCommand::Man(args) => shell::man(session, args),
     }
 }
 

@@ -1,23 +1,49 @@
 //! `ralph move`, `done`, `cancel` and `escalate`.
 
-use crate::app::{self, Moved};
+use crate::app::{self, Failure, Moved};
 use crate::cli::args::{CloseArgs, MoveArgs};
+use crate::cli::input::confirm;
 use crate::cli::style::{self, paint};
 use crate::cli::{Answer, Outcome, Session};
+use crate::task::TaskId;
 
 pub fn run(session: &Session<'_>, args: &MoveArgs) -> Answer {
-    let moved = session
-        .with(|ws| app::move_task(ws, &ws.find(&args.task)?, &args.to, args.acting.command.as_deref(), args.force))?;
+    let moved = or_ask(session, args.force, |force| {
+        session.with(|ws| app::move_task(ws, &ws.find(&args.task)?, &args.to, args.acting.command.as_deref(), force))
+    })?;
     tell(session, &moved)
 }
 
 pub fn to(session: &Session<'_>, args: &CloseArgs, intent: &str) -> Answer {
-    let moved = session
-        .with(|ws| app::move_task(ws, &ws.find(&args.task)?, intent, args.acting.command.as_deref(), args.force))?;
+    let moved = or_ask(session, args.force, |force| {
+        session.with(|ws| app::move_task(ws, &ws.find(&args.task)?, intent, args.acting.command.as_deref(), force))
+    })?;
     tell(session, &moved)
 }
 
-fn tell(session: &Session<'_>, moved: &Moved) -> Answer {
+/// Where a person is there, what only they can decide is asked.
+pub fn or_ask<T>(session: &Session<'_>, force: bool, verb: impl Fn(bool) -> Result<T, Failure>) -> Result<T, Failure> {
+    match verb(force) {
+        Err(failure) if !force && failure.is_question() => {
+            let question = format!("{}. Do it anyway?", failure.message);
+            if confirm(session.out, &question) == Some(true) { verb(true) } else { Err(failure) }
+        }
+        other => other,
+    }
+}
+
+/// What a person's move skips, and whom it sets free.
+pub fn consequences(outside: Option<&str>, unblocked: &[TaskId]) -> String {
+    let mut text =
+        outside.map(|skipped| paint(style::WARN, format!("outside the workflow: {skipped}\n"))).unwrap_or_default();
+    if !unblocked.is_empty() {
+        let ids: Vec<String> = unblocked.iter().map(|id| paint(style::ID, id)).collect();
+        text.push_str(&format!("unblocks {}\n", ids.join(" ")));
+    }
+    text
+}
+
+pub fn tell(session: &Session<'_>, moved: &Moved) -> Answer {
     if session.out.json {
         session.out.json(moved);
         return Ok(Outcome::Done);
@@ -28,8 +54,17 @@ fn tell(session: &Session<'_>, moved: &Moved) -> Answer {
     }
     let state = |name: &crate::task::StateName| paint(style::state(name), name);
     let how = moved.command.as_ref().map(|command| paint(style::DIM, format!("  ({command})"))).unwrap_or_default();
-    let forced = if moved.forced { paint(style::WARN, "  forced") } else { String::new() };
+    let forced = match (&moved.taken_from, moved.forced) {
+        (Some(worker), _) => paint(style::WARN, format!("  forced: {worker} had claimed it")),
+        (None, true) => paint(style::WARN, "  forced"),
+        (None, false) => String::new(),
+    };
+    if moved.from == moved.to && moved.flagged {
+        session.out.text(&format!("{} is flagged: a person is needed\n", paint(style::ID, &moved.task)));
+        return Ok(Outcome::Done);
+    }
     let mut text = format!("{} {} → {}{how}{forced}\n", paint(style::ID, &moved.task), moved.from, state(&moved.to));
+    text.push_str(&consequences(moved.outside.as_deref(), &moved.unblocked));
     for along in &moved.along {
         text.push_str(&format!(
             "{} → {}  {}\n",

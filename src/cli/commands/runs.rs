@@ -14,6 +14,8 @@ pub fn run(session: &Session<'_>, args: &Args) -> Answer {
         Args::Ls { task, limit } => list(session, task.as_deref(), *limit),
         Args::Show { run } => show(session, run),
         Args::Tail { run, follow } => tail(session, run, *follow),
+        Args::Stop { run } => stop(session, run),
+        Args::Retry { task } => retry(session, task),
     }
 }
 
@@ -136,4 +138,27 @@ fn tail(session: &Session<'_>, typed: &str, follow: bool) -> Answer {
             std::thread::sleep(Duration::from_millis(100));
         }
     })
+}
+
+fn stop(session: &Session<'_>, typed: &str) -> Answer {
+    let asked = session.with(|ws| app::stop_run(ws, &app::find_run(ws, typed)?))?;
+    let out = session.out;
+    if out.json {
+        out.json(&asked);
+    } else {
+        out.say(&format!("stopping {}; {} will be in your inbox", asked.run, asked.task));
+    }
+    Ok(Outcome::Done)
+}
+
+fn retry(session: &Session<'_>, typed: &str) -> Answer {
+    let done = session.with(|ws| app::retry(ws, &ws.find(typed)?))?;
+    let out = session.out;
+    if out.json {
+        out.json(&done);
+    } else {
+        out.say(&format!("{} is in {} and will be tried again", done.task, done.state));
+        out.say(&format!("start workers with `ralph team {}` if none are running", done.task));
+    }
+    Ok(Outcome::Done)
 }

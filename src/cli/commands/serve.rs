@@ -5,10 +5,12 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 
+use super::worker::team_on;
 use crate::app::{Code, Failure, Hint};
 use crate::cli::args::{ReportArgs, ServeArgs};
 use crate::cli::{Answer, Outcome, Session};
 use crate::fs::{self, FsError};
+use crate::task::TaskId;
 use crate::web;
 
 pub fn serve(session: &Session<'_>, args: &ServeArgs) -> Answer {
@@ -18,7 +20,9 @@ pub fn serve(session: &Session<'_>, args: &ServeArgs) -> Answer {
         allow_remote: args.allow_remote,
         hosts: args.hosts.clone(),
     };
-    web::serve(&session.options, &wanted, &|address| {
+    let options = session.options.clone();
+    let start_team = Box::new(move |task: &TaskId| team_on(&options, task));
+    web::serve(&session.options, &wanted, start_team, &|address| {
         tell(session, args, address);
         if args.open {
             open(session, &address.url);

@@ -63,8 +63,15 @@ fn page(shown: &Shown, now: Timestamp) -> String {
     if !shown.description.trim().is_empty() {
         text.push_str(&format!("\n{}\n", indented(&shown.description)));
     }
-    for note in &shown.notes {
-        let head = format!("{} {}", note.by.as_deref().unwrap_or("somebody"), when(note.at, now));
+    for (number, note) in shown.notes.iter().zip(1..).map(|(note, number)| (number, note)) {
+        let line =
+            note.facts.path.as_ref().zip(note.facts.line).map(|(path, line)| format!(" on {}:{line}", clean(path)));
+        let head = format!(
+            "{number}  {} {}{}",
+            note.by.as_deref().unwrap_or("somebody"),
+            when(note.at, now),
+            line.unwrap_or_default()
+        );
         text.push_str(&format!("\n  {}\n{}\n", paint(style::DIM, format!("— {head}")), indented(&note.text)));
     }
     text

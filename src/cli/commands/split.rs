@@ -25,7 +25,10 @@ pub fn run(session: &Session<'_>, args: &SplitArgs) -> Answer {
 }
 
 pub fn plan(session: &Session<'_>, command: &PlanCommand) -> Answer {
-    let PlanCommand::Sync { task, dry_run } = command;
+    let (task, dry_run) = match command {
+        PlanCommand::Show { task } => return super::artifact::show(session, "plan", task),
+        PlanCommand::Sync { task, dry_run } => (task, dry_run),
+    };
     let done = session.with(|ws| app::plan_sync(ws, &ws.find(task)?, *dry_run))?;
     if session.out.json {
         session.out.json(&done);

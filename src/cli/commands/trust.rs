@@ -1,9 +1,8 @@
 //! `ralph trust`.
 
-use std::io::{BufRead as _, IsTerminal as _};
-
 use crate::app::{self, Code, Failure, Hint};
 use crate::cli::args::TrustArgs;
+use crate::cli::input::confirm;
 use crate::cli::{Answer, Outcome, Session};
 
 pub fn run(session: &Session<'_>, args: &TrustArgs) -> Answer {
@@ -36,13 +35,8 @@ fn agrees(session: &Session<'_>, args: &TrustArgs, programs: &[String]) -> Resul
     if args.yes {
         return Ok(true);
     }
-    if !std::io::stdin().is_terminal() {
-        let message = "there is nobody to ask whether these programs may run";
-        return Err(Failure::usage(Code::NobodyToAsk, message)
-            .hint(Hint::step("a person runs it in a terminal and reads them")));
-    }
-    session.out.say("Run them when asked to? [y/N]");
-    let mut answer = String::new();
-    let _ = std::io::stdin().lock().read_line(&mut answer);
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+    confirm(session.out, "Run them when asked to?").ok_or_else(|| {
+        Failure::usage(Code::NobodyToAsk, "there is nobody to ask whether these programs may run")
+            .hint(Hint::step("a person runs it in a terminal and reads them"))
+    })
 }

@@ -13,6 +13,7 @@ use crate::app::{
 };
 use crate::cli::args::WatchArgs as Args;
 use crate::cli::door::shown;
+use crate::cli::notify::Notifier;
 use crate::cli::style::{self, paint};
 use crate::cli::table::{clean, cut};
 use crate::cli::{Answer, Outcome, Session, words};
@@ -37,6 +38,7 @@ pub fn run(session: &Session<'_>, args: &Args) -> Answer {
         session,
         live: session.out.terminal && std::io::stderr().is_terminal() && !session.out.json,
         shown: false,
+        notifier: args.notify.then(Notifier::find).transpose()?,
     };
     if let Some(why) = watch.polling().filter(|_| !args.poll) {
         let message = format!("the kernel has no more watches for you ({why}): looking twice a second instead");
@@ -158,6 +160,8 @@ struct WatchScreen<'s, 'a> {
     session: &'s Session<'a>,
     live: bool,
     shown: bool,
+    /// Where notifications go, if they are wanted.
+    notifier: Option<Notifier>,
 }
 
 impl WatchScreen<'_, '_> {
@@ -171,6 +175,9 @@ impl WatchScreen<'_, '_> {
                 false => line(event, self.session.out.width()),
             };
             read &= self.session.out.line(&text);
+            if let Some(notifier) = self.notifier {
+                notifier.tell(watch.workspace(), event);
+            }
         }
         if self.live {
             let [ready, work, blocked, problems] = watch.counts();
@@ -223,7 +230,7 @@ fn color(kind: EventKind) -> anstyle::Style {
     match kind {
         EventKind::Ready | EventKind::Unblocked | EventKind::Converged | EventKind::Solved => style::READY,
         EventKind::Claimed | EventKind::Released => style::OWNER,
-        EventKind::Illegal | EventKind::Problem | EventKind::RuleFailed => style::ERROR,
+        EventKind::Asked | EventKind::Illegal | EventKind::Problem | EventKind::RuleFailed => style::ERROR,
         EventKind::Reaped | EventKind::Rescanned | EventKind::Removed => style::WARN,
         _ => style::HEAD,
     }
@@ -246,6 +253,7 @@ fn what(event: &Event) -> String {
         EventKind::Removed => "it is gone".into(),
         EventKind::Archived => "put away".into(),
         EventKind::Noted => "a note".into(),
+        EventKind::Asked => format!("{by} asks: {}", message.lines().next().unwrap_or_default()),
         EventKind::Claimed => {
             let until = event.until.map(|until| format!(", until {}", until.strftime("%H:%MZ"))).unwrap_or_default();
             format!("{by} has it{command}{until}")

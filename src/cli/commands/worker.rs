@@ -7,7 +7,7 @@ use std::process::Command;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::run::{end_everything, itself};
-use crate::app::{self, Code, Failure, Launch, Run, RunOutcome, Stop, WorkerAsk, WorkerEvent};
+use crate::app::{self, Code, Failure, Launch, Options, Run, RunOutcome, Stop, WorkerAsk, WorkerEvent};
 use crate::cli::args::WorkerArgs as Args;
 use crate::cli::style::{self, paint};
 use crate::cli::table::{clean, cut};
@@ -83,12 +83,7 @@ pub(super) fn worker(
 ) -> Result<Command, Failure> {
     let mut command = itself()?;
     command.arg("become").arg(std::process::id().to_string()).arg("--").arg(itself()?.get_program());
-    if let Some(board) = &session.options.board {
-        command.arg("--board").arg(board);
-    }
-    for setting in &session.options.settings {
-        command.arg("--config").arg(setting);
-    }
+    on_same_board(&mut command, &session.options);
     command.args(["worker", role, "--as", worker.as_str(), "--events"]);
     if bough {
         command.arg("--bough");
@@ -97,12 +92,30 @@ pub(super) fn worker(
     if !program.is_empty() {
         command.arg("--").args(program);
     }
+    command.process_group(0);
+    Ok(command)
+}
+
+/// What a team is started with that goes on by itself.
+pub(super) fn team_on(options: &Options, task: &TaskId) -> Result<Command, Failure> {
+    let mut command = itself()?;
+    on_same_board(&mut command, options);
+    command.args(["team", task.as_str()]);
+    Ok(command)
+}
+
+/// With the board and the settings of this process, and none of its claims.
+fn on_same_board(command: &mut Command, options: &Options) {
+    if let Some(board) = &options.board {
+        command.arg("--board").arg(board);
+    }
+    for setting in &options.settings {
+        command.arg("--config").arg(setting);
+    }
     for name in ["RALPH_WORKER", "RALPH_CLAIM", "RALPH_TASK", "RALPH_COMMAND", "RALPH_ROLE", "RALPH_STEP", "RALPH_TEAM"]
     {
         command.env_remove(name);
     }
-    command.process_group(0);
-    Ok(command)
 }
 
 /// The first Ctrl-C lets what is in hand come to its end; the second, or any other wish to end, is at once.
@@ -194,6 +207,7 @@ pub(super) fn outcome(outcome: RunOutcome) -> anstyle::Style {
         | RunOutcome::Strayed
         | RunOutcome::Iterated
         | RunOutcome::Returned
+        | RunOutcome::Stopped
         | RunOutcome::Limited => style::WARN,
         RunOutcome::Failed
         | RunOutcome::TimedOut

@@ -1,15 +1,27 @@
 //! `ralph workflow`: the table that is enforced.
 
 use crate::app;
-use crate::app::{Command, ReviewMode, Role, State, Workflow};
+use crate::app::{Code, Command, Failure, Hint, ReviewMode, Role, State, Workflow};
 use crate::cli::args;
+use crate::cli::input::confirm;
 use crate::cli::style;
 use crate::cli::table::{self, Cell, cell};
 use crate::cli::{Answer, Outcome, Session};
 use crate::task::StateName;
 
 pub fn run(session: &Session<'_>, args: &args::WorkflowArgs) -> Answer {
-    let (flow, mode) = session.with(|ws| Ok((ws.flow().clone(), ws.rules().mode)))?;
+    if let Some(args::WorkflowCommand::Use(wanted)) = &args.command {
+        return change(session, wanted);
+    }
+    if args.toml {
+        let text = session.with(|ws| app::workflow_text(ws, args.of.as_deref()))?;
+        session.out.text(&text);
+        return Ok(Outcome::Done);
+    }
+    let (flow, mode) = session.with(|ws| {
+        let flow = args.of.as_deref().map_or_else(|| Ok(ws.flow().clone()), app::named);
+        Ok((flow?, ws.rules().mode))
+    })?;
     if session.out.json {
         session.out.json(&app::describe_workflow(&flow));
     } else if args.mermaid {
@@ -20,6 +32,66 @@ pub fn run(session: &Session<'_>, args: &args::WorkflowArgs) -> Answer {
         let filled: Vec<&str> =
             tables.iter().map(|table| table.trim_end()).filter(|table| table.lines().count() > 1).collect();
         session.out.text(&format!("{}\n", filled.join("\n\n")));
+    }
+    Ok(Outcome::Done)
+}
+
+pub fn schema(session: &Session<'_>, args: &args::SchemaArgs) -> Answer {
+    let schema = session.with(|ws| app::schema(&args.name, ws.flow()))?;
+    session.out.text(&format!("{schema:#}\n"));
+    Ok(Outcome::Done)
+}
+
+/// Shows where each state goes, then asks.
+fn change(session: &Session<'_>, wanted: &args::WorkflowUseArgs) -> Answer {
+    let mut planned = session.with(|ws| app::plan_workflow(ws, &wanted.name, &wanted.maps))?;
+    if !planned.changed {
+        return unchanged(session, &planned);
+    }
+    if !session.out.json {
+        let row = |state: &app::StateChange| {
+            let tasks = if state.tasks == 0 { String::new() } else { state.tasks.to_string() };
+            vec![
+                cell(state.from.as_str(), style::PLAIN),
+                cell("→", style::DIM),
+                cell(state.to.as_str(), style::PLAIN),
+                cell(tasks, style::HEAD),
+            ]
+        };
+        let rows: Vec<Vec<Cell>> = planned.states.iter().map(row).collect();
+        let heads = [planned.from.to_uppercase(), String::new(), planned.to.to_uppercase(), "TASKS".into()];
+        let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+        let shown = table::render(&heads, 2, &[], &rows, session.out.width());
+        if wanted.dry_run { session.out.text(&shown) } else { session.out.say(shown.trim_end()) }
+    }
+    let agreed = match (wanted.dry_run, wanted.yes) {
+        (true, _) => Some(false),
+        (false, true) => Some(true),
+        (false, false) => confirm(session.out, "Convert the board?"),
+    };
+    if agreed.is_none() {
+        return Err(Failure::usage(Code::NobodyToAsk, "there is nobody to ask whether to convert the board")
+            .hint(Hint::option("--yes", "to convert it")));
+    }
+    planned.changed = agreed == Some(true);
+    if planned.changed {
+        session.with(|ws| app::use_workflow(ws, &planned))?;
+    }
+    match (session.out.json, planned.changed) {
+        (true, _) => session.out.json(&planned),
+        (false, true) => session.out.say(&format!("this board now uses the workflow {}", planned.to)),
+        (false, false) => session.out.say("nothing was changed"),
+    }
+    if let Some(kept) = planned.kept.filter(|_| planned.changed && !session.out.json) {
+        session.out.say(&format!("your old table is in {kept}"));
+    }
+    Ok(Outcome::Done)
+}
+
+fn unchanged(session: &Session<'_>, planned: &app::WorkflowChange) -> Answer {
+    match session.out.json {
+        true => session.out.json(planned),
+        false => session.out.say(&format!("nothing to do: this board uses the workflow {} already", planned.to)),
     }
     Ok(Outcome::Done)
 }

@@ -115,6 +115,10 @@ fn stays(id: &TaskId, state: &str, asked: &SaveAsk) -> Moved {
         command: asked.command.clone(),
         along: Vec::new(),
         forced: false,
+        taken_from: None,
+        flagged: false,
+        outside: None,
+        unblocked: Vec::new(),
         changed: false,
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::value::{Field, Many};
-use crate::app::{self, Code, Failure, Hint, Noted, SaveAsk, Saved};
+use crate::app::{self, Code, Failure, Hint, Noted, QuestionAsk, SaveAsk, Saved};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::tool::{Nature, Tool};
 use crate::task::TaskId;
@@ -138,15 +138,33 @@ struct NoteCall {
     task: TaskRef,
     /// Markdown
     text: String,
+    /// Ask a person: hands the task over
+    #[serde(default)]
+    ask: bool,
+    /// Choices
+    #[serde(default)]
+    options: Many,
+    #[serde(default)]
+    recommend: Option<String>,
 }
 
 pub fn note() -> Tool {
     Tool::new(
         "note",
         Nature::Writes,
-        "Leave a comment on a task for whoever works on it next.",
-        &[("task", "string"), ("file", "string")],
+        "Leave a comment on a task, or ask a person.",
+        &[("task", "string"), ("file", "string"), ("state", "string")],
         |call: &Call<'_>, args: NoteCall| -> Result<Value, Failure> {
+            if args.ask || !args.options.0.is_empty() {
+                let asked = QuestionAsk {
+                    question: args.text,
+                    options: args.options.0,
+                    recommend: args.recommend,
+                    command: None,
+                };
+                let moved = app::ask(call.ws, &call.find(&args.task)?, &asked)?;
+                return Ok(json!({ "task": moved.task, "state": moved.to }));
+            }
             let Noted { task, file } = app::note(call.ws, &call.find(&args.task)?, &args.text)?;
             Ok(json!({ "task": task, "file": file }))
         },

@@ -94,6 +94,40 @@ struct Reader<'f> {
 
 type TomlField<'a> = Spanned<DeValue<'a>>;
 
+/// Keys of a task, as somebody may mean to write them.
+const KEYS: [&str; 16] = [
+    "title",
+    "state",
+    "kind",
+    "priority",
+    "estimate",
+    "labels",
+    "owner",
+    "parent",
+    "blocked_by",
+    "atomic",
+    "created",
+    "description",
+    "artifacts",
+    "attention",
+    "review",
+    "github",
+];
+
+/// The key that was meant by one that is spelled nearly so. Keys of one's own are allowed, so a plural counts as one.
+fn mistyped(key: &str) -> Option<&'static str> {
+    let near = |known: &&&str| {
+        let plural = key.strip_suffix('s') == Some(**known);
+        let step_keys = ["result", "step", "team", "of", "command"].contains(&key);
+        !plural
+            && !step_keys
+            && known.len() > 3
+            && matches!(strsim::osa_distance(key, known), 1 | 2)
+            && key.len() + 1 >= known.len()
+    };
+    KEYS.iter().find(near).copied()
+}
+
 impl Reader<'_> {
     fn task<'t>(&mut self, id: &TaskId, table: &DeTable<'t>, flow: &Workflow) -> Read<'t> {
         let mut task = Task::new(id.clone(), "", flow.initial(Kind::Issue).clone());
@@ -124,7 +158,17 @@ impl Reader<'_> {
                         "the file's name counts: make them equal",
                     );
                 }
-                _ => {}
+                other => {
+                    if let Some(near) = mistyped(other) {
+                        let problem = Problem::at(
+                            self.file,
+                            self.text,
+                            key.span().start,
+                            format!("{other:?} is not a key of a task"),
+                        );
+                        self.problems.push(problem.hint(format!("did you mean {near:?}?")));
+                    }
+                }
             }
         }
         if task.kind == Kind::Step {
@@ -180,7 +224,7 @@ impl Reader<'_> {
     fn state(&mut self, kind: Kind, value: &TomlField<'_>, flow: &Workflow) -> StateName {
         let Some(text) = self.text_of("state", value) else { return flow.initial(kind).clone() };
         let name = StateName::new(text);
-        if flow.state(kind, &name).is_some() {
+        if flow.state(kind, &name).is_some() || flow.is_guess {
             return name;
         }
         match flow.find_state(kind, text) {
@@ -197,7 +241,16 @@ impl Reader<'_> {
             self.wrong(value, format!("{key} must be a list"), format!("write it as {key} = [\"…\"]"));
             return Vec::new();
         };
-        array.iter().filter_map(|item| self.text_of(key, item).map(str::to_owned)).collect()
+        let mut texts = Vec::new();
+        for item in array {
+            match item.get_ref().as_str() {
+                Some(text) => texts.push(text.to_owned()),
+                None => {
+                    self.wrong(item, format!("{key} must be a list of texts"), format!("write it as {key} = [\"…\"]"));
+                }
+            }
+        }
+        texts
     }
 
     fn ids(&mut self, key: &str, value: &TomlField<'_>) -> Vec<TaskId> {

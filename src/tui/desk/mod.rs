@@ -51,7 +51,7 @@ fn look(options: &Options, wanted: &Receiver<Read>, answers: &Sender<Answer>) {
 }
 
 fn is_overtaken(read: &Read, later: &Read) -> bool {
-    let several = matches!(read, Read::Board { .. } | Read::Search(_) | Read::Workers);
+    let several = matches!(read, Read::Board { .. } | Read::Search(_) | Read::Workers | Read::Inbox);
     several && discriminant(read) == discriminant(later) || later == read
 }
 

@@ -2,7 +2,7 @@
 
 use renderdag::{Ancestor, GraphRowRenderer, Renderer as _};
 
-use crate::app::{self, Column, Failure, Graphed, ListAsk, LogQuery, Query, Workspace};
+use crate::app::{self, Column, Failure, Graphed, ListAsk, LogQuery, Query, RunOutcome, Workspace};
 use crate::task::{Kind, TaskId};
 use crate::tui::model::{Answer, ChainLine, Counts, Named, Read, Reading, RoleLine, SeenPage, Snapshot, TaskPage};
 
@@ -20,9 +20,18 @@ pub fn read(ws: &Workspace, wanted: &Read) -> Result<Answer, Failure> {
             Reading::Chain { id: id.clone(), verdict: app::why(ws, id)?.verdict, lines: lines(graphed) }
         }
         Read::Workers => Reading::Workers(workers(ws)?),
+        Read::Inbox => Reading::Inbox(app::inbox(ws)?.items),
         Read::DocumentPage(path) => {
             Reading::DocumentPage { path: path.clone(), text: app::read_artifact(ws, path)?.text }
         }
+        Read::RunLog(id) => {
+            let shown = app::show_run(ws, app::find_run(ws, id)?)?;
+            let told: String =
+                shown.events.iter().filter_map(app::AgentEvent::line).map(|line| format!("{line}\n")).collect();
+            let goes_on = shown.run.outcome == RunOutcome::Running;
+            Reading::RunLog { id: id.clone(), text: if told.is_empty() { shown.tail } else { told }, goes_on }
+        }
+        Read::Review(id) => Reading::Review(Box::new(app::review(ws, id)?)),
         Read::Targets(id) => Reading::Targets { id: id.clone(), targets: app::targets(ws, id)? },
         Read::Search(text) => Reading::Found { text: text.clone(), hits: app::search(ws, text, true, HITS)? },
     }))

@@ -20,6 +20,19 @@ pub fn carry_out(ws: &Workspace, verb: &Verb) -> Result<VerbOutcome, Failure> {
             app::note(ws, task, text)?;
             (task, "noted".into())
         }
+        Verb::Answer { task, text } => {
+            let done = app::answer(ws, task, text)?;
+            (task, format!("answered: {}, and is {}", done.answer, done.to))
+        }
+        Verb::Approve(task) => (task, format!("approved: {}", moved(&app::approve(ws, task)?))),
+        Verb::Reject { task, why, comments } => {
+            (task, format!("sent back: {}", moved(&app::reject(ws, task, why, comments)?)))
+        }
+        Verb::StopRun { task, run } => {
+            app::stop_run(ws, &app::find_run(ws, run)?)?;
+            (task, "is being stopped; it will be in your inbox".into())
+        }
+        Verb::Retry(task) => (task, format!("will be tried again, in {}", app::retry(ws, task)?.state)),
         Verb::Block { task, on } => {
             let linked = app::block(ws, task, std::slice::from_ref(on))?;
             (task, format!("{} {on}", if linked.changed { "waits for" } else { "waited already for" }))
@@ -41,6 +54,7 @@ fn moved(moved: &app::Moved) -> String {
     let how = match (&moved.command, moved.forced) {
         (_, true) => " (forced)".to_owned(),
         (Some(command), false) => format!(" ({command})"),
+        (None, false) if moved.outside.is_some() => " (outside the workflow)".to_owned(),
         (None, false) => String::new(),
     };
     let along: String = moved.along.iter().map(|along| format!(", with {} → {}", along.task, along.to)).collect();

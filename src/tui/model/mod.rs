@@ -3,6 +3,7 @@
 mod board;
 mod input;
 mod popup;
+mod review;
 mod screens;
 mod wish;
 
@@ -18,9 +19,10 @@ use crate::task::TaskId;
 pub use board::{Counts, Cursor, Named, Snapshot, age};
 pub use input::{Input, Lines};
 pub use popup::{Entry, Popup, Purpose, Said, SaidKind};
+pub use review::{Comments, ReviewRow, ReviewScreen, ReviewTab, line_comments};
 pub use screens::{
-    Chain, ChainLine, DocumentPage, PageLink, Reading, RoleLine, Screen, SeenPage, TaskPage, TaskScreen, Workers,
-    Wrapped, task_of,
+    Chain, ChainLine, DocumentPage, DocumentSource, InboxScreen, PageLink, Reading, RoleLine, Screen, SeenPage,
+    TaskPage, TaskScreen, Workers, Wrapped, task_of,
 };
 pub use wish::{Answer, Read, Settle, Verb, Wish};
 
@@ -58,6 +60,10 @@ pub struct Model {
     pub notice: Option<Notice>,
     /// Notes that were begun and not saved.
     pub unsaved: BTreeMap<TaskId, String>,
+    /// Comments on lines that were not sent.
+    pub comments: BTreeMap<TaskId, Comments>,
+    /// When the log in sight was last read.
+    pub log_read: Option<Instant>,
     /// A new task, selected as soon as the board shows it; until then keys are about it already.
     pub expected: Option<TaskId>,
     pub now: Timestamp,
@@ -135,6 +141,8 @@ impl Model {
             questions: VecDeque::new(),
             notice: None,
             unsaved: BTreeMap::new(),
+            comments: BTreeMap::new(),
+            log_read: None,
             expected: None,
             now,
             still: Some("starting".into()),
@@ -156,7 +164,9 @@ impl Model {
             Some(Screen::Workers(workers)) => {
                 workers.seen.as_ref().and_then(|seen| seen.tasks().get(workers.at).map(|&id| id.clone()))
             }
+            Some(Screen::Inbox(inbox)) => inbox.selected().and_then(|item| item.task.clone()),
             Some(Screen::Problems { at }) => self.board.problems.get(*at).and_then(task_of),
+            Some(Screen::Review(review)) => Some(review.id.clone()),
             Some(Screen::DocumentPage(_)) => None,
         }
     }
@@ -177,7 +187,12 @@ impl Model {
             Screen::Task(screen) => Some(Read::Task(screen.id.clone())),
             Screen::Graph(chain) => Some(Read::Chain(chain.id.clone())),
             Screen::Workers(_) => Some(Read::Workers),
-            Screen::DocumentPage(document) => Some(Read::DocumentPage(document.path.clone())),
+            Screen::Inbox(_) => Some(Read::Inbox),
+            Screen::Review(review) => Some(Read::Review(review.id.clone())),
+            Screen::DocumentPage(document) => Some(match document.source {
+                DocumentSource::File => Read::DocumentPage(document.path.clone()),
+                DocumentSource::Run { .. } => Read::RunLog(document.path.clone()),
+            }),
             Screen::Problems { .. } => None,
         }
     }

@@ -14,6 +14,10 @@ pub enum Purpose {
     Block,
     Unblock,
     Note,
+    Answer,
+    Reject,
+    /// On a line of what is reviewed.
+    Comment,
     Add,
     Search,
     Filter,

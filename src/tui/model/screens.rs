@@ -1,14 +1,18 @@
 //! What is looked at beside the board: a task, its chain, the workers, what is wrong, a document.
 
 use super::Row;
-use crate::app::{ClaimLine, Hit, LogLine, MoveView, Run, Shown, TaskView};
+use super::review::ReviewScreen;
+use crate::app::{ClaimLine, Hit, InboxItem, LogLine, MoveView, Review, Run, Shown, TaskView};
 use crate::task::{Problem, TaskId};
 
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "there are a handful")]
 pub enum Screen {
     Task(TaskScreen),
     Graph(Chain),
     Workers(Workers),
+    Inbox(InboxScreen),
+    Review(ReviewScreen),
     Problems { at: usize },
     DocumentPage(DocumentPage),
 }
@@ -103,6 +107,19 @@ impl Chain {
     }
 }
 
+/// What waits for a person.
+#[derive(Debug, Default)]
+pub struct InboxScreen {
+    pub items: Option<Vec<InboxItem>>,
+    pub at: usize,
+}
+
+impl InboxScreen {
+    pub fn selected(&self) -> Option<&InboxItem> {
+        self.items.as_ref()?.get(self.at)
+    }
+}
+
 /// Who is at work.
 #[derive(Debug, Default)]
 pub struct Workers {
@@ -137,9 +154,26 @@ impl SeenPage {
 #[derive(Debug)]
 pub struct DocumentPage {
     pub path: String,
+    pub source: DocumentSource,
     pub text: Option<String>,
     pub scroll: usize,
     pub wrapped: Option<Wrapped>,
+}
+
+/// What a page of text shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DocumentSource {
+    File,
+    /// What an agent says: the path is the id of its run.
+    Run {
+        goes_on: bool,
+    },
+}
+
+impl DocumentPage {
+    pub fn new(path: String, source: DocumentSource) -> Self {
+        Self { path, source, text: None, scroll: 0, wrapped: None }
+    }
 }
 
 /// What was read for a screen or a popup.
@@ -148,7 +182,10 @@ pub enum Reading {
     Task(Box<TaskPage>),
     Chain { id: TaskId, verdict: String, lines: Vec<ChainLine> },
     Workers(SeenPage),
+    Inbox(Vec<InboxItem>),
     DocumentPage { path: String, text: String },
+    RunLog { id: String, text: String, goes_on: bool },
+    Review(Box<Review>),
     Targets { id: TaskId, targets: Vec<MoveView> },
     Found { text: String, hits: Vec<Hit> },
 }

@@ -2,7 +2,7 @@
 
 use super::board::Snapshot;
 use super::screens::Reading;
-use crate::app::{Doubts, Failure};
+use crate::app::{Doubts, Failure, LineComment};
 use crate::task::TaskId;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,10 @@ pub enum Read {
     Task(TaskId),
     Chain(TaskId),
     Workers,
+    Inbox,
+    Review(TaskId),
     DocumentPage(String),
+    RunLog(String),
     Targets(TaskId),
     Search(String),
 }
@@ -44,6 +47,24 @@ pub enum Verb {
         task: TaskId,
         text: String,
     },
+    /// The answer to a question, or to whatever waits for a person.
+    Answer {
+        task: TaskId,
+        text: String,
+    },
+    Approve(TaskId),
+    /// Back to be done again, and why.
+    Reject {
+        task: TaskId,
+        why: String,
+        comments: Vec<LineComment>,
+    },
+    StopRun {
+        task: TaskId,
+        run: String,
+    },
+    /// Have workers try it again.
+    Retry(TaskId),
     Block {
         task: TaskId,
         on: TaskId,
@@ -67,9 +88,12 @@ pub enum Verb {
 impl Verb {
     pub fn task(&self) -> Option<&TaskId> {
         match self {
-            Self::Claim(task) | Self::Release(task) => Some(task),
+            Self::Claim(task) | Self::Release(task) | Self::Approve(task) | Self::Retry(task) => Some(task),
             Self::Move { task, .. }
             | Self::Note { task, .. }
+            | Self::Answer { task, .. }
+            | Self::Reject { task, .. }
+            | Self::StopRun { task, .. }
             | Self::Block { task, .. }
             | Self::Unblock { task, .. }
             | Self::Save { task, .. } => Some(task),

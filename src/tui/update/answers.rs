@@ -1,10 +1,11 @@
 //! What came of wishes, put where it was asked for.
 
 use super::asking;
-use crate::app::{Code, Failure, Hint, Hit, MoveView};
+use crate::app::{Code, Failure, Hint, Hit, InboxItem, MoveView};
 use crate::task::TaskId;
 use crate::tui::model::{
-    Answer, Entry, Model, Notice, Popup, Purpose, Read, Reading, Said, Screen, Snapshot, Tone, Verb, Wish,
+    Answer, Comments, DocumentSource, Entry, Model, Notice, Popup, Purpose, Read, Reading, Said, Screen, Snapshot,
+    Tone, Verb, Wish,
 };
 use crate::tui::words;
 
@@ -73,8 +74,26 @@ fn read(model: &mut Model, reading: Reading) -> Vec<Wish> {
             workers.at = at.min(seen.tasks().len().max(1) - 1);
             workers.seen = Some(seen);
         }
+        (Reading::Inbox(items), Some(Screen::Inbox(inbox)), _) => {
+            let of = |item: &InboxItem| (item.kind, item.task.clone(), item.why.clone());
+            let before = inbox.selected().map(of);
+            let at = followed(items.iter().map(of), before, inbox.at).unwrap_or(inbox.at);
+            inbox.at = at.min(items.len().max(1) - 1);
+            inbox.items = Some(items);
+        }
         (Reading::DocumentPage { path, text }, Some(Screen::DocumentPage(document)), _) if document.path == path => {
             (document.text, document.wrapped) = (Some(text), None);
+        }
+        (Reading::Review(page), Some(Screen::Review(review)), _) if review.id == page.task.id => {
+            let none = Comments::new();
+            review.put(*page, model.comments.get(&review.id).unwrap_or(&none));
+        }
+        (Reading::RunLog { id, text, goes_on }, Some(Screen::DocumentPage(document)), _) if document.path == id => {
+            // Whoever reads the end goes on reading it.
+            let end = document.text.is_none() || document.scroll >= model.drawn.most;
+            (document.text, document.wrapped) = (Some(text), None);
+            document.source = DocumentSource::Run { goes_on };
+            document.scroll = if end { usize::MAX } else { document.scroll };
         }
         (Reading::Targets { id, targets }, _, Some(popup))
             if popup.purpose == Purpose::Move && popup.task.as_ref() == Some(&id) =>
@@ -105,20 +124,28 @@ fn followed<T: PartialEq>(list: impl Iterator<Item = T>, selected: Option<T>, at
 /// The first state that it may go to is selected.
 fn offered(popup: &mut Popup, targets: &[MoveView]) {
     let entry = |target: &MoveView| Entry {
-        mark: match (target.here, &target.refused) {
-            (true, _) => "◆",
-            (false, None) => "→",
-            (false, Some(_)) => "·",
+        mark: match (target.here, &target.refused, &target.outside) {
+            (true, ..) => "◆",
+            (false, None, None) => "→",
+            (false, None, Some(_)) => "⇢",
+            (false, Some(_), _) => "·",
         },
         name: target.state.to_string(),
-        text: if target.here { "it is here".into() } else { String::new() },
+        text: match (target.here, &target.outside) {
+            (true, _) => "it is here".into(),
+            (false, Some(outside)) => format!("outside the workflow: {outside}"),
+            (false, None) => String::new(),
+        },
         more: target.command.clone().unwrap_or_default(),
         tone: words::of_meaning(target.meaning),
         against: target.refused.as_ref().map(|refused| refused.message.clone()),
     };
     (popup.entries, popup.said) = (targets.iter().map(entry).collect(), None);
     let here = targets.iter().position(|target| target.here).unwrap_or(0);
-    let likely = |at: &usize| !targets[*at].here && targets[*at].refused.is_none();
+    let likely = |at: &usize| {
+        let target = &targets[*at];
+        !target.here && target.refused.is_none() && target.outside.is_none()
+    };
     popup.at = (here..targets.len()).find(likely).or_else(|| (0..here).find(likely)).unwrap_or(here);
 }
 
@@ -150,7 +177,9 @@ fn unread(model: &mut Model, read: Read, failure: &Failure) {
         // It was for something that is closed by now.
         (Read::Targets(_) | Read::Search(_), _) => {}
         // Gone since: the screen that showed it goes, too.
-        (Read::Task(_) | Read::Chain(_) | Read::DocumentPage(_), _) if failure.code != Code::Busy => {
+        (Read::Task(_) | Read::Chain(_) | Read::DocumentPage(_) | Read::Review(_) | Read::RunLog(_), _)
+            if failure.code != Code::Busy =>
+        {
             if model.screens.last().and_then(Model::reading) == Some(read) {
                 model.screens.pop();
                 model.say(None, said);
@@ -170,6 +199,9 @@ fn done(model: &mut Model, verb: &Verb, text: &str, task: TaskId) -> Vec<Wish> {
     {
         // It was closed before it was known to be saved.
         model.unsaved.remove(task);
+    }
+    if let Verb::Reject { task, .. } = verb {
+        model.comments.remove(task);
     }
     if matches!(verb, Verb::Add { .. }) {
         model.expected = Some(task.clone());

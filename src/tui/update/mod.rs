@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::keys::Motion;
-use super::model::{Chain, Lines, Model, Popup, Purpose, Said, Screen, Verb, Wish, Workers};
+use super::model::{Chain, InboxScreen, Lines, Model, Popup, Purpose, Said, Screen, Verb, Wish, Workers};
 use crate::task::TaskId;
 
 pub use answers::answer;
@@ -37,7 +37,7 @@ pub fn event(model: &mut Model, event: Event, at: Instant) -> Vec<Wish> {
 pub fn beat(model: &mut Model, at: Instant) -> Vec<Wish> {
     match model.pending {
         Some(since) if at.duration_since(since) >= PATIENCE => graph(model),
-        _ => Vec::new(),
+        _ => screens::follow_log(model, at),
     }
 }
 
@@ -109,10 +109,12 @@ fn command(model: &mut Model, letter: char) -> Vec<Wish> {
         'a' => popup::open(model, Popup::new(Purpose::Add, "new task").typing("", Lines::One)),
         'w' if matches!(model.screens.last(), Some(Screen::Workers(_))) => Vec::new(),
         'w' => model.open(Screen::Workers(Workers::default())),
+        'i' if matches!(model.screens.last(), Some(Screen::Inbox(_))) => Vec::new(),
+        'i' => model.open(Screen::Inbox(InboxScreen::default())),
         '!' if model.board.problems.is_empty() => say(model, "nothing is wrong with the board's files"),
         '!' if matches!(model.screens.last(), Some(Screen::Problems { .. })) => Vec::new(),
         '!' => model.open(Screen::Problems { at: 0 }),
-        'm' | 'c' | 'r' | 'n' | 'e' | 'b' | 'u' => match model.task() {
+        'm' | 'c' | 'r' | 'n' | 'e' | 'b' | 'u' | 's' | 'y' | 'x' | 'd' | 'S' | 'T' => match model.task() {
             Some(task) => on_task(model, letter, task),
             None => say(model, "no task is selected"),
         },
@@ -123,13 +125,41 @@ fn command(model: &mut Model, letter: char) -> Vec<Wish> {
 fn on_task(model: &mut Model, letter: char, task: TaskId) -> Vec<Wish> {
     match letter {
         'm' => popup::move_menu(model, task),
+        'c' if matches!(model.screens.last(), Some(Screen::Review(_))) => popup::comment(model, task),
         'c' => vec![Wish::Do(Verb::Claim(task))],
         'r' => vec![Wish::Do(Verb::Release(task))],
         'e' => vec![Wish::Edit(task)],
         'b' => popup::block(model, task),
         'u' => popup::unblock(model, task),
+        's' => popup::answer(model, task),
+        'd' => screens::review(model, task),
+        'S' => stop_run(model, task),
+        'T' => vec![Wish::Do(Verb::Retry(task))],
+        'y' => approve(model, task),
+        'x' => popup::reject(model, task),
         _ => popup::note(model, task),
     }
+}
+
+/// Comments that were not sent would be lost with it, so that they are mentioned first.
+fn approve(model: &mut Model, task: TaskId) -> Vec<Wish> {
+    match model.comments.get(&task).map_or(0, |comments| comments.len()) {
+        0 => vec![Wish::Do(Verb::Approve(task))],
+        many => {
+            let written = super::words::count(many, "comment");
+            say(model, &format!("{written} not sent: x sends the task back with them; empty a comment to drop it"))
+        }
+    }
+}
+
+/// The run that is selected or going on; elsewhere the last run of the task.
+fn stop_run(model: &Model, task: TaskId) -> Vec<Wish> {
+    let run = match model.screens.last() {
+        Some(Screen::Review(review)) => review.run().map(|run| run.id.clone()),
+        _ => None,
+    };
+    let run = run.unwrap_or_else(|| task.to_string());
+    vec![Wish::Do(Verb::StopRun { task, run })]
 }
 
 fn graph(model: &mut Model) -> Vec<Wish> {

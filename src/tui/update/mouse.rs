@@ -97,6 +97,14 @@ fn pick_row(model: &mut Model, row: usize, double: bool) -> Vec<Wish> {
             workers.at = row;
             false
         }
+        Some(Screen::Inbox(inbox)) => {
+            inbox.at = row;
+            false
+        }
+        Some(Screen::Review(review)) => {
+            review.select(row);
+            false
+        }
         Some(Screen::Problems { at }) => {
             *at = row;
             false
@@ -125,7 +133,7 @@ fn wheel(model: &mut Model, spot: Option<Spot>, by: isize) -> Vec<Wish> {
         return Vec::new();
     }
     let motion = if by > 0 { Motion::Down } else { Motion::Up };
-    let text = matches!(model.screens.last(), Some(Screen::Task(_) | Screen::DocumentPage(_)));
+    let text = matches!(model.screens.last(), Some(Screen::Task(_) | Screen::DocumentPage(_) | Screen::Review(_)));
     if let Some(column) = spot.and_then(column).filter(|at| is_filled(model, *at)) {
         model.cursor.column = column;
     }

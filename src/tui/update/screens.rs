@@ -1,7 +1,16 @@
 //! Moving about: on the board, in a task, in lists.
 
+use std::time::{Duration, Instant};
+
+use crate::app::RunOutcome;
+use crate::task::TaskId;
 use crate::tui::keys::Motion;
-use crate::tui::model::{DocumentPage, Model, PageLink, Screen, TaskScreen, Wish};
+use crate::tui::model::{
+    Comments, DocumentPage, DocumentSource, Model, PageLink, Read, ReviewScreen, ReviewTab, Screen, TaskScreen, Wish,
+};
+
+/// How often the log of a run that goes on is read.
+const LOG_AGAIN: Duration = Duration::from_secs(1);
 
 pub fn motion(model: &mut Model, motion: Motion) -> Vec<Wish> {
     let (page, most) = (model.drawn.page, model.drawn.most);
@@ -20,6 +29,22 @@ pub fn motion(model: &mut Model, motion: Motion) -> Vec<Wish> {
         Some(Screen::Workers(workers)) => {
             let count = workers.seen.as_ref().map_or(0, |seen| seen.tasks().len());
             workers.at = stepped(workers.at, count).unwrap_or(workers.at);
+        }
+        Some(Screen::Inbox(inbox)) => {
+            let count = inbox.items.as_ref().map_or(0, Vec::len);
+            inbox.at = stepped(inbox.at, count).unwrap_or(inbox.at);
+        }
+        Some(Screen::Review(review)) => {
+            let none = Comments::new();
+            let comments = model.comments.get(&review.id).unwrap_or(&none);
+            match motion {
+                Motion::Next | Motion::Right => review.step_tab(1, comments),
+                Motion::Previous | Motion::Left => review.step_tab(-1, comments),
+                _ => {
+                    let at = stepped(review.at(), review.rows.len()).unwrap_or(0);
+                    review.select(at);
+                }
+            }
         }
         Some(Screen::Problems { at }) => *at = stepped(*at, model.board.problems.len()).unwrap_or(*at),
     }
@@ -62,6 +87,7 @@ pub fn enter(model: &mut Model) -> Vec<Wish> {
                 None => super::say(model, "tab selects a link to go to"),
             }
         }
+        Some(Screen::Review(_)) => open_log(model),
         Some(Screen::DocumentPage(_)) => super::say(model, "j and k scroll, q goes back"),
         Some(Screen::Problems { .. }) => match model.task() {
             Some(task) => vec![Wish::Edit(task)],
@@ -74,11 +100,46 @@ pub fn enter(model: &mut Model) -> Vec<Wish> {
     }
 }
 
+pub fn review(model: &mut Model, id: TaskId) -> Vec<Wish> {
+    match model.screens.last() {
+        Some(Screen::Review(_)) => Vec::new(),
+        _ => model.open(Screen::Review(ReviewScreen::new(id))),
+    }
+}
+
+/// What the selected run says; while it goes on, as it comes.
+fn open_log(model: &mut Model) -> Vec<Wish> {
+    let Some(Screen::Review(review)) = model.screens.last() else { return Vec::new() };
+    match review.run().filter(|_| review.tab == ReviewTab::Runs) {
+        Some(run) => {
+            let source = DocumentSource::Run { goes_on: run.outcome == RunOutcome::Running };
+            let path = run.id.clone();
+            model.open(Screen::DocumentPage(DocumentPage::new(path, source)))
+        }
+        None => super::say(model, "c comments on a line, y approves, x sends back"),
+    }
+}
+
+/// The log in sight is read again while its run goes on.
+pub fn follow_log(model: &mut Model, at: Instant) -> Vec<Wish> {
+    let goes_on = DocumentSource::Run { goes_on: true };
+    let Some(Screen::DocumentPage(page)) = model.screens.last().filter(|screen| is_log(screen, goes_on)) else {
+        return Vec::new();
+    };
+    if model.log_read.is_some_and(|before| at.duration_since(before) < LOG_AGAIN) {
+        return Vec::new();
+    }
+    model.log_read = Some(at);
+    vec![Wish::Read(Read::RunLog(page.path.clone()))]
+}
+
+fn is_log(screen: &Screen, source: DocumentSource) -> bool {
+    matches!(screen, Screen::DocumentPage(page) if page.source == source)
+}
+
 pub fn follow(model: &mut Model, link: PageLink) -> Vec<Wish> {
     match link {
         PageLink::Task(id) => model.open_task(id),
-        PageLink::DocumentPage(path) => {
-            model.open(Screen::DocumentPage(DocumentPage { path, text: None, scroll: 0, wrapped: None }))
-        }
+        PageLink::DocumentPage(path) => model.open(Screen::DocumentPage(DocumentPage::new(path, DocumentSource::File))),
     }
 }

@@ -25,7 +25,9 @@ pub fn wrapped<'a>(before: &'a mut Option<Wrapped>, page: &TaskPage, width: usiz
     let wrapped = kept(before, width, |width| wrap(page, width));
     for (note, row) in page.shown.notes.iter().zip(&wrapped.notes) {
         let by = note.by.as_deref().unwrap_or("somebody");
-        wrapped.rows[*row] = vec![piece(by, Tone::Work), piece(format!(" {}", age(note.at, now)), Tone::Dim)];
+        let line = note.facts.path.as_ref().zip(note.facts.line).map(|(path, line)| format!(" on {path}:{line}"));
+        let when = format!(" {}{}", age(note.at, now), line.unwrap_or_default());
+        wrapped.rows[*row] = vec![piece(by, Tone::Work), piece(when, Tone::Dim)];
     }
     wrapped
 }

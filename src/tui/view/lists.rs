@@ -6,7 +6,7 @@ use super::card;
 use super::pen::{Pen, Row, piece, row_width, spread};
 use super::text;
 use crate::app::{self, ClaimLine, Run, RunOutcome, TaskView};
-use crate::tui::model::{Chain, Model, SeenPage, Spot, Tone, Workers};
+use crate::tui::model::{Chain, InboxScreen, Model, SeenPage, Spot, Tone, Workers};
 use crate::tui::words;
 
 /// A line, and which of the selectable ones it is.
@@ -153,7 +153,7 @@ fn step_row(step: &TaskView, now: jiff::Timestamp) -> Row {
     row
 }
 
-fn run(run: &Run, now: jiff::Timestamp, width: usize) -> Row {
+pub(super) fn run(run: &Run, now: jiff::Timestamp, width: usize) -> Row {
     let (mark, tone) = match run.outcome {
         RunOutcome::Running => ("◐", Tone::Work),
         RunOutcome::Done | RunOutcome::Advanced => ("✓", Tone::Ready),
@@ -172,6 +172,35 @@ fn run(run: &Run, now: jiff::Timestamp, width: usize) -> Row {
         piece(run.message.as_ref().map(|why| format!(": {why}")).unwrap_or_default(), Tone::Dim),
     ];
     spread(row, vec![piece(format!("  {took}{} ago ", app::ago(run.started, now)), Tone::Dim)], width)
+}
+
+pub fn inbox(pen: &mut Pen<'_>, model: &mut Model, inbox: &InboxScreen, area: Rect) {
+    let area = title(pen, area, vec![piece(" inbox", Tone::Head)], "");
+    let Some(items) = &inbox.items else { return };
+    let width = usize::from(area.width);
+    let mut lines: Vec<ListLine> = Vec::new();
+    if items.is_empty() {
+        lines.push((vec![piece("   nothing waits for you", Tone::Dim)], None));
+    }
+    for (place, item) in items.iter().enumerate() {
+        let id = item.task.as_ref().map(|id| format!("{id} ")).unwrap_or_default();
+        let head = vec![
+            piece(format!(" {} ", column(item.kind.name(), 15)), Tone::Warn),
+            piece(id, Tone::Id),
+            piece(item.title.clone().unwrap_or_default(), Tone::Plain),
+        ];
+        let blocks = if item.blocks > 0 { format!("blocks {} · ", item.blocks) } else { String::new() };
+        let since = item.since.map(|since| app::ago(since, model.now)).unwrap_or_default();
+        lines.push((spread(head, vec![piece(format!("  {blocks}{since} "), Tone::Dim)], width), Some(place)));
+        let why = item.question.as_ref().map_or(&item.why, |question| &question.text);
+        for text in text::wrap(&text::clean(why), width.saturating_sub(6)) {
+            lines.push((vec![piece(format!("     {text}"), Tone::Plain)], None));
+        }
+        for option in item.question.iter().flat_map(|question| &question.options) {
+            lines.push((vec![piece(format!("     · {}", text::clean(option)), Tone::Accent)], None));
+        }
+    }
+    list(pen, model, &lines, inbox.at, area);
 }
 
 pub fn problems(pen: &mut Pen<'_>, model: &mut Model, at: usize, area: Rect) {

@@ -3,12 +3,14 @@
 mod board;
 mod body;
 mod card;
+mod code;
 mod layout;
 mod lists;
 mod markdown;
 mod pages;
 mod pen;
 mod popup;
+mod review;
 #[cfg(test)]
 mod tests;
 pub(super) mod text;
@@ -68,6 +70,8 @@ fn screen(pen: &mut Pen<'_>, model: &mut Model, area: Rect) {
         Screen::DocumentPage(document) => pages::document(pen, model, document, area),
         Screen::Graph(chain) => lists::graph(pen, model, chain, area),
         Screen::Workers(workers) => lists::workers(pen, model, workers, area),
+        Screen::Inbox(inbox) => lists::inbox(pen, model, inbox, area),
+        Screen::Review(screen) => review::draw(pen, model, screen, area),
         Screen::Problems { at } => lists::problems(pen, model, *at, area),
     }
     model.screens.push(screen);

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::pen::{Pen, Row, piece, spread};
 use super::{body, card, markdown, text};
 use crate::app::{self, ClaimView};
-use crate::tui::model::{DocumentPage, Model, PageLink, Spot, TaskPage, TaskScreen, Tone, age};
+use crate::tui::model::{DocumentPage, DocumentSource, Model, PageLink, Spot, TaskPage, TaskScreen, Tone, age};
 use crate::tui::words;
 
 /// From here on what belongs to a task stands beside its text.
@@ -198,7 +198,21 @@ pub fn document(pen: &mut Pen<'_>, model: &mut Model, document: &mut DocumentPag
     pen.row(area.x, area.y + 1, area.width, &vec![("─".repeat(usize::from(area.width)), Tone::Dim)]);
     let area = Rect { y: area.y + 2, height: area.height.saturating_sub(2), ..area };
     let text = body::kept(&mut document.wrapped, inside(area), |width| {
-        (markdown::rows(document.text.as_deref().unwrap_or("…"), width), Vec::new())
+        let text = document.text.as_deref().unwrap_or("…");
+        let rows = match document.source {
+            DocumentSource::File => markdown::rows(text, width),
+            DocumentSource::Run { .. } => text.lines().flat_map(|line| said(line, width)).collect(),
+        };
+        (rows, Vec::new())
     });
     scrolled(pen, model, Sheet(&[], &text.rows), &mut document.scroll, None, area);
+}
+
+/// A line of a log, with the blanks at its beginning.
+fn said(line: &str, width: usize) -> Vec<Row> {
+    let line = text::clean(line);
+    let indent = line.len() - line.trim_start().len();
+    let wrapped = text::wrap(&line, width.saturating_sub(indent.min(width / 2)));
+    let row = |line: String| vec![piece(format!("{}{line}", " ".repeat(indent.min(width / 2))), Tone::Plain)];
+    if wrapped.is_empty() { vec![Row::new()] } else { wrapped.into_iter().map(row).collect() }
 }

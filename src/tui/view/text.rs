@@ -32,7 +32,7 @@ fn fits(text: &str, most: usize) -> bool {
 }
 
 /// As much of the start as fits, and the rest.
-fn head(text: &str, most: usize) -> (&str, &str) {
+pub fn head(text: &str, most: usize) -> (&str, &str) {
     let mut used = 0;
     for (at, piece) in text.grapheme_indices(true) {
         used += piece.width();

@@ -128,8 +128,8 @@ pub async fn release(State(site): Shared, Path(typed): Path<String>, body: Bytes
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Text {
-    text: String,
+pub(super) struct Text {
+    pub text: String,
 }
 
 pub async fn note(State(site): Shared, Path(typed): Path<String>, body: Bytes) -> Response {
@@ -159,7 +159,7 @@ pub async fn unblock(State(site): Shared, Path(typed): Path<String>, body: Bytes
 }
 
 /// Runs one verb and tells all pages at once: the watcher will, too, but later than the one who changed it looks again.
-async fn change<B: DeserializeOwned + Send + 'static, T: Serialize>(
+pub(super) async fn change<B: DeserializeOwned + Send + 'static, T: Serialize>(
     site: &Arc<Site>,
     typed: String,
     body: Bytes,

@@ -4,6 +4,7 @@ mod asked;
 mod change;
 mod read;
 mod refuse;
+mod review;
 
 pub use asked::Asked;
 pub use change::{add, block, claim, note, release, save, unblock};
@@ -11,6 +12,7 @@ pub use read::{
     board, counts, document, events, facets, graph, search, session, status, targets, task, trends, workers, workflow,
 };
 pub use refuse::refusal;
+pub use review::{answer, approve, inbox, merge, reject, retry, review, run_log, start_team, stop_run};
 
 use std::sync::Arc;
 

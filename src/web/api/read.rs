@@ -61,8 +61,10 @@ pub async fn status(State(site): Shared) -> Response {
 pub async fn counts(State(site): Shared) -> Response {
     kept(&site, "counts".into(), |ws, _| {
         let claims = app::list_claims(ws, false)?.claims;
-        let problems = ws.board()?.problems().len();
-        Ok(json!({ "at_work": claims.iter().filter(|claim| claim.live).count(), "problems": problems }))
+        let board = ws.board()?;
+        let problems = board.problems().len();
+        let waiting = app::waiting_count(ws, &board);
+        Ok(json!({ "waiting": waiting, "at_work": claims.iter().filter(|claim| claim.live).count(), "problems": problems }))
     })
     .await
 }
@@ -97,7 +99,7 @@ pub async fn document(State(site): Shared, uri: Uri) -> Response {
     let path = Asked::of(&uri).one("path").unwrap_or_default().to_owned();
     run(&site, move |ws, _| {
         let document = app::read_artifact(ws, &path)?;
-        Ok(json!({ "path": document.path, "html": markdown::render(&document.text) }))
+        Ok(json!({ "path": document.path, "html": markdown::document(&document.facts, &document.body) }))
     })
     .await
 }
@@ -150,9 +152,9 @@ pub async fn targets(State(site): Shared, Path(typed): Path<String>) -> Response
 fn reachable(ws: &Workspace, id: &TaskId) -> Result<Value, Failure> {
     let target = |target: app::MoveView| {
         let refusal = target.refused.as_ref().map(worded);
-        json!({ "state": target.state, "allowed": refusal.is_none(), "refusal": refusal })
+        json!({ "state": target.state, "allowed": refusal.is_none(), "outside": target.outside, "refusal": refusal })
     };
-    // Of whom nobody knows who it is moves nothing.
+    // Anonymous callers cannot move tasks.
     if ws.me().is_err() {
         return Ok(json!([]));
     }

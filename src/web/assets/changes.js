@@ -44,7 +44,8 @@ async function insist(id, state) {
 
 function moved(id, state, saved) {
   const along = (saved.moved?.along || []).map((other) => `${other.task} → ${other.to}`);
-  toast(`${id} is now ${saved.moved?.to || state}`, { hints: along });
+  const outside = saved.moved?.outside ? [`outside the workflow: ${saved.moved.outside}`] : [];
+  toast(`${id} is now ${saved.moved?.to || state}`, { hints: [...outside, ...along] });
   say(`${id} moved to ${state}`);
   return true;
 }
@@ -54,6 +55,48 @@ export const save = (id, body) => attempt(() => change(taskPath(id, 'save'), bod
 export const note = (id, text) => attempt(() => change(taskPath(id, 'note'), { text }));
 export const block = (id, tasks) => attempt(() => change(taskPath(id, 'block'), { tasks }));
 export const unblock = (id, tasks) => attempt(() => change(taskPath(id, 'unblock'), { tasks }));
+
+export async function answer(id, text) {
+  const done = await attempt(() => change(taskPath(id, 'answer'), { text }));
+  if (done) toast(`${id} answered, and is ${done.to}`);
+  return done;
+}
+
+export async function approve(id) {
+  const done = await attempt(() => change(taskPath(id, 'approve'), {}));
+  if (done) toast(`${id} is approved, and ${done.to}`);
+  return done;
+}
+
+export async function reject(id, why, comments) {
+  const done = await attempt(() => change(taskPath(id, 'reject'), { why, comments }));
+  if (done) toast(`${id} is sent back, and ${done.to}`);
+  return done;
+}
+
+export async function merge(id) {
+  const done = await attempt(() => change(taskPath(id, 'merge'), {}));
+  if (done) toast(`${id} is merged into ${done.into}, and ${done.to}`);
+  return done;
+}
+
+export async function retry(id) {
+  const done = await attempt(() => change(taskPath(id, 'retry'), {}));
+  if (done) toast(`${id} is in ${done.state}, for the next worker that is free`);
+  return done;
+}
+
+export async function stopRun(run) {
+  const done = await attempt(() => change(`/api/run/${encodeURIComponent(run)}/stop`, {}));
+  if (done) toast(`${done.task} is being stopped; it will be in your inbox`);
+  return done;
+}
+
+export async function startTeam(id) {
+  const done = await attempt(() => change(taskPath(id, 'team'), {}));
+  if (done) toast(`a team works on ${id}`);
+  return done;
+}
 
 export async function claim(id) {
   const done = await attempt(() => change(taskPath(id, 'claim')));

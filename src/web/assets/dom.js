@@ -75,11 +75,11 @@ export function option(value, text, chosen) {
 
 /** New content in a place, with what was open, scrolled to and focused there kept. */
 export function swap(place, ...nodes) {
-  const open = $$('details', place).map((details) => details.open);
+  const open = new Map($$('details', place).map((details, at) => [details.dataset.key || at, details.open]));
   const scrolls = [place, ...$$('.scroll, .table', place)].map((element) => [element.scrollLeft, element.scrollTop]);
   const mark = place.contains(document.activeElement) && place !== document.activeElement && marked(document.activeElement);
   place.replaceChildren(...nodes);
-  $$('details', place).forEach((details, at) => { details.open = open[at] || details.open; });
+  $$('details', place).forEach((details, at) => { details.open = open.get(details.dataset.key || at) ?? details.open; });
   [place, ...$$('.scroll, .table', place)].forEach((element, at) => scrolls[at] && element.scrollTo(...scrolls[at]));
   // What had the focus may be gone: then its place has it, rather than nothing.
   if (mark !== false) ($$('[data-key], a[href], [aria-label]', place).find((element) => marked(element) === mark) || place).focus({ preventScroll: true });

@@ -74,5 +74,6 @@ async function choose(way) {
 
 function words(target) {
   if (!target) return 'where it is now';
-  return target.allowed ? 'takes it' : `does not take it, ${target.refusal.message}`;
+  if (!target.allowed) return `does not take it, ${target.refusal.message}`;
+  return target.outside ? `takes it, outside the workflow: ${target.outside}` : 'takes it';
 }

@@ -23,6 +23,7 @@ export function take(card) {
 
 function mark(element, target) {
   element.classList.toggle('takes', Boolean(target?.allowed));
+  element.classList.toggle('outside', Boolean(target?.allowed && target.outside));
   element.classList.toggle('refuses', Boolean(target && !target.allowed));
 }
 
@@ -46,7 +47,7 @@ export async function settle(state) {
 export function putDown() {
   held.column?.classList.remove('over');
   for (const element of $$('.lifted')) element.classList.remove('lifted');
-  for (const column of all()) column.element.classList.remove('takes', 'refuses');
+  for (const column of all()) column.element.classList.remove('takes', 'outside', 'refuses');
   document.body.classList.remove('dragging');
   held = null;
 }

@@ -20,6 +20,7 @@ export function enableKeys({ search, create, help, view, theme }) {
       2: () => view('graph'),
       3: () => view('workers'),
       4: () => view('dashboard'),
+      5: () => view('inbox'),
       ArrowDown: () => document.activeElement === document.body && $('.card-title')?.focus(),
     };
     if (!acts[event.key]) return;

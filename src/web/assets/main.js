@@ -9,16 +9,18 @@ import { enableDragKeys } from './drag-keys.js';
 import * as filter from './filter.js';
 import { showGraph } from './graph.js';
 import { showHelp } from './help.js';
+import { countWaiting, showInbox } from './inbox.js';
 import { enableKeys } from './keys.js';
 import { borrowToken, lendToken, listen } from './live.js';
 import { showNew } from './new.js';
+import { showReview } from './review.js';
 import { catchLinks, current, onRoute, openView } from './route.js';
 import { showSearch } from './search.js';
 import * as task from './task.js';
 import { refused } from './toast.js';
 import { countWorkers, showWorkers } from './workers.js';
 
-const VIEWS = { board: board.show, graph: showGraph, workers: showWorkers, dashboard: showDashboard };
+const VIEWS = { board: board.show, inbox: showInbox, review: showReview, graph: showGraph, workers: showWorkers, dashboard: showDashboard };
 const OTHERS = 800;
 const BESIDE = 4000;
 const main = $('#main');
@@ -54,12 +56,22 @@ async function draw() {
   try {
     const node = await VIEWS[view](main);
     await released();
-    if (!node || view !== shown || turn < newest) return;
+    if (!node || view !== shown || turn < newest || isTyping()) return;
     newest = turn;
     swap(main, node);
   } catch (error) {
     if (error.status !== 0) refused(error);
+    const waits = $('.nothing', main);
+    if (waits) waits.textContent = error.message;
   }
+}
+
+/** Drawn anew under somebody's hands, a text would be lost, and the next letters would be taken for keys of the page. */
+function isTyping() {
+  const input = document.activeElement;
+  if (shown === 'board' || !main.contains(input) || !input.matches('textarea, input') || !input.value) return false;
+  input.addEventListener('blur', draw, { once: true });
+  return true;
 }
 
 async function introduce() {
@@ -92,8 +104,9 @@ function changed(news) {
 function lookBeside() {
   beside = 0;
   filter.loadFacets();
-  get('/api/counts').then(({ at_work: count, problems }) => {
+  get('/api/counts').then(({ at_work: count, waiting, problems }) => {
     countWorkers(count);
+    countWaiting(waiting);
     countProblems(problems);
   }, () => {});
 }
@@ -121,6 +134,9 @@ onToken(() => {
 });
 // The printed address, given to a tab that is here already.
 addEventListener('hashchange', takeToken);
+addEventListener('ralph-redraw', () => shown !== 'board' && draw());
 started = true;
 await Promise.all([arrive(), introduce()]);
+// What somebody may do decides what is drawn; it may be known only now.
+if (shown !== 'board' && mayWrite()) draw();
 lookBeside();

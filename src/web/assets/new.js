@@ -4,6 +4,7 @@ import { get } from './api.js';
 import { create } from './changes.js';
 import { dialog } from './dialog.js';
 import { $, h, once, option } from './dom.js';
+import { pickLabels, pickTask, pickTasks } from './picker.js';
 import { current, openTask } from './route.js';
 import { toast } from './toast.js';
 
@@ -18,10 +19,10 @@ export const showNew = once(async () => {
       choice('Priority', 'priority', ['', 'P0', 'P1', 'P2', 'P3']),
       choice('Estimate', 'estimate', ['', 'XS', 'S', 'M', 'L', 'XL']),
       choice('State', 'state', ['', ...flow.states.map((state) => state.name)])),
-    field('Labels', h('input', { name: 'labels', placeholder: 'separated by commas', autocomplete: 'off', value: current().params.getAll('label').join(', ') })),
+    field('Labels', pickLabels(h('input', { name: 'labels', placeholder: 'separated by commas', autocomplete: 'off', value: current().params.getAll('label').join(', ') }))),
     h('div', { class: 'form-row' },
-      field('Parent', h('input', { name: 'parent', placeholder: 'id', autocomplete: 'off' })),
-      field('Waits for', h('input', { name: 'blocked_by', placeholder: 'ids', autocomplete: 'off' }))),
+      field('Parent', pickTask(h('input', { name: 'parent', placeholder: 'id or words', autocomplete: 'off' }))),
+      field('Blocked by', pickTasks(h('input', { name: 'blocked_by', placeholder: 'ids or words', autocomplete: 'off' })))),
     h('div', { class: 'form-end' }, h('button', { class: 'primary' }, 'Create')));
   const blank = filled(form);
   const { box } = dialog({ name: 'New task', class: 'new', guard: () => filled(form) !== blank }, form);

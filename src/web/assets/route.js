@@ -1,6 +1,6 @@
 // The address: which view, which task, which filters. Whoever is sent it sees the same.
 
-const VIEWS = { '/': 'board', '/graph': 'graph', '/workers': 'workers', '/dashboard': 'dashboard' };
+const VIEWS = { '/': 'board', '/inbox': 'inbox', '/graph': 'graph', '/workers': 'workers', '/dashboard': 'dashboard' };
 const PATHS = Object.fromEntries(Object.entries(VIEWS).map(([path, view]) => [view, path]));
 
 let changed = () => {};
@@ -24,8 +24,11 @@ export function onRoute(act, may) {
 
 export function current() {
   const task = location.pathname.match(/^\/task\/([^/]+)$/);
-  const view = task ? history.state?.view || 'board' : VIEWS[location.pathname] || 'board';
-  return { view, task: task ? decodeURIComponent(task[1]) : null, params: new URLSearchParams(location.search) };
+  const review = location.pathname.match(/^\/review\/([^/]+)$/);
+  const behind = history.state?.view || 'board';
+  const view = task ? behind : review ? 'review' : VIEWS[location.pathname] || 'board';
+  const named = (found) => found && decodeURIComponent(found[1]);
+  return { view, task: named(task), review: named(review) || (view === 'review' ? history.state?.review : null), params: new URLSearchParams(location.search) };
 }
 
 function go(path, params, state, replace = false) {
@@ -40,8 +43,12 @@ export function openView(view) {
 }
 
 export function openTask(id) {
-  const { view, task, params } = current();
-  if (task !== id) go(`/task/${encodeURIComponent(id)}`, params, { view, inside: true }, Boolean(task));
+  const { view, task, review, params } = current();
+  if (task !== id) go(`/task/${encodeURIComponent(id)}`, params, { view, review, inside: true }, Boolean(task));
+}
+
+export function openReview(id) {
+  go(`/review/${encodeURIComponent(id)}`, new URLSearchParams(), {});
 }
 
 /** Back to what lies behind the task. */
@@ -49,13 +56,13 @@ export function closeTask() {
   const { view, task, params } = current();
   if (!task) return;
   if (history.state?.inside) history.back();
-  else go(PATHS[view], params, {}, true);
+  else go(PATHS[view] || '/', params, {}, true);
 }
 
 /** Other filters; what is typed letter by letter is one step back. */
 export function setFilters(params, { replace = false } = {}) {
   const { view, task } = current();
-  go(task ? location.pathname : PATHS[view], params, history.state || {}, replace);
+  go(task ? location.pathname : PATHS[view] || location.pathname, params, history.state || {}, replace);
 }
 
 /** Links of the page itself, without loading it anew. */
@@ -66,7 +73,9 @@ export function catchLinks() {
     if (!link || link.getAttribute('target')) return;
     const href = link.getAttribute('href');
     const task = href.match(/^\/task\/([^/?]+)$/);
+    const review = href.match(/^\/review\/([^/?]+)$/);
     if (task) openTask(decodeURIComponent(task[1]));
+    else if (review) openReview(decodeURIComponent(review[1]));
     else if (VIEWS[href]) openView(VIEWS[href]);
     else return;
     event.preventDefault();

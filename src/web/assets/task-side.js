@@ -5,6 +5,7 @@ import { block, move, save, unblock } from './changes.js';
 import { dialog } from './dialog.js';
 import { h, mayWrite, once, option, rendered } from './dom.js';
 import { line } from './line.js';
+import { pickLabels, pickOwner, pickTask, pickTasks } from './picker.js';
 import { refresh } from './task.js';
 import { refused } from './toast.js';
 
@@ -16,6 +17,7 @@ export function side(whole, { claim, release }) {
   });
   const held = task.claim || task.owner;
   return h('aside', { class: 'task-side', 'aria-label': 'Fields' },
+    !task.archived && h('p', {}, h('a', { class: 'button', href: `/review/${encodeURIComponent(task.id)}` }, 'Review: plan, changes, runs')),
     h('div', { class: 'writes side-acts' },
       h('button', { type: 'button', data: { key: 'claim' }, on: { click: then(claim) } }, task.claim ? 'Claim again' : 'Claim'),
       held && h('button', { type: 'button', data: { key: 'release' }, on: { click: then(release) } }, 'Release')),
@@ -23,9 +25,9 @@ export function side(whole, { claim, release }) {
     field('Type', choice(task, 'kind', ['issue', 'epic'])),
     field('Priority', choice(task, 'priority', ['', 'P0', 'P1', 'P2', 'P3'])),
     field('Estimate', choice(task, 'estimate', ['', 'XS', 'S', 'M', 'L', 'XL'])),
-    field('Owner', line(task, 'owner', task.owner || '')),
-    field('Labels', line(task, 'labels', task.labels.join(', '), { read: words })),
-    field('Parent', line(task, 'parent', task.parent || '')),
+    field('Owner', pickOwner(line(task, 'owner', task.owner || ''))),
+    field('Labels', pickLabels(line(task, 'labels', task.labels.join(', '), { read: words }))),
+    field('Parent', pickTask(line(task, 'parent', task.parent || ''))),
     task.parent && links('Under', [task.parent], whole),
     links('Below', task.children, whole),
     blockers(whole),
@@ -41,11 +43,16 @@ function field(name, input) {
   return h('label', { class: 'field' }, h('span', {}, name), input);
 }
 
+function stateName({ state, allowed, outside }) {
+  if (!allowed) return `${state} – refused`;
+  return outside ? `${state} – outside the workflow` : state;
+}
+
 /** Where it may not go is said beside the name; going there tells why. */
 function states({ task, targets }) {
   const input = h('select', { data: { key: 'state' } },
     option(task.state, task.state, true),
-    targets.map((target) => option(target.state, target.allowed ? target.state : `${target.state} – not from here`, false)));
+    targets.map((target) => option(target.state, stateName(target), false)));
   input.disabled = !mayWrite() || task.archived;
   input.addEventListener('change', async () => {
     if (!(await move(task.id, input.value))) input.value = task.state;
@@ -84,7 +91,7 @@ function blockers(whole) {
   });
   return h('section', { class: 'links' }, h('h3', {}, 'Waits for'),
     h('ul', { class: 'plain' }, task.blocked_by.map((id) => h('li', { class: 'blocker' }, named(id, whole), free(id)))),
-    h('form', { class: 'inline writes', on: { submit: (event) => { event.preventDefault(); add(); } } }, input, h('button', {}, 'Add')));
+    h('form', { class: 'inline writes', on: { submit: (event) => { event.preventDefault(); add(); } } }, pickTasks(input), h('button', {}, 'Add')));
 }
 
 function documents(task) {

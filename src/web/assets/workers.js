@@ -32,8 +32,8 @@ function role(queue) {
 
 function run(done) {
   const took = done.ended ? span((Date.parse(done.ended) - Date.parse(done.started)) / 1000) : 'runs';
-  return h('li', {}, h('a', { href: `/task/${encodeURIComponent(done.task)}`, class: 'id' }, done.task), ' ',
-    h('span', {}, [done.worker, done.command].filter(Boolean).join(' · ')), ' ', h('span', { class: 'dim' }, took));
+  return h('li', {}, h('a', { href: `/review/${encodeURIComponent(done.task)}` }, h('span', { class: 'id' }, done.task), ' ', [done.worker, done.command].filter(Boolean).join(' · ')), ' ',
+    h('span', { class: 'chip' }, done.outcome), ' ', h('span', { class: 'dim' }, took));
 }
 
 /** How many are at work, beside the view's name. */

@@ -36,6 +36,7 @@ pub fn report(ws: &Workspace) -> Result<String, Failure> {
 /// As many as the page shows.
 const RUNS: usize = 20;
 const LINES: usize = 100;
+const DRAWINGS: usize = 25;
 
 fn top(out: &mut String, name: &str, trends: &Trends, count: usize) {
     let open = trends.days.last();
@@ -53,7 +54,7 @@ fn top(out: &mut String, name: &str, trends: &Trends, count: usize) {
     );
 }
 
-/// All chains, in as many drawings as they take.
+/// The chains, in as many drawings as a reader can take in.
 fn graphs(out: &mut String, ws: &Workspace) -> Result<(), Failure> {
     let graphed = app::graph(ws, &[], false)?;
     let parts = chains::parts(&graphed);
@@ -61,9 +62,16 @@ fn graphs(out: &mut String, ws: &Workspace) -> Result<(), Failure> {
         return Ok(());
     }
     out.push_str("<section id=\"graph\"><h2>Graph</h2>");
-    for part in parts {
+    for part in parts.iter().take(DRAWINGS).cloned() {
         let drawing = graph::draw(part, &Frame { page: "#", ..Frame::default() });
         let _ = write!(out, "<div class=\"scroll\">{drawing}</div>");
+    }
+    let left: usize = parts.iter().skip(DRAWINGS).map(Vec::len).sum();
+    if left > 0 {
+        let _ = write!(
+            out,
+            "<p class=\"dim\">{left} more linked tasks are not drawn; each task below names its links.</p>"
+        );
     }
     out.push_str("</section>");
     Ok(())

@@ -10,6 +10,9 @@ use super::cards::chips;
 use crate::app::{LogLine, Shown, Stay};
 use crate::task::{TaskId, Value};
 
+/// As many links of one kind as a sheet names.
+const LINKS: usize = 25;
+
 /// Where a task has been and what was done to it.
 pub struct Past<'a> {
     pub stays: &'a [Stay],
@@ -65,7 +68,11 @@ fn link(id: &TaskId) -> String {
 }
 
 fn links(ids: &[TaskId]) -> Option<String> {
-    (!ids.is_empty()).then(|| ids.iter().map(link).collect::<Vec<_>>().join(" "))
+    let mut shown = ids.iter().take(LINKS).map(link).collect::<Vec<_>>().join(" ");
+    if ids.len() > LINKS {
+        let _ = write!(shown, " <span class=\"dim\">and {} more</span>", ids.len() - LINKS);
+    }
+    (!ids.is_empty()).then_some(shown)
 }
 
 fn timeline(out: &mut String, stays: &[Stay], now: Timestamp) {

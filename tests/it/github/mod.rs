@@ -9,6 +9,7 @@ mod model;
 mod pulls;
 mod quiet;
 mod setup;
+mod stories;
 mod volume;
 
 use std::path::Path;

@@ -472,8 +472,11 @@ fn what_waits_for_a_person_is_not_moved_by_a_client_that_nobody_named() {
         assert_eq!(code, "needs-person", "{state}");
     }
     assert_eq!(hero.refused("save_issue", json!({ "number": number, "issueState": "CLOSED" })).0, "needs-person");
-    let mut person = Hero::new(&sandbox, &["--as", "Ann"]);
-    person.ok("update_workflow_state", json!({ "number": id, "state": "Ready for Plan" }));
+    // A name makes no person of a program.
+    let mut named = Hero::new(&sandbox, &["--as", "Ann"]);
+    let asked = json!({ "number": id, "state": "Ready for Plan" });
+    assert_eq!(named.refused("update_workflow_state", asked).0, "needs-person");
+    sandbox.ralph(&["move", &id, "Ready for Plan"]).ok();
 }
 
 #[test]

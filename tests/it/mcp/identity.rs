@@ -67,7 +67,7 @@ fn a_claim_that_somebody_else_has_taken_is_refused_at_the_next_save() {
     let mut client = Client::start(&sandbox, &["--as", "analyst"]);
     assert_eq!(client.ok("next", json!({}))["task"]["id"], id);
     client.ok("save", json!({ "task": id, "priority": "P1" }));
-    ralph(&sandbox, &["claim", &id, "--as", "analyst-2", "--for", "triage", "--force"]).ok();
+    ralph(&sandbox, &["claim", &id, "--as", "Bob", "--for", "triage", "--force"]).ok();
     let before = sandbox.read_task(&id);
     for arguments in [
         json!({ "task": id, "title": "mine" }),
@@ -79,7 +79,7 @@ fn a_claim_that_somebody_else_has_taken_is_refused_at_the_next_save() {
     }
     assert_eq!(sandbox.read_task(&id), before);
     // Given back, and taken anew under its own name by another session: the old claim is still not its.
-    ralph(&sandbox, &["release", &id, "--as", "analyst-2"]).ok();
+    ralph(&sandbox, &["release", &id, "--as", "Bob"]).ok();
     ralph(&sandbox, &["claim", &id, "--as", "analyst", "--for", "triage"]).ok();
     let refused = client.refused("save", json!({ "task": id, "title": "mine" }));
     assert_eq!(refused["code"], "claim-lost", "{refused}");

@@ -193,7 +193,7 @@ fn a_session_is_a_worker_of_its_own_and_notices_that_it_lost_its_claim() {
     assert_ne!(first, second);
     assert!(ids.iter().any(|id| first == id.as_str()) && ids.iter().any(|id| second == id.as_str()));
     let first = first.as_str().unwrap();
-    ralph(&sandbox, &["claim", first, "--as", "analyst", "--for", "triage", "--force"]).ok();
+    ralph(&sandbox, &["claim", first, "--as", "Bob", "--for", "triage", "--force"]).ok();
     let (refused, told) = served.call(&one, "save", json!({ "task": first, "title": "mine" }));
     assert!(refused && ["claim-lost", "held"].contains(&told["error"]["code"].as_str().unwrap()), "{told}");
 }

@@ -35,7 +35,11 @@ fn work(mut client: Client, seed: u64, arguments: &Value) -> Vec<Held> {
             true => {
                 client.ok("save", json!({ "task": task, "command": "triage", "state": "__CLOSE__", "note": "done" }))
             }
-            false => client.ok("release", json!({ "task": task })),
+            // With a word: what is given back five times without a trace of work goes to a person.
+            false => {
+                client.ok("note", json!({ "task": task, "text": "not now" }));
+                client.ok("release", json!({ "task": task }))
+            }
         };
         held.push(Held { task, from, to, done });
     }

@@ -64,7 +64,7 @@ keep) "$RALPH" move "$T" Backlog --for triage; exit 0 ;;
 esac
 
 case $C in
-triage) "$RALPH" move "$T" "Research Needed" --for triage ;;
+triage) "$RALPH" move "$T" "Research Needed" --for triage || "$RALPH" move "$T" Backlog --for triage ;;
 split)
     printf '[[task]]\ntitle = "%s-%s"\nref = "%s"\nestimate = "S"\nblocked_by = %s\n' \
         "$title" one a '[]' "$title" two b '["a"]' | "$RALPH" split "$T" --into -
@@ -83,9 +83,14 @@ implement)
     for member in $("$RALPH" group "$T" --json | tr '{,' '\n\n' | sed -n 's/^"task":"\([^"]*\)".*/\1/p'); do
         [ -e "src/$member.txt" ] || echo "$title" > "src/$member.txt"
     done
-    sed -i 's/^- \[ \]/- [x]/' "$RALPH_PLAN"
+    [ -z "${RALPH_PLAN:-}" ] || sed -i 's/^- \[ \]/- [x]/' "$RALPH_PLAN"
     git add src
     git diff --cached --quiet || git commit -qm "feat: $title"
-    "$RALPH" move "$T" __COMPLETE__ --for implement
+    # The prompt says how to end.
+    if "$RALPH" prompt implement "$T" | grep -q "^    ralph merge $T"; then
+        "$RALPH" merge "$T"
+    else
+        "$RALPH" move "$T" __COMPLETE__ --for implement
+    fi
     ;;
 esac

@@ -230,3 +230,41 @@ fn what_triage_leaves_is_not_taken_up_again_and_again() {
     assert!(said.stdout.contains("triage left it where it is"), "{said}");
     assert_eq!(squad.outcomes(&id), ["triage done"]);
 }
+
+#[test]
+fn teams_work_on_every_workflow_that_is_shipped() {
+    for (workflow, way, commands) in [
+        ("simple", &["Doing", "Done"][..], &["implement done"][..]),
+        ("lite", &["Backlog", "In Progress", "In Review", "Done"], &["triage done", "implement done", "merge done"]),
+    ] {
+        let squad = Squad::new();
+        squad.ralph(&["workflow", "use", workflow, "--yes"]).ok();
+        let ids = ["alpha", "beta"].map(|title| squad.add(title, &[]));
+        squad.ralph(&["block", &ids[1], "--on", &ids[0]]).ok();
+        let said = squad.ralph(&["team", &ids[0]]).ok();
+        assert!(said.contains("steps completed"), "{workflow}: {said}");
+        assert_eq!(squad.states(&ids[0]), way, "{workflow}");
+        assert_eq!(squad.outcomes(&ids[0]), commands, "{workflow}");
+        squad.ralph(&["team", "--ready"]).ok();
+        for (id, title) in ids.iter().zip(["alpha", "beta"]) {
+            assert_eq!(squad.main()[&format!("src/{id}.txt")], format!("{title}\n"), "{workflow}");
+            assert_eq!(squad.state(id), "Done");
+        }
+        squad.is_clean();
+        assert!(squad.ralph(&["doctor"]).ok().contains("well"), "{workflow}");
+    }
+}
+
+/// A worker cannot say that it is done where the merge says so.
+#[test]
+fn what_the_merge_completes_is_completed_by_nothing_else() {
+    let squad = Squad::new();
+    squad.ralph(&["workflow", "use", "simple", "--yes"]).ok();
+    let id = squad.add("alpha", &[]);
+    squad.ralph(&["claim", &id, "--as", "builder"]).ok();
+    for to in ["__COMPLETE__", "Done"] {
+        let said = squad.ralph(&["move", &id, to, "--as", "builder"]).fails(1);
+        assert!(said.contains("is finished by merging its branch") && said.contains("ralph merge"), "{said}");
+    }
+    squad.ralph(&["done", &id, "--force"]).ok();
+}

@@ -198,3 +198,26 @@ fn work_in_parts_is_taken_up_again_until_it_is_complete() {
     assert_eq!(squad.outcomes(&id), ["plan done", "implement advanced", "implement advanced", "implement done"]);
     assert_eq!(squad.state(&id), "In Review");
 }
+
+#[test]
+fn a_person_stops_a_run_and_has_it_tried_again() {
+    let squad = Squad::new();
+    let id = squad.add("one", &[]);
+    squad.behave("one", "triage", "hang");
+    let mut worker = squad.command(&["worker", "analyst", "--wait", "10m"]);
+    let mut worker = worker.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    eventually("it runs", || squad.outcomes(&id) == ["triage running"]);
+    assert!(squad.ralph(&["runs", "retry", &id]).fails(1).contains("no run of"));
+    assert!(squad.ralph(&["runs", "stop", &id, "--as", "builder"]).fails(1).contains("person"));
+    assert!(squad.ralph(&["runs", "stop", &id]).stderr.contains("will be in your inbox"));
+    eventually("it is stopped", || squad.outcomes(&id) == ["triage stopped"] && squad.state(&id) == "Human Needed");
+    assert!(squad.notes(&id).contains("stopped by "), "{}", squad.notes(&id));
+    assert!(squad.ralph(&["inbox"]).to_string().contains(&id));
+    assert!(squad.ralph(&["runs", "stop", &id]).fails(1).contains("is not running: it is stopped"));
+    squad.ralph(&["runs", "retry", &id]).ok();
+    eventually("the worker goes on with it", || squad.state(&id) == "Ready for Plan");
+    assert_eq!(squad.outcomes(&id)[..2], ["triage stopped", "triage done"]);
+    assert!(squad.ralph(&["runs", "retry", &id]).fails(1).contains("no run of"));
+    worker.kill().unwrap();
+    worker.wait().unwrap();
+}

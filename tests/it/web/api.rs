@@ -115,7 +115,10 @@ fn a_task_comes_with_all_that_its_page_shows() {
     let targets = whole["targets"].as_array().unwrap();
     assert_eq!(targets.len(), 10);
     assert!(targets.iter().any(|target| target["allowed"] == true));
-    let no = targets.iter().find(|target| target["allowed"] == false).unwrap();
+    let outside = targets.iter().find(|target| target["outside"].is_string()).unwrap();
+    assert!(outside["outside"].as_str().unwrap().contains("the workflow has no move"), "{outside}");
+    let targets = served.get(&format!("/api/task/{two}/targets")).json();
+    let no = targets.as_array().unwrap().iter().find(|target| target["allowed"] == false).unwrap();
     assert!(no["refusal"]["message"].as_str().unwrap().contains(&one), "{no}");
     assert!(whole["history"].as_array().unwrap().len() >= 3);
     assert_eq!(served.get("/api/task/none").status, 404);
@@ -137,11 +140,13 @@ fn changes_are_made_by_the_verbs_and_refused_by_their_rules() {
     );
     assert_eq!(shown["notes"][0]["by"], "Ada");
 
-    let refused = served.post(&path("save"), &json!({ "state": "In Review" }));
-    assert_eq!((refused.status, refused.code().as_str()), (422, "not-allowed"));
+    let blocker = sandbox.add(&["First"]);
+    sandbox.ralph(&["block", &id, "--on", &blocker]).ok();
+    let refused = served.post(&path("save"), &json!({ "state": "In Progress" }));
+    assert_eq!((refused.status, refused.code().as_str()), (422, "blocked"));
     assert_eq!(refused.json()["error"]["insist"], true);
     assert!(!refused.body.contains("--force"), "the page has no options: {}", refused.body);
-    assert_eq!(served.post(&path("save"), &json!({ "state": "In Review", "force": true })).status, 200);
+    assert_eq!(served.post(&path("save"), &json!({ "state": "In Progress", "force": true })).status, 200);
 
     let seen = json!({ "fields": { "description": "mine" }, "seen": { "description": "something older" } });
     let stale = served.post(&path("save"), &seen);
@@ -332,4 +337,26 @@ fn a_page_that_comes_back_hears_what_it_missed() {
     let mut stranger = listen(&served, "other-7");
     stranger("event: hello");
     assert!(stranger("data: ").contains("\"all\":true"));
+}
+
+/// The program that a board names was not looked at yet; and whoever may only read starts nothing.
+#[test]
+fn a_team_is_started_only_after_trust_and_never_where_the_board_is_read_only() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["One"]);
+    let mark = sandbox.outside("ran");
+    let agent = format!("[agent]\ncommand = [\"touch\", {:?}]\n", mark.display().to_string());
+    std::fs::write(sandbox.root().join(".ralph/config.toml"), format!("format = 1\n{agent}")).unwrap();
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-q", "-m", "board"]);
+    let served = Served::new(&sandbox, &[]);
+    let team = format!("/api/task/{id}/team");
+    let refused = served.post(&team, &json!({}));
+    assert_eq!((refused.status, refused.code().as_str()), (422, "not-trusted"), "{}", refused.body);
+    assert_eq!(served.ask("POST", &team, &[("content-type", "application/json")], "{}").status, 401);
+    let reading = Served::new(&sandbox, &["--read-only"]);
+    assert_eq!(reading.post(&team, &json!({})).code(), "read-only");
+    let hosted = Served::start(ralph_of(&sandbox).args(["serve", "--addr", "127.0.0.1:0"]).env("CLAUDECODE", "1"));
+    assert_eq!(hosted.post(&team, &json!({})).status, 422, "a program cannot start one");
+    assert!(!mark.exists());
 }

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 
 use super::ralph_of;
 use crate::sandbox::{RALPH, Sandbox, finish};
+use crate::team::Squad;
 
 /// Where the packages are, once they are there.
 fn packages() -> &'static Path {
@@ -44,6 +45,7 @@ fn run(sandbox: &Sandbox, script: &str) {
     let mut node = sandbox.command("node", &sandbox.root());
     node.env_remove("RALPH_NOW").env_remove("RALPH_SEED").env("RALPH_WORKER", "Ada");
     node.env("PACKAGES", packages()).env("RALPH", RALPH).env("REPO", sandbox.root()).arg(path);
+    node.env("CTL", sandbox.outside("ctl"));
     // The bar is one second; what is not optimised has two.
     node.env("LIMIT", if cfg!(debug_assertions) { "2000" } else { "1000" });
     for name in ["SECONDS", "TABS", "CHROMIUM", "LIMIT"] {
@@ -101,4 +103,46 @@ fn ten_thousand_tasks_are_painted_at_once() {
 #[test]
 fn fifty_tabs_stay_fresh_and_the_server_small() {
     run(&board(200), "tabs.mjs");
+}
+
+/// A question, a plan in review with work already begun, and a change of ten thousand lines.
+#[test]
+fn a_person_decides_without_leaving_the_page() {
+    let sandbox = board(3);
+    let root = sandbox.root();
+    std::fs::write(root.join(".ralph/config.toml"), "format = 1\n[review]\nmode = \"interactive\"\n").unwrap();
+    std::fs::create_dir_all(root.join("thoughts/shared/plans")).unwrap();
+    std::fs::write(root.join("thoughts/shared/plans/p.md"), "# The plan\n\nDo it.\n").unwrap();
+    let plan = "[artifacts]\nplan = \"thoughts/shared/plans/p.md\"\n";
+    sandbox.write_task("t-plan", format!("title = \"A plan\"\nstate = \"Plan in Review\"\n{plan}"));
+    sandbox.write_task("t-big", format!("title = \"Much\"\nstate = \"In Review\"\n{plan}"));
+    sandbox.write_task("t-ask", "title = \"Keep invoices\"\nstate = \"Ready for Plan\"\n");
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-q", "-m", "base"]);
+    for (id, file, text) in [
+        ("t-plan", "src/a.rs", "// one\nlet sum = a + b; // \"two\"\nreturn 3;\n".to_owned()),
+        ("t-big", "src/big.rs", (0..10_000).map(|line| format!("let x{line} = \"{line}\";\n")).collect()),
+    ] {
+        assert_eq!(finish(ralph_of(&sandbox).args(["worktree", "add", id])).code, 0);
+        let worktree = root.join(format!("worktrees/{id}"));
+        std::fs::create_dir_all(worktree.join("src")).unwrap();
+        std::fs::write(worktree.join(file), text).unwrap();
+        assert_eq!(sandbox.git_in(&worktree, &["add", "-A"]).code, 0);
+        assert_eq!(sandbox.git_in(&worktree, &["commit", "-q", "-m", "work"]).code, 0);
+    }
+    let ask = ["ask", "t-ask", "How long?", "--option", "1 year", "--option", "10 years", "--recommend", "10 years"];
+    assert_eq!(finish(ralph_of(&sandbox).args(["claim", "t-ask", "--as", "builder"])).code, 0);
+    assert_eq!(finish(ralph_of(&sandbox).args(ask).args(["--as", "builder"])).code, 0);
+    run(&sandbox, "review.mjs");
+}
+
+/// A team is started, its run is read and stopped, and it is tried again.
+#[test]
+fn a_person_starts_stops_and_retries_agents_from_the_page() {
+    let squad = Squad::new();
+    squad.sandbox.write_task("t-one", "title = \"one\"\nstate = \"Backlog\"\n");
+    squad.sandbox.git(&["add", "-A"]);
+    squad.sandbox.git(&["commit", "-q", "-m", "board"]);
+    squad.behave("one", "triage", "hang");
+    run(&squad.sandbox, "runs.mjs");
 }

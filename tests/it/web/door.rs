@@ -184,3 +184,51 @@ fn every_answer_tells_the_browser_to_run_nothing_else() {
     let page = served.get("/").body;
     assert!(!page.contains("<script>") && !page.contains("style=") && !page.contains("<style"), "{page}");
 }
+
+/// Requests that are nearly right, on every path: each is answered or refused, none is the server's own fault, and the files
+/// still read.
+#[test]
+fn mutated_requests_are_answered_or_refused() {
+    let (sandbox, id) = board();
+    let served = Served::new(&sandbox, &[]);
+    let asks = [
+        ("GET", "/api/board?q=state:Backlog&limit=5".to_owned(), String::new()),
+        ("GET", "/api/trends?days=30".into(), String::new()),
+        ("GET", "/api/search?q=%22a+task%22".into(), String::new()),
+        ("GET", "/api/document?path=thoughts/x.md".into(), String::new()),
+        ("GET", format!("/api/graph/{id}?part=1"), String::new()),
+        ("GET", format!("/api/task/{id}/targets"), String::new()),
+        ("POST", "/api/task".into(), r#"{"title":"New","state":"Backlog","labels":["a"],"description":"x"}"#.into()),
+        (
+            "POST",
+            format!("/api/task/{id}/save"),
+            r#"{"set":{"title":"Other","estimate":"S"},"description":"y"}"#.into(),
+        ),
+        ("POST", format!("/api/task/{id}/note"), r#"{"text":"A note"}"#.into()),
+        ("POST", format!("/api/task/{id}/block"), format!(r#"{{"on":"{id}"}}"#)),
+    ];
+    let mut rng = fastrand::Rng::with_seed(11);
+    for round in 0..400 {
+        let (method, path, body) = &asks[round % asks.len()];
+        let (path, body) = (mutated(&mut rng, path, round % 3 != 0), mutated(&mut rng, body, round % 3 != 1));
+        let headers = [("content-type", "application/json"), ("ralph-token", served.token.as_str())];
+        let answer = served.ask(method, &path.replace([' ', '\r', '\n'], "+"), &headers, &body);
+        assert!((200..500).contains(&answer.status), "{method} {path} {body}: {} {}", answer.status, answer.body);
+    }
+    assert_eq!(served.get("/api/board").status, 200);
+    sandbox.ralph(&["task", "ls"]).ok();
+    assert!(!sandbox.ralph(&["doctor"]).ok().contains("error"));
+}
+
+fn mutated(rng: &mut fastrand::Rng, text: &str, really: bool) -> String {
+    let mut text: Vec<char> = text.chars().collect();
+    for _ in 0..if really && !text.is_empty() { rng.usize(1..6) } else { 0 } {
+        let at = rng.usize(..text.len().max(1)).min(text.len());
+        match rng.u8(..3) {
+            0 if at < text.len() => text[at] = rng.char(' '..'~'),
+            1 => drop(text.drain(at..(at + 5).min(text.len()))),
+            _ => text.insert(at, ['"', '{', '[', '9', '\\', 'é', '%', '&', '=', '\u{1b}'][rng.usize(..10)]),
+        }
+    }
+    text.into_iter().collect()
+}

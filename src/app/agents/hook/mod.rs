@@ -128,7 +128,9 @@ fn with_agent(spec: &GateSpec, input: &HookInput) -> Option<serde_json::Map<Stri
 /// The whole of a hook: what the host wrote, to an answer. Who wants to stop is let go where nobody can say what is left.
 pub fn answer_hook(options: &Options, name: &str, text: &str) -> Result<Answered, Failure> {
     if name == guard::REFS {
-        let gate = guard::refs(&Workspace::open(options)?, text)?;
+        let ws = Workspace::open(options)?;
+        ws.refuse_broken_setup()?;
+        let gate = guard::refs(&ws, text)?;
         return Ok(Answered { name: guard::REFS, gate, note: None, arguments: None });
     }
     let spec = find_gate(name)?;
@@ -152,6 +154,7 @@ fn decide(options: &Options, spec: &GateSpec, text: &str) -> Result<Decided, Fai
     let input = HookInput::parse(text).map_err(|error| Failure::refused(Code::NotAHook, error.to_string()))?;
     let dir = input.cwd.clone().filter(|cwd| cwd.is_dir()).unwrap_or_else(|| options.dir.clone());
     let ws = Workspace::open(&Options { dir, ..options.clone() })?;
+    ws.refuse_broken_setup()?;
     let gate = hook(&ws, spec.name, &input)?;
     let arguments = if gate.is_block() { None } else { with_agent(spec, &input) };
     Ok((gate, arguments))

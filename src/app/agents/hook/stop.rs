@@ -82,7 +82,7 @@ fn subject<'a>(scene: &'a Scene<'_>, name: &str) -> Result<Option<(&'a Command, 
         return Ok(None);
     };
     // Who called for a person has said that it is not done.
-    let escalated = scene.ws.flow().escalation() == Some(&task.state);
+    let escalated = scene.ws.rules().needs_person(task);
     Ok((!escalated).then_some((command, task)))
 }
 

@@ -35,6 +35,9 @@ pub struct SetUpFile {
     pub path: String,
     pub done: Done,
     pub why: Option<String>,
+    /// Nothing of it is left, or would be.
+    #[serde(skip)]
+    pub emptied: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -162,7 +165,12 @@ pub fn set_up(ws: &Workspace, host: SetUpHost, how: SetUpHow, dry_run: bool) -> 
     for planned in plan.iter().filter(|_| !dry_run) {
         carry_out(root, planned)?;
     }
-    let files = plan.into_iter().map(|planned| SetUpFile { path: planned.path, done: planned.done, why: planned.why });
+    let files = plan.into_iter().map(|planned| SetUpFile {
+        path: planned.path,
+        done: planned.done,
+        why: planned.why,
+        emptied: planned.text.is_none(),
+    });
     Ok(SetUp { host: host.name(), files: files.collect(), dry_run })
 }
 

@@ -14,7 +14,7 @@ pub fn preflight(ws: &Workspace) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::refused(Code::NoMain, format!("there is no branch {main:?} with a commit to start from"))
-        .hint(Hint::step("commit something first"))
+        .hint(Hint::run("commit", "to commit the board as the first commit"))
         .hint(Hint::set("git.main", "BRANCH", "to use another branch")))
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::{CrewView, Team, TeamDone, TeamNews, TeamView, TeamWanted, restep};
 use crate::app::agents::worker::{Launch, Name, Shift, WorkerAsk, WorkerEvent, check_agents, take_name, unless_raced};
 use crate::app::{Failure, Options, Stop, Workspace};
+use crate::board::Claim;
 use crate::workflow::Role;
 
 /// Goes on until nothing is left that it could do.
@@ -116,6 +117,9 @@ impl Team<'_> {
                 None => may_come = true,
             }
         }
+        // What a hero of these names left when it was killed: the guard of its program is about to let go.
+        let left = |claim: &Claim| claim.live && claim.held && shifts.iter().any(|shift| claim.is_of(&shift.worker));
+        may_come = may_come || self.ws.board()?.claims().values().any(left);
         if may_come {
             std::thread::sleep(Duration::from_millis(100));
             tell(&TeamNews::Tick, &self.view);

@@ -7,11 +7,13 @@
 //! crew.rs     the workers as processes
 //! view.rs     what it is at, for whoever looks on
 //! report.rs   what is written down at the end
+//! detached.rs a team as a process of its own
 //! hero.rs     the same in one process, one thing at a time
 //! ```
 
 mod choice;
 mod crew;
+mod detached;
 mod hero;
 mod report;
 mod steps;
@@ -36,6 +38,7 @@ use choice::{locks, named, ready};
 use crew::{Crew, Heard};
 
 pub use choice::preflight;
+pub use detached::{TeamStarted, can_start_team, start_team};
 pub use hero::hero;
 pub use steps::{restep, restep_now};
 pub use view::{CrewView, Doing, StepView, TeamView};
@@ -149,13 +152,12 @@ struct TeamEnding {
 
 impl<'a> Team<'a> {
     fn assemble(ws: &'a Workspace, wanted: &TeamWanted) -> Result<Self, Failure> {
+        ws.refuse_broken_setup()?;
         let board = ws.board()?;
-        if let Some(missing) = ["plan", "implement", "merge"].iter().find(|name| ws.flow().command(name).is_err()) {
-            return Err(Failure::refused(
-                Code::NoPipeline,
-                format!("this board's workflow has no command {missing:?}"),
-            )
-            .hint(Hint::step("use the built-in workflow, or one with its commands")));
+        if ws.flow().command("implement").is_err() || ws.flow().merging().is_none() {
+            let message = "this board's workflow has no command `implement`, or none that merges";
+            return Err(Failure::refused(Code::NoPipeline, message)
+                .hint(Hint::run("workflow use lite", "to use one of the workflows that teams can work with")));
         }
         let mut teams = if wanted.ready { ready(ws, &board)? } else { named(ws, &board, &wanted.tasks)? };
         preflight(ws)?;

@@ -34,7 +34,7 @@ pub(super) fn left(ws: &Workspace, board: &Board, teams: &[TaskId]) -> Result<Ve
                 continue;
             }
             let why = why(ws, board, at);
-            let person = Some(&task.state) == ws.flow().escalation();
+            let person = ws.rules().needs_person(task);
             found.push(Left {
                 task: task.id.clone(),
                 title: task.title.clone(),
@@ -52,7 +52,7 @@ fn why(ws: &Workspace, board: &Board, at: usize) -> String {
     let last = list_runs(ws, Some(&task.id), 1).ok().and_then(|mut runs| runs.pop());
     let said = last.and_then(|run| run.message);
     let blockers = board.open_blockers(at, ws.rules());
-    if Some(&task.state) == ws.flow().escalation() {
+    if ws.rules().needs_person(task) {
         return said.map_or_else(|| "a person is needed".into(), |said| format!("a person is needed: {said}"));
     }
     if !blockers.is_empty() {

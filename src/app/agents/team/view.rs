@@ -83,8 +83,7 @@ impl Team<'_> {
         for (team, steps) in steps::by_team(self.ws, board, &self.asked.teams) {
             for task in steps {
                 let (Some(step), Some(at)) = (&task.step, board.index_of(&task.id)) else { continue };
-                let needs_person =
-                    |id: &TaskId| board.get(id).is_some_and(|task| Some(&task.state) == self.ws.flow().escalation());
+                let needs_person = |id: &TaskId| board.get(id).is_some_and(|task| self.ws.rules().needs_person(task));
                 views.push(StepView {
                     id: task.id.clone(),
                     team: team.clone(),

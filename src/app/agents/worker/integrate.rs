@@ -38,8 +38,7 @@ fn judge(ws: &Workspace, job: &Job, run: &mut Run, done: Result<String, Failure>
     let said: String = failure.causes.iter().map(|cause| format!("{cause}\n")).collect();
     crate::fs::append(&run.path(ws, "output.log"), &format!("{}\n{said}", failure.message))?;
     run.message = Some(failure.message.clone());
-    let escalated =
-        ws.family(&job.task)?.get(&job.task).is_some_and(|task| Some(&task.state) == ws.flow().escalation());
+    let escalated = ws.family(&job.task)?.get(&job.task).is_some_and(|task| ws.rules().needs_person(task));
     run.outcome = match failure.for_worker() {
         _ if escalated => RunOutcome::Escalated,
         Consequence::Person => {

@@ -76,7 +76,7 @@ pub(super) fn start(
 ) -> Result<Started, Failure> {
     let (board, command) = (ws.family(&job.task)?, ws.flow().command(&job.command)?);
     if let Some(task) = board.get(&job.task) {
-        ws.rules().refuse_lacking(task, command, &ws.actor()?, false)?;
+        ws.rules().refuse_lacking(task, command)?;
     }
     run.dir = directory(ws, job, command)?;
     let tip = tip(ws, &job.task).filter(|_| command.worktree);

@@ -11,11 +11,12 @@
 //! settle.rs     what becomes of the task
 //! health.rs     whether the agent program itself can work, its limits, and its sessions
 //! attempts.rs   how often it has failed
-//! strays.rs     what was done outside of the task's worktree
+//! control.rs    stopping a run, and trying again, from outside
 //! ```
 
 mod attempts;
 mod confinement;
+mod control;
 mod health;
 mod integrate;
 mod job;
@@ -35,13 +36,14 @@ use serde::{Deserialize, Serialize};
 use crate::app::agents::team::{preflight, restep_now};
 use crate::app::records::runs::{Run, RunOutcome};
 use crate::app::work::next::as_reaped;
-use crate::app::work::reap::reap;
+use crate::app::work::reap::{orphans, reap};
 use crate::app::{Code, Failure, FailureKind, Hint, Options, Stop, Workspace};
 use crate::board::{Board, TeamAsk};
 use crate::fs;
 use crate::task::{TaskId, Worker};
 use crate::watch::{ChangedPaths, Changes};
 
+pub use control::{RetryDone, StopAsked, can_retry, retry, stop_run};
 pub use health::{AgentLimit, limit_of};
 pub(in crate::app) use job::Job;
 pub use names::{Name, free_name, is_at_work, take_name};
@@ -136,6 +138,7 @@ pub fn work(
     tell: &mut dyn FnMut(&WorkerEvent),
 ) -> Result<Worked, Failure> {
     let ws = Workspace::open(options)?;
+    ws.refuse_broken_setup()?;
     let role = known_role(&ws, &asked.role)?;
     preflight(&ws)?;
     let name = take_name(&ws, &role, options.worker.as_deref())?;
@@ -287,7 +290,7 @@ impl Shift<'_> {
     /// The best job now, as if what dead workers held had come back.
     pub(in crate::app) fn choose(&self) -> Result<Option<Job>, Failure> {
         let mut board = self.ws.board()?;
-        if !board.orphans(self.ws.rules()).is_empty() {
+        if !orphans(self.ws, &board)?.is_empty() {
             reap(self.ws)?;
             board = as_reaped(self.ws, self.ws.board()?);
         }

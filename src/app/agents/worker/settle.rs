@@ -42,6 +42,7 @@ pub(super) fn settle(
         (Ended::Done, _) => (RunOutcome::Done, None),
         (Ended::Iterated, _) => (RunOutcome::Iterated, None),
         (Ended::Unmoved, _) if strayed => (RunOutcome::Strayed, Some(strayed_message(&found.own))),
+        (Ended::Unmoved, Exit::StoppedBy(by)) => (RunOutcome::Stopped, Some(format!("stopped by {by}"))),
         (Ended::Unmoved, Exit::Stopped) => (RunOutcome::Interrupted, None),
         (Ended::Unmoved, Exit::NotStarted(failure)) => (RunOutcome::Failed, Some(failure.message.clone())),
         (Ended::Unmoved, Exit::TimedOut(limit)) => {
@@ -97,7 +98,7 @@ pub(super) fn follow_up(ws: &Workspace, job: &Job, run: &mut Run) -> Result<(), 
     match run.outcome {
         RunOutcome::Done | RunOutcome::Iterated => attempts::clear(ws, &job.task, &job.command),
         RunOutcome::Escalated => attempts::forget(ws, &job.task),
-        RunOutcome::Strayed => call_a_person(ws, job, run, &[why]),
+        RunOutcome::Strayed | RunOutcome::Stopped => call_a_person(ws, job, run, &[why]),
         RunOutcome::Advanced => {
             let attempts = attempts::advance(ws, &job.task, &job.command)?;
             if attempts.advances < MOST_PARTS {

@@ -28,6 +28,8 @@ pub(super) enum Exit {
     Ended(ExitStatus),
     TimedOut(Duration),
     Stopped,
+    /// A person asked for this one to end.
+    StoppedBy(String),
     /// Somebody closed its task meanwhile.
     Closed,
     /// It could not even begin.
@@ -51,7 +53,7 @@ pub(super) fn run_agent(
     began(&run);
     let (exit, tip) = match start(ws, job, &mut run, agent, launch, &mut tenure) {
         Ok(mut started) => {
-            let exit = wait(ws, &tenure, &mut started.child, agent.limit, stop)?;
+            let exit = wait(ws, &tenure, &run, &mut started.child, agent.limit, stop)?;
             (exit, started.close(ws)?)
         }
         Err(failure) => (Exit::NotStarted(failure), None),
@@ -83,7 +85,14 @@ pub(super) fn run_agent(
 }
 
 /// Until the program ends, its time is over, or the worker is told to stop at once. What it has left behind ends with it.
-fn wait(ws: &Workspace, tenure: &HeldClaim, child: &mut Child, limit: Duration, stop: &Stop) -> Result<Exit, Failure> {
+fn wait(
+    ws: &Workspace,
+    tenure: &HeldClaim,
+    run: &Run,
+    child: &mut Child,
+    limit: Duration,
+    stop: &Stop,
+) -> Result<Exit, Failure> {
     let start = Instant::now();
     let (mut pause, mut renewed) = (LOOK, Instant::now());
     let mut closed = Closed::default();
@@ -100,9 +109,15 @@ fn wait(ws: &Workspace, tenure: &HeldClaim, child: &mut Child, limit: Duration, 
             end(child)?;
             break Exit::Stopped;
         }
-        if closed.is_due() && (tenure.is_lost(ws) || (is_closed(ws, &tenure.claimed.task) && closed.for_long())) {
-            end(child)?;
-            break Exit::Closed;
+        if closed.is_due() {
+            if let Some(by) = run.stop_asked_by(ws) {
+                end(child)?;
+                break Exit::StoppedBy(by);
+            }
+            if tenure.is_lost(ws) || (is_closed(ws, &tenure.claimed.task) && closed.for_long()) {
+                end(child)?;
+                break Exit::Closed;
+            }
         }
         std::thread::sleep(pause);
         pause = if start.elapsed() > Duration::from_secs(2) { LOOK_LONGEST } else { LOOK };

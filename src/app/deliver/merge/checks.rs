@@ -4,12 +4,17 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::{MergeStep, merged};
+use crate::app::records::checks::{CheckResult, record_check};
+use crate::app::records::runs::{last_lines, tail};
 use crate::app::repo::worktree::Place;
 use crate::app::workspace::trust::require_trust;
 use crate::app::{Code, Failure, Hint, Workspace};
 use crate::fs;
 use crate::git::Style;
 use crate::task::TaskId;
+
+/// Lines of a check's output that people are shown.
+const SHOWN: usize = 20;
 
 /// What was checked: it counts only as long as neither side has moved.
 pub(super) struct Checked {
@@ -62,9 +67,16 @@ fn run_checks(ws: &Workspace, place: &Place, tell: &mut dyn FnMut(MergeStep<'_>)
     let log = ws.store.local().join(format!("logs/merge-{}.log", place.task));
     fs::make_dir(&ws.store.local().join("logs"))?;
     fs::write_over(&log, b"", false)?;
+    let commit = ws.repository.tip_of(&place.branch)?;
     for check in &checks {
         tell(MergeStep::Check(check));
-        run_check(ws, place, check, &log)?;
+        let before = fs::metadata(&log)?.map_or(0, |meta| meta.len());
+        let ended = run_check(ws, place, check, &log);
+        let tail = last_lines(&fs::read_from(&log, before)?, SHOWN);
+        let passed = ended.is_ok();
+        let result = CheckResult { program: check.clone(), passed, at: ws.now(), commit: commit.clone(), tail };
+        record_check(ws, &place.task, result)?;
+        ended?;
     }
     Ok(checks.len())
 }
@@ -85,9 +97,7 @@ fn run_check(ws: &Workspace, place: &Place, check: &[String], log: &Path) -> Res
     if status.success() {
         return Ok(());
     }
-    let text = String::from_utf8_lossy(&fs::read(log)?.unwrap_or_default()).into_owned();
-    let last = text.lines().rev().take(20).collect::<Vec<_>>();
     let mut failure = failed(format!("failed ({status})"));
-    failure.causes = last.into_iter().rev().map(str::to_owned).collect();
+    failure.causes = tail(log, SHOWN)?.lines().map(str::to_owned).collect();
     Err(failure.hint(Hint::step(format!("see {} for the full output", log.display()))))
 }

@@ -7,15 +7,16 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::app::records::failed_merges::{forget_failed_merge, note_failed_merge};
 use crate::app::repo::branch::refuse_unmergeable;
 use crate::app::repo::rescue::{is_ours, rescue};
 use crate::app::repo::worktree::{Place, main_branch, place};
-use crate::app::work::admit::admit;
+use crate::app::work::admit::decide;
 use crate::app::work::moves::{Along, carry_out, move_with_note};
 use crate::app::workspace::board_files::BoardFiles;
 use crate::app::workspace::open::missing;
 use crate::app::{Code, Failure, FailureKind, Hint, Workspace};
-use crate::board::{Admission, Board, Goal, Request};
+use crate::board::{Admission, Board, Evidence, Goal, Request};
 use crate::fs;
 use crate::git::{Landing, Prepared, Style};
 use crate::store::BoardLock;
@@ -37,6 +38,10 @@ pub struct Merged {
     pub kept: Option<String>,
     pub to: StateName,
     pub along: Vec<Along>,
+    /// What the workflow has between, and a person skipped.
+    pub outside: Option<String>,
+    /// Tasks that waited for it, and wait for nothing any more.
+    pub unblocked: Vec<TaskId>,
     /// Hooks of the user that a merge by git would have run.
     pub hooks_not_run: Vec<String>,
     /// An earlier run was killed, and this one went on from there.
@@ -65,9 +70,20 @@ struct BegunMerge {
     removing: bool,
 }
 
-const COMMAND: &str = "merge";
-
 pub fn merge(ws: &Workspace, id: &TaskId, force: bool, tell: &mut dyn FnMut(MergeStep<'_>)) -> Result<Merged, Failure> {
+    let result = merge_now(ws, id, force, tell);
+    match &result {
+        Ok(_) => forget_failed_merge(ws, id)?,
+        Err(failure) if matches!(failure.code, Code::Conflict | Code::CheckFailed) => {
+            note_failed_merge(ws, id, &place(ws, &ws.family(id)?, id)?.branch, &failure.message)?;
+        }
+        Err(_) => {}
+    }
+    result
+}
+
+fn merge_now(ws: &Workspace, id: &TaskId, force: bool, tell: &mut dyn FnMut(MergeStep<'_>)) -> Result<Merged, Failure> {
+    ws.refuse_broken_setup()?;
     let _one_at_a_time = ws.store.merge_lock()?;
     if let Some(begun) = begun(ws, id)? {
         if begun.landing.is_elsewhere() || ws.repository.contains(&begun.landing.into, &begun.landing.new) {
@@ -81,7 +97,7 @@ pub fn merge(ws: &Workspace, id: &TaskId, force: bool, tell: &mut dyn FnMut(Merg
     closing(ws, &board, id, force)?;
     let place = place(ws, &board, id)?;
     let into = main_branch(ws);
-    refuse_unready(ws, &board, &place, force)?;
+    refuse_unready(ws, &board, &place)?;
     if let Some(pull) = github::linked(ws, &board, &place)? {
         let begun = github::land(ws, &board, id, &place, pull, force, tell)?.begun(&place.branch);
         write_begun(ws, id, &begun)?;
@@ -148,21 +164,23 @@ fn begun(ws: &Workspace, id: &TaskId) -> Result<Option<BegunMerge>, Failure> {
 fn closing(ws: &Workspace, board: &Board, id: &TaskId, force: bool) -> Result<Admission, Failure> {
     let task = board.get(id).ok_or_else(|| missing(ws, board, id))?;
     // On a board whose workflow knows no merging, whoever may close the task may merge it.
-    let (goal, command) = match ws.flow().command(COMMAND).ok() {
+    let (goal, command) = match ws.flow().merging() {
         Some(command) => (Goal::Intent(Intent::Complete), Some(command.name.as_str())),
         None => (Goal::Intent(Intent::Close), None),
     };
-    admit(ws, board, &ws.actor()?, &Request { command, force, ..Request::new(&task.id, goal) })
+    // That the work is there is looked at by the merge itself.
+    let request = Request { command, force, evidence: Evidence::Assumed, ..Request::new(&task.id, goal) };
+    decide(ws, board, &ws.actor()?, &request)
 }
 
-/// What the task must have to show. A person may insist.
-fn refuse_unready(ws: &Workspace, board: &Board, place: &Place, force: bool) -> Result<(), Failure> {
-    let task = board.get(&place.task).ok_or_else(|| missing(ws, board, &place.task))?;
-    if let Ok(command) = ws.flow().command(COMMAND) {
-        ws.rules().refuse_lacking(task, command, &ws.actor()?, force)?;
-    }
-    if ws.rules().insists(&ws.actor()?, force) {
+/// The documents that a worker needs before it merges. A person needs none.
+fn refuse_unready(ws: &Workspace, board: &Board, place: &Place) -> Result<(), Failure> {
+    if !ws.actor()?.is_held(ws.rules()) {
         return Ok(());
+    }
+    let task = board.get(&place.task).ok_or_else(|| missing(ws, board, &place.task))?;
+    if let Some(command) = ws.flow().merging() {
+        ws.rules().refuse_lacking(task, command)?;
     }
     let there = |path: &str| -> Result<bool, Failure> {
         let here = ws.store.root().join(path).is_file() || place.path.join(path).is_file();
@@ -219,6 +237,14 @@ fn merged(
             let paths: Vec<String> = paths.iter().map(|path| files.describe(path)).collect();
             let message = format!("{theirs} and {into} both changed {}", paths.join(", "));
             let failure = Failure::refused(Code::Conflict, &message);
+            if !ws.actor()?.is_held(ws.rules()) {
+                return Err(failure
+                    .hint(Hint::shell(
+                        &format!("git merge {into}"),
+                        "in the worktree of the task, and resolve the conflict",
+                    ))
+                    .hint(Hint::run(&format!("merge {id}"), "again after that; nothing was changed")));
+            }
             Err(match call_a_person(ws, lock, board, id, &message) {
                 Ok(to) => failure.hint(Hint::step(format!(
                     "no file was changed; {id} is now {to}: resolve the conflict in the worktree of the task, then send the task back"
@@ -243,7 +269,7 @@ fn call_a_person(
     id: &TaskId,
     why: &str,
 ) -> Result<StateName, Failure> {
-    let command = ws.flow().command(COMMAND).ok().map(|command| command.name.as_str());
+    let command = ws.flow().merging().map(|command| command.name.as_str());
     let request = Request { command, ..Request::new(id, Goal::Intent(Intent::Escalate)) };
     Ok(move_with_note(ws, lock, board, &request, "merge", why)?.to)
 }
@@ -303,6 +329,8 @@ fn settle(
         kept,
         to: moved.to,
         along: moved.along,
+        outside: moved.outside,
+        unblocked: moved.unblocked,
         hooks_not_run: ws.repository.hooks(hooks),
         resumed,
     })

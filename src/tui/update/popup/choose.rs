@@ -2,7 +2,7 @@
 
 use super::close;
 use crate::task::TaskId;
-use crate::tui::model::{Model, Popup, Purpose, Read, Said, Settle, Verb, Wish};
+use crate::tui::model::{Model, Popup, Purpose, Read, Said, Screen, Settle, Verb, Wish, line_comments};
 
 pub fn choose(model: &mut Model) -> Vec<Wish> {
     let Some(popup) = model.popup.as_mut() else { return Vec::new() };
@@ -17,6 +17,23 @@ pub fn choose(model: &mut Model) -> Vec<Wish> {
         (Purpose::Note, Some(task), _) => {
             let text = popup.typed().to_owned();
             wait_for(popup, Wish::Do(Verb::Note { task, text }))
+        }
+        (Purpose::Answer, Some(task), _) => {
+            let chosen = popup.entries.get(popup.at).map(|entry| entry.name.clone());
+            let text = match popup.typed().trim() {
+                "" => chosen.unwrap_or_default(),
+                words => words.to_owned(),
+            };
+            wait_for(popup, Wish::Do(Verb::Answer { task, text }))
+        }
+        (Purpose::Reject, Some(task), _) => {
+            let why = popup.typed().to_owned();
+            let comments = model.comments.get(&task).map(line_comments).unwrap_or_default();
+            wait_for(popup, Wish::Do(Verb::Reject { task, why, comments }))
+        }
+        (Purpose::Comment, Some(task), _) => {
+            let text = popup.typed().trim().to_owned();
+            commented(model, &task, text)
         }
         (Purpose::Add, ..) => {
             let title = popup.typed().to_owned();
@@ -41,6 +58,20 @@ pub fn choose(model: &mut Model) -> Vec<Wish> {
             Vec::new()
         }
     }
+}
+
+/// Kept until the task is sent back; an empty one is removed.
+fn commented(model: &mut Model, task: &TaskId, text: String) -> Vec<Wish> {
+    model.popup = None;
+    let Some(Screen::Review(review)) = model.screens.last_mut() else { return Vec::new() };
+    let Some(place) = review.commenting.take() else { return Vec::new() };
+    let comments = model.comments.entry(task.clone()).or_default();
+    match text.is_empty() {
+        true => drop(comments.remove(&place)),
+        false => drop(comments.insert(place, text)),
+    }
+    review.lay_out(comments);
+    Vec::new()
 }
 
 /// Opened, and selected on the board below.

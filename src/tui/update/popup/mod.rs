@@ -10,7 +10,7 @@ use crate::tui::model::{Lines, Model, Popup, Purpose, Read, Settle, Wish};
 use choose::moved;
 pub use choose::{EDIT_AGAIN, LEAVE, SAVE_ANYWAY, choose, found};
 use open::fill;
-pub use open::{block, move_menu, note, open, unblock};
+pub use open::{answer, block, comment, move_menu, note, open, reject, unblock};
 
 pub fn paste(model: &mut Model, text: &str) -> Vec<Wish> {
     let popup = model.popup.as_mut().filter(|popup| !popup.is_busy());

@@ -22,6 +22,44 @@ pub fn note(model: &mut Model, task: TaskId) -> Vec<Wish> {
     open(model, Popup::new(Purpose::Note, format!("note on {task}")).of(task).typing(&begun, Lines::Many))
 }
 
+/// The choices of its question, and room for other words.
+pub fn answer(model: &mut Model, task: TaskId) -> Vec<Wish> {
+    let question = match model.screens.last() {
+        Some(Screen::Inbox(inbox)) => inbox.selected().and_then(|item| item.question.clone()),
+        Some(Screen::Review(review)) => review.page.as_ref().and_then(|page| page.question.clone()),
+        _ => None,
+    };
+    let mut popup = Popup::new(Purpose::Answer, format!("answer {task}")).of(task).typing("", Lines::One);
+    for option in question.iter().flat_map(|question| &question.options) {
+        let recommended = question.as_ref().and_then(|question| question.recommend.as_ref()) == Some(option);
+        let text = if recommended { "recommended".to_owned() } else { String::new() };
+        popup.entries.push(Entry { mark: "→", name: option.clone(), text, ..Entry::default() });
+    }
+    popup.at = popup.entries.iter().position(|entry| !entry.text.is_empty()).unwrap_or(0);
+    open(model, popup)
+}
+
+pub fn reject(model: &mut Model, task: TaskId) -> Vec<Wish> {
+    let with = match model.comments.get(&task).map_or(0, |comments| comments.len()) {
+        0 => String::new(),
+        many => format!(" with {}", words::count(many, "comment")),
+    };
+    let title = format!("send {task} back{with}: what should be different?");
+    open(model, Popup::new(Purpose::Reject, title).of(task).typing("", Lines::One))
+}
+
+/// On the selected line; what was said of it before can be changed.
+pub fn comment(model: &mut Model, task: TaskId) -> Vec<Wish> {
+    let Some(Screen::Review(review)) = model.screens.last_mut() else { return Vec::new() };
+    let Some(place) = review.place() else {
+        return crate::tui::update::say(model, "select a line of the plan or of the changes");
+    };
+    let before = model.comments.get(&task).and_then(|comments| comments.get(&place)).cloned().unwrap_or_default();
+    let title = format!("comment on line {} of {}", place.1, place.0);
+    review.commenting = Some(place);
+    open(model, Popup::new(Purpose::Comment, title).of(task).typing(&before, Lines::One))
+}
+
 pub fn block(model: &mut Model, task: TaskId) -> Vec<Wish> {
     model.popup = Some(Popup::new(Purpose::Block, format!("{task} waits for …")).of(task).typing("", Lines::One));
     fill(model);

@@ -104,6 +104,25 @@ impl World {
         self.items.remove(&item);
     }
 
+    /// Takes a row out of sight for a while, as if it had not been there yet.
+    pub fn hide_item(&mut self, issue: impl Into<Place>) -> (Id, Item) {
+        let id = self.item_id(issue);
+        let item = self.items.remove(&id).expect("just found");
+        (id, item)
+    }
+
+    pub fn show_item(&mut self, (id, item): (Id, Item)) {
+        self.items.insert(id, item);
+    }
+
+    /// Numbers of the open issues of that title, the oldest first.
+    pub fn open_issues_titled(&self, title: &str) -> Vec<u32> {
+        let open = self.issues.values().filter(|issue| issue.title == title && issue.closed_at.is_none());
+        let mut numbers: Vec<u32> = open.map(|issue| issue.number).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
     pub fn archive_item(&mut self, issue: impl Into<Place>) {
         self.change_item(issue, |i| i.archived = true);
     }
@@ -137,6 +156,11 @@ impl World {
             let option = options.iter_mut().find(|o| o.name == from);
             option.expect("an option of that name").name = to.into();
         });
+    }
+
+    pub fn add_option(&mut self, project: u32, field: &str, name: &str) {
+        let choice = self.new_choice(name, "GRAY", "");
+        self.change_options(project, field, |options| options.push(choice));
     }
 
     pub fn remove_option(&mut self, project: u32, field: &str, name: &str) {

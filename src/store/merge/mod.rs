@@ -2,8 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+mod mirrored;
+mod units;
+
 use super::codec::{Doc, comments, new_file};
 use crate::task::{Key, Value};
+use mirrored::Mirrored;
+pub use units::{MergedUnit, Unit, merge_units};
 
 /// What a merge came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +68,13 @@ fn decide(base: &TomlLeaves, ours: &TomlLeaves, theirs: &TomlLeaves) -> (TomlLea
     let mut agreed = TomlLeaves::new();
     let mut conflicts = Vec::new();
     let keys: BTreeSet<&Key> = base.keys().chain(ours.keys()).chain(theirs.keys()).collect();
+    let mirrored = Mirrored::merge(base, ours, theirs);
     for key in keys {
+        if let Some(value) = mirrored.values.get(key) {
+            agreed.extend(value.clone().map(|value| (key.clone(), value)));
+            conflicts.extend(mirrored.conflicts.contains(key).then(|| key.clone()));
+            continue;
+        }
         let (b, o, t) = (base.get(key), ours.get(key), theirs.get(key));
         let value = if o == t || b == t {
             o.cloned()

@@ -1,0 +1,161 @@
+//! `workflow use`: another workflow for a board, and its tasks brought along.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::app::read::schema::schema;
+use crate::app::{Code, Failure, Hint, Workspace};
+use crate::board::{Board, Change, Op};
+use crate::fs;
+use crate::task::{Key, Kind, StateName, TaskId, Value, Worker};
+use crate::workflow::{TABLES, Workflow};
+
+/// What a change of the workflow does to the tasks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WorkflowChange {
+    pub from: String,
+    pub to: String,
+    /// Every state of the old workflow, in its order, and those that tasks have beside it.
+    pub states: Vec<StateChange>,
+    /// Where the old table is kept, if somebody had edited it.
+    pub kept: Option<String>,
+    pub changed: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StateChange {
+    pub from: StateName,
+    pub to: StateName,
+    /// How many tasks are there now.
+    pub tasks: usize,
+}
+
+const FILE: &str = ".ralph/workflow.toml";
+const KEPT: &str = ".ralph/workflow.previous.toml";
+
+/// Nothing is changed yet. `wanted` overrides where a state leads: `Old state=New state`.
+pub fn plan_workflow(ws: &Workspace, name: &str, wanted: &[String]) -> Result<WorkflowChange, Failure> {
+    let to = named(name)?;
+    let board = ws.board()?;
+    let own = overrides(ws, &to, wanted)?;
+    let mut counts: BTreeMap<StateName, usize> = BTreeMap::new();
+    for task in board.tasks().iter().filter(|task| task.kind != Kind::Step) {
+        *counts.entry(task.state.clone()).or_default() += 1;
+    }
+    let known = ws.flow().states().iter().map(|state| state.name.clone());
+    let unknown = counts.keys().filter(|name| ws.flow().state(Kind::Issue, name).is_none()).cloned();
+    let states = known.chain(unknown).map(|from| StateChange {
+        to: own.get(&from).unwrap_or_else(|| ws.flow().counterpart(&from, &to)).clone(),
+        tasks: counts.get(&from).copied().unwrap_or(0),
+        from,
+    });
+    let changed = *ws.flow() != to;
+    let kept = edited_table(ws)?.filter(|_| changed).map(|_| KEPT.to_owned());
+    Ok(WorkflowChange { from: ws.flow().name.clone(), to: to.name.clone(), states: states.collect(), kept, changed })
+}
+
+/// Moves every task and replaces the table, as planned.
+pub fn use_workflow(ws: &Workspace, planned: &WorkflowChange) -> Result<(), Failure> {
+    ws.refuse_programs("change the workflow")?;
+    let lock = ws.lock()?;
+    let board = ws.board()?;
+    refuse_claimed(&board)?;
+    let goal = |state: &StateName| planned.states.iter().find(|row| row.from == *state).map(|row| &row.to);
+    let to = named(&planned.to)?;
+    let mut changes = Vec::new();
+    for task in board.tasks().iter().filter(|task| task.kind != Kind::Step) {
+        if let Some(to) = goal(&task.state).filter(|to| **to != task.state) {
+            changes.push(Change::set(&task.id, "state", Some(Value::text(&task.state)), Some(Value::text(to))));
+        }
+        // A worker whose role is gone would pass for a person.
+        let gone = |owner: &&Worker| ws.flow().role_of(owner).is_some() && to.role_of(owner).is_none();
+        if task.owner.as_ref().filter(gone).is_some() {
+            changes.push(Change::set(&task.id, "owner", task.value(&Key::new("owner")), None));
+        }
+    }
+    if !changes.is_empty() {
+        ws.commit(&lock, Op::new(format!("workflow use {}", planned.to), changes))?;
+    }
+    // Killed before this, the same command goes on from here: tasks that are there already stay.
+    write_table(ws, &planned.to)?;
+    // Editors complete the new states.
+    let text = format!("{:#}\n", schema("task", &to)?);
+    let path = ws.store.board_dir().join("schema/task.json");
+    if path.exists() {
+        fs::replace(&path, text.as_bytes(), false)?;
+    }
+    Ok(ws.store.drop_index()?)
+}
+
+/// The table of a new board; the default needs no file.
+pub(in crate::app) fn write_table(ws: &Workspace, name: &str) -> Result<(), Failure> {
+    let path = path(ws);
+    if let Some(text) = edited_table(ws)? {
+        fs::replace(&ws.store.root().join(KEPT), text.as_bytes(), true)?;
+    }
+    match named(name)? == Workflow::builtin() {
+        true => Ok(fs::remove(&path)?),
+        false => Ok(fs::replace(&path, table(name)?.as_bytes(), true)?),
+    }
+}
+
+/// The table of the board as text: its own, or the one that ralph ships.
+pub fn workflow_text(ws: &Workspace, name: Option<&str>) -> Result<String, Failure> {
+    match name {
+        Some(name) => Ok(table(name)?.to_owned()),
+        None => Ok(fs::read_text(&path(ws))?.map_or_else(|| table("full").map(str::to_owned), Ok)?),
+    }
+}
+
+/// One of those that ralph ships.
+pub fn named(name: &str) -> Result<Workflow, Failure> {
+    Workflow::shipped(name).ok_or_else(|| unknown(name))
+}
+
+fn table(name: &str) -> Result<&'static str, Failure> {
+    let found = TABLES.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name));
+    found.map(|(_, _, text)| *text).ok_or_else(|| unknown(name))
+}
+
+fn unknown(name: &str) -> Failure {
+    let names: Vec<&str> = TABLES.iter().map(|(known, ..)| *known).collect();
+    Failure::usage(Code::UnknownWorkflow, format!("{name:?} is not a workflow: use {}", names.join(", ")))
+}
+
+fn path(ws: &Workspace) -> PathBuf {
+    ws.store.root().join(FILE)
+}
+
+/// What somebody wrote into the table, if it is not as ralph ships it.
+fn edited_table(ws: &Workspace) -> Result<Option<String>, Failure> {
+    let text = fs::read_text(&path(ws))?;
+    Ok(text.filter(|text| TABLES.iter().all(|(.., shipped)| shipped != text)))
+}
+
+fn overrides(ws: &Workspace, to: &Workflow, wanted: &[String]) -> Result<BTreeMap<StateName, StateName>, Failure> {
+    let pair = |text: &String| {
+        let (old, new) = text.split_once('=').ok_or_else(|| {
+            Failure::usage(Code::BadValue, format!("{text:?} is not a mapping"))
+                .hint(Hint::step("write the old state, an equals sign, and the new state"))
+        })?;
+        let old = ws.flow().find_state(Kind::Issue, old).map(|state| state.name.clone());
+        Ok((old?, to.find_state(Kind::Issue, new)?.name.clone()))
+    };
+    wanted.iter().map(pair).collect()
+}
+
+/// Whoever works on a task would find it in another state.
+fn refuse_claimed(board: &Board) -> Result<(), Failure> {
+    let live: Vec<&TaskId> = board.claims().iter().filter(|(_, claim)| claim.live).map(|(id, _)| id).collect();
+    match live.first() {
+        None => Ok(()),
+        Some(first) => {
+            let more = if live.len() > 1 { format!(" and {} more", live.len() - 1) } else { String::new() };
+            Err(Failure::refused(Code::Held, format!("{first}{more} is claimed, and the workflow changes under it"))
+                .hint(Hint::run("claims ls", "to see who has what"))
+                .hint(Hint::step("wait until the work is done, or release the claims")))
+        }
+    }
+}

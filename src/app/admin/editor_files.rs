@@ -1,0 +1,31 @@
+//! Schemas beside the board, and the file that tells Taplo and the TOML extensions of editors where they are.
+
+use crate::app::read::schema::{SCHEMAS, schema};
+use crate::app::workspace::git_commit::TAPLO;
+use crate::app::{Failure, Workspace};
+use crate::fs;
+
+/// Writes what is missing or old; what was written. A file for Taplo that somebody has is left alone.
+pub(in crate::app) fn write_editor_files(ws: &Workspace) -> Result<Vec<&'static str>, Failure> {
+    let mut written = Vec::new();
+    let folder = ws.store.board_dir().join("schema");
+    fs::make_dir(&folder)?;
+    let mut changed = false;
+    for name in SCHEMAS {
+        let text = format!("{:#}\n", schema(name, ws.flow())?);
+        let path = folder.join(format!("{name}.json"));
+        if fs::read_text(&path)?.as_deref() != Some(&text) {
+            fs::replace(&path, text.as_bytes(), false)?;
+            changed = true;
+        }
+    }
+    if changed {
+        written.push(".ralph/schema: what editors check the files by");
+    }
+    let taplo = ws.store.root().join(".taplo.toml");
+    if !taplo.exists() && !ws.store.root().join("taplo.toml").exists() {
+        fs::replace(&taplo, TAPLO.as_bytes(), false)?;
+        written.push(".taplo.toml: where editors find the schemas");
+    }
+    Ok(written)
+}

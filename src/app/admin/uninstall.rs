@@ -1,0 +1,114 @@
+//! `uninstall`: what `init` and `setup` made in a repository, taken away again. The tasks stay unless told otherwise.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::app::agents::setup::{Done, SetUpHost, SetUpHow, set_up};
+use crate::app::workspace::git_commit::{IGNORED, TAPLO};
+use crate::app::{Code, Failure, Hint, Workspace};
+use crate::fs;
+use crate::git::ATTRIBUTES;
+use crate::task::TaskId;
+
+#[derive(Debug, Serialize)]
+pub struct Uninstalled {
+    /// What is gone, or would be.
+    pub removed: Vec<String>,
+    /// What somebody has edited, and what is left on purpose.
+    pub kept: Vec<String>,
+    pub dry_run: bool,
+}
+
+const HOSTS: [SetUpHost; 4] = [SetUpHost::Claude, SetUpHost::Codex, SetUpHost::Gemini, SetUpHost::Opencode];
+
+pub fn uninstall(ws: &Workspace, tasks: bool, dry_run: bool) -> Result<Uninstalled, Failure> {
+    ws.refuse_programs("uninstall ralph")?;
+    refuse_claimed(ws)?;
+    let mut done = Uninstalled { removed: Vec::new(), kept: Vec::new(), dry_run };
+    for host in HOSTS {
+        for file in set_up(ws, host, SetUpHow::Remove, dry_run)?.files {
+            match file.done {
+                Done::Removed if file.emptied => done.removed.push(file.path),
+                Done::Removed => done.removed.push(format!("{}: ralph's part", file.path)),
+                Done::Kept => done.kept.push(format!("{}: {}", file.path, file.why.unwrap_or_default())),
+                Done::Created | Done::Updated | Done::Unchanged => {}
+            }
+        }
+    }
+    let mut seen = BTreeSet::new();
+    done.removed.retain(|what| seen.insert(what.clone()));
+    let root = ws.store.root();
+    without_lines(&mut done, root, ".gitattributes", &ATTRIBUTES)?;
+    // Its line stays as long as there is something to ignore.
+    if fs::names(&root.join("worktrees"))?.is_empty() {
+        without_lines(&mut done, root, ".gitignore", &IGNORED)?;
+    }
+    remove(&mut done, &ws.store.board_dir().join("schema"), ".ralph/schema")?;
+    if ws.repository.merge_driver().is_some() {
+        done.removed.push("git config merge.ralph".into());
+        if !dry_run {
+            ws.repository.remove_merge_driver()?;
+        }
+    }
+    let taplo = root.join(".taplo.toml");
+    if fs::read_text(&taplo)?.as_deref() == Some(TAPLO) {
+        remove_file(&mut done, &taplo, ".taplo.toml")?;
+    }
+    let worktrees = root.join("worktrees");
+    if !fs::names(&worktrees)?.is_empty() {
+        done.kept.push("worktrees/: the work in it is yours; `git worktree remove` takes one away".into());
+    }
+    remove(&mut done, ws.store.local(), ".git/ralph: claims, runs and caches of this clone")?;
+    match tasks {
+        true => remove(&mut done, ws.store.board_dir().as_path(), ".ralph: tasks, notes and journal")?,
+        false => done.kept.push(".ralph: the tasks, which are plain files".into()),
+    }
+    Ok(done)
+}
+
+/// Whoever works here would lose their claim under their hands.
+fn refuse_claimed(ws: &Workspace) -> Result<(), Failure> {
+    let claims = ws.claims()?;
+    let live: Vec<&TaskId> =
+        claims.iter().filter(|(_, claim)| claim.live && !claim.foreign).map(|(id, _)| id).collect();
+    match live.first() {
+        None => Ok(()),
+        Some(first) => Err(Failure::refused(Code::Held, format!("{first} is claimed, and somebody works on it"))
+            .hint(Hint::run("claims ls", "to see who has what"))
+            .hint(Hint::run(&format!("release {first}"), "to release it"))),
+    }
+}
+
+fn remove_file(done: &mut Uninstalled, path: &Path, what: &str) -> Result<(), Failure> {
+    done.removed.push(what.to_owned());
+    if done.dry_run { Ok(()) } else { Ok(fs::remove(path)?) }
+}
+
+fn remove(done: &mut Uninstalled, path: &Path, what: &str) -> Result<(), Failure> {
+    if !path.exists() {
+        return Ok(());
+    }
+    done.removed.push(what.to_owned());
+    if !done.dry_run {
+        fs::remove_tree(path)?;
+    }
+    Ok(())
+}
+
+/// Takes lines out of a file, and the file away if nothing else is in it.
+fn without_lines(done: &mut Uninstalled, root: &Path, name: &str, lines: &[&str]) -> Result<(), Failure> {
+    let path = root.join(name);
+    let Some(text) = fs::read_text(&path)? else { return Ok(()) };
+    let kept: String = text.split_inclusive('\n').filter(|line| !lines.contains(&line.trim_end())).collect();
+    if kept == text {
+        return Ok(());
+    }
+    done.removed.push(format!("{name}: the lines of ralph"));
+    match (done.dry_run, kept.trim().is_empty()) {
+        (true, _) => Ok(()),
+        (false, true) => Ok(fs::remove(&path)?),
+        (false, false) => Ok(fs::replace(&path, kept.as_bytes(), true)?),
+    }
+}

@@ -1,0 +1,68 @@
+//! A team that a face starts as a process of its own: it goes on when that face ends.
+
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::preflight;
+use crate::app::agents::worker::check_agents;
+use crate::app::records::runs::tail;
+use crate::app::workspace::open::missing;
+use crate::app::workspace::trust::require_trust;
+use crate::app::{Code, Failure, Hint, Workspace};
+use crate::fs;
+use crate::task::{Kind, TaskId};
+
+/// A team that cannot work says so within this time.
+const EARLY: Duration = Duration::from_secs(1);
+
+#[derive(Debug, Serialize)]
+pub struct TeamStarted {
+    pub task: TaskId,
+    /// All that it prints.
+    pub log: String,
+}
+
+/// Whether a team could be started on a task now.
+pub fn can_start_team(ws: &Workspace, id: &TaskId) -> Result<bool, Failure> {
+    let board = ws.around(id)?;
+    let task = board.get(id).ok_or_else(|| missing(ws, &board, id))?;
+    let pipeline = ws.flow().command("implement").is_ok() && ws.flow().merging().is_some();
+    let open = task.kind != Kind::Step && !ws.flow().is_terminal(task.kind, &task.state);
+    Ok(pipeline && open)
+}
+
+/// Runs `program`, which is `ralph team ID`. What the person has to do first is refused here: it could not be asked later.
+pub fn start_team(ws: &Workspace, id: &TaskId, mut program: Command) -> Result<TeamStarted, Failure> {
+    ws.refuse_programs("start a team from here")?;
+    ws.refuse_broken_setup()?;
+    require_trust(ws)?;
+    preflight(ws)?;
+    check_agents(ws, &[])?;
+    fs::make_dir(&ws.store.local().join("teams"))?;
+    let log = ws.store.local().join(format!("teams/{id}.log"));
+    fs::write_over(&log, b"", false)?;
+    let output = || Ok::<_, Failure>(Stdio::from(fs::open_log(&log)?));
+    program.stdin(Stdio::null()).stdout(output()?).stderr(output()?).process_group(0);
+    let started = program.spawn();
+    let mut child =
+        started.map_err(|error| Failure::broken(Code::CannotStart, format!("cannot start ralph: {error}")))?;
+    let since = Instant::now();
+    while since.elapsed() < EARLY {
+        match child.try_wait() {
+            Ok(Some(status)) if !status.success() => {
+                let said = tail(&log, 5)?;
+                let message = format!("the team on {id} ended at once: {}", said.trim());
+                return Err(Failure::refused(Code::CannotStart, message)
+                    .hint(Hint::run(&format!("team {id}"), "to see all that it says")));
+            }
+            Ok(None) => std::thread::sleep(Duration::from_millis(20)),
+            _ => break,
+        }
+    }
+    // Whoever started it has to wait for it: nobody else can.
+    std::thread::spawn(move || child.wait());
+    Ok(TeamStarted { task: id.clone(), log: log.display().to_string() })
+}

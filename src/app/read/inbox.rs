@@ -1,0 +1,272 @@
+//! `inbox`: everything that waits for a person, the most blocking and oldest first.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::app::edit::fields::conflicts_of;
+use crate::app::records::failed_merges;
+use crate::app::records::runs::list_runs;
+use crate::app::work::ask::{Question, open_question};
+use crate::app::{Failure, Hint, Workspace};
+use crate::board::{Board, Claim, FlowTimes, Links};
+use crate::task::{Kind, StateName, Task, TaskId, Worker};
+use crate::workflow::{Phase, ReviewMode};
+
+use super::status::steps;
+
+#[derive(Debug, Serialize)]
+pub struct Inbox {
+    pub items: Vec<InboxItem>,
+    pub now: Timestamp,
+}
+
+/// One thing that a person has to decide or to look at.
+#[derive(Debug, Clone, Serialize)]
+pub struct InboxItem {
+    pub kind: InboxKind,
+    pub task: Option<TaskId>,
+    pub title: Option<String>,
+    pub state: Option<StateName>,
+    /// Since when it waits, where that is known.
+    pub since: Option<Timestamp>,
+    /// How many open tasks wait for this one, directly or through others.
+    pub blocks: usize,
+    /// What it is about, in a few words.
+    pub why: String,
+    pub question: Option<Question>,
+    /// What can be done about it.
+    pub hints: Vec<Hint>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InboxKind {
+    /// An agent asked something.
+    Question,
+    /// A task that an agent handed to a person.
+    HumanNeeded,
+    /// A plan that a person decides on.
+    Plan,
+    /// Finished work that waits to be merged.
+    Work,
+    /// A merge that failed or conflicts.
+    Merge,
+    /// A move outside the workflow, to be looked at.
+    Attention,
+    /// GitHub and the board say different things.
+    Conflict,
+    /// A claim whose holder is gone.
+    StaleClaim,
+    /// A file that cannot be read as it should.
+    Problem,
+}
+
+impl InboxKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Question => "question",
+            Self::HumanNeeded => "needs you",
+            Self::Plan => "plan to review",
+            Self::Work => "work to review",
+            Self::Merge => "merge failed",
+            Self::Attention => "flagged",
+            Self::Conflict => "sync conflict",
+            Self::StaleClaim => "stale claim",
+            Self::Problem => "problem",
+        }
+    }
+}
+
+pub fn inbox(ws: &Workspace) -> Result<Inbox, Failure> {
+    let board = ws.board()?;
+    let times = FlowTimes::new(&steps(&ws.journal()?));
+    let links = Links::new(&board);
+    let mut failed = failed_merges(ws, &board)?;
+    let mut items = Vec::new();
+    for (at, task) in board.tasks().iter().enumerate() {
+        let claimed = board.claim(&task.id).is_some_and(|claim| claim.live);
+        let found = of_task(ws, task, failed.remove(&task.id), claimed)?;
+        items.extend(found.into_iter().map(|item| InboxItem {
+            since: item.since.or_else(|| times.since(&task.id, &task.state).or(task.created)),
+            blocks: board.freed_by(at, ws.rules(), &links),
+            ..item
+        }));
+    }
+    let me = ws.me().ok();
+    let stale = board.claims().iter().filter(|(_, claim)| !claim.live && !claim.foreign);
+    items.extend(stale.map(|(id, claim)| stale_claim(&board, id, claim, me.as_ref())));
+    items.extend(ws.problems().into_iter().map(|problem| InboxItem {
+        kind: InboxKind::Problem,
+        task: None,
+        title: None,
+        state: None,
+        since: None,
+        blocks: 0,
+        why: problem.to_string(),
+        question: None,
+        hints: vec![Hint::Edit { file: problem.file, line: problem.line, change: problem.hint }],
+    }));
+    items.sort_by_key(|item| (Reverse(item.blocks), item.since.is_none(), item.since, item.kind, item.task.clone()));
+    Ok(Inbox { items, now: ws.now() })
+}
+
+/// How many tasks wait for a person, without reading the past: near enough for a number beside a name.
+pub fn waiting_count(ws: &Workspace, board: &Board) -> usize {
+    let reviews = |task: &Task| {
+        let phase = ws.flow().state(task.kind, &task.state).and_then(|state| state.phase);
+        phase == Some(Phase::Review) && ws.rules().mode == ReviewMode::Interactive
+    };
+    let finished = |task: &Task| is_finished_work(ws, task) && !board.claim(&task.id).is_some_and(|claim| claim.live);
+    let waits =
+        |task: &&Task| ws.rules().needs_person(task) || task.attention.is_some() || reviews(task) || finished(task);
+    board.tasks().iter().filter(waits).count()
+}
+
+/// What one task has for a person; at most one thing of each kind.
+fn of_task(ws: &Workspace, task: &Task, failed: Option<String>, claimed: bool) -> Result<Vec<InboxItem>, Failure> {
+    let mut items = Vec::new();
+    let id = &task.id;
+    if ws.rules().needs_person(task) {
+        items.push(for_person(ws, task)?);
+    } else if let Some(why) = &task.attention {
+        items
+            .push(InboxItem { hints: vec![answer_hint(id, "WORDS")], ..item(InboxKind::Attention, task, why.clone()) });
+    }
+    let phase = ws.flow().state(task.kind, &task.state).and_then(|state| state.phase);
+    if phase == Some(Phase::Review) && ws.rules().mode == ReviewMode::Interactive {
+        let planned = task.artifacts.contains_key("plan") || task.parent.is_some();
+        let mut hints = vec![
+            Hint::run(&format!("approve {id}"), "to let the work begin"),
+            Hint::run(&format!("reject {id} WHY"), "to send it back"),
+        ];
+        if planned {
+            hints.insert(0, Hint::run(&format!("plan show {id}"), "to read it"));
+        }
+        let why =
+            if planned { "its plan waits for your decision" } else { "it waits for your decision, without a plan" };
+        items.push(InboxItem { hints, ..item(InboxKind::Plan, task, why.into()) });
+    }
+    if failed.is_none() && !claimed && is_finished_work(ws, task) {
+        let hints = vec![
+            Hint::run(&format!("diff {id}"), "to see the work"),
+            Hint::run(&format!("merge {id}"), "to merge it"),
+            Hint::run(&format!("reject {id} WHY"), "to send it back"),
+        ];
+        items.push(InboxItem { hints, ..item(InboxKind::Work, task, "its work waits to be merged".into()) });
+    }
+    if let Some(why) = failed {
+        let hints = vec![
+            Hint::run(&format!("diff {id}"), "to see the work"),
+            Hint::run(&format!("merge {id}"), "to try again"),
+        ];
+        items.push(InboxItem { hints, ..item(InboxKind::Merge, task, why) });
+    }
+    let conflicts = if task.github.is_some() { conflicts_of(ws, id) } else { Vec::new() };
+    if !conflicts.is_empty() {
+        let why = format!("both sides changed {}", conflicts.join(", "));
+        let hints = vec![Hint::run(&format!("sync resolve {id} --take local"), "to keep what the board says")];
+        items.push(InboxItem { hints, ..item(InboxKind::Conflict, task, why) });
+    }
+    Ok(items)
+}
+
+/// A task that was handed to a person, with the question if there is one.
+fn for_person(ws: &Workspace, task: &Task) -> Result<InboxItem, Failure> {
+    let id = &task.id;
+    let answer = |text: &str| answer_hint(id, text);
+    let question = open_question(ws, id)?;
+    let why = match &question {
+        Some(question) => first_line(&question.text),
+        None => ws.notes(id)?.last().map_or_else(|| "it was handed to a person".into(), |note| first_line(&note.text)),
+    };
+    let kind = if question.is_some() { InboxKind::Question } else { InboxKind::HumanNeeded };
+    let stopped = || list_runs(ws, Some(id), 1).is_ok_and(|runs| runs.first().is_some_and(|run| run.to.is_some()));
+    let hints = match &question {
+        Some(question) if !question.options.is_empty() => vec![answer("1")],
+        None if stopped() => {
+            vec![answer("WORDS"), Hint::run(&format!("runs retry {id}"), "to have it tried again as it is")]
+        }
+        _ => vec![answer("WORDS")],
+    };
+    Ok(InboxItem { question, hints, ..item(kind, task, why) })
+}
+
+fn answer_hint(id: &TaskId, text: &str) -> Hint {
+    Hint::run(&format!("answer {id} {text}"), "to answer, and send it back to work")
+}
+
+/// In the state from which a merge starts, and nowhere before.
+fn is_finished_work(ws: &Workspace, task: &Task) -> bool {
+    ws.rules().pending_merge(task).is_some() && task.kind == Kind::Issue
+}
+
+fn item(kind: InboxKind, task: &Task, why: String) -> InboxItem {
+    InboxItem {
+        kind,
+        task: Some(task.id.clone()),
+        title: Some(task.title.clone()),
+        state: Some(task.state.clone()),
+        since: None,
+        blocks: 0,
+        why,
+        question: None,
+        hints: Vec::new(),
+    }
+}
+
+fn stale_claim(board: &Board, id: &TaskId, claim: &Claim, me: Option<&Worker>) -> InboxItem {
+    let task = board.get(id);
+    let mine = me == Some(&claim.worker);
+    InboxItem {
+        kind: InboxKind::StaleClaim,
+        task: Some(id.clone()),
+        title: task.map(|task| task.title.clone()),
+        state: task.map(|task| task.state.clone()),
+        since: Some(claim.until),
+        blocks: 0,
+        why: if mine { "your claim has expired".into() } else { format!("{} no longer works on it", claim.worker) },
+        question: None,
+        hints: match mine {
+            true => vec![
+                Hint::run(&format!("claim {id}"), "to go on with it"),
+                Hint::run(&format!("release {id}"), "to leave it to others"),
+            ],
+            false => vec![Hint::run("reap", "to return it to the board")],
+        },
+    }
+}
+
+/// Tasks whose merge failed last on this machine, by whoever tried it, with the reason.
+fn failed_merges(ws: &Workspace, board: &Board) -> Result<HashMap<TaskId, String>, Failure> {
+    let mut failed = failed_runs(ws, board)?;
+    let open = |id: &TaskId| board.get(id).is_some_and(|task| !ws.flow().is_terminal(task.kind, &task.state));
+    failed.extend(failed_merges::failed_merges(ws)?.into_iter().filter(|(id, _)| open(id)));
+    Ok(failed)
+}
+
+fn failed_runs(ws: &Workspace, board: &Board) -> Result<HashMap<TaskId, String>, Failure> {
+    let Some(merging) = ws.flow().merging() else { return Ok(HashMap::new()) };
+    let waits = |id: &TaskId| board.get(id).is_some_and(|task| merging.from.contains(&task.state));
+    if !board.tasks().iter().any(|task| merging.from.contains(&task.state)) {
+        return Ok(HashMap::new());
+    }
+    let mut last = HashMap::new();
+    for run in list_runs(ws, None, usize::MAX)?.into_iter().filter(|run| waits(&run.task)) {
+        last.entry(run.task.clone()).or_insert(run);
+    }
+    let failed = last.into_iter().filter(|(_, run)| run.command == merging.name && run.outcome.is_failure());
+    Ok(failed.map(|(id, run)| (id, run.message.unwrap_or_else(|| "the merge failed".into()))).collect())
+}
+
+/// What a text is about: its first line, or the first point of the list that it announces.
+fn first_line(text: &str) -> String {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    match lines.next().and_then(|line| line.strip_prefix("- ")).filter(|_| first.ends_with(':')) {
+        Some(point) => format!("{first} {point}"),
+        None => first.to_owned(),
+    }
+}

@@ -1,0 +1,148 @@
+//! JSON Schemas of the files that people edit, for editors that complete and check TOML.
+
+use serde_json::{Map, Value, json};
+
+use crate::app::{Code, Failure};
+use crate::config::{SPECS, Spec, ValueShape};
+use crate::task::Kind;
+use crate::workflow::Workflow;
+
+/// The files that have a schema.
+pub const SCHEMAS: [&str; 3] = ["task", "config", "workflow"];
+
+const DRAFT: &str = "http://json-schema.org/draft-07/schema#";
+
+pub fn schema(name: &str, flow: &Workflow) -> Result<Value, Failure> {
+    match name {
+        "task" => Ok(task(flow)),
+        "config" => Ok(config()),
+        "workflow" => Ok(workflow()),
+        other => {
+            let message = format!("{other:?} has no schema: use {}", SCHEMAS.join(", "));
+            Err(Failure::usage(Code::BadValue, message))
+        }
+    }
+}
+
+fn task(flow: &Workflow) -> Value {
+    let states: Vec<&str> = [Kind::Issue, Kind::Step]
+        .into_iter()
+        .flat_map(|kind| flow.states_of(kind))
+        .map(|state| state.name.as_str())
+        .collect();
+    let texts = |about: &str| json!({ "type": "array", "items": { "type": "string" }, "uniqueItems": true, "description": about });
+    json!({
+        "$schema": DRAFT,
+        "title": "A task of a ralph board",
+        "type": "object",
+        "required": ["title"],
+        "properties": {
+            "id": { "type": "string", "description": "The same as the name of the file" },
+            "title": { "type": "string", "minLength": 1 },
+            "state": { "enum": states },
+            "kind": { "enum": ["issue", "epic", "step"] },
+            "priority": { "enum": ["P0", "P1", "P2", "P3"] },
+            "estimate": { "enum": ["XS", "S", "M", "L", "XL"] },
+            "labels": texts("Labels"),
+            "owner": { "type": "string", "description": "Who works on it, or set it aside" },
+            "parent": { "type": "string", "description": "The id of the task that it is a part of" },
+            "blocked_by": texts("Ids of tasks that come first"),
+            "atomic": { "type": "boolean", "description": "Its children are planned, built and merged together" },
+            "created": { "description": "When it was made" },
+            "description": { "type": "string", "description": "Markdown" },
+            "artifacts": { "type": "object", "additionalProperties": { "type": "string" }, "description": "Documents by their kind" },
+            "attention": { "type": "string", "description": "Why a person should look at it" },
+            "review": { "type": "object", "properties": { "rejections": { "type": "integer", "minimum": 0 } } },
+            "github": { "type": "object", "description": "Its issue; `ralph sync` writes this" },
+        },
+    })
+}
+
+fn config() -> Value {
+    let mut tables: Map<String, Value> = Map::new();
+    for spec in SPECS {
+        let mut parts = spec.key.split('.');
+        let (Some(table), rest) = (parts.next(), parts.collect::<Vec<_>>()) else { continue };
+        put(tables.entry(table).or_insert_with(|| json!({ "type": "object", "properties": {} })), &rest, spec);
+    }
+    tables.insert("format".into(), json!({ "const": 1 }));
+    let text = json!({ "type": "string" });
+    let rule = json!({
+        "type": "object",
+        "required": ["event", "run"],
+        "additionalProperties": false,
+        "properties": {
+            "event": text, "timeout": text, "when": { "type": "object", "additionalProperties": text },
+            "run": { "type": "array", "items": text, "minItems": 1 },
+        },
+    });
+    tables.insert(
+        "on".into(),
+        json!({ "type": "array", "items": rule, "description": "Programs that run when something happens" }),
+    );
+    json!({ "$schema": DRAFT, "title": "Settings of ralph", "type": "object", "properties": tables })
+}
+
+fn put(table: &mut Value, path: &[&str], spec: &Spec) {
+    let Some((name, rest)) = path.split_first() else { return };
+    let Some(properties) = table.get_mut("properties").and_then(Value::as_object_mut) else { return };
+    if rest.is_empty() {
+        properties.insert((*name).to_owned(), setting(spec));
+    } else {
+        put(properties.entry(*name).or_insert_with(|| json!({ "type": "object", "properties": {} })), rest, spec);
+    }
+}
+
+fn setting(spec: &Spec) -> Value {
+    let words = json!({ "type": "array", "items": { "type": "string" } });
+    let mut schema = match spec.shape {
+        ValueShape::Choice(choices) => json!({ "enum": choices }),
+        ValueShape::Count | ValueShape::Number | ValueShape::Limit => json!({ "type": ["integer", "string"] }),
+        ValueShape::Program | ValueShape::Words => words,
+        ValueShape::Programs => json!({ "type": "array", "items": words }),
+        ValueShape::Text | ValueShape::Prefix | ValueShape::Branch | ValueShape::Duration | ValueShape::Lasting => {
+            json!({ "type": "string" })
+        }
+    };
+    schema["description"] = json!(spec.about);
+    if !spec.default.is_empty() {
+        schema["default"] = json!(spec.default);
+    }
+    schema
+}
+
+fn workflow() -> Value {
+    let (text, flag) = (json!({ "type": "string" }), json!({ "type": "boolean" }));
+    let texts = json!({ "type": "array", "items": text });
+    let phases =
+        json!({ "enum": ["split", "triage", "research", "plan", "review", "implement", "integrate", "human", "done"] });
+    let rows = |required: &[&str], properties: Value| {
+        json!({ "type": "array", "items": {
+            "type": "object", "required": required, "additionalProperties": false, "properties": properties } })
+    };
+    let state = json!({
+        "name": text, "lock": flag, "terminal": flag, "human": flag, "gate": flag, "off": flag, "release": text,
+        "claim": text, "leave": texts, "phase": phases, "github": text,
+    });
+    let command = json!({
+        "name": text, "roles": texts, "interactive": text, "modes": texts, "from": texts, "lock": text,
+        "complete": text, "ends": texts, "small_ends": texts, "needs": texts, "yields": texts, "yields_in": texts,
+        "stay": text, "iterate": text, "back": text, "worktree": flag, "merges": flag, "blocked": flag,
+        "sizes": { "enum": ["small", "any", "oversized"] }, "group": flag,
+    });
+    let role = json!({ "name": text, "limit": { "type": "integer", "minimum": 1 }, "hands_off": text });
+    json!({
+        "$schema": DRAFT,
+        "title": "A workflow of ralph",
+        "type": "object",
+        "required": ["format", "name", "initial", "state"],
+        "additionalProperties": false,
+        "properties": {
+            "format": { "const": 1 }, "name": text, "initial": text,
+            "state": rows(&["name"], state.clone()), "step": rows(&["name"], state),
+            "role": rows(&["name"], role), "command": rows(&["name"], command),
+            "targets": { "type": "object", "additionalProperties": false,
+                         "properties": { "close": text, "cancel": text, "escalate": text } },
+        },
+    })
+}

@@ -1,0 +1,58 @@
+//! What the work on a task changes: its worktree, or its branch, against where it left main.
+
+use serde::Serialize;
+
+use crate::app::repo::worktree::{main_branch, place};
+use crate::app::{Code, Failure, Hint, Workspace};
+use crate::git::{Comparison, FileDiff};
+use crate::task::TaskId;
+
+#[derive(Debug, Serialize)]
+pub struct TaskChanges {
+    pub task: TaskId,
+    pub branch: String,
+    /// The commit of main from which it is counted.
+    pub base: String,
+    /// With what is not committed yet.
+    pub worktree: bool,
+    pub files: Vec<FileDiff>,
+}
+
+/// Where to look, and what to compare.
+struct Sides {
+    task: TaskId,
+    branch: String,
+    base: String,
+    worktree: bool,
+    comparison: Comparison,
+}
+
+impl Sides {
+    fn of(ws: &Workspace, id: &TaskId) -> Result<Self, Failure> {
+        let board = ws.family(id)?;
+        let place = place(ws, &board, id)?;
+        if !ws.repository.has_branch(&place.branch) {
+            return Err(Failure::refused(Code::NoBranch, format!("{id} has no branch {}", place.branch))
+                .hint(Hint::Worktree { task: id.clone() }));
+        }
+        let base = ws.repository.merge_base(&main_branch(ws), &place.branch)?;
+        let worktree = ws.repository.worktree_at(&place.path)?.is_some_and(|there| !there.missing);
+        let comparison = match worktree {
+            true => ws.repository.comparison(&place.path, &[&base], true),
+            false => ws.repository.comparison(ws.store.root(), &[&base, &place.branch], false),
+        };
+        Ok(Self { task: place.task, branch: place.branch, base, worktree, comparison })
+    }
+}
+
+pub fn task_changes(ws: &Workspace, id: &TaskId) -> Result<TaskChanges, Failure> {
+    let Sides { task, branch, base, worktree, comparison } = Sides::of(ws, id)?;
+    Ok(TaskChanges { task, branch, base, worktree, files: comparison.files()? })
+}
+
+/// The changes as git itself shows them on a terminal.
+pub fn show_changes(ws: &Workspace, id: &TaskId, stat: bool) -> Result<(), Failure> {
+    let shown = Sides::of(ws, id)?.comparison.show(stat);
+    shown.map_err(|error| Failure::broken(Code::CannotStart, format!("cannot start git: {error}")))?;
+    Ok(())
+}

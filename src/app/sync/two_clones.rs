@@ -1,0 +1,250 @@
+//! Two clones of a board and one project, exhaustively: every short sequence of edits, syncs, pulls and pushes, decided by the very
+//! functions that `sync` and the merge driver use. One field, because each is decided by itself.
+
+use std::collections::{BTreeSet, HashSet, VecDeque};
+
+use crate::github::{Decision, Field, decide, fingerprint};
+use crate::store::merge::{MergedUnit, Unit, merge_units};
+use crate::task::Value;
+
+/// What somebody wrote: a number of its own, and all that whoever wrote it had seen.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Word {
+    text: u8,
+    seen: BTreeSet<u8>,
+}
+
+/// A version of the board's file: the word, and the text of what was agreed on.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Version {
+    word: Word,
+    base: u8,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct ClonedBoard {
+    here: Version,
+    /// What it last had in common with the shared branch.
+    common: Version,
+    /// Both sides of a conflict that nobody has settled yet.
+    conflict: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct World {
+    clones: [ClonedBoard; 2],
+    /// The board on the git remote.
+    shared: Version,
+    remote: Word,
+    next: u8,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Act {
+    Edit(usize),
+    EditRemote,
+    Sync(usize),
+    /// Killed between what GitHub was told and what the file says of it.
+    SyncKilled(usize),
+    Pull(usize),
+    Push(usize),
+}
+
+const ACTS: [Act; 11] = [
+    Act::Edit(0),
+    Act::Edit(1),
+    Act::EditRemote,
+    Act::Sync(0),
+    Act::Sync(1),
+    Act::SyncKilled(0),
+    Act::SyncKilled(1),
+    Act::Pull(0),
+    Act::Pull(1),
+    Act::Push(0),
+    Act::Push(1),
+];
+
+const FIELD: Field = Field::Title;
+
+fn value(text: u8) -> Value {
+    Value::text(format!("w{text}"))
+}
+
+fn print(text: u8) -> Value {
+    fingerprint(FIELD, &value(text))
+}
+
+fn unit(version: &Version) -> Unit {
+    Unit { value: Some(value(version.word.text)), base: Some(Some(print(version.base))) }
+}
+
+impl World {
+    fn new() -> Self {
+        let word = Word { text: 0, seen: BTreeSet::from([0]) };
+        let version = Version { word: word.clone(), base: 0 };
+        let clone = ClonedBoard { here: version.clone(), common: version.clone(), conflict: false };
+        Self { clones: [clone.clone(), clone], shared: version, remote: word, next: 1 }
+    }
+
+    fn edited(&mut self, word: &Word) -> Word {
+        let text = self.next;
+        self.next += 1;
+        let mut seen = word.seen.clone();
+        seen.insert(text);
+        Word { text, seen }
+    }
+
+    /// The texts that were in use: a base is one of them.
+    fn text_of(&self, base: &Value) -> u8 {
+        (0..self.next).find(|text| print(*text) == *base).expect("a base is the print of some text")
+    }
+
+    fn act(&mut self, act: Act) -> Result<(), String> {
+        match act {
+            Act::Edit(at) => {
+                let word = self.clones[at].here.word.clone();
+                let word = self.edited(&word);
+                self.clones[at].here.word = word;
+            }
+            Act::EditRemote => {
+                let word = self.remote.clone();
+                self.remote = self.edited(&word);
+            }
+            Act::Sync(at) => self.sync(at, false)?,
+            Act::SyncKilled(at) => self.sync(at, true)?,
+            Act::Pull(at) => self.pull(at)?,
+            Act::Push(at) => {
+                // Only what has the shared version in it can be pushed.
+                if self.clones[at].common == self.shared {
+                    self.shared = self.clones[at].here.clone();
+                    self.clones[at].common = self.shared.clone();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn sync(&mut self, at: usize, killed: bool) -> Result<(), String> {
+        let here = self.clones[at].here.clone();
+        let base = print(here.base);
+        let (local, remote) = (value(here.word.text), value(self.remote.text));
+        match decide(FIELD, Some(&local), Some(&remote), Some(Some(&base)), None) {
+            Decision::Settled => {}
+            Decision::Agreed => self.clones[at].here.base = here.word.text,
+            Decision::Pull => {
+                lost(&here.word, &self.remote, "sync takes GitHub's")?;
+                self.clones[at].here = Version { word: self.remote.clone(), base: self.remote.text };
+            }
+            Decision::Push => {
+                lost(&self.remote, &here.word, "sync sends ours")?;
+                self.remote = here.word.clone();
+                if !killed {
+                    self.clones[at].here.base = here.word.text;
+                }
+            }
+            Decision::Conflict => self.clones[at].conflict = true,
+            Decision::Both(_) => return Err("a title is no set".into()),
+        }
+        Ok(())
+    }
+
+    fn pull(&mut self, at: usize) -> Result<(), String> {
+        let ClonedBoard { here: ours, common, .. } = self.clones[at].clone();
+        let theirs = self.shared.clone();
+        let merged = match (ours == common, theirs == common) {
+            (_, true) => ours,
+            (true, _) => theirs.clone(),
+            _ => match merge_units(FIELD, &unit(&common), &unit(&ours), &unit(&theirs)) {
+                MergedUnit::Conflict { .. } => {
+                    self.clones[at].conflict = true;
+                    return Ok(());
+                }
+                MergedUnit::One(unit) => {
+                    let text = self.text_of(&fingerprint(FIELD, unit.value.as_ref().expect("a title stays")));
+                    let word = [&ours.word, &theirs.word].into_iter().find(|word| word.text == text);
+                    let word = word.ok_or("a merge makes nothing up")?.clone();
+                    let base = unit.base.flatten().map_or(u8::MAX, |base| self.text_of(&base));
+                    self.safe(&ours.word, &word, base, "a merge drops ours")?;
+                    self.safe(&theirs.word, &word, base, "a merge drops theirs")?;
+                    Version { word, base }
+                }
+            },
+        };
+        self.clones[at].here = merged;
+        self.clones[at].common = theirs;
+        Ok(())
+    }
+
+    /// A word may give way to one whose writer had seen it; or if GitHub has it, so that the next sync meets it there.
+    fn safe(&self, word: &Word, kept: &Word, base: u8, how: &str) -> Result<(), String> {
+        let there = word.seen.is_subset(&self.remote.seen);
+        // What GitHub has, and this file takes for known, would be written over.
+        let hidden = base == self.remote.text && kept.text != base && !self.remote.seen.is_subset(&kept.seen);
+        match word.seen.is_subset(&kept.seen) || (there && !hidden) {
+            true => Ok(()),
+            false => Err(format!("{how}: {word:?} for {kept:?} over {base}, GitHub has {:?}", self.remote)),
+        }
+    }
+
+    /// Nobody writes any more: syncing, pulling and pushing comes to rest, and all say the same.
+    fn rests(&self) -> Result<(), String> {
+        let mut world = self.clone();
+        for _ in 0..6 {
+            let before = world.clone();
+            for at in [0, 1] {
+                for act in [Act::Sync(at), Act::Pull(at), Act::Push(at)] {
+                    world.act(act)?;
+                    if world.clones.iter().any(|clone| clone.conflict) {
+                        return Ok(());
+                    }
+                }
+            }
+            if world == before {
+                let same = world.clones.iter().all(|clone| clone.here.word.text == world.remote.text);
+                return if same { Ok(()) } else { Err(format!("at rest, and not the same: {world:?}")) };
+            }
+        }
+        Err(format!("it does not come to rest: {world:?}"))
+    }
+}
+
+/// A word that is written over must have been seen by whoever wrote the other.
+fn lost(old: &Word, new: &Word, how: &str) -> Result<(), String> {
+    match old.seen.is_subset(&new.seen) {
+        true => Ok(()),
+        false => Err(format!("{how}: {old:?} is lost to {new:?}")),
+    }
+}
+
+/// How many acts: `RALPH_MODEL_LENGTH`, for a long look by hand.
+fn length() -> usize {
+    std::env::var("RALPH_MODEL_LENGTH").ok().and_then(|text| text.parse().ok()).unwrap_or(7)
+}
+
+#[test]
+fn no_edit_is_lost_between_two_clones_and_github_and_all_come_to_rest() {
+    let mut queue = VecDeque::from([(World::new(), Vec::new())]);
+    let mut known = HashSet::from([World::new()]);
+    while let Some((world, path)) = queue.pop_front() {
+        if let Err(why) = world.rests() {
+            panic!("{path:?} and then everybody syncs: {why}");
+        }
+        if path.len() == length() {
+            continue;
+        }
+        for act in ACTS {
+            let mut next = world.clone();
+            let mut path: Vec<Act> = path.clone();
+            path.push(act);
+            if let Err(why) = next.act(act) {
+                panic!("{path:?}: {why}");
+            }
+            // A person settles it: from there it is another story.
+            let settled = next.clones.iter().all(|clone| !clone.conflict);
+            if settled && known.insert(next.clone()) {
+                queue.push_back((next, path));
+            }
+        }
+    }
+    assert!(known.len() > 1_000, "{} worlds", known.len());
+}

@@ -1,0 +1,99 @@
+//! `approve` and `reject`: a person's decision about a plan or about finished work, with comments on lines.
+
+use jiff::SignedDuration;
+
+use crate::app::work::admit::admit;
+use crate::app::work::moves::{Moved, carry_out};
+use crate::app::workspace::open::missing;
+use crate::app::{Code, Failure, Hint, Workspace};
+use crate::board::{Goal, Request};
+use crate::store::{NoteFacts, NoteKind, note_with_facts};
+use crate::task::{Task, TaskId};
+use crate::workflow::{Command, Intent};
+
+/// A remark about one line.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+pub struct LineComment {
+    pub path: String,
+    pub line: u32,
+    pub text: String,
+}
+
+/// Lets the work on an approved plan begin.
+pub fn approve(ws: &Workspace, id: &TaskId) -> Result<Moved, Failure> {
+    let lock = ws.lock()?;
+    let board = ws.family(id)?;
+    let task = board.get(id).ok_or_else(|| missing(ws, &board, id))?;
+    let Some(command) = deciding(ws, task).filter(|command| command.iterate.is_some()) else {
+        return Err(nothing_to_review(ws, task));
+    };
+    let request = Request { command: Some(&command.name), ..Request::new(id, Goal::Intent(Intent::Complete)) };
+    let admission = admit(ws, &board, &ws.actor()?, &request)?;
+    carry_out(ws, &lock, &board, id, "approve", admission)
+}
+
+/// Sends a plan, or finished work, back with the reason and comments on lines; all of it is in the builder's next prompt.
+pub fn reject(ws: &Workspace, id: &TaskId, why: &str, comments: &[LineComment]) -> Result<Moved, Failure> {
+    if why.trim().is_empty() && comments.is_empty() {
+        return Err(Failure::usage(Code::EmptyNote, "say what is to be different"));
+    }
+    let lock = ws.lock()?;
+    let board = ws.family(id)?;
+    let task = board.get(id).ok_or_else(|| missing(ws, &board, id))?;
+    let decided =
+        deciding(ws, task).and_then(|command| Some((command, command.iterate.as_ref().or(command.back.as_ref())?)));
+    let Some((command, to)) = decided else { return Err(nothing_to_review(ws, task)) };
+    let request = Request { command: Some(&command.name), ..Request::new(id, Goal::State(to.clone())) };
+    let mut admission = admit(ws, &board, &ws.actor()?, &request)?;
+    let review = Some(ws.now().to_string());
+    let mut at = ws.now();
+    for comment in comments {
+        let facts = NoteFacts {
+            kind: Some(NoteKind::Comment),
+            review: review.clone(),
+            path: Some(comment.path.clone()),
+            line: Some(comment.line),
+            ..NoteFacts::default()
+        };
+        admission.changes.push(note_with_facts(id, &ws.me()?, at, &mut ws.rng(), &comment.text, &facts));
+        // In the order in which they were made.
+        at += SignedDuration::from_millis(1);
+    }
+    if !why.trim().is_empty() {
+        let facts = NoteFacts { kind: Some(NoteKind::Rejection), review, ..NoteFacts::default() };
+        admission.changes.push(note_with_facts(id, &ws.me()?, at, &mut ws.rng(), why.trim(), &facts));
+    }
+    carry_out(ws, &lock, &board, id, "reject", admission)
+}
+
+/// What a person can decide about a task now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub struct Decisions {
+    pub approve: bool,
+    pub reject: bool,
+    pub merge: bool,
+}
+
+pub fn decisions(ws: &Workspace, id: &TaskId) -> Result<Decisions, Failure> {
+    let board = ws.around(id)?;
+    let task = board.get(id).ok_or_else(|| missing(ws, &board, id))?;
+    let command = deciding(ws, task);
+    let approve = command.is_some_and(|command| command.iterate.is_some());
+    Ok(Decisions { approve, reject: command.is_some(), merge: command.is_some() && !approve })
+}
+
+/// The command that decides about a task where it is: the review of a plan, or the merge of the work.
+fn deciding<'w>(ws: &'w Workspace, task: &Task) -> Option<&'w Command> {
+    let starts = |command: &&Command| command.from.contains(&task.state);
+    let reviews = ws.flow().commands().iter().filter(starts).find(|command| command.iterate.is_some());
+    reviews.or_else(|| ws.rules().pending_merge(task))
+}
+
+fn nothing_to_review(ws: &Workspace, task: &Task) -> Failure {
+    let failure =
+        Failure::refused(Code::NothingToDo, format!("{} is {}: there is nothing to review yet", task.id, task.state));
+    match deciding(ws, task) {
+        Some(_) => failure.hint(Hint::run(&format!("merge {}", task.id), "to merge the work")),
+        None => failure.hint(Hint::run("inbox", "to see what waits for you")),
+    }
+}

@@ -1,0 +1,89 @@
+//! A task that `next` hands to programs again and again without progress goes to a person.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::PathBuf;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::app::repo::worktree::place;
+use crate::app::work::moves::move_with_note;
+use crate::app::{Claimed, Failure, Workspace};
+use crate::board::{Goal, Request};
+use crate::fs;
+use crate::store::BoardLock;
+use crate::task::{TaskId, Worker};
+use crate::workflow::Intent;
+
+/// So often a task may be handed out before something has to come of it.
+const MOST: u32 = 5;
+/// Within this time a worker that has it already is not given it once more.
+const ASKED_AGAIN: SignedDuration = SignedDuration::from_secs(60);
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Served {
+    /// When it was last counted.
+    at: Timestamp,
+    /// What the task looked like.
+    mark: String,
+    count: u32,
+    workers: Vec<Worker>,
+}
+
+fn path(ws: &Workspace, id: &TaskId) -> PathBuf {
+    ws.store.local().join(format!("served/{id}.toml"))
+}
+
+/// Changes whenever work leaves a trace: another state, a note, a document, a commit.
+fn mark(ws: &Workspace, id: &TaskId) -> Result<String, Failure> {
+    let board = ws.family(id)?;
+    let mut hasher = DefaultHasher::new();
+    if let Some(task) = board.get(id) {
+        // Handed out or given back, it is where it was.
+        let state = ws.flow().state(task.kind, &task.state);
+        state.and_then(|state| state.release.as_ref()).unwrap_or(&task.state).hash(&mut hasher);
+        format!("{:?}", task.artifacts).hash(&mut hasher);
+    }
+    ws.notes(id)?.len().hash(&mut hasher);
+    let branch = place(ws, &board, id).map(|place| place.branch).unwrap_or_default();
+    ws.repository.tip_of(&branch).ok().hash(&mut hasher);
+    Ok(format!("{:016x}", hasher.finish()))
+}
+
+/// Counts one more time, and whether that is once too often.
+pub(super) fn is_once_too_often(ws: &Workspace, claimed: &Claimed) -> Result<bool, Failure> {
+    let path = path(ws, &claimed.task);
+    let known: Option<Served> = fs::read_text(&path)?.and_then(|text| toml::from_str(&text).ok());
+    let mark = mark(ws, &claimed.task)?;
+    let mut served = known.filter(|served| served.mark == mark).unwrap_or_default();
+    // Whoever has it may ask what it is more than once.
+    if claimed.renewed && ws.now().duration_since(served.at) < ASKED_AGAIN {
+        return Ok(false);
+    }
+    (served.mark, served.count, served.at) = (mark, served.count + 1, ws.now());
+    if !served.workers.contains(&claimed.worker) {
+        served.workers.push(claimed.worker.clone());
+    }
+    fs::make_dir(&ws.store.local().join("served"))?;
+    fs::replace(&path, toml::to_string(&served).expect("counts are text").as_bytes(), false)?;
+    Ok(served.count > MOST)
+}
+
+/// Hands the task to a person, with the reason.
+pub(super) fn call_a_person(ws: &Workspace, lock: &BoardLock, claimed: &Claimed) -> Result<(), Failure> {
+    let path = path(ws, &claimed.task);
+    let served: Served = fs::read_text(&path)?.and_then(|text| toml::from_str(&text).ok()).unwrap_or_default();
+    let workers: Vec<&str> = served.workers.iter().map(Worker::as_str).collect();
+    let note = format!(
+        "`ralph next` handed this out {MOST} times ({}), and nothing came of it: no note, no document, no commit, no other \
+         state. It needs a person.",
+        workers.join(", ")
+    );
+    let board = ws.family(&claimed.task)?;
+    let request =
+        Request { command: claimed.command.as_deref(), ..Request::new(&claimed.task, Goal::Intent(Intent::Escalate)) };
+    move_with_note(ws, lock, &board, &request, "escalate", &note)?;
+    fs::remove(&path)?;
+    ws.notice(format!("{} was handed out {MOST} times without progress: a person has to look at it", claimed.task));
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! Desktop notifications, by the program that the system has for them.
+
+use std::process::{Command, Stdio};
+
+use crate::app::{Code, Event, EventKind, Failure, Hint, Workspace};
+use crate::task::StateName;
+
+/// The program, and how it is called.
+#[derive(Debug, Clone, Copy)]
+pub struct Notifier {
+    program: &'static str,
+}
+
+/// `notify-send` of Linux desktops, `osascript` of macOS.
+const PROGRAMS: [&str; 2] = ["notify-send", "osascript"];
+
+impl Notifier {
+    pub fn find() -> Result<Self, Failure> {
+        let on_path = |program: &&str| {
+            let paths = std::env::var_os("PATH").unwrap_or_default();
+            std::env::split_paths(&paths).any(|folder| folder.join(program).is_file())
+        };
+        let program = PROGRAMS.into_iter().find(on_path).ok_or_else(|| {
+            Failure::refused(Code::NoProgram, "there is no program for desktop notifications")
+                .hint(Hint::step("install notify-send (libnotify), or use a rule for the event asked in the settings"))
+        })?;
+        Ok(Self { program })
+    }
+
+    /// Shows what a person should see at once; the rest is only in the list.
+    pub fn tell(self, ws: &Workspace, event: &Event) {
+        let needs = |state: &StateName| Some(state) == ws.flow().escalation();
+        let asked = event.event == EventKind::Asked;
+        let handed_over = event.event == EventKind::Moved && event.to.as_ref().is_some_and(needs);
+        if !asked && !handed_over {
+            return;
+        }
+        let task = event.task.as_ref().map(ToString::to_string).unwrap_or_default();
+        let head = if asked { format!("{task} asks") } else { format!("{task} needs you") };
+        let body = event.message.as_deref().or(event.title.as_deref()).unwrap_or_default();
+        let mut command = Command::new(self.program);
+        match self.program {
+            // The texts are arguments of the script, so that nothing in them is run.
+            "osascript" => command
+                .args(["-e", "on run argv", "-e", "display notification (item 2 of argv) with title (item 1 of argv)"])
+                .args(["-e", "end run", &head, body]),
+            _ => command.args(["--app-name=ralph", "--", &head, body]),
+        };
+        // A desktop that is not there is no reason to stop watching.
+        let _ = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    }
+}

@@ -1,0 +1,93 @@
+//! What a file says of its issue, merged: which issue it is, and each mirrored field with what was agreed on about it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::TomlLeaves;
+use super::units::{MergedUnit, Unit, merge_units};
+use crate::task::mirrored::Field;
+use crate::task::{Key, Value};
+
+/// Keys that are decided here, each with its value or none.
+#[derive(Default)]
+pub struct Mirrored {
+    pub values: BTreeMap<Key, Option<Value>>,
+    pub conflicts: BTreeSet<Key>,
+}
+
+const BASE: &str = "github.base.";
+const SHOWN: &str = "github.base.shown";
+
+impl Mirrored {
+    /// Nothing, where no side has agreed with GitHub on anything.
+    pub fn merge(base: &TomlLeaves, ours: &TomlLeaves, theirs: &TomlLeaves) -> Self {
+        let mut merged = Self::default();
+        if ![base, ours, theirs].into_iter().any(is_agreed) {
+            return merged;
+        }
+        // Two clones made an issue each: the older one stays, and what was agreed on about the other says nothing.
+        let other = other_issue(ours, theirs);
+        let (ours_linked, theirs_linked) = (other != Some(Loser::Ours), other != Some(Loser::Theirs));
+        if let Some(loser) = other {
+            merged.take_link(ours, theirs, loser);
+        }
+        for field in Field::ALL.into_iter().filter(|field| *field != Field::Archived) {
+            let a = unit(base, field, true);
+            let (o, t) = (unit(ours, field, ours_linked), unit(theirs, field, theirs_linked));
+            let (value, agreed) = match merge_units(field, &a, &o, &t) {
+                MergedUnit::One(unit) => (unit.value, unit.base),
+                MergedUnit::Conflict { base } => {
+                    merged.conflicts.insert(field.key());
+                    (o.value.clone(), base)
+                }
+            };
+            if field == Field::State {
+                let from = if agreed == o.base { ours } else { theirs };
+                merged.values.insert(Key::new(SHOWN), from.get(&Key::new(SHOWN)).cloned());
+            }
+            merged.values.insert(field.key(), value);
+            merged.values.insert(field.base_key(), agreed.flatten());
+        }
+        merged
+    }
+
+    fn take_link(&mut self, ours: &TomlLeaves, theirs: &TomlLeaves, loser: Loser) {
+        let winner = if loser == Loser::Ours { theirs } else { ours };
+        let linked = |key: &&Key| key.as_str().starts_with("github.") && !key.as_str().starts_with(BASE);
+        for key in ours.keys().chain(theirs.keys()).filter(linked) {
+            self.values.insert(key.clone(), winner.get(key).cloned());
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Loser {
+    Ours,
+    Theirs,
+}
+
+/// Whose issue is not the one that stays, where there are two.
+fn other_issue(ours: &TomlLeaves, theirs: &TomlLeaves) -> Option<Loser> {
+    let of = |leaves: &TomlLeaves| {
+        let number = match leaves.get(&Key::new("github.number")) {
+            Some(Value::Integer(number)) => *number,
+            _ => i64::MAX,
+        };
+        Some((leaves.get(&Key::new("github.node"))?.to_string(), number))
+    };
+    let ((our_node, our_number), (their_node, their_number)) = (of(ours)?, of(theirs)?);
+    // A transferred issue has another id, in the same row of the project.
+    let row = |leaves: &TomlLeaves| leaves.get(&Key::new("github.item")).cloned();
+    match our_node == their_node || (row(ours).is_some() && row(ours) == row(theirs)) {
+        true => None,
+        false => Some(if our_number <= their_number { Loser::Theirs } else { Loser::Ours }),
+    }
+}
+
+fn is_agreed(leaves: &TomlLeaves) -> bool {
+    leaves.keys().any(|key| key.as_str().starts_with(BASE))
+}
+
+fn unit(leaves: &TomlLeaves, field: Field, linked: bool) -> Unit {
+    let known = linked && is_agreed(leaves);
+    Unit { value: leaves.get(&field.key()).cloned(), base: known.then(|| leaves.get(&field.base_key()).cloned()) }
+}

@@ -1,0 +1,115 @@
+//! What of a task is mirrored elsewhere, field by field, and the form in which its file remembers what was agreed on.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use super::{Key, Value};
+
+/// Each has its own three-way decision; the name is the key in the task's file and in `[github.base]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Field {
+    Title,
+    Description,
+    State,
+    Priority,
+    Estimate,
+    Labels,
+    Parent,
+    BlockedBy,
+    Archived,
+}
+
+impl Field {
+    pub const ALL: [Self; 9] = [
+        Self::Title,
+        Self::Description,
+        Self::State,
+        Self::Priority,
+        Self::Estimate,
+        Self::Labels,
+        Self::Parent,
+        Self::BlockedBy,
+        Self::Archived,
+    ];
+
+    /// What the row of a project says, not the issue.
+    pub const OF_ROW: [Self; 4] = [Self::State, Self::Priority, Self::Estimate, Self::Archived];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Title => "title",
+            Self::Description => "description",
+            Self::State => "state",
+            Self::Priority => "priority",
+            Self::Estimate => "estimate",
+            Self::Labels => "labels",
+            Self::Parent => "parent",
+            Self::BlockedBy => "blocked_by",
+            Self::Archived => "archived",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim().replace('-', "_");
+        Self::ALL.into_iter().find(|field| field.name() == text || (text == "body" && *field == Self::Description))
+    }
+
+    pub fn key(self) -> Key {
+        Key::new(self.name())
+    }
+
+    pub fn base_key(self) -> Key {
+        Key::new(format!("github.base.{}", self.name()))
+    }
+
+    pub fn conflict_key(self) -> Key {
+        Key::new(format!("github.conflict.{}", self.name()))
+    }
+
+    pub fn is_set(self) -> bool {
+        matches!(self, Self::Labels | Self::BlockedBy)
+    }
+}
+
+/// A text without what may differ and mean nothing.
+pub fn canonical(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n").trim_end().to_owned()
+}
+
+/// A title is one line.
+pub fn title_of(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Enough of a text to tell it from another.
+pub fn hash(text: &str) -> String {
+    let digest = Sha256::digest(text.as_bytes());
+    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What of a value counts, in a form that nobody takes for the value: a base lies in the task's file, and whoever edits that
+/// with `sed` must not change what was agreed on along with what is.
+pub fn fingerprint(field: Field, value: &Value) -> Value {
+    match (field, value) {
+        (_, Value::List(_)) => Value::texts(items(value).map(|item| mark(field, &item)).collect::<BTreeSet<_>>()),
+        (_, Value::Text(text)) => Value::Text(mark(field, text)),
+        _ => value.clone(),
+    }
+}
+
+pub fn mark(field: Field, text: &str) -> String {
+    match field {
+        // GitHub tells labels apart by nothing but their letters.
+        Field::Labels => hash(&text.to_lowercase()),
+        Field::Title => hash(&title_of(text)),
+        _ => hash(&canonical(text)),
+    }
+}
+
+fn items(value: &Value) -> impl Iterator<Item = String> {
+    let list = if let Value::List(list) = value { list.as_slice() } else { &[] };
+    list.iter().map(ToString::to_string)
+}

@@ -1,0 +1,401 @@
+//! Two clones of a board and the people on GitHub: short stories that once went wrong.
+
+use std::path::PathBuf;
+
+use super::Mirror;
+use crate::fake::World;
+use crate::sandbox::{Output, finish};
+
+/// A mirrored board and a second clone of it; they share the board through git.
+struct Pair {
+    mirror: Mirror,
+    second: PathBuf,
+}
+
+impl Pair {
+    /// Tasks of these titles are on the board before it is cloned, and mirrored if asked for.
+    fn new(titles: &[&str], mirrored: bool) -> (Self, Vec<String>) {
+        let mirror = Mirror::new();
+        let ids: Vec<String> = titles.iter().map(|title| mirror.add(&[title])).collect();
+        if mirrored {
+            mirror.sync();
+        }
+        let second = mirror.sandbox.outside("second");
+        let pair = Self { mirror, second };
+        pair.commit();
+        let (root, folder) = (pair.mirror.sandbox.root(), pair.second.display().to_string());
+        pair.mirror.sandbox.git(&["clone", "-q", &root.display().to_string(), &folder]);
+        pair.git(&["remote", "set-url", "origin", "git@github.com:acme/app.git"]);
+        pair.git(&["remote", "add", "first", &root.display().to_string()]);
+        pair.mirror.sandbox.git(&["remote", "add", "second", &folder]);
+        let _ = pair.b(&["init"]).ok();
+        (pair, ids)
+    }
+
+    fn git(&self, args: &[&str]) {
+        let done = self.mirror.sandbox.git_in(&self.second, args);
+        assert_eq!(done.code, 0, "git {args:?}: {done}");
+    }
+
+    fn a(&self, args: &[&str]) -> Output {
+        self.mirror.ralph(args)
+    }
+
+    fn b(&self, args: &[&str]) -> Output {
+        finish(self.mirror.command(&self.second).args(args))
+    }
+
+    fn commit(&self) {
+        self.mirror.ralph(&["commit"]).ok();
+    }
+
+    /// What the first has goes to the second.
+    fn to_b(&self) {
+        self.commit();
+        self.b(&["commit"]).ok();
+        self.git(&["fetch", "-q", "first"]);
+        self.git(&["merge", "-q", "--no-edit", "first/main"]);
+    }
+
+    fn to_a(&self) {
+        self.b(&["commit"]).ok();
+        self.commit();
+        self.mirror.sandbox.git(&["fetch", "-q", "second"]);
+        self.mirror.sandbox.git(&["merge", "-q", "--no-edit", "second/main"]);
+    }
+
+    /// Everybody syncs and shares until nothing is left to do.
+    #[track_caller]
+    fn rest(&self) {
+        for _ in 0..3 {
+            self.a(&["sync"]).ok();
+            self.to_b();
+            self.b(&["sync"]).ok();
+            self.to_a();
+        }
+        for said in [self.a(&["sync", "--json"]), self.b(&["sync", "--json"])] {
+            assert_eq!(said.json()["plan"]["rows"], serde_json::json!([]));
+        }
+    }
+
+    #[track_caller]
+    fn field(&self, clone: char, task: &str, field: &str) -> String {
+        let shown = if clone == 'a' { self.a(&["show", task, "--json"]) } else { self.b(&["show", task, "--json"]) };
+        match &shown.json()[field] {
+            serde_json::Value::String(text) => text.clone(),
+            other => other.to_string(),
+        }
+    }
+
+    #[track_caller]
+    fn open_issues(&self, title: &str) -> Vec<u32> {
+        self.mirror.world(|world: &mut World| world.open_issues_titled(title))
+    }
+}
+
+#[test]
+fn a_card_that_goes_back_and_gets_a_label_does_not_stop_sync() {
+    let mirror = Mirror::new();
+    let (task, other) = (mirror.add(&["One", "--state", "Plan in Review"]), mirror.add(&["Two"]));
+    mirror.sync();
+    let (number, second) = (mirror.number(&task), mirror.number(&other));
+    mirror.world(|world| {
+        world.set_field(number, "Workflow State", Some("Ready for Plan"));
+        world.add_label(number, "bug");
+        world.set_field(second, "Priority", Some("P0"));
+    });
+    mirror.sync();
+    assert_eq!(
+        (mirror.field(&task, "state").as_str(), mirror.field(&other, "priority").as_str()),
+        ("Ready for Plan", "P0")
+    );
+    assert_eq!(mirror.field(&task, "labels"), r#"["bug","needs-iteration"]"#);
+    mirror.sync();
+    assert_eq!(mirror.world(|world| world.labels(number)), ["bug", "needs-iteration"]);
+    assert_eq!(mirror.sync()["plan"]["rows"], serde_json::json!([]));
+}
+
+#[test]
+fn what_is_typed_behind_the_marker_makes_no_second_issue() {
+    let (pair, ids) = Pair::new(&["One"], false);
+    pair.a(&["sync"]).ok();
+    let number = pair.mirror.number(&ids[0]);
+    let body = pair.mirror.world(|world| world.issue(number).body.clone());
+    pair.mirror.world(|world| world.edit_body(number, &format!("{body}\n\nPS: soon")));
+    // The second clone has not heard of the issue.
+    pair.b(&["sync"]).ok();
+    assert_eq!(pair.open_issues("One"), [number]);
+    assert_eq!(pair.b(&["ls", "--json"]).json().as_array().unwrap().len(), 1);
+    pair.rest();
+    assert_eq!(pair.field('b', &ids[0], "description").trim(), "PS: soon");
+}
+
+#[test]
+fn a_marker_that_was_taken_out_is_put_back_and_makes_no_twin() {
+    let (pair, ids) = Pair::new(&["One"], false);
+    pair.a(&["sync"]).ok();
+    let number = pair.mirror.number(&ids[0]);
+    pair.mirror.world(|world| world.edit_body(number, ""));
+    pair.b(&["sync"]).ok();
+    assert_eq!(pair.open_issues("One"), [number]);
+    assert_eq!(pair.b(&["ls", "--json"]).json().as_array().unwrap().len(), 1);
+    pair.rest();
+    assert!(pair.mirror.world(|world| world.issue(number).body.contains("<!-- ralph task=")));
+    pair.mirror.world(|world| world.edit_body(number, "Only words."));
+    pair.rest();
+    let body = pair.mirror.world(|world| world.issue(number).body.clone());
+    assert!(body.starts_with("Only words.\n\n<!-- ralph task="), "{body}");
+    assert_eq!(pair.field('a', &ids[0], "description").trim(), "Only words.");
+}
+
+#[test]
+fn two_clones_that_make_an_issue_each_keep_the_first() {
+    let (pair, ids) = Pair::new(&["One"], false);
+    pair.a(&["note", &ids[0], "A word."]).ok();
+    pair.to_b();
+    // Both look before either has made anything: as if at the same moment.
+    pair.a(&["sync"]).ok();
+    let first = pair.mirror.number(&ids[0]);
+    let hidden = pair.mirror.world(|world| world.hide_item(first));
+    pair.b(&["sync"]).ok();
+    pair.mirror.world(|world| world.show_item(hidden));
+    assert_eq!(pair.open_issues("One").len(), 2);
+    pair.rest();
+    assert_eq!(pair.open_issues("One"), [first], "the older one stays");
+    assert_eq!(
+        (pair.field('a', &ids[0], "state"), pair.field('b', &ids[0], "state")),
+        ("Backlog".into(), "Backlog".into())
+    );
+    for clone in ['a', 'b'] {
+        let github = pair.field(clone, &ids[0], "github");
+        assert!(github.contains(&format!("\"number\":{first}")), "{clone}: {github}");
+    }
+    assert_eq!(pair.mirror.world(|world| world.comments(first).len()), 1);
+    pair.a(&["sync", "doctor"]).ok();
+}
+
+#[test]
+fn an_edit_of_one_clone_is_not_lost_to_what_both_had_agreed_on() {
+    let (pair, ids) = Pair::new(&["One"], true);
+    let number = pair.mirror.number(&ids[0]);
+    pair.a(&["task", "set", &ids[0], "priority=P1"]).ok();
+    pair.rest();
+    pair.mirror.world(|world| world.set_field(number, "Priority", Some("P0")));
+    pair.a(&["sync"]).ok();
+    pair.b(&["sync"]).ok();
+    pair.b(&["task", "set", &ids[0], "priority=P1"]).ok();
+    pair.to_a();
+    assert_eq!(pair.field('a', &ids[0], "priority"), "P1", "what the ancestor had is an edit by now");
+    pair.rest();
+    assert_eq!(pair.mirror.world(|world| world.value(number, "Priority")).as_deref(), Some("P1"));
+}
+
+#[test]
+fn a_label_that_one_clone_removed_does_not_come_back() {
+    let (pair, ids) = Pair::new(&["One"], true);
+    let number = pair.mirror.number(&ids[0]);
+    pair.rest();
+    pair.mirror.world(|world| {
+        world.add_label(number, "bug");
+        world.add_label(number, "keep");
+    });
+    pair.a(&["sync"]).ok();
+    pair.b(&["sync"]).ok();
+    pair.b(&["task", "set", &ids[0], "labels-=bug"]).ok();
+    pair.a(&["task", "set", &ids[0], "labels+=mine"]).ok();
+    pair.to_a();
+    assert_eq!(pair.field('a', &ids[0], "labels"), r#"["keep","mine"]"#);
+    pair.rest();
+    assert_eq!(pair.mirror.world(|world| world.labels(number)), ["keep", "mine"]);
+}
+
+#[test]
+fn an_edit_after_an_issue_was_found_again_is_one() {
+    let (pair, ids) = Pair::new(&["One"], false);
+    pair.a(&["sync"]).ok();
+    pair.b(&["sync"]).ok();
+    pair.b(&["task", "set", &ids[0], "title=Better"]).ok();
+    pair.b(&["sync"]).ok();
+    let number = pair.mirror.number(&ids[0]);
+    assert_eq!(pair.mirror.world(|world| world.issue(number).title.clone()), "Better");
+    assert_eq!(pair.field('b', &ids[0], "title"), "Better");
+}
+
+#[test]
+fn a_task_that_one_clone_deleted_stays_deleted() {
+    let (pair, ids) = Pair::new(&["One", "Two"], true);
+    pair.a(&["note", &ids[0], "A word."]).ok();
+    pair.rest();
+    pair.a(&["rm", &ids[0]]).ok();
+    pair.a(&["sync"]).ok();
+    let said = pair.b(&["sync"]);
+    assert!(said.to_string().contains("was deleted in another clone"), "{said}");
+    assert_eq!(pair.field('b', &ids[0], "state"), "Backlog", "nothing was taken for a person's word");
+    pair.to_b();
+    pair.rest();
+    assert!(pair.b(&["show", &ids[0]]).fails(1).contains("no task"));
+    assert_eq!(pair.open_issues("One"), Vec::<u32>::new());
+    // Taken back, it is on GitHub again.
+    pair.a(&["undo", "--force"]).ok();
+    pair.rest();
+    assert_eq!(pair.open_issues("One").len(), 1);
+    let number = pair.mirror.number(&ids[0]);
+    assert!(!pair.mirror.world(|world| world.issue(number).body.contains("deleted -->")));
+}
+
+#[test]
+fn a_card_in_a_column_that_nobody_mapped_is_left_alone_and_named() {
+    let mirror = Mirror::new();
+    mirror.world(|world| world.add_option(1, "Workflow State", "Icebox"));
+    let (cold, done) = mirror.world(|world| {
+        let cold = world.add_issue("acme/app", "Cold", "");
+        let done = world.add_issue("acme/app", "Done and open", "");
+        for (number, option) in [(cold, "Icebox"), (done, "Done")] {
+            world.add_to_project(1, number);
+            world.set_field(number, "Workflow State", Some(option));
+        }
+        (cold, done)
+    });
+    for args in [&["sync", "--dry-run"][..], &["sync"]] {
+        let said = mirror.ralph(args).to_string();
+        assert!(said.contains(&format!("#{cold} has its card in \"Icebox\"")), "{said}");
+        assert!(said.contains(&format!("#{done} is open, and its card is in Done")), "{said}");
+    }
+    assert_eq!(mirror.ralph(&["ls", "--json"]).json(), serde_json::json!([]));
+    assert_eq!(mirror.world(|world| world.value(cold, "Workflow State")).as_deref(), Some("Icebox"));
+    let config = mirror.sandbox.root().join(".ralph/config.toml");
+    let text = std::fs::read_to_string(&config).unwrap() + "\n[github.states]\nIcebox = \"Backlog\"\n";
+    std::fs::write(&config, text).unwrap();
+    mirror.ralph(&["sync"]).ok();
+    let tasks = mirror.ralph(&["ls", "--json"]).json();
+    assert_eq!((&tasks[0]["title"], &tasks[0]["state"]), (&"Cold".into(), &"Backlog".into()));
+    mirror.ralph(&["sync"]).ok();
+    assert_eq!(
+        mirror.world(|world| world.value(cold, "Workflow State")).as_deref(),
+        Some("Icebox"),
+        "the card stays there"
+    );
+}
+
+/// The comment was posted, its answer was lost, and the note was edited since: whoever settles it settles it.
+#[test]
+fn a_note_conflict_after_a_lost_answer_can_be_resolved() {
+    let mirror = Mirror::new();
+    let task = mirror.add(&["One"]);
+    mirror.sync();
+    mirror.ralph(&["note", &task, "first words"]).ok();
+    mirror.sync();
+    let number = mirror.number(&task);
+    // As if the answer had never come.
+    let path = mirror.sandbox.task_file(&task);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let start = text.find("[github.notes").unwrap();
+    let end = text[start + 1..].find("\n[").map_or(text.len(), |at| start + 1 + at);
+    std::fs::write(&path, format!("{}{}", &text[..start], &text[end..])).unwrap();
+    mirror.ralph(&["note", &task, "--edit", "1", "other words"]).ok();
+    let synced = mirror.ralph(&["sync", "--json"]);
+    assert!(synced.stdout.contains("conflict"), "{synced}");
+    mirror.ralph(&["sync", "resolve", &task, "--take", "local"]).ok();
+    mirror.sync();
+    let said: Vec<String> =
+        mirror.world(|world| world.comments(number).iter().map(|comment| comment.body.clone()).collect());
+    assert_eq!(said.len(), 1);
+    assert!(said[0].contains("other words"), "{said:?}");
+    assert_eq!(mirror.sync()["plan"]["rows"], serde_json::json!([]));
+}
+
+/// The second clone hears of a lock through git alone: whoever has it may well be at work.
+#[test]
+fn a_claim_of_another_machine_is_not_taken_for_dead() {
+    let (pair, ids) = Pair::new(&["One"], false);
+    pair.a(&["move", &ids[0], "Research Needed"]).ok();
+    pair.a(&["claim", &ids[0], "--as", "analyst"]).ok();
+    pair.to_b();
+    assert_eq!(pair.b(&["reap", "--json"]).json(), serde_json::json!([]));
+    assert_eq!(pair.b(&["next", "--claim", "--as", "analyst-2"]).code, 5);
+    assert_eq!(pair.field('b', &ids[0], "state"), "Research in Progress");
+    // A person who knows better.
+    pair.b(&["release", &ids[0], "--force"]).ok();
+    assert_eq!(pair.b(&["next", "--claim", "--as", "analyst-2"]).code, 0);
+    // Taken here, and its claim lost: that is dead.
+    std::fs::remove_dir_all(pair.second.join(".git/ralph/claims")).unwrap();
+    assert_eq!(pair.b(&["reap", "--json"]).json()[0]["task"], ids[0].as_str());
+}
+
+/// Whatever two clones and the people on GitHub do, in whatever order they sync and share: in the end all say the same, and
+/// nothing is there twice. Each clone edits fields of its own, so that only GitHub contradicts them.
+#[test]
+fn two_clones_and_github_come_to_rest_whatever_they_do() {
+    let rounds: u64 = std::env::var("RALPH_TEST_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(4);
+    for seed in 0..rounds.div_ceil(4) {
+        let mut dice = fastrand::Rng::with_seed(seed);
+        let (pair, mut ids) = Pair::new(&["One", "Two"], dice.bool());
+        for step in 0..14 {
+            act(&pair, &mut ids, &mut dice, step);
+        }
+        settle(&pair, &ids);
+        let titles: Vec<String> = ids.iter().map(|id| pair.field('a', id, "title")).collect();
+        for (id, title) in ids.iter().zip(&titles) {
+            assert_eq!(pair.open_issues(title).len(), 1, "seed {seed}: {id} {title}");
+            for field in ["title", "priority", "estimate", "labels", "state"] {
+                assert_eq!(pair.field('a', id, field), pair.field('b', id, field), "seed {seed}: {field} of {id}");
+            }
+            let number = pair.mirror.number(id);
+            let there = pair.mirror.world(|world| (world.value(number, "Priority"), world.value(number, "Estimate")));
+            let shown = |value: Option<String>| value.unwrap_or_else(|| "null".into());
+            assert_eq!(shown(there.0), pair.field('a', id, "priority"), "seed {seed}: {id}");
+            assert_eq!(shown(there.1), pair.field('b', id, "estimate"), "seed {seed}: {id}");
+        }
+    }
+}
+
+fn act(pair: &Pair, ids: &mut Vec<String>, dice: &mut fastrand::Rng, step: usize) {
+    let id = ids[dice.usize(..ids.len())].clone();
+    let priority = ["P0", "P1", "P2", "P3"][dice.usize(..4)];
+    let estimate = ["XS", "S", "M", "L"][dice.usize(..4)];
+    match dice.u8(..10) {
+        0 => pair.a(&["task", "set", &id, &format!("priority={priority}")]).ok(),
+        1 => pair.b(&["task", "set", &id, &format!("estimate={estimate}")]).ok(),
+        2 => pair.a(&["task", "set", &id, &format!("labels+=a{step}")]).ok(),
+        3 => pair.b(&["task", "set", &id, &format!("labels+=b{step}")]).ok(),
+        4 => {
+            let title = format!("New {step}");
+            ids.push(pair.mirror.add(&[&title]));
+            pair.to_b();
+            String::new()
+        }
+        5 | 6 => {
+            let number = pair.a(&["show", &id, "--json"]).json()["github"]["number"].as_u64();
+            if let Some(number) = number.and_then(|number| u32::try_from(number).ok()) {
+                pair.mirror.world(|world| match step % 2 {
+                    0 => world.set_field(number, "Priority", Some(priority)),
+                    _ => world.set_field(number, "Estimate", Some(estimate)),
+                });
+            }
+            String::new()
+        }
+        7 => pair.a(&["sync"]).to_string(),
+        8 => pair.b(&["sync"]).to_string(),
+        _ => {
+            pair.to_b();
+            pair.to_a();
+            String::new()
+        }
+    };
+}
+
+/// A person settles what both sides changed, in favour of the board; then all share until nothing is left to do.
+fn settle(pair: &Pair, ids: &[String]) {
+    for _ in 0..4 {
+        for clone in ['a', 'b'] {
+            let ralph = |args: &[&str]| if clone == 'a' { pair.a(args) } else { pair.b(args) };
+            let _ = ralph(&["sync"]);
+            for id in ids {
+                let _ = ralph(&["sync", "resolve", id, "--take", "local"]);
+            }
+            let _ = ralph(&["sync"]);
+            if clone == 'a' { pair.to_b() } else { pair.to_a() }
+        }
+    }
+    pair.rest();
+}

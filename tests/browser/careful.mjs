@@ -189,6 +189,20 @@ async function pressed(page, id) {
   await close(page);
 }
 
+/** A title that is selected is typed over, also when the task is drawn anew in between. */
+async function selected(page, id) {
+  await openTask(page, id);
+  const title = page.locator('.title-input');
+  await title.focus();
+  await title.selectText();
+  ralph('task', 'set', id, 'labels+=renewed');
+  await until(async () => (await page.locator('input[data-key="labels"]').inputValue()).includes('renewed'), 'the change is not shown');
+  await page.keyboard.insertText('Another title');
+  await page.keyboard.press('Enter');
+  await until(() => shown(id).title === 'Another title', `the title is ${await title.inputValue()}`);
+  await close(page);
+}
+
 run(async (keep) => {
   const server = keep(await serve());
   const context = await keep(await browser()).newContext({ viewport: { width: 1500, height: 900 } });
@@ -204,4 +218,5 @@ run(async (keep) => {
   await news(page, 't-b007');
   await pressed(page, 't-b008');
   await typing(page, 't-b009');
+  await selected(page, 't-b010');
 });

@@ -77,12 +77,18 @@ export function option(value, text, chosen) {
 export function swap(place, ...nodes) {
   const open = new Map($$('details', place).map((details, at) => [details.dataset.key || at, details.open]));
   const scrolls = [place, ...$$('.scroll, .table', place)].map((element) => [element.scrollLeft, element.scrollTop]);
-  const mark = place.contains(document.activeElement) && place !== document.activeElement && marked(document.activeElement);
+  const active = document.activeElement;
+  const mark = place.contains(active) && place !== active && marked(active);
+  const { value, selectionStart: from, selectionEnd: to, selectionDirection: way } = active;
   place.replaceChildren(...nodes);
   $$('details', place).forEach((details, at) => { details.open = open.get(details.dataset.key || at) ?? details.open; });
   [place, ...$$('.scroll, .table', place)].forEach((element, at) => scrolls[at] && element.scrollTo(...scrolls[at]));
   // What had the focus may be gone: then its place has it, rather than nothing.
-  if (mark !== false) ($$('[data-key], a[href], [aria-label]', place).find((element) => marked(element) === mark) || place).focus({ preventScroll: true });
+  if (mark === false) return;
+  const there = $$('[data-key], a[href], [aria-label]', place).find((element) => marked(element) === mark) || place;
+  there.focus({ preventScroll: true });
+  // Somebody who has selected a text is about to type over it.
+  if (Number.isInteger(from) && there.value === value && there.matches('input, textarea')) there.setSelectionRange(from, to, way);
 }
 
 /** Draws with parts that stay: moved to their new place they would lose the keyboard, and what is typed next would go nowhere. */

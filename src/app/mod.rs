@@ -104,8 +104,9 @@ pub use repo::worktree::{
     remove_worktree, worktree_path,
 };
 pub use sync::{
-    BoardWaiter, Directions, Failed, InitAsk, InitStep, Mirrored, Plan, PlanRow, Resolved, SyncAsk, SyncFinding,
-    SyncInit, SyncStatus, SyncStep, Synced, TakeSide, Way, sync, sync_doctor, sync_init, sync_resolve, sync_status,
+    BoardWaiter, Directions, Failed, ForeignColumn, InitAsk, InitStep, Mirrored, Plan, PlanRow, Resolved, SyncAsk,
+    SyncFinding, SyncInit, SyncStatus, SyncStep, Synced, TakeSide, Way, sync, sync_doctor, sync_init, sync_resolve,
+    sync_status,
 };
 pub use view::columns::{Column, columns};
 pub use view::span::{ago, span};

@@ -149,8 +149,8 @@ pub const SPECS: &[Spec] = &[
     Spec {
         key: "github.pace",
         shape: ValueShape::Duration,
-        default: "3s",
-        about: "the pause after each issue or comment that is created; a third of it after other changes",
+        default: "1s",
+        about: "the shortest pause between two requests that write; longer when GitHub's rate limit asks for it",
     },
     Spec {
         key: "github.priority_field",

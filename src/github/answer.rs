@@ -251,12 +251,6 @@ pub struct RecentIssue {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct CreateIssue {
-    pub create_issue: Option<CreatedIssue>,
-}
-
-#[derive(Debug, Deserialize)]
 pub struct CreatedIssue {
     pub issue: Option<NewIssue>,
 }

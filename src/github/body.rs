@@ -13,6 +13,11 @@ pub struct Marker {
 }
 
 impl Marker {
+    /// Whether both name the same task of the same board, deleted or not.
+    pub fn is_same_task(&self, other: &Self) -> bool {
+        self.task == other.task && self.uid == other.uid
+    }
+
     /// The same on every clone, and another one for a task of another board that happens to have the same id.
     pub fn of(task: &TaskId, created: Option<jiff::Timestamp>) -> Self {
         let born = created.map(|at| at.as_second()).unwrap_or_default();
@@ -20,8 +25,8 @@ impl Marker {
         Self { task: task.clone(), uid, deleted: false }
     }
 
-    fn parse(line: &str) -> Option<Self> {
-        let inner = line.strip_prefix(MARK)?.strip_suffix("-->")?;
+    fn parse(comment: &str) -> Option<Self> {
+        let inner = comment.strip_prefix(MARK)?.strip_suffix("-->")?;
         let (task, rest) = inner.trim().split_once(" uid=")?;
         let mut words = rest.split_whitespace();
         let uid = words.next()?.to_owned();
@@ -49,25 +54,32 @@ pub fn issue_body(description: &str, marker: &Marker) -> String {
     format!("{text}{gap}{marker}")
 }
 
-/// The description in a body, and whom its marker names: the last line that is one, wherever somebody's text has come to stand
-/// behind it. Above it, it is a person's text.
+/// The description in a body, and the marker that names its task: the last one, wherever in the text it stands. Any marker above
+/// it is a person's text.
 pub fn read_issue_body(body: &str) -> (String, Option<Marker>) {
     let text = canonical(body);
-    let (rest, line) = without_line(&text, MARK);
-    match line.and_then(Marker::parse) {
+    let (rest, comment) = without_comment(&text, MARK);
+    match comment.and_then(Marker::parse) {
         Some(marker) => (rest, Some(marker)),
         None => (text, None),
     }
 }
 
-/// A text without the last line that begins so and ends a comment, and that line.
-fn without_line<'a>(text: &'a str, start: &str) -> (String, Option<&'a str>) {
-    let is_it = |line: &&str| line.starts_with(start) && line.trim_end().ends_with("-->");
-    let Some(line) = text.lines().rfind(is_it) else { return (text.to_owned(), None) };
-    let at = line.as_ptr() as usize - text.as_ptr() as usize;
-    let (before, after) = (text[..at].trim_end(), text[at + line.len()..].trim());
-    let gap = if before.is_empty() || after.is_empty() { "" } else { "\n\n" };
-    (format!("{before}{gap}{after}"), Some(line.trim_end()))
+/// A text without the last HTML comment of one line that begins with `start`, and that comment.
+fn without_comment<'a>(text: &'a str, start: &str) -> (String, Option<&'a str>) {
+    let ends = |at: usize| text[at..].find("-->").map(|end| at + end + "-->".len());
+    let spans = text.rmatch_indices(start).filter_map(|(at, _)| Some((at, ends(at)?)));
+    let Some((at, end)) = spans.into_iter().find(|(at, end)| !text[*at..*end].contains('\n')) else {
+        return (text.to_owned(), None);
+    };
+    let (before, after) = (text[..at].trim_end(), text[end..].trim_start());
+    let cut = &text[before.len()..text.len() - after.len()];
+    let gap = match before.is_empty() || after.is_empty() {
+        true => "",
+        false if cut.contains('\n') => "\n\n",
+        false => " ",
+    };
+    (format!("{before}{gap}{after}"), Some(&text[at..end]))
 }
 
 /// A note as a comment: whoever posts it, its writer is named.
@@ -82,8 +94,8 @@ pub fn comment_body(text: &str, by: Option<&str>, note: &str) -> String {
 /// A comment's text, its writer if ralph named one, and the note that it is.
 pub fn read_comment(body: &str) -> (String, Option<String>, Option<String>) {
     let text = canonical(body);
-    let (rest, line) = without_line(&text, NOTE_MARK);
-    let name = line.and_then(|line| line.strip_prefix(NOTE_MARK)?.strip_suffix("-->"));
+    let (rest, comment) = without_comment(&text, NOTE_MARK);
+    let name = comment.and_then(|comment| comment.strip_prefix(NOTE_MARK)?.strip_suffix("-->"));
     let Some(note) = name.map(|name| name.trim().to_owned()) else { return (text, None, None) };
     let Some(note) = note.strip_suffix(" signed").map(str::to_owned) else {
         return (rest, None, Some(note));
@@ -130,6 +142,10 @@ mod tests {
     fn what_is_typed_behind_a_marker_is_text_and_the_marker_is_not() {
         let body = format!("{}\n\nPS: one more.", issue_body("First.", &marker()));
         assert_eq!(read_issue_body(&body), ("First.\n\nPS: one more.".into(), Some(marker())));
+        let same_line = format!("{} PS: one more.", issue_body("First.", &marker()));
+        assert_eq!(read_issue_body(&same_line), ("First.\n\nPS: one more.".into(), Some(marker())));
+        let within = format!("- [ ] First {} and second", marker());
+        assert_eq!(read_issue_body(&within), ("- [ ] First and second".into(), Some(marker())));
         let gone = Marker { deleted: true, ..marker() };
         assert_eq!(read_issue_body(&issue_body("First.", &gone)), ("First.".into(), Some(gone)));
         let note = format!("{}\nPS", comment_body("Hm.", Some("ada"), "n1"));

@@ -164,6 +164,24 @@ impl Call {
 
 /// One document for all of them, each under its own alias `m0`, `m1` …, with the variables that it wants.
 pub fn batch(calls: &[Call]) -> (String, Value) {
+    let (heads, lines, variables) = aliased(calls);
+    (format!("mutation Batch({}) {{\n{lines}}}\n", heads.join(", ")), Value::Object(variables))
+}
+
+/// A new issue, and calls about other issues that travel with it. GitHub runs them in this order.
+pub fn create_with(input: Value, riders: &[Call]) -> (String, Value) {
+    let (mut heads, lines, mut variables) = aliased(riders);
+    heads.insert(0, "$input: CreateIssueInput!".to_owned());
+    variables.insert("input".to_owned(), input);
+    let made = "issue { id number url title body projectItems(first: 5) { nodes { id project { id } } } }";
+    let document = format!(
+        "mutation CreateIssue({}) {{\n  createIssue(input: $input) {{ {made} }}\n{lines}}}\n",
+        heads.join(", ")
+    );
+    (document, Value::Object(variables))
+}
+
+fn aliased(calls: &[Call]) -> (Vec<String>, String, serde_json::Map<String, Value>) {
     let mut heads = Vec::new();
     let mut lines = String::new();
     let mut variables = serde_json::Map::new();
@@ -173,5 +191,5 @@ pub fn batch(calls: &[Call]) -> (String, Value) {
         lines.push_str(&format!("  m{at}: {name}(input: $v{at}) {{ {back} }}\n"));
         variables.insert(format!("v{at}"), call.input());
     }
-    (format!("mutation Batch({}) {{\n{lines}}}\n", heads.join(", ")), Value::Object(variables))
+    (heads, lines, variables)
 }

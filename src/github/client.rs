@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::error::is_secondary;
 use super::host::is_loopback;
+use super::pace::{Budget, Pace};
 use super::{ApiError, GithubError, Token, unanswered};
 
 /// What a request does, and therefore whether it may be repeated when its outcome is unknown.
@@ -19,26 +20,6 @@ pub enum Effect {
     Set,
     /// Makes something: twice would be two.
     Create,
-}
-
-/// Pauses between requests that write, and before a repetition.
-#[derive(Debug, Clone, Copy)]
-pub struct Pace {
-    pub create: Duration,
-}
-
-impl Pace {
-    fn after(self, effect: Effect) -> Duration {
-        match effect {
-            Effect::Read => Duration::ZERO,
-            Effect::Set => self.create / 3,
-            Effect::Create => self.create,
-        }
-    }
-
-    fn before_retry(self, attempt: u32) -> Duration {
-        (self.create / 3) * 2_u32.pow(attempt.min(5))
-    }
 }
 
 /// Something that takes time, for whoever waits.
@@ -65,9 +46,9 @@ pub struct Client<'a> {
     agent: ureq::Agent,
     url: String,
     token: Token,
-    pace: Pace,
+    pace: Cell<Pace>,
     patience: &'a dyn Patience,
-    last_write: Cell<Option<(Instant, Effect)>>,
+    last_write: Cell<Option<Instant>>,
     requests: Cell<usize>,
     server_now: Cell<Option<Timestamp>>,
     scopes: RefCell<Option<Vec<String>>>,
@@ -77,6 +58,8 @@ const TRIES: u32 = 5;
 /// How often a limit is waited for before it is given up.
 const LIMIT_TRIES: u32 = 6;
 const SECONDARY_WAIT: u64 = 60;
+/// A pause that whoever waits is told of.
+const NOTICED: Duration = Duration::from_secs(5);
 
 impl<'a> Client<'a> {
     pub fn new(url: String, token: Token, pace: Pace, patience: &'a dyn Patience) -> Self {
@@ -95,7 +78,7 @@ impl<'a> Client<'a> {
             agent: config.build().new_agent(),
             url,
             token,
-            pace,
+            pace: Cell::new(pace),
             patience,
             last_write: Cell::new(None),
             requests: Cell::new(0),
@@ -165,13 +148,14 @@ impl<'a> Client<'a> {
                 Ok(answer) => return decoded(answer, name, effect),
                 Err(GithubError::Limited { reason, seconds }) if limits < LIMIT_TRIES => {
                     limits += 1;
+                    self.adapt(Pace::slow_down);
                     self.wait(Duration::from_secs(seconds), &reason)?;
                 }
                 Err(error @ (GithubError::Unreachable(_) | GithubError::Outage(_) | GithubError::Odd(_)))
                     if effect != Effect::Create && failures + 1 < TRIES =>
                 {
                     failures += 1;
-                    self.wait(self.pace.before_retry(failures - 1), &error.to_string())?;
+                    self.wait(self.pace.get().before_retry(failures - 1), &error.to_string())?;
                 }
                 // The request may have arrived, whatever became of the answer.
                 Err(error @ (GithubError::Outage(_) | GithubError::Odd(_))) if effect == Effect::Create => {
@@ -193,7 +177,7 @@ impl<'a> Client<'a> {
             .header("x-github-next-global-id", "1")
             .send_json(request);
         if effect != Effect::Read {
-            self.last_write.set(Some((Instant::now(), effect)));
+            self.last_write.set(Some(Instant::now()));
         }
         let mut reply = sent.map_err(|error| {
             let text = self.token.redact(&error.to_string());
@@ -201,6 +185,9 @@ impl<'a> Client<'a> {
         })?;
         let head = ResponseHead::of(&reply);
         self.server_now.set(head.date.or(self.server_now.get()));
+        if effect != Effect::Read {
+            self.adapt(|pace| pace.wrote(head.budget()));
+        }
         if head.scopes.is_some() {
             self.scopes.replace(head.scopes.clone());
         }
@@ -212,16 +199,25 @@ impl<'a> Client<'a> {
 
     /// Gives GitHub time for what it has just been told.
     pub fn pause(&self, times: u64) -> Result<(), GithubError> {
-        self.sleep((self.pace.create * 2 / 3) * times as u32)
+        self.sleep(self.pace.get().pause() * times as u32)
+    }
+
+    fn adapt(&self, change: impl FnOnce(&mut Pace)) {
+        let mut pace = self.pace.get();
+        change(&mut pace);
+        self.pace.set(pace);
     }
 
     fn keep_pace(&self, effect: Effect) -> Result<(), GithubError> {
         if self.patience.is_over() {
             return Err(GithubError::Stopped);
         }
-        let Some((at, last)) = self.last_write.get().filter(|_| effect != Effect::Read) else { return Ok(()) };
-        let pause = self.pace.after(last).max(self.pace.after(effect));
-        self.sleep(pause.saturating_sub(at.elapsed()))
+        let Some(at) = self.last_write.get().filter(|_| effect != Effect::Read) else { return Ok(()) };
+        let left = self.pace.get().pause().saturating_sub(at.elapsed());
+        match left < NOTICED {
+            true => self.sleep(left),
+            false => self.wait(left, "GitHub's rate limit, spread over what is left of it"),
+        }
     }
 
     fn wait(&self, time: Duration, why: &str) -> Result<(), GithubError> {
@@ -261,7 +257,7 @@ struct ResponseHead {
     status: u16,
     date: Option<Timestamp>,
     retry_after: Option<u64>,
-    spent: bool,
+    remaining: Option<u64>,
     reset: Option<i64>,
     scopes: Option<Vec<String>>,
     sso: bool,
@@ -277,7 +273,7 @@ impl ResponseHead {
             status: reply.status().as_u16(),
             date,
             retry_after: text("retry-after").and_then(|seconds| seconds.parse().ok()),
-            spent: text("x-ratelimit-remaining") == Some("0"),
+            remaining: text("x-ratelimit-remaining").and_then(|count| count.parse().ok()),
             reset: text("x-ratelimit-reset").and_then(|at| at.parse().ok()),
             scopes: scopes.map(|list| list.split(',').map(|scope| scope.trim().to_owned()).collect()),
             sso: text("x-github-sso").is_some(),
@@ -291,7 +287,7 @@ impl ResponseHead {
         let told = |what: &str| format!("{}{}", if said.is_empty() { what } else { &said }, self.request);
         match self.status {
             401 => return Err(GithubError::BadToken(told("it is unknown"))),
-            403 | 429 if is_secondary(&said) || self.retry_after.is_some() || self.spent || self.status == 429 => {
+            403 | 429 if is_secondary(&said) || self.retry_after.is_some() || self.is_spent() || self.status == 429 => {
                 return Err(self.limited("the secondary rate limit"));
             }
             403 if self.sso => {
@@ -327,11 +323,20 @@ impl ResponseHead {
         Ok(Answer { data: body.remove("data"), errors })
     }
 
+    fn is_spent(&self) -> bool {
+        self.remaining == Some(0)
+    }
+
+    fn budget(&self) -> Option<Budget> {
+        let seconds = self.reset? - self.date?.as_second();
+        Some(Budget { requests: self.remaining?, seconds: u64::try_from(seconds).ok()? })
+    }
+
     /// By GitHub's own clock; without a word from it, a minute.
     fn limited(&self, reason: &str) -> GithubError {
         let until_reset = || {
             let seconds = self.reset? - self.date?.as_second();
-            self.spent.then_some(seconds.clamp(0, 3_600) as u64 + 1)
+            self.is_spent().then_some(seconds.clamp(0, 3_600) as u64 + 1)
         };
         let seconds = self.retry_after.or_else(until_reset).unwrap_or(SECONDARY_WAIT);
         GithubError::Limited { reason: reason.to_owned(), seconds }
@@ -348,7 +353,7 @@ mod tests {
             status,
             date,
             retry_after: None,
-            spent: false,
+            remaining: None,
             reset: None,
             scopes: None,
             sso: false,
@@ -383,7 +388,7 @@ mod tests {
     #[test]
     fn the_wait_is_counted_by_the_clock_of_github() {
         let reset = "2026-11-16T12:05:00Z".parse::<Timestamp>().unwrap().as_second();
-        let limit = ResponseHead { spent: true, reset: Some(reset), ..head(200) }.limited("x");
+        let limit = ResponseHead { remaining: Some(0), reset: Some(reset), ..head(200) }.limited("x");
         assert!(matches!(limit, GithubError::Limited { seconds: 301, .. }));
         assert!(matches!(head(403).limited("x"), GithubError::Limited { seconds: SECONDARY_WAIT, .. }));
         assert!(matches!(

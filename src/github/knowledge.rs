@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::answer::{DetailedComment, DetailedIssue, ItemContent, ScannedItem};
-use super::{Call, Field, Node, Representation};
+use super::{Call, Field, Node, Representation, issue_body, read_issue_body};
 use crate::fs::{self, FsError};
 use crate::task::{Estimate, Priority, StateName, Value};
 use crate::workflow::Workflow;
@@ -343,7 +343,12 @@ impl Knowledge {
                 let Some(known) = self.issues.get_mut(issue) else { return };
                 match field {
                     Field::Title => known.title = text.unwrap_or_default(),
-                    Field::Description => known.body = text.unwrap_or_default(),
+                    // The marker stays where it is.
+                    Field::Description => {
+                        let marker = read_issue_body(&known.body).1;
+                        let text = text.unwrap_or_default();
+                        known.body = marker.map_or_else(|| text.clone(), |marker| issue_body(&text, &marker));
+                    }
                     Field::Labels => known.labels = list(),
                     _ => {}
                 }
@@ -351,7 +356,7 @@ impl Knowledge {
         }
     }
 
-    /// Who is whose, after a call about it was done.
+    /// What a call changed beside the value of a field, after it was done.
     pub fn note_call(&mut self, call: &Call) {
         match call {
             Call::AddChild { parent, child } => {
@@ -369,6 +374,12 @@ impl Knowledge {
             Call::EditComment { comment, body } => {
                 let comments = self.issues.values_mut().flat_map(|issue| &mut issue.comments);
                 comments.filter(|other| other.id == *comment).for_each(|other| other.body.clone_from(body));
+            }
+            Call::Body { issue, body } => {
+                self.issues.entry(issue.clone()).and_modify(|issue| issue.body.clone_from(body));
+            }
+            Call::Close { issue, .. } | Call::CloseDuplicate { issue, .. } => {
+                self.items.iter_mut().filter(|item| item.issue == *issue).for_each(|item| item.closed = true);
             }
             _ => {}
         }

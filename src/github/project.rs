@@ -45,6 +45,8 @@ pub struct FieldOption {
 #[derive(Debug, Clone)]
 pub struct Wanted {
     pub name: String,
+    /// The setting that names another field instead.
+    pub setting: &'static str,
     /// Names with their colours.
     pub options: Vec<(String, &'static str)>,
 }

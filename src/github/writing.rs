@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::answer::{AddComment, CreateIssue, CreateLabel, Label};
-use super::calls::{AT_ONCE, batch};
+use super::answer::{AddComment, CreateLabel, CreatedIssue, Label, NewIssue};
+use super::calls::{AT_ONCE, batch, create_with};
 use super::{ApiError, Call, Client, Effect, Features, GithubError, Node, documents};
 
 /// An issue that was just made.
@@ -17,6 +17,21 @@ pub struct Created {
     pub body: String,
     /// Its row in the project, if GitHub has it already.
     pub item: Option<Node>,
+}
+
+/// What a new issue says.
+#[derive(Debug)]
+pub struct NewText<'a> {
+    pub title: &'a str,
+    pub body: &'a str,
+    pub labels: Vec<Node>,
+}
+
+/// An issue that was to be made, and what became of the calls that travelled with it.
+#[derive(Debug)]
+pub struct WithRiders {
+    pub created: Result<Created, GithubError>,
+    pub riders: Vec<Outcome>,
 }
 
 /// What became of one call of a batch.
@@ -32,27 +47,29 @@ impl Client<'_> {
         &self,
         repository: &Node,
         project: &Node,
-        title: &str,
-        body: &str,
-        labels: &[Node],
+        text: &NewText<'_>,
         features: Features,
-    ) -> Result<Created, GithubError> {
-        let mut input = json!({ "repositoryId": repository, "title": title, "body": body, "labelIds": labels });
+        riders: &[Call],
+    ) -> Result<WithRiders, GithubError> {
+        let mut input = json!({
+            "repositoryId": repository, "title": text.title, "body": text.body, "labelIds": text.labels,
+        });
         if features.create_in_project {
             input["projectV2Ids"] = json!([project]);
         }
-        let made = |data: Value| serde_json::from_value::<CreateIssue>(data).ok()?.create_issue?.issue;
-        let issue = self.create(documents::CREATE, "CreateIssue", json!({ "input": input }), made)?;
-        let item =
-            issue.project_items.and_then(|items| items.into_vec().into_iter().find(|item| item.project.id == *project));
-        Ok(Created {
-            node: issue.id,
-            number: issue.number,
-            url: issue.url,
-            title: issue.title,
-            body: issue.body,
-            item: item.map(|item| item.id),
-        })
+        let (document, variables) = create_with(input, riders);
+        let answer = self.ask_partly::<Map<String, Value>>(&document, "CreateIssue", variables, Effect::Create)?;
+        let data = answer.data.unwrap_or_default();
+        let made = data.get("createIssue").filter(|made| !made.is_null()).cloned();
+        let made = made.map(serde_json::from_value::<CreatedIssue>).transpose();
+        let mine = answer.errors.iter().find(|error| error.about().is_none_or(|about| about == "createIssue"));
+        let created = match (made.map(|made| made.and_then(|made| made.issue)), mine) {
+            (Ok(Some(issue)), _) => Ok(Created::of(issue, project)),
+            (Err(error), _) => Err(GithubError::Ambiguous(format!("CreateIssue: {error}"))),
+            (Ok(None), Some(error)) => Err(error.into()),
+            (Ok(None), None) => Err(GithubError::Ambiguous("the new issue is not in the answer".into())),
+        };
+        Ok(WithRiders { created, riders: outcomes(riders, &data, &answer.errors) })
     }
 
     pub fn add_comment(&self, issue: &Node, body: &str) -> Result<(Node, String), GithubError> {
@@ -85,16 +102,36 @@ impl Client<'_> {
         if let Some(error) = answer.errors.iter().find(|error| error.about().is_none()) {
             return Err(error.into());
         }
-        let outcome = |(at, call): (usize, &Call)| {
-            let alias = format!("m{at}");
-            match answer.errors.iter().find(|error| error.about() == Some(&alias)) {
-                Some(error) if error.is_already() => Outcome::Done(None),
-                Some(error) => Outcome::Failed(error.clone()),
-                None => Outcome::Done(data.get(&alias).and_then(|answer| call.kept(answer))),
-            }
-        };
-        Ok(calls.iter().enumerate().map(outcome).collect())
+        Ok(outcomes(calls, &data, &answer.errors))
     }
+}
+
+impl Created {
+    fn of(issue: NewIssue, project: &Node) -> Self {
+        let items = issue.project_items.into_iter().flat_map(|items| items.into_vec());
+        let item = items.into_iter().find(|item| item.project.id == *project);
+        Self {
+            node: issue.id,
+            number: issue.number,
+            url: issue.url,
+            title: issue.title,
+            body: issue.body,
+            item: item.map(|item| item.id),
+        }
+    }
+}
+
+/// What became of each call, by its alias.
+fn outcomes(calls: &[Call], data: &Map<String, Value>, errors: &[ApiError]) -> Vec<Outcome> {
+    let outcome = |(at, call): (usize, &Call)| {
+        let alias = format!("m{at}");
+        match errors.iter().find(|error| error.about() == Some(&alias)) {
+            Some(error) if error.is_already() => Outcome::Done(None),
+            Some(error) => Outcome::Failed(error.clone()),
+            None => Outcome::Done(data.get(&alias).and_then(|answer| call.kept(answer))),
+        }
+    };
+    calls.iter().enumerate().map(outcome).collect()
 }
 
 /// How many calls one batch holds.

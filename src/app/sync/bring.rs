@@ -16,15 +16,15 @@ pub struct Effects {
     pub mover: Worker,
     /// Of other files, and of the state, which the judge makes.
     pub changes: Vec<Change>,
-    /// The move takes the task from whoever holds it.
-    pub dropped: bool,
+    /// Whose claim the move ends.
+    pub dropped: Option<Worker>,
     /// Why the workflow would not allow the move.
     pub flag: Option<Refusal>,
 }
 
 impl Effects {
     pub fn by(mover: Worker) -> Self {
-        Self { mover, changes: Vec::new(), dropped: false, flag: None }
+        Self { mover, changes: Vec::new(), dropped: None, flag: None }
     }
 }
 
@@ -64,7 +64,9 @@ fn move_to(ws: &Workspace, local: &Local, state: &StateName, effects: &mut Effec
     let request = Request::new(id, Goal::State(state.clone()));
     let admission = board.admit(ws.rules(), &Actor::outside(effects.mover.clone()), &request)?;
     effects.changes.extend(admission.changes);
-    effects.dropped |= admission.claim == ClaimEffect::Ended && board.claim(id).is_some();
+    if admission.claim == ClaimEffect::Ended {
+        effects.dropped = board.claim(id).map(|claim| claim.worker.clone());
+    }
     effects.flag = admission.flag;
     Ok(())
 }

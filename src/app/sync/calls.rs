@@ -68,11 +68,8 @@ pub struct Lens<'a> {
 pub fn calls(pair: &Pair<'_>, lens: &Lens<'_>) -> Vec<PlannedCall> {
     let mut found: Vec<(Settles, Call)> = Vec::new();
     // A row that is put away cannot be changed, and is put away last.
-    let wakes = pair.decisions.iter().any(|(field, decision)| {
-        *field == Field::Archived && *decision == Decision::Push && pair.local.value(Field::Archived).is_none()
-    });
-    let asleep = pair.item.archived && !wakes;
-    if wakes {
+    let asleep = pair.is_asleep();
+    if pair.item.archived && !asleep {
         let (project, item) = (lens.project.id.clone(), pair.item.id.clone());
         found.push((Settles::Field(Field::Archived), Call::Unarchive { project, item }));
     }
@@ -171,7 +168,7 @@ fn state(pair: &Pair<'_>, lens: &Lens<'_>, asleep: bool) -> Vec<Call> {
     let dropped = matches!(item.reason.as_deref(), Some("NOT_PLANNED" | "DUPLICATE"));
     let mut calls = Vec::new();
     // The card first: killed in between, a card that fits says where to.
-    if !asleep && item.state.as_deref() != Some(&shown.option) {
+    if !asleep && item.state.as_deref() != Some(&shown.option) && !pair.is_left_alone(lens.flow) {
         calls.extend(choose(lens, &lens.fields.state, item, Some(&shown.option)));
     }
     if shown.closed.is_none() && item.closed {

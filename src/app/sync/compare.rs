@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::local::{Local, Locals, stem};
+use crate::board::Place;
 use crate::github::{
     Decision, Features, Field, Item, Knowledge, LONGEST_BODY, LONGEST_TITLE, Marker, Names, Node, NoteLink,
     RemoteComment, RemoteIssue, Shown, Values, canonical, decide, hash, read_comment, read_issue_body, remote_values,
@@ -28,6 +29,20 @@ pub struct Pair<'a> {
 }
 
 impl Pair<'_> {
+    /// Whether its card is in a column that is no state of this board, and the task has not been moved since: people keep cards
+    /// in columns of their own.
+    pub fn is_left_alone(&self, flow: &Workflow) -> bool {
+        let moved = self.decisions.contains(&(Field::State, Decision::Push));
+        !moved && self.item.state.as_ref().is_some_and(|name| !is_column(name, flow))
+    }
+
+    /// Whether its row is archived there and stays so: its fields cannot be changed.
+    pub fn is_asleep(&self) -> bool {
+        let wakes =
+            self.decisions.contains(&(Field::Archived, Decision::Push)) && self.local.value(Field::Archived).is_none();
+        self.item.archived && !wakes
+    }
+
     pub fn has_conflict(&self) -> bool {
         self.decisions.iter().any(|(_, decision)| *decision == Decision::Conflict)
             || self.notes.iter().any(|note| matches!(note, NoteMove::Conflict { .. }))
@@ -81,7 +96,8 @@ pub struct Comparison<'a> {
     pub older: Vec<(&'a Local, &'a Item)>,
     /// Issues whose task another clone has deleted, and this one has not heard of it.
     pub deleted_elsewhere: Vec<(&'a Item, &'a Local)>,
-    /// New issues whose card is nowhere that this board knows: nobody can say which state that is.
+    /// Issues whose card is in a column that is no state of this board, or new, open and in a terminal one: nobody can say which
+    /// state that is, and the card is left where it is.
     pub unmapped: Vec<&'a Item>,
     /// Issues of tasks that were deleted here, to be closed.
     pub retire: Vec<&'a Item>,
@@ -126,7 +142,11 @@ pub fn compare<'a>(locals: &'a Locals, known: &'a Knowledge, names: &Names, lens
         }
         match row.and_then(|row| Some((row, known.issues.get(&row.issue)?))) {
             Some((item, issue)) if is_deleted_elsewhere(item, issue, lens) => all.deleted_elsewhere.push((item, local)),
-            Some((item, issue)) => all.pairs.push(pair(local, item, issue, names, locals, lens, &mut all.too_long)),
+            Some((item, issue)) => {
+                let pair = pair(local, item, issue, names, locals, lens, &mut all.too_long);
+                all.unmapped.extend(pair.is_left_alone(lens.flow).then_some(item));
+                all.pairs.push(pair);
+            }
             // Its row is still to be made.
             None if local.link.item.is_none() && known.issues.contains_key(node) => {}
             None => {
@@ -139,7 +159,8 @@ pub fn compare<'a>(locals: &'a Locals, known: &'a Knowledge, names: &Names, lens
     for item in known.items.iter().filter(|item| !linked.contains(&item.issue) && item.repo == lens.repo) {
         unlinked(item, locals, known, lens, &mut all);
     }
-    let found: BTreeSet<&TaskId> = all.found.iter().map(|(local, _)| &local.id).collect();
+    let found = all.found.iter().map(|(local, _)| *local).chain(all.deleted_elsewhere.iter().map(|(_, local)| *local));
+    let found: BTreeSet<&TaskId> = found.map(|local| &local.id).collect();
     let new = locals.tasks.values().filter(|local| local.link.node.is_none() && lens.wants(&local.id));
     all.creates = new.filter(|local| !found.contains(&local.id)).collect();
     all
@@ -151,16 +172,20 @@ fn is_deleted_elsewhere(item: &Item, issue: &RemoteIssue, lens: &Lens<'_>) -> bo
     deleted && item.closed && !lens.retired.contains(&item.issue)
 }
 
-/// The only task without an issue that says exactly the same: somebody took the marker out.
-fn same_text<'a>(issue: &RemoteIssue, locals: &'a Locals) -> Option<&'a Local> {
-    let text = canonical(&issue.body);
+/// The only task without an issue that has this title and is older than the issue: somebody took the marker out. What both say
+/// is compared without a base, so that no text is written over.
+fn same_title<'a>(issue: &RemoteIssue, locals: &'a Locals) -> Option<&'a Local> {
+    let made: Option<jiff::Timestamp> = issue.created.parse().ok();
+    let is_older = |local: &Local| local.created.zip(made).is_none_or(|(local, issue)| local <= issue);
     let same = |local: &&Local| {
-        local.link.node.is_none()
-            && title_of(&local.title) == title_of(&issue.title)
-            && canonical(&local.description) == text
+        local.link.node.is_none() && title_of(&local.title) == title_of(&issue.title) && is_older(local)
     };
     let mut found = locals.tasks.values().filter(same);
     found.next().filter(|_| found.next().is_none())
+}
+
+fn is_column(name: &str, flow: &Workflow) -> bool {
+    flow.states().iter().any(|state| state.name.as_str() == name)
 }
 
 /// Whether the card of a new issue is where a state of this board says so: an open one at an end says two things at once.
@@ -186,14 +211,18 @@ fn unlinked<'a>(item: &'a Item, locals: &'a Locals, known: &'a Knowledge, lens: 
     }
     match marker {
         Some(marker) => match locals.tasks.get(&marker.task) {
-            Some(local) if local.link.node.is_none() && Marker::of(&local.id, local.created) == marker => {
-                if lens.wants(&local.id) && !all.found.iter().any(|(other, _)| other.id == local.id) {
+            Some(local) if local.link.node.is_none() && Marker::of(&local.id, local.created).is_same_task(&marker) => {
+                if marker.deleted && item.closed {
+                    all.deleted_elsewhere.push((item, local));
+                } else if lens.wants(&local.id) && !all.found.iter().any(|(other, _)| other.id == local.id) {
                     all.found.push((local, item));
                 }
             }
             Some(local) if local.link.node.is_some() => {
-                let first = Marker::of(&local.id, local.created) == marker && Some(item.number) < local.link.number;
-                match first && !item.closed {
+                let same = Marker::of(&local.id, local.created).is_same_task(&marker);
+                // The older one stays, also when it is finished by now.
+                let stays = item.reason.as_deref() != Some("DUPLICATE") && !(marker.deleted && item.closed);
+                match same && stays && Some(item.number) < local.link.number {
                     true => all.older.push((local, item)),
                     false => all.copies.push((item, local)),
                 }
@@ -204,7 +233,7 @@ fn unlinked<'a>(item: &'a Item, locals: &'a Locals, known: &'a Knowledge, lens: 
             None => all.orphans.push((item, marker.task)),
         },
         // What was finished before ralph came stays where it is.
-        None if !item.closed && !item.archived && lens.only.is_empty() => match same_text(issue, locals) {
+        None if !item.closed && !item.archived && lens.only.is_empty() => match same_title(issue, locals) {
             Some(local) if !all.found.iter().any(|(other, _)| other.id == local.id) => all.found.push((local, item)),
             _ if is_mapped(item, lens.flow) => all.adopts.push((item, issue)),
             _ => all.unmapped.push(item),
@@ -244,9 +273,25 @@ fn pair<'a>(
         }
         decisions.push((field, decision));
     }
+    refuse_archiving_open_tasks(&mut decisions, local, &remote, lens);
     let state = remote.get(&Field::State).map(|state| StateName::new(state.to_string()));
     let shown = state.and_then(|state| item.unlike(lens.flow, &state));
     Pair { local, item, issue, shown, here: all, remote, decisions, notes: notes(local, issue) }
+}
+
+/// A row that was archived there, of a task that is not finished here: a person decides.
+fn refuse_archiving_open_tasks(decisions: &mut [(Field, Decision)], local: &Local, remote: &Values, lens: &Lens<'_>) {
+    let pulled = decisions.contains(&(Field::State, Decision::Pull));
+    let state = if pulled { remote.get(&Field::State) } else { local.value(Field::State) };
+    let ended = state.is_some_and(|state| lens.flow.is_terminal(local.kind, &StateName::new(state.to_string())));
+    if ended || local.place != Place::Task {
+        return;
+    }
+    for (field, decision) in decisions {
+        if *field == Field::Archived && *decision == Decision::Pull {
+            *decision = Decision::Conflict;
+        }
+    }
 }
 
 /// Whether a field of this task can be compared at all.

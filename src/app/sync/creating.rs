@@ -1,21 +1,73 @@
 //! What can be made only once: issues, comments, labels and rows. The intent is on disk before GitHub is asked, and what may have
 //! been made is never asked for again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::SyncStep;
+use super::calls::{PlannedCall, calls};
 use super::compare::{Comparison, NoteMove, task_id};
 use super::edits::Agreed;
-use super::local::{Local, stem};
+use super::local::{Local, Locals, stem};
 use super::memory::{CreateIntent, Sent, drop_intent, write_intent};
 use super::pull::{base_value, link_keys};
-use super::push::{Pusher, texts};
+use super::push::{Ledger, Pusher, texts};
+use super::run::SyncPass;
 use crate::app::Failure;
+use crate::board::Place;
 use crate::github::{
-    BATCH, Call, Field, GithubError, Item, Knowledge, LONGEST_TITLE, Link, Marker, Node, NoteLink, Outcome,
+    BATCH, Call, Field, GithubError, Item, Knowledge, LONGEST_TITLE, Link, Marker, NewText, Node, NoteLink, Outcome,
     RemoteComment, RemoteIssue, canonical, comment_body, hash, issue_body, read_issue_body, title_of,
 };
 use crate::task::{Key, TaskId, Value};
+
+/// An issue of a task that has no row in the project.
+#[derive(Debug, Clone)]
+pub struct MissingRow {
+    pub task: TaskId,
+    pub place: Place,
+    pub issue: Node,
+}
+
+/// How many calls go with a create: GitHub gives up on a request after ten seconds.
+const RIDERS: usize = 10;
+
+impl SyncPass<'_> {
+    /// Issues for tasks that have none, parents first. What an issue says beside its text goes with the request that makes the next
+    /// one, so that each is complete a moment after it was made.
+    pub(super) fn create_all(
+        &self,
+        pusher: &mut Pusher<'_>,
+        new: &[TaskId],
+        known: &mut Knowledge,
+        tell: &mut dyn FnMut(SyncStep<'_>),
+    ) -> Result<(), Failure> {
+        let mut locals = Locals::read(self.ws)?;
+        let order = parents_first(&new.iter().filter_map(|id| locals.tasks.get(id)).collect::<Vec<_>>());
+        let (mut riders, mut ledger) = (VecDeque::new(), Ledger::default());
+        for (done, id) in order.iter().enumerate() {
+            tell(SyncStep::Creating { done, of: order.len(), task: id });
+            let Some(local) = locals.tasks.get(id).filter(|local| pusher.fits(local)) else { continue };
+            let carried: Vec<PlannedCall> = riders.drain(..riders.len().min(RIDERS)).collect();
+            if pusher.create(local, &carried, &mut ledger, known)?.is_none() {
+                continue;
+            }
+            let Some(linked) = Local::load(self.ws, id, local.place.clone())? else { continue };
+            locals.tasks.insert(id.clone(), linked);
+            let planned = self.calls_of(id, &locals, known, pusher);
+            ledger.expect(&planned);
+            riders.extend(planned);
+        }
+        pusher.change(riders.into(), known, tell)
+    }
+
+    /// What has to be asked for so that the issue of one task shows what the task says.
+    fn calls_of(&self, id: &TaskId, locals: &Locals, known: &Knowledge, pusher: &Pusher<'_>) -> Vec<PlannedCall> {
+        let names = locals.names();
+        let all = self.compare_only(locals, known, &names, &BTreeSet::from([id.clone()]));
+        let lens = self.lens(&names, &pusher.repo.labels);
+        all.pairs.iter().flat_map(|pair| calls(pair, &lens)).collect()
+    }
+}
 
 impl Pusher<'_> {
     /// Labels that the repository does not have yet. A name may be taken since: then it is looked up again.
@@ -44,56 +96,59 @@ impl Pusher<'_> {
             .collect()
     }
 
-    /// Issues for tasks that have none, parents first. Each is linked before the next one is asked for.
-    pub fn create(
+    /// One issue, with calls about earlier ones in the same request. Linked before anything else is asked for.
+    fn create(
         &mut self,
-        new: &[&Local],
+        local: &Local,
+        riders: &[PlannedCall],
+        ledger: &mut Ledger,
         known: &mut Knowledge,
-        tell: &mut dyn FnMut(SyncStep<'_>),
-    ) -> Result<(), Failure> {
-        let order = parents_first(new);
-        for (done, local) in order.iter().enumerate() {
-            tell(SyncStep::Creating { done, of: order.len(), task: &local.id });
-            let title = title_of(&local.title);
-            if title.chars().count() > LONGEST_TITLE {
-                self.fail(
-                    Some(&local.id),
-                    "title",
-                    format!("it is longer than the {LONGEST_TITLE} characters that GitHub takes"),
-                );
-                continue;
+    ) -> Result<Option<u64>, Failure> {
+        let title = title_of(&local.title);
+        let body = issue_body(&local.description, &Marker::of(&local.id, local.created));
+        // Those that could not be made are not agreed on.
+        let mut labels = texts(local.values.get(&Field::Labels));
+        labels.retain(|name| self.repo.labels.contains_key(&name.to_lowercase()));
+        let intent = self.begin(local, None, Some(Sent::of(local, &title, &labels)))?;
+        let calls: Vec<Call> = riders.iter().map(|step| step.call.clone()).collect();
+        let text = NewText { title: &title, body: &body, labels: self.label_ids(&labels) };
+        let answer = self.client.create_issue(&self.repo.id, &self.project.id, &text, self.features, &calls);
+        let created = match answer {
+            Ok(answer) => {
+                self.settle(riders, answer.riders, ledger, known)?;
+                answer.created
             }
-            let body = issue_body(&local.description, &Marker::of(&local.id, local.created));
-            if body.chars().count() > crate::github::LONGEST_BODY {
-                self.fail(Some(&local.id), "description", "it is longer than GitHub takes".into());
-                continue;
-            }
-            // Those that could not be made are not agreed on.
-            let mut labels = texts(local.values.get(&Field::Labels));
-            labels.retain(|name| self.repo.labels.contains_key(&name.to_lowercase()));
-            let intent = self.begin(local, None, Some(Sent::of(local, &title, &labels)))?;
-            match self.client.create_issue(
-                &self.repo.id,
-                &self.project.id,
-                &title,
-                &body,
-                &self.label_ids(&labels),
-                self.features,
-            ) {
-                Ok(created) => {
-                    // Where the link cannot be written now, the next run finds the issue by its marker.
-                    if self.link(local, &created, &labels)?.is_empty() {
-                        drop_intent(self.ws, &intent)?;
-                    }
-                    let issue = RemoteIssue::fresh(&created, &self.repo.slug.to_string(), labels);
-                    known.items.extend(created.item.clone().map(|item| Item::new(item, &issue)));
-                    known.issues.insert(created.node.clone(), issue);
-                    self.pushed.created.push((local.id.clone(), created.number));
-                }
-                Err(error) => self.unmade(&intent, "issue", error)?,
-            }
+            // What became of the calls that went with it is not known either: whoever compares next finds out.
+            Err(error) => Err(error),
+        };
+        let created = match created {
+            Ok(created) => created,
+            Err(error) => return self.unmade(&intent, "issue", error).map(|()| None),
+        };
+        // Where the link cannot be written now, the next run finds the issue by its marker.
+        if self.link(local, &created, &labels)?.is_empty() {
+            drop_intent(self.ws, &intent)?;
         }
-        Ok(())
+        let issue = RemoteIssue::fresh(&created, &self.repo.slug.to_string(), labels);
+        known.items.extend(created.item.clone().map(|item| Item::new(item, &issue)));
+        known.issues.insert(created.node.clone(), issue);
+        self.pushed.created.push((local.id.clone(), created.number));
+        Ok(Some(created.number))
+    }
+
+    /// Whether GitHub takes texts of this length; told where it does not.
+    fn fits(&mut self, local: &Local) -> bool {
+        if title_of(&local.title).chars().count() > LONGEST_TITLE {
+            let message = format!("it is longer than the {LONGEST_TITLE} characters that GitHub takes");
+            self.fail(Some(&local.id), "title", message);
+            return false;
+        }
+        let body = issue_body(&local.description, &Marker::of(&local.id, local.created));
+        let fits = body.chars().count() <= crate::github::LONGEST_BODY;
+        if !fits {
+            self.fail(Some(&local.id), "description", "it is longer than GitHub takes".into());
+        }
+        fits
     }
 
     fn begin(&self, local: &Local, note: Option<&str>, sent: Option<Sent>) -> Result<CreateIntent, Failure> {
@@ -133,8 +188,8 @@ impl Pusher<'_> {
     }
 
     /// Rows for issues that have none yet: GitHub may need a moment for a new issue.
-    pub fn add_items(&mut self, missing: &[(TaskId, Node)], known: &mut Knowledge) -> Result<(), Failure> {
-        let mut left: Vec<(TaskId, Node)> = missing.to_vec();
+    pub fn add_items(&mut self, missing: Vec<MissingRow>, known: &mut Knowledge) -> Result<(), Failure> {
+        let mut left = missing;
         for attempt in 0..4_u64 {
             if attempt > 0 && !left.is_empty() {
                 self.client.pause(attempt)?;
@@ -143,24 +198,24 @@ impl Pusher<'_> {
             for chunk in left.chunks(BATCH) {
                 let calls: Vec<Call> = chunk
                     .iter()
-                    .map(|(_, issue)| Call::AddItem { project: self.project.id.clone(), issue: issue.clone() })
+                    .map(|row| Call::AddItem { project: self.project.id.clone(), issue: row.issue.clone() })
                     .collect();
                 let outcomes = self.client.call(&calls)?;
-                for ((task, issue), outcome) in chunk.iter().zip(outcomes) {
+                for (row, outcome) in chunk.iter().zip(outcomes) {
                     match outcome {
-                        Outcome::Done(Some(item)) => self.added(task, issue, Node::new(item), known)?,
+                        Outcome::Done(Some(item)) => self.added(row, Node::new(item), known)?,
                         Outcome::Failed(error) if !error.is("NOT_FOUND") => {
-                            self.fail(Some(task), "project item", error.message);
+                            self.fail(Some(&row.task), "project item", error.message);
                         }
-                        _ => again.push((task.clone(), issue.clone())),
+                        _ => again.push(row.clone()),
                     }
                 }
             }
             left = again;
         }
-        for (task, _) in left {
+        for row in left {
             self.fail(
-                Some(&task),
+                Some(&row.task),
                 "project item",
                 "GitHub does not find the new issue yet: the next run adds it".into(),
             );
@@ -168,12 +223,12 @@ impl Pusher<'_> {
         Ok(())
     }
 
-    fn added(&self, task: &TaskId, issue: &Node, item: Node, known: &mut Knowledge) -> Result<(), Failure> {
-        if let Some(issue) = known.issues.get(issue) {
+    fn added(&self, row: &MissingRow, item: Node, known: &mut Knowledge) -> Result<(), Failure> {
+        if let Some(issue) = known.issues.get(&row.issue) {
             known.items.push(Item::new(item.clone(), issue));
         }
         let keys = vec![(Key::new("github.item"), Some(Value::text(item)))];
-        let agreed = Agreed { task: task.clone(), place: crate::board::Place::Task, keys, kept: None };
+        let agreed = Agreed { task: row.task.clone(), place: row.place.clone(), keys, kept: None };
         self.agree(vec![agreed]).map(|_| ())
     }
 
@@ -219,7 +274,7 @@ impl Pusher<'_> {
     }
 }
 
-fn parents_first<'a>(new: &[&'a Local]) -> Vec<&'a Local> {
+fn parents_first(new: &[&Local]) -> Vec<TaskId> {
     let by_id: BTreeMap<&TaskId, &Local> = new.iter().map(|local| (&local.id, *local)).collect();
     let depth = |local: &Local| {
         let mut steps = 0;
@@ -230,7 +285,7 @@ fn parents_first<'a>(new: &[&'a Local]) -> Vec<&'a Local> {
         }
         steps
     };
-    let mut order: Vec<&Local> = new.to_vec();
+    let mut order = new.to_vec();
     order.sort_by_key(|local| (depth(local), local.created, local.id.clone()));
-    order
+    order.into_iter().map(|local| local.id.clone()).collect()
 }

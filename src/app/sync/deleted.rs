@@ -2,15 +2,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::Timestamp;
+
 use crate::app::{Failure, Workspace};
 use crate::board::{Change, Place};
-use crate::github::{Link, Node};
+use crate::github::{Link, Marker, Node};
 use crate::store::codec::Doc;
 use crate::task::{Key, TaskId};
 
 #[derive(Debug, Default)]
 pub struct Deleted {
-    tasks: BTreeMap<TaskId, Option<Node>>,
+    tasks: BTreeMap<TaskId, LastSeen>,
+}
+
+/// What the file of a deleted task said.
+#[derive(Debug, Default)]
+struct LastSeen {
+    node: Option<Node>,
+    created: Option<Timestamp>,
 }
 
 impl Deleted {
@@ -27,7 +36,7 @@ impl Deleted {
                 files.iter().filter(|(_, _, new)| new.is_some()).map(|(task, _, _)| *task).collect();
             alive.iter().for_each(|task| drop(deleted.tasks.remove(*task)));
             for (task, old, _) in files.iter().filter(|(task, _, new)| new.is_none() && !alive.contains(task)) {
-                deleted.tasks.insert((*task).clone(), old.as_deref().and_then(node_in));
+                deleted.tasks.insert((*task).clone(), old.as_deref().map(last_seen).unwrap_or_default());
             }
         }
         deleted.tasks.retain(|task, _| !ws.store.exists(task) && !ws.store.is_archived(task));
@@ -36,10 +45,18 @@ impl Deleted {
 
     pub fn has(&self, task: Option<&TaskId>, issue: &Node) -> bool {
         task.is_some_and(|task| self.tasks.contains_key(task))
-            || self.tasks.values().flatten().any(|node| node == issue)
+            || self.tasks.values().any(|seen| seen.node.as_ref() == Some(issue))
+    }
+
+    /// The marker of the deleted task that an issue was linked to.
+    pub fn marker(&self, issue: &Node) -> Option<Marker> {
+        let (task, seen) = self.tasks.iter().find(|(_, seen)| seen.node.as_ref() == Some(issue))?;
+        Some(Marker { deleted: true, ..Marker::of(task, seen.created) })
     }
 }
 
-fn node_in(text: &str) -> Option<Node> {
-    Link::read(Doc::new(text).ok()?.get(&Key::new("github")).as_ref()).node
+fn last_seen(text: &str) -> LastSeen {
+    let Ok(doc) = Doc::new(text) else { return LastSeen::default() };
+    let created = doc.get(&Key::new("created")).and_then(|at| at.to_string().parse().ok());
+    LastSeen { node: Link::read(doc.get(&Key::new("github")).as_ref()).node, created }
 }

@@ -63,7 +63,7 @@ pub fn sync_doctor(ws: &Workspace, tell: &mut dyn FnMut(SyncStep<'_>)) -> Result
             Some(intent.task),
             None,
             message,
-            "`ralph sync` looks for it, and makes it ten minutes later".into(),
+            "`ralph sync` looks for it, and makes it if it is not there after a minute".into(),
         ));
     }
     Ok(found)

@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 
+use super::columns::{ForeignColumn, foreign};
 use super::target::{Calm, Target};
 use crate::app::workspace::settings::set_setting;
 use crate::app::{Code, Failure, FailureKind, Hint, Workspace};
-use crate::github::{Client, FieldNames, GithubError, Knowledge, Project, Repo, Slug, Wait, Wanted};
+use crate::github::{Client, Features, FieldNames, GithubError, Knowledge, Project, Repo, Slug, Wait, Wanted};
 use crate::task::{Estimate, Priority};
 use crate::workflow::Workflow;
 
@@ -40,6 +41,8 @@ pub struct SyncInit {
     /// What GitHub's own workflows do to the field Status.
     pub workflows: Vec<String>,
     pub dependencies: bool,
+    /// Columns that are no state of this board and that nobody has mapped.
+    pub unmapped: Vec<ForeignColumn>,
 }
 
 pub fn sync_init(ws: &Workspace, ask: &InitAsk, tell: &mut dyn FnMut(InitStep<'_>)) -> Result<SyncInit, Failure> {
@@ -63,16 +66,23 @@ pub fn sync_init(ws: &Workspace, ask: &InitAsk, tell: &mut dyn FnMut(InitStep<'_
         .hint(Hint::step("ask its owner for write access"))
         .hint(Hint::option("--project NUMBER", "to use another project")));
     }
+    let wanted = wanted(ws.flow(), &target.names);
+    // Before anything is changed: a project that was half set up would be refused by every run.
+    wanted.iter().try_for_each(|wanted| refuse_misfit(&project, wanted, features))?;
     client.link_repository(&project.id, &repo.id).or_else(|error| match error {
         // A project of another owner cannot be linked; it works without.
         GithubError::Refused(_) | GithubError::Forbidden(_) => Ok(()),
         other => Err(other),
     })?;
     let mut fields = Vec::new();
-    for wanted in wanted(ws.flow(), &target.names) {
+    for wanted in &wanted {
         fields
-            .extend(fit(&client, &project, &wanted, features, &mut |name| (tell.borrow_mut())(InitStep::Field(name)))?);
+            .extend(fit(&client, &project, wanted, features, &mut |name| (tell.borrow_mut())(InitStep::Field(name)))?);
     }
+    let columns = project.field(&target.names.state).map(|field| field.options.as_slice()).unwrap_or_default();
+    let unmapped = foreign(columns.iter().map(|option| option.name.as_str()), ws.flow(), |name| {
+        ws.settings.github_states.contains_key(name)
+    });
     write(ws, &target, &repo.slug, project.number)?;
     let status = |name: &&String| {
         ["Item closed", "Pull request merged", "Item reopened", "Auto-close issue"].contains(&name.as_str())
@@ -89,6 +99,7 @@ pub fn sync_init(ws: &Workspace, ask: &InitAsk, tell: &mut dyn FnMut(InitStep<'_
         created,
         fields,
         dependencies: features.dependencies,
+        unmapped,
     })
 }
 
@@ -223,31 +234,49 @@ pub fn wanted(flow: &Workflow, names: &FieldNames) -> Vec<Wanted> {
     let estimate =
         |estimate: &Estimate| (estimate.to_string(), ["GREEN", "GREEN", "YELLOW", "ORANGE", "RED"][*estimate as usize]);
     vec![
-        Wanted { name: names.state.clone(), options: states },
-        Wanted { name: names.priority.clone(), options: Priority::ALL.iter().map(priority).collect() },
-        Wanted { name: names.estimate.clone(), options: Estimate::ALL.iter().map(estimate).collect() },
+        Wanted { name: names.state.clone(), setting: "github.state_field", options: states },
+        Wanted {
+            name: names.priority.clone(),
+            setting: "github.priority_field",
+            options: Priority::ALL.iter().map(priority).collect(),
+        },
+        Wanted {
+            name: names.estimate.clone(),
+            setting: "github.estimate_field",
+            options: Estimate::ALL.iter().map(estimate).collect(),
+        },
     ]
+}
+
+/// A field that cannot be made fit. GitHub tells names of fields apart by nothing but their letters.
+fn refuse_misfit(project: &Project, wanted: &Wanted, features: Features) -> Result<(), Failure> {
+    if project.others.iter().any(|name| name.eq_ignore_ascii_case(&wanted.name)) {
+        return Err(Failure::refused(
+            Code::FieldKind,
+            format!("the project's field {:?} is not a single select; nothing was changed", wanted.name),
+        )
+        .hint(Hint::set(wanted.setting, "NAME", "to use another field, which `sync init` then creates"))
+        .hint(Hint::open(&project.url, "to rename that field")));
+    }
+    let missing = project.field(&wanted.name).map(|field| field.lacks(wanted)).unwrap_or_default();
+    if missing.is_empty() || features.option_ids {
+        return Ok(());
+    }
+    let message = format!(
+        "the field {} lacks {}, and this GitHub would clear the field of every item if they were added; nothing was changed",
+        wanted.name,
+        missing.join(", ")
+    );
+    Err(Failure::refused(Code::NoOption, message).hint(Hint::open(&project.url, "to add them by hand")))
 }
 
 fn fit(
     client: &Client<'_>,
     project: &Project,
     wanted: &Wanted,
-    features: crate::github::Features,
+    features: Features,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Option<String>, Failure> {
-    if project.others.contains(&wanted.name) {
-        return Err(Failure::refused(
-            Code::FieldKind,
-            format!("the project's field {:?} is no single select", wanted.name),
-        )
-        .hint(Hint::step("rename it on GitHub"))
-        .hint(Hint::set(
-            "github.state_field",
-            "NAME",
-            "to use another field for the state; the other fields have settings like it",
-        )));
-    }
     let Some(field) = project.field(&wanted.name) else {
         tell(&wanted.name);
         client.create_field(&project.id, wanted)?;
@@ -256,14 +285,6 @@ fn fit(
     let missing = field.lacks(wanted);
     if missing.is_empty() {
         return Ok(None);
-    }
-    if !features.option_ids {
-        let message = format!(
-            "the field {} lacks {}, and this GitHub would wipe every item if they were added",
-            wanted.name,
-            missing.join(", ")
-        );
-        return Err(Failure::refused(Code::NoOption, message).hint(Hint::open(&project.url, "to add them by hand")));
     }
     tell(&wanted.name);
     client.add_options(field, wanted, features)?;

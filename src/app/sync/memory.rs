@@ -49,8 +49,9 @@ impl Sent {
     }
 }
 
-/// How long GitHub's lists may take to show what was made.
-const LAG: SignedDuration = SignedDuration::from_mins(10);
+/// How long GitHub may take to finish a request that was cut off, and to list what it made. Should it take longer, two issues of
+/// one task become one again.
+const LAG: SignedDuration = SignedDuration::from_mins(1);
 
 impl CreateIntent {
     /// What is not listed by now was never made.

@@ -10,12 +10,13 @@
 //! bring      one value, with what follows from it    edits     how sync writes task files
 //! push       what may be done twice                  creating  what can be made only once
 //! memory     intents and texts of this machine       waiter    `--watch`
-//! init · status · resolve · doctor                   the other commands
+//! columns    what unknown columns probably mean      init · status · resolve · doctor     the other commands
 //! ```
 
 mod adopt;
 mod bring;
 mod calls;
+mod columns;
 mod compare;
 mod creating;
 mod deleted;
@@ -46,6 +47,7 @@ use crate::app::Failure;
 use crate::github::Wait;
 use crate::task::TaskId;
 
+pub use columns::ForeignColumn;
 pub use doctor::{SyncFinding, sync_doctor};
 pub use init::{InitAsk, InitStep, SyncInit, sync_init};
 pub use plan::{Plan, PlanRow, Way};

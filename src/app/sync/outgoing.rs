@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::calls::{PlannedCall, calls};
 use super::compare::{Comparison, NoteMove};
+use super::creating::MissingRow;
 use super::edits::{Agreed, agree};
 use super::local::{Local, Locals, stem};
 use super::memory::{drop_intent, drop_retired, knowledge_path, note_retired, retired};
@@ -63,32 +64,31 @@ impl SyncPass<'_> {
             stale: BTreeSet::new(),
         };
         // Rows for issues that are back, before anything is compared with them.
-        pusher.add_items(&self.rowless(known)?, known)?;
+        pusher.add_items(self.rowless(known)?, known)?;
         self.reread_comments(known)?;
         let locals = Locals::read(self.ws)?;
         let all = self.compare(&locals, known, &locals.names());
-        let new: Vec<&Local> = {
-            let wanted = all.creates.iter().filter(|local| !waiting.contains(&(local.id.clone(), None)));
-            wanted.filter_map(|local| locals.tasks.get(&local.id)).collect()
-        };
+        let new: Vec<&Local> =
+            all.creates.iter().filter(|local| !waiting.contains(&(local.id.clone(), None))).copied().collect();
         let labels = wanted_labels(&all, &new);
+        let new: Vec<TaskId> = new.into_iter().map(|local| local.id.clone()).collect();
         drop(all);
         if !new.is_empty() || !labels.is_empty() {
             pusher.repo = self.client.repository(&self.target.slug)?;
             refuse_unwritable(&pusher.repo)?;
         }
         pusher.ensure_labels(&labels)?;
-        for item in retire {
-            note_retired(self.ws, &item.issue)?;
-        }
         let mut closing: Vec<PlannedCall> = retire.iter().flat_map(|item| self.retiring(item, known)).collect();
         closing.extend(self.duplicates(known)?);
         self.change_all(&mut pusher, known, closing, &waiting, tell)?;
+        for item in retire.iter().filter(|item| is_retired(known, &item.issue)) {
+            note_retired(self.ws, &item.issue)?;
+        }
         if new.is_empty() {
             return Ok(());
         }
-        pusher.create(&new, known, tell)?;
-        pusher.add_items(&self.rowless(known)?, known)?;
+        self.create_all(&mut pusher, &new, known, tell)?;
+        pusher.add_items(self.rowless(known)?, known)?;
         self.change_all(&mut pusher, known, Vec::new(), &waiting, tell)
     }
 
@@ -181,13 +181,13 @@ impl SyncPass<'_> {
     fn retiring(&self, item: &Item, known: &Knowledge) -> Vec<PlannedCall> {
         let step = |call: Call| PlannedCall::alone(item.issue.clone(), call);
         let mut steps = Vec::new();
-        let issue = known.issues.get(&item.issue);
-        if let Some((text, Some(marker))) = issue.map(|issue| read_issue_body(&issue.body))
-            && !marker.deleted
-        {
-            // Other clones that still have the task do not take this for a person's word.
-            let body = issue_body(&text, &Marker { deleted: true, ..marker });
-            steps.push(step(Call::Body { issue: item.issue.clone(), body }));
+        let read = known.issues.get(&item.issue).map(|issue| read_issue_body(&issue.body));
+        if let Some((text, named)) = read.filter(|(_, named)| named.as_ref().is_none_or(|marker| !marker.deleted)) {
+            // Other clones that still have the task do not take this for a person's word. An adopted issue has no marker yet.
+            let marker = named.map(|marker| Marker { deleted: true, ..marker });
+            let marker = marker.or_else(|| self.deleted().marker(&item.issue));
+            let body = marker.map(|marker| issue_body(&text, &marker));
+            steps.extend(body.map(|body| step(Call::Body { issue: item.issue.clone(), body })));
         }
         if !item.closed {
             steps.push(step(Call::Close { issue: item.issue.clone(), reason: "NOT_PLANNED" }));
@@ -219,13 +219,22 @@ impl SyncPass<'_> {
     }
 
     /// Tasks whose issue has no row in the project yet.
-    fn rowless(&self, known: &Knowledge) -> Result<Vec<(TaskId, Node)>, Failure> {
+    fn rowless(&self, known: &Knowledge) -> Result<Vec<MissingRow>, Failure> {
         let locals = Locals::read(self.ws)?;
         let wanted = |local: &&Local| self.ask.only.is_empty() || self.ask.only.contains(&local.id);
-        let new = locals.tasks.values().filter(|local| local.link.item.is_none() && local.place == Place::Task);
-        let linked = new.filter(wanted).filter_map(|local| Some((local.id.clone(), local.link.node.clone()?)));
-        Ok(linked.filter(|(_, node)| known.issues.contains_key(node) && known.item_of(node).is_none()).collect())
+        let new = locals.tasks.values().filter(|local| local.link.item.is_none()).filter(wanted);
+        let linked = new.filter_map(|local| {
+            Some(MissingRow { task: local.id.clone(), place: local.place.clone(), issue: local.link.node.clone()? })
+        });
+        let is_known = |row: &MissingRow| known.issues.contains_key(&row.issue) && known.item_of(&row.issue).is_none();
+        Ok(linked.filter(is_known).collect())
     }
+}
+
+/// Whether an issue is closed, and says that its task was deleted.
+fn is_retired(known: &Knowledge, issue: &Node) -> bool {
+    let marker = known.issues.get(issue).and_then(|issue| read_issue_body(&issue.body).1);
+    known.item_of(issue).is_some_and(|item| item.closed) && marker.is_none_or(|marker| marker.deleted)
 }
 
 /// Whether a second issue of a task has nothing that a person could miss: its text is known, and nobody has commented on it.

@@ -6,8 +6,9 @@ use super::calls::PlannedCall;
 use super::compare::{Comparison, Loss, NoteMove, Pair};
 use super::local::Locals;
 use super::pull::note_conflict;
-use crate::github::{BATCH, Decision, Field};
-use crate::task::{TaskId, Value};
+use crate::github::{BATCH, Decision, Field, Item, Names, RemoteIssue, remote_values};
+use crate::task::{Kind, TaskId, Value};
+use crate::workflow::Workflow;
 
 /// One field of one task.
 #[derive(Debug, Clone, Serialize)]
@@ -49,7 +50,7 @@ pub struct Plan {
 }
 
 /// The rows of a comparison, grouped by what becomes of them.
-pub fn rows(all: &Comparison<'_>) -> Vec<PlanRow> {
+pub fn rows(all: &Comparison<'_>, flow: &Workflow) -> Vec<PlanRow> {
     let plain = |task: Option<&TaskId>, number: Option<u64>, what: &str, way: Way, title: &str| PlanRow {
         task: task.cloned(),
         number,
@@ -65,7 +66,11 @@ pub fn rows(all: &Comparison<'_>) -> Vec<PlanRow> {
             .iter()
             .map(|(local, item)| plain(Some(&local.id), Some(item.number), "issue", Way::Found, &local.title)),
     );
-    rows.extend(all.adopts.iter().map(|(item, _)| plain(None, Some(item.number), "task", Way::Adopt, &item.title)));
+    rows.extend(all.adopts.iter().map(|(item, issue)| PlanRow {
+        // Where it will be.
+        local: Some(Value::text(state_of(item, issue, flow))),
+        ..plain(None, Some(item.number), "task", Way::Adopt, &item.title)
+    }));
     rows.extend(all.pairs.iter().flat_map(pair_rows));
     rows.extend(all.retire.iter().map(|item| plain(None, Some(item.number), "close", Way::Retire, &item.title)));
     rows.extend(all.lost.iter().map(|(local, loss)| PlanRow {
@@ -78,6 +83,12 @@ pub fn rows(all: &Comparison<'_>) -> Vec<PlanRow> {
     }));
     rows.sort_by(|a, b| (a.way, &a.task, a.number).cmp(&(b.way, &b.task, b.number)));
     rows
+}
+
+/// The state that an adopted issue gets.
+fn state_of(item: &Item, issue: &RemoteIssue, flow: &Workflow) -> String {
+    let state = remote_values(item, issue, &Names::default(), None, flow).remove(&Field::State);
+    state.map_or_else(|| flow.initial(Kind::Issue).to_string(), |state| state.to_string())
 }
 
 fn pair_rows(pair: &Pair<'_>) -> Vec<PlanRow> {
@@ -93,6 +104,8 @@ fn pair_rows(pair: &Pair<'_>) -> Vec<PlanRow> {
         let way = match decision {
             Decision::Settled | Decision::Agreed => return None,
             Decision::Pull => Way::Pull,
+            // Not before its row is back.
+            Decision::Push if Field::OF_ROW.contains(field) && pair.is_asleep() => return None,
             Decision::Push => Way::Push,
             Decision::Both(_) => Way::Merge,
             Decision::Conflict => Way::Conflict,
@@ -118,28 +131,30 @@ fn pair_rows(pair: &Pair<'_>) -> Vec<PlanRow> {
     fields.chain(notes).collect()
 }
 
-/// How many requests, and how long they take at this pace.
+/// About how many seconds GitHub takes to answer.
+const ANSWER: f64 = 0.5;
+
+/// How many requests, and how long they take at this pace. What new issues say beside their text travels with the next create.
 pub fn estimate(all: &Comparison<'_>, calls: &[PlannedCall], pace: jiff::SignedDuration) -> (usize, u64) {
     let posts =
         all.pairs.iter().flat_map(|pair| &pair.notes).filter(|note| matches!(note, NoteMove::Post { .. })).count();
     let new_notes: usize = all.creates.iter().map(|local| local.notes.len()).sum();
     let creates = all.creates.len() + posts + new_notes;
-    // A new issue wants a state, a Status and a few more.
     let merged = all
         .pairs
         .iter()
         .flat_map(|pair| &pair.decisions)
         .filter(|(_, decision)| matches!(decision, Decision::Both(_)))
         .count();
-    let batches = (calls.len() + merged + all.retire.len() * 2 + all.creates.len() * 3).div_ceil(BATCH);
-    let pace = pace.as_secs().unsigned_abs();
-    (creates + batches, creates as u64 * pace + batches as u64 * pace.div_ceil(3))
+    let batches = (calls.len() + merged + all.retire.len() * 2).div_ceil(BATCH);
+    let requests = creates + batches;
+    (requests, (requests as f64 * (pace.as_secs_f64() + ANSWER)).ceil() as u64)
 }
 
 /// What a person has to settle: what the comparison finds, and what GitHub has and could not be so here.
-pub fn conflict_rows(all: &Comparison<'_>, locals: &Locals) -> Vec<PlanRow> {
+pub fn conflict_rows(all: &Comparison<'_>, locals: &Locals, flow: &Workflow) -> Vec<PlanRow> {
     let mut open: Vec<PlanRow> =
-        rows(all).into_iter().filter(|row| matches!(row.way, Way::Conflict | Way::Lost)).collect();
+        rows(all, flow).into_iter().filter(|row| matches!(row.way, Way::Conflict | Way::Lost)).collect();
     for local in locals.tasks.values() {
         for (name, remote) in local.link.conflicts.iter().filter(|(name, _)| *name != "link") {
             let told = open.iter().any(|row| row.task.as_ref() == Some(&local.id) && row.what == *name);

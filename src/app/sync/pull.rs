@@ -26,8 +26,8 @@ pub enum Intake {
 pub struct Taken {
     pub fields: Vec<Field>,
     pub notes: usize,
-    /// Why something that GitHub has cannot be so here.
-    pub refused: Vec<String>,
+    /// What a person should know: values of GitHub that cannot be taken in, claims that a move ended, moves outside the workflow.
+    pub told: Vec<String>,
 }
 
 /// Brings one pair together as far as this side goes.
@@ -161,7 +161,7 @@ impl PullStep<'_> {
             Ok(()) => Ok(true),
             Err(failure) if failure.kind == FailureKind::Broken => Err(failure),
             Err(failure) => {
-                self.taken.refused.push(failure.message);
+                self.taken.told.push(failure.message);
                 Ok(false)
             }
         }
@@ -255,10 +255,15 @@ impl PullStep<'_> {
         let mut changes = self.edit.changes();
         changes.extend(others);
         commit(self.ws, lock, changes)?;
-        if self.effects.dropped {
-            self.ws.drop_claim(&self.now.id)?;
+        let Self { ws, now, mut taken, effects, .. } = self;
+        if let Some(holder) = effects.dropped {
+            ws.drop_claim(&now.id)?;
+            taken.told.push(format!("{} moved {} on GitHub: the claim of {holder} ended", effects.mover, now.id));
         }
-        Ok(self.taken)
+        if let Some(flag) = effects.flag {
+            taken.told.push(format!("{} moved {} on GitHub, outside the workflow: {flag}", effects.mover, now.id));
+        }
+        Ok(taken)
     }
 }
 
@@ -270,7 +275,7 @@ fn put_away(ws: &Workspace, lock: &BoardLock, pair: &Pair<'_>, taken: &mut Taken
         now.value(Field::State).map(|state| StateName::new(state.to_string())).unwrap_or_else(|| StateName::new(""));
     let to = if *place == Place::Task { Place::Archive } else { Place::Task };
     if to == Place::Archive && !ws.flow().is_terminal(now.kind, &state) {
-        taken.refused.push(format!(
+        taken.told.push(format!(
             "#{} is archived on GitHub, and {id} is {state} here: close it, or bring the item back",
             pair.issue.number
         ));

@@ -53,6 +53,37 @@ pub struct Pusher<'a> {
     pub stale: BTreeSet<Node>,
 }
 
+/// How many calls are left until a field is settled: several of them may be needed, and they may go in several requests.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    open: BTreeMap<(TaskId, Settles), usize>,
+    spoiled: BTreeSet<(TaskId, Settles)>,
+}
+
+impl Ledger {
+    pub(super) fn expect(&mut self, planned: &[PlannedCall]) {
+        for key in planned.iter().filter_map(key) {
+            *self.open.entry(key).or_default() += 1;
+        }
+    }
+
+    /// Counts a call that was done; whether that settles its field.
+    fn is_last(&mut self, step: &PlannedCall) -> bool {
+        let Some(key) = key(step) else { return false };
+        let left = self.open.entry(key.clone()).or_default();
+        *left = left.saturating_sub(1);
+        *left == 0 && !self.spoiled.contains(&key)
+    }
+
+    fn spoil(&mut self, step: &PlannedCall) {
+        self.spoiled.extend(key(step));
+    }
+}
+
+fn key(step: &PlannedCall) -> Option<(TaskId, Settles)> {
+    Some((step.task.clone()?, step.settles.clone()))
+}
+
 impl<'a> Pusher<'a> {
     pub(super) fn fail(&mut self, task: Option<&TaskId>, what: &str, message: String) {
         self.pushed.failed.push(Failed { task: task.cloned(), what: what.to_owned(), message });
@@ -79,50 +110,47 @@ impl<'a> Pusher<'a> {
         tell: &mut dyn FnMut(SyncStep<'_>),
     ) -> Result<(), Failure> {
         let total = planned.len();
-        let mut open: BTreeMap<(TaskId, Settles), usize> = BTreeMap::new();
-        for step in &planned {
-            if let Some(task) = &step.task {
-                *open.entry((task.clone(), step.settles.clone())).or_default() += 1;
-            }
-        }
-        let mut spoiled: BTreeSet<(TaskId, Settles)> = BTreeSet::new();
+        let mut ledger = Ledger::default();
+        ledger.expect(&planned);
         for (nth, chunk) in planned.chunks(BATCH).enumerate() {
             tell(SyncStep::Changing { done: nth * BATCH, of: total });
             self.look_again(chunk, known)?;
-            let chunk: Vec<&PlannedCall> = chunk.iter().filter(|step| !self.is_stale(step)).collect();
+            let chunk: Vec<PlannedCall> = chunk.iter().filter(|step| !self.is_stale(step)).cloned().collect();
             if chunk.is_empty() {
                 continue;
             }
             let calls: Vec<Call> = chunk.iter().map(|step| step.call.clone()).collect();
             let outcomes = self.client.call(&calls)?;
-            self.written.extend(chunk.iter().filter_map(|step| step.issue.clone()));
-            let mut agreed = Vec::new();
-            for (step, outcome) in chunk.into_iter().zip(outcomes) {
-                let done = match outcome {
-                    Outcome::Done(kept) => Some(kept),
-                    Outcome::Failed(error) => {
-                        self.fail(step.task.as_ref(), &step.settles.to_string(), error.message);
-                        None
-                    }
-                };
-                let Some(task) = &step.task else { continue };
-                let key = (task.clone(), step.settles.clone());
-                let left = open.entry(key.clone()).or_default();
-                *left = left.saturating_sub(1);
-                if done.is_some() {
-                    known.note_call(&step.call);
-                }
-                match done {
-                    None => drop(spoiled.insert(key)),
-                    Some(kept) if *left == 0 && !spoiled.contains(&key) => {
-                        agreed.extend(self.settled(step, kept, known)?);
-                    }
-                    Some(_) => {}
-                }
-            }
-            self.agree(agreed)?;
+            self.settle(&chunk, outcomes, &mut ledger, known)?;
         }
         Ok(())
+    }
+
+    /// Notes what became of calls, and writes down what both sides agree on by now.
+    pub(super) fn settle(
+        &mut self,
+        done: &[PlannedCall],
+        outcomes: Vec<Outcome>,
+        ledger: &mut Ledger,
+        known: &mut Knowledge,
+    ) -> Result<(), Failure> {
+        self.written.extend(done.iter().filter_map(|step| step.issue.clone()));
+        let mut agreed = Vec::new();
+        for (step, outcome) in done.iter().zip(outcomes) {
+            match outcome {
+                Outcome::Done(kept) => {
+                    known.note_call(&step.call);
+                    if ledger.is_last(step) {
+                        agreed.extend(self.settled(step, kept, known)?);
+                    }
+                }
+                Outcome::Failed(error) => {
+                    ledger.spoil(step);
+                    self.fail(step.task.as_ref(), &step.settles.to_string(), error.message);
+                }
+            }
+        }
+        self.agree(agreed).map(|_| ())
     }
 
     /// What both sides now agree on: what was sent, or what GitHub made of it.

@@ -51,10 +51,17 @@ pub fn sync_resolve(ws: &Workspace, id: &TaskId, field: Option<&str>, side: Take
         let remote = local.link.conflicts.get(name).cloned().flatten();
         edit.set(Key::new(format!("github.conflict.{name}")), None)?;
         if name == "link" {
+            let gone = remote.as_ref().is_none_or(|loss| loss.to_string() != "removed");
+            if gone && side == TakeSide::Local && place == Place::Archive {
+                return Err(gone_and_archived(id));
+            }
             relink(&mut edit, &local, remote.as_ref(), side)?;
         } else if let Some(note) = name.strip_prefix("note ") {
             effects.changes.extend(settle_note(ws, &mut edit, &local, note, remote.as_ref(), side)?);
         } else if let Some(field) = Field::parse(name) {
+            if side == TakeSide::Remote && field == Field::Archived {
+                return Err(open_task(id, &local));
+            }
             if side == TakeSide::Remote {
                 bring(ws, &mut edit, &local, field, remote.clone(), &mut effects)?;
             }
@@ -71,10 +78,25 @@ pub fn sync_resolve(ws: &Workspace, id: &TaskId, field: Option<&str>, side: Take
     if !changes.is_empty() {
         ws.commit(&lock, Op::new("sync resolve", changes))?;
     }
-    if effects.dropped {
+    if effects.dropped.is_some() {
         ws.drop_claim(id)?;
     }
     Ok(Resolved { task: id.clone(), fields: names, take: side })
+}
+
+/// Issues are made only for tasks on the board.
+fn gone_and_archived(id: &TaskId) -> Failure {
+    Failure::refused(Code::Archived, format!("the issue of {id} is gone, and archived tasks get no new one"))
+        .hint(Hint::run("undo", "after archiving it by mistake, to bring it back to the board"))
+        .hint(Hint::option("--take remote", "to stop mirroring it"))
+}
+
+/// Only finished tasks are archived.
+fn open_task(id: &TaskId, local: &Local) -> Failure {
+    let state = local.value(Field::State).map(ToString::to_string).unwrap_or_default();
+    Failure::refused(Code::NotFinished, format!("{id} is in {state}, and only finished tasks are archived"))
+        .hint(Hint::run(&format!("done {id}"), "to finish it, or `cancel` to drop it; the next sync archives it"))
+        .hint(Hint::option("--take local", "to bring its item back on GitHub"))
 }
 
 /// Ours: it is added to the project again, or made anew. Theirs: this task is no longer mirrored.

@@ -94,11 +94,22 @@ impl<'a> SyncPass<'a> {
     }
 
     /// Read once, and only where an issue has no task: the journal may be long.
-    fn deleted(&self) -> &Deleted {
+    pub(super) fn deleted(&self) -> &Deleted {
         self.deleted.get_or_init(|| Deleted::read(self.ws).unwrap_or_default())
     }
 
     pub(super) fn compare<'b>(&self, locals: &'b Locals, known: &'b Knowledge, names: &Names) -> Comparison<'b> {
+        self.compare_only(locals, known, names, &self.ask.only)
+    }
+
+    /// Only these tasks, if any are named.
+    pub(super) fn compare_only<'b>(
+        &self,
+        locals: &'b Locals,
+        known: &'b Knowledge,
+        names: &Names,
+        only: &BTreeSet<TaskId>,
+    ) -> Comparison<'b> {
         let ancestor = |local: &Local| ancestor(self.ws, local);
         let lens = Lens {
             flow: self.ws.flow(),
@@ -107,7 +118,7 @@ impl<'a> SyncPass<'a> {
             ancestor: &ancestor,
             deleted: &|task, issue| self.deleted().has(task, issue),
             retired: &retired(self.ws).into_iter().collect(),
-            only: &self.ask.only,
+            only,
         };
         compare(locals, known, names, &lens)
     }
@@ -130,7 +141,7 @@ impl<'a> SyncPass<'a> {
         self.brake(&all, &locals)?;
         let numbers: Vec<u64> = all.retire.iter().map(|item| item.number).collect();
         self.tell_what_is_left(&all);
-        synced.plan = Plan { rows: self.ask.directions.of(rows(&all)), ..Plan::default() };
+        synced.plan = Plan { rows: self.ask.directions.of(rows(&all, self.ws.flow())), ..Plan::default() };
         if self.ask.dry_run {
             let (labels, pace) = (BTreeMap::new(), self.ws.settings.duration("github.pace"));
             let calls: Vec<_> = all.pairs.iter().flat_map(|pair| calls(pair, &self.lens(&names, &labels))).collect();
@@ -206,7 +217,7 @@ impl<'a> SyncPass<'a> {
             synced.pulled += taken.fields.len();
             synced.done.extend(taken.fields.iter().map(|field| (pair.local.id.clone(), field.name())));
             synced.comments_in += taken.notes;
-            taken.refused.into_iter().for_each(|why| self.ws.notice(why));
+            taken.told.into_iter().for_each(|what| self.ws.notice(what));
         }
         if intake == Intake::Open {
             let made = adopt(self.ws, all, names)?;
@@ -302,7 +313,7 @@ impl<'a> SyncPass<'a> {
             }
         }
         let locals = Locals::read(self.ws)?;
-        synced.conflicts = conflict_rows(&all, &locals);
+        synced.conflicts = conflict_rows(&all, &locals, self.ws.flow());
         synced.left_out = locals.broken;
         let now = self.client.server_now();
         let left = |intent: CreateIntent| (intent.task.clone(), intent.seconds_left(now));

@@ -63,7 +63,7 @@ pub fn sync_status(ws: &Workspace, remote: bool, tell: &mut dyn FnMut(SyncStep<'
         .extract_if(.., |(local, _)| !local.link.conflicts.contains_key("link"))
         .map(|(local, _)| local)
         .collect();
-    let mut all_rows = rows(&all);
+    let mut all_rows = rows(&all, ws.flow());
     if known.project.is_none() {
         all_rows.extend(unseen.iter().flat_map(|local| changed_here(local)));
     }

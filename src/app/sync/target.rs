@@ -85,7 +85,7 @@ impl Target {
         let url = endpoint(&self.host, &api.value)?;
         let token = find_token(&self.host, &|name| std::env::var(name).ok())?;
         let pace = ws.settings.duration("github.pace");
-        Ok(Client::new(url, token, Pace { create: pace.unsigned_abs() }, patience))
+        Ok(Client::new(url, token, Pace::new(pace.unsigned_abs()), patience))
     }
 }
 

@@ -63,7 +63,9 @@ pub fn tie_recovered(
     for issue in recovered.iter().filter_map(|node| known.issues.get(node)) {
         let Some(marker) = read_issue_body(&issue.body).1 else { continue };
         let local = locals.tasks.get(&marker.task).filter(|local| local.link.node.is_none());
-        let Some(local) = local.filter(|local| Marker::of(&local.id, local.created) == marker) else { continue };
+        let Some(local) = local.filter(|local| Marker::of(&local.id, local.created).is_same_task(&marker)) else {
+            continue;
+        };
         tied.entry(local.id.clone()).or_insert_with(|| Agreed::new(local, tie_keys(local, issue, None, waiting)));
     }
     let count = tied.len();

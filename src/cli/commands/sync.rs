@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use crate::app::{
-    self, Code, Directions, InitAsk, InitStep, PlanRow, SyncAsk, SyncFinding, SyncInit, SyncStatus, SyncStep, Synced,
-    TakeSide, Way,
+    self, Code, Directions, ForeignColumn, InitAsk, InitStep, PlanRow, SyncAsk, SyncFinding, SyncInit, SyncStatus,
+    SyncStep, Synced, TakeSide, Way,
 };
 use crate::cli::args::{self, SyncArgs, SyncCommand, SyncRunArgs};
 use crate::cli::style::{self, paint};
@@ -72,42 +72,58 @@ fn watch(session: &Session<'_>, ask: &SyncAsk, args: &SyncRunArgs) -> Answer {
     }
 }
 
-/// One line on a terminal that is written over; elsewhere, one line per phase, and each wait.
+/// One line on a terminal that is written over. Elsewhere, a line where GitHub is written to, every few seconds, and each wait.
 struct Progress<'a> {
     session: &'a Session<'a>,
     terminal: bool,
-    phase: Cell<&'static str>,
+    phase: Cell<(&'static str, Instant)>,
+    said: Cell<Option<Instant>>,
 }
+
+/// How often a line is written where no terminal shows it.
+const EVERY: Duration = Duration::from_secs(5);
 
 impl<'a> Progress<'a> {
     fn new(session: &'a Session<'a>) -> Self {
         let terminal = !session.out.json && std::io::IsTerminal::is_terminal(&std::io::stderr());
-        Self { session, terminal, phase: Cell::new("") }
+        Self { session, terminal, phase: Cell::new(("", Instant::now())), said: Cell::new(None) }
     }
 
     fn tell(&self, step: &SyncStep<'_>) {
         if self.session.out.json {
             return;
         }
-        let (phase, text) = match step {
-            SyncStep::Scanning { done, of } => ("scan", format!("looking at the project: {done} of {of} items")),
-            SyncStep::Reading { done, of } => ("read", format!("reading issues: {done} of {of}")),
-            SyncStep::Taking { done, of } => ("take", format!("comparing: {done} of {of}")),
+        let (phase, text, done, of) = match step {
+            SyncStep::Scanning { done, of } => {
+                ("scan", format!("reading the project: {done} of {of} items"), *done, *of)
+            }
+            SyncStep::Reading { done, of } => ("read", format!("reading issues: {done} of {of}"), *done, *of),
+            SyncStep::Taking { done, of } => ("take", format!("comparing: {done} of {of}"), *done, *of),
             SyncStep::Creating { done, of, task } => {
-                ("create", format!("creating issues: {} of {of}  {task}", done + 1))
+                ("create", format!("creating issues: {} of {of}  {task}", done + 1), *done, *of)
             }
-            SyncStep::Changing { done, of } => ("change", format!("changing what issues say: {done} of {of}")),
+            SyncStep::Changing { done, of } => ("change", format!("updating issues: {done} of {of}"), *done, *of),
             SyncStep::Commenting { done, of, task } => {
-                ("comment", format!("posting comments: {} of {of}  {task}", done + 1))
+                ("comment", format!("posting comments: {} of {of}  {task}", done + 1), *done, *of)
             }
-            SyncStep::Waiting(wait) => ("wait", format!("waiting {} s: {}", wait.seconds, wait.why)),
+            SyncStep::Waiting(wait) => return self.show(&format!("waiting {} s: {}", wait.seconds, wait.why)),
         };
-        if self.terminal {
-            self.session.out.status(Some(&text));
-        } else if phase == "wait"
-            || (self.phase.replace(phase) != phase && matches!(phase, "create" | "change" | "comment"))
-        {
-            self.session.out.say(&text);
+        if self.phase.get().0 != phase {
+            self.phase.set((phase, Instant::now()));
+            self.said.set(None);
+        }
+        let left = eta(done, of, self.phase.get().1.elapsed()).map(|left| format!("  {left} left")).unwrap_or_default();
+        let is_due = self.said.get().is_none_or(|at| at.elapsed() >= EVERY);
+        if self.terminal || (is_due && matches!(phase, "create" | "change" | "comment")) {
+            self.said.set(Some(Instant::now()));
+            self.show(&format!("{text}{left}"));
+        }
+    }
+
+    fn show(&self, text: &str) {
+        match self.terminal {
+            true => self.session.out.status(Some(text)),
+            false => self.session.out.say(text),
         }
     }
 
@@ -118,6 +134,15 @@ impl<'a> Progress<'a> {
         }
         result
     }
+}
+
+/// How long the rest takes if it goes on as it went, once that can be told.
+fn eta(done: usize, of: usize, elapsed: Duration) -> Option<String> {
+    if done == 0 || elapsed < Duration::from_secs(3) {
+        return None;
+    }
+    let left = elapsed.mul_f64(of.saturating_sub(done) as f64 / done as f64).as_secs();
+    Some(if left < 90 { format!("{left} s") } else { format!("{} min", left.div_ceil(60)) })
 }
 
 fn tell(session: &Session<'_>, synced: &Synced) {
@@ -181,7 +206,8 @@ fn line(row: &PlanRow, width: Option<usize>) -> String {
     };
     let said = match row.way {
         Way::Create | Way::Found => here,
-        Way::Adopt | Way::Lost | Way::Retire => there,
+        Way::Lost | Way::Retire => there,
+        Way::Adopt => format!("{there} → {here}"),
         Way::Pull => format!("{here} → {there}"),
         Way::Push => format!("{there} → {here}"),
         Way::Merge => format!("{here} and {there}"),
@@ -287,7 +313,7 @@ fn init(session: &Session<'_>, args: args::SyncInitArgs) -> Answer {
         session.out.json(&done);
         return Ok(Outcome::Done);
     }
-    let SyncInit { repo, project, title, url, viewer, created, fields, workflows, dependencies, .. } = &done;
+    let SyncInit { repo, project, title, url, viewer, created, fields, workflows, dependencies, unmapped, .. } = &done;
     let how = if *created { "made" } else { "found" };
     let mut text = format!("{how} project {project}, {title:?}, for {repo}, as {viewer}\n{url}\n");
     if !fields.is_empty() {
@@ -295,6 +321,9 @@ fn init(session: &Session<'_>, args: args::SyncInitArgs) -> Answer {
     }
     text.push_str("the settings are in .ralph/config.toml; `ralph sync --dry-run` shows what would happen\n");
     session.out.text(&text);
+    if !unmapped.is_empty() {
+        session.out.say(&mapping(unmapped));
+    }
     if !workflows.is_empty() {
         session.out.say(&format!(
             "note: GitHub's own workflows ({}) write the field Status; ralph only derives it",
@@ -305,6 +334,19 @@ fn init(session: &Session<'_>, args: args::SyncInitArgs) -> Answer {
         session.out.say("note: this GitHub has no issue dependencies: blocked_by is not mirrored");
     }
     Ok(Outcome::Done)
+}
+
+/// The lines that map columns of other names, to be copied into the settings.
+fn mapping(unmapped: &[ForeignColumn]) -> String {
+    let mut text = "note: cards in these columns are left alone, as they are no states of this board; to map them, add to .ralph/config.toml:\n[github.states]".to_owned();
+    for ForeignColumn { column, proposal } in unmapped {
+        let line = match proposal {
+            Some(state) => format!("{column:?} = {:?}", state.as_str()),
+            None => format!("# {column:?} = \"STATE\""),
+        };
+        text.push_str(&format!("\n{}", clean(&line)));
+    }
+    text
 }
 
 fn status(session: &Session<'_>, remote: bool) -> Answer {
@@ -383,4 +425,18 @@ fn doctor(session: &Session<'_>) -> Answer {
         session.out.text(&lines.collect::<String>());
     }
     Ok(if found.is_empty() { Outcome::Done } else { Outcome::Negative })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_is_told_once_it_can_be() {
+        let after = Duration::from_secs;
+        assert_eq!(eta(0, 200, after(10)), None);
+        assert_eq!(eta(1, 200, after(1)), None);
+        assert_eq!(eta(10, 200, after(15)).as_deref(), Some("5 min"));
+        assert_eq!(eta(190, 200, after(285)).as_deref(), Some("15 s"));
+    }
 }

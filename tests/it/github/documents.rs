@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use ralph::github::{
-    Call, Client, Effect, Features, FieldNames, GithubError, Host, Knowledge, Node, Pace, Patience, Slug, Wait, batch,
-    documents, find_token,
+    Call, Client, Effect, Features, FieldNames, GithubError, Host, Knowledge, NewText, Node, Pace, Patience, Slug,
+    Wait, batch, create_with, documents, find_token,
 };
 
 use crate::fake::{Level, Sample, sample, validate};
@@ -64,6 +64,10 @@ fn every_document_is_valid_and_the_plain_ones_are_on_an_old_server() {
     assert!(validate(documents::SCAN, Level::Ghes317).is_err(), "else the plain one would not be needed");
     let (document, _) = batch(&all_calls());
     validate(&document, Level::Dotcom).unwrap();
+    for riders in [Vec::new(), all_calls()] {
+        validate(&create_with(serde_json::json!({}), &riders).0, Level::Dotcom).unwrap();
+    }
+    validate(&create_with(serde_json::json!({}), &[]).0, Level::Ghes317).unwrap();
 }
 
 struct Hurried;
@@ -144,8 +148,7 @@ fn every_answer_that_the_schema_permits_can_be_read() {
     for (seed, mode) in modes.enumerate() {
         let ask = |what: &str, go: &dyn Fn(&Client<'_>) -> Result<(), GithubError>| {
             let token = find_token(&Host("github.com".into()), &|_| Some("ghp_0123456789abcdef".into())).unwrap();
-            let client =
-                Client::new(permissive(mode, seed as u64 * 100), token, Pace { create: Duration::ZERO }, &Hurried);
+            let client = Client::new(permissive(mode, seed as u64 * 100), token, Pace::new(Duration::ZERO), &Hurried);
             readable(what, go(&client));
         };
         for features in [
@@ -154,7 +157,10 @@ fn every_answer_that_the_schema_permits_can_be_read() {
         ] {
             ask("scan", &|client| client.scan(&node("P"), &names, features, &mut |_, _| {}).map(|_| ()));
             ask("details", &|client| client.details(&[node("I")], features).map(|_| ()));
-            ask("create", &|client| client.create_issue(&node("R"), &node("P"), "t", "b", &[], features).map(|_| ()));
+            let text = NewText { title: "t", body: "b", labels: Vec::new() };
+            ask("create", &|client| {
+                client.create_issue(&node("R"), &node("P"), &text, features, &all_calls())?.created.map(|_| ())
+            });
         }
         ask("features", &|client| client.features(&mut Knowledge::default()).map(|_| ()));
         ask("project", &|client| client.project("acme", 1, &slug).map(|_| ()));

@@ -78,7 +78,7 @@ impl Stage {
 
     fn client(&self) -> Client<'static> {
         let token = find_token(&Host("github.com".into()), &|_| Some(self.token.clone())).unwrap();
-        Client::new(self.url.clone(), token, Pace { create: self.pace }, &Patient)
+        Client::new(self.url.clone(), token, Pace::new(self.pace), &Patient)
     }
 
     fn project(&self) -> Project {

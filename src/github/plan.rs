@@ -56,6 +56,13 @@ fn merged(
         // Without a base, what one side has and the other has not is news.
         (Some(_), None) if base.is_none() => Decision::Push,
         (None, Some(_)) if base.is_none() => Decision::Pull,
+        (Some(Value::Text(here)), Some(Value::Text(there))) if field == Field::Description && base.is_none() => {
+            match (has_all_lines_of(there, here), has_all_lines_of(here, there)) {
+                (true, _) => Decision::Pull,
+                (_, true) => Decision::Push,
+                _ => Decision::Conflict,
+            }
+        }
         (Some(Value::Text(here)), Some(Value::Text(there))) if field == Field::Description => {
             let lines = |text: &str| format!("{}\n", canonical(text));
             let merged = ancestor.and_then(|base| diffy::merge(&lines(base), &lines(here), &lines(there)).ok());
@@ -63,6 +70,13 @@ fn merged(
         }
         _ => Decision::Conflict,
     }
+}
+
+/// Whether a text says all that another one says, line by line: in its place, nothing is lost.
+fn has_all_lines_of(longer: &str, shorter: &str) -> bool {
+    let (longer, shorter) = (canonical(longer), canonical(shorter));
+    let mut lines = longer.lines();
+    shorter.lines().all(|line| lines.any(|other| other == line))
 }
 
 /// What was added on either side is there, what was removed on either is not.
@@ -104,6 +118,14 @@ mod tests {
 
     fn set(list: &[&str]) -> Option<Value> {
         (!list.is_empty()).then(|| Value::texts(list))
+    }
+
+    #[test]
+    fn without_a_base_a_description_that_says_all_of_the_other_takes_its_place() {
+        let of = |local: &str, remote: &str| three(Field::Description, local, remote, None);
+        assert_eq!(of("First.", "First.\n\nPS: more."), Decision::Pull);
+        assert_eq!(of("a\nb\nc", "a\nc"), Decision::Push);
+        assert_eq!(of("a\nb", "b\na"), Decision::Conflict);
     }
 
     #[test]

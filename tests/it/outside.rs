@@ -31,7 +31,7 @@ fn a_card_that_is_moved_into_a_lock_belongs_to_whoever_moved_it() {
     let (mirror, task, number) = dragged("Ready for Plan", "Plan in Progress");
     mirror.sync();
     let task_now = shown(&mirror.sandbox, &task);
-    assert_eq!((&task_now["state"], &task_now["owner"]), (&"Plan in Progress".into(), &"octocat".into()));
+    assert_eq!((&task_now["state"], &task_now["owner"]), (&"Plan in Progress".into(), &"hubot".into()));
     assert_eq!((&task_now["claim"], task_now.get("attention")), (&serde_json::Value::Null, None));
     mirror.ralph(&["reap"]).ok();
     mirror.ralph(&["next", "--role", "builder", "--claim", "--as", "builder"]).fails(5);
@@ -73,7 +73,7 @@ fn a_claim_that_a_card_overrules_ends_and_its_holder_is_told() {
     mirror.world(|world| world.set_field(number, "Workflow State", Some("Plan in Progress")));
     mirror.sync();
     let task_now = shown(&mirror.sandbox, &task);
-    assert_eq!((&task_now["owner"], &task_now["claim"]), (&"octocat".into(), &serde_json::Value::Null));
+    assert_eq!((&task_now["owner"], &task_now["claim"]), (&"hubot".into(), &serde_json::Value::Null));
     let mut command = mirror.command(&mirror.sandbox.root());
     command.env("RALPH_CLAIM", claimed["claim"].as_str().unwrap());
     let told = crate::sandbox::finish(command.args(["escalate", &task, "--as", "analyst"])).fails(3);

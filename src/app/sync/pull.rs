@@ -249,7 +249,12 @@ impl PullStep<'_> {
         // What a move does to its own task comes on top of what was taken in: both may set the same key.
         let (own, others): (Vec<Change>, Vec<Change>) =
             self.effects.changes.drain(..).partition(|change| change.is_key_of(&self.now.id));
+        let mover = Value::text(&self.effects.mover);
         for change in own {
+            // For a merge with a clone in which somebody has claimed it: see `store::merge`.
+            if matches!(&change, Change::Set { key, new: Some(new), .. } if key.as_str() == "owner" && *new == mover) {
+                self.edit.set(Key::new("github.mover"), Some(mover.clone()))?;
+            }
             self.edit.add(change)?;
         }
         let mut changes = self.edit.changes();

@@ -8,7 +8,7 @@ use super::local::{Local, Locals};
 use super::memory::{CreateIntent, Sent};
 use super::pull::link_keys;
 use crate::app::{Failure, Workspace};
-use crate::github::{Field, Knowledge, Link, Marker, Node, RemoteIssue, read_issue_body};
+use crate::github::{Field, Knowledge, Link, Marker, Node, RemoteIssue, fingerprint, read_issue_body};
 use crate::task::{Key, TaskId, Value};
 
 /// Tasks whose issue has gone say so, and are left alone until a person decides; those that are back do not.
@@ -37,18 +37,25 @@ pub fn tie_found(
     Ok(all.found.len())
 }
 
-/// Tasks that are linked to a second issue go to the first, of which nothing is agreed yet.
+/// Tasks that are linked to a second issue go to the first. What this clone has changed since it agreed with the second is an
+/// edit, of which nothing is agreed yet; the rest takes what the first one says.
 pub fn tie_older(ws: &Workspace, all: &Comparison<'_>, known: &Knowledge) -> Result<usize, Failure> {
     let tied = all.older.iter().filter_map(|(local, item)| {
         let issue = known.issues.get(&item.issue)?;
         let mut keys = link_keys(issue.number, &issue.url, &issue.node, Some(&item.id));
-        keys.extend(Field::ALL.iter().map(|field| (field.base_key(), None)));
+        let edited = Field::ALL.into_iter().filter(|field| is_edited(local, *field));
+        keys.extend(edited.map(|field| (field.base_key(), None)));
         keys.extend(local.link.notes.keys().map(|note| (Link::note_key(note), None)));
         keys.extend([(Link::shown_key(), None), (Link::conflict_shown_key(), None)]);
         Some(Agreed::new(local, keys))
     });
     agree(ws, tied.collect())?;
     Ok(all.older.len())
+}
+
+fn is_edited(local: &Local, field: Field) -> bool {
+    let agreed = local.link.base.as_ref().and_then(|base| base.get(&field));
+    local.value(field).map(|value| fingerprint(field, value)).as_ref() != agreed
 }
 
 /// The same for those that are not in the project: their rows are made later.

@@ -197,6 +197,10 @@ fn line(row: &PlanRow, width: Option<usize>) -> String {
     let value = |value: &Option<Value>| {
         value.as_ref().map_or_else(|| "nothing".into(), |value| clean(&value.to_string().trim_end().replace('\n', " ")))
     };
+    let value = |side: &Option<Value>| match row.what.as_str() {
+        "archived" => if side.is_some() { "archived" } else { "not archived" }.to_owned(),
+        _ => value(side),
+    };
     let (here, there) = (value(&row.local), value(&row.remote));
     let task = row.task.as_ref().map(|task| format!("{} ", paint(style::ID, task))).unwrap_or_default();
     let number = row.number.map(|number| format!("#{number} ")).unwrap_or_default();

@@ -82,6 +82,8 @@ fn decide(base: &TomlLeaves, ours: &TomlLeaves, theirs: &TomlLeaves) -> (TomlLea
             t.cloned()
         } else if let Some(both) = both(key, b, o, t) {
             both
+        } else if let Some(owner) = owner(key, ours, theirs) {
+            Some(owner.clone())
         } else if key.as_str().starts_with("github.") {
             noted(key, o)
         } else {
@@ -97,6 +99,21 @@ fn decide(base: &TomlLeaves, ours: &TomlLeaves, theirs: &TomlLeaves) -> (TomlLea
 /// not known any more: sync finds out anew, and asks a person where it must.
 fn noted(key: &Key, ours: Option<&Value>) -> Option<Value> {
     ours.filter(|_| !key.as_str().starts_with("github.base.")).cloned()
+}
+
+/// Whoever claimed a task in one clone owns it, rather than whoever another clone saw move its card on GitHub: that was the
+/// claim itself, mirrored.
+fn owner<'a>(key: &Key, ours: &'a TomlLeaves, theirs: &'a TomlLeaves) -> Option<&'a Value> {
+    if key.as_str() != "owner" {
+        return None;
+    }
+    let (o, t) = (ours.get(key)?, theirs.get(key)?);
+    let is_mover = |leaves: &TomlLeaves, owner: &Value| leaves.get(&Key::new("github.mover")) == Some(owner);
+    match (is_mover(ours, o), is_mover(theirs, t)) {
+        (true, false) => Some(t),
+        (false, true) => Some(o),
+        _ => None,
+    }
 }
 
 /// Sets take both sides' additions and removals; the description merges by lines.
@@ -290,6 +307,16 @@ mod tests {
             merge(base, &base.replace("one", "A"), &base.replace("one", "B")).unwrap().conflicts,
             [Key::new("description")]
         );
+    }
+
+    #[test]
+    fn who_claimed_a_task_owns_it_rather_than_who_was_seen_to_move_its_card() {
+        let claimed = format!("{BASE}owner = \"builder-2\"\n");
+        let seen = format!("{BASE}owner = \"octocat\"\n[github]\nmover = \"octocat\"\n");
+        assert!(clean(BASE, &claimed, &seen).contains("owner = \"builder-2\""));
+        assert!(clean(BASE, &seen, &claimed).contains("owner = \"builder-2\""));
+        let other = format!("{BASE}owner = \"anna\"\n");
+        assert_eq!(merge(BASE, &claimed, &other).unwrap().conflicts, [Key::new("owner")]);
     }
 
     #[test]

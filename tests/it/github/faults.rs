@@ -107,11 +107,16 @@ fn an_item_that_was_archived_while_its_task_is_open_is_told_and_left() {
     mirror.world(|world| world.archive_item(number));
     mirror.ralph(&["task", "set", &task, "priority=P0"]).ok();
     let said = mirror.ralph(&["sync"]);
-    assert!(said.stderr.contains("is archived on GitHub") && said.stderr.contains("bring the item back"), "{said}");
+    assert_eq!(said.code, 1);
+    assert!(said.stdout.contains("here   not archived") && said.stdout.contains("there  archived"), "{said}");
     assert!(mirror.sandbox.task_file(&task).exists());
-    mirror.world(|world| world.unarchive_item(number));
+    let refused = mirror.ralph(&["sync", "resolve", &task, "--take", "remote"]).fails(1);
+    assert!(refused.contains("only finished tasks are archived"), "{refused}");
+    mirror.ralph(&["sync", "resolve", &task, "--take", "local"]).ok();
+    mirror.sync();
     mirror.sync();
     assert_eq!(mirror.world(|world| world.value(number, "Priority")).as_deref(), Some("P0"));
+    assert_eq!(mirror.sync()["plan"]["rows"], serde_json::json!([]));
 }
 
 #[test]

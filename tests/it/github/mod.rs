@@ -2,10 +2,12 @@
 
 mod documents;
 mod faults;
+mod healing;
 mod kills;
 mod live;
 mod mirroring;
 mod model;
+mod pair;
 mod pulls;
 mod quiet;
 mod setup;

@@ -69,7 +69,7 @@ fn a_server_that_would_wipe_the_items_is_not_asked_to_add_options() {
         number
     });
     let said = mirror.ralph(&["sync", "init", "--project", "1"]).fails(1);
-    assert!(said.contains("would wipe every item") && said.contains("to add them by hand"), "{said}");
+    assert!(said.contains("would clear the field of every item") && said.contains("to add them by hand"), "{said}");
     assert_eq!(mirror.world(|world| world.value(number, "Priority")).as_deref(), Some("Urgent"));
 }
 

@@ -20,6 +20,7 @@ impl World {
             body: body.into(),
             closed: false,
             reason: None,
+            duplicate_of: None,
             author: author.into(),
             editor: None,
             labels: Vec::new(),

@@ -62,6 +62,7 @@ pub struct Issue {
     pub closed: bool,
     /// COMPLETED, `NOT_PLANNED`, DUPLICATE or REOPENED.
     pub reason: Option<String>,
+    pub duplicate_of: Option<Id>,
     pub author: String,
     pub editor: Option<String>,
     pub labels: Vec<Id>,

@@ -148,6 +148,10 @@ impl World {
         });
         let field = found.id.clone();
         self.set_value(&item, &field, set);
+        let by = self.actor.clone();
+        if let Some(value) = self.items.get_mut(&item).and_then(|item| item.values.get_mut(&field)) {
+            value.by = by;
+        }
     }
 
     /// The id, and so the values of items, stay.

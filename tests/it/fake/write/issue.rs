@@ -117,6 +117,9 @@ pub(super) fn close(world: &mut World, input: &Value) -> Payload {
     }
     let reason = input["stateReason"].as_str().unwrap_or("COMPLETED");
     world.close(id, reason);
+    if let Some(original) = input["duplicateIssueId"].as_str().map(Id::from) {
+        world.touch(id, |issue| issue.duplicate_of = Some(original));
+    }
     Ok(answer(id))
 }
 

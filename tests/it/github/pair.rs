@@ -1,0 +1,94 @@
+//! Two clones of one mirrored board.
+
+use std::path::PathBuf;
+
+use super::Mirror;
+use crate::fake::World;
+use crate::sandbox::{Output, finish};
+
+/// A mirrored board and a second clone of it; they share the board through git.
+pub struct Pair {
+    pub mirror: Mirror,
+    pub second: PathBuf,
+}
+
+impl Pair {
+    /// Tasks of these titles are on the board before it is cloned, and mirrored if asked for.
+    pub fn new(titles: &[&str], mirrored: bool) -> (Self, Vec<String>) {
+        let mirror = Mirror::new();
+        let ids: Vec<String> = titles.iter().map(|title| mirror.add(&[title])).collect();
+        if mirrored {
+            mirror.sync();
+        }
+        let second = mirror.sandbox.outside("second");
+        let pair = Self { mirror, second };
+        pair.commit();
+        let (root, folder) = (pair.mirror.sandbox.root(), pair.second.display().to_string());
+        pair.mirror.sandbox.git(&["clone", "-q", &root.display().to_string(), &folder]);
+        pair.git(&["remote", "set-url", "origin", "git@github.com:acme/app.git"]);
+        pair.git(&["remote", "add", "first", &root.display().to_string()]);
+        pair.mirror.sandbox.git(&["remote", "add", "second", &folder]);
+        let _ = pair.b(&["init"]).ok();
+        (pair, ids)
+    }
+
+    pub fn git(&self, args: &[&str]) {
+        let done = self.mirror.sandbox.git_in(&self.second, args);
+        assert_eq!(done.code, 0, "git {args:?}: {done}");
+    }
+
+    pub fn a(&self, args: &[&str]) -> Output {
+        self.mirror.ralph(args)
+    }
+
+    pub fn b(&self, args: &[&str]) -> Output {
+        finish(self.mirror.command(&self.second).args(args))
+    }
+
+    pub fn commit(&self) {
+        self.mirror.ralph(&["commit"]).ok();
+    }
+
+    /// What the first has goes to the second.
+    pub fn to_b(&self) {
+        self.commit();
+        self.b(&["commit"]).ok();
+        self.git(&["fetch", "-q", "first"]);
+        self.git(&["merge", "-q", "--no-edit", "first/main"]);
+    }
+
+    pub fn to_a(&self) {
+        self.b(&["commit"]).ok();
+        self.commit();
+        self.mirror.sandbox.git(&["fetch", "-q", "second"]);
+        self.mirror.sandbox.git(&["merge", "-q", "--no-edit", "second/main"]);
+    }
+
+    /// Everybody syncs and shares until nothing is left to do.
+    #[track_caller]
+    pub fn rest(&self) {
+        for _ in 0..3 {
+            self.a(&["sync"]).ok();
+            self.to_b();
+            self.b(&["sync"]).ok();
+            self.to_a();
+        }
+        for said in [self.a(&["sync", "--json"]), self.b(&["sync", "--json"])] {
+            assert_eq!(said.json()["plan"]["rows"], serde_json::json!([]));
+        }
+    }
+
+    #[track_caller]
+    pub fn field(&self, clone: char, task: &str, field: &str) -> String {
+        let shown = if clone == 'a' { self.a(&["show", task, "--json"]) } else { self.b(&["show", task, "--json"]) };
+        match &shown.json()[field] {
+            serde_json::Value::String(text) => text.clone(),
+            other => other.to_string(),
+        }
+    }
+
+    #[track_caller]
+    pub fn open_issues(&self, title: &str) -> Vec<u32> {
+        self.mirror.world(|world: &mut World| world.open_issues_titled(title))
+    }
+}

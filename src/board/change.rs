@@ -55,7 +55,10 @@ pub fn parse_assignment(
         });
     }
     if sign.is_some() {
-        return Err(Refusal::NotASet { key: name });
+        return Err(match nearest(&name, SETS) {
+            Some(meant) => Refusal::UnknownKey { key: name, meant: Some(meant) },
+            None => Refusal::NotASet { key: name },
+        });
     }
     Ok(Assignment::Put(key, single(&name, value, custom, find)?))
 }

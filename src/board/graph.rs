@@ -37,18 +37,23 @@ impl Standings {
         // Only where there are groups at all does it matter whose turn it is.
         let links = tasks.iter().any(|task| task.atomic).then(|| Links::new(board));
         let turn = |at: usize| links.as_ref().is_none_or(|links| board.is_its_turn(at, links, rules));
+        // What waits for a person's word is handed to nobody.
+        let open = |at: usize| tasks[at].attention.is_none() && !rules.needs_person(&tasks[at]);
         let free = |at: usize| {
             state(at).is_some_and(|state| is_taken_up(&tasks[at], state, rules)) && !board.is_kept(at, rules)
         };
-        let taken_up = (0..tasks.len()).map(|at| free(at) && turn(at)).collect();
+        let taken_up = (0..tasks.len()).map(|at| free(at) && turn(at) && open(at)).collect();
         let left = |at: usize| {
             let task = &tasks[at];
             let works = task.owner.is_some() && state(at).is_some_and(|state| state.lock);
             works && !board.claim(&task.id).is_some_and(|claim| claim.live)
         };
         let left = (0..tasks.len()).map(left).collect();
-        let meanings =
-            (0..tasks.len()).map(|at| state(at).map_or(Meaning::Person, |state| flow.meaning(state))).collect();
+        let meaning = |at: usize| match state(at) {
+            Some(state) if state.terminal || !rules.needs_person(&tasks[at]) => flow.meaning(state),
+            _ => Meaning::Person,
+        };
+        let meanings = (0..tasks.len()).map(meaning).collect();
         let mut all = Self { finished, taken_up, left, blocked: vec![None; tasks.len()], ranks, meanings };
         for at in 0..tasks.len() {
             all.settle(board, at);

@@ -40,7 +40,7 @@ pub fn learn_states(flow: &Workflow) {
         Meaning::Canceled => DIM,
         Meaning::Person => fg(AnsiColor::Yellow).bold(),
         Meaning::Working => fg(AnsiColor::Magenta),
-        Meaning::Waiting if state.human => fg(AnsiColor::Blue),
+        Meaning::Review => fg(AnsiColor::Blue),
         Meaning::Waiting => PLAIN,
     };
     let all = [Kind::Step, Kind::Issue].into_iter().flat_map(|kind| flow.states_of(kind));

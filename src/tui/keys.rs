@@ -3,7 +3,7 @@
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::model::{Model, Popup, Purpose, ReviewScreen, ReviewTab, Screen};
-use crate::app::RunOutcome;
+use crate::app::{InboxKind, RunOutcome};
 
 /// Where to, in a list or a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,8 +127,8 @@ fn on_screen(model: &Model) -> Vec<Offered> {
         }
         Some(Screen::Inbox(inbox)) if inbox.selected().is_some_and(|item| item.task.is_some()) => {
             keys.push(open());
-            keys.extend([letter('d', "d", "review"), letter('s', "s", "answer")]);
-            keys.extend([letter('y', "y", "approve"), letter('x', "x", "send back")]);
+            keys.push(letter('d', "d", "review"));
+            keys.extend(inbox.selected().map(|item| on_item(item.kind)).unwrap_or_default());
         }
         Some(Screen::Review(review)) => keys.extend(in_review(review)),
         Some(Screen::Problems { .. }) if model.task().is_some() => keys.push(letter('e', "e", "edit the file")),
@@ -146,6 +146,17 @@ fn on_screen(model: &Model) -> Vec<Offered> {
     keys
 }
 
+/// What fits what waits.
+fn on_item(kind: InboxKind) -> Vec<Offered> {
+    let back = letter('x', "x", "send back");
+    match kind {
+        InboxKind::Plan => vec![letter('y', "y", "approve"), back],
+        InboxKind::Work | InboxKind::Merge => vec![letter('M', "M", "merge"), back],
+        InboxKind::Question | InboxKind::HumanNeeded | InboxKind::Attention => vec![letter('s', "s", "answer")],
+        InboxKind::Conflict | InboxKind::StaleClaim | InboxKind::Problem => Vec::new(),
+    }
+}
+
 fn in_review(review: &ReviewScreen) -> Vec<Offered> {
     let mut keys = vec![offer(KeyCode::Tab, "tab", "next page")];
     keys.extend(review.place().map(|_| letter('c', "c", "comment")));
@@ -155,6 +166,7 @@ fn in_review(review: &ReviewScreen) -> Vec<Offered> {
     }
     keys.extend(page.question.is_some().then(|| letter('s', "s", "answer")));
     keys.extend(page.can.decide.approve.then(|| letter('y', "y", "approve")));
+    keys.extend(page.can.decide.merge.then(|| letter('M', "M", "merge")));
     keys.extend(page.can.decide.reject.then(|| letter('x', "x", "send back")));
     let goes_on = review.run().is_some_and(|run| run.outcome == RunOutcome::Running);
     keys.extend(goes_on.then(|| letter('S', "S", "stop the run")));
@@ -215,7 +227,7 @@ pub const HELP: [(&str, &[(&str, &str)]); 4] = [
             ("m", "move to another state; or drag the card"),
             ("c  r", "claim, release"),
             ("n", "note"),
-            ("s  y  x", "answer, approve, send back"),
+            ("s  y  x  M", "answer, approve, send back, merge"),
             ("S  T", "stop its run, try again"),
             ("e", "edit the file in $EDITOR"),
             ("b  u", "block on another task, unblock"),

@@ -59,7 +59,8 @@ pub fn mark(task: &TaskView, meaning: Meaning) -> (&'static str, Tone) {
 
 pub fn of_meaning(meaning: Meaning) -> Tone {
     match meaning {
-        Meaning::Waiting => Tone::Accent,
+        Meaning::Waiting => Tone::Plain,
+        Meaning::Review => Tone::Label,
         Meaning::Working => Tone::Work,
         Meaning::Person => Tone::Warn,
         Meaning::Done => Tone::Ready,

@@ -149,5 +149,6 @@ fn named(meaning: Meaning) -> &'static str {
         Meaning::Done => "done",
         Meaning::Canceled => "canceled",
         Meaning::Waiting => "waiting",
+        Meaning::Review => "review",
     }
 }

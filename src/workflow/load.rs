@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::Deserialize;
 
 use super::{Command, Phase, ReviewMode, Role, Sizes, State, Workflow};
-use crate::task::StateName;
+use crate::task::{Kind, StateName};
 
 pub(super) const BUILTIN: &str = include_str!("tables/full.toml");
 
@@ -190,8 +190,23 @@ impl Workflow {
             Some(state) => {
                 wrong(state.as_str(), format!("{:?} is named, and is not one of the states", state.as_str()))
             }
-            None => Ok(()),
+            None => self.check_back(),
         }
+    }
+
+    /// Work that is sent back would wait for ever where nobody takes it up.
+    fn check_back(&self) -> Result<(), WorkflowError> {
+        let is_taken = |state: &&StateName| {
+            let stays = self.state(Kind::Issue, state).is_some_and(|state| state.release.is_none());
+            self.commands
+                .iter()
+                .any(|command| command.from.contains(state) || (command.lock.as_ref() == Some(*state) && stays))
+        };
+        let lost = self.commands.iter().filter_map(|command| command.back.as_ref()).find(|state| !is_taken(state));
+        lost.map_or(Ok(()), |state| {
+            let message = format!("back = {:?}: nobody takes work from there", state.as_str());
+            Err(WorkflowError::inconsistent(message, Some(state.as_str())))
+        })
     }
 }
 
@@ -301,7 +316,7 @@ mod tests {
             command("ends = [\"Nowhere\"]"),
             command("small_ends = [\"Nowhere\"]"),
             command("iterate = \"Nowhere\""),
-            command("back = \"Nowhere\""),
+            command("from = [\"Done\"]\nback = \"Nowhere\""),
             state("release = \"Nowhere\""),
             state("claim = \"Nowhere\""),
             state("[[role]]\nname = \"cook\"\nhands_off = \"Nowhere\""),

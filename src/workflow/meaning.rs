@@ -11,6 +11,8 @@ pub enum Meaning {
     /// Somebody may take them.
     #[default]
     Waiting,
+    /// They are to be looked at: a plan, or finished work.
+    Review,
     /// Somebody has them.
     Working,
     /// A person is needed.
@@ -28,6 +30,7 @@ impl Workflow {
         match (state.lock, self.escalation() == Some(&state.name)) {
             (_, true) => Meaning::Person,
             (true, false) => Meaning::Working,
+            (false, false) if state.human => Meaning::Review,
             (false, false) => Meaning::Waiting,
         }
     }
@@ -48,7 +51,8 @@ mod tests {
         let meaning = |name: &str| flow.meaning_of(Kind::Issue, &StateName::new(name));
         for (name, expected) in [
             ("Backlog", Meaning::Waiting),
-            ("In Review", Meaning::Waiting),
+            ("Plan in Review", Meaning::Review),
+            ("In Review", Meaning::Review),
             ("Plan in Progress", Meaning::Working),
             ("Human Needed", Meaning::Person),
             ("Nonsense", Meaning::Person),

@@ -61,7 +61,7 @@ pub fn use_workflow(ws: &Workspace, planned: &WorkflowChange) -> Result<(), Fail
     ws.refuse_programs("change the workflow")?;
     let lock = ws.lock()?;
     let board = ws.board()?;
-    refuse_claimed(&board)?;
+    refuse_claimed(&board, &ws.me()?)?;
     let goal = |state: &StateName| planned.states.iter().find(|row| row.from == *state).map(|row| &row.to);
     let to = named(&planned.to)?;
     let mut changes = Vec::new();
@@ -76,7 +76,8 @@ pub fn use_workflow(ws: &Workspace, planned: &WorkflowChange) -> Result<(), Fail
         }
     }
     if !changes.is_empty() {
-        ws.commit(&lock, Op::new(format!("workflow use {}", planned.to), changes))?;
+        // The new states are no states of the table that is still there.
+        ws.without_problems(|| ws.commit(&lock, Op::new(format!("workflow use {}", planned.to), changes)))?;
     }
     // Killed before this, the same command goes on from here: tasks that are there already stay.
     write_table(ws, &planned.to)?;
@@ -96,17 +97,31 @@ pub(in crate::app) fn write_table(ws: &Workspace, name: &str) -> Result<(), Fail
         fs::replace(&ws.store.root().join(KEPT), text.as_bytes(), true)?;
     }
     match named(name)? == Workflow::builtin() {
-        true => Ok(fs::remove(&path)?),
+        true => {
+            fs::remove(&last_known(ws))?;
+            Ok(fs::remove(&path)?)
+        }
         false => Ok(fs::replace(&path, table(name)?.as_bytes(), true)?),
     }
 }
 
-/// The table of the board as text: its own, or the one that ralph ships.
+/// The table of the board as text: its own, or the one that ralph ships. A file that a shell has just emptied, to write this very
+/// text into it, still counts as what it was.
 pub fn workflow_text(ws: &Workspace, name: Option<&str>) -> Result<String, Failure> {
-    match name {
-        Some(name) => Ok(table(name)?.to_owned()),
-        None => Ok(fs::read_text(&path(ws))?.map_or_else(|| table("full").map(str::to_owned), Ok)?),
+    if let Some(name) = name {
+        return Ok(table(name)?.to_owned());
     }
+    let own = fs::read_text(&path(ws))?;
+    let own = match own {
+        Some(text) if text.trim().is_empty() => fs::read_text(&last_known(ws))?,
+        other => other,
+    };
+    own.map_or_else(|| table("full").map(str::to_owned), Ok)
+}
+
+/// Where this clone keeps the last table that could be read.
+fn last_known(ws: &Workspace) -> PathBuf {
+    ws.store.local().join("workflow.toml")
 }
 
 /// One of those that ralph ships.
@@ -146,9 +161,10 @@ fn overrides(ws: &Workspace, to: &Workflow, wanted: &[String]) -> Result<BTreeMa
     wanted.iter().map(pair).collect()
 }
 
-/// Whoever works on a task would find it in another state.
-fn refuse_claimed(board: &Board) -> Result<(), Failure> {
-    let live: Vec<&TaskId> = board.claims().iter().filter(|(_, claim)| claim.live).map(|(id, _)| id).collect();
+/// Whoever else works on a task would find it in another state, and so would a program that is running.
+fn refuse_claimed(board: &Board, me: &Worker) -> Result<(), Failure> {
+    let others = board.claims().iter().filter(|(_, claim)| claim.live && (claim.held || claim.worker != *me));
+    let live: Vec<&TaskId> = others.map(|(id, _)| id).collect();
     match live.first() {
         None => Ok(()),
         Some(first) => {

@@ -80,6 +80,9 @@ fn context(ws: &Workspace, command: &Command, id: &TaskId) -> Result<Context, Fa
         at: note.at.map(|at| at.strftime("%Y-%m-%d").to_string()),
         text: note.text.clone(),
     };
+    // Those of the last review stand above, as a list of their own.
+    let last = last_review(&notes);
+    let others: Vec<&Note> = notes.iter().filter(|note| last.is_none() || note.facts.review.as_ref() != last).collect();
     let state = |state: &Option<crate::task::StateName>| state.as_ref().map(ToString::to_string);
     let ends: Vec<String> = command.may_end_in(ws.flow()).iter().map(ToString::to_string).collect();
     Ok(Context {
@@ -94,7 +97,7 @@ fn context(ws: &Workspace, command: &Command, id: &TaskId) -> Result<Context, Fa
         children,
         decisions: decisions(&notes),
         comments: comments(&notes),
-        notes: notes[notes.len().saturating_sub(NOTES)..].iter().map(remark).collect(),
+        notes: others[others.len().saturating_sub(NOTES)..].iter().map(|note| remark(note)).collect(),
         artifacts: linked(task),
         group: fellows(ws, &board, &subject)?,
         primary: subject.task.to_string(),
@@ -125,9 +128,13 @@ fn decisions(notes: &[Note]) -> Vec<Decision> {
     decided.collect()
 }
 
+fn last_review(notes: &[Note]) -> Option<&String> {
+    notes.iter().rev().find_map(|note| note.facts.review.as_ref())
+}
+
 /// What was said in the last review.
 fn comments(notes: &[Note]) -> Vec<LineRemark> {
-    let Some(last) = notes.iter().rev().find_map(|note| note.facts.review.as_ref()) else { return Vec::new() };
+    let Some(last) = last_review(notes) else { return Vec::new() };
     let said = notes.iter().filter(|note| note.facts.review.as_ref() == Some(last));
     said.map(|note| LineRemark { path: note.facts.path.clone(), line: note.facts.line, text: note.text.clone() })
         .collect()

@@ -14,6 +14,7 @@ use crate::app::work::review::{Decisions, decisions};
 use crate::app::{Failure, TaskView, Workspace};
 use crate::store::Note;
 use crate::task::TaskId;
+use crate::workflow::Meaning;
 
 /// Runs that are shown, the newest first.
 const RUNS: usize = 20;
@@ -50,10 +51,15 @@ pub fn review(ws: &Workspace, id: &TaskId) -> Result<Review, Failure> {
     let question = open_question(ws, id)?;
     let needed = needs_person(ws, id)?;
     let last = shown.notes.last().map_or_else(|| "A person is needed.".to_owned(), |note| note.text.clone());
+    let open = !matches!(shown.task.meaning, Meaning::Done | Meaning::Canceled);
     let (changes, unchanged) = match task_changes(ws, id) {
         Ok(changes) => (Some(changes), None),
         Err(failure) => (None, Some(failure.message)),
     };
+    let mut decide = decisions(ws, id)?;
+    // A person merges from any open state.
+    let has_work = changes.as_ref().is_some_and(|changes: &TaskChanges| !changes.files.is_empty());
+    decide.merge |= has_work && open && !decide.approve;
     Ok(Review {
         task: shown.task,
         description: shown.description,
@@ -65,11 +71,7 @@ pub fn review(ws: &Workspace, id: &TaskId) -> Result<Review, Failure> {
         runs: list_runs(ws, Some(id), RUNS)?,
         waits: (needed && question.is_none()).then_some(last),
         question,
-        can: ReviewActions {
-            decide: decisions(ws, id)?,
-            retry: can_retry(ws, id)?,
-            team: !needed && can_start_team(ws, id)?,
-        },
+        can: ReviewActions { decide, retry: can_retry(ws, id)?, team: !needed && can_start_team(ws, id)? },
     })
 }
 

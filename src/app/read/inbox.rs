@@ -9,11 +9,12 @@ use serde::Serialize;
 use crate::app::edit::fields::conflicts_of;
 use crate::app::records::failed_merges;
 use crate::app::records::runs::list_runs;
+use crate::app::repo::worktree::place;
 use crate::app::work::ask::{Question, open_question};
 use crate::app::{Failure, Hint, Workspace};
 use crate::board::{Board, Claim, FlowTimes, Links};
 use crate::task::{Kind, StateName, Task, TaskId, Worker};
-use crate::workflow::{Phase, ReviewMode};
+use crate::workflow::{Meaning, Phase, ReviewMode};
 
 use super::status::steps;
 
@@ -30,6 +31,7 @@ pub struct InboxItem {
     pub task: Option<TaskId>,
     pub title: Option<String>,
     pub state: Option<StateName>,
+    pub meaning: Option<Meaning>,
     /// Since when it waits, where that is known.
     pub since: Option<Timestamp>,
     /// How many open tasks wait for this one, directly or through others.
@@ -91,18 +93,20 @@ pub fn inbox(ws: &Workspace) -> Result<Inbox, Failure> {
         let found = of_task(ws, task, failed.remove(&task.id), claimed)?;
         items.extend(found.into_iter().map(|item| InboxItem {
             since: item.since.or_else(|| times.since(&task.id, &task.state).or(task.created)),
+            meaning: Some(ws.flow().meaning_of(task.kind, &task.state)),
             blocks: board.freed_by(at, ws.rules(), &links),
             ..item
         }));
     }
     let me = ws.me().ok();
     let stale = board.claims().iter().filter(|(_, claim)| !claim.live && !claim.foreign);
-    items.extend(stale.map(|(id, claim)| stale_claim(&board, id, claim, me.as_ref())));
+    items.extend(stale.map(|(id, claim)| stale_claim(ws, &board, id, claim, me.as_ref())));
     items.extend(ws.problems().into_iter().map(|problem| InboxItem {
         kind: InboxKind::Problem,
         task: None,
         title: None,
         state: None,
+        meaning: None,
         since: None,
         blocks: 0,
         why: problem.to_string(),
@@ -150,12 +154,22 @@ fn of_task(ws: &Workspace, task: &Task, failed: Option<String>, claimed: bool) -
         items.push(InboxItem { hints, ..item(InboxKind::Plan, task, why.into()) });
     }
     if failed.is_none() && !claimed && is_finished_work(ws, task) {
-        let hints = vec![
-            Hint::run(&format!("diff {id}"), "to see the work"),
-            Hint::run(&format!("merge {id}"), "to merge it"),
-            Hint::run(&format!("reject {id} WHY"), "to send it back"),
-        ];
-        items.push(InboxItem { hints, ..item(InboxKind::Work, task, "its work waits to be merged".into()) });
+        let back = Hint::run(&format!("reject {id} WHY"), "to send it back");
+        let (why, hints) = match has_branch(ws, id)? {
+            true => (
+                "its work waits to be merged",
+                vec![
+                    Hint::run(&format!("diff {id}"), "to see the work"),
+                    Hint::run(&format!("merge {id}"), "to merge it"),
+                    back,
+                ],
+            ),
+            false => (
+                "it waits to be merged, and has no branch",
+                vec![Hint::run(&format!("done {id}"), "to finish it if its work is in main"), back],
+            ),
+        };
+        items.push(InboxItem { hints, ..item(InboxKind::Work, task, why.into()) });
     }
     if let Some(why) = failed {
         let hints = vec![
@@ -173,6 +187,10 @@ fn of_task(ws: &Workspace, task: &Task, failed: Option<String>, claimed: bool) -
     Ok(items)
 }
 
+fn has_branch(ws: &Workspace, id: &TaskId) -> Result<bool, Failure> {
+    Ok(ws.repository.has_branch(&place(ws, &ws.around(id)?, id)?.branch))
+}
+
 /// A task that was handed to a person, with the question if there is one.
 fn for_person(ws: &Workspace, task: &Task) -> Result<InboxItem, Failure> {
     let id = &task.id;
@@ -185,7 +203,10 @@ fn for_person(ws: &Workspace, task: &Task) -> Result<InboxItem, Failure> {
     let kind = if question.is_some() { InboxKind::Question } else { InboxKind::HumanNeeded };
     let stopped = || list_runs(ws, Some(id), 1).is_ok_and(|runs| runs.first().is_some_and(|run| run.to.is_some()));
     let hints = match &question {
-        Some(question) if !question.options.is_empty() => vec![answer("1")],
+        Some(question) if !question.options.is_empty() => {
+            let is_it = |option: &String| Some(option) == question.recommend.as_ref();
+            vec![answer(&(question.options.iter().position(is_it).unwrap_or(0) + 1).to_string())]
+        }
         None if stopped() => {
             vec![answer("WORDS"), Hint::run(&format!("runs retry {id}"), "to have it tried again as it is")]
         }
@@ -209,6 +230,7 @@ fn item(kind: InboxKind, task: &Task, why: String) -> InboxItem {
         task: Some(task.id.clone()),
         title: Some(task.title.clone()),
         state: Some(task.state.clone()),
+        meaning: None,
         since: None,
         blocks: 0,
         why,
@@ -217,7 +239,7 @@ fn item(kind: InboxKind, task: &Task, why: String) -> InboxItem {
     }
 }
 
-fn stale_claim(board: &Board, id: &TaskId, claim: &Claim, me: Option<&Worker>) -> InboxItem {
+fn stale_claim(ws: &Workspace, board: &Board, id: &TaskId, claim: &Claim, me: Option<&Worker>) -> InboxItem {
     let task = board.get(id);
     let mine = me == Some(&claim.worker);
     InboxItem {
@@ -225,6 +247,7 @@ fn stale_claim(board: &Board, id: &TaskId, claim: &Claim, me: Option<&Worker>) -
         task: Some(id.clone()),
         title: task.map(|task| task.title.clone()),
         state: task.map(|task| task.state.clone()),
+        meaning: task.map(|task| ws.flow().meaning_of(task.kind, &task.state)),
         since: Some(claim.until),
         blocks: 0,
         why: if mine { "your claim has expired".into() } else { format!("{} no longer works on it", claim.worker) },
@@ -248,7 +271,8 @@ fn failed_merges(ws: &Workspace, board: &Board) -> Result<HashMap<TaskId, String
 }
 
 fn failed_runs(ws: &Workspace, board: &Board) -> Result<HashMap<TaskId, String>, Failure> {
-    let Some(merging) = ws.flow().merging() else { return Ok(HashMap::new()) };
+    // Where the merge ends an agent's own work, a run that failed is no failed merge.
+    let Some(merging) = ws.flow().merging().filter(|command| command.lock.is_none()) else { return Ok(HashMap::new()) };
     let waits = |id: &TaskId| board.get(id).is_some_and(|task| merging.from.contains(&task.state));
     if !board.tasks().iter().any(|task| merging.from.contains(&task.state)) {
         return Ok(HashMap::new());

@@ -25,11 +25,12 @@ pub fn schema(name: &str, flow: &Workflow) -> Result<Value, Failure> {
 }
 
 fn task(flow: &Workflow) -> Value {
-    let states: Vec<&str> = [Kind::Issue, Kind::Step]
-        .into_iter()
-        .flat_map(|kind| flow.states_of(kind))
-        .map(|state| state.name.as_str())
-        .collect();
+    let mut states: Vec<&str> = Vec::new();
+    for state in [Kind::Issue, Kind::Step].into_iter().flat_map(|kind| flow.states_of(kind)) {
+        if !states.contains(&state.name.as_str()) {
+            states.push(state.name.as_str());
+        }
+    }
     let texts = |about: &str| json!({ "type": "array", "items": { "type": "string" }, "uniqueItems": true, "description": about });
     json!({
         "$schema": DRAFT,
@@ -63,9 +64,14 @@ fn config() -> Value {
     for spec in SPECS {
         let mut parts = spec.key.split('.');
         let (Some(table), rest) = (parts.next(), parts.collect::<Vec<_>>()) else { continue };
-        put(tables.entry(table).or_insert_with(|| json!({ "type": "object", "properties": {} })), &rest, spec);
+        put(tables.entry(table).or_insert_with(empty_table), &rest, spec);
     }
     tables.insert("format".into(), json!({ "const": 1 }));
+    if let Some(github) = tables.get_mut("github").and_then(|table| table.get_mut("properties")) {
+        let about = "Columns of the project that have another name than the state they mean";
+        let column = json!({ "type": "string" });
+        github["states"] = json!({ "type": "object", "additionalProperties": column, "description": about });
+    }
     let text = json!({ "type": "string" });
     let rule = json!({
         "type": "object",
@@ -80,7 +86,14 @@ fn config() -> Value {
         "on".into(),
         json!({ "type": "array", "items": rule, "description": "Programs that run when something happens" }),
     );
-    json!({ "$schema": DRAFT, "title": "Settings of ralph", "type": "object", "properties": tables })
+    json!({
+        "$schema": DRAFT, "title": "Settings of ralph", "type": "object", "properties": tables, "additionalProperties": false,
+    })
+}
+
+/// A key that no setting has is a mistake.
+fn empty_table() -> Value {
+    json!({ "type": "object", "properties": {}, "additionalProperties": false })
 }
 
 fn put(table: &mut Value, path: &[&str], spec: &Spec) {
@@ -89,7 +102,7 @@ fn put(table: &mut Value, path: &[&str], spec: &Spec) {
     if rest.is_empty() {
         properties.insert((*name).to_owned(), setting(spec));
     } else {
-        put(properties.entry(*name).or_insert_with(|| json!({ "type": "object", "properties": {} })), rest, spec);
+        put(properties.entry(*name).or_insert_with(empty_table), rest, spec);
     }
 }
 

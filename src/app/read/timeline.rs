@@ -7,12 +7,14 @@ use serde::Serialize;
 
 use crate::app::{Failure, Workspace};
 use crate::store::Line;
-use crate::task::{StateName, TaskId, Worker};
+use crate::task::{Kind, StateName, TaskId, Worker};
+use crate::workflow::{Meaning, Workflow};
 
 /// One stay in a state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Stay {
     pub state: StateName,
+    pub meaning: Meaning,
     pub since: Timestamp,
     /// Nothing where it still is.
     pub until: Option<Timestamp>,
@@ -23,15 +25,15 @@ pub struct Stay {
 /// Oldest first.
 pub fn timeline(ws: &Workspace, id: &TaskId) -> Result<Vec<Stay>, Failure> {
     let lines = ws.journal()?.into_iter().filter(|line| line.touches(id));
-    Ok(stays(lines).remove(id).unwrap_or_default())
+    Ok(stays(lines, ws.flow()).remove(id).unwrap_or_default())
 }
 
 /// The same of every task that the journal knows.
 pub fn timelines(ws: &Workspace) -> Result<BTreeMap<TaskId, Vec<Stay>>, Failure> {
-    Ok(stays(ws.journal()?.into_iter()))
+    Ok(stays(ws.journal()?.into_iter(), ws.flow()))
 }
 
-fn stays(lines: impl Iterator<Item = Line>) -> BTreeMap<TaskId, Vec<Stay>> {
+fn stays(lines: impl Iterator<Item = Line>, flow: &Workflow) -> BTreeMap<TaskId, Vec<Stay>> {
     let mut all: BTreeMap<TaskId, Vec<Stay>> = BTreeMap::new();
     for line in lines {
         for step in crate::app::read::status::steps(std::slice::from_ref(&line)) {
@@ -39,7 +41,13 @@ fn stays(lines: impl Iterator<Item = Line>) -> BTreeMap<TaskId, Vec<Stay>> {
             if let Some(last) = stays.last_mut() {
                 last.until.get_or_insert(step.at);
             }
-            stays.extend(step.to.map(|state| Stay { state, since: step.at, until: None, by: line.by.clone() }));
+            stays.extend(step.to.map(|state| Stay {
+                meaning: flow.meaning_of(Kind::Issue, &state),
+                state,
+                since: step.at,
+                until: None,
+                by: line.by.clone(),
+            }));
         }
     }
     all

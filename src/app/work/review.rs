@@ -1,14 +1,18 @@
 //! `approve` and `reject`: a person's decision about a plan or about finished work, with comments on lines.
 
+use std::path::{Component, Path};
+
 use jiff::SignedDuration;
 
+use crate::app::repo::worktree::place;
 use crate::app::work::admit::admit;
 use crate::app::work::moves::{Moved, carry_out};
 use crate::app::workspace::open::missing;
 use crate::app::{Code, Failure, Hint, Workspace};
 use crate::board::{Goal, Request};
+use crate::fs;
 use crate::store::{NoteFacts, NoteKind, note_with_facts};
-use crate::task::{Task, TaskId};
+use crate::task::{StateName, Task, TaskId};
 use crate::workflow::{Command, Intent};
 
 /// A remark about one line.
@@ -37,13 +41,13 @@ pub fn reject(ws: &Workspace, id: &TaskId, why: &str, comments: &[LineComment]) 
     if why.trim().is_empty() && comments.is_empty() {
         return Err(Failure::usage(Code::EmptyNote, "say what is to be different"));
     }
+    refuse_misplaced(ws, id, comments)?;
     let lock = ws.lock()?;
     let board = ws.family(id)?;
     let task = board.get(id).ok_or_else(|| missing(ws, &board, id))?;
-    let decided =
-        deciding(ws, task).and_then(|command| Some((command, command.iterate.as_ref().or(command.back.as_ref())?)));
+    let decided = deciding(ws, task).and_then(|command| Some((command, sent_back_to(ws, task, command)?)));
     let Some((command, to)) = decided else { return Err(nothing_to_review(ws, task)) };
-    let request = Request { command: Some(&command.name), ..Request::new(id, Goal::State(to.clone())) };
+    let request = Request { command: Some(&command.name), ..Request::new(id, Goal::State(to)) };
     let mut admission = admit(ws, &board, &ws.actor()?, &request)?;
     let review = Some(ws.now().to_string());
     let mut at = ws.now();
@@ -66,6 +70,34 @@ pub fn reject(ws: &Workspace, id: &TaskId, why: &str, comments: &[LineComment]) 
     carry_out(ws, &lock, &board, id, "reject", admission)
 }
 
+/// A comment is about a line that is there: of the task's own files, or of the repository's.
+fn refuse_misplaced(ws: &Workspace, id: &TaskId, comments: &[LineComment]) -> Result<(), Failure> {
+    let own = place(ws, &ws.around(id)?, id)?.path;
+    for comment in comments {
+        // A line that the work removes is a line of main.
+        let lines =
+            [own.as_path(), ws.store.root()].into_iter().filter_map(|folder| lines_of(folder, &comment.path)).max();
+        let why = match lines {
+            None => format!("there is no file {:?}", comment.path),
+            Some(lines) if !(1..=lines).contains(&(comment.line as usize)) => {
+                format!("{} has {lines} lines, and the comment is about line {}", comment.path, comment.line)
+            }
+            Some(_) => continue,
+        };
+        return Err(
+            Failure::usage(Code::BadValue, why).hint(Hint::run(&format!("diff {id}"), "to see files and lines"))
+        );
+    }
+    Ok(())
+}
+
+fn lines_of(folder: &Path, path: &str) -> Option<usize> {
+    let inside = Path::new(path).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    let bytes = fs::read(&folder.join(path)).ok().flatten().filter(|_| inside)?;
+    let ends = bytes.iter().filter(|byte| **byte == b'\n').count();
+    Some(ends + usize::from(bytes.last().is_some_and(|last| *last != b'\n')))
+}
+
 /// What a person can decide about a task now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct Decisions {
@@ -77,7 +109,7 @@ pub struct Decisions {
 pub fn decisions(ws: &Workspace, id: &TaskId) -> Result<Decisions, Failure> {
     let board = ws.around(id)?;
     let task = board.get(id).ok_or_else(|| missing(ws, &board, id))?;
-    let command = deciding(ws, task);
+    let command = deciding(ws, task).filter(|command| sent_back_to(ws, task, command).is_some());
     let approve = command.is_some_and(|command| command.iterate.is_some());
     Ok(Decisions { approve, reject: command.is_some(), merge: command.is_some() && !approve })
 }
@@ -86,14 +118,21 @@ pub fn decisions(ws: &Workspace, id: &TaskId) -> Result<Decisions, Failure> {
 fn deciding<'w>(ws: &'w Workspace, task: &Task) -> Option<&'w Command> {
     let starts = |command: &&Command| command.from.contains(&task.state);
     let reviews = ws.flow().commands().iter().filter(starts).find(|command| command.iterate.is_some());
-    reviews.or_else(|| ws.rules().pending_merge(task))
+    let merging = || ws.flow().merging().filter(|command| command.lock.as_ref() == Some(&task.state));
+    reviews.or_else(|| ws.rules().pending_merge(task)).or_else(merging)
+}
+
+/// Where work goes that is to be done again; without a state for that, where it is taken up.
+fn sent_back_to(ws: &Workspace, task: &Task, command: &Command) -> Option<StateName> {
+    let released = || ws.flow().state(task.kind, &task.state)?.release.as_ref();
+    command.iterate.as_ref().or(command.back.as_ref()).or_else(released).cloned()
 }
 
 fn nothing_to_review(ws: &Workspace, task: &Task) -> Failure {
-    let failure =
-        Failure::refused(Code::NothingToDo, format!("{} is {}: there is nothing to review yet", task.id, task.state));
+    let refused = |why: &str| Failure::refused(Code::NothingToDo, format!("{} is in {}: {why}", task.id, task.state));
     match deciding(ws, task) {
-        Some(_) => failure.hint(Hint::run(&format!("merge {}", task.id), "to merge the work")),
-        None => failure.hint(Hint::run("inbox", "to see what waits for you")),
+        Some(_) => refused("it has no plan to approve; its work waits to be merged")
+            .hint(Hint::run(&format!("merge {}", task.id), "to merge the work")),
+        None => refused("there is nothing to review yet").hint(Hint::run("inbox", "to see what waits for you")),
     }
 }

@@ -55,7 +55,7 @@ impl Setup {
             setup.add_file(Source::User(path), &text)?;
         }
         if let Some(text) = fs::read_text(&board_config(root))? {
-            setup.add_file(Source::Board(".ralph/config.toml".into()), &text)?;
+            setup.add_board_file(&text, &local.join("config.toml"))?;
         }
         setup.problems.append(&mut setup.settings.bad);
         setup.settings.add_environment(|name| std::env::var(name).ok())?;
@@ -66,6 +66,24 @@ impl Setup {
             setup.add_workflow(&text, &local.join("workflow.toml"));
         }
         Ok(setup)
+    }
+
+    /// Where the board's own settings cannot be read, those that could be read last count, as with the workflow.
+    fn add_board_file(&mut self, text: &str, last: &Path) -> Result<(), ConfigError> {
+        let source = || Source::Board(".ralph/config.toml".into());
+        let before = self.problems.len();
+        self.add_file(source(), text)?;
+        let known = fs::read_text(last).ok().flatten();
+        if self.problems.len() == before {
+            keep(last, text, known.as_deref());
+        } else if let Some(known) = known {
+            let settings = self.settings.clone();
+            self.unusable = self.settings.add_file(source(), &known).is_err();
+            if self.unusable {
+                self.settings = settings;
+            }
+        }
+        Ok(())
     }
 
     fn add_file(&mut self, source: Source, text: &str) -> Result<(), ConfigError> {
@@ -83,14 +101,14 @@ impl Setup {
 
     fn add_workflow(&mut self, text: &str, last: &Path) {
         let known = || fs::read_text(last).ok().flatten();
+        // A shell empties a file before it runs the program that writes to it: that is the board without a table of its own.
+        if text.trim().is_empty() && known().is_none() {
+            return;
+        }
         match Workflow::parse(text) {
             Ok(flow) => {
                 self.flow = flow;
-                // A copy that cannot be kept is no reason to fail.
-                if known().as_deref() != Some(text) {
-                    let _ = last.parent().map(fs::make_dir);
-                    let _ = fs::replace(last, text.as_bytes(), false);
-                }
+                keep(last, text, known().as_deref());
             }
             Err(error) => {
                 self.problems.push(match &error {
@@ -109,6 +127,14 @@ impl Setup {
 }
 
 const WORKFLOW: &str = ".ralph/workflow.toml";
+
+/// A copy that cannot be kept is no reason to fail.
+fn keep(last: &Path, text: &str, known: Option<&str>) {
+    if known != Some(text) {
+        let _ = last.parent().map(fs::make_dir);
+        let _ = fs::replace(last, text.as_bytes(), false);
+    }
+}
 
 /// Where a value stands that a table cannot work with: its last mention, since a repetition is what is wrong.
 fn place_of(text: &str, value: Option<&str>) -> usize {

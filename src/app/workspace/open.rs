@@ -343,6 +343,14 @@ impl Workspace {
         self.problems.borrow().iter().cloned().collect()
     }
 
+    /// Forgets the problems that something finds on its way to a board that does not have them.
+    pub(in crate::app) fn without_problems<T>(&self, act: impl FnOnce() -> T) -> T {
+        let known = self.problems.borrow().clone();
+        let done = act();
+        self.problems.replace(known);
+        done
+    }
+
     /// Something that the person should know, though the verb was done.
     pub(in crate::app) fn notice(&self, text: impl Into<String>) {
         self.notices.borrow_mut().push(text.into());

@@ -6,7 +6,7 @@ use crate::app::workspace::layers::{board_config, user_config};
 use crate::app::{Code, Failure, Hint, Workspace};
 use crate::config::{Setting, Spec, check_assignment};
 use crate::fs;
-use crate::store::codec::Doc;
+use crate::store::codec::{Doc, EditError};
 use crate::task::{Key, Problem};
 
 #[derive(Debug, Serialize)]
@@ -32,8 +32,20 @@ pub fn get_setting(ws: &Workspace, key: &str) -> Result<SettingView, Failure> {
 }
 
 /// In the board's file, or with `user` in the person's own; comments in it stay. An empty value takes the key out.
+/// Settings that hold programs.
+const RULES: [&str; 5] = ["review", "roles", "claims", "merge", "agent"];
+
+/// What holds programs is not theirs to loosen.
+fn refuse_held(ws: &Workspace, key: &str) -> Result<(), Failure> {
+    match key.split('.').next().is_some_and(|table| RULES.contains(&table)) {
+        true => ws.refuse_programs("change this setting"),
+        false => Ok(()),
+    }
+}
+
 pub fn set_setting(ws: &Workspace, key: &str, value: &str, user: bool) -> Result<SettingView, Failure> {
     let spec = check_assignment(key, value)?;
+    refuse_held(ws, key)?;
     let path = if user {
         user_config().ok_or_else(|| {
             Failure::broken(Code::NoHome, "there is no folder for your settings")
@@ -46,8 +58,11 @@ pub fn set_setting(ws: &Workspace, key: &str, value: &str, user: bool) -> Result
     let text = fs::read_text(&path)?.unwrap_or_default();
     let shown = ws.store.shown(&path);
     let wanted = (!value.is_empty()).then(|| spec.value(value));
-    let edited = Doc::new(text).and_then(|doc| doc.with(&Key::new(key), wanted.as_ref()));
-    let edited = edited.map_err(|error| Failure::from(Problem::whole(&shown, error.to_string())))?;
+    let edited = Doc::new(text.clone()).and_then(|doc| doc.with(&Key::new(key), wanted.as_ref()));
+    let edited = edited.map_err(|error| match error {
+        EditError::Syntax { message, offset } => Failure::from(Problem::at(&shown, &text, offset, message.trim())),
+        other => Failure::from(Problem::whole(&shown, other.to_string())),
+    })?;
     if let Some(folder) = path.parent() {
         fs::make_dir(folder)?;
     }

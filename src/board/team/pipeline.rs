@@ -192,6 +192,10 @@ impl Board {
         match step.command.as_str() {
             "triage" if rules.is_left(task, "triage") => format!("left in {}", task.state),
             "pr" => document("pr").unwrap_or_else(|| "nothing to do: no issue on GitHub".into()),
+            // Somebody moved the task on by hand: nobody did this step.
+            "research" | "plan" if !rules.flow.is_terminal(task.kind, &task.state) => {
+                document(&step.command).unwrap_or_else(|| format!("skipped: moved to {} without one", task.state))
+            }
             "research" | "plan" => document(&step.command).unwrap_or_else(state),
             "review" => document("review").map_or_else(|| "approved".into(), |path| format!("approved: {path}")),
             "split" => {
@@ -378,13 +382,13 @@ mod tests {
             (task("Research Needed"), "triage", Skip, Some("Research Needed")),
             (task("Backlog").labels(&["ralph-triage"]), "triage", Skip, Some("left in Backlog")),
             (task("Research in Progress"), "research", Skip, None),
-            (task("Ready for Plan"), "research", Skip, Some("Ready for Plan")),
+            (task("Ready for Plan"), "research", Skip, Some("skipped: moved to Ready for Plan without one")),
             (task("In Review").document("research", "r.md"), "research", Skip, Some("r.md")),
             (task("Plan in Progress"), "plan", Skip, None),
             (task("Plan in Review").document("plan", "p.md"), "plan", Skip, Some("p.md")),
-            (task("Plan in Review"), "plan", Interactive, Some("Plan in Review")),
+            (task("Plan in Review"), "plan", Interactive, Some("skipped: moved to Plan in Review without one")),
             (task("Plan in Review"), "plan", Auto, None),
-            (task("In Progress"), "plan", Auto, Some("In Progress")),
+            (task("In Progress"), "plan", Auto, Some("skipped: moved to In Progress without one")),
             (task("Plan in Review"), "review", Auto, None),
             (task("In Progress"), "review", Auto, Some("approved")),
             (task("In Progress").document("review", "c.md"), "review", Auto, Some("approved: c.md")),

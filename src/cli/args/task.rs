@@ -112,7 +112,7 @@ pub struct AddArgs {
     #[arg(short, long, value_name = "P0..P3")]
     pub priority: Option<String>,
     /// XS, S, M, L or XL
-    #[arg(short, long, value_name = "XS..XL")]
+    #[arg(short, long, alias = "size", value_name = "XS..XL")]
     pub estimate: Option<String>,
     /// A label; may be repeated
     #[arg(short, long, value_name = "LABEL", value_delimiter = ',', add = ArgValueCandidates::new(complete::labels))]

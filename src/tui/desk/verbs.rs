@@ -25,6 +25,10 @@ pub fn carry_out(ws: &Workspace, verb: &Verb) -> Result<VerbOutcome, Failure> {
             (task, format!("answered: {}, and is {}", done.answer, done.to))
         }
         Verb::Approve(task) => (task, format!("approved: {}", moved(&app::approve(ws, task)?))),
+        Verb::Merge(task) => {
+            let merged = app::merge(ws, task, false, &mut |_| {})?;
+            (task, format!("merged into {}, and is {}", merged.into, merged.to))
+        }
         Verb::Reject { task, why, comments } => {
             (task, format!("sent back: {}", moved(&app::reject(ws, task, why, comments)?)))
         }

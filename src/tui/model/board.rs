@@ -33,6 +33,8 @@ pub struct Counts {
     pub ready: usize,
     pub at_work: usize,
     pub blocked: usize,
+    /// Those that wait for a person's word.
+    pub for_person: usize,
 }
 
 impl Counts {
@@ -45,6 +47,7 @@ impl Counts {
             ready: count(|task| task.ready),
             at_work: count(|task| task.claim.is_some()),
             blocked: count(|task| task.blocked),
+            for_person: count(|task| task.meaning == Meaning::Person || task.attention.is_some()),
         }
     }
 }

@@ -53,6 +53,8 @@ pub enum Verb {
         text: String,
     },
     Approve(TaskId),
+    /// Its work into main.
+    Merge(TaskId),
     /// Back to be done again, and why.
     Reject {
         task: TaskId,
@@ -88,7 +90,9 @@ pub enum Verb {
 impl Verb {
     pub fn task(&self) -> Option<&TaskId> {
         match self {
-            Self::Claim(task) | Self::Release(task) | Self::Approve(task) | Self::Retry(task) => Some(task),
+            Self::Claim(task) | Self::Release(task) | Self::Approve(task) | Self::Merge(task) | Self::Retry(task) => {
+                Some(task)
+            }
             Self::Move { task, .. }
             | Self::Note { task, .. }
             | Self::Answer { task, .. }

@@ -114,7 +114,7 @@ fn command(model: &mut Model, letter: char) -> Vec<Wish> {
         '!' if model.board.problems.is_empty() => say(model, "nothing is wrong with the board's files"),
         '!' if matches!(model.screens.last(), Some(Screen::Problems { .. })) => Vec::new(),
         '!' => model.open(Screen::Problems { at: 0 }),
-        'm' | 'c' | 'r' | 'n' | 'e' | 'b' | 'u' | 's' | 'y' | 'x' | 'd' | 'S' | 'T' => match model.task() {
+        'm' | 'c' | 'r' | 'n' | 'e' | 'b' | 'u' | 's' | 'y' | 'x' | 'd' | 'M' | 'S' | 'T' => match model.task() {
             Some(task) => on_task(model, letter, task),
             None => say(model, "no task is selected"),
         },
@@ -135,16 +135,17 @@ fn on_task(model: &mut Model, letter: char, task: TaskId) -> Vec<Wish> {
         'd' => screens::review(model, task),
         'S' => stop_run(model, task),
         'T' => vec![Wish::Do(Verb::Retry(task))],
-        'y' => approve(model, task),
+        'y' => decide(model, task, Verb::Approve),
+        'M' => decide(model, task, Verb::Merge),
         'x' => popup::reject(model, task),
         _ => popup::note(model, task),
     }
 }
 
 /// Comments that were not sent would be lost with it, so that they are mentioned first.
-fn approve(model: &mut Model, task: TaskId) -> Vec<Wish> {
+fn decide(model: &mut Model, task: TaskId, verb: fn(TaskId) -> Verb) -> Vec<Wish> {
     match model.comments.get(&task).map_or(0, |comments| comments.len()) {
-        0 => vec![Wish::Do(Verb::Approve(task))],
+        0 => vec![Wish::Do(verb(task))],
         many => {
             let written = super::words::count(many, "comment");
             say(model, &format!("{written} not sent: x sends the task back with them; empty a comment to drop it"))

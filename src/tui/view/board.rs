@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::layout::{ColumnPlan, ColumnSlot, plan};
 use super::pen::{Pen, Row, piece, spread};
 use super::{card, text};
-use crate::app::{Column, TaskView};
+use crate::app::{Column, Meaning, TaskView};
 use crate::tui::model::{Model, Said, Spot, Tone};
 use crate::tui::words;
 
@@ -42,7 +42,9 @@ pub fn has_room_for_refusal(model: &Model, area: Rect) -> bool {
 
 fn shown(model: &Model, area: Rect) -> ColumnPlan {
     let filled: Vec<bool> = model.board.columns.iter().map(|column| !column.tasks.is_empty()).collect();
-    plan(&filled, model.cursor.column, model.cursor.first, area.width)
+    // What needs a person is always in sight.
+    let person = model.board.columns.iter().rposition(|column| column.meaning == Meaning::Person);
+    plan(&filled, model.cursor.column, model.cursor.first, area.width, person)
 }
 
 /// How many columns there are further on, in the rules below the names.

@@ -29,8 +29,8 @@ pub struct ColumnPlan {
     pub first: usize,
 }
 
-/// `filled` says of each column whether it has cards.
-pub fn plan(filled: &[bool], focused: usize, first: usize, width: u16) -> ColumnPlan {
+/// `filled` says of each column whether it has cards; the pinned one is in sight wherever the others are scrolled to.
+pub fn plan(filled: &[bool], focused: usize, first: usize, width: u16, pinned: Option<usize>) -> ColumnPlan {
     let single = slots(filled, |_| false);
     if needed(&single) <= width {
         return ColumnPlan { placed: place(&single, width), ..ColumnPlan::default() };
@@ -39,7 +39,17 @@ pub fn plan(filled: &[bool], focused: usize, first: usize, width: u16) -> Column
     if needed(&grouped) <= width {
         return ColumnPlan { placed: place(&grouped, width), ..ColumnPlan::default() };
     }
-    scrolled(&grouped, focused, first, width)
+    let whole = scrolled(&grouped, focused, first, width);
+    let pin = pinned.map(ColumnSlot::Open).filter(|slot| grouped.contains(slot));
+    match pin.filter(|pin| width >= 2 * NARROWEST && whole.placed.iter().all(|placed| placed.slot != *pin)) {
+        None => whole,
+        Some(pin) => {
+            let others: Vec<ColumnSlot> = grouped.into_iter().filter(|slot| *slot != pin).collect();
+            let mut plan = scrolled(&others, focused, first, width - NARROWEST);
+            plan.placed.push(Placed { slot: pin, x: width - NARROWEST, width: NARROWEST });
+            plan
+        }
+    }
 }
 
 /// A column that is empty joins the one before where `joins` says so.
@@ -138,7 +148,8 @@ mod tests {
             for mask in 1..(1_usize << 11) {
                 let filled: Vec<bool> = (0..11).map(|at| mask & (1 << at) != 0).collect();
                 for focused in (0..11).filter(|&at| filled[at]) {
-                    let plan = plan(&filled, focused, focused / 2, width);
+                    let pinned = (mask % 2 == 0).then_some(10);
+                    let plan = plan(&filled, focused, focused / 2, width, pinned);
                     assert!(open(&plan).contains(&focused), "{width} {filled:?} {focused}: {plan:?}");
                     let end = plan.placed.iter().map(|placed| placed.x + placed.width).max().unwrap();
                     assert!(end <= width, "{width} {filled:?}: {plan:?}");
@@ -152,15 +163,26 @@ mod tests {
     #[test]
     fn empty_columns_stand_alone_where_there_is_room_and_together_where_there_is_not() {
         let filled = [true, false, false, true, false];
-        let folded = |width| plan(&filled, 0, 0, width).placed.iter().filter(|p| p.width == FOLDED).count();
+        let folded = |width| plan(&filled, 0, 0, width, None).placed.iter().filter(|p| p.width == FOLDED).count();
         assert_eq!(folded(60), 3);
         assert_eq!(folded(56), 2);
     }
 
     #[test]
+    fn the_pinned_column_is_in_sight_wherever_the_others_are_scrolled_to() {
+        let filled = [true; 11];
+        for (width, focused) in [(60, 0), (150, 3), (200, 9)] {
+            let plan = plan(&filled, focused, 0, width, Some(10));
+            assert_eq!(open(&plan).last(), Some(&10), "{width} {plan:?}");
+            assert!(open(&plan).contains(&focused), "{width} {plan:?}");
+        }
+        assert!(!open(&plan(&filled, 0, 0, 40, Some(10))).contains(&10), "there is room for one");
+    }
+
+    #[test]
     fn what_is_in_sight_stays_while_the_focus_moves_inside_it() {
         let filled = [true; 11];
-        let at = |focused, first| plan(&filled, focused, first, 90).first;
+        let at = |focused, first| plan(&filled, focused, first, 90, None).first;
         assert_eq!((at(4, 3), at(5, 3), at(6, 3), at(2, 3)), (3, 3, 4, 2));
     }
 }

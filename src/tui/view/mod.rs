@@ -87,10 +87,11 @@ fn header(pen: &mut Pen<'_>, model: &Model, area: Rect) -> u16 {
         ("●", counts.ready, "ready", Tone::Ready),
         ("▶", counts.at_work, "at work", Tone::Work),
         ("⊘", counts.blocked, "blocked", Tone::Blocked),
+        ("!", counts.for_person, "for you", Tone::Warn),
         ("‼", problems, if problems == 1 { "problem" } else { "problems" }, Tone::Urgent),
     ];
     for (mark, count, what, tone) in numbers {
-        if count == 0 && mark == "‼" {
+        if count == 0 && matches!(mark, "‼" | "!") {
             continue;
         }
         row.push(piece(format!("   {mark} {count}"), tone));

@@ -85,7 +85,7 @@ export function swap(place, ...nodes) {
   [place, ...$$('.scroll, .table', place)].forEach((element, at) => scrolls[at] && element.scrollTo(...scrolls[at]));
   // What had the focus may be gone: then its place has it, rather than nothing.
   if (mark === false) return;
-  const there = $$('[data-key], a[href], [aria-label]', place).find((element) => marked(element) === mark) || place;
+  const there = find(mark, place) || place;
   there.focus({ preventScroll: true });
   // Somebody who has selected a text is about to type over it.
   if (Number.isInteger(from) && there.value === value && there.matches('input, textarea')) there.setSelectionRange(from, to, way);
@@ -103,4 +103,7 @@ export function keepingFocus(draw) {
   active.scrollTop = scrollTop;
 }
 
+/** What stands for an element in a place that was drawn anew. */
+export const counterpart = (element, place) => find(marked(element), place);
+const find = (mark, place) => $$('[data-key], a[href], [aria-label]', place).find((element) => marked(element) === mark);
 const marked = (element) => element.dataset.key || element.getAttribute('href') || element.getAttribute('aria-label') || '';

@@ -14,9 +14,10 @@ export async function showInbox() {
 
 function thing(item) {
   const link = item.task && h('a', { href: `/task/${encodeURIComponent(item.task)}` }, h('span', { class: 'id' }, item.task), ' ', item.title);
-  const facts = [item.state, item.since && `for ${since(item.since)}`, item.blocks > 0 && `blocks ${item.blocks}`].filter(Boolean);
+  const facts = [item.since && `for ${since(item.since)}`, item.blocks > 0 && `blocks ${item.blocks}`].filter(Boolean);
   return h('li', { class: `panel waits ${item.kind}` },
-    h('div', { class: 'waits-top' }, h('span', { class: 'chip person' }, item.name), link, h('span', { class: 'dim' }, facts.join(' · '))),
+    h('div', { class: 'waits-top' }, h('span', { class: 'chip person' }, item.name), link,
+      item.state && h('span', { class: `chip state ${item.meaning}` }, item.state), h('span', { class: 'dim' }, facts.join(' · '))),
     item.question ? question(item.task, item.question) : h('p', {}, item.why),
     item.task && h('a', { class: 'button', href: `/review/${encodeURIComponent(item.task)}` }, 'Review'),
     !item.question && ['human-needed', 'attention'].includes(item.kind) && words(item.task));

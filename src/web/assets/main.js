@@ -3,7 +3,7 @@
 import { get, onToken, takeToken, token } from './api.js';
 import * as board from './board.js';
 import { countProblems, showDashboard } from './dashboard.js';
-import { $, $$, h, mayWrite, released, swap } from './dom.js';
+import { $, $$, counterpart, h, mayWrite, released, swap } from './dom.js';
 import { enableDrag } from './drag.js';
 import { enableDragKeys } from './drag-keys.js';
 import * as filter from './filter.js';
@@ -56,7 +56,7 @@ async function draw() {
   try {
     const node = await VIEWS[view](main);
     await released();
-    if (!node || view !== shown || turn < newest || isTyping()) return;
+    if (!node || view !== shown || turn < newest || isTyping(node)) return;
     newest = turn;
     swap(main, node);
   } catch (error) {
@@ -67,9 +67,11 @@ async function draw() {
 }
 
 /** Drawn anew under somebody's hands, a text would be lost, and the next letters would be taken for keys of the page. */
-function isTyping() {
+function isTyping(node) {
   const input = document.activeElement;
-  if (shown === 'board' || !main.contains(input) || !input.matches('textarea, input') || !input.value) return false;
+  if (shown === 'board' || !main.contains(input) || !input.matches('textarea, input')) return false;
+  // One that is empty can be drawn anew, unless it was opened since this was made.
+  if (!input.value && counterpart(input, node)) return false;
   input.addEventListener('blur', draw, { once: true });
   return true;
 }

@@ -34,7 +34,7 @@ function page(whole, draft) {
   return h('section', { class: 'sheet-view review' },
     h('header', { class: 'review-top' },
       h('h1', {}, h('a', { href: `/task/${encodeURIComponent(task.id)}` }, h('span', { class: 'id' }, task.id)), ' ', task.title),
-      h('span', { class: 'chip' }, task.state)),
+      h('span', { class: `chip state ${task.meaning}` }, task.state)),
     whole.question && h('div', { class: 'panel' }, question(task.id, whole.question)),
     !whole.question && whole.waits && h('div', { class: 'panel question' }, h('p', {}, whole.waits), words(task.id)),
     h('div', { class: 'panels' }, checksPanel(checks), runsPanel(task.id, runs, can)),

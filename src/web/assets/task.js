@@ -104,7 +104,7 @@ function catchUp() {
 function draw(whole, draft = null) {
   const { task } = whole;
   shown.drawn = JSON.stringify(whole);
-  shown.title.replaceChildren(h('span', { class: 'id' }, task.id), ' ', h('span', { class: 'chip state' }, task.state), ' ',
+  shown.title.replaceChildren(h('span', { class: 'id' }, task.id), ' ', h('span', { class: `chip state ${task.meaning}` }, task.state), ' ',
     task.claim ? h('span', { class: 'owner live' }, `${task.claim.by} at work, ${since(task.claim.since)}`) : '');
   swap(shown.body,
     h('p', { class: 'meanwhile', hidden: true, role: 'status' }, 'This task has changed meanwhile. ', h('button', { type: 'button', on: { click: catchUp } }, 'Show it as it is now')),
@@ -141,12 +141,12 @@ function timeline(stays) {
   const long = stays.map((stay) => Math.max(Date.parse(end(stay)) - Date.parse(stay.since), 1));
   const total = long.reduce((sum, one) => sum + one, 0);
   const bar = h('div', { class: 'stays', 'aria-hidden': 'true' }, stays.map((stay, at) => {
-    const piece = h('span', { class: `stay s${at % 6}`, title: `${stay.state}, ${between(stay.since, end(stay))}` });
+    const piece = h('span', { class: `stay ${stay.meaning}`, title: `${stay.state}, ${between(stay.since, end(stay))}` });
     piece.style.flexGrow = Math.max(long[at] / total, 0.02);
     return piece;
   }));
-  return [bar, h('ol', { class: 'timeline' }, stays.map((stay, at) => h('li', {},
-    h('span', { class: `swatch s${at % 6}`, 'aria-hidden': 'true' }), h('span', { class: 'name' }, stay.state), ' ',
+  return [bar, h('ol', { class: 'timeline' }, stays.map((stay) => h('li', {},
+    h('span', { class: `swatch ${stay.meaning}`, 'aria-hidden': 'true' }), h('span', { class: 'name' }, stay.state), ' ',
     h('span', { class: 'dim' }, `${between(stay.since, end(stay))}${stay.until ? '' : ' so far'} · ${stay.by} · ${day(stay.since)}`))))];
 }
 

@@ -28,6 +28,7 @@ pub fn write(out: &mut String, columns: &[Column]) {
 pub fn class(meaning: Meaning) -> &'static str {
     match meaning {
         Meaning::Waiting => "waiting",
+        Meaning::Review => "review",
         Meaning::Working => "working",
         Meaning::Person => "person",
         Meaning::Done => "done",

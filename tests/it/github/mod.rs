@@ -1,5 +1,6 @@
 //! A sandbox whose board is mirrored to a fake GitHub, or to a real one that the environment names.
 
+mod chaos;
 mod documents;
 mod faults;
 mod healing;

@@ -159,8 +159,9 @@ pub fn compare<'a>(locals: &'a Locals, known: &'a Knowledge, names: &Names, lens
     for item in known.items.iter().filter(|item| !linked.contains(&item.issue) && item.repo == lens.repo) {
         unlinked(item, locals, known, lens, &mut all);
     }
-    let found = all.found.iter().map(|(local, _)| *local).chain(all.deleted_elsewhere.iter().map(|(_, local)| *local));
-    let found: BTreeSet<&TaskId> = found.map(|local| &local.id).collect();
+    let deleted: BTreeSet<&TaskId> = all.deleted_elsewhere.iter().map(|(_, local)| &local.id).collect();
+    all.pairs.retain(|pair| !deleted.contains(&pair.local.id));
+    let found: BTreeSet<&TaskId> = all.found.iter().map(|(local, _)| &local.id).chain(deleted).collect();
     let new = locals.tasks.values().filter(|local| local.link.node.is_none() && lens.wants(&local.id));
     all.creates = new.filter(|local| !found.contains(&local.id)).collect();
     all
@@ -220,11 +221,12 @@ fn unlinked<'a>(item: &'a Item, locals: &'a Locals, known: &'a Knowledge, lens: 
             }
             Some(local) if local.link.node.is_some() => {
                 let same = Marker::of(&local.id, local.created).is_same_task(&marker);
-                // The older one stays, also when it is finished by now.
-                let stays = item.reason.as_deref() != Some("DUPLICATE") && !(marker.deleted && item.closed);
-                match same && stays && Some(item.number) < local.link.number {
-                    true => all.older.push((local, item)),
-                    false => all.copies.push((item, local)),
+                let first = same && Some(item.number) < local.link.number;
+                match item.reason.as_deref() {
+                    _ if first && is_deleted_elsewhere(item, issue, lens) => all.deleted_elsewhere.push((item, local)),
+                    // The older one stays, also when it is finished by now.
+                    reason if first && reason != Some("DUPLICATE") => all.older.push((local, item)),
+                    _ => all.copies.push((item, local)),
                 }
             }
             // It names a task of another board that happens to have the same id.

@@ -152,20 +152,19 @@ fn committed(ws: &Workspace, id: &TaskId, wanted: &str) -> Option<String> {
 }
 
 fn journaled(ws: &Workspace, id: &TaskId, wanted: &str) -> Option<String> {
+    texts_of(ws, id, "description").into_iter().map(|text| canonical(&text)).find(|text| hash(text) == wanted)
+}
+
+/// What a task has ever said under a key, as far as the journal knows; the newest first.
+pub fn texts_of(ws: &Workspace, id: &TaskId, name: &str) -> Vec<String> {
     use crate::board::{Change, Place};
-    let (lines, _) = ws.store.journal().ok()?;
-    let described = |text: &str| Doc::new(text).ok().and_then(|doc| doc.get(&Key::new("description")));
-    let texts =
-        lines.iter().rev().flat_map(|line| &line.changes).filter(|change| change.task() == id).flat_map(|change| {
-            match change {
-                Change::Set { key, old, new, .. } if key.as_str() == "description" => [old.clone(), new.clone()],
-                Change::File { file: Place::Task, old, new, .. } => {
-                    [old, new].map(|text| text.as_deref().and_then(described))
-                }
-                _ => [None, None],
-            }
-        });
-    let texts =
-        texts.flatten().filter_map(|value| if let Value::Text(text) = value { Some(canonical(&text)) } else { None });
-    texts.into_iter().find(|text| hash(text) == wanted)
+    let lines = ws.store.journal().map(|(lines, _)| lines).unwrap_or_default();
+    let within = |text: &str| Doc::new(text).ok().and_then(|doc| doc.get(&Key::new(name)));
+    let changes = lines.iter().rev().flat_map(|line| &line.changes).filter(|change| change.task() == id);
+    let texts = changes.flat_map(|change| match change {
+        Change::Set { key, old, new, .. } if key.as_str() == name => [new.clone(), old.clone()],
+        Change::File { file: Place::Task, old, new, .. } => [new, old].map(|text| text.as_deref().and_then(within)),
+        _ => [None, None],
+    });
+    texts.flatten().filter_map(|value| if let Value::Text(text) = value { Some(text) } else { None }).collect()
 }

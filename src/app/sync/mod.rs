@@ -26,6 +26,8 @@ mod init;
 mod local;
 mod look;
 mod memory;
+#[cfg(test)]
+mod one_issue;
 mod outgoing;
 mod plan;
 mod pull;

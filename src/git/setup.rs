@@ -5,8 +5,12 @@ use std::io::Write as _;
 use super::repository::{GitError, Repository, other};
 
 /// Lines of `.gitattributes` that make git merge the board the right way.
-pub const ATTRIBUTES: [&str; 3] =
-    [".ralph/tasks/*.toml merge=ralph", ".ralph/archive/*.toml merge=ralph", ".ralph/journal/*.jsonl merge=union"];
+pub const ATTRIBUTES: [&str; 4] = [
+    ".ralph/tasks/*.toml merge=ralph",
+    ".ralph/archive/*.toml merge=ralph",
+    ".ralph/notes/**/*.md merge=ralph",
+    ".ralph/journal/*.jsonl merge=union",
+];
 
 /// What git is to run, behind the program's name.
 pub const DRIVER: &str = "merge-driver %O %A %B %P";

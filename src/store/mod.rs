@@ -28,8 +28,8 @@ pub use journal::{Line, lines_of as parse_journal, merge as merge_journals};
 pub use lock::{BoardLock, FileLock};
 pub use mirror::{Delta, Difference, Mirror};
 pub use notes::{
-    Note, NoteFacts, NoteKind, new as new_note, parse_text as parse_note, rewritten as rewritten_note,
-    tagged as tagged_note, with_facts as note_with_facts,
+    Note, NoteFacts, NoteKind, agreed as agreed_note, new as new_note, parse_text as parse_note,
+    rewritten as rewritten_note, tagged as tagged_note, with_facts as note_with_facts,
 };
 
 #[derive(Debug, thiserror::Error)]

@@ -44,6 +44,9 @@ pub struct NoteFacts {
     pub path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
+    /// The hash of the text that was last taken over from GitHub.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agreed: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -92,12 +95,25 @@ fn written(task: &TaskId, by: &Worker, at: Timestamp, tag: &str, text: &str, fac
 
 /// A note's file with another text, and its front matter as it was.
 pub fn rewritten(raw: &str, text: &str) -> String {
-    let raw = raw.replace("\r\n", "\n");
-    let front = raw.strip_prefix("+++\n").and_then(|rest| rest.split_once("\n+++"));
-    match front.filter(|(front, _)| front.parse::<toml::Table>().is_ok()) {
-        Some((front, _)) => format!("{FENCE}\n{front}\n{FENCE}\n\n{}\n", text.trim_end()),
+    match front_of(raw) {
+        Some(front) => format!("{FENCE}\n{front}\n{FENCE}\n\n{}\n", text.trim_end()),
         None => format!("{}\n", text.trim_end()),
     }
+}
+
+/// The same with a text that GitHub has, by its hash.
+pub fn agreed(raw: &str, text: &str, hash: &str) -> String {
+    let front = front_of(raw).unwrap_or_default();
+    let kept = front.lines().filter(|line| !line.starts_with("agreed = ")).map(|line| format!("{line}\n"));
+    let front: String = kept.chain([format!("agreed = \"{hash}\"")]).collect();
+    format!("{FENCE}\n{front}\n{FENCE}\n\n{}\n", text.trim_end())
+}
+
+/// The front matter of a note, if it has one.
+pub(super) fn front_of(raw: &str) -> Option<String> {
+    let raw = raw.replace("\r\n", "\n");
+    let (front, _) = raw.strip_prefix("+++\n").and_then(|rest| rest.split_once("\n+++"))?;
+    front.parse::<toml::Table>().is_ok().then(|| front.to_owned())
 }
 
 impl Store {

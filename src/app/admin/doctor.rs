@@ -142,8 +142,14 @@ fn files(ws: &Workspace, has_other_name: &dyn Fn(&TaskId) -> bool) -> Result<Vec
     for name in fs::names(&ws.store.board_dir().join("archive"))? {
         let Some(id) = name.strip_suffix(".toml").and_then(|stem| TaskId::new(stem).ok()) else { continue };
         if ws.store.exists(&id) {
-            let message = format!("{id} is both on the board and in the archive");
-            found.push(DoctorFinding::new("duplicate-id", message, "delete the file that is out of date", None));
+            let (there, away) = (ws.store.path(&id, &Place::Task), ws.store.path(&id, &Place::Archive));
+            let same = fs::read(&there)? == fs::read(&away)?;
+            let (message, advice, fix) = match same {
+                true => ("both files say the same", "`--fix` removes the archived one", Some(Fix::Remove(away))),
+                false => ("the files differ", "delete the file that is out of date", None),
+            };
+            let message = format!("{id} is both on the board and in the archive: {message}");
+            found.push(DoctorFinding::new("duplicate-id", message, advice, fix));
         }
     }
     let mut folded = std::collections::HashMap::new();

@@ -1,12 +1,13 @@
-//! `merge-driver`: what git calls to merge a task file. It knows no board: the three files are all there is.
+//! `merge-driver`: what git calls to merge a task file or a note. It knows no board: the three files are all there is.
 
 use std::path::Path;
 
 use serde::Serialize;
 
+use crate::app::workspace::board_files::is_note;
 use crate::app::{Code, Failure};
 use crate::fs;
-use crate::store::merge::{Merged, merge};
+use crate::store::merge::{Merged, merge, merge_note};
 use crate::task::Key;
 
 #[derive(Debug, Serialize)]
@@ -24,7 +25,9 @@ pub fn merge_driver(base: &Path, ours: &Path, theirs: &Path, path: &str) -> Resu
         fs::read_text(path).map_err(Failure::from).and_then(|text| text.ok_or_else(missing))
     };
     let (base, mine, theirs) = (read(base)?, read(ours)?, read(theirs)?);
-    let (merged, clean) = match merge(&base, &mine, &theirs) {
+    let note = is_note(path).then(|| merge_note(&base, &mine, &theirs)).flatten();
+    let note = note.map(|text| Merged { text, conflicts: Vec::new() });
+    let (merged, clean) = match note.or_else(|| merge(&base, &mine, &theirs)) {
         Some(merged) => {
             let clean = merged.conflicts.is_empty();
             (merged, clean)

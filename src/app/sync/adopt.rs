@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::compare::Comparison;
-use super::edits::{VERB, github};
+use super::edits::commit_each;
 use super::pull::base_value;
 use crate::app::{Failure, Workspace};
-use crate::board::{Change, Op, Place};
+use crate::board::{Change, Place};
 use crate::github::{Field, Item, Names, Node, RemoteIssue, Values, remote_values};
 use crate::store::codec::new_file;
 use crate::task::{Key, Kind, Task, TaskId, Value, id_length, mint};
@@ -25,19 +25,20 @@ pub fn adopt(ws: &Workspace, all: &Comparison<'_>, names: &mut Names) -> Result<
     let both: Vec<(&TaskId, &(&Item, &RemoteIssue))> = made.iter().map(|(id, _)| id).zip(&all.adopts).collect();
     // Parents before children, so that no run that dies leaves a child without one.
     let order = order(&both, names);
+    let mut unmade = Vec::new();
     for chunk in order.chunks(AT_ONCE) {
         let lock = ws.lock()?;
-        let mut changes = Vec::new();
+        let mut files = Vec::new();
         for at in chunk {
             let (id, (item, issue)) = both[*at];
             if !ws.store.exists(id) {
-                changes.push(new(ws, id, item, issue, names)?);
+                files.push((id.clone(), vec![new(ws, id, item, issue, names)?]));
             }
         }
-        if !changes.is_empty() {
-            ws.commit_part(&lock, Op::new(VERB, changes), &github())?;
-        }
+        // One that somebody has just made is left for the next run.
+        unmade.extend(commit_each(ws, &lock, files)?);
     }
+    made.retain(|(id, _)| !unmade.contains(id));
     Ok(made)
 }
 

@@ -55,6 +55,8 @@ pub fn sync_doctor(ws: &Workspace, tell: &mut dyn FnMut(SyncStep<'_>)) -> Result
     let locals = Locals::read(ws)?;
     found.extend(twins(&locals));
     found.extend(markers(&locals, &run.known, &slug));
+    let all = run.compare(&locals, &run.known, &locals.names());
+    found.extend(all.unmapped.iter().map(|item| unmapped(item)));
     for intent in intents(ws)? {
         let what = if intent.note.is_some() { "comment" } else { "issue" };
         let message = format!("whether the {what} of {} was made is not known", intent.task);
@@ -106,6 +108,15 @@ fn markers(locals: &Locals, known: &Knowledge, repo: &str) -> Vec<SyncFinding> {
         }
     }
     found
+}
+
+fn unmapped(item: &Item) -> SyncFinding {
+    let column = item.state.as_deref().unwrap_or_default();
+    let message = format!("#{} has its card in {column:?}, which says nothing about its state here", item.number);
+    let advice =
+        "move the card, or map the column with `[github.states]` in the settings; `ralph sync init` proposes lines"
+            .into();
+    finding("unmapped", None, Some(item.number), message, advice)
 }
 
 fn mismatch(item: &Item, linked: &TaskId, named: &TaskId) -> SyncFinding {

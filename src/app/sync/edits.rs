@@ -126,7 +126,7 @@ pub fn agree(ws: &Workspace, agreed: Vec<Agreed>) -> Result<Vec<TaskId>, Failure
         by_file.entry((agreed.task.clone(), agreed.place.clone())).or_default().push(agreed);
     }
     let lock = ws.lock()?;
-    let mut changes = Vec::new();
+    let mut files: Vec<(TaskId, Vec<Change>)> = Vec::new();
     for ((task, place), all) in by_file {
         let mut edit = match FileEdit::open(ws, &task, &place) {
             Ok(edit) => edit,
@@ -147,9 +147,30 @@ pub fn agree(ws: &Workspace, agreed: Vec<Agreed>) -> Result<Vec<TaskId>, Failure
                 edit.set(kept.key, kept.new)?;
             }
         }
-        changes.extend(edit.changes());
+        files.push((task, edit.changes()));
     }
-    commit(ws, &lock, changes)?;
+    unwritten.extend(commit_each(ws, &lock, files)?);
+    Ok(unwritten)
+}
+
+/// All at once; where one file was saved in between, the others one by one. Says which could not be written.
+pub fn commit_each(
+    ws: &Workspace,
+    lock: &BoardLock,
+    files: Vec<(TaskId, Vec<Change>)>,
+) -> Result<Vec<TaskId>, Failure> {
+    let together = files.iter().flat_map(|(_, changes)| changes.clone()).collect();
+    match commit(ws, lock, together) {
+        Err(failure) if failure.is_about_one_task() => {}
+        done => return done.map(|()| Vec::new()),
+    }
+    let mut unwritten = Vec::new();
+    for (task, changes) in files {
+        match commit(ws, lock, changes) {
+            Err(failure) if failure.is_about_one_task() => unwritten.push(task),
+            done => done?,
+        }
+    }
     Ok(unwritten)
 }
 

@@ -10,7 +10,7 @@ use super::memory::keep_text;
 use crate::app::{Failure, FailureKind, Workspace};
 use crate::board::{Change, Place};
 use crate::github::{Decision, Field, Link, Node, NoteLink, canonical, fingerprint, hash, read_comment};
-use crate::store::{BoardLock, rewritten_note, tagged_note};
+use crate::store::{BoardLock, agreed_note, tagged_note};
 use crate::task::{Key, StateName, Value, Worker};
 
 /// Whether what GitHub has changed may come in.
@@ -233,7 +233,7 @@ impl PullStep<'_> {
             return Ok(());
         }
         let text = read_comment(&comment.body).0;
-        let new = rewritten_note(&raw, &text);
+        let new = agreed_note(&raw, &text, &hash(&text));
         self.effects.changes.push(Change::File {
             task: self.now.id.clone(),
             file: place,

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use crate::git::{MergeFiles, Settled};
-use crate::store::merge::{Side, merge_taking};
+use crate::store::merge::{Side, merge_note, merge_taking};
 use crate::store::{is_board, merge::merge, merge_journals};
 use crate::task::Key;
 
@@ -90,7 +90,8 @@ impl MergeFiles for BoardFiles {
         } else if is_table(path) {
             self.merge_task(path, base, our_text, their_text)
         } else {
-            self.merge_lines(base, our_text, their_text)
+            let note = is_note(path).then(|| merge_note(base, our_text, their_text)).flatten();
+            note.or_else(|| self.merge_lines(base, our_text, their_text))
         };
         merged.map_or(Settled::Open, |text| Settled::Is(text.into_bytes()))
     }
@@ -105,6 +106,10 @@ impl MergeFiles for BoardFiles {
 /// Merged key by key: tasks, and the settings.
 fn is_table(path: &str) -> bool {
     path.starts_with(".ralph/") && path.ends_with(".toml")
+}
+
+pub(in crate::app) fn is_note(path: &str) -> bool {
+    path.starts_with(".ralph/notes/") && path.ends_with(".md")
 }
 
 /// How long the longest line is that begins like a conflict marker.

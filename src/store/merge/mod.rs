@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 mod mirrored;
+mod note;
 mod units;
 
 use super::codec::{Doc, comments, new_file};
 use crate::task::{Key, Value};
 use mirrored::Mirrored;
+pub use note::merge_note;
 pub use units::{MergedUnit, Unit, merge_units};
 
 /// What a merge came to.

@@ -212,3 +212,27 @@ fn a_claim_that_a_move_on_github_ends_is_told() {
     let said = mirror.ralph(&["sync"]);
     assert!(said.stderr.contains(&format!("hubot moved {task} on GitHub: the claim of analyst ended")), "{said}");
 }
+
+#[test]
+fn a_note_that_one_clone_set_back_after_both_took_githubs_text_is_an_edit() {
+    let (pair, ids) = Pair::new(&["One"], true);
+    pair.a(&["note", &ids[0], "First words."]).ok();
+    pair.rest();
+    let number = pair.mirror.number(&ids[0]);
+    let said = || pair.mirror.world(|world| world.comments(number)[0].body.clone());
+    pair.mirror.world(|world| {
+        let comment = world.comments(number)[0].id.clone();
+        let body = world.comments(number)[0].body.replace("First", "Other");
+        world.edit_comment(&comment, &body);
+        world.advance(60);
+    });
+    pair.a(&["sync", "--full"]).ok();
+    pair.b(&["sync", "--full"]).ok();
+    pair.b(&["note", &ids[0], "--edit", "1", "First words."]).ok();
+    pair.to_a();
+    pair.rest();
+    assert!(said().contains("First words."), "{}", said());
+    for clone in ['a', 'b'] {
+        assert!(pair.field(clone, &ids[0], "notes").contains("First words."));
+    }
+}

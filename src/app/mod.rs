@@ -71,7 +71,7 @@ pub use edit::batch::parse as parse_batch;
 pub use edit::block::{Linked, block, unblock};
 pub use edit::draft::Draft;
 pub use edit::expected::Expected;
-pub use edit::note::{Noted, edit_note, note, remove_note};
+pub use edit::note::{Noted, edit_note, note, note_text, remove_note};
 pub use edit::plan_sync::{Edge, PlanSynced, plan_sync};
 pub use edit::remove::{Removed, remove};
 pub use edit::set::{FieldChange, SetDone, check_fields, set};

@@ -25,9 +25,9 @@ impl Typed {
 }
 
 /// A text from an empty file; what stands below the line is for the person.
-pub fn compose(what: &str) -> Result<Typed, Failure> {
+pub fn compose(what: &str, initial: &str) -> Result<Typed, Failure> {
     const LINE: &str = "# ------ what stands below this line is left out ------";
-    let draft = Draft::new("TEXT.md", &format!("\n{LINE}\n# {what}\n# An empty text changes nothing.\n"))?;
+    let draft = Draft::new("TEXT.md", &format!("{initial}\n{LINE}\n# {what}\n# An empty text changes nothing.\n"))?;
     match draft.edit() {
         Ok(text) => {
             let text = text.split(LINE).next().unwrap_or_default().trim().to_owned();

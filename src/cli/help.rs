@@ -98,7 +98,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("cancel", &["ralph cancel x7kq"]),
     ("escalate", &["ralph escalate x7kq --as builder"]),
     ("inbox", &["ralph inbox", "ralph inbox --json"]),
-    ("ask", &["ralph ask x7kq \"Keep invoices how long?\" --option \"1 year\" --option \"10 years\" --recommend \"10 years\""]),
+    ("ask", &["ralph ask x7kq \"Keep invoices?\" --option yes --option no --recommend yes"]),
     ("answer", &["ralph answer x7kq 2", "ralph answer x7kq \"keep them for ten years\""]),
     ("approve", &["ralph approve x7kq"]),
     ("reject", &["ralph reject x7kq \"the retry is missing\" --comment \"src/sync.rs:41:this can loop for ever\""]),

@@ -87,7 +87,7 @@ impl TextArgs {
 }
 
 /// Words, else options, else standard input when something is piped in, else the editor.
-pub fn text_or_editor(words: &[String], text: &TextArgs, what: &str) -> Result<Typed, Failure> {
+pub fn text_or_editor(words: &[String], text: &TextArgs, what: &str, initial: &str) -> Result<Typed, Failure> {
     let given = text.given()?;
     match (words.is_empty(), given) {
         (false, Some(_)) => {
@@ -95,7 +95,7 @@ pub fn text_or_editor(words: &[String], text: &TextArgs, what: &str) -> Result<T
         }
         (false, None) => Ok(Typed::plain(words.join(" "))),
         (true, Some(given)) => Ok(Typed::plain(given)),
-        (true, None) if std::io::stdin().is_terminal() => editor::compose(what),
+        (true, None) if std::io::stdin().is_terminal() => editor::compose(what, initial),
         (true, None) => stdin().map(Typed::plain),
     }
 }

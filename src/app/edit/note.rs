@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::app::{Code, Failure, Hint, Workspace};
 use crate::board::{Change, Op, Place};
-use crate::store::{new_note, rewritten_note};
+use crate::store::{Note, new_note, rewritten_note};
 use crate::task::TaskId;
 
 #[derive(Debug, Serialize)]
@@ -40,6 +40,23 @@ pub fn remove_note(ws: &Workspace, id: &TaskId, number: usize) -> Result<Noted, 
     replace(ws, id, number, "note --rm", |_| None)
 }
 
+/// What a note says now, for whoever edits it.
+pub fn note_text(ws: &Workspace, id: &TaskId, number: usize) -> Result<String, Failure> {
+    numbered(ws, id, number).map(|note| note.text)
+}
+
+/// Counted from 1, the oldest first.
+fn numbered(ws: &Workspace, id: &TaskId, number: usize) -> Result<Note, Failure> {
+    let mut notes = ws.notes(id)?;
+    match number.checked_sub(1).filter(|at| *at < notes.len()) {
+        Some(at) => Ok(notes.swap_remove(at)),
+        None => {
+            let message = format!("{id} has no note {number}: it has {}", notes.len());
+            Err(Failure::usage(Code::NoNote, message).hint(Hint::run(&format!("show {id}"), "to see them")))
+        }
+    }
+}
+
 fn replace(
     ws: &Workspace,
     id: &TaskId,
@@ -48,11 +65,7 @@ fn replace(
     new: impl FnOnce(&str) -> Option<String>,
 ) -> Result<Noted, Failure> {
     let lock = ws.lock()?;
-    let notes = ws.notes(id)?;
-    let Some(note) = number.checked_sub(1).and_then(|at| notes.get(at)) else {
-        let message = format!("{id} has no note {number}: it has {}", notes.len());
-        return Err(Failure::usage(Code::NoNote, message).hint(Hint::run(&format!("show {id}"), "to see them")));
-    };
+    let note = numbered(ws, id, number)?;
     let actor = ws.actor()?;
     let others = note.by.as_deref() != Some(actor.worker.as_str());
     if others && actor.is_held(ws.rules()) {

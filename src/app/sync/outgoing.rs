@@ -65,7 +65,7 @@ impl SyncPass<'_> {
         };
         // Rows for issues that are back, before anything is compared with them.
         pusher.add_items(self.rowless(known)?, known)?;
-        self.reread_comments(known)?;
+        self.reread_comments(known, |note| matches!(note, NoteMove::Edit { .. }))?;
         let locals = Locals::read(self.ws)?;
         let all = self.compare(&locals, known, &locals.names());
         let new: Vec<&Local> =
@@ -118,11 +118,15 @@ impl SyncPass<'_> {
         pusher.comment(&all, waiting, known, tell)
     }
 
-    /// That a comment was edited shows in no stamp: before one is written over, it is read again.
-    fn reread_comments(&self, known: &mut Knowledge) -> Result<(), Failure> {
+    /// That a comment was edited shows in no stamp: before it or its note is written over, it is read again.
+    pub(super) fn reread_comments(
+        &self,
+        known: &mut Knowledge,
+        is_it: impl Fn(&NoteMove<'_>) -> bool,
+    ) -> Result<(), Failure> {
         let locals = Locals::read(self.ws)?;
         let all = self.compare(&locals, known, &locals.names());
-        let edits = all.pairs.iter().filter(|pair| pair.notes.iter().any(|note| matches!(note, NoteMove::Edit { .. })));
+        let edits = all.pairs.iter().filter(|pair| pair.notes.iter().any(&is_it));
         let nodes: BTreeSet<Node> = edits.map(|pair| pair.issue.node.clone()).collect();
         drop(all);
         if !nodes.is_empty() {

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::adopt::{adopt, parents_follow};
 use super::calls::{self, calls};
-use super::compare::{Comparison, Lens, compare};
+use super::compare::{Comparison, Lens, NoteMove, compare};
 use super::deleted::Deleted;
 use super::local::{Local, Locals};
 use super::memory::{CreateIntent, ancestor, intents, knowledge_path, retired};
@@ -130,6 +130,11 @@ impl<'a> SyncPass<'a> {
             self.bring_back(&locals)?;
             synced.found = tie_recovered(self.ws, &locals, &self.known, &self.recovered, &self.waiting)?;
         }
+        let mut known = std::mem::take(&mut self.known);
+        let reread = self
+            .reread_comments(&mut known, |note| matches!(note, NoteMove::Rewrite { .. } | NoteMove::Conflict { .. }));
+        self.known = known;
+        reread?;
         let locals = Locals::read(self.ws)?;
         for (first, second) in &locals.twins {
             self.ws.notice(format!(

@@ -62,7 +62,7 @@ fn texts(args: &AddArgs) -> Result<(String, String, Typed), Failure> {
     let typed = match given {
         Some(text) => Typed::plain(text),
         None if std::io::stdin().is_terminal() => {
-            editor::compose("The first line is the title, the rest the description.")?
+            editor::compose("The first line is the title, the rest the description.", "")?
         }
         None => Typed::plain(input::read("-".as_ref())?),
     };

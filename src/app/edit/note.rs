@@ -72,7 +72,7 @@ fn replace(
         return Err(Failure::refused(Code::NotYou, format!("note {number} of {id} is somebody else's"))
             .hint(Hint::step("write a note of your own")));
     }
-    let place = Place::Note(note.file.clone());
+    let place = Place::Note(note.file);
     let path = ws.store.path(id, &place);
     let old = ws.store.text_of(&path)?.unwrap_or_default();
     let new = new(&old);

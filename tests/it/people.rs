@@ -836,3 +836,15 @@ fn a_program_does_not_loosen_what_holds_it() {
     }
     assert_eq!(set("board.name", "Ours").code, 0);
 }
+
+#[test]
+fn a_plain_task_that_is_simply_done_is_within_the_workflow() {
+    let sandbox = bare();
+    sandbox.ralph(&["init", "--workflow", "simple"]).ok();
+    let id = sandbox.add(&["One"]);
+    let said = sandbox.ralph(&["done", &id]);
+    assert!(!said.to_string().contains("outside"), "{said}");
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["One", "--state", "Ready for Plan"]);
+    says(&sandbox.ralph(&["done", &id]), "outside the workflow");
+}

@@ -18,6 +18,7 @@ mod bring;
 mod calls;
 mod columns;
 mod compare;
+mod copies;
 mod creating;
 mod deleted;
 mod doctor;

@@ -4,18 +4,19 @@ use std::collections::BTreeSet;
 
 use super::calls::{PlannedCall, calls};
 use super::compare::{Comparison, NoteMove};
+use super::copies::unsaid;
 use super::creating::MissingRow;
 use super::edits::{Agreed, agree};
 use super::local::{Local, Locals, stem};
-use super::memory::{drop_intent, drop_retired, knowledge_path, note_retired, retired, texts_of};
+use super::memory::{drop_intent, drop_retired, knowledge_path, note_retired, retired};
 use super::push::{PushedFields, Pusher, texts};
 use super::run::SyncPass;
 use super::{Mirrored, SyncStep, Synced};
-use crate::app::{Code, Failure, Hint, Workspace};
+use crate::app::{Code, Failure, Hint};
 use crate::board::Place;
 use crate::github::{
-    Call, Decision, Field, Item, Knowledge, Link, Marker, Names, Node, RemoteComment, RemoteIssue, Repo, canonical,
-    fingerprint, issue_body, read_comment, read_issue_body, remote_values, title_of,
+    Call, Decision, Field, Item, Knowledge, Link, Marker, Names, Node, Repo, fingerprint, issue_body, read_issue_body,
+    remote_values,
 };
 use crate::task::{StateName, TaskId, Value};
 
@@ -173,7 +174,7 @@ impl SyncPass<'_> {
         for (item, local) in all.copies.iter().filter(|(item, _)| !item.closed) {
             let first = local.link.node.as_ref().and_then(|node| Some((node, known.issues.get(node)?)));
             let Some(((first, kept), second)) = first.zip(known.issues.get(&item.issue)) else { continue };
-            if is_said_there(self.ws, second, kept, local) {
+            if unsaid(self.ws, second, kept, local).is_some_and(|unsaid| unsaid.is_empty()) {
                 let call = Call::CloseDuplicate { issue: item.issue.clone(), of: first.clone() };
                 steps.push(PlannedCall::alone(item.issue.clone(), call));
             }
@@ -239,27 +240,6 @@ impl SyncPass<'_> {
 fn is_retired(known: &Knowledge, issue: &Node) -> bool {
     let marker = known.issues.get(issue).and_then(|issue| read_issue_body(&issue.body).1);
     known.item_of(issue).is_some_and(|item| item.closed) && marker.is_none_or(|marker| marker.deleted)
-}
-
-/// Whether a second issue of a task has nothing that a person could miss: the first one or the task says or once said the same, and
-/// nobody has commented on it.
-fn is_said_there(ws: &Workspace, second: &RemoteIssue, first: &RemoteIssue, local: &Local) -> bool {
-    let marker = Marker::of(&local.id, local.created);
-    let (text, named) = read_issue_body(&second.body);
-    let title = title_of(&second.title);
-    let is_text = || {
-        let known = [read_issue_body(&first.body).0, canonical(&local.description), String::new()];
-        known.contains(&text) || texts_of(ws, &local.id, "description").iter().any(|old| canonical(old) == text)
-    };
-    let is_title = || {
-        let known = [title_of(&first.title), title_of(&local.title)];
-        known.contains(&title) || texts_of(ws, &local.id, "title").iter().any(|old| title_of(old) == title)
-    };
-    let ours = |comment: &RemoteComment| read_comment(&comment.body).2.is_some();
-    named.is_some_and(|named| named.is_same_task(&marker))
-        && second.comments.iter().all(ours)
-        && is_text()
-        && is_title()
 }
 
 /// Whether the comment that a note is linked to is really there.

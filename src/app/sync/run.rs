@@ -7,6 +7,7 @@ use std::time::Instant;
 use super::adopt::{adopt, parents_follow};
 use super::calls::{self, calls};
 use super::compare::{Comparison, Lens, NoteMove, compare};
+use super::copies::{keep, unsaid};
 use super::deleted::Deleted;
 use super::local::{Local, Locals};
 use super::memory::{CreateIntent, ancestor, intents, knowledge_path, retired};
@@ -154,7 +155,8 @@ impl<'a> SyncPass<'a> {
             synced.conflicts = synced.plan.rows.iter().filter(|row| row.way == Way::Conflict).cloned().collect();
             return Ok(synced);
         }
-        let found = tie_found(self.ws, &all, &self.known, &self.waiting)? + tie_older(self.ws, &all, &self.known)?;
+        let found = tie_found(self.ws, &all, &self.known, &self.waiting)?
+            + tie_older(self.ws, &all, &self.known, self.intake())?;
         synced.found += found;
         note_losses(self.ws, &all)?;
         let retire: Vec<Item> = all.retire.iter().map(|item| (*item).clone()).collect();
@@ -175,6 +177,10 @@ impl<'a> SyncPass<'a> {
         }
         self.conclude(&mut synced)?;
         Ok(synced)
+    }
+
+    fn intake(&self) -> Intake {
+        if self.ask.directions == Directions::Push { Intake::Closed } else { Intake::Open }
     }
 
     /// Issues that no run touches until a person has done something.
@@ -205,7 +211,7 @@ impl<'a> SyncPass<'a> {
         synced: &mut Synced,
         tell: &mut dyn FnMut(SyncStep<'_>),
     ) -> Result<(), Failure> {
-        let intake = if self.ask.directions == Directions::Push { Intake::Closed } else { Intake::Open };
+        let intake = self.intake();
         for (done, pair) in all.pairs.iter().enumerate() {
             if done % 50 == 0 {
                 tell(SyncStep::Taking { done, of: all.pairs.len() });
@@ -231,6 +237,7 @@ impl<'a> SyncPass<'a> {
             synced.adopted = made.into_iter().map(|(task, number)| Mirrored { task, number }).collect();
         }
         for (item, local) in all.copies.iter().filter(|(item, _)| !item.closed) {
+            self.keep_words(item, local, intake)?;
             let first = local.link.number.unwrap_or_default();
             self.ws.notice(format!(
                 "#{} is a second issue of {}, which is #{first}: `ralph sync doctor` tells more",
@@ -246,6 +253,14 @@ impl<'a> SyncPass<'a> {
             }
         }
         Ok(())
+    }
+
+    /// What a second issue says and its task does not.
+    fn keep_words(&self, second: &Item, local: &Local, intake: Intake) -> Result<(), Failure> {
+        let first = local.link.node.as_ref().and_then(|node| self.known.issues.get(node));
+        let both = self.known.issues.get(&second.issue).zip(first).filter(|_| intake == Intake::Open);
+        let found = both.and_then(|(second, first)| unsaid(self.ws, second, first, local));
+        found.map_or(Ok(()), |found| keep(self.ws, local, found))
     }
 
     /// What people have said to issues that have just become tasks.

@@ -6,9 +6,9 @@ use super::compare::{Comparison, Loss};
 use super::edits::{Agreed, agree};
 use super::local::{Local, Locals};
 use super::memory::{CreateIntent, Sent};
-use super::pull::link_keys;
+use super::pull::{Intake, link_keys, take};
 use crate::app::{Failure, Workspace};
-use crate::github::{Field, Knowledge, Link, Marker, Node, RemoteIssue, fingerprint, read_issue_body};
+use crate::github::{Field, Knowledge, Link, Marker, Node, RemoteIssue, read_issue_body};
 use crate::task::{Key, TaskId, Value};
 
 /// Tasks whose issue has gone say so, and are left alone until a person decides; those that are back do not.
@@ -37,25 +37,29 @@ pub fn tie_found(
     Ok(all.found.len())
 }
 
-/// Tasks that are linked to a second issue go to the first. What this clone has changed since it agreed with the second is an
-/// edit, of which nothing is agreed yet; the rest takes what the first one says.
-pub fn tie_older(ws: &Workspace, all: &Comparison<'_>, known: &Knowledge) -> Result<usize, Failure> {
-    let tied = all.older.iter().filter_map(|(local, item)| {
-        let issue = known.issues.get(&item.issue)?;
+/// Tasks that are linked to a second issue go to the first. What people have written on the second is taken in before; towards the
+/// first it is an edit, against what was agreed on before.
+pub fn tie_older(ws: &Workspace, all: &Comparison<'_>, known: &Knowledge, intake: Intake) -> Result<usize, Failure> {
+    let mut tied = Vec::new();
+    for (local, item) in &all.older {
+        let Some(issue) = known.issues.get(&item.issue) else { continue };
         let mut keys = link_keys(issue.number, &issue.url, &issue.node, Some(&item.id));
-        let edited = Field::ALL.into_iter().filter(|field| is_edited(local, *field));
-        keys.extend(edited.map(|field| (field.base_key(), None)));
+        let second = all.pairs.iter().find(|pair| pair.local.id == local.id);
+        // One that was closed as a duplicate has been through this.
+        if let Some(second) = second.filter(|pair| pair.item.reason.as_deref() != Some("DUPLICATE")) {
+            take(ws, second, intake)?;
+            keys.extend(second.decisions.iter().map(|(field, _)| (field.base_key(), agreed(local, *field))));
+        }
         keys.extend(local.link.notes.keys().map(|note| (Link::note_key(note), None)));
         keys.extend([(Link::shown_key(), None), (Link::conflict_shown_key(), None)]);
-        Some(Agreed::new(local, keys))
-    });
-    agree(ws, tied.collect())?;
+        tied.push(Agreed::new(local, keys));
+    }
+    agree(ws, tied)?;
     Ok(all.older.len())
 }
 
-fn is_edited(local: &Local, field: Field) -> bool {
-    let agreed = local.link.base.as_ref().and_then(|base| base.get(&field));
-    local.value(field).map(|value| fingerprint(field, value)).as_ref() != agreed
+fn agreed(local: &Local, field: Field) -> Option<Value> {
+    local.link.base.as_ref().and_then(|base| base.get(&field)).cloned()
 }
 
 /// The same for those that are not in the project: their rows are made later.

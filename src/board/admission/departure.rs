@@ -3,6 +3,7 @@
 use super::case::Case;
 use crate::board::Refusal;
 use crate::task::StateName;
+use crate::workflow::Command;
 
 /// What a person's move leaves out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +32,16 @@ impl Case<'_> {
     /// Whether a person is refused this all the same: it would harm somebody else.
     pub(super) fn harms(refusal: &Refusal) -> bool {
         matches!(refusal, Refusal::Blocked { .. } | Refusal::Held { .. } | Refusal::Lost { .. })
+    }
+
+    /// Whether a person closes what one command takes from here to its end, and that needs no document: Todo to Done. Only the
+    /// claim is left out, which people need not make.
+    pub(super) fn only_skips_a_claim(&self, to: &StateName) -> bool {
+        let passes = |command: &Command| {
+            let (starts, ends) = (command.from.contains(&self.task.state), command.complete.as_ref() == Some(to));
+            starts && ends && command.merges && command.lock.is_some() && command.needs.is_empty()
+        };
+        self.rules.flow.commands().iter().any(passes)
     }
 
     pub(super) fn departure(&self, reason: Refusal, to: &StateName) -> Departure {

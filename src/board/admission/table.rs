@@ -168,7 +168,8 @@ impl<'a> Case<'a> {
         match refusal {
             None => Ok(Leave::default()),
             Some(refusal) if self.is_person() && !Self::harms(&refusal) => {
-                Ok(Leave { departure: Some(self.departure(refusal, to)), forced: false })
+                let departure = (!self.only_skips_a_claim(to)).then(|| self.departure(refusal, to));
+                Ok(Leave { departure, forced: false })
             }
             Some(_) if self.insists(force) => Ok(Leave { departure: None, forced: true }),
             Some(refusal) => Err(refusal),

@@ -143,6 +143,8 @@ fn both(key: &Key, base: Option<&Value>, ours: Option<&Value>, theirs: Option<&V
             let b = if let Some(Value::Text(b)) = base { b.as_str() } else { "" };
             diffy::merge(b, o, t).ok().map(|text| Some(Value::Text(text)))
         }
+        // What two clones found wrong with two moves is told once; nobody wrote it.
+        ("attention", _, ours, theirs) => Some(ours.or(theirs).cloned()),
         // Each rejection on each side was one.
         ("review.rejections", base, Some(Value::Integer(o)), Some(Value::Integer(t))) => {
             let b = if let Some(Value::Integer(b)) = base { *b } else { 0 };
@@ -319,6 +321,12 @@ mod tests {
         assert!(clean(BASE, &seen, &claimed).contains("owner = \"builder-2\""));
         let other = format!("{BASE}owner = \"anna\"\n");
         assert_eq!(merge(BASE, &claimed, &other).unwrap().conflicts, [Key::new("owner")]);
+    }
+
+    #[test]
+    fn flags_of_two_clones_are_no_conflict() {
+        let flagged = |why: &str| format!("{BASE}attention = \"{why}\"\n");
+        assert!(clean(BASE, &flagged("one"), &flagged("two")).contains("attention = \"one\""));
     }
 
     #[test]

@@ -191,9 +191,10 @@ impl Chaos {
             let marked = self.pair.mirror.world(|world| {
                 let all = world.issues_in("acme/app");
                 let open = all.iter().filter(|issue| !issue.closed && issue.body.contains(&format!("task={id} ")));
-                open.count()
+                open.map(|issue| format!("#{} {}: {}", issue.number, issue.title, issue.body)).collect::<Vec<_>>()
             });
-            assert!(marked == 1 || self.pair.mirror.world(|world| world.issue(number).closed), "{id} {told}");
+            let closed = self.pair.mirror.world(|world| world.issue(number).closed);
+            assert!(marked.len() == 1 || closed, "{id} is #{number}: {marked:#?}, {told}");
             for field in ["title", "priority", "estimate", "labels", "state", "description", "owner"] {
                 let (a, b) = (self.pair.field('a', id, field), self.pair.field('b', id, field));
                 assert_eq!(a, b, "{field} of {id} {title}, {told}");

@@ -269,6 +269,12 @@ fn pair<'a>(
         let known = base.filter(|base| field != Field::State || base.contains_key(&field));
         let decision =
             decide(field, here.as_ref(), remote.get(&field), known.map(|base| base.get(&field)), ancestor.as_deref());
+        let decision = match decision {
+            Decision::Conflict if field == Field::State && known.is_none() => {
+                moved_side(here.as_ref(), remote.get(&field), local, lens)
+            }
+            other => other,
+        };
         if matches!(decision, Decision::Push | Decision::Both(_)) && is_too_long(field, here.as_ref()) {
             too_long.push((local, field));
             continue;
@@ -279,6 +285,16 @@ fn pair<'a>(
     let state = remote.get(&Field::State).map(|state| StateName::new(state.to_string()));
     let shown = state.and_then(|state| item.unlike(lens.flow, &state));
     Pair { local, item, issue, shown, here: all, remote, decisions, notes: notes(local, issue) }
+}
+
+/// Without a base, a task that is where tasks begin has not been moved: only the other side has.
+fn moved_side(here: Option<&Value>, there: Option<&Value>, local: &Local, lens: &Lens<'_>) -> Decision {
+    let initial = Value::text(lens.flow.initial(local.kind));
+    match (here == Some(&initial), there == Some(&initial)) {
+        (true, false) => Decision::Pull,
+        (false, true) => Decision::Push,
+        _ => Decision::Conflict,
+    }
 }
 
 /// A row that was archived there, of a task that is not finished here: a person decides.

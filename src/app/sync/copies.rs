@@ -20,7 +20,8 @@ pub struct Unsaid {
     text: String,
 }
 
-/// What neither the task nor the first issue says or once said; `None` for an issue that only names the same id.
+/// What neither the task nor the first issue says or once said. `None` for an issue that only names the same id, and for one under a
+/// title that the task never had: that is a copy which somebody made on GitHub for something else.
 pub fn unsaid(ws: &Workspace, second: &RemoteIssue, first: &RemoteIssue, local: &Local) -> Option<Vec<Unsaid>> {
     let (text, named) = read_issue_body(&second.body);
     named.filter(|named| named.is_same_task(&Marker::of(&local.id, local.created)))?;
@@ -34,9 +35,12 @@ pub fn unsaid(ws: &Workspace, second: &RemoteIssue, first: &RemoteIssue, local: 
         let known = [title_of(&first.title), title_of(&local.title)];
         known.contains(&title) || texts_of(ws, &local.id, "title").iter().any(|old| title_of(old) == title)
     };
+    if !is_title() {
+        return None;
+    }
     let mut found = Vec::new();
-    if !(is_text() || noted(&text)) || !(is_title() || noted(&title)) {
-        let text = format!("From #{}, a second issue of this task: {title}\n\n{text}", second.number);
+    if !is_text() && !noted(&text) {
+        let text = format!("From #{}, a second issue of this task:\n\n{text}", second.number);
         let (by, at) = (second.author.clone(), second.created.clone());
         found.push(Unsaid { node: second.node.clone(), by, at, text });
     }

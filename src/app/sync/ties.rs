@@ -37,8 +37,8 @@ pub fn tie_found(
     Ok(all.found.len())
 }
 
-/// Tasks that are linked to a second issue go to the first. What people have written on the second is taken in before; towards the
-/// first it is an edit, against what was agreed on before.
+/// Tasks that are linked to a second issue go to the first, of which nothing is agreed yet. What people have written on the second
+/// is taken in before.
 pub fn tie_older(ws: &Workspace, all: &Comparison<'_>, known: &Knowledge, intake: Intake) -> Result<usize, Failure> {
     let mut tied = Vec::new();
     for (local, item) in &all.older {
@@ -48,18 +48,15 @@ pub fn tie_older(ws: &Workspace, all: &Comparison<'_>, known: &Knowledge, intake
         // One that was closed as a duplicate has been through this.
         if let Some(second) = second.filter(|pair| pair.item.reason.as_deref() != Some("DUPLICATE")) {
             take(ws, second, intake)?;
-            keys.extend(second.decisions.iter().map(|(field, _)| (field.base_key(), agreed(local, *field))));
         }
+        // What was agreed on with the second one says nothing of the first: an edit that only the second has heard of is still one.
+        keys.extend(Field::ALL.iter().map(|field| (field.base_key(), None)));
         keys.extend(local.link.notes.keys().map(|note| (Link::note_key(note), None)));
         keys.extend([(Link::shown_key(), None), (Link::conflict_shown_key(), None)]);
         tied.push(Agreed::new(local, keys));
     }
     agree(ws, tied)?;
     Ok(all.older.len())
-}
-
-fn agreed(local: &Local, field: Field) -> Option<Value> {
-    local.link.base.as_ref().and_then(|base| base.get(&field)).cloned()
 }
 
 /// The same for those that are not in the project: their rows are made later.

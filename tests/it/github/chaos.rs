@@ -27,8 +27,8 @@ struct Chaos {
 #[test]
 fn two_clones_and_github_come_to_rest_whatever_they_do() {
     let number = |name: &str, other| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(other);
-    let (first, rounds): (u64, u64) = (number("RALPH_CHAOS_SEED", 0), number("RALPH_TEST_ROUNDS", 4).div_ceil(4));
-    for seed in first..first + number("RALPH_CHAOS_ROUNDS", rounds) {
+    let first = number("RALPH_CHAOS_SEED", 0);
+    for seed in first..first + number("RALPH_CHAOS_ROUNDS", 1) {
         let mut dice = Rng::with_seed(seed);
         let (pair, ids) = Pair::new(&["One", "Two", "Three"], dice.bool());
         let mut chaos = Chaos { pair, dice, ids, notes: vec![], labels: vec![], deleted: vec![], log: vec![] };
@@ -167,20 +167,29 @@ impl Chaos {
 
     /// A person settles what both sides changed; then all share until nothing is left to do.
     fn settle(&self) {
-        for turn in 0..4 {
+        for _ in 0..4 {
             // What a killed run may have made is waited for.
             self.pair.mirror.world(|world| world.advance(90));
             for clone in ['a', 'b'] {
                 drop(self.ralph(clone, &["sync"]));
                 for id in &self.ids {
-                    let side = if turn == 0 { "remote" } else { "local" };
-                    drop(self.ralph(clone, &["sync", "resolve", id, "--take", side]));
+                    self.resolve(clone, id);
                 }
                 drop(self.ralph(clone, &["sync"]));
                 if clone == 'a' { self.pair.to_b() } else { self.pair.to_a() }
             }
         }
         self.pair.rest();
+    }
+
+    /// Each clone insists on the fields that it edits.
+    fn resolve(&self, clone: char, id: &str) {
+        for (field, owner) in
+            [("title", 'a'), ("priority", 'a'), ("state", 'a'), ("estimate", 'b'), ("description", 'b')]
+        {
+            let side = if owner == clone { "local" } else { "remote" };
+            drop(self.ralph(clone, &["sync", "resolve", id, "--field", field, "--take", side]));
+        }
     }
 
     fn check(&self, seed: u64) {

@@ -252,7 +252,10 @@ fn the_dashboard_counts_from_the_journal() {
     sandbox.ralph(&["block", &two, "--on", &one]).ok();
     let three = sandbox.add(&["Three"]);
     sandbox.ralph(&["done", &three, "--force"]).ok();
-    let served = Served::new(&sandbox, &[]);
+    // On the day of the sandbox's own clock, whatever day it is.
+    let mut command = ralph_of(&sandbox);
+    let served =
+        Served::start(command.args(["serve", "--addr", "127.0.0.1:0"]).env("RALPH_NOW", "2026-11-16T12:00:00Z"));
     let answer = served.get("/api/trends?days=3").json();
     let trends = &answer["trends"];
     let now = &trends["days"][2];

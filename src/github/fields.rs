@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Field, Node, Shown};
+use crate::task::mirrored::{agreed, unknown};
 use crate::task::{Key, Value};
 
 /// The mirrored values of one side; what is absent is not set. A base has fingerprints in their place.
@@ -16,7 +17,7 @@ pub struct Link {
     pub item: Option<Node>,
     /// `mirror = false`: a person wants this task to stay here.
     pub off: bool,
-    /// What both sides last agreed on; `None` where nothing is known.
+    /// What both sides last agreed on, as it is written; `None` where nothing is known. Ask `agreed`.
     pub base: Option<Values>,
     /// How the issue looked then, where it did not look like its state.
     pub shown: Option<Shown>,
@@ -74,9 +75,18 @@ impl Link {
     #[must_use]
     pub fn without_row(mut self) -> Self {
         for field in Field::OF_ROW {
-            self.base.iter_mut().for_each(|base| drop(base.remove(&field)));
+            let unknown = unknown(field).map(|unknown| (field, unknown));
+            self.base.iter_mut().for_each(|base| {
+                base.remove(&field);
+                base.extend(unknown.clone());
+            });
         }
         Self { shown: None, ..self }
+    }
+
+    /// The fingerprint of what was agreed on about a field; `None` where that is not known.
+    pub fn agreed(&self, field: Field) -> Option<Option<&Value>> {
+        agreed(field, self.base.as_ref()?.get(&field))
     }
 
     pub fn shown_key() -> Key {

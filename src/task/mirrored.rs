@@ -69,8 +69,31 @@ impl Field {
         Key::new(format!("github.conflict.{}", self.name()))
     }
 
+    /// Whether every task and every issue has one, so that "none" was never agreed on.
+    pub fn is_always_there(self) -> bool {
+        matches!(self, Self::Title | Self::State)
+    }
+
     pub fn is_set(self) -> bool {
         matches!(self, Self::Labels | Self::BlockedBy)
+    }
+}
+
+/// Stands in `[github.base]` for a field of which nobody knows what was agreed on: a field that is absent there was agreed to be
+/// none. No fingerprint looks like this.
+pub const UNKNOWN: &str = "unknown";
+
+/// What `[github.base]` is to say of a field of which nothing is known any more.
+pub fn unknown(field: Field) -> Option<Value> {
+    (!field.is_always_there()).then(|| Value::text(UNKNOWN))
+}
+
+/// What was agreed on, as `[github.base]` says it; `None` where that is not known.
+pub fn agreed(field: Field, written: Option<&Value>) -> Option<Option<&Value>> {
+    match written {
+        Some(Value::Text(text)) if text == UNKNOWN => None,
+        None if field.is_always_there() => None,
+        written => Some(written),
     }
 }
 

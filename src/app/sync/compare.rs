@@ -256,7 +256,6 @@ fn pair<'a>(
     // Taken out and put in again, it has a new row that says nothing yet.
     let same_row = local.link.item.as_ref() == Some(&item.id);
     let link = if same_row { local.link.clone() } else { local.link.clone().without_row() };
-    let base = link.base.as_ref();
     let remote = remote_values(item, issue, names, Some(&link), lens.flow);
     let ancestor = (lens.ancestor)(local);
     let (mut decisions, mut all) = (Vec::new(), Values::new());
@@ -266,9 +265,8 @@ fn pair<'a>(
         }
         let here = seen_there(field, local.value(field), locals);
         all.extend(here.clone().map(|here| (field, here)));
-        let known = base.filter(|base| field != Field::State || base.contains_key(&field));
-        let decision =
-            decide(field, here.as_ref(), remote.get(&field), known.map(|base| base.get(&field)), ancestor.as_deref());
+        let known = link.agreed(field);
+        let decision = decide(field, here.as_ref(), remote.get(&field), known, ancestor.as_deref());
         let decision = match decision {
             Decision::Conflict if field == Field::State && known.is_none() => {
                 moved_side(here.as_ref(), remote.get(&field), local, lens)

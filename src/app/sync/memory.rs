@@ -134,7 +134,7 @@ pub fn keep_text(ws: &Workspace, text: &str) -> Result<(), Failure> {
 
 /// The description that both sides last agreed on: kept here, or in what git or the journal has of the task.
 pub fn ancestor(ws: &Workspace, local: &Local) -> Option<String> {
-    let base = local.link.base.as_ref()?.get(&Field::Description).map(ToString::to_string);
+    let base = local.link.agreed(Field::Description)?.map(ToString::to_string);
     // Nothing was agreed on: nothing is its ancestor.
     let Some(wanted) = base else { return Some(String::new()) };
     if hash(&canonical(&local.description)) == wanted {

@@ -11,6 +11,7 @@ use crate::app::{Failure, FailureKind, Workspace};
 use crate::board::{Change, Place};
 use crate::github::{Decision, Field, Link, Node, NoteLink, canonical, fingerprint, hash, read_comment};
 use crate::store::{BoardLock, agreed_note, tagged_note};
+use crate::task::mirrored::unknown;
 use crate::task::{Key, StateName, Value, Worker};
 
 /// Whether what GitHub has changed may come in.
@@ -116,7 +117,7 @@ impl PullStep<'_> {
         let row = self.now.link.item.as_ref();
         if row.is_some_and(|row| *row != self.pair.item.id) {
             // Of a new row nothing is agreed.
-            Field::OF_ROW.into_iter().try_for_each(|field| self.edit.set(field.base_key(), None))?;
+            Field::OF_ROW.into_iter().try_for_each(|field| self.edit.set(field.base_key(), unknown(field)))?;
         }
         if self.pair.shown.is_none() || row.is_none() {
             self.edit.set(Link::shown_key(), None)?;

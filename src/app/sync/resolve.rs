@@ -10,6 +10,7 @@ use crate::app::{Code, Failure, Hint, Workspace};
 use crate::board::{Change, Op, Place};
 use crate::github::{Field, Link, NoteLink, canonical, hash};
 use crate::store::rewritten_note;
+use crate::task::mirrored::unknown;
 use crate::task::{Key, TaskId, Value};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -109,7 +110,7 @@ fn relink(edit: &mut FileEdit, local: &Local, loss: Option<&Value>, side: TakeSi
     edit.set(Link::conflict_shown_key(), None)?;
     let removed = loss.is_some_and(|loss| loss.to_string() == "removed");
     for field in if removed { &Field::OF_ROW[..] } else { &Field::ALL[..] } {
-        edit.set(field.base_key(), None)?;
+        edit.set(field.base_key(), unknown(*field).filter(|_| removed))?;
     }
     if removed {
         return Ok(());

@@ -98,9 +98,10 @@ fn look(ws: &Workspace, target: Target, number: u64, tell: &mut dyn FnMut(SyncSt
 
 /// A clone that has never looked still knows what it has changed.
 fn changed_here(local: &super::local::Local) -> Vec<PlanRow> {
-    let Some(base) = &local.link.base else { return Vec::new() };
     let now = |field: Field| local.value(field).map(|value| fingerprint(field, value));
-    let changed = Field::ALL.into_iter().filter(|field| now(*field).as_ref() != base.get(field));
+    let changed = Field::ALL
+        .into_iter()
+        .filter(|field| local.link.agreed(*field).is_some_and(|agreed| agreed != now(*field).as_ref()));
     let row = |field: Field| PlanRow {
         task: Some(local.id.clone()),
         number: local.link.number,

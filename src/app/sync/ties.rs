@@ -9,6 +9,7 @@ use super::memory::{CreateIntent, Sent};
 use super::pull::{Intake, link_keys, take};
 use crate::app::{Failure, Workspace};
 use crate::github::{Field, Knowledge, Link, Marker, Node, RemoteIssue, read_issue_body};
+use crate::task::mirrored::unknown;
 use crate::task::{Key, TaskId, Value};
 
 /// Tasks whose issue has gone say so, and are left alone until a person decides; those that are back do not.
@@ -50,7 +51,7 @@ pub fn tie_older(ws: &Workspace, all: &Comparison<'_>, known: &Knowledge, intake
             take(ws, second, intake)?;
         }
         // What was agreed on with the second one says nothing of the first: an edit that only the second has heard of is still one.
-        keys.extend(Field::ALL.iter().map(|field| (field.base_key(), None)));
+        keys.extend(Field::ALL.iter().map(|field| (field.base_key(), unknown(*field))));
         keys.extend(local.link.notes.keys().map(|note| (Link::note_key(note), None)));
         keys.extend([(Link::shown_key(), None), (Link::conflict_shown_key(), None)]);
         tied.push(Agreed::new(local, keys));
@@ -88,6 +89,7 @@ fn tie_keys(
     waiting: &[CreateIntent],
 ) -> Vec<(Key, Option<Value>)> {
     let mut keys = link_keys(issue.number, &issue.url, &issue.node, item);
+    keys.extend(Field::ALL.iter().map(|field| (field.base_key(), unknown(*field))));
     let sent = waiting.iter().find(|intent| intent.task == local.id && intent.note.is_none());
     keys.extend(sent.and_then(|intent| intent.sent.as_ref()).into_iter().flat_map(Sent::keys));
     keys

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::TomlLeaves;
 use super::units::{MergedUnit, Unit, merge_units};
-use crate::task::mirrored::Field;
+use crate::task::mirrored::{Field, agreed, unknown};
 use crate::task::{Key, Value};
 
 /// Keys that are decided here, each with its value or none.
@@ -19,9 +19,9 @@ const SHOWN: &str = "github.base.shown";
 
 impl Mirrored {
     /// Nothing, where no side has agreed with GitHub on anything.
-    pub fn merge(base: &TomlLeaves, ours: &TomlLeaves, theirs: &TomlLeaves) -> Self {
+    pub fn merge(ancestor: &TomlLeaves, ours: &TomlLeaves, theirs: &TomlLeaves) -> Self {
         let mut merged = Self::default();
-        if ![base, ours, theirs].into_iter().any(is_agreed) {
+        if ![ancestor, ours, theirs].into_iter().any(is_agreed) {
             return merged;
         }
         // Two clones made an issue each: the older one stays, and what was agreed on about the other says nothing.
@@ -31,9 +31,9 @@ impl Mirrored {
             merged.take_link(ours, theirs, loser);
         }
         for field in Field::ALL.into_iter().filter(|field| *field != Field::Archived) {
-            let a = unit(base, field, true);
+            let a = unit(ancestor, field, true);
             let (o, t) = (unit(ours, field, ours_linked), unit(theirs, field, theirs_linked));
-            let (value, agreed) = match merge_units(field, &a, &o, &t) {
+            let (value, base) = match merge_units(field, &a, &o, &t) {
                 MergedUnit::One(unit) => (unit.value, unit.base),
                 MergedUnit::Conflict { base } => {
                     merged.conflicts.insert(field.key());
@@ -41,13 +41,26 @@ impl Mirrored {
                 }
             };
             if field == Field::State {
-                let from = if agreed == o.base { ours } else { theirs };
+                let from = if base == o.base { ours } else { theirs };
                 merged.values.insert(Key::new(SHOWN), from.get(&Key::new(SHOWN)).cloned());
             }
             merged.values.insert(field.key(), value);
-            merged.values.insert(field.base_key(), agreed.flatten());
+            merged.values.insert(field.base_key(), base.unwrap_or_else(|| unknown(field)));
         }
+        merged.forget_unknown();
         merged
+    }
+
+    /// Where nothing is known of any field, nothing is written of that.
+    fn forget_unknown(&mut self) {
+        let written = |field: Field| self.values.get(&field.base_key()).and_then(Option::as_ref);
+        let known = Field::ALL.into_iter().any(|field| matches!(agreed(field, written(field)), Some(Some(_))));
+        if !known {
+            self.values
+                .iter_mut()
+                .filter(|(key, _)| key.as_str().starts_with(BASE))
+                .for_each(|(_, value)| *value = None);
+        }
     }
 
     fn take_link(&mut self, ours: &TomlLeaves, theirs: &TomlLeaves, loser: Loser) {
@@ -88,6 +101,7 @@ fn is_agreed(leaves: &TomlLeaves) -> bool {
 }
 
 fn unit(leaves: &TomlLeaves, field: Field, linked: bool) -> Unit {
-    let known = linked && is_agreed(leaves);
-    Unit { value: leaves.get(&field.key()).cloned(), base: known.then(|| leaves.get(&field.base_key()).cloned()) }
+    let written = leaves.get(&field.base_key());
+    let base = agreed(field, written).filter(|_| linked && is_agreed(leaves)).map(|base| base.cloned());
+    Unit { value: leaves.get(&field.key()).cloned(), base }
 }

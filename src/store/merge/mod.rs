@@ -69,8 +69,9 @@ pub fn merge_taking(base: &str, ours: &str, theirs: &str, side: Side) -> Option<
 fn decide(base: &TomlLeaves, ours: &TomlLeaves, theirs: &TomlLeaves) -> (TomlLeaves, Vec<Key>) {
     let mut agreed = TomlLeaves::new();
     let mut conflicts = Vec::new();
-    let keys: BTreeSet<&Key> = base.keys().chain(ours.keys()).chain(theirs.keys()).collect();
     let mirrored = Mirrored::merge(base, ours, theirs);
+    let written = base.keys().chain(ours.keys()).chain(theirs.keys());
+    let keys: BTreeSet<&Key> = written.chain(mirrored.values.keys()).collect();
     for key in keys {
         if let Some(value) = mirrored.values.get(key) {
             agreed.extend(value.clone().map(|value| (key.clone(), value)));
@@ -349,5 +350,32 @@ mod tests {
         );
         let merged = merge(&file("A", "a"), &file("B", "b"), &file("C", "c")).unwrap();
         assert_eq!(merged.conflicts, [Key::new("title")]);
+    }
+
+    #[test]
+    fn a_field_of_which_nothing_is_agreed_yet_was_not_edited() {
+        let file = |title: &str, state: &str, priority: &str, github: &str| {
+            format!("title = \"{title}\"\nstate = \"{state}\"\npriority = \"{priority}\"\n{github}")
+        };
+        let plain = file("A", "Backlog", "P1", "");
+        let moved = file("B", "In Progress", "P2", "");
+        // One clone has made the issue, or has changed over to an older one, and died before it told the rest.
+        for base in ["labels = [\"l\"]", "labels = [\"l\"]\npriority = \"unknown\""] {
+            let begun = file("A", "Backlog", "P1", &format!("\n[github]\nnode = \"I\"\n\n[github.base]\n{base}\n"));
+            for merged in [clean(&plain, &begun, &moved), clean(&plain, &moved, &begun)] {
+                assert!(merged.starts_with(&moved), "{merged}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_two_clones_agreed_on_differently_is_not_agreed_to_be_none() {
+        let file = |priority: &str, mark: &str| {
+            format!(
+                "priority = \"{priority}\"\n\n[github]\nnode = \"I\"\n\n[github.base]\npriority = \"{mark}\"\ntitle = \"t\"\n"
+            )
+        };
+        let merged = merge(&file("P0", "a"), &file("P1", "b"), &file("P1", "c")).unwrap();
+        assert!(merged.text.contains("priority = \"unknown\""), "{}", merged.text);
     }
 }

@@ -57,6 +57,8 @@ impl<'a> Version<'a> {
     fn of(field: Field, ancestor: &Unit, unit: &'a Unit) -> Self {
         let synced = unit.base.is_some() && unit.base != ancestor.base;
         let edited = match &unit.base {
+            // A new issue that has not heard of it yet.
+            Some(None) if ancestor.base.is_none() && unit.value == ancestor.value => false,
             Some(base) if synced => seen(field, unit.value.as_ref()) != *base,
             _ => unit.value != ancestor.value,
         };

@@ -1,6 +1,6 @@
 //! Two clones of one mirrored board.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::Mirror;
 use crate::fake::World;
@@ -54,14 +54,28 @@ impl Pair {
         self.commit();
         self.b(&["commit"]).ok();
         self.git(&["fetch", "-q", "first"]);
-        self.git(&["merge", "-q", "--no-edit", "first/main"]);
+        self.merge(&self.second, "first/main");
     }
 
     pub fn to_a(&self) {
         self.b(&["commit"]).ok();
         self.commit();
         self.mirror.sandbox.git(&["fetch", "-q", "second"]);
-        self.mirror.sandbox.git(&["merge", "-q", "--no-edit", "second/main"]);
+        self.merge(&self.mirror.sandbox.root(), "second/main");
+    }
+
+    /// Nobody is asked anything. Should git ask, the three versions of what it asks about are shown.
+    #[track_caller]
+    fn merge(&self, folder: &Path, branch: &str) {
+        let sandbox = &self.mirror.sandbox;
+        let done = sandbox.git_in(folder, &["merge", "-q", "--no-edit", branch]);
+        if done.code != 0 {
+            let torn = sandbox.git_in(folder, &["diff", "--name-only", "--diff-filter=U"]).stdout;
+            let versions = torn.lines().flat_map(|file| {
+                [1, 2, 3].map(|side| sandbox.git_in(folder, &["show", &format!(":{side}:{file}")]).stdout)
+            });
+            panic!("merge of {branch}: {done}\n{}", versions.collect::<Vec<_>>().join("\n-----\n"));
+        }
     }
 
     /// Everybody syncs and shares until nothing is left to do.

@@ -14,11 +14,11 @@ struct Word {
     seen: BTreeSet<u8>,
 }
 
-/// A version of the board's file: the word, and the text of what was agreed on.
+/// A version of the board's file: the word, and the text of what was agreed on, where that is known.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Version {
     word: Word,
-    base: u8,
+    base: Option<u8>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -75,13 +75,14 @@ fn print(text: u8) -> Value {
 }
 
 fn unit(version: &Version) -> Unit {
-    Unit { value: Some(value(version.word.text)), base: Some(Some(print(version.base))) }
+    Unit { value: Some(value(version.word.text)), base: version.base.map(|base| Some(print(base))) }
 }
 
 impl World {
-    fn new() -> Self {
+    /// All say the same, which was agreed on, or nobody knows whether it was.
+    fn new(base: Option<u8>) -> Self {
         let word = Word { text: 0, seen: BTreeSet::from([0]) };
-        let version = Version { word: word.clone(), base: 0 };
+        let version = Version { word: word.clone(), base };
         let clone = ClonedBoard { here: version.clone(), common: version.clone(), conflict: false };
         Self { clones: [clone.clone(), clone], shared: version, remote: word, next: 1 }
     }
@@ -126,20 +127,20 @@ impl World {
 
     fn sync(&mut self, at: usize, killed: bool) -> Result<(), String> {
         let here = self.clones[at].here.clone();
-        let base = print(here.base);
+        let base = here.base.map(print);
         let (local, remote) = (value(here.word.text), value(self.remote.text));
-        match decide(FIELD, Some(&local), Some(&remote), Some(Some(&base)), None) {
+        match decide(FIELD, Some(&local), Some(&remote), base.as_ref().map(Some), None) {
             Decision::Settled => {}
-            Decision::Agreed => self.clones[at].here.base = here.word.text,
+            Decision::Agreed => self.clones[at].here.base = Some(here.word.text),
             Decision::Pull => {
                 lost(&here.word, &self.remote, "sync takes GitHub's")?;
-                self.clones[at].here = Version { word: self.remote.clone(), base: self.remote.text };
+                self.clones[at].here = Version { word: self.remote.clone(), base: Some(self.remote.text) };
             }
             Decision::Push => {
                 lost(&self.remote, &here.word, "sync sends ours")?;
                 self.remote = here.word.clone();
                 if !killed {
-                    self.clones[at].here.base = here.word.text;
+                    self.clones[at].here.base = Some(here.word.text);
                 }
             }
             Decision::Conflict => self.clones[at].conflict = true,
@@ -156,6 +157,9 @@ impl World {
             (true, _) => theirs.clone(),
             _ => match merge_units(FIELD, &unit(&common), &unit(&ours), &unit(&theirs)) {
                 MergedUnit::Conflict { .. } => {
+                    if went_on(&common, &ours, &theirs) || went_on(&common, &theirs, &ours) {
+                        return Err(format!("a conflict that nobody made: {common:?}, {ours:?}, {theirs:?}"));
+                    }
                     self.clones[at].conflict = true;
                     return Ok(());
                 }
@@ -163,7 +167,7 @@ impl World {
                     let text = self.text_of(&fingerprint(FIELD, unit.value.as_ref().expect("a title stays")));
                     let word = [&ours.word, &theirs.word].into_iter().find(|word| word.text == text);
                     let word = word.ok_or("a merge makes nothing up")?.clone();
-                    let base = unit.base.flatten().map_or(u8::MAX, |base| self.text_of(&base));
+                    let base = unit.base.flatten().map(|base| self.text_of(&base));
                     self.safe(&ours.word, &word, base, "a merge drops ours")?;
                     self.safe(&theirs.word, &word, base, "a merge drops theirs")?;
                     Version { word, base }
@@ -176,13 +180,14 @@ impl World {
     }
 
     /// A word may give way to one whose writer had seen it; or if GitHub has it, so that the next sync meets it there.
-    fn safe(&self, word: &Word, kept: &Word, base: u8, how: &str) -> Result<(), String> {
+    fn safe(&self, word: &Word, kept: &Word, base: Option<u8>, how: &str) -> Result<(), String> {
         let there = word.seen.is_subset(&self.remote.seen);
         // What GitHub has, and this file takes for known, would be written over.
-        let hidden = base == self.remote.text && kept.text != base && !self.remote.seen.is_subset(&kept.seen);
+        let hidden =
+            base == Some(self.remote.text) && Some(kept.text) != base && !self.remote.seen.is_subset(&kept.seen);
         match word.seen.is_subset(&kept.seen) || (there && !hidden) {
             true => Ok(()),
-            false => Err(format!("{how}: {word:?} for {kept:?} over {base}, GitHub has {:?}", self.remote)),
+            false => Err(format!("{how}: {word:?} for {kept:?} over {base:?}, GitHub has {:?}", self.remote)),
         }
     }
 
@@ -208,6 +213,12 @@ impl World {
     }
 }
 
+/// Whether the newer version was written by somebody who had seen the older one, and the files show that.
+fn went_on(common: &Version, older: &Version, newer: &Version) -> bool {
+    let shown = older.word == common.word || newer.base == Some(older.word.text);
+    shown && older.word.seen.is_subset(&newer.word.seen)
+}
+
 /// A word that is written over must have been seen by whoever wrote the other.
 fn lost(old: &Word, new: &Word, how: &str) -> Result<(), String> {
     match old.seen.is_subset(&new.seen) {
@@ -223,8 +234,9 @@ fn length() -> usize {
 
 #[test]
 fn no_edit_is_lost_between_two_clones_and_github_and_all_come_to_rest() {
-    let mut queue = VecDeque::from([(World::new(), Vec::new())]);
-    let mut known = HashSet::from([World::new()]);
+    let first = [World::new(Some(0)), World::new(None)];
+    let mut queue: VecDeque<(World, Vec<Act>)> = first.iter().map(|world| (world.clone(), Vec::new())).collect();
+    let mut known = HashSet::from(first);
     while let Some((world, path)) = queue.pop_front() {
         if let Err(why) = world.rests() {
             panic!("{path:?} and then everybody syncs: {why}");

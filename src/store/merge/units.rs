@@ -44,6 +44,11 @@ fn seen(field: Field, value: Option<&Value>) -> Option<Value> {
     value.filter(|value| !empty(value)).map(|value| fingerprint(field, value))
 }
 
+/// Whether GitHub knows what a version says.
+fn is_told(field: Field, unit: &Unit) -> bool {
+    unit.base == Some(seen(field, unit.value.as_ref()))
+}
+
 /// One of the two versions, against the ancestor.
 struct Version<'a> {
     unit: &'a Unit,
@@ -51,18 +56,23 @@ struct Version<'a> {
     synced: bool,
     /// It says something that GitHub has not heard from it.
     edited: bool,
+    /// It says what the ancestor said, of which GitHub had not heard then either: most likely an edit from before the ancestor.
+    old: bool,
 }
 
 impl<'a> Version<'a> {
     fn of(field: Field, ancestor: &Unit, unit: &'a Unit) -> Self {
         let synced = unit.base.is_some() && unit.base != ancestor.base;
         let edited = match &unit.base {
-            // A new issue that has not heard of it yet.
-            Some(None) if ancestor.base.is_none() && unit.value == ancestor.value => false,
             Some(base) if synced => seen(field, unit.value.as_ref()) != *base,
             _ => unit.value != ancestor.value,
         };
-        Self { unit, synced, edited }
+        Self { unit, synced, edited, old: unit.value == ancestor.value && !is_told(field, ancestor) }
+    }
+
+    /// Whether it has agreed with GitHub on what the other one says.
+    fn began_with(&self, field: Field, other: &Version<'_>) -> bool {
+        self.unit.base == Some(seen(field, other.unit.value.as_ref()))
     }
 }
 
@@ -76,6 +86,11 @@ fn single(field: Field, ancestor: &Unit, ours: &Unit, theirs: &Unit) -> MergedUn
         (false, false) => MergedUnit::One(if t.synced && !o.synced { theirs } else { ours }.clone()),
         (true, false) => MergedUnit::One(over(field, ancestor, &o, &t)),
         (false, true) => MergedUnit::One(over(field, ancestor, &t, &o)),
+        // One went on from what the other had told GitHub, and died before it wrote that down.
+        (true, true) if o.synced && o.began_with(field, &t) => MergedUnit::One(ours.clone()),
+        (true, true) if t.synced && t.began_with(field, &o) => MergedUnit::One(theirs.clone()),
+        (true, true) if o.old => MergedUnit::One(over(field, ancestor, &t, &o)),
+        (true, true) if t.old => MergedUnit::One(over(field, ancestor, &o, &t)),
         (true, true) => {
             let base = newer_base(&o, &t, || None);
             match lines(field, ancestor, ours, theirs) {
@@ -242,6 +257,20 @@ mod tests {
             merged(("P1", "P1"), ("P2", "P1"), ("P3", "P1")),
             MergedUnit::Conflict { base: unit("", Some("P1")).base }
         );
+    }
+
+    #[test]
+    fn an_edit_from_before_the_ancestor_does_not_contradict_a_newer_one() {
+        let (ancestor, told_since, newer) = (("P3", ""), ("P3", "P0"), ("P0", ""));
+        assert_eq!(merged(ancestor, told_since, newer), one("P0", ""));
+        assert_eq!(merged(ancestor, newer, told_since), one("P0", ""));
+    }
+
+    #[test]
+    fn an_edit_on_top_of_what_the_other_clone_told_github_does_not_contradict_it() {
+        let (ancestor, told, on_top) = (("P3", "P3"), ("P1", "P3"), ("P2", "P1"));
+        assert_eq!(merged(ancestor, told, on_top), one("P2", "P1"));
+        assert_eq!(merged(ancestor, on_top, told), one("P2", "P1"));
     }
 
     #[test]

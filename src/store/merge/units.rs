@@ -86,11 +86,11 @@ fn single(field: Field, ancestor: &Unit, ours: &Unit, theirs: &Unit) -> MergedUn
         (false, false) => MergedUnit::One(if t.synced && !o.synced { theirs } else { ours }.clone()),
         (true, false) => MergedUnit::One(over(field, ancestor, &o, &t)),
         (false, true) => MergedUnit::One(over(field, ancestor, &t, &o)),
+        (true, true) if o.old => MergedUnit::One(over(field, ancestor, &t, &o)),
+        (true, true) if t.old => MergedUnit::One(over(field, ancestor, &o, &t)),
         // One went on from what the other had told GitHub, and died before it wrote that down.
         (true, true) if o.synced && o.began_with(field, &t) => MergedUnit::One(ours.clone()),
         (true, true) if t.synced && t.began_with(field, &o) => MergedUnit::One(theirs.clone()),
-        (true, true) if o.old => MergedUnit::One(over(field, ancestor, &t, &o)),
-        (true, true) if t.old => MergedUnit::One(over(field, ancestor, &o, &t)),
         (true, true) => {
             let base = newer_base(&o, &t, || None);
             match lines(field, ancestor, ours, theirs) {

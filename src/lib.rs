@@ -7,7 +7,7 @@
 //! board/      all tasks at an instant: graph, groups, position, choice           pure
 //!   admission/  the one place that decides every change of state                 pure
 //! config/     layers → Settings: default < user < board < environment < flag
-//! confine.rs  what a program may write, enforced by the kernel
+//! os/         what differs between systems, one implementation for each
 //! fs/         files and folders, with errors that name the path; `door.rs` keeps them in the repository
 //! store/      .ralph/ on disk: codec, guarded files, lock, journal, index, merge
 //! git/        gix: worktrees, other revisions, commits, merges, remotes; git itself only for what gix cannot
@@ -20,7 +20,7 @@
 //! web/        the board for a browser: the same verbs over HTTP, and the page that calls them
 //! cli/        the command line: parse → one verb → show; it starts the other faces, which know nothing of it
 //!
-//! cli → mcp tui web → app → store git github agent watch → board → workflow → task          (config, confine and fs are leaves beside task)
+//! cli → mcp tui web → app → store git github agent watch → board → workflow → task          (config, os and fs are leaves beside task)
 //! ```
 //!
 //! A verb takes the board's lock, reads what it needs, decides (in `board`, without touching disk), commits once through
@@ -32,13 +32,13 @@ pub mod app;
 pub mod board;
 pub mod cli;
 mod config;
-mod confine;
 mod fs;
 #[cfg(test)]
 mod fuzz;
 mod git;
 pub mod github;
 mod mcp;
+mod os;
 pub mod store;
 pub mod task;
 pub mod tui;

@@ -102,15 +102,7 @@ pub fn text_or_editor(words: &[String], text: &TextArgs, what: &str, initial: &s
 
 /// What somebody pipes in beside a title. A pipe that stays silent and open belongs to whoever started us: it is let be.
 pub fn piped() -> Result<Option<String>, Failure> {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    let input = std::io::stdin();
-    let kind = rustix::fs::fstat(&input).map(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode));
-    if !kind.is_ok_and(|kind| kind.is_fifo() || kind.is_file()) {
-        return Ok(None);
-    }
-    let patience = Timespec { tv_sec: 0, tv_nsec: 300_000_000 };
-    let mut waiting = [PollFd::new(&input, PollFlags::IN)];
-    if !poll(&mut waiting, Some(&patience)).is_ok_and(|ready| ready > 0) {
+    if !crate::os::terminal::is_piped_to(std::time::Duration::from_millis(300)) {
         return Ok(None);
     }
     stdin().map(|text| Some(text).filter(|text| !text.trim().is_empty()))

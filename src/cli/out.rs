@@ -102,9 +102,9 @@ impl Out {
 
     fn page(&self, text: &str) -> bool {
         let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let command = set("RALPH_PAGER").or_else(|| set("PAGER")).unwrap_or_else(|| "less".into());
-        let mut pager = std::process::Command::new("sh");
-        pager.arg("-c").arg(&command).stdin(std::process::Stdio::piped());
+        let command = set("RALPH_PAGER").or_else(|| set("PAGER")).unwrap_or_else(|| crate::os::terminal::PAGER.into());
+        let mut pager = crate::os::process::shell(&command, None);
+        pager.stdin(std::process::Stdio::piped());
         if set("LESS").is_none() {
             pager.env("LESS", "FRX");
         }

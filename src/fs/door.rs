@@ -8,14 +8,12 @@ use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use rustix::fs::{CWD, FileType, Mode, OFlags};
-use rustix::io::Errno;
-
 use super::{FsError, ReadFile, named};
+use crate::os::files::{self, Dir};
+use crate::os::{Beneath, How};
 
 /// More than this is not read into memory from a repository.
 const LONGEST: u64 = 512 * 1024 * 1024;
@@ -26,7 +24,7 @@ const IRREGULAR: &str = "this is not a regular file: move it away";
 /// The root of a board, opened once.
 struct Kept {
     root: PathBuf,
-    dir: OwnedFd,
+    dir: Dir,
 }
 
 static KEPT: RwLock<Vec<Arc<Kept>>> = RwLock::new(Vec::new());
@@ -41,7 +39,7 @@ fn open_root(root: &Path) -> io::Result<()> {
     if KEPT.read().unwrap_or_else(PoisonError::into_inner).iter().any(known) {
         return Ok(());
     }
-    let dir = rustix::fs::open(root, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let dir = Dir::open(root)?;
     KEPT.write().unwrap_or_else(PoisonError::into_inner).push(Arc::new(Kept { root: root.to_owned(), dir }));
     Ok(())
 }
@@ -61,45 +59,19 @@ fn refused(why: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidInput, why.to_owned())
 }
 
-/// Opens a path as it was asked for; below a root, without leaving it.
-fn open(path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
-    let flags = flags | OFlags::CLOEXEC;
-    let Some((kept, rest)) = kept(path) else { return Ok(rustix::fs::openat(CWD, path, flags, mode)?) };
-    beneath(&kept, &rest, flags, mode)
-}
-
-#[cfg(target_os = "linux")]
-fn beneath(kept: &Kept, rest: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
-    use rustix::fs::{ResolveFlags, openat2};
-    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-    loop {
-        match openat2(&kept.dir, rest, flags, mode, resolve) {
-            Err(Errno::XDEV) => return Err(refused(OUTSIDE)),
-            // Something was renamed on the way.
-            Err(Errno::AGAIN) => {}
-            // An old kernel, or a sandbox that does not know the call.
-            Err(Errno::NOSYS | Errno::PERM) => return checked(kept, rest, flags, mode),
-            other => return Ok(other?),
-        }
+/// Opens a path below a root, without leaving it.
+fn beneath(kept: &Kept, rest: &Path, how: &How) -> io::Result<File> {
+    match kept.dir.open_beneath(rest, how)? {
+        Beneath::Opened(file) => Ok(file),
+        Beneath::Outside => Err(refused(OUTSIDE)),
+        Beneath::Unknown => files::open(&looked_up(kept, rest)?, &How { itself: true, ..*how }),
     }
 }
 
-#[cfg(not(target_os = "linux"))]
-fn beneath(kept: &Kept, rest: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
-    checked(kept, rest, flags, mode)
-}
-
-/// Where the kernel does not keep a path below a folder: looks first, then opens the folder that it found.
-fn checked(kept: &Kept, rest: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
-    let path = kept.root.join(rest);
-    let real = super::settled(&path);
-    let nofollow = flags.contains(OFlags::NOFOLLOW);
-    let place = if nofollow { super::settled(path.parent().unwrap_or(&path)) } else { real };
-    if !place.starts_with(super::settled(&kept.root)) {
-        return Err(refused(OUTSIDE));
-    }
-    let target = if nofollow { place.join(path.file_name().unwrap_or_default()) } else { place };
-    Ok(rustix::fs::openat(CWD, &target, flags | OFlags::NOFOLLOW, mode)?)
+/// Where the kernel does not keep a path below a folder: what it stands for, if that is below.
+fn looked_up(kept: &Kept, rest: &Path) -> io::Result<PathBuf> {
+    let real = super::settled(&kept.root.join(rest));
+    if real.starts_with(super::settled(&kept.root)) { Ok(real) } else { Err(refused(OUTSIDE)) }
 }
 
 /// A file to read. Below a root it is a regular one, and opening it waits for nobody.
@@ -130,8 +102,7 @@ pub(super) fn read_with(path: &Path, longest: u64) -> io::Result<ReadFile> {
 }
 
 fn regular(kept: &Kept, rest: &Path) -> io::Result<(std::fs::Metadata, File)> {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = File::from(beneath(kept, rest, flags, Mode::empty())?);
+    let file = beneath(kept, rest, &How::READ)?;
     let meta = file.metadata()?;
     match meta.is_file() {
         true => Ok((meta, file)),
@@ -158,12 +129,10 @@ pub(super) fn metadata(path: &Path) -> io::Result<std::fs::Metadata> {
     if !through {
         return Ok(meta);
     }
-    if kept(path).is_none() {
-        return std::fs::metadata(path);
+    match kept(path) {
+        None => std::fs::metadata(path),
+        Some((kept, rest)) => beneath(&kept, &rest, &How::READ)?.metadata(),
     }
-    // Only looked at: nothing waits for a pipe's other end.
-    let file = File::from(open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY, Mode::empty())?);
-    file.metadata()
 }
 
 fn has_links(root: &Path, path: &Path) -> bool {
@@ -182,7 +151,7 @@ pub(super) fn refuse_outside(path: &Path) -> io::Result<()> {
 
 /// A folder, and the name of a file in it.
 pub(super) struct Spot {
-    dir: OwnedFd,
+    dir: Dir,
     name: std::ffi::OsString,
 }
 
@@ -190,25 +159,24 @@ impl Spot {
     pub fn of(path: &Path) -> io::Result<Self> {
         let name = path.file_name().ok_or_else(|| io::Error::from(ErrorKind::InvalidInput))?.to_owned();
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        Ok(Self { dir: open(folder, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty())?, name })
+        Ok(Self { dir: folder_of(folder)?, name })
     }
 
-    fn open(&self, name: &OsStr, flags: OFlags, mode: Mode) -> io::Result<File> {
-        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        match rustix::fs::openat(&self.dir, name, flags, mode) {
-            Err(Errno::LOOP | Errno::MLINK) => Err(refused("this is a link: put the file itself there")),
-            other => Ok(File::from(other?)),
+    fn open(&self, name: &OsStr, how: &How) -> io::Result<File> {
+        match self.dir.open_file(name, how) {
+            Err(error) if files::is_link_error(&error) => Err(refused("this is a link: put the file itself there")),
+            other => other,
         }
     }
 
     /// A file that is not there yet.
     pub fn create(&self, mode: u32) -> io::Result<File> {
-        self.open(&self.name, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, Mode::from_raw_mode(mode))
+        self.open(&self.name, &How { mode, ..How::NEW })
     }
 
     /// The file itself, made where there is none; never what a link stands for, and never a pipe.
-    pub fn write(&self, flags: OFlags, mode: u32) -> io::Result<File> {
-        let file = self.open(&self.name, flags | OFlags::CREATE | OFlags::NONBLOCK, Mode::from_raw_mode(mode))?;
+    pub fn write(&self, how: &How) -> io::Result<File> {
+        let file = self.open(&self.name, how)?;
         if file.metadata()?.is_file() { Ok(file) } else { Err(refused(IRREGULAR)) }
     }
 
@@ -217,7 +185,7 @@ impl Spot {
         loop {
             let tail: String = (0..12).map(|_| fastrand::alphanumeric()).collect();
             let name = std::ffi::OsString::from(format!(".ralph-{tail}.tmp"));
-            match self.open(&name, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, Mode::from_raw_mode(0o666)) {
+            match self.open(&name, &How::NEW) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 other => return Ok((name, other?)),
             }
@@ -226,19 +194,29 @@ impl Spot {
 
     /// The mode of the file that is there, if it is a regular one.
     pub fn mode(&self) -> Option<u32> {
-        let stat = rustix::fs::statat(&self.dir, &self.name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        (FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile).then_some(stat.st_mode & 0o7777)
+        self.dir.mode(&self.name)
     }
 
     pub fn put(&self, temp: &OsStr) -> io::Result<()> {
-        Ok(rustix::fs::renameat(&self.dir, temp, &self.dir, &self.name)?)
+        self.dir.rename(temp, &self.name)
     }
 
     pub fn discard(&self, temp: &OsStr) {
-        let _ = rustix::fs::unlinkat(&self.dir, temp, rustix::fs::AtFlags::empty());
+        let _ = self.dir.remove(temp);
     }
 
     pub fn sync(&self) -> io::Result<()> {
-        Ok(rustix::fs::fsync(&self.dir)?)
+        self.dir.sync()
+    }
+}
+
+/// A folder; below a root, one that no link leads out of it.
+fn folder_of(folder: &Path) -> io::Result<Dir> {
+    let Some((kept, rest)) = kept(folder) else { return Dir::open(folder) };
+    match kept.dir.beneath(&rest) {
+        Ok(Some(dir)) => Ok(dir),
+        Ok(None) => Dir::open(&looked_up(&kept, &rest)?),
+        Err(error) if error.kind() == ErrorKind::CrossesDevices => Err(refused(OUTSIDE)),
+        Err(error) => Err(error),
     }
 }

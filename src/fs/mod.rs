@@ -7,10 +7,10 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
-
 pub use door::keep_within;
 use door::{Spot, refuse_outside, to_read};
+
+use crate::os::{How, files};
 
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {doing} {}", path.display())]
@@ -116,12 +116,7 @@ pub fn make_dir(path: &Path) -> Result<(), FsError> {
 
 /// A new folder that only its owner can look into.
 pub fn make_private_dir(path: &Path) -> Result<(), FsError> {
-    use std::os::unix::fs::DirBuilderExt as _;
-    named(
-        "make the folder",
-        path,
-        refuse_outside(path).and_then(|()| std::fs::DirBuilder::new().mode(0o700).create(path)),
-    )
+    named("make the folder", path, refuse_outside(path).and_then(|()| files::make_private_dir(path)))
 }
 
 pub fn remove(path: &Path) -> Result<(), FsError> {
@@ -196,7 +191,7 @@ pub fn sync_dir(path: &Path) -> Result<(), FsError> {
 }
 
 pub fn open_lock(path: &Path) -> Result<File, FsError> {
-    named("open the lock", path, Spot::of(path).and_then(|spot| spot.write(OFlags::RDWR, 0o666)))
+    named("open the lock", path, Spot::of(path).and_then(|spot| spot.write(&How::UPDATE)))
 }
 
 /// Writes a file that is not there yet.
@@ -206,7 +201,7 @@ pub fn write_new(path: &Path, content: &[u8], durable: bool) -> Result<(), FsErr
 
 /// Writes a file that only ralph itself has, whatever is in it.
 pub fn write_over(path: &Path, content: &[u8], durable: bool) -> Result<(), FsError> {
-    let write = || filled(Spot::of(path)?.write(OFlags::WRONLY | OFlags::TRUNC, 0o666)?, content, durable);
+    let write = || filled(Spot::of(path)?.write(&How::OVER)?, content, durable);
     named("write", path, write())
 }
 
@@ -218,7 +213,7 @@ pub fn write_device(path: &Path, content: &[u8]) -> Result<(), FsError> {
 
 /// A file that nobody but its user reads.
 pub fn write_secret(path: &Path, content: &[u8]) -> Result<(), FsError> {
-    let write = || filled(Spot::of(path)?.write(OFlags::WRONLY | OFlags::TRUNC, 0o600)?, content, false);
+    let write = || filled(Spot::of(path)?.write(&How { mode: 0o600, ..How::OVER })?, content, false);
     named("write", path, write())
 }
 
@@ -241,7 +236,7 @@ pub fn replace(path: &Path, content: &[u8], durable: bool) -> Result<(), FsError
         let (temp, file) = spot.beside()?;
         let written = || {
             if let Some(mode) = spot.mode() {
-                file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))?;
+                files::set_mode(&file, mode)?;
             }
             filled(file, content, durable)?;
             spot.put(&temp)
@@ -265,14 +260,14 @@ pub fn create(path: &Path, content: &[u8], durable: bool) -> Result<bool, FsErro
 
 /// A log, to be written at its end.
 pub fn open_log(path: &Path) -> Result<File, FsError> {
-    named("open", path, Spot::of(path).and_then(|spot| spot.write(OFlags::WRONLY | OFlags::APPEND, 0o666)))
+    named("open", path, Spot::of(path).and_then(|spot| spot.write(&How::APPEND)))
 }
 
 /// Appends whole lines; a line that an earlier writer left torn is closed first.
 pub fn append(path: &Path, lines: &str) -> Result<(), FsError> {
     let append = || {
         use std::io::{Read as _, Seek as _, SeekFrom};
-        let mut file = Spot::of(path)?.write(OFlags::RDWR | OFlags::APPEND, 0o666)?;
+        let mut file = Spot::of(path)?.write(&How { read: true, ..How::APPEND })?;
         let torn = file.seek(SeekFrom::End(-1)).is_ok() && {
             let mut last = [0];
             file.read_exact(&mut last)?;
@@ -287,15 +282,14 @@ pub fn append(path: &Path, lines: &str) -> Result<(), FsError> {
 /// Renames only if nothing is there yet; `false` where something was.
 pub fn rename_new(from: &Path, to: &Path) -> Result<bool, FsError> {
     named("create", to, refuse_outside(to.parent().unwrap_or(to)))?;
-    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        Ok(()) => Ok(true),
-        Err(rustix::io::Errno::EXIST) => Ok(false),
-        // A file system without the call: a hard link refuses an existing name too.
-        Err(_) => match std::fs::hard_link(from, to) {
-            Ok(()) => remove(from).map(|()| true),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
-            Err(error) => named("create", to, Err(error)),
-        },
+    if let Some(renamed) = files::rename_new(from, to) {
+        return Ok(renamed);
+    }
+    // Without the call: a hard link refuses an existing name too.
+    match std::fs::hard_link(from, to) {
+        Ok(()) => remove(from).map(|()| true),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => named("create", to, Err(error)),
     }
 }
 
@@ -309,9 +303,7 @@ pub fn link_new(from: &Path, to: &Path) -> Result<bool, FsError> {
 
 /// Two names of one file.
 pub fn is_same(a: &Path, b: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    let inode = |path: &Path| std::fs::symlink_metadata(path).map(|meta| (meta.dev(), meta.ino())).ok();
-    inode(a).is_some() && inode(a) == inode(b)
+    files::is_same(a, b)
 }
 
 /// What is at a path itself, be it a link.
@@ -321,17 +313,15 @@ pub fn itself(path: &Path) -> Result<Option<std::fs::Metadata>, FsError> {
 
 /// A new file or link, as git would check it out; what is there goes.
 pub fn check_out(path: &Path, content: &[u8], kind: CheckOut) -> Result<(), FsError> {
-    use std::os::unix::ffi::OsStrExt as _;
-    use std::os::unix::fs::OpenOptionsExt as _;
     if let Some(folder) = path.parent() {
         make_dir(folder)?;
     }
     remove(path)?;
     let write = || match kind {
-        CheckOut::Link => std::os::unix::fs::symlink(std::ffi::OsStr::from_bytes(content), path),
+        CheckOut::Link => files::new_link(content, path),
         CheckOut::File | CheckOut::Program => {
             let mode = if kind == CheckOut::Program { 0o777 } else { 0o666 };
-            OpenOptions::new().create_new(true).write(true).mode(mode).open(path)?.write_all(content)
+            files::new_file(path, mode)?.write_all(content)
         }
     };
     named("write", path, write())
@@ -346,12 +336,7 @@ pub enum CheckOut {
 
 /// Swaps two files in one step; `false` where the file system cannot.
 pub fn exchange(a: &Path, b: &Path) -> Result<bool, FsError> {
-    use rustix::io::Errno;
-    match renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE) {
-        Ok(()) => Ok(true),
-        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(false),
-        Err(error) => named("replace", b, Err(error.into())),
-    }
+    named("replace", b, files::exchange(a, b))
 }
 
 pub fn copy_mode(from: &Path, to: &Path) -> Result<(), FsError> {

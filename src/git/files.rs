@@ -1,10 +1,9 @@
 //! Files of a worktree as git sees them: what each is, whether it may be replaced, and replacing it without losing what
 //! somebody saves at that very moment.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::io::Read as _;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use gix::bstr::{BStr, BString, ByteSlice as _};
@@ -113,7 +112,7 @@ impl<'r> Files<'r> {
         let mut files = inside.filter(|entry| !entry.file_type().is_dir());
         Ok(files.all(|entry| {
             let below = entry.path().strip_prefix(&self.root).unwrap_or(entry.path());
-            gone.contains(stored(below))
+            gone.contains(stored(below).as_ref())
         }))
     }
 
@@ -245,12 +244,12 @@ impl<'r> Files<'r> {
             |bytes: &[u8]| gix::objs::compute_hash(hash, gix::objs::Kind::Blob, bytes).map_err(|e| other(DOING, &e));
         if meta.is_symlink() {
             let target = std::fs::read_link(aside).map_err(|e| other(DOING, &e))?;
-            return Ok(expected == (Mode::SYMLINK, id(stored(&target))?));
+            return Ok(expected == (Mode::SYMLINK, id(&stored(&target))?));
         }
         let executable = gix::fs::is_executable(&meta);
         let found = self.mode(path, if executable { Mode::FILE_EXECUTABLE } else { Mode::FILE });
         let file = std::fs::File::open(aside).map_err(|e| other(DOING, &e))?;
-        let clean = self.pipeline.convert_to_git(file, disk(path), self.index).map_err(|e| other(DOING, &e))?;
+        let clean = self.pipeline.convert_to_git(file, &disk(path), self.index).map_err(|e| other(DOING, &e))?;
         let mut content = Vec::new();
         let read = match clean {
             ToGitOutcome::Unchanged(mut file) => file.read_to_end(&mut content),
@@ -287,13 +286,14 @@ fn failed(error: FsError) -> GitError {
     other(DOING, &format!("{error}: {causes}"))
 }
 
-/// Names are bytes, on disk as in git.
-pub(super) fn disk(path: &BStr) -> &Path {
-    Path::new(OsStr::from_bytes(path))
+/// A name of git's, on disk. One that this system cannot have is taken as far as it can.
+pub(super) fn disk(path: &BStr) -> Cow<'_, Path> {
+    gix::path::from_bstr(path).unwrap_or_else(|_| Cow::Owned(path.to_str_lossy().into_owned().into()))
 }
 
-fn stored(path: &Path) -> &BStr {
-    path.as_os_str().as_bytes().as_bstr()
+fn stored(path: &Path) -> Cow<'_, BStr> {
+    let bytes = gix::path::into_bstr(path).unwrap_or_else(|_| Cow::Owned(path.to_string_lossy().into_owned().into()));
+    gix::path::to_unix_separators_on_windows(bytes)
 }
 
 /// The folders above a path, outermost first.

@@ -7,6 +7,7 @@ use gix::bstr::ByteSlice as _;
 use gix::objs::FindExt as _;
 
 use super::repository::{GitError, Repository, other};
+use crate::os::files;
 
 /// A file of another revision, by its path inside the folder that was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +20,7 @@ pub struct OldFile {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GitHand {
     pub head: Option<String>,
-    pub index: Option<(u64, i64, i64)>,
+    pub index: Option<(u64, i64)>,
 }
 
 /// A branch was somewhere, and then elsewhere.
@@ -184,7 +185,6 @@ impl Repository {
     }
 }
 
-fn stamp(index: &Path) -> Option<(u64, i64, i64)> {
-    use std::os::unix::fs::MetadataExt as _;
-    std::fs::metadata(index).ok().map(|meta| (meta.ino(), meta.mtime(), meta.mtime_nsec()))
+fn stamp(index: &Path) -> Option<(u64, i64)> {
+    std::fs::metadata(index).ok().map(|meta| (files::identity(&meta), files::mtime(&meta)))
 }

@@ -2,16 +2,15 @@
 //! works until somebody removes them; so that we know which were ours, each is marked while it may be there.
 
 use std::fs::File;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fs2::FileExt;
 use gix::refs::transaction::RefEdit;
 use gix::refs::{FullName, Target};
 
 use super::repository::{GitError, Repository, other};
 use crate::fs;
+use crate::os::files;
 
 /// Longer than any living process holds the lock of a reference, or rewrites all of them.
 const LIVING: Duration = Duration::from_millis(500);
@@ -89,7 +88,7 @@ struct LockMark {
 impl LockMark {
     fn make(path: &Path) -> Self {
         let there = path.exists();
-        let file = fs::open_lock(path).ok().filter(|file| FileExt::try_lock_exclusive(file).is_ok());
+        let file = fs::open_lock(path).ok().filter(|file| file.try_lock().is_ok());
         Self { path: path.to_owned(), was_left: there && file.is_some(), file }
     }
 }
@@ -104,7 +103,7 @@ impl Drop for LockMark {
 
 /// Removes those that nobody living holds; whether there was one.
 fn clear(locks: &[&PathBuf]) -> bool {
-    let inode = |lock: &Path| fs::itself(lock).ok().flatten().map(|meta| meta.ino());
+    let inode = |lock: &Path| fs::itself(lock).ok().flatten().map(|meta| files::identity(&meta));
     let before: Vec<(&PathBuf, u64)> = locks.iter().filter_map(|lock| Some((*lock, inode(lock)?))).collect();
     if before.is_empty() {
         return false;

@@ -7,6 +7,8 @@ use std::process::{Command, Stdio};
 use super::repository::{GitError, Repository, other};
 use super::said::GitSaid;
 
+use crate::os::{self, files};
+
 /// What git puts into the environment of its hooks; it would lead the git that we start astray.
 const HOOK_ENVIRONMENT: [&str; 6] =
     ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"];
@@ -32,7 +34,7 @@ impl Repository {
     /// The hooks of these names that git would run.
     pub fn hooks(&self, names: &[&str]) -> Vec<String> {
         let folder = self.hooks_dir();
-        names.iter().filter(|name| is_program(&folder.join(name))).map(|name| (*name).to_owned()).collect()
+        names.iter().filter(|name| files::is_hook(&folder.join(name))).map(|name| (*name).to_owned()).collect()
     }
 
     /// The folder in which git looks for hooks.
@@ -80,15 +82,10 @@ pub(super) fn plain_git(folder: &Path) -> Command {
 }
 
 fn home_of(path: &str) -> PathBuf {
-    match (path.strip_prefix("~/"), std::env::var_os("HOME")) {
-        (Some(rest), Some(home)) => Path::new(&home).join(rest),
+    match (path.strip_prefix("~/"), os::terminal::home()) {
+        (Some(rest), Some(home)) => home.join(rest),
         _ => path.into(),
     }
-}
-
-fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
 /// Runs it to its end, with `input` on its standard input.

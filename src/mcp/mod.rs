@@ -31,6 +31,7 @@ use std::sync::Arc;
 use rmcp::ServiceExt as _;
 
 use crate::app::{Code, Failure, Options};
+use crate::os::signals::ended;
 use server::Server;
 
 /// Which names the tools have.
@@ -68,16 +69,6 @@ pub fn serve(options: &Options, wanted: &Wanted, tell: &dyn Fn(&str)) -> Result<
     })
 }
 
-/// SIGINT or SIGTERM.
-async fn interrupted() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else { return std::future::pending().await };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminate.recv() => {}
-    }
-}
-
 /// Verbs that run at the same time, most of them of clients that wait for work: those must not keep others from an answer.
 const THREADS: usize = 512;
 
@@ -89,7 +80,7 @@ async fn piped(server: Server) -> Result<(), Failure> {
     // Hosts end their servers in each of these ways; what this session holds is given back in all of them.
     tokio::select! {
         _ = running.waiting() => {}
-        () = interrupted() => {}
+        () = ended() => {}
     }
     let left = tokio::task::spawn_blocking(move || caller.leave());
     // A board that is gone by now has nothing to give back.

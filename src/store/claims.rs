@@ -5,17 +5,17 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use fs2::FileExt as _;
 use jiff::Timestamp;
 
 use super::{FileLock, Store, StoreError};
 use crate::board::Claim;
 use crate::fs;
+use crate::os;
 use crate::task::TaskId;
 
 /// A claim's lock: as long as this lives, so does the claim, and the kernel lets go of it when the process dies.
 pub struct Hold {
-    _file: File,
+    file: File,
 }
 
 impl Store {
@@ -49,7 +49,7 @@ impl Store {
     /// Shared, so that those who look do not hinder each other.
     pub fn is_held(&self, id: &TaskId) -> bool {
         let Ok(file) = File::options().read(true).open(self.claim_path(id, "lock")) else { return false };
-        fs2::FileExt::try_lock_shared(&file).is_err()
+        file.try_lock_shared().is_err()
     }
 
     pub fn write_claim(&self, id: &TaskId, claim: &Claim) -> Result<(), StoreError> {
@@ -117,20 +117,25 @@ impl Hold {
     pub fn take(path: &Path) -> Result<Self, StoreError> {
         let file = fs::open_lock(path)?;
         let start = Instant::now();
-        while file.try_lock_exclusive().is_err() {
+        while file.try_lock().is_err() {
             if start.elapsed() > Duration::from_secs(2) {
                 return Err(StoreError::Busy { holder: "another program on this task".into() });
             }
             std::thread::sleep(Duration::from_millis(1));
         }
-        Ok(Self { _file: file })
+        Ok(Self { file })
+    }
+
+    /// The program that is started under it keeps it, too, where the kernel does not end both together.
+    pub fn share(&self) {
+        os::files::let_inherit(&self.file);
     }
 
     /// Waits for as long as somebody else has it.
     pub fn inherit(path: &Path) -> Result<Self, StoreError> {
         let file = fs::open_lock(path)?;
-        let locked = file.lock_exclusive();
+        let locked = file.lock();
         locked.map_err(|source| fs::FsError { doing: "lock", path: path.to_owned(), source })?;
-        Ok(Self { _file: file })
+        Ok(Self { file })
     }
 }

@@ -1,11 +1,9 @@
 //! Locks on files, released by the kernel when their holder dies; the board's own is a type of its own.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
-
-use fs2::FileExt as _;
 
 use super::StoreError;
 use crate::fs;
@@ -32,7 +30,7 @@ impl FileLock {
     /// Only if nobody has it.
     pub fn try_take(path: &Path) -> Result<Option<Self>, StoreError> {
         let file = fs::open_lock(path)?;
-        Ok(file.try_lock_exclusive().is_ok().then_some(Self { _file: file }))
+        Ok(file.try_lock().is_ok().then_some(Self { _file: file }))
     }
 
     /// Waits for other verbs, which take milliseconds; gives up on one that hangs.
@@ -40,9 +38,9 @@ impl FileLock {
         let mut file = fs::open_lock(path)?;
         let start = Instant::now();
         let mut pause = Duration::from_micros(200);
-        while let Err(error) = file.try_lock_exclusive() {
-            if error.kind() != std::io::ErrorKind::WouldBlock {
-                return Err(fs::FsError { doing: "lock", path: path.to_owned(), source: error }.into());
+        while let Err(error) = file.try_lock() {
+            if let TryLockError::Error(source) = error {
+                return Err(fs::FsError { doing: "lock", path: path.to_owned(), source }.into());
             }
             if start.elapsed() > PATIENCE {
                 return Err(StoreError::Busy { holder: holder(&mut file) });

@@ -6,16 +6,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Signal, kill_current_process_group};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-
 use super::desk::{self, Desk};
 use super::editing::Work;
 use super::model::{Answer, Model, Verb, Wish};
-use super::terminal::{Screen, broken, is_there, next_event};
+use super::terminal::{Screen, broken, next_event};
 use super::view::{self, Theme};
 use super::{Wanted, feed, update};
 use crate::app::{self, Code, Failure, Options, Workspace};
+use crate::os::signals::{Ears, Heard};
+use crate::os::terminal::{suspend, wait_for_key};
 use crate::task::TaskId;
 
 /// How long the screen may be behind what happens elsewhere.
@@ -29,7 +28,7 @@ pub fn run(options: &Options, wanted: &Wanted) -> Result<(), Failure> {
     let ws = Workspace::open(options)?;
     // A filter that cannot be is told before the screen is taken.
     app::ListAsk::typed(&wanted.filter)?.query(&ws)?;
-    let asked_to_end = signals()?;
+    let asked_to_end = asked_to_end()?;
     let screen = Screen::take()?;
     let (tell, answers) = channel();
     feed::start(options.clone(), tell.clone());
@@ -38,24 +37,28 @@ pub fn run(options: &Options, wanted: &Wanted) -> Result<(), Failure> {
     let desk = Desk::open(options, &tell);
     let mut session = Session { desk, ws, model, theme, screen, works: BTreeMap::new(), quit: false };
     let result = session.follow(&answers, &asked_to_end);
-    let signal = asked_to_end.swap(0, Ordering::Relaxed);
+    let number = asked_to_end.swap(0, Ordering::Relaxed);
+    let asked = HEARD.iter().find(|heard| heard.number() as usize == number);
     session.screen.give_back();
     let under_way = session.wind_up(&answers, &asked_to_end);
     session.leave(result.and(under_way))?;
-    if signal != 0 {
-        // As the signal would have done, now that the terminal is as it was.
-        let _ = signal_hook::low_level::emulate_default_handler(signal as i32);
+    if let Some(asked) = asked {
+        // As it would have been done, now that the terminal is as it was.
+        asked.carry_out();
     }
     Ok(())
 }
 
-/// The signal that asked the board to end.
-fn signals() -> Result<Arc<AtomicUsize>, Failure> {
+/// What asks the board to end.
+const HEARD: [Heard; 3] = [Heard::Terminate, Heard::HangUp, Heard::Interrupt];
+
+/// The number of what asked the board to end.
+fn asked_to_end() -> Result<Arc<AtomicUsize>, Failure> {
     let asked = Arc::new(AtomicUsize::new(0));
-    for signal in [SIGTERM, SIGHUP, SIGINT] {
-        signal_hook::flag::register_usize(signal, Arc::clone(&asked), signal as usize)
-            .map_err(|error| Failure::broken(Code::Signals, format!("cannot listen for signals: {error}")))?;
-    }
+    let ears = Ears::open(&HEARD)
+        .map_err(|error| Failure::broken(Code::Signals, format!("cannot listen for signals: {error}")))?;
+    let heard = Arc::clone(&asked);
+    std::thread::spawn(move || ears.for_each(|word| heard.store(word.number() as usize, Ordering::Relaxed)));
     Ok(asked)
 }
 
@@ -100,7 +103,7 @@ impl Session {
     fn listen(&mut self) -> Result<bool, Failure> {
         let waits = !self.model.loaded || self.model.busy > 0;
         let mut heard = false;
-        if !is_there(if waits { SHORT } else { BEAT }) {
+        if !wait_for_key(if waits { SHORT } else { BEAT }) {
             self.quit = true;
         }
         while !self.quit
@@ -152,11 +155,7 @@ impl Session {
                 Wish::Edit(id) => self.edit(&id)?,
                 Wish::Compose(id, text) => self.compose(id, &text)?,
                 Wish::Settle(id, settle) => self.settle(&id, settle)?,
-                // To all of the job, as the terminal would: a script that waits for the board stops with it. Where nobody
-                // could wake it again, the kernel does nothing.
-                Wish::Pause => {
-                    self.screen.lend(|| kill_current_process_group(Signal::TSTP).ok())?;
-                }
+                Wish::Pause => self.screen.lend(suspend)?,
                 Wish::Quit => self.quit = true,
             }
         }

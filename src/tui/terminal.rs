@@ -9,10 +9,10 @@ use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::event::{self, Event};
 use ratatui::crossterm::terminal::{disable_raw_mode, enable_raw_mode};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use signal_hook::consts::SIGHUP;
 
 use crate::app::{Code, Failure, Hint};
+use crate::os::signals::Heard;
+use crate::os::terminal::wait_for_key;
 
 /// The other screen; clicks, drags and the wheel, without every move; what is pasted, as a whole; no cursor.
 const ENTER: &[u8] = b"\x1b[?1049h\x1b[?1000h\x1b[?1002h\x1b[?1006h\x1b[?2004h\x1b[?25l\x1b[2J";
@@ -55,17 +55,8 @@ impl Screen {
     }
 }
 
-/// Waits for the person to press something; false when the terminal is gone. Crossterm must not be asked then: it reads the
-/// end of its input again and again, and never returns.
-pub fn is_there(limit: Duration) -> bool {
-    let stdin = std::io::stdin();
-    let mut watched = [PollFd::new(&stdin, PollFlags::IN)];
-    // A signal ends the wait; whoever waits looks at signals, too.
-    let _ = poll(&mut watched, Timespec::try_from(limit).ok().as_ref());
-    !watched[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
-}
-
-/// What the person has pressed, if they have.
+/// What the person has pressed, if they have. Crossterm must not be asked when the terminal is gone: it reads the end of its input
+/// again and again, and never returns.
 pub fn next_event() -> Result<Option<Event>, Failure> {
     READING.store(true, Ordering::SeqCst);
     let there = event::poll(Duration::ZERO).and_then(|there| if there { event::read().map(Some) } else { Ok(None) });
@@ -77,7 +68,7 @@ pub fn next_event() -> Result<Option<Event>, Failure> {
 fn end_with_terminal() {
     static ONCE: Once = Once::new();
     let guard = || {
-        let stuck = || READING.load(Ordering::SeqCst) && !is_there(Duration::ZERO);
+        let stuck = || READING.load(Ordering::SeqCst) && !wait_for_key(Duration::ZERO);
         loop {
             std::thread::sleep(Duration::from_secs(1));
             if stuck()
@@ -86,7 +77,7 @@ fn end_with_terminal() {
                     stuck()
                 })
             {
-                let _ = signal_hook::low_level::emulate_default_handler(SIGHUP);
+                Heard::HangUp.carry_out();
             }
         }
     };

@@ -4,8 +4,6 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 
-use fs2::FileExt;
-
 use super::Signal;
 
 /// Ends a wait.
@@ -28,7 +26,7 @@ impl Alarm {
         let alarm = self.clone();
         std::thread::spawn(move || {
             let Ok(file) = File::open(lock) else { return };
-            if FileExt::lock_shared(&file).is_ok() {
+            if file.lock_shared().is_ok() {
                 drop(file);
                 alarm.ring();
             }
@@ -41,7 +39,7 @@ impl Alarm {
         std::thread::spawn(move || {
             let open = File::options().create(true).truncate(false).read(true).write(true).open(lock);
             let Ok(file) = open else { return };
-            if FileExt::lock_exclusive(&file).is_ok() && sender.send(file).is_ok() {
+            if file.lock().is_ok() && sender.send(file).is_ok() {
                 alarm.ring();
             }
         });

@@ -3,7 +3,6 @@
 mod alarm;
 
 use std::collections::BTreeSet;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
@@ -12,6 +11,8 @@ use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind, PollWatcher, RecommendedWatcher, RecursiveMode, Watcher};
 
 pub use alarm::Alarm;
+
+use crate::os::files;
 
 #[derive(Debug, thiserror::Error)]
 #[error("cannot watch {}", path.display())]
@@ -113,7 +114,10 @@ impl Changes {
     fn watch_again(&mut self) -> notify::Result<bool> {
         let mut again = false;
         for folder in &mut self.folders {
-            let now = std::fs::metadata(&folder.path).ok().filter(std::fs::Metadata::is_dir).map(|meta| meta.ino());
+            let now = std::fs::metadata(&folder.path)
+                .ok()
+                .filter(std::fs::Metadata::is_dir)
+                .map(|meta| files::identity(&meta));
             if now == folder.inode {
                 continue;
             }

@@ -39,6 +39,7 @@ use axum::http::Uri;
 use tokio::net::TcpListener;
 
 use crate::app::{Code, Failure, Hint, Options, Workspace, serve_token};
+use crate::os::signals::ended;
 use crate::task::TaskId;
 use accept::{Limits, accept};
 use access::AccessRules;
@@ -129,19 +130,6 @@ async fn run(listener: TcpListener, routes: Router) {
     // Pages that listen for changes never hang up by themselves, so nobody waits for them.
     tokio::select! {
         () = accept(listener, routes, Limits::default()) => {}
-        () = stopped() => {}
-    }
-}
-
-async fn stopped() {
-    let ended = async {
-        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-            Ok(mut signal) => drop(signal.recv().await),
-            Err(_) => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        () = ended => {}
+        () = ended() => {}
     }
 }

@@ -23,10 +23,7 @@ const LENGTH: usize = 24;
 
 pub fn fresh_token() -> Result<String, Failure> {
     let mut bytes = [0_u8; LENGTH];
-    let filled = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty());
-    if filled != Ok(LENGTH) {
-        return Err(Failure::broken(Code::NoRandom, "the system has no random bytes"));
-    }
+    getrandom::fill(&mut bytes).map_err(|_| Failure::broken(Code::NoRandom, "the system has no random bytes"))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::app::{Code, Failure, Hint};
 use crate::fs;
+use crate::os;
 
 /// A folder for the file being edited, removed when dropped unless it is kept.
 pub struct Draft {
@@ -38,11 +39,10 @@ impl Draft {
 /// Opens a file in `$RALPH_EDITOR`, `$VISUAL` or `$EDITOR`, and waits.
 fn open(path: &Path) -> Result<(), Failure> {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let editor = ["RALPH_EDITOR", "VISUAL", "EDITOR"].into_iter().find_map(set).unwrap_or_else(|| "vi".into());
+    let editor =
+        ["RALPH_EDITOR", "VISUAL", "EDITOR"].into_iter().find_map(set).unwrap_or_else(|| os::terminal::EDITOR.into());
     // Like git: the variable may hold options, so a shell reads it.
-    let status =
-        std::process::Command::new("sh").arg("-c").arg(format!("{editor} \"$@\"")).arg(&editor).arg(path).status();
-    match status {
+    match os::process::shell(&editor, Some(path)).status() {
         Ok(status) if status.success() => Ok(()),
         // What a shell says of a program that it does not find.
         Ok(status) if status.code() == Some(127) => {

@@ -1,7 +1,6 @@
 //! What an agent did where it must not: files of the main worktree that changed while it ran, and commits that it made there.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -12,6 +11,7 @@ use crate::app::repo::worktree::main_branch;
 use crate::app::{Code, Failure, Hint, Workspace};
 use crate::fs;
 use crate::git::BranchMove;
+use crate::os::files;
 use crate::task::TaskId;
 
 /// Where documents and the board itself are; and other tasks' worktrees, which are not the main one.
@@ -31,9 +31,7 @@ pub(in crate::app) fn dirty(ws: &Workspace) -> Result<Vec<Dirty>, Failure> {
     let exempt = |path: &String| EXEMPT.iter().any(|folder| path.starts_with(folder));
     let stamp = |path: &String| {
         let meta = fs::itself(&ws.store.root().join(path)).ok().flatten();
-        meta.map_or((0, 0), |meta| {
-            (meta.size(), meta.mtime().saturating_mul(1_000_000_000).saturating_add(meta.mtime_nsec()))
-        })
+        meta.map_or((0, 0), |meta| (meta.len(), files::mtime(&meta)))
     };
     let dirty = paths.into_iter().filter(|path| !exempt(path));
     Ok(dirty.map(|path| Dirty { stamp: stamp(&path), path }).collect())

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use crate::app::{Code, Failure, Hint, Workspace};
 use crate::config::Source;
 use crate::github::{Client, FieldNames, Host, Pace, Patience, Slug, Wait, endpoint, find_token};
+use crate::os::signals::{Ears, Heard};
 
 /// What the settings say.
 #[derive(Debug, Clone)]
@@ -127,9 +128,15 @@ pub fn interrupted() -> &'static AtomicBool {
     static OVER: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     OVER.get_or_init(|| {
         let over = Arc::new(AtomicBool::new(false));
-        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-            let _ = signal_hook::flag::register_conditional_default(signal, Arc::clone(&over));
-            let _ = signal_hook::flag::register(signal, Arc::clone(&over));
+        if let Ok(ears) = Ears::open(&[Heard::Interrupt, Heard::Terminate]) {
+            let first = Arc::clone(&over);
+            std::thread::spawn(move || {
+                for heard in ears {
+                    if first.swap(true, Ordering::Relaxed) {
+                        heard.carry_out();
+                    }
+                }
+            });
         }
         over
     })

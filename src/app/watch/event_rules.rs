@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::io::Write as _;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -10,6 +10,7 @@ use crate::app::workspace::trust::look_at_trust;
 use crate::app::{Code, Failure, Workspace};
 use crate::board::{Board, Event, EventKind, Via};
 use crate::config::{OnRule, Source};
+use crate::os::process;
 use crate::task::Task;
 use crate::watch::Alarm;
 
@@ -229,9 +230,8 @@ fn filled(word: &str, values: &[(&str, &'static str, String)]) -> String {
 }
 
 fn run(job: &RuleRun, root: &std::path::Path) -> Result<(), String> {
-    use std::os::unix::process::CommandExt as _;
-    let mut command = Command::new(&job.program[0]);
-    command.args(&job.program[1..]).current_dir(root).process_group(0);
+    let mut command = process::program(&job.program[0]);
+    process::own_group(command.args(&job.program[1..]).current_dir(root));
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     command.envs(job.environment.iter().map(|(name, value)| (name, value)));
     let mut child = command.spawn().map_err(|error| format!("cannot be started: {error}"))?;
@@ -264,10 +264,7 @@ fn wait(child: &mut Child, timeout: Duration) -> Result<std::process::ExitStatus
             return Ok(status);
         }
         if start.elapsed() > timeout {
-            let group = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
-            if let Some(group) = group {
-                let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-            }
+            process::tell_group(child.id(), process::Word::Kill);
             let _ = child.wait();
             return Err(format!("took longer than {} s, and was ended", timeout.as_secs()));
         }

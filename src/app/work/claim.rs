@@ -151,7 +151,7 @@ fn token(ws: &Workspace) -> String {
 }
 
 pub(in crate::app) fn host() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
+    crate::os::process::host()
 }
 
 /// One's own claim, for another lease.

@@ -11,6 +11,7 @@ use crate::app::work::next::as_reaped;
 use crate::app::workspace::remote_claims::{Reach, publish, renew_remote};
 use crate::app::{Claimed, Code, Failure, FailureKind, Released, Workspace};
 use crate::board::{Board, Refusal, Request};
+use crate::os::process::spawn_tied;
 use crate::store::{BoardLock, Hold};
 use crate::task::TaskId;
 
@@ -91,8 +92,7 @@ pub(in crate::app) fn spawn(
 ) -> Result<Child, Failure> {
     guard.arg(ws.store.claim_lock(&claimed.task)).arg("--").args(program);
     guard.envs(claim_environment(ws, claimed));
-    guard
-        .spawn()
+    spawn_tied(&mut guard)
         .map_err(|error| Failure::broken(Code::CannotStart, format!("cannot start {:?}: {error}", program.join(" "))))
 }
 
@@ -129,20 +129,6 @@ pub(in crate::app) fn once_held(ws: &Workspace, id: &TaskId, mut child: Child) -
 /// For the guard: the claim's lock, for as long as the answer lives.
 pub fn hold_lock(path: &Path) -> Result<Hold, Failure> {
     Ok(Hold::take(path)?)
-}
-
-/// Every process that lives, with its parent's number.
-pub fn living_processes() -> Vec<(i32, i32)> {
-    let names = crate::fs::names(Path::new("/proc")).unwrap_or_default();
-    let pids = names.iter().filter_map(|name| name.parse::<i32>().ok());
-    let parent = |pid: i32| {
-        let stat = crate::fs::read_text(Path::new(&format!("/proc/{pid}/stat"))).ok()??;
-        // The name before it may hold anything, blanks and brackets too.
-        let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
-        let (state, parent) = (fields.next()?, fields.next()?);
-        (state != "Z").then(|| parent.parse().ok())?
-    };
-    pids.filter_map(|pid| Some((pid, parent(pid)?))).collect()
 }
 
 impl Running {

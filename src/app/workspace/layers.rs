@@ -25,9 +25,7 @@ pub(in crate::app) fn rules(flow: Workflow, settings: &Settings) -> Result<Rules
 
 /// The user's own file of settings.
 pub(in crate::app) fn user_config() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let folder = set("XDG_CONFIG_HOME").or_else(|| set("HOME").map(|home| home.join(".config")))?;
-    Some(folder.join("ralph/config.toml"))
+    Some(crate::os::terminal::config_home()?.join("ralph/config.toml"))
 }
 
 pub(in crate::app) fn board_config(root: &Path) -> PathBuf {

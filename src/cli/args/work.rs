@@ -191,7 +191,7 @@ pub struct GuardedArgs {
     /// Confine the program to the places that this file names
     #[arg(long)]
     pub confine: Option<std::path::PathBuf>,
-    pub parent: i32,
+    pub parent: u32,
     pub lock: std::path::PathBuf,
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub program: Vec<String>,
@@ -202,7 +202,7 @@ pub struct GuardedArgs {
 pub struct BecomeArgs {
     #[arg(long)]
     pub confine: Option<std::path::PathBuf>,
-    pub parent: i32,
+    pub parent: u32,
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub program: Vec<String>,
 }

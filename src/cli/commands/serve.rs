@@ -1,7 +1,7 @@
 //! `ralph serve` and `ralph report`: the board for a browser.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::json;
 
@@ -50,11 +50,9 @@ fn tell(session: &Session<'_>, args: &ServeArgs, address: &web::Address) {
 
 /// The token goes to the browser as an argument, which others on this machine might see for a moment; that is why it is asked for.
 fn open(session: &Session<'_>, url: &str) {
-    let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-    let started =
-        Command::new(program).arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-    if started.is_err() {
-        session.out.say(&format!("there is no {program} to open it with"));
+    let mut browser = crate::os::terminal::open_address(url);
+    if browser.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().is_err() {
+        session.out.say(&format!("there is no {} to open it with", browser.get_program().display()));
     }
 }
 

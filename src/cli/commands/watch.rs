@@ -5,8 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
-
 use crate::app::{
     Change, Code, Event, EventKind, Failure, FailureKind, Hint, Via, WaitFor, Watch, WatchOptions, wait_for,
     wait_is_over,
@@ -17,6 +15,8 @@ use crate::cli::notify::Notifier;
 use crate::cli::style::{self, paint};
 use crate::cli::table::{clean, cut};
 use crate::cli::{Answer, Outcome, Session, words};
+use crate::os::signals::Heard;
+use crate::os::terminal;
 use crate::task::TaskId;
 
 /// What of all that happens is shown.
@@ -85,23 +85,17 @@ const HUNG_UP: u8 = 1;
 /// Set when somebody asks us to end, or goes away; that also ends the wait.
 fn stopped(watch: &Watch) -> Result<Arc<AtomicU8>, Failure> {
     let stop = Arc::new(AtomicU8::new(0));
-    let signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]);
-    let mut signals =
-        signals.map_err(|error| Failure::broken(Code::Signals, format!("cannot watch for signals: {error}")))?;
+    let ears = super::run::listen(&[Heard::Interrupt, Heard::Terminate])?;
     let (flag, wake) = (Arc::clone(&stop), watch.waker());
     std::thread::spawn(move || {
-        for signal in signals.forever() {
-            flag.store(128 + u8::try_from(signal).unwrap_or(0), Ordering::Relaxed);
+        for heard in ears {
+            flag.store(128 + u8::try_from(heard.number()).unwrap_or(0), Ordering::Relaxed);
             wake();
         }
     });
     let (flag, wake) = (Arc::clone(&stop), watch.waker());
     std::thread::spawn(move || {
-        let out = std::io::stdout();
-        let mut reader = [rustix::event::PollFd::new(&out, rustix::event::PollFlags::empty())];
-        // Answers only when the other end of a pipe is closed.
-        let gone = rustix::event::PollFlags::ERR | rustix::event::PollFlags::HUP;
-        if rustix::event::poll(&mut reader, None).is_ok() && reader[0].revents().intersects(gone) {
+        if terminal::wait_for_reader_to_leave() {
             flag.store(HUNG_UP, Ordering::Relaxed);
             wake();
         }

@@ -1,17 +1,16 @@
 //! `ralph worker`: one role at work, a line for each turn.
 
 use std::io::Write as _;
-use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-
-use super::run::{end_everything, itself};
+use super::run::{end_everything, itself, listen};
 use crate::app::{self, Code, Failure, Launch, Options, Run, RunOutcome, Stop, WorkerAsk, WorkerEvent};
 use crate::cli::args::WorkerArgs as Args;
 use crate::cli::style::{self, paint};
 use crate::cli::table::{clean, cut};
 use crate::cli::{Answer, Outcome as Exit, Session, words};
+use crate::os::process::own_group_if_told;
+use crate::os::signals::Heard;
 use crate::task::{TaskId, Worker};
 
 pub fn run(session: &Session<'_>, args: &Args) -> Answer {
@@ -92,7 +91,7 @@ pub(super) fn worker(
     if !program.is_empty() {
         command.arg("--").args(program);
     }
-    command.process_group(0);
+    own_group_if_told(&mut command);
     Ok(command)
 }
 
@@ -121,13 +120,11 @@ fn on_same_board(command: &mut Command, options: &Options) {
 /// The first Ctrl-C lets what is in hand come to its end; the second, or any other wish to end, is at once.
 pub(super) fn stop_on_signals(tells: bool) -> Result<Stop, Failure> {
     let stop = Stop::default();
-    let signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]);
-    let mut signals =
-        signals.map_err(|error| Failure::broken(Code::Signals, format!("cannot watch for signals: {error}")))?;
+    let ears = listen(&[Heard::Interrupt, Heard::Terminate, Heard::HangUp])?;
     let heard = stop.clone();
     std::thread::spawn(move || {
-        for signal in signals.forever() {
-            if signal == SIGINT {
+        for word in ears {
+            if word == Heard::Interrupt {
                 heard.ask();
             } else {
                 heard.insist();

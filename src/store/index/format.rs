@@ -12,13 +12,13 @@
 
 use std::fs::File;
 use std::hash::Hasher as _;
-use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::{Content, Entry, Header, Nanos};
 use crate::fs::{self, FsError};
+use crate::os::files::read_exact_at;
 use crate::task::TaskId;
 
 const MAGIC: &[u8; 8] = b"ralphix1";
@@ -104,7 +104,7 @@ impl IndexFile {
     pub fn open(path: &Path, reader: u32) -> Option<Self> {
         let file = File::options().read(true).open(path).ok()?;
         let mut prefix = [0; PREFIX];
-        file.read_exact_at(&mut prefix, 0).ok()?;
+        read_exact_at(&file, &mut prefix, 0).ok()?;
         let number = |at: usize| prefix[at..at + 4].try_into().map(u32::from_le_bytes).ok();
         let lengths = [number(8)?, number(12)?, number(16)?, number(20)?];
         if prefix[..8] != *MAGIC || crc32fast::hash(&prefix[..24]) != number(24)? {
@@ -184,7 +184,7 @@ impl IndexFile {
     fn record(&self, at: u32) -> Option<Entry> {
         let mut head = [0; 8];
         let place = self.records.0 + u64::from(at);
-        self.file.read_exact_at(&mut head, place).ok()?;
+        read_exact_at(&self.file, &mut head, place).ok()?;
         let length = u32::from_le_bytes(head[..4].try_into().ok()?);
         let whole = part(&self.file, (place, length.checked_add(8).filter(|l| *l <= self.records.1)?))?;
         Some(unframe(&whole, 0)?.0)
@@ -195,7 +195,7 @@ impl IndexFile {
         let count = table.1 as usize / ROW;
         let row = |at: usize| -> Option<(u64, u32)> {
             let mut bytes = [0; ROW];
-            self.file.read_exact_at(&mut bytes, table.0 + (at * ROW) as u64).ok()?;
+            read_exact_at(&self.file, &mut bytes, table.0 + (at * ROW) as u64).ok()?;
             Some((u64::from_le_bytes(bytes[..8].try_into().ok()?), u32::from_le_bytes(bytes[8..].try_into().ok()?)))
         };
         let (mut low, mut high) = (0, count);
@@ -218,6 +218,6 @@ impl IndexFile {
 
 fn part(file: &File, (at, length): (u64, u32)) -> Option<Vec<u8>> {
     let mut bytes = vec![0; length as usize];
-    file.read_exact_at(&mut bytes, at).ok()?;
+    read_exact_at(file, &mut bytes, at).ok()?;
     Some(bytes)
 }

@@ -16,6 +16,7 @@ pub use format::{IndexFile, write};
 
 use super::journal::{self, Mark};
 use crate::fs::FsError;
+use crate::os::files;
 use crate::task::{Problem, Task, TaskId};
 
 /// Since 1970; enough until the year 2262.
@@ -31,15 +32,11 @@ pub struct Stamp {
 
 impl Stamp {
     pub fn of(meta: &std::fs::Metadata) -> Self {
-        use std::os::unix::fs::MetadataExt as _;
-        Self { mtime: mtime(meta), size: meta.size(), inode: meta.ino() }
+        Self { mtime: mtime(meta), size: meta.len(), inode: files::identity(meta) }
     }
 }
 
-pub fn mtime(meta: &std::fs::Metadata) -> Nanos {
-    use std::os::unix::fs::MetadataExt as _;
-    meta.mtime().saturating_mul(1_000_000_000).saturating_add(meta.mtime_nsec())
-}
+pub use crate::os::files::mtime;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Entry {

@@ -6,11 +6,10 @@ use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
-
 use crate::app::agents::worker::{Launch, WorkerEvent, free_name, is_at_work};
 use crate::app::{Code, Failure, Workspace};
 use crate::fs;
+use crate::os::process::{Word, spawn_tied, tell};
 use crate::task::{TaskId, Worker};
 
 /// So often in a row a worker may die before it has done anything.
@@ -80,7 +79,7 @@ impl<'a> Crew<'a> {
         let errors = fs::open_log(&log)?;
         let broken = |error| Failure::broken(Code::CannotStart, format!("cannot start {}: {error}", slot.worker));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(errors);
-        let mut child = command.spawn().map_err(broken)?;
+        let mut child = spawn_tied(&mut command).map_err(broken)?;
         let (sender, out) = (self.sender.clone(), child.stdout.take());
         std::thread::spawn(move || {
             let lines = out.into_iter().flat_map(|out| BufReader::new(out).lines()).map_while(Result::ok);
@@ -151,11 +150,9 @@ impl<'a> Crew<'a> {
     }
 
     /// Asks all of them to end: after what is in hand, or at once.
-    pub fn signal(&self, signal: Signal) {
+    pub fn tell(&self, word: Word) {
         for child in self.slots.iter().filter_map(|slot| slot.child.as_ref()) {
-            if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-                let _ = kill_process(pid, signal);
-            }
+            tell(child.id(), word);
         }
     }
 }

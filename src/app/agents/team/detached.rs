@@ -1,6 +1,5 @@
 //! A team that a face starts as a process of its own: it goes on when that face ends.
 
-use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -13,6 +12,7 @@ use crate::app::workspace::open::missing;
 use crate::app::workspace::trust::require_trust;
 use crate::app::{Code, Failure, Hint, Workspace};
 use crate::fs;
+use crate::os::process::own_group;
 use crate::task::{Kind, TaskId};
 
 /// A team that cannot work says so within this time.
@@ -45,7 +45,7 @@ pub fn start_team(ws: &Workspace, id: &TaskId, mut program: Command) -> Result<T
     let log = ws.store.local().join(format!("teams/{id}.log"));
     fs::write_over(&log, b"", false)?;
     let output = || Ok::<_, Failure>(Stdio::from(fs::open_log(&log)?));
-    program.stdin(Stdio::null()).stdout(output()?).stderr(output()?).process_group(0);
+    own_group(program.stdin(Stdio::null()).stdout(output()?).stderr(output()?));
     let started = program.spawn();
     let mut child =
         started.map_err(|error| Failure::broken(Code::CannotStart, format!("cannot start ralph: {error}")))?;

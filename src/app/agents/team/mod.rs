@@ -24,7 +24,6 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use rustix::process::Signal;
 use serde::Serialize;
 
 use crate::app::agents::worker::{Launch, WorkerEvent, check_agents, limit_of};
@@ -32,6 +31,7 @@ use crate::app::records::runs::{Run, RunOutcome, list_runs};
 use crate::app::work::next::as_reaped;
 use crate::app::{Code, Failure, FailureKind, Hint, Options, Stop, Workspace};
 use crate::board::{Board, TeamAsk};
+use crate::os::process::Word;
 use crate::store::FileLock;
 use crate::task::{Kind, StateName, TaskId, Worker};
 use choice::{locks, named, ready};
@@ -201,10 +201,10 @@ impl<'a> Team<'a> {
             self.view.ending = stop.wish();
             tell(&news, &self.view);
             if (stop.soon() || end.over || end.failed.is_some()) && !std::mem::replace(&mut end.asked, true) {
-                crew.signal(Signal::INT);
+                crew.tell(Word::Interrupt);
             }
             if stop.at_once() && !std::mem::replace(&mut end.insisted, true) {
-                crew.signal(Signal::TERM);
+                crew.tell(Word::Terminate);
             }
             if crew.living() == 0 && end.asked {
                 return end.failed.map_or(Ok(!end.over), Err);

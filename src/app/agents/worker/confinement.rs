@@ -7,8 +7,9 @@ use super::Job;
 use crate::agent::host::{HOSTS, Host};
 use crate::app::repo::worktree::place;
 use crate::app::{Code, Failure, Hint, Workspace};
-use crate::confine::{Confinement, is_supported};
 use crate::fs;
+use crate::os::Confinement;
+use crate::os::confine::is_supported;
 
 /// Caches of tools that builds use, from the home directory. None of them holds programs or settings.
 const CACHES: [&str; 14] = [

@@ -1,7 +1,6 @@
 //! Everything that one run of an agent needs: its folder, prompt, permissions and environment.
 
 use std::ffi::OsString;
-use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
@@ -22,6 +21,7 @@ use crate::app::workspace::trust::require_trust;
 use crate::app::{Code, Failure, Workspace};
 use crate::config::Source;
 use crate::fs;
+use crate::os::process::own_group;
 use crate::task::TaskId;
 use crate::workflow::Command as Workflowed;
 
@@ -113,7 +113,7 @@ pub(super) fn start(
     let second = log.try_clone().map_err(|error| Failure::broken(Code::Io, format!("cannot open the log: {error}")))?;
     let input = if ready.has_prompt { Stdio::null() } else { Stdio::from(fs::open_file(&prompt_file)?) };
     // A group of its own: Ctrl-C at the terminal is for the worker, which lets its agent finish.
-    guard.current_dir(&run.dir).process_group(0).stdin(input).stdout(log).stderr(second);
+    own_group(guard.current_dir(&run.dir).stdin(input).stdout(log).stderr(second));
     guard.envs(environment(ws, job, run));
     for name in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"] {
         guard.env_remove(name);

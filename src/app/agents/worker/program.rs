@@ -8,6 +8,7 @@ use crate::app::agents::programs::refuse_outdated;
 use crate::app::workspace::trust::require_trust;
 use crate::app::{Code, Failure, Hint, Workspace};
 use crate::config::duration;
+use crate::os::files::is_program;
 
 /// More than this cannot be one argument of a program.
 const LONGEST: usize = 120 * 1024;
@@ -80,11 +81,11 @@ fn text(ws: &Workspace, key: &str) -> Option<String> {
 
 /// What cannot be started is nobody's failure but that of the settings.
 fn refuse_missing(program: &str) -> Result<(), Failure> {
-    let there = match program.contains('/') {
+    let there = match program.contains(std::path::is_separator) {
         // One that depends on the task, or on where it is run, is found out then.
-        true => program.contains('{') || !program.starts_with('/') || runs(Path::new(program)),
+        true => program.contains('{') || !Path::new(program).is_absolute() || is_program(Path::new(program)),
         false => std::env::var_os("PATH")
-            .is_some_and(|path| std::env::split_paths(&path).any(|folder| runs(&folder.join(program)))),
+            .is_some_and(|path| std::env::split_paths(&path).any(|folder| is_program(&folder.join(program)))),
     };
     match there {
         true => Ok(()),
@@ -94,11 +95,6 @@ fn refuse_missing(program: &str) -> Result<(), Failure> {
                 .hint(Hint::set("agent.command", "COMMAND", "to change it")))
         }
     }
-}
-
-fn runs(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
 /// Whether there is a program for everything that a team may have to do, with the options that its profile uses.

@@ -1,12 +1,13 @@
 //! What becomes of a task after a run: done, tried again, sent back, or a person's.
 
-use super::turn::{Exit, code};
+use super::turn::Exit;
 use super::{Job, attempts};
 use crate::app::records::runs::{Run, RunOutcome, last_words};
 use crate::app::records::strays::{self, Strays};
 use crate::app::work::moves::move_with_note;
 use crate::app::{Failure, Workspace};
 use crate::board::{Ended, Goal, Request};
+use crate::os::process::exit_code;
 use crate::store::new_note;
 use crate::task::{StateName, Task};
 use crate::workflow::Intent;
@@ -33,7 +34,7 @@ pub(super) fn settle(
 ) -> Result<Run, Failure> {
     let board = ws.family(&job.task)?;
     let ended = board.ended(before, &job.command, ws.rules());
-    run.code = if let Exit::Ended(status) = exit { Some(code(status)) } else { None };
+    run.code = if let Exit::Ended(status) = exit { Some(exit_code(status)) } else { None };
     let found = found_strays(ws, job, &run);
     let strayed = !found.own.is_empty() && strays::counts(ws);
     (run.outcome, run.message) = match (ended, exit) {

@@ -1,10 +1,7 @@
 //! One turn of a worker: a command on a task, from the claim to what becomes of it.
 
-use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
-
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use super::launch::{self, start};
 use super::program::Agent;
@@ -15,6 +12,7 @@ use crate::app::work::held_claim::{self, HeldClaim};
 use crate::app::workspace::remote_claims::{Reach, renew_remote};
 use crate::app::{Code, Consequence, Failure, Stop, Workspace};
 use crate::board::Ended;
+use crate::os::process::{Word, exit_code, tell, tell_group};
 use crate::task::TaskId;
 
 /// How a program's end is waited for.
@@ -72,7 +70,7 @@ pub(super) fn run_agent(
     }
     let unmoved = ws.family(&job.task)?.ended(&before, &job.command, ws.rules()) == Ended::Unmoved;
     let status = if let Exit::Ended(status) = &exit { Some(status).filter(|_| unmoved) } else { None };
-    let broken = health::examine(ws, agent, &mut run, status.map(code), advanced)?;
+    let broken = health::examine(ws, agent, &mut run, status.map(exit_code), advanced)?;
     if run.outcome != RunOutcome::Running {
         tenure.finish(ws)?;
         let run = settle::close(ws, run)?;
@@ -127,7 +125,7 @@ fn wait(
             renewed = Instant::now();
         }
     };
-    signal_all(child, Signal::KILL);
+    tell_group(child.id(), Word::Kill);
     Ok(exit)
 }
 
@@ -161,17 +159,10 @@ fn ended(child: &mut Child) -> Result<Option<ExitStatus>, Failure> {
     child.try_wait().map_err(|error| Failure::broken(Code::Wait, format!("cannot wait for the program: {error}")))
 }
 
-/// To the guard and all that are in its group.
-fn signal_all(child: &Child, signal: Signal) {
-    if let Some(guard) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        let _ = kill_process_group(guard, signal);
-    }
-}
-
 /// Asks the program to end, then has its guard end it with all that it has started.
 fn end(child: &mut Child) -> Result<(), Failure> {
-    signal_all(child, Signal::TERM);
-    for signal in [Signal::ALARM, Signal::KILL] {
+    tell_group(child.id(), Word::Terminate);
+    for word in [Word::EndAll, Word::Kill] {
         let start = Instant::now();
         while start.elapsed() < GRACE {
             if ended(child)?.is_some() {
@@ -179,15 +170,8 @@ fn end(child: &mut Child) -> Result<(), Failure> {
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        if let Some(guard) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-            let _ = kill_process(guard, signal);
-        }
+        tell(child.id(), word);
     }
     child.wait().map_err(|error| Failure::broken(Code::Wait, format!("cannot wait for the program: {error}")))?;
     Ok(())
-}
-
-/// As a shell tells it.
-pub(super) fn code(status: &ExitStatus) -> i32 {
-    status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
 }

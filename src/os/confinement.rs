@@ -1,0 +1,20 @@
+//! Which files a program may write, and why that could not be enforced.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// The only places that a program may change.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Confinement {
+    /// Files, and folders with all that is below them. What does not exist is left out.
+    pub write: Vec<PathBuf>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ConfineError {
+    #[error("this system cannot confine a program (on Linux, Landlock is missing or disabled)")]
+    Unsupported,
+    #[error("cannot confine the program: {0}")]
+    Refused(String),
+}

@@ -9,7 +9,6 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::disallowed_methods)]
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -40,7 +39,7 @@ fn main() {
     let (root, agent) = (folder.path().join("repo"), folder.path().join("agent.sh"));
     std::fs::create_dir(&root).unwrap();
     std::fs::write(&agent, AGENT).unwrap();
-    std::fs::set_permissions(&agent, std::fs::Permissions::from_mode(0o755)).unwrap();
+    run(Command::new("chmod").arg("+x").arg(&agent), folder.path());
     run(Command::new("git").args(["init", "-q", "-b", "main"]), &root);
     run(Command::new("git").args(["commit", "-q", "--allow-empty", "-m", "base"]), &root);
     run(Command::new(RALPH).arg("init"), &root);

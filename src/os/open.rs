@@ -14,6 +14,7 @@ pub enum Create {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
+#[cfg_attr(windows, expect(dead_code, reason = "Windows has no modes, and opens nothing that waits"))]
 pub struct How {
     pub read: bool,
     pub write: bool,
@@ -49,6 +50,7 @@ impl How {
 }
 
 /// What came of opening a path below a folder.
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux can tell"))]
 pub enum Beneath {
     Opened(File),
     /// A link leads out of the folder.

@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::sandbox::Sandbox;
+use crate::system::symlink;
 
 fn new(sandbox: &Sandbox, kind: &str, task: &str) -> String {
     sandbox.ralph(&["artifact", "new", kind, task, "--json"]).json()["path"].as_str().unwrap().to_owned()
@@ -91,7 +92,7 @@ fn a_path_that_leads_out_of_the_repository_is_refused() {
     assert!(said.contains("is in a worktree"), "{said}");
     let plans = sandbox.root().join("thoughts/shared/plans");
     let _ = fs::remove_dir_all(&plans);
-    std::os::unix::fs::symlink(sandbox.home(), plans).unwrap();
+    symlink(sandbox.home(), plans).unwrap();
     sandbox.ralph(&["artifact", "new", "plan", &id]).fails(4);
     assert_eq!(fs::read_dir(sandbox.home()).unwrap().count(), 0, "nothing is written through a link that leads out");
 }

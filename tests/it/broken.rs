@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use crate::sandbox::Sandbox;
+use crate::system::symlink;
 
 #[test]
 fn a_broken_file_is_named_and_the_rest_works() {
@@ -71,8 +72,8 @@ fn folders_links_and_other_files_among_the_tasks_do_no_harm() {
     let id = sandbox.add(&["Good one"]);
     let tasks = sandbox.root().join(".ralph/tasks");
     std::fs::create_dir(tasks.join("folder.toml")).unwrap();
-    std::os::unix::fs::symlink("nowhere", tasks.join("dangling.toml")).unwrap();
-    std::os::unix::fs::symlink(format!("{id}.toml"), tasks.join("alias.toml")).unwrap();
+    symlink("nowhere", tasks.join("dangling.toml")).unwrap();
+    symlink(format!("{id}.toml"), tasks.join("alias.toml")).unwrap();
     std::fs::write(tasks.join("README.md"), "hello").unwrap();
     assert_eq!(sandbox.ids(), ["alias".to_owned(), id]);
 }

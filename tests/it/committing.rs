@@ -1,10 +1,10 @@
 //! `ralph commit`: the board into git, and whatever else is staged or changed stays as it was.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use crate::crash::killed_at;
 use crate::sandbox::Sandbox;
+use crate::system::{make_program, symlink};
 
 fn write(path: &Path, content: &str) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -13,7 +13,7 @@ fn write(path: &Path, content: &str) {
 
 fn program(path: &Path, content: &str) {
     write(path, content);
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    make_program(path);
 }
 
 /// A person in the middle of their own work: something staged, changed, staged and changed, deleted, renamed, untracked.
@@ -209,7 +209,7 @@ fn what_would_be_lost_or_wrong_is_not_committed() {
     sandbox.git(&["checkout", "-q", "main"]);
     let (tasks, elsewhere) = (sandbox.root().join(".ralph/tasks"), sandbox.outside("tasks"));
     std::fs::rename(&tasks, &elsewhere).unwrap();
-    std::os::unix::fs::symlink(&elsewhere, &tasks).unwrap();
+    symlink(&elsewhere, &tasks).unwrap();
     assert!(sandbox.ralph(&["commit"]).fails(4).contains("a link leads out of the repository"));
     sandbox.git(&["write-tree"]);
 }

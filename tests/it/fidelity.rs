@@ -1,6 +1,7 @@
 //! What a person wrote in a task file stays, whatever ralph changes beside it.
 
 use crate::sandbox::Sandbox;
+use crate::system::symlink;
 
 const ODD: &str = "# a comment on top\n\ntitle   =  'Odd  spacing'   # trailing\n\n  priority= \"P2\"\t# why P2\nx-mine = [ 1,2 , 3 ]\n\nlabels = [ 'b', # first\n  'a' ]\n\n\n[ custom . deep ] # header\n  a = { b = 1,c = [ 'x' ] }\n\n[[ list ]]\nk = 1979-05-27\n";
 
@@ -95,7 +96,7 @@ fn a_task_behind_a_link_is_changed_where_it_lies() {
     let sandbox = Sandbox::new();
     let real = sandbox.root().join("real.toml");
     std::fs::write(&real, "title = 'x'\n").unwrap();
-    std::os::unix::fs::symlink("../../real.toml", sandbox.task_file("sym")).unwrap();
+    symlink("../../real.toml", sandbox.task_file("sym")).unwrap();
     sandbox.ralph(&["task", "set", "sym", "priority=P1"]).ok();
     assert!(sandbox.task_file("sym").is_symlink());
     assert_eq!(std::fs::read_to_string(real).unwrap(), "title = 'x'\npriority = \"P1\"\n");

@@ -13,6 +13,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::sandbox::{Output, RALPH, Sandbox, finish};
+use crate::system::{make_program, symlink};
 
 /// A repository with a commit, and tasks as they are written by hand.
 struct Stage(Sandbox);
@@ -197,7 +198,7 @@ fn git_itself_refuses_a_session_that_implements_on_main() {
     let hook = root.join(".git/hooks/pre-commit");
     std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
     std::fs::write(&hook, "#!/bin/sh\ntouch \"$HOME/hook-ran\"\n").unwrap();
-    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    make_program(&hook);
     let file = stage.0.outside("env.sh");
     let start = finish(stage.0.command(RALPH, &root).args(["hook", "session-start"]).env("CLAUDE_ENV_FILE", &file));
     assert_eq!(start.code, 0, "{start}");
@@ -370,9 +371,9 @@ fn impl_worktree_gate_takes_this_tasks_worktree_and_no_other() {
     // Standing in one's own does not open the others.
     stage.blocks("impl-worktree-gate", BUILDER, &stage.write_in(&own, other.join("code.txt")));
     stage.blocks("impl-worktree-gate", BUILDER, &stage.write_in(&own, "../t-abc/code.txt"));
-    std::os::unix::fs::symlink(stage.root(), own.join("out")).unwrap();
+    symlink(stage.root(), own.join("out")).unwrap();
     stage.blocks("impl-worktree-gate", BUILDER, &stage.write_in(&own, "out/code.txt"));
-    std::os::unix::fs::symlink(stage.root().join("gone.txt"), own.join("dangling")).unwrap();
+    symlink(stage.root().join("gone.txt"), own.join("dangling")).unwrap();
     stage.blocks("impl-worktree-gate", BUILDER, &stage.write_in(&own, "dangling"));
     for file in ["worktrees/t-ab/code.txt", "worktrees/t-ab/new/deep/a.rs", "thoughts/shared/plans/x.md", "/tmp/x/y"] {
         stage.allows("impl-worktree-gate", BUILDER, &stage.write(file));

@@ -2,11 +2,11 @@
 //! outside of it, nothing hangs, nothing acts on the terminal, and nothing runs that nobody has agreed to.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::sandbox::{RALPH, Sandbox, finish};
+use crate::system::symlink;
 
 /// Everything that reads or writes files of a board, with one task that is called t-x.
 const COMMANDS: &[&[&str]] = &[

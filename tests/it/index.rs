@@ -1,6 +1,7 @@
 //! The index is a cache: right, rebuilt or absent, the answers are the same.
 
 use crate::sandbox::Sandbox;
+use crate::system::set_mode;
 
 fn titles(sandbox: &Sandbox) -> Vec<String> {
     let listed = sandbox.ralph(&["task", "ls", "--sort", "id", "--json"]).json();
@@ -97,9 +98,8 @@ fn reading_works_where_nothing_may_be_written() {
     let folders = [sandbox.root().join(".git/ralph"), sandbox.root().join(".ralph/tasks"), sandbox.root().join(".git")];
     std::fs::create_dir_all(&folders[0]).unwrap();
     let mode = |bits: u32| {
-        use std::os::unix::fs::PermissionsExt as _;
         for folder in &folders {
-            let _ = std::fs::set_permissions(folder, std::fs::Permissions::from_mode(bits));
+            set_mode(folder, bits);
         }
     };
     mode(0o555);

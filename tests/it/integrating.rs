@@ -1,11 +1,11 @@
 //! `ralph merge`: checked, landed, cleaned up, and taken up again when it is killed.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use crate::crash::killed_at;
 use crate::sandbox::Sandbox;
+use crate::system::{make_program, mode, symlink};
 
 const REVIEWED: &str = "title = 'Work'\nstate = 'In Review'\n[artifacts]\nplan = 'thoughts/shared/plans/p.md'\n";
 
@@ -67,7 +67,7 @@ fn files(root: &Path) -> BTreeMap<String, (u32, Vec<u8>)> {
                 let target = std::fs::read_link(entry.path()).unwrap();
                 found.insert(name, (0, target.as_os_str().as_encoded_bytes().to_vec()));
             } else {
-                found.insert(name, (meta.permissions().mode(), std::fs::read(entry.path()).unwrap()));
+                found.insert(name, (mode(&meta), std::fs::read(entry.path()).unwrap()));
             }
         }
     }
@@ -266,7 +266,7 @@ fn every_file_is_as_a_merge_by_git_would_have_made_it() {
     write(&there.join("folder"), "now a file\n");
     std::fs::remove_file(there.join("file")).unwrap();
     write(&there.join("file/now/a"), "folder\n");
-    std::fs::set_permissions(there.join("plain"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    make_program(&there.join("plain"));
     symlink("code.txt", there.join("link")).unwrap();
     commit(&sandbox, &there, "all kinds");
     sandbox.git(&["clone", "-q", "--no-local", ".", "../by-git"]);
@@ -368,6 +368,7 @@ fn a_save_while_it_lands_wins_and_nothing_is_half_done() {
 }
 
 #[test]
+#[cfg(unix)]
 fn odd_names_land_and_links_on_the_way_do_not_lead_out() {
     use std::os::unix::ffi::OsStrExt as _;
     let sandbox = reviewed();

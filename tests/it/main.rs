@@ -36,6 +36,7 @@ mod sandbox;
 mod setup;
 mod sharing;
 mod splitting;
+mod system;
 mod team;
 mod watching;
 mod web;

@@ -228,6 +228,6 @@ pub fn hold_board(sandbox: &Sandbox) -> std::fs::File {
     let folder = sandbox.root().join(".git/ralph");
     std::fs::create_dir_all(&folder).unwrap();
     let file = std::fs::File::options().write(true).create(true).truncate(false).open(folder.join("lock")).unwrap();
-    rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    file.lock().unwrap();
     file
 }

@@ -209,10 +209,9 @@ pub fn finish(command: &mut Command) -> Output {
 }
 
 fn output(raw: std::process::Output) -> Output {
-    use std::os::unix::process::ExitStatusExt as _;
     Output {
         stdout: String::from_utf8(raw.stdout).unwrap(),
         stderr: String::from_utf8(raw.stderr).unwrap(),
-        code: raw.status.code().unwrap_or_else(|| 128 + raw.status.signal().unwrap_or(0)),
+        code: crate::system::exit_code(raw.status),
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::sandbox::{Output, RALPH, Sandbox, eventually, finish};
+use crate::system::{make_program, symlink};
 
 /// Clones of one bare repository, each with the board and the driver.
 struct Hub {
@@ -529,11 +530,10 @@ fn read(clone: &Path, id: &str) -> String {
 
 /// A hook of the remote that refuses these references.
 fn deny(hub: &Hub, prefix: &str) {
-    use std::os::unix::fs::PermissionsExt as _;
     let hook = hub.sandbox.outside("hub.git/hooks/update");
     let script = format!("#!/bin/sh\ncase $1 in {prefix}*) echo 'ask the owner' >&2; exit 1;; esac\n");
     std::fs::write(&hook, script).unwrap();
-    std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
+    make_program(&hook);
 }
 
 fn allow(hub: &Hub) {
@@ -645,7 +645,7 @@ fn links_and_journals_do_not_lead_out_of_the_repository() {
     let link = |clone: usize, path: &str| {
         let path = hub.clones[clone].join(path);
         let _ = std::fs::remove_file(&path);
-        std::os::unix::fs::symlink(&outside, path).unwrap();
+        symlink(&outside, path).unwrap();
     };
     link(0, ".ralph/tasks/t-evil.toml");
     hub.at(0, &["push"]).ok();

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::sandbox::{Output, RALPH, SOON, Sandbox, eventually, finish, is_watching};
+use crate::system::make_program;
 
 /// A watcher that runs beside the test, with the real clock.
 struct Watcher {
@@ -526,6 +527,7 @@ fn a_watch_ends_when_what_it_waits_for_has_come() {
 
 /// No queue is left for this user: it says so, and looks at the files instead.
 #[test]
+#[cfg(target_os = "linux")]
 fn without_inotify_it_polls() {
     let sandbox = Sandbox::new();
     sandbox.write_task("t-a", "title = 'A'\n");
@@ -764,13 +766,12 @@ fn an_answer_that_cannot_be_written_is_an_error_and_a_reader_that_left_is_not() 
 /// The program is a stand-in that keeps what it was given; a desktop is not to be had here.
 #[test]
 fn a_question_is_shown_on_the_desktop() {
-    use std::os::unix::fs::PermissionsExt as _;
     let sandbox = Sandbox::new();
     sandbox.write_task("t-a", "title = 'A'\nstate = 'Ready for Plan'\n");
     let (bin, kept) = (sandbox.outside("bin"), sandbox.outside("shown"));
     std::fs::create_dir_all(&bin).unwrap();
     std::fs::write(bin.join("notify-send"), format!("#!/bin/sh\nprintf '%s|' \"$@\" > {}\n", kept.display())).unwrap();
-    std::fs::set_permissions(bin.join("notify-send"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    make_program(&bin.join("notify-send"));
     let mut command = sandbox.command(RALPH, &sandbox.root());
     command.env_remove("RALPH_NOW").env_remove("RALPH_SEED");
     command.env("PATH", format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()));

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::sandbox::{RALPH, Sandbox, finish};
+use crate::system::symlink;
 
 /// A repository with a commit and a task.
 fn committed() -> Sandbox {
@@ -135,14 +136,14 @@ fn nothing_is_made_outside_the_repository_or_over_something_else() {
     let sandbox = committed();
     let elsewhere = sandbox.outside("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
-    std::os::unix::fs::symlink(&elsewhere, sandbox.root().join("worktrees")).unwrap();
+    symlink(&elsewhere, sandbox.root().join("worktrees")).unwrap();
     assert!(sandbox.ralph(&["worktree", "add", "x7"]).fails(1).contains("is a link"));
     std::fs::remove_file(sandbox.root().join("worktrees")).unwrap();
     std::fs::create_dir_all(path(&sandbox)).unwrap();
     std::fs::write(path(&sandbox).join("mine.txt"), "keep").unwrap();
     assert!(sandbox.ralph(&["worktree", "add", "x7"]).fails(1).contains("in the way"));
     std::fs::remove_dir_all(path(&sandbox)).unwrap();
-    std::os::unix::fs::symlink(&elsewhere, path(&sandbox)).unwrap();
+    symlink(&elsewhere, path(&sandbox)).unwrap();
     assert!(sandbox.ralph(&["worktree", "add", "x7"]).fails(1).contains("is a link"));
     assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
     assert!(!sandbox.git(&["branch"]).contains("feature"));
@@ -169,8 +170,8 @@ fn every_file_is_as_git_would_have_made_it() {
         std::fs::write(root.join(name), text).unwrap();
     }
     finish(Command::new("chmod").arg("+x").arg(root.join("b.lf"))).ok();
-    std::os::unix::fs::symlink("sub/dir", root.join("link")).unwrap();
-    std::os::unix::fs::symlink("nowhere", root.join("dangling")).unwrap();
+    symlink("sub/dir", root.join("link")).unwrap();
+    symlink("nowhere", root.join("dangling")).unwrap();
     commit(&sandbox, &root, "odd files");
     sandbox.ralph(&["worktree", "add", "x7"]).ok();
     let other = sandbox.outside("by-git");

@@ -16,6 +16,8 @@ use crate::task::{Problem, TaskId};
 pub struct Diagnosis {
     pub tasks: usize,
     pub findings: Vec<DoctorFinding>,
+    /// What ralph promises elsewhere and cannot promise on this system.
+    pub limits: Vec<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -95,7 +97,7 @@ pub fn doctor(ws: &Workspace, fix: bool) -> Result<Diagnosis, Failure> {
             findings.extend(doctor(ws, false)?.findings.into_iter().filter(|left| !left.fixable));
         }
     }
-    Ok(Diagnosis { tasks: board.tasks().len(), findings })
+    Ok(Diagnosis { tasks: board.tasks().len(), findings, limits: crate::os::limits() })
 }
 
 /// Files that say another id than they are called, where nobody else has it.

@@ -16,6 +16,7 @@ pub fn run(session: &Session<'_>, args: &DoctorArgs) -> Answer {
         let mut text: String = diagnosis.findings.iter().map(entry).collect();
         let summary = if left == 0 { paint(style::READY, "the board is well") } else { words::count(left, "finding") };
         text.push_str(&format!("{} looked at: {summary}\n", words::count(diagnosis.tasks, "task")));
+        text.extend(diagnosis.limits.iter().map(|limit| paint(style::DIM, format!("on this system: {limit}")) + "\n"));
         session.out.text(&text);
         if diagnosis.findings.iter().any(|finding| finding.fixable && !finding.fixed) {
             session.out.say("`ralph doctor --fix` puts right what is marked with *");

@@ -92,14 +92,18 @@ fn options(how: &How) -> OpenOptions {
 pub fn open(path: &Path, how: &How) -> io::Result<File> {
     let file = options(how).open(path)?;
     if how.itself && file.metadata()?.is_symlink() {
-        return Err(io::Error::new(io::ErrorKind::FilesystemLoop, "a link"));
+        return Err(io::Error::other(IsLink));
     }
     Ok(file)
 }
 
+#[derive(Debug, thiserror::Error)]
+#[error("this is a link")]
+struct IsLink;
+
 /// Whether this is what opening a link itself comes to.
 pub fn is_link_error(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::FilesystemLoop
+    error.get_ref().is_some_and(|inner| inner.is::<IsLink>())
 }
 
 pub fn set_mode(_: &File, _: u32) -> io::Result<()> {

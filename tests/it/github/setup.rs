@@ -2,6 +2,7 @@
 
 use super::Mirror;
 use crate::fake::Level;
+use crate::system::make_program;
 
 #[test]
 fn init_makes_the_project_and_its_fields_and_writes_the_settings() {
@@ -136,7 +137,6 @@ fn a_board_that_came_with_a_clone_does_not_choose_who_gets_the_token() {
 
 #[test]
 fn a_token_is_asked_of_gh_where_the_environment_has_none() {
-    use std::os::unix::fs::PermissionsExt as _;
     let mirror = Mirror::unset(Level::Dotcom);
     let gh = mirror.sandbox.outside("gh");
     std::fs::write(
@@ -144,7 +144,7 @@ fn a_token_is_asked_of_gh_where_the_environment_has_none() {
         format!("#!/bin/sh\n[ \"$*\" = 'auth token --hostname github.com' ] && echo {}\n", mirror.fake.token()),
     )
     .unwrap();
-    std::fs::set_permissions(&gh, std::fs::Permissions::from_mode(0o755)).unwrap();
+    make_program(&gh);
     let path = format!("{}:{}", gh.parent().unwrap().display(), std::env::var("PATH").unwrap());
     let mut command = mirror.command(&mirror.sandbox.root());
     let said = crate::sandbox::finish(command.env_remove("GH_TOKEN").env("PATH", path).args(["sync", "init"])).ok();

@@ -1,7 +1,7 @@
 //! What a broken client sends: a clear error or a clean end, never a hang, never a panic.
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{ChildStdout, Stdio};
+use std::io::BufReader;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
@@ -260,7 +260,10 @@ fn those_who_wait_for_work_keep_nobody_from_an_answer() {
 }
 
 #[test]
+#[cfg(unix)]
 fn a_bad_line_is_answered_even_while_another_answer_is_being_written() {
+    use std::io::{BufRead as _, Write as _};
+    use std::process::ChildStdout;
     let sandbox = Sandbox::new();
     let body = "x".repeat(400_000);
     sandbox.write_task("t-a", format!("title = 'A'\ndescription = '{body}'\n"));

@@ -216,8 +216,7 @@ fn a_signal_ends_it_even_while_a_client_waits() {
     // The head of the answer comes before the answer.
     waiting.set_read_timeout(Some(SOON)).unwrap();
     waiting.read_exact(&mut [0; 15]).unwrap();
-    rustix::process::kill_process(rustix::process::Pid::from_child(&served.child), rustix::process::Signal::INT)
-        .unwrap();
+    crate::system::interrupt(served.child.id());
     assert_eq!(ends(&mut served.child), Some(0));
     assert_eq!(ralph(&sandbox, &["status", "--json"]).json()["claims"], json!([]));
 }

@@ -245,12 +245,11 @@ fn a_task_that_is_removed_in_the_middle_does_not_keep_the_team() {
     eventually("the run", || squad.runs().iter().any(|run| run["task"] == bad.as_str()));
     std::fs::remove_file(squad.sandbox.task_file(&bad)).unwrap();
     eventually("the other task's end", || squad.state(&good) == "Done");
-    let pid = rustix::process::Pid::from_raw(i32::try_from(team.id()).unwrap()).unwrap();
     let _ = std::fs::remove_file(squad.sandbox.outside("ctl/bad.triage"));
     // Two signals that come at once are one to the kernel: they are sent until it ends.
     let mut end = None;
     eventually("its end", || {
-        let _ = rustix::process::kill_process(pid, rustix::process::Signal::INT);
+        crate::system::interrupt(team.id());
         end = team.try_wait().unwrap();
         end.is_some()
     });

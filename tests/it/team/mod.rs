@@ -7,13 +7,13 @@ mod side_by_side;
 mod working;
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
 use crate::sandbox::{Output, RALPH, Sandbox, eventually, finish};
+use crate::system::make_program;
 
 /// A board whose agent is `agent.sh`, set in the person's own settings.
 pub struct Squad {
@@ -25,7 +25,7 @@ impl Squad {
         let sandbox = Sandbox::new();
         let agent = sandbox.outside("agent.sh");
         std::fs::write(&agent, include_str!("agent.sh")).unwrap();
-        std::fs::set_permissions(&agent, std::fs::Permissions::from_mode(0o755)).unwrap();
+        make_program(&agent);
         std::fs::create_dir_all(sandbox.outside("ctl")).unwrap();
         std::fs::create_dir_all(sandbox.home().join(".config/ralph")).unwrap();
         let squad = Self { sandbox };

@@ -4,9 +4,8 @@ use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
-
 use super::{Squad, eventually};
+use crate::system::interrupt;
 
 #[test]
 fn a_worker_takes_what_its_role_takes_and_ends_when_there_is_no_more() {
@@ -44,10 +43,9 @@ fn the_first_signal_lets_the_turn_end_and_the_second_ends_it_at_once() {
         let mut worker = worker.spawn().unwrap();
         let mut said = BufReader::new(worker.stderr.take().unwrap()).lines().map_while(Result::ok);
         eventually("the first run", || !squad.runs().is_empty());
-        let pid = Pid::from_raw(i32::try_from(worker.id()).unwrap()).unwrap();
         let start = Instant::now();
         for _ in 0..signals {
-            kill_process(pid, Signal::INT).unwrap();
+            interrupt(worker.id());
             // Two that come at once are one to the kernel.
             assert!(said.any(|line| line.starts_with("ending ")), "it says that it heard the signal");
         }

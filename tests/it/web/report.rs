@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::Served;
-use crate::sandbox::{Sandbox, finish};
+use crate::sandbox::Sandbox;
 
 const EVIL: &str = "<img src=x onerror=alert(1)></script></style><script>alert(1)</script>";
 
@@ -39,7 +39,10 @@ fn a_report_is_written_where_it_is_asked_for_or_not_at_all() {
 }
 
 #[test]
+#[cfg(unix)]
 fn a_report_is_written_into_a_pipe_and_through_a_link_and_leaves_both_there() {
+    use crate::sandbox::finish;
+    use crate::system::symlink;
     use std::os::unix::fs::FileTypeExt as _;
     let sandbox = Sandbox::new();
     let pipe = sandbox.root().join("pipe");
@@ -54,13 +57,13 @@ fn a_report_is_written_into_a_pipe_and_through_a_link_and_leaves_both_there() {
 
     let (link, to) = (sandbox.root().join("link.html"), sandbox.root().join("real.html"));
     std::fs::write(&to, "old").unwrap();
-    std::os::unix::fs::symlink("real.html", &link).unwrap();
+    symlink("real.html", &link).unwrap();
     sandbox.ralph(&["report", "--html", "link.html"]).ok();
     assert!(link.is_symlink() && std::fs::read_to_string(&to).unwrap().starts_with("<!doctype html>"));
     // One that a clone brought along, and that leads out of it.
     let (link, to) = (sandbox.root().join("out.html"), sandbox.outside("mine.html"));
     std::fs::write(&to, "mine").unwrap();
-    std::os::unix::fs::symlink(&to, &link).unwrap();
+    symlink(&to, &link).unwrap();
     assert!(sandbox.ralph(&["report", "--html", "out.html"]).fails(4).contains("leads out of the repository"));
     assert_eq!(std::fs::read_to_string(&to).unwrap(), "mine");
 }

@@ -102,7 +102,7 @@ pub fn text_or_editor(words: &[String], text: &TextArgs, what: &str, initial: &s
 
 /// What somebody pipes in beside a title. A pipe that stays silent and open belongs to whoever started us: it is let be.
 pub fn piped() -> Result<Option<String>, Failure> {
-    if !crate::os::terminal::is_piped_to(std::time::Duration::from_millis(300)) {
+    if !crate::os::terminal::has_piped_stdin(std::time::Duration::from_millis(300)) {
         return Ok(None);
     }
     stdin().map(|text| Some(text).filter(|text| !text.trim().is_empty()))

@@ -13,7 +13,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use super::{FsError, ReadFile, named};
 use crate::os::files::{self, Dir};
-use crate::os::{Beneath, How};
+use crate::os::{Beneath, OpenMode};
 
 /// More than this is not read into memory from a repository.
 const LONGEST: u64 = 512 * 1024 * 1024;
@@ -60,11 +60,11 @@ fn refused(why: &str) -> io::Error {
 }
 
 /// Opens a path below a root, without leaving it.
-fn beneath(kept: &Kept, rest: &Path, how: &How) -> io::Result<File> {
+fn beneath(kept: &Kept, rest: &Path, how: &OpenMode) -> io::Result<File> {
     match kept.dir.open_beneath(rest, how)? {
         Beneath::Opened(file) => Ok(file),
         Beneath::Outside => Err(refused(OUTSIDE)),
-        Beneath::Unknown => files::open(&looked_up(kept, rest)?, &How { itself: true, ..*how }),
+        Beneath::Unsupported => files::open(&looked_up(kept, rest)?, &OpenMode { no_follow: true, ..*how }),
     }
 }
 
@@ -102,7 +102,7 @@ pub(super) fn read_with(path: &Path, longest: u64) -> io::Result<ReadFile> {
 }
 
 fn regular(kept: &Kept, rest: &Path) -> io::Result<(std::fs::Metadata, File)> {
-    let file = beneath(kept, rest, &How::READ)?;
+    let file = beneath(kept, rest, &OpenMode::READ)?;
     let meta = file.metadata()?;
     match meta.is_file() {
         true => Ok((meta, file)),
@@ -131,7 +131,7 @@ pub(super) fn metadata(path: &Path) -> io::Result<std::fs::Metadata> {
     }
     match kept(path) {
         None => std::fs::metadata(path),
-        Some((kept, rest)) => beneath(&kept, &rest, &How::READ)?.metadata(),
+        Some((kept, rest)) => beneath(&kept, &rest, &OpenMode::READ)?.metadata(),
     }
 }
 
@@ -162,7 +162,7 @@ impl Spot {
         Ok(Self { dir: folder_of(folder)?, name })
     }
 
-    fn open(&self, name: &OsStr, how: &How) -> io::Result<File> {
+    fn open(&self, name: &OsStr, how: &OpenMode) -> io::Result<File> {
         match self.dir.open_file(name, how) {
             Err(error) if files::is_link_error(&error) => Err(refused("this is a link: put the file itself there")),
             other => other,
@@ -171,11 +171,11 @@ impl Spot {
 
     /// A file that is not there yet.
     pub fn create(&self, mode: u32) -> io::Result<File> {
-        self.open(&self.name, &How { mode, ..How::NEW })
+        self.open(&self.name, &OpenMode { mode, ..OpenMode::NEW })
     }
 
     /// The file itself, made where there is none; never what a link stands for, and never a pipe.
-    pub fn write(&self, how: &How) -> io::Result<File> {
+    pub fn write(&self, how: &OpenMode) -> io::Result<File> {
         let file = self.open(&self.name, how)?;
         if file.metadata()?.is_file() { Ok(file) } else { Err(refused(IRREGULAR)) }
     }
@@ -185,7 +185,7 @@ impl Spot {
         loop {
             let tail: String = (0..12).map(|_| fastrand::alphanumeric()).collect();
             let name = std::ffi::OsString::from(format!(".ralph-{tail}.tmp"));
-            match self.open(&name, &How::NEW) {
+            match self.open(&name, &OpenMode::NEW) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 other => return Ok((name, other?)),
             }

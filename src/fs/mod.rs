@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 pub use door::keep_within;
 use door::{Spot, refuse_outside, to_read};
 
-use crate::os::{How, files};
+use crate::os::{OpenMode, files};
 
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {doing} {}", path.display())]
@@ -191,7 +191,7 @@ pub fn sync_dir(path: &Path) -> Result<(), FsError> {
 }
 
 pub fn open_lock(path: &Path) -> Result<File, FsError> {
-    named("open the lock", path, Spot::of(path).and_then(|spot| spot.write(&How::UPDATE)))
+    named("open the lock", path, Spot::of(path).and_then(|spot| spot.write(&OpenMode::UPDATE)))
 }
 
 /// Writes a file that is not there yet.
@@ -201,7 +201,7 @@ pub fn write_new(path: &Path, content: &[u8], durable: bool) -> Result<(), FsErr
 
 /// Writes a file that only ralph itself has, whatever is in it.
 pub fn write_over(path: &Path, content: &[u8], durable: bool) -> Result<(), FsError> {
-    let write = || filled(Spot::of(path)?.write(&How::OVER)?, content, durable);
+    let write = || filled(Spot::of(path)?.write(&OpenMode::OVERWRITE)?, content, durable);
     named("write", path, write())
 }
 
@@ -213,7 +213,7 @@ pub fn write_device(path: &Path, content: &[u8]) -> Result<(), FsError> {
 
 /// A file that nobody but its user reads.
 pub fn write_secret(path: &Path, content: &[u8]) -> Result<(), FsError> {
-    let write = || filled(Spot::of(path)?.write(&How { mode: 0o600, ..How::OVER })?, content, false);
+    let write = || filled(Spot::of(path)?.write(&OpenMode { mode: 0o600, ..OpenMode::OVERWRITE })?, content, false);
     named("write", path, write())
 }
 
@@ -260,14 +260,14 @@ pub fn create(path: &Path, content: &[u8], durable: bool) -> Result<bool, FsErro
 
 /// A log, to be written at its end.
 pub fn open_log(path: &Path) -> Result<File, FsError> {
-    named("open", path, Spot::of(path).and_then(|spot| spot.write(&How::APPEND)))
+    named("open", path, Spot::of(path).and_then(|spot| spot.write(&OpenMode::APPEND)))
 }
 
 /// Appends whole lines; a line that an earlier writer left torn is closed first.
 pub fn append(path: &Path, lines: &str) -> Result<(), FsError> {
     let append = || {
         use std::io::{Read as _, Seek as _, SeekFrom};
-        let mut file = Spot::of(path)?.write(&How { read: true, ..How::APPEND })?;
+        let mut file = Spot::of(path)?.write(&OpenMode { read: true, ..OpenMode::APPEND })?;
         let torn = file.seek(SeekFrom::End(-1)).is_ok() && {
             let mut last = [0];
             file.read_exact(&mut last)?;
@@ -318,7 +318,7 @@ pub fn check_out(path: &Path, content: &[u8], kind: CheckOut) -> Result<(), FsEr
     }
     remove(path)?;
     let write = || match kind {
-        CheckOut::Link => files::new_link(content, path),
+        CheckOut::Link => files::symlink_to(content, path),
         CheckOut::File | CheckOut::Program => {
             let mode = if kind == CheckOut::Program { 0o777 } else { 0o666 };
             files::new_file(path, mode)?.write_all(content)

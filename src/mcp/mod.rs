@@ -31,7 +31,7 @@ use std::sync::Arc;
 use rmcp::ServiceExt as _;
 
 use crate::app::{Code, Failure, Options};
-use crate::os::signals::ended;
+use crate::os::signals::terminated;
 use server::Server;
 
 /// Which names the tools have.
@@ -80,7 +80,7 @@ async fn piped(server: Server) -> Result<(), Failure> {
     // Hosts end their servers in each of these ways; what this session holds is given back in all of them.
     tokio::select! {
         _ = running.waiting() => {}
-        () = ended() => {}
+        () = terminated() => {}
     }
     let left = tokio::task::spawn_blocking(move || caller.leave());
     // A board that is gone by now has nothing to give back.

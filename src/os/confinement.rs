@@ -1,4 +1,4 @@
-//! Which files a program may write, and why that could not be enforced.
+//! Which files a confined program may write.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ pub struct Confinement {
 
 #[derive(Debug, thiserror::Error)]
 pub enum ConfineError {
-    #[error("this system cannot confine a program (on Linux, Landlock is missing or disabled)")]
+    #[error("this system cannot confine a program (on Linux: Landlock is missing or disabled)")]
     Unsupported,
     #[error("cannot confine the program: {0}")]
     Refused(String),

@@ -1,9 +1,8 @@
-//! For systems on which ralph cannot confine a program: what would surround one is not there either.
+//! Stand-ins for systems where ralph cannot confine programs.
 
 pub mod confine {
     use crate::os::{ConfineError, Confinement};
 
-    /// Whether this system can confine a program.
     pub fn is_supported() -> bool {
         false
     }
@@ -13,7 +12,7 @@ pub mod confine {
     }
 }
 
-/// Only confined programs need it.
+/// Only confined programs use it.
 pub mod relay {
     use std::io;
     use std::path::Path;

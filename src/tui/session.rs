@@ -13,7 +13,8 @@ use super::terminal::{Screen, broken, next_event};
 use super::view::{self, Theme};
 use super::{Wanted, feed, update};
 use crate::app::{self, Code, Failure, Options, Workspace};
-use crate::os::signals::{Ears, Heard};
+use crate::os::Signal;
+use crate::os::signals::{SignalListener, exit_by};
 use crate::os::terminal::{suspend, wait_for_key};
 use crate::task::TaskId;
 
@@ -38,27 +39,29 @@ pub fn run(options: &Options, wanted: &Wanted) -> Result<(), Failure> {
     let mut session = Session { desk, ws, model, theme, screen, works: BTreeMap::new(), quit: false };
     let result = session.follow(&answers, &asked_to_end);
     let number = asked_to_end.swap(0, Ordering::Relaxed);
-    let asked = HEARD.iter().find(|heard| heard.number() as usize == number);
+    let asked = ENDING.iter().find(|signal| usize::from(signal.number()) == number);
     session.screen.give_back();
     let under_way = session.wind_up(&answers, &asked_to_end);
     session.leave(result.and(under_way))?;
     if let Some(asked) = asked {
-        // As it would have been done, now that the terminal is as it was.
-        asked.carry_out();
+        // As the signal would have, now that the terminal is restored.
+        exit_by(*asked);
     }
     Ok(())
 }
 
-/// What asks the board to end.
-const HEARD: [Heard; 3] = [Heard::Terminate, Heard::HangUp, Heard::Interrupt];
+/// The signals that end the board.
+const ENDING: [Signal; 3] = [Signal::Terminate, Signal::HangUp, Signal::Interrupt];
 
-/// The number of what asked the board to end.
+/// Holds the number of the signal that asked the board to end.
 fn asked_to_end() -> Result<Arc<AtomicUsize>, Failure> {
     let asked = Arc::new(AtomicUsize::new(0));
-    let ears = Ears::open(&HEARD)
+    let signals = SignalListener::new(&ENDING)
         .map_err(|error| Failure::broken(Code::Signals, format!("cannot listen for signals: {error}")))?;
-    let heard = Arc::clone(&asked);
-    std::thread::spawn(move || ears.for_each(|word| heard.store(word.number() as usize, Ordering::Relaxed)));
+    let received = Arc::clone(&asked);
+    std::thread::spawn(move || {
+        signals.for_each(|signal| received.store(usize::from(signal.number()), Ordering::Relaxed));
+    });
     Ok(asked)
 }
 

@@ -11,7 +11,8 @@ use ratatui::crossterm::event::{self, Event};
 use ratatui::crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 
 use crate::app::{Code, Failure, Hint};
-use crate::os::signals::Heard;
+use crate::os::Signal;
+use crate::os::signals::exit_by;
 use crate::os::terminal::wait_for_key;
 
 /// The other screen; clicks, drags and the wheel, without every move; what is pasted, as a whole; no cursor.
@@ -77,7 +78,7 @@ fn end_with_terminal() {
                     stuck()
                 })
             {
-                Heard::HangUp.carry_out();
+                exit_by(Signal::HangUp);
             }
         }
     };

@@ -39,7 +39,7 @@ use axum::http::Uri;
 use tokio::net::TcpListener;
 
 use crate::app::{Code, Failure, Hint, Options, Workspace, serve_token};
-use crate::os::signals::ended;
+use crate::os::signals::terminated;
 use crate::task::TaskId;
 use accept::{Limits, accept};
 use access::AccessRules;
@@ -130,6 +130,6 @@ async fn run(listener: TcpListener, routes: Router) {
     // Pages that listen for changes never hang up by themselves, so nobody waits for them.
     tokio::select! {
         () = accept(listener, routes, Limits::default()) => {}
-        () = ended() => {}
+        () = terminated() => {}
     }
 }

@@ -5,22 +5,22 @@ use std::path::Path;
 /// Each module and what it may name with `crate::`.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("task", &[]),
-    ("fs", &[]),
-    ("confine", &[]),
+    ("os", &[]),
+    ("fs", &["os"]),
     ("config", &["task"]),
     ("workflow", &["task"]),
     ("board", &["task", "workflow"]),
-    ("store", &["task", "workflow", "board", "fs"]),
-    ("git", &["fs"]),
+    ("store", &["task", "workflow", "board", "fs", "os"]),
+    ("git", &["fs", "os"]),
     ("github", &["task", "workflow", "fs"]),
     ("agent", &["task", "workflow", "board", "config", "fs"]),
-    ("watch", &[]),
-    ("app", &["task", "workflow", "board", "store", "git", "github", "agent", "watch", "config", "confine", "fs"]),
-    ("mcp", &["app", "task"]),
-    ("tui", &["app", "task"]),
-    ("web", &["app", "task"]),
+    ("watch", &["os"]),
+    ("app", &["task", "workflow", "board", "store", "git", "github", "agent", "watch", "config", "fs", "os"]),
+    ("mcp", &["app", "task", "os"]),
+    ("tui", &["app", "task", "os"]),
+    ("web", &["app", "task", "os"]),
     // It starts the other faces, and reads the files that are named to it.
-    ("cli", &["mcp", "tui", "web", "app", "task", "fs"]),
+    ("cli", &["mcp", "tui", "web", "app", "task", "fs", "os"]),
 ];
 
 /// The rooms of `app/`, lowest first: each may use those before it, and none after it.

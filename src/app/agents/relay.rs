@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::app::{Code, Failure, Hint};
-use crate::os::process::{Word, exit_code, tell};
+use crate::os::Signal;
+use crate::os::process::{exit_code, send_signal};
 use crate::os::relay::{Line, Listener};
 
 /// The variable that tells a confined `ralph` where its socket is.
@@ -123,7 +124,7 @@ fn until_it_ends(line: &Line, child: &mut Child, over: &AtomicBool) -> u8 {
         if gone || over.load(Ordering::Acquire) {
             match asked {
                 None => {
-                    tell(child.id(), Word::Terminate);
+                    send_signal(child.id(), Signal::Terminate);
                     asked = Some(Instant::now());
                 }
                 Some(since) if since.elapsed() > GRACE => {

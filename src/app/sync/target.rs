@@ -7,7 +7,8 @@ use std::sync::{Arc, OnceLock};
 use crate::app::{Code, Failure, Hint, Workspace};
 use crate::config::Source;
 use crate::github::{Client, FieldNames, Host, Pace, Patience, Slug, Wait, endpoint, find_token};
-use crate::os::signals::{Ears, Heard};
+use crate::os::Signal;
+use crate::os::signals::{SignalListener, exit_by};
 
 /// What the settings say.
 #[derive(Debug, Clone)]
@@ -128,12 +129,12 @@ pub fn interrupted() -> &'static AtomicBool {
     static OVER: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     OVER.get_or_init(|| {
         let over = Arc::new(AtomicBool::new(false));
-        if let Ok(ears) = Ears::open(&[Heard::Interrupt, Heard::Terminate]) {
+        if let Ok(signals) = SignalListener::new(&[Signal::Interrupt, Signal::Terminate]) {
             let first = Arc::clone(&over);
             std::thread::spawn(move || {
-                for heard in ears {
+                for signal in signals {
                     if first.swap(true, Ordering::Relaxed) {
-                        heard.carry_out();
+                        exit_by(signal);
                     }
                 }
             });

@@ -10,7 +10,7 @@ use crate::app::workspace::trust::look_at_trust;
 use crate::app::{Code, Failure, Workspace};
 use crate::board::{Board, Event, EventKind, Via};
 use crate::config::{OnRule, Source};
-use crate::os::process;
+use crate::os::{Signal, process};
 use crate::task::Task;
 use crate::watch::Alarm;
 
@@ -264,7 +264,7 @@ fn wait(child: &mut Child, timeout: Duration) -> Result<std::process::ExitStatus
             return Ok(status);
         }
         if start.elapsed() > timeout {
-            process::tell_group(child.id(), process::Word::Kill);
+            process::send_signal_to_group(child.id(), Signal::Kill);
             let _ = child.wait();
             return Err(format!("took longer than {} s, and was ended", timeout.as_secs()));
         }

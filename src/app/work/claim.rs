@@ -151,7 +151,7 @@ fn token(ws: &Workspace) -> String {
 }
 
 pub(in crate::app) fn host() -> String {
-    crate::os::process::host()
+    crate::os::process::host_name()
 }
 
 /// One's own claim, for another lease.

@@ -11,7 +11,7 @@ use crate::app::work::next::as_reaped;
 use crate::app::workspace::remote_claims::{Reach, publish, renew_remote};
 use crate::app::{Claimed, Code, Failure, FailureKind, Released, Workspace};
 use crate::board::{Board, Refusal, Request};
-use crate::os::process::spawn_tied;
+use crate::os::process::spawn_bound;
 use crate::store::{BoardLock, Hold};
 use crate::task::TaskId;
 
@@ -92,7 +92,7 @@ pub(in crate::app) fn spawn(
 ) -> Result<Child, Failure> {
     guard.arg(ws.store.claim_lock(&claimed.task)).arg("--").args(program);
     guard.envs(claim_environment(ws, claimed));
-    spawn_tied(&mut guard)
+    spawn_bound(&mut guard)
         .map_err(|error| Failure::broken(Code::CannotStart, format!("cannot start {:?}: {error}", program.join(" "))))
 }
 

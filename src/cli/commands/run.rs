@@ -10,22 +10,23 @@ use crate::app::{self, Code, Confinement, Failure, Hint, Request};
 use crate::cli::args::{BecomeArgs, GuardedArgs, RunArgs};
 use crate::cli::{Answer, Outcome, Session};
 use crate::fs;
-use crate::os::process::{self, Word};
-use crate::os::signals::{Ears, Heard};
+use crate::os::Signal;
+use crate::os::process;
+use crate::os::signals::SignalListener;
 
 /// What is passed on to a program.
-const PASSED: [Heard; 5] = [Heard::HangUp, Heard::Interrupt, Heard::Terminate, Heard::User1, Heard::User2];
+const PASSED: [Signal; 5] = [Signal::HangUp, Signal::Interrupt, Signal::Terminate, Signal::User1, Signal::User2];
 
 pub fn run(session: &Session<'_>, args: &RunArgs) -> Answer {
     session.with(|ws| {
         let id = ws.find(&args.task)?;
         // Before the program starts, so that no signal falls between.
-        let ears = listen(&PASSED)?;
+        let signals = listen(&PASSED)?;
         let mut guard = itself()?;
         guard.arg("guarded").arg(std::process::id().to_string());
         let asked = Request::claim(&id, args.acting.command.as_deref());
         let mut running = app::start_run(ws, &asked, args.reach.reach(), guard, &args.program)?;
-        pass_on(ears, running.child.id());
+        pass_on(signals, running.child.id());
         let status = running.wait(ws)?;
         match running.finish(ws) {
             Ok(Some(back)) if back.from != back.to => {
@@ -39,8 +40,9 @@ pub fn run(session: &Session<'_>, args: &RunArgs) -> Answer {
     })
 }
 
-pub(super) fn listen(wanted: &[Heard]) -> Result<Ears, Failure> {
-    Ears::open(wanted).map_err(|error| Failure::broken(Code::Signals, format!("cannot listen for signals: {error}")))
+pub(super) fn listen(wanted: &[Signal]) -> Result<SignalListener, Failure> {
+    SignalListener::new(wanted)
+        .map_err(|error| Failure::broken(Code::Signals, format!("cannot listen for signals: {error}")))
 }
 
 /// This program once more.
@@ -50,22 +52,17 @@ pub(super) fn itself() -> Result<Command, Failure> {
     Ok(Command::new(exe))
 }
 
-/// Passes on what is heard to a child. Ctrl-C at a terminal reaches it by itself, so that one is passed only where there is none.
-/// That ralph is gone is the end of everything below.
-fn pass_on(ears: Ears, child: u32) {
+/// Passes signals on to a child. Ctrl-C at a terminal reaches it anyway, so it is passed on only without one. When ralph is gone,
+/// everything below this process is killed.
+fn pass_on(signals: SignalListener, child: u32) {
     let at_terminal = std::io::stdin().is_terminal();
     std::thread::spawn(move || {
-        for heard in ears {
-            let word = match heard {
-                Heard::ParentGone => end_everything(),
-                Heard::Interrupt if at_terminal => continue,
-                Heard::Interrupt => Word::Interrupt,
-                Heard::HangUp => Word::HangUp,
-                Heard::Terminate => Word::Terminate,
-                Heard::User1 => Word::User1,
-                Heard::User2 => Word::User2,
-            };
-            process::tell(child, word);
+        for signal in signals {
+            match signal {
+                Signal::ParentExited => end_everything(),
+                Signal::Interrupt if at_terminal => {}
+                signal => process::send_signal(child, signal),
+            }
         }
     });
 }
@@ -76,9 +73,9 @@ fn code(status: &ExitStatus) -> u8 {
 
 /// Holds the claim's lock while the program runs, and ends it with all its offspring when ralph dies.
 pub fn guarded(args: &GuardedArgs) -> Answer {
-    let ears = listen(&[&PASSED[..], &[Heard::ParentGone]].concat())?;
-    process::hear_of_parents_end(args.parent);
-    process::take_in_orphans();
+    let signals = listen(&[&PASSED[..], &[Signal::ParentExited]].concat())?;
+    process::signal_on_parent_exit(args.parent);
+    process::adopt_orphans();
     if !process::is_parent(args.parent) {
         return Err(Failure::broken(Code::Orphan, "ralph is gone, and the claim with it"));
     }
@@ -90,10 +87,10 @@ pub fn guarded(args: &GuardedArgs) -> Answer {
         program.arg("--confine").arg(file);
     }
     program.arg("--").args(&args.program);
-    let started = process::spawn_tied(&mut program);
+    let started = process::spawn_bound(&mut program);
     let mut child =
         started.map_err(|error| Failure::broken(Code::CannotStart, format!("cannot start the program: {error}")))?;
-    pass_on(ears, child.id());
+    pass_on(signals, child.id());
     let status = child.wait();
     if status.as_ref().is_ok_and(process::was_killed) {
         // Perhaps together with ralph, whose end may take a moment to show.
@@ -103,7 +100,7 @@ pub fn guarded(args: &GuardedArgs) -> Answer {
         end_everything();
     }
     if args.sweep {
-        process::end_offspring();
+        process::kill_descendants();
     }
     let status =
         status.map_err(|error| Failure::broken(Code::Wait, format!("cannot wait for the program: {error}")))?;
@@ -115,7 +112,7 @@ pub fn become_program(args: &BecomeArgs) -> Answer {
     let [program, arguments @ ..] = args.program.as_slice() else {
         return Err(Failure::usage(Code::NoProgram, "run what?"));
     };
-    process::end_with_parent();
+    process::die_with_parent();
     // It died before we asked: the wish would never be granted.
     if !process::is_parent(args.parent) {
         return Err(Failure::broken(Code::Orphan, "ralph is gone, and the claim with it"));
@@ -125,7 +122,7 @@ pub fn become_program(args: &BecomeArgs) -> Answer {
     }
     let mut command = process::program(program);
     command.args(arguments);
-    let error = process::turn_into(command);
+    let error = process::exec(command);
     let failure = Failure::broken(Code::CannotStart, format!("cannot start {program:?}: {error}"));
     Err(failure.hint(Hint::step("use a program on your PATH, or its full path")))
 }
@@ -140,6 +137,6 @@ fn confine(file: &std::path::Path) -> Result<(), Failure> {
 
 /// Kills all that descends from this process, then ends it; the lock goes when they are gone.
 pub(super) fn end_everything() -> ! {
-    process::end_offspring();
+    process::kill_descendants();
     std::process::exit(137)
 }

@@ -50,7 +50,7 @@ fn tell(session: &Session<'_>, args: &ServeArgs, address: &web::Address) {
 
 /// The token goes to the browser as an argument, which others on this machine might see for a moment; that is why it is asked for.
 fn open(session: &Session<'_>, url: &str) {
-    let mut browser = crate::os::terminal::open_address(url);
+    let mut browser = crate::os::terminal::browser(url);
     if browser.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().is_err() {
         session.out.say(&format!("there is no {} to open it with", browser.get_program().display()));
     }

@@ -15,7 +15,7 @@ use crate::cli::notify::Notifier;
 use crate::cli::style::{self, paint};
 use crate::cli::table::{clean, cut};
 use crate::cli::{Answer, Outcome, Session, words};
-use crate::os::signals::Heard;
+use crate::os::Signal;
 use crate::os::terminal;
 use crate::task::TaskId;
 
@@ -85,17 +85,17 @@ const HUNG_UP: u8 = 1;
 /// Set when somebody asks us to end, or goes away; that also ends the wait.
 fn stopped(watch: &Watch) -> Result<Arc<AtomicU8>, Failure> {
     let stop = Arc::new(AtomicU8::new(0));
-    let ears = super::run::listen(&[Heard::Interrupt, Heard::Terminate])?;
+    let signals = super::run::listen(&[Signal::Interrupt, Signal::Terminate])?;
     let (flag, wake) = (Arc::clone(&stop), watch.waker());
     std::thread::spawn(move || {
-        for heard in ears {
-            flag.store(128 + u8::try_from(heard.number()).unwrap_or(0), Ordering::Relaxed);
+        for signal in signals {
+            flag.store(128 + signal.number(), Ordering::Relaxed);
             wake();
         }
     });
     let (flag, wake) = (Arc::clone(&stop), watch.waker());
     std::thread::spawn(move || {
-        if terminal::wait_for_reader_to_leave() {
+        if terminal::wait_for_closed_stdout() {
             flag.store(HUNG_UP, Ordering::Relaxed);
             wake();
         }

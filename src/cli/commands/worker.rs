@@ -9,8 +9,8 @@ use crate::cli::args::WorkerArgs as Args;
 use crate::cli::style::{self, paint};
 use crate::cli::table::{clean, cut};
 use crate::cli::{Answer, Outcome as Exit, Session, words};
-use crate::os::process::own_group_if_told;
-use crate::os::signals::Heard;
+use crate::os::Signal;
+use crate::os::process::own_group_if_signalled;
 use crate::task::{TaskId, Worker};
 
 pub fn run(session: &Session<'_>, args: &Args) -> Answer {
@@ -91,7 +91,7 @@ pub(super) fn worker(
     if !program.is_empty() {
         command.arg("--").args(program);
     }
-    own_group_if_told(&mut command);
+    own_group_if_signalled(&mut command);
     Ok(command)
 }
 
@@ -120,11 +120,11 @@ fn on_same_board(command: &mut Command, options: &Options) {
 /// The first Ctrl-C lets what is in hand come to its end; the second, or any other wish to end, is at once.
 pub(super) fn stop_on_signals(tells: bool) -> Result<Stop, Failure> {
     let stop = Stop::default();
-    let ears = listen(&[Heard::Interrupt, Heard::Terminate, Heard::HangUp])?;
+    let signals = listen(&[Signal::Interrupt, Signal::Terminate, Signal::HangUp])?;
     let heard = stop.clone();
     std::thread::spawn(move || {
-        for word in ears {
-            if word == Heard::Interrupt {
+        for signal in signals {
+            if signal == Signal::Interrupt {
                 heard.ask();
             } else {
                 heard.insist();

@@ -1,5 +1,6 @@
-//! Where Linux can do more than others.
+//! What only Linux can do.
 
+use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -8,7 +9,7 @@ use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
 use rustix::io::Errno;
 use rustix::process::{Signal, getpid, set_child_subreaper, set_parent_process_death_signal};
 
-use super::process::Living;
+use super::process::Process;
 use crate::os::Beneath;
 
 pub mod confine;
@@ -25,41 +26,40 @@ pub fn open_beneath(dir: &OwnedFd, rest: &Path, flags: OFlags, mode: Mode) -> io
             // Something was renamed on the way.
             Err(Errno::AGAIN) => {}
             // An old kernel, or a sandbox that does not know the call.
-            Err(Errno::NOSYS | Errno::PERM) => return Ok(Beneath::Unknown),
+            Err(Errno::NOSYS | Errno::PERM) => return Ok(Beneath::Unsupported),
             Err(error) => return Err(error.into()),
         }
     }
 }
 
-/// The kernel kills this process when its parent dies.
-pub fn end_with_parent() {
+/// Has the kernel kill this process when its parent dies.
+pub fn die_with_parent() {
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
 }
 
-/// A program ends with its guard: it needs no lock of its own.
-pub fn let_inherit(_: &std::fs::File) {}
+/// Not needed: the kernel kills a program with its guard.
+pub fn let_inherit(_: &File) {}
 
-/// The kernel tells this process that its parent is gone, as [`super::signals::Heard::ParentGone`]. By a signal of its own: at that
-/// instant the parent's number may still be that of one whose other threads are dying.
-pub fn hear_of_parents_end(_parent: u32) {
+/// Has the kernel send [`crate::os::Signal::ParentExited`] when the parent dies. Comparing `getppid` would not do: for a moment it may
+/// still return the parent, while that one's other threads are exiting.
+pub fn signal_on_parent_exit(_parent: u32) {
     let _ = set_parent_process_death_signal(Some(Signal::ALARM));
 }
 
-/// Whoever is left by its own parent comes to this process, so that nobody slips away.
-pub fn take_in_orphans() {
+/// Makes this process the parent of every orphan below it, so that [`super::process::kill_descendants`] finds them.
+pub fn adopt_orphans() {
     let _ = set_child_subreaper(Some(getpid()));
 }
 
-/// Every process that lives.
-pub fn living() -> Vec<Living> {
-    let names = crate::fs::names(Path::new("/proc")).unwrap_or_default();
-    let pids = names.iter().filter_map(|name| name.parse::<i32>().ok());
-    let living = |pid: i32| {
-        let stat = crate::fs::read_text(Path::new(&format!("/proc/{pid}/stat"))).ok()??;
-        // The name before it may hold anything, blanks and brackets too.
-        let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
-        let (state, parent, group) = (fields.next()?, fields.next()?, fields.next()?);
-        (state != "Z").then(|| Some(Living { pid, parent: parent.parse().ok()?, group: group.parse().ok()? }))?
-    };
-    pids.filter_map(living).collect()
+pub fn processes() -> Vec<Process> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
+    entries.filter_map(|entry| read_stat(entry.file_name().to_str()?.parse().ok()?)).collect()
+}
+
+fn read_stat(pid: i32) -> Option<Process> {
+    let stat = io::read_to_string(File::open(format!("/proc/{pid}/stat")).ok()?).ok()?;
+    // The name comes before, in parentheses, and may contain blanks and parentheses itself.
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    let (state, parent, group) = (fields.next()?, fields.next()?, fields.next()?);
+    (state != "Z").then(|| Some(Process { pid, parent: parent.parse().ok()?, group: group.parse().ok()? }))?
 }

@@ -1,4 +1,4 @@
-//! Processes: groups, signals, and who is whose parent.
+//! Processes: groups, signals, parents and children.
 
 use std::io;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
@@ -6,83 +6,67 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, getpid, getppid, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal as RawSignal, getpid, getppid, kill_process, kill_process_group};
 
-pub use super::kernel::{end_with_parent, hear_of_parents_end, living, take_in_orphans};
+use crate::os::Signal;
 
-/// What a process is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Word {
-    /// As Ctrl-C at its terminal.
-    Interrupt,
-    HangUp,
-    /// To end soon.
-    Terminate,
-    User1,
-    User2,
-    /// To a guard: to end all that it has started.
-    EndAll,
-    /// To end now.
-    Kill,
-}
+pub use super::kernel::{adopt_orphans, die_with_parent, processes, signal_on_parent_exit};
 
-impl Word {
-    fn signal(self) -> Signal {
-        match self {
-            Self::Interrupt => Signal::INT,
-            Self::HangUp => Signal::HUP,
-            Self::Terminate => Signal::TERM,
-            Self::User1 => Signal::USR1,
-            Self::User2 => Signal::USR2,
-            Self::EndAll => Signal::ALARM,
-            Self::Kill => Signal::KILL,
-        }
+fn raw(signal: Signal) -> RawSignal {
+    match signal {
+        Signal::Interrupt => RawSignal::INT,
+        Signal::HangUp => RawSignal::HUP,
+        Signal::Terminate => RawSignal::TERM,
+        Signal::User1 => RawSignal::USR1,
+        Signal::User2 => RawSignal::USR2,
+        Signal::ParentExited => RawSignal::ALARM,
+        Signal::Kill => RawSignal::KILL,
     }
 }
 
-fn pid(number: u32) -> Option<Pid> {
+fn pid_of(number: u32) -> Option<Pid> {
     i32::try_from(number).ok().and_then(Pid::from_raw)
 }
 
-pub fn tell(process: u32, word: Word) {
-    if let Some(pid) = pid(process) {
-        let _ = kill_process(pid, word.signal());
+pub fn send_signal(process: u32, signal: Signal) {
+    if let Some(pid) = pid_of(process) {
+        let _ = kill_process(pid, raw(signal));
     }
 }
 
-/// To a process and all that are in its group, which is its own.
-pub fn tell_group(leader: u32, word: Word) {
-    if let Some(pid) = pid(leader) {
-        let _ = kill_process_group(pid, word.signal());
+/// To every process in the group that `leader` started with [`own_group`].
+pub fn send_signal_to_group(leader: u32, signal: Signal) {
+    if let Some(pid) = pid_of(leader) {
+        let _ = kill_process_group(pid, raw(signal));
     }
 }
 
-/// In a group of its own, a program does not hear Ctrl-C at the terminal of whoever starts it.
+/// Puts the program into a process group of its own, so that Ctrl-C at our terminal does not reach it.
 pub fn own_group(command: &mut Command) -> &mut Command {
     command.process_group(0)
 }
 
-/// The same for a program that is told of Ctrl-C by whoever starts it.
-pub fn own_group_if_told(command: &mut Command) -> &mut Command {
+/// The same for a program to which its parent passes Ctrl-C on with [`send_signal`].
+pub fn own_group_if_signalled(command: &mut Command) -> &mut Command {
     own_group(command)
 }
 
-/// A program by its name, as the shell finds it.
+/// A program by name, found the way the shell finds it.
 pub fn program(name: &str) -> Command {
     Command::new(name)
 }
 
-/// Starts a program that must not outlive this process: it asks for that itself ([`end_with_parent`]).
-pub fn spawn_tied(command: &mut Command) -> io::Result<Child> {
+/// Starts a program that must not outlive this process. It has to call [`die_with_parent`] or [`signal_on_parent_exit`] itself.
+pub fn spawn_bound(command: &mut Command) -> io::Result<Child> {
     command.spawn()
 }
 
-/// Becomes the program; comes back only if that fails.
-pub fn turn_into(mut command: Command) -> io::Error {
+/// Replaces this process with the program; returns only on failure.
+pub fn exec(mut command: Command) -> io::Error {
     command.exec()
 }
 
-/// As a shell tells it: 128 and the signal's number for a program that was killed.
+/// The exit code as a shell reports it: 128 plus the signal's number for a program that was killed.
 pub fn exit_code(status: &ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
 }
@@ -95,67 +79,70 @@ pub fn is_parent(process: u32) -> bool {
     getppid().is_some_and(|parent| u32::try_from(parent.as_raw_nonzero().get()) == Ok(process))
 }
 
-/// Kills all that descends from this process.
-pub fn end_offspring() {
-    static ENDING: std::sync::Mutex<()> = std::sync::Mutex::new(());
-    // Whoever comes second waits for the first.
-    let _ending = ENDING.lock();
+/// Kills every descendant of this process.
+pub fn kill_descendants() {
+    static BUSY: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _busy = BUSY.lock();
     let mut alone = 0;
     for _ in 0..200 {
-        let below = descendants(getpid().as_raw_nonzero().get(), &living());
-        // Who is handed from a dying parent to us can be missed in one look, not in two.
+        let below = descendants(getpid().as_raw_nonzero().get(), &processes());
+        // One look can miss an orphan that is being handed to us; two looks cannot.
         alone = if below.is_empty() { alone + 1 } else { 0 };
         if alone > 1 {
             break;
         }
         for pid in below.into_iter().filter_map(Pid::from_raw) {
-            let _ = kill_process(pid, Signal::KILL);
+            let _ = kill_process(pid, RawSignal::KILL);
         }
         std::thread::sleep(Duration::from_millis(1));
     }
 }
 
-/// A process that lives.
+/// A process that is not a zombie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Living {
+pub struct Process {
     pub pid: i32,
     pub parent: i32,
     pub group: i32,
 }
 
-/// A line of `ps`: number, parent, group, state.
-#[cfg_attr(target_os = "linux", allow(dead_code))]
-pub(super) fn listed(line: &str) -> Option<Living> {
-    let mut fields = line.split_whitespace();
-    let mut number = || fields.next()?.parse().ok();
-    let living = Living { pid: number()?, parent: number()?, group: number()? };
-    (!fields.next()?.starts_with('Z')).then_some(living)
+impl Process {
+    /// From a line of `ps -o pid=,ppid=,pgid=,stat=`.
+    #[cfg_attr(all(target_os = "linux", not(test)), expect(dead_code, reason = "Linux reads /proc"))]
+    pub(super) fn of_ps_line(line: &str) -> Option<Self> {
+        let mut fields = line.split_whitespace();
+        let mut number = || fields.next()?.parse().ok();
+        let process = Self { pid: number()?, parent: number()?, group: number()? };
+        (!fields.next()?.starts_with('Z')).then_some(process)
+    }
 }
 
-/// The processes below one, however deep. What its own parent has left is in the group of that one, if it leads a group.
-fn descendants(root: i32, living: &[Living]) -> Vec<i32> {
-    let leads = living.iter().any(|process| process.pid == root && process.group == root);
+/// All processes below `root`. Orphans have another parent by now: if `root` leads a process group, its members count too.
+fn descendants(root: i32, all: &[Process]) -> Vec<i32> {
     let mut below = vec![root];
     let mut at = 0;
     while let Some(&parent) = below.get(at) {
-        below.extend(living.iter().filter(|process| process.parent == parent).map(|process| process.pid));
+        below.extend(all.iter().filter(|process| process.parent == parent).map(|process| process.pid));
         at += 1;
     }
-    let mates = living.iter().filter(|process| leads && process.group == root).map(|process| process.pid);
-    let left: Vec<i32> = mates.filter(|pid| !below.contains(pid)).collect();
-    below.extend(left);
+    let is_leader = all.iter().any(|process| process.pid == root && process.group == root);
+    let members = all.iter().filter(|process| is_leader && process.group == root).map(|process| process.pid);
+    let orphans: Vec<i32> = members.filter(|pid| !below.contains(pid)).collect();
+    below.extend(orphans);
     below.split_off(1)
 }
 
-/// The name of this machine.
-pub fn host() -> String {
+pub fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// A command line in the words of the user's shell, with an argument.
+/// A command line for the shell, with an optional argument at its end.
 pub fn shell(line: &str, argument: Option<&Path>) -> Command {
     let mut command = Command::new("sh");
-    command.arg("-c").arg(format!("{line} \"$@\"")).arg(line).args(argument);
+    match argument {
+        Some(argument) => command.arg("-c").arg(format!("{line} \"$@\"")).arg(line).arg(argument),
+        None => command.arg("-c").arg(line),
+    };
     command
 }
 
@@ -164,17 +151,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_ps_lists_is_read_and_the_dead_are_left_out() {
-        assert_eq!(listed("  501     1   501 Ss"), Some(Living { pid: 501, parent: 1, group: 501 }));
-        assert_eq!(listed("  502   501   501 Z+"), None);
-        assert_eq!(listed("PID PPID PGID STAT"), None);
+    fn ps_lines_are_read_without_zombies() {
+        assert_eq!(Process::of_ps_line("  501     1   501 Ss"), Some(Process { pid: 501, parent: 1, group: 501 }));
+        assert_eq!(Process::of_ps_line("  502   501   501 Z+"), None);
+        assert_eq!(Process::of_ps_line("PID PPID PGID STAT"), None);
     }
 
     #[test]
-    fn offspring_is_found_by_parents_and_what_they_left_by_the_group() {
-        let living = |pid, parent, group| Living { pid, parent, group };
-        let all = [living(10, 1, 10), living(11, 10, 10), living(12, 11, 12), living(13, 1, 10), living(20, 1, 20)];
+    fn descendants_are_found_by_parent_and_orphans_by_group() {
+        let process = |pid, parent, group| Process { pid, parent, group };
+        let all =
+            [process(10, 1, 10), process(11, 10, 10), process(12, 11, 12), process(13, 1, 10), process(20, 1, 20)];
         assert_eq!(descendants(10, &all), [11, 12, 13]);
-        assert_eq!(descendants(11, &all), [12], "who leads no group has only children");
+        assert_eq!(descendants(11, &all), [12], "11 leads no group, so 13 is not its orphan");
     }
 }

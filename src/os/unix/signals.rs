@@ -1,61 +1,54 @@
-//! Signals.
+//! Receiving signals.
 
+use std::ffi::c_int;
 use std::io;
 
-use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGKILL, SIGTERM, SIGUSR1, SIGUSR2};
 
-/// What asks a program to do something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Heard {
-    Interrupt,
-    Terminate,
-    HangUp,
-    User1,
-    User2,
-    /// Whoever started this process is gone.
-    ParentGone,
-}
+use crate::os::Signal;
 
-impl Heard {
-    /// As a number of the system; 128 and this is the exit code of a program that it ends.
-    pub fn number(self) -> i32 {
-        match self {
-            Self::Interrupt => SIGINT,
-            Self::Terminate => SIGTERM,
-            Self::HangUp => SIGHUP,
-            Self::User1 => SIGUSR1,
-            Self::User2 => SIGUSR2,
-            Self::ParentGone => SIGALRM,
-        }
-    }
-
-    /// Ends this process, as if it had not listened.
-    pub fn carry_out(self) {
-        let _ = signal_hook::low_level::emulate_default_handler(self.number());
+/// The system's own number; macOS counts differently from Linux.
+pub(super) fn raw(signal: Signal) -> c_int {
+    match signal {
+        Signal::Interrupt => SIGINT,
+        Signal::Terminate => SIGTERM,
+        Signal::HangUp => SIGHUP,
+        Signal::User1 => SIGUSR1,
+        Signal::User2 => SIGUSR2,
+        Signal::ParentExited => SIGALRM,
+        Signal::Kill => SIGKILL,
     }
 }
 
-/// What is heard from now on, one after another.
-pub struct Ears(signal_hook::iterator::Signals, Vec<Heard>);
+/// Ends this process the way the signal would if nobody listened for it.
+pub fn exit_by(signal: Signal) {
+    let _ = signal_hook::low_level::emulate_default_handler(raw(signal));
+}
 
-impl Ears {
-    pub fn open(wanted: &[Heard]) -> io::Result<Self> {
-        let signals = signal_hook::iterator::Signals::new(wanted.iter().map(|heard| heard.number()))?;
-        Ok(Self(signals, wanted.to_vec()))
+/// Blocks for each of the wanted signals.
+pub struct SignalListener {
+    signals: signal_hook::iterator::Signals,
+    wanted: Vec<Signal>,
+}
+
+impl SignalListener {
+    pub fn new(wanted: &[Signal]) -> io::Result<Self> {
+        let signals = signal_hook::iterator::Signals::new(wanted.iter().map(|signal| raw(*signal)))?;
+        Ok(Self { signals, wanted: wanted.to_vec() })
     }
 }
 
-impl Iterator for Ears {
-    type Item = Heard;
+impl Iterator for SignalListener {
+    type Item = Signal;
 
-    fn next(&mut self) -> Option<Heard> {
-        let number = self.0.forever().next()?;
-        self.1.iter().find(|heard| heard.number() == number).copied()
+    fn next(&mut self) -> Option<Signal> {
+        let number = self.signals.forever().next()?;
+        self.wanted.iter().find(|signal| raw(**signal) == number).copied()
     }
 }
 
-/// Somebody asks this process to end.
-pub async fn ended() {
+/// Waits until this process is asked to end.
+pub async fn terminated() {
     use tokio::signal::unix::{SignalKind, signal};
     let Ok(mut terminate) = signal(SignalKind::terminate()) else { return std::future::pending().await };
     tokio::select! {

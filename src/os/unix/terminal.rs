@@ -7,21 +7,21 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, kill_current_process_group};
 
-/// Where nobody has said which.
+/// If the environment names none.
 pub const EDITOR: &str = "vi";
 pub const PAGER: &str = "less";
 
-/// Waits for the person to press something; false when the terminal is gone.
+/// Waits for a key; false when the terminal is gone.
 pub fn wait_for_key(limit: Duration) -> bool {
     let stdin = std::io::stdin();
     let mut watched = [PollFd::new(&stdin, PollFlags::IN)];
-    // A signal ends the wait; whoever waits looks at signals, too.
+    // A signal also ends the wait; the caller checks for those.
     let _ = poll(&mut watched, Timespec::try_from(limit).ok().as_ref());
     !watched[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
 }
 
-/// Whether something is piped in within a time. A pipe that stays silent and open belongs to whoever started us.
-pub fn is_piped_to(limit: Duration) -> bool {
+/// Whether something is piped in within the time limit. A pipe that stays open and empty is our parent's, not meant for us.
+pub fn has_piped_stdin(limit: Duration) -> bool {
     let input = std::io::stdin();
     let kind = rustix::fs::fstat(&input).map(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode));
     if !kind.is_ok_and(|kind| kind.is_fifo() || kind.is_file()) {
@@ -31,33 +31,32 @@ pub fn is_piped_to(limit: Duration) -> bool {
     poll(&mut waiting, Timespec::try_from(limit).ok().as_ref()).is_ok_and(|ready| ready > 0)
 }
 
-/// Waits until nobody reads what this process prints; false where that cannot be known.
-pub fn wait_for_reader_to_leave() -> bool {
+/// Waits until the other end of stdout is closed; false if that cannot be known.
+pub fn wait_for_closed_stdout() -> bool {
     let out = std::io::stdout();
     let mut reader = [PollFd::new(&out, PollFlags::empty())];
-    // Answers only when the other end of a pipe is closed.
+    // Without any event asked for, poll reports only a closed pipe.
     poll(&mut reader, None).is_ok() && reader[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
 }
 
-/// Stops the whole job, as the terminal would: a script that waits for the board stops with it. Where nobody could wake it again,
-/// the kernel does nothing.
+/// Stops the whole job, like Ctrl-Z: a script that runs the board stops with it. Without job control the kernel ignores this.
 pub fn suspend() {
     let _ = kill_current_process_group(Signal::TSTP);
 }
 
-/// Shows an address in the person's browser.
-pub fn open_address(address: &str) -> Command {
+/// Opens a URL in the default browser.
+pub fn browser(url: &str) -> Command {
     let mut command = Command::new(if cfg!(target_os = "macos") { "open" } else { "xdg-open" });
-    command.arg(address);
+    command.arg(url);
     command
 }
 
-/// The user's own folder.
+/// The user's home folder.
 pub fn home() -> Option<PathBuf> {
     std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
 }
 
-/// Where programs keep a user's settings.
+/// Where programs keep the user's settings.
 pub fn config_home() -> Option<PathBuf> {
     let set = std::env::var_os("XDG_CONFIG_HOME").filter(|folder| !folder.is_empty()).map(PathBuf::from);
     set.or_else(|| Some(home()?.join(".config")))

@@ -1,4 +1,4 @@
-//! Files: paths, attributes and creation times, as there are no inodes that can be read cheaply.
+//! Files: by path, since Windows has no folder descriptors that files are opened below.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata, OpenOptions};
@@ -8,14 +8,13 @@ use std::path::{Path, PathBuf};
 
 use winapi_util::Handle;
 
-use crate::os::{Beneath, Create, How};
+use crate::os::{Beneath, Create, OpenMode};
 
-/// Opens a link itself.
+/// FILE_FLAG_OPEN_REPARSE_POINT: do not follow links.
 const OPEN_REPARSE_POINT: u32 = 0x0020_0000;
-/// From 1601 to 1970, in steps of 100 ns.
+/// 1970 in Windows time: units of 100 ns since 1601.
 const EPOCH: i64 = 116_444_736_000_000_000;
 
-/// A folder by its path.
 pub struct Dir(PathBuf);
 
 impl Dir {
@@ -30,12 +29,11 @@ impl Dir {
         Ok(None)
     }
 
-    pub fn open_beneath(&self, _: &Path, _: &How) -> io::Result<Beneath> {
-        Ok(Beneath::Unknown)
+    pub fn open_beneath(&self, _: &Path, _: &OpenMode) -> io::Result<Beneath> {
+        Ok(Beneath::Unsupported)
     }
 
-    /// A file of this folder.
-    pub fn open_file(&self, name: &OsStr, how: &How) -> io::Result<File> {
+    pub fn open_file(&self, name: &OsStr, how: &OpenMode) -> io::Result<File> {
         open(&self.0.join(name), how)
     }
 
@@ -51,13 +49,13 @@ impl Dir {
         std::fs::remove_file(self.0.join(name))
     }
 
-    /// Names are durable once a file is: there is nothing to ask for.
+    /// Not needed: flushing a file flushes its entry.
     pub fn sync(&self) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// Scanners and editors keep a file for an instant in which it cannot be replaced.
+/// Retries for up to a second: virus scanners and editors lock files for moments.
 fn patiently(act: impl Fn() -> io::Result<()>) -> io::Result<()> {
     let mut pause = std::time::Duration::from_millis(1);
     loop {
@@ -69,12 +67,12 @@ fn patiently(act: impl Fn() -> io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Access denied, or a sharing violation.
+/// ERROR_ACCESS_DENIED or ERROR_SHARING_VIOLATION.
 fn is_busy(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(5 | 32))
 }
 
-fn options(how: &How) -> OpenOptions {
+fn options(how: &OpenMode) -> OpenOptions {
     let mut options = File::options();
     options.read(how.read).write(how.write && !how.append).append(how.append).truncate(how.truncate);
     match how.create {
@@ -82,16 +80,16 @@ fn options(how: &How) -> OpenOptions {
         Create::IfMissing => drop(options.create(true)),
         Create::New => drop(options.create_new(true)),
     }
-    if how.itself {
+    if how.no_follow {
         options.custom_flags(OPEN_REPARSE_POINT);
     }
     options
 }
 
-/// Opens a path as it is written, links and all unless the file itself is wanted.
-pub fn open(path: &Path, how: &How) -> io::Result<File> {
+/// Opens a path anywhere.
+pub fn open(path: &Path, how: &OpenMode) -> io::Result<File> {
     let file = options(how).open(path)?;
-    if how.itself && file.metadata()?.is_symlink() {
+    if how.no_follow && file.metadata()?.is_symlink() {
         return Err(io::Error::other(IsLink));
     }
     Ok(file)
@@ -101,7 +99,7 @@ pub fn open(path: &Path, how: &How) -> io::Result<File> {
 #[error("this is a link")]
 struct IsLink;
 
-/// Whether this is what opening a link itself comes to.
+/// Whether opening failed because of [`OpenMode::no_follow`].
 pub fn is_link_error(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<IsLink>())
 }
@@ -110,10 +108,10 @@ pub fn set_mode(_: &File, _: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// A program's handles go to nobody here.
+/// Not needed: a job object ends a program with its guard.
 pub fn let_inherit(_: &File) {}
 
-/// Folders below a user's own are private by themselves.
+/// Folders in a user's profile are private by default.
 pub fn make_private_dir(path: &Path) -> io::Result<()> {
     std::fs::create_dir(path)
 }
@@ -122,8 +120,8 @@ pub fn new_file(path: &Path, _: u32) -> io::Result<File> {
     File::options().create_new(true).write(true).open(path)
 }
 
-/// A link, as git stores it; what it leads to tells of which kind it has to be.
-pub fn new_link(target: &[u8], path: &Path) -> io::Result<()> {
+/// Creates a symbolic link from its target as git stores it.
+pub fn symlink_to(target: &[u8], path: &Path) -> io::Result<()> {
     let text = std::str::from_utf8(target).map_err(|_| io::ErrorKind::InvalidFilename)?;
     let target = text.replace('/', "\\");
     let is_dir = path.parent().is_some_and(|folder| folder.join(&target).is_dir());
@@ -133,7 +131,7 @@ pub fn new_link(target: &[u8], path: &Path) -> io::Result<()> {
     }
 }
 
-/// Windows replaces: a hard link does not.
+/// Not available: the caller uses a hard link, which fails if the name exists.
 pub fn rename_new(_: &Path, _: &Path) -> Option<bool> {
     None
 }
@@ -142,12 +140,12 @@ pub fn exchange(_: &Path, _: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-/// A file that takes another one's place was made at another time.
+/// Windows has inode numbers only for open files; a file that took another one's name has another creation time.
 pub fn identity(meta: &Metadata) -> u64 {
     meta.creation_time()
 }
 
-/// When it was last written, in nanoseconds since 1970.
+/// Nanoseconds since 1970.
 pub fn mtime(meta: &Metadata) -> i64 {
     nanos(meta.last_write_time())
 }
@@ -156,7 +154,7 @@ fn nanos(steps: u64) -> i64 {
     i64::try_from(steps).unwrap_or(i64::MAX).saturating_sub(EPOCH).saturating_mul(100)
 }
 
-/// Two names of one file.
+/// Whether both are the same file.
 pub fn is_same(a: &Path, b: &Path) -> bool {
     let number = |path: &Path| {
         let info = winapi_util::file::information(Handle::from_path_any(path).ok()?).ok()?;
@@ -179,12 +177,12 @@ pub fn read_exact_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether this is a program that can be started, with or without the ending of one.
+/// Whether this is a program, with or without its extension.
 pub fn is_program(path: &Path) -> bool {
     program_at(path).is_some()
 }
 
-/// The file behind a program's path: names are given without `.exe` or `.cmd`.
+/// The program's file: people leave out `.exe` and `.cmd`.
 pub fn program_at(path: &Path) -> Option<PathBuf> {
     let endings = std::env::var("PATHEXT").unwrap_or_else(|_| ".COM;.EXE;.BAT;.CMD".into());
     let endings: Vec<&str> = endings.split(';').filter(|ending| !ending.is_empty()).collect();
@@ -202,7 +200,7 @@ fn candidates(path: &Path, endings: &[&str]) -> Vec<PathBuf> {
     if has_ending { vec![path.to_owned()] } else { endings.iter().map(with).collect() }
 }
 
-/// Whether git would run this as a hook.
+/// Whether git would run this hook.
 pub fn is_hook(path: &Path) -> bool {
     path.is_file()
 }

@@ -1,96 +1,77 @@
-//! What a console tells its programs.
+//! Console events, received as signals.
 
 use std::io;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 
-use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown};
+use tokio::signal::windows::{
+    CtrlBreak, CtrlC, CtrlClose, CtrlShutdown, ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown,
+};
 
-/// What asks a program to do something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Heard {
-    Interrupt,
-    Terminate,
-    HangUp,
-    User1,
-    User2,
-    ParentGone,
+use crate::os::Signal;
+
+/// Ends this process the way the signal would if nobody listened for it.
+pub fn exit_by(signal: Signal) {
+    std::process::exit(128 + i32::from(signal.number()));
 }
 
-impl Heard {
-    /// As other systems number them; 128 and this is the exit code of a program that it ends.
-    pub fn number(self) -> i32 {
-        match self {
-            Self::HangUp => 1,
-            Self::Interrupt => 2,
-            Self::User1 => 10,
-            Self::User2 => 12,
-            Self::ParentGone => 14,
-            Self::Terminate => 15,
-        }
-    }
+/// Blocks for each of the wanted signals.
+pub struct SignalListener(Receiver<Signal>);
 
-    /// Ends this process, as if it had not listened.
-    pub fn carry_out(self) {
-        std::process::exit(128 + self.number());
-    }
-}
-
-/// What is heard from now on, one after another.
-pub struct Ears(Receiver<Heard>);
-
-impl Ears {
-    pub fn open(wanted: &[Heard]) -> io::Result<Self> {
-        let (sender, heard) = channel();
-        let (ready, is_ready) = channel();
+impl SignalListener {
+    pub fn new(wanted: &[Signal]) -> io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        // The handlers are in place when this returns.
+        let events = runtime.block_on(async { Events::open() })?;
+        let (sender, received) = channel();
         let wanted = wanted.to_vec();
-        std::thread::spawn(move || {
-            let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-                Ok(runtime) => runtime,
-                Err(error) => return drop(ready.send(Err(error))),
-            };
-            runtime.block_on(async {
-                let opened = (|| Ok((ctrl_c()?, ctrl_break()?, ctrl_close()?, ctrl_shutdown()?)))();
-                let (mut interrupt, mut stop, mut close, mut shutdown) = match opened {
-                    Ok(all) => all,
-                    Err(error) => return drop(ready.send(Err(error))),
-                };
-                let _ = ready.send(Ok(()));
-                loop {
-                    let heard = tokio::select! {
-                        _ = interrupt.recv() => Heard::Interrupt,
-                        _ = stop.recv() => Heard::Terminate,
-                        _ = close.recv() => Heard::HangUp,
-                        _ = shutdown.recv() => Heard::HangUp,
-                    };
-                    if !wanted.contains(&heard) {
-                        continue;
-                    }
-                    if sender.send(heard).is_err() {
-                        return;
-                    }
-                }
-            });
-        });
-        is_ready.recv().map_err(io::Error::other)??;
-        Ok(Self(heard))
+        std::thread::spawn(move || runtime.block_on(events.forward(&wanted, &sender)));
+        Ok(Self(received))
     }
 }
 
-impl Iterator for Ears {
-    type Item = Heard;
+impl Iterator for SignalListener {
+    type Item = Signal;
 
-    fn next(&mut self) -> Option<Heard> {
+    fn next(&mut self) -> Option<Signal> {
         self.0.recv().ok()
     }
 }
 
-/// Somebody asks this process to end.
-pub async fn ended() {
-    let opened = (|| io::Result::Ok((ctrl_c()?, ctrl_break()?, ctrl_close()?)))();
-    let Ok((mut interrupt, mut stop, mut close)) = opened else { return std::future::pending().await };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = stop.recv() => {}
-        _ = close.recv() => {}
+struct Events {
+    interrupt: CtrlC,
+    stop: CtrlBreak,
+    close: CtrlClose,
+    shutdown: CtrlShutdown,
+}
+
+impl Events {
+    fn open() -> io::Result<Self> {
+        Ok(Self { interrupt: ctrl_c()?, stop: ctrl_break()?, close: ctrl_close()?, shutdown: ctrl_shutdown()? })
+    }
+
+    async fn next(&mut self) -> Signal {
+        tokio::select! {
+            _ = self.interrupt.recv() => Signal::Interrupt,
+            _ = self.stop.recv() => Signal::Terminate,
+            _ = self.close.recv() => Signal::HangUp,
+            _ = self.shutdown.recv() => Signal::HangUp,
+        }
+    }
+
+    async fn forward(mut self, wanted: &[Signal], sender: &Sender<Signal>) {
+        loop {
+            let signal = self.next().await;
+            if wanted.contains(&signal) && sender.send(signal).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Waits until this process is asked to end.
+pub async fn terminated() {
+    match Events::open() {
+        Ok(mut events) => drop(events.next().await),
+        Err(_) => std::future::pending().await,
     }
 }

@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use winapi_util::HandleRef;
 
-/// Where nobody has said which.
+/// If the environment names none.
 pub const EDITOR: &str = "notepad";
 pub const PAGER: &str = "more";
 
-/// Waits for the person to press something. A console that goes ends its programs by itself.
+/// Waits for a key. Windows ends programs with their console, so it is always there.
 pub fn wait_for_key(limit: Duration) -> bool {
     ratatui::crossterm::event::poll(limit).is_ok()
 }
 
-/// Whether something is piped in within a time. A pipe that stays silent and open belongs to whoever started us.
-pub fn is_piped_to(limit: Duration) -> bool {
+/// Whether something is piped in within the time limit. A pipe that stays open and empty is our parent's, not meant for us.
+pub fn has_piped_stdin(limit: Duration) -> bool {
     match winapi_util::file::typ(HandleRef::stdin()) {
         Ok(kind) if kind.is_disk() => true,
         Ok(kind) if kind.is_pipe() => waits_in_pipe(limit),
@@ -24,7 +24,7 @@ pub fn is_piped_to(limit: Duration) -> bool {
     }
 }
 
-/// What is read ahead stays in the buffer of standard input.
+/// What is read ahead stays in the buffer of stdin.
 fn waits_in_pipe(limit: Duration) -> bool {
     let (sender, heard) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
@@ -34,18 +34,18 @@ fn waits_in_pipe(limit: Duration) -> bool {
     heard.recv_timeout(limit).unwrap_or(false)
 }
 
-/// A pipe's reader that goes away is noticed when the next line is written.
-pub fn wait_for_reader_to_leave() -> bool {
+/// Not available: the next write fails instead.
+pub fn wait_for_closed_stdout() -> bool {
     false
 }
 
-/// Jobs cannot be stopped here.
+/// Not available: Windows has no job control.
 pub fn suspend() {}
 
-/// Shows an address in the person's browser.
-pub fn open_address(address: &str) -> Command {
+/// Opens a URL in the default browser.
+pub fn browser(url: &str) -> Command {
     let mut command = Command::new("rundll32");
-    command.arg("url.dll,FileProtocolHandler").arg(address);
+    command.arg("url.dll,FileProtocolHandler").arg(url);
     command
 }
 
@@ -53,12 +53,12 @@ fn folder(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|folder| !folder.is_empty()).map(PathBuf::from)
 }
 
-/// The user's own folder.
+/// The user's home folder.
 pub fn home() -> Option<PathBuf> {
     folder("HOME").or_else(|| folder("USERPROFILE"))
 }
 
-/// Where programs keep a user's settings.
+/// Where programs keep the user's settings.
 pub fn config_home() -> Option<PathBuf> {
     folder("XDG_CONFIG_HOME").or_else(|| folder("APPDATA")).or_else(|| Some(home()?.join(".config")))
 }

@@ -9,7 +9,8 @@ use std::time::Duration;
 use crate::app::agents::worker::{Launch, WorkerEvent, free_name, is_at_work};
 use crate::app::{Code, Failure, Workspace};
 use crate::fs;
-use crate::os::process::{Word, spawn_tied, tell};
+use crate::os::Signal;
+use crate::os::process::{send_signal, spawn_bound};
 use crate::task::{TaskId, Worker};
 
 /// So often in a row a worker may die before it has done anything.
@@ -79,7 +80,7 @@ impl<'a> Crew<'a> {
         let errors = fs::open_log(&log)?;
         let broken = |error| Failure::broken(Code::CannotStart, format!("cannot start {}: {error}", slot.worker));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(errors);
-        let mut child = spawn_tied(&mut command).map_err(broken)?;
+        let mut child = spawn_bound(&mut command).map_err(broken)?;
         let (sender, out) = (self.sender.clone(), child.stdout.take());
         std::thread::spawn(move || {
             let lines = out.into_iter().flat_map(|out| BufReader::new(out).lines()).map_while(Result::ok);
@@ -150,9 +151,9 @@ impl<'a> Crew<'a> {
     }
 
     /// Asks all of them to end: after what is in hand, or at once.
-    pub fn tell(&self, word: Word) {
+    pub fn signal(&self, signal: Signal) {
         for child in self.slots.iter().filter_map(|slot| slot.child.as_ref()) {
-            tell(child.id(), word);
+            send_signal(child.id(), signal);
         }
     }
 }

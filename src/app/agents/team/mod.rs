@@ -31,7 +31,7 @@ use crate::app::records::runs::{Run, RunOutcome, list_runs};
 use crate::app::work::next::as_reaped;
 use crate::app::{Code, Failure, FailureKind, Hint, Options, Stop, Workspace};
 use crate::board::{Board, TeamAsk};
-use crate::os::process::Word;
+use crate::os::Signal;
 use crate::store::FileLock;
 use crate::task::{Kind, StateName, TaskId, Worker};
 use choice::{locks, named, ready};
@@ -201,10 +201,10 @@ impl<'a> Team<'a> {
             self.view.ending = stop.wish();
             tell(&news, &self.view);
             if (stop.soon() || end.over || end.failed.is_some()) && !std::mem::replace(&mut end.asked, true) {
-                crew.tell(Word::Interrupt);
+                crew.signal(Signal::Interrupt);
             }
             if stop.at_once() && !std::mem::replace(&mut end.insisted, true) {
-                crew.tell(Word::Terminate);
+                crew.signal(Signal::Terminate);
             }
             if crew.living() == 0 && end.asked {
                 return end.failed.map_or(Ok(!end.over), Err);

@@ -12,7 +12,8 @@ use crate::app::work::held_claim::{self, HeldClaim};
 use crate::app::workspace::remote_claims::{Reach, renew_remote};
 use crate::app::{Code, Consequence, Failure, Stop, Workspace};
 use crate::board::Ended;
-use crate::os::process::{Word, exit_code, tell, tell_group};
+use crate::os::Signal;
+use crate::os::process::{exit_code, send_signal, send_signal_to_group};
 use crate::task::TaskId;
 
 /// How a program's end is waited for.
@@ -125,7 +126,7 @@ fn wait(
             renewed = Instant::now();
         }
     };
-    tell_group(child.id(), Word::Kill);
+    send_signal_to_group(child.id(), Signal::Kill);
     Ok(exit)
 }
 
@@ -161,8 +162,8 @@ fn ended(child: &mut Child) -> Result<Option<ExitStatus>, Failure> {
 
 /// Asks the program to end, then has its guard end it with all that it has started.
 fn end(child: &mut Child) -> Result<(), Failure> {
-    tell_group(child.id(), Word::Terminate);
-    for word in [Word::EndAll, Word::Kill] {
+    send_signal_to_group(child.id(), Signal::Terminate);
+    for word in [Signal::ParentExited, Signal::Kill] {
         let start = Instant::now();
         while start.elapsed() < GRACE {
             if ended(child)?.is_some() {
@@ -170,7 +171,7 @@ fn end(child: &mut Child) -> Result<(), Failure> {
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        tell(child.id(), word);
+        send_signal(child.id(), word);
     }
     child.wait().map_err(|error| Failure::broken(Code::Wait, format!("cannot wait for the program: {error}")))?;
     Ok(())

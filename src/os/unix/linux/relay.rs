@@ -1,4 +1,4 @@
-//! A socket in a folder, over which a caller passes its three standard streams.
+//! A Unix socket over which a caller passes its three standard streams.
 
 use std::io::{self, BufRead as _, BufReader, IoSlice, IoSliceMut, Read as _, Write as _};
 use std::mem::MaybeUninit;
@@ -14,13 +14,12 @@ use rustix::net::{
     recvmsg, sendmsg,
 };
 
-/// The listening end.
 pub struct Listener(UnixListener);
 
-/// One caller, at either end.
+/// One connection.
 pub struct Line(UnixStream);
 
-/// A folder that is open: paths from it are short, whatever its own is. A socket's path may have 107 bytes.
+/// The socket's folder, opened: a path through /proc/self/fd stays below the limit of 107 bytes.
 struct Near(OwnedFd);
 
 impl Near {
@@ -44,7 +43,7 @@ impl Listener {
         Ok(Self(listener))
     }
 
-    /// Whoever calls within a time.
+    /// The next caller, if there is one within the time limit.
     pub fn next(&self, limit: Duration) -> Option<Line> {
         let mut waiting = [PollFd::new(&self.0, PollFlags::IN)];
         let _ = poll(&mut waiting, pause(limit).as_ref());
@@ -60,7 +59,7 @@ impl Line {
         UnixStream::connect(path).map(Self)
     }
 
-    /// Passes this process's standard streams on.
+    /// Passes on the standard streams of this process.
     pub fn send_streams(&self) -> io::Result<()> {
         let (input, output, errors) = (io::stdin(), io::stdout(), io::stderr());
         let fds: [BorrowedFd<'_>; 3] = [input.as_fd(), output.as_fd(), errors.as_fd()];
@@ -91,14 +90,14 @@ impl Line {
         (&self.0).write_all(format!("{text}\n").as_bytes())
     }
 
-    /// A line of at most so many bytes.
+    /// A line of at most `longest` bytes.
     pub fn read_line(&self, longest: u64) -> io::Result<String> {
         let mut line = String::new();
         BufReader::new((&self.0).take(longest)).read_line(&mut line)?;
         Ok(line)
     }
 
-    /// Whether the other end goes away within a time.
+    /// Whether the other end closes the connection within the time limit.
     pub fn is_gone(&self, limit: Duration) -> bool {
         let mut watched = [PollFd::new(&self.0, PollFlags::RDHUP)];
         let _ = poll(&mut watched, pause(limit).as_ref());

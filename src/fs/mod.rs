@@ -187,7 +187,7 @@ pub fn names(path: &Path) -> Result<Vec<String>, FsError> {
 
 /// Makes the names in a folder durable.
 pub fn sync_dir(path: &Path) -> Result<(), FsError> {
-    named("sync", path, File::open(path).and_then(|dir| dir.sync_all()))
+    named("sync", path, files::Dir::open(path).and_then(|dir| dir.sync()))
 }
 
 pub fn open_lock(path: &Path) -> Result<File, FsError> {
@@ -277,6 +277,12 @@ pub fn append(path: &Path, lines: &str) -> Result<(), FsError> {
         file.sync_all()
     };
     named("append to", path, append())
+}
+
+/// A path inside the repository as text, with `/` on every system: the form in task files, git and messages.
+pub fn slashed(path: &Path) -> String {
+    let text = path.display().to_string();
+    if std::path::MAIN_SEPARATOR == '/' { text } else { text.replace(std::path::MAIN_SEPARATOR, "/") }
 }
 
 /// Renames only if nothing is there yet; `false` where something was.

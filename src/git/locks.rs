@@ -65,7 +65,7 @@ impl Repository {
     }
 
     fn mark(&self, lock: &Path) -> PathBuf {
-        let name = lock.strip_prefix(&self.common).unwrap_or(lock).to_string_lossy().replace('/', "%");
+        let name = fs::slashed(lock.strip_prefix(&self.common).unwrap_or(lock)).replace('/', "%");
         self.common.join("ralph/locks").join(name)
     }
 

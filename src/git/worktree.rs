@@ -111,6 +111,10 @@ impl Repository {
 
     /// Makes a branch at `start` unless it is there, and a worktree on it. On any error neither is left behind.
     pub fn add_worktree(&self, path: &Path, branch: &str, start: &str) -> Result<(), GitError> {
+        // gix writes the reflog of the new HEAD with the configured name; what is committed there needs it anyway.
+        if self.identity().is_none() {
+            return Err(GitError::Nobody);
+        }
         let name: FullName =
             format!("refs/heads/{branch}").try_into().map_err(|e| other("use that name for a branch", &e))?;
         let made = if self.has_branch(branch) { None } else { Some(self.make_branch(&name, start)?) };

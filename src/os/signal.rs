@@ -1,7 +1,6 @@
 //! The signals that ralph sends and receives.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(windows, expect(dead_code, reason = "Windows has no user-defined signals"))]
 pub enum Signal {
     /// Ctrl-C.
     Interrupt,

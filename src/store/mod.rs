@@ -137,7 +137,7 @@ impl Store {
 
     /// As a person in the repository would type it.
     pub fn shown(&self, path: &Path) -> String {
-        path.strip_prefix(&self.root).unwrap_or(path).display().to_string()
+        fs::slashed(path.strip_prefix(&self.root).unwrap_or(path))
     }
 
     /// One task in full.

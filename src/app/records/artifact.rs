@@ -267,7 +267,7 @@ fn inside(ws: &Workspace, typed: &Path, from: &Path) -> Result<String, Failure> 
         )
         .hint(Hint::step(format!("write it under {}/thoughts/shared", root.display()))));
     }
-    path.to_str().map(str::to_owned).ok_or_else(outside)
+    path.to_str().map(|_| fs::slashed(path)).ok_or_else(outside)
 }
 
 fn no_file(path: &str) -> Failure {

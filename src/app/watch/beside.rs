@@ -71,8 +71,8 @@ impl Watch {
         match dirt {
             ChangedPaths::Nothing => {}
             ChangedPaths::Paths(paths) => {
-                let inside = paths.iter().filter_map(|path| path.strip_prefix(root).ok()?.to_str());
-                self.files.extend(inside.filter(|path| told(path)).map(str::to_owned));
+                let inside = paths.iter().filter_map(|path| Some(fs::slashed(path.strip_prefix(root).ok()?)));
+                self.files.extend(inside.filter(|path| told(path)));
             }
             // Nobody knows which.
             ChangedPaths::Everything | ChangedPaths::Lost => {

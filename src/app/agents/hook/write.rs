@@ -166,6 +166,6 @@ fn is_in(scene: &Scene<'_>, path: &Path, kind: DocumentKind) -> bool {
 
 /// The task that a document's name says it is of.
 fn owner<'a>(scene: &'a Scene<'_>, path: &Path, kind: DocumentKind) -> Option<&'a Task> {
-    let name = DocumentName::parse(scene.within(path)?.to_str()?).filter(|name| name.kind == kind)?;
+    let name = DocumentName::parse(&fs::slashed(scene.within(path)?)).filter(|name| name.kind == kind)?;
     name.owner(scene.board.tasks())
 }

@@ -1,0 +1,5 @@
+import sys
+
+from ralph_board import main
+
+sys.exit(main())

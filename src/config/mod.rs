@@ -21,7 +21,7 @@ pub const FORMAT: i64 = 1;
 pub enum ConfigError {
     #[error("{0}")]
     Syntax(Problem),
-    #[error("{file} has format {found}, this ralph knows format {FORMAT}")]
+    #[error("this board needs another version of ralph: {file} has format {found}, and this one reads format {FORMAT}")]
     Format { file: String, found: String },
     #[error("there is no setting {key:?}{}", meant.as_ref().map(|m| format!(": did you mean {m:?}?")).unwrap_or_default())]
     UnknownKey { key: String, meant: Option<String> },
@@ -429,7 +429,10 @@ mod tests {
     #[test]
     fn a_newer_board_is_refused_before_anything_else() {
         let error = Settings::defaults().add_file(board(), "format = 2\n[board]\nprefix = 3\n").unwrap_err();
-        assert_eq!(error.to_string(), "config.toml has format 2, this ralph knows format 1");
+        assert_eq!(
+            error.to_string(),
+            "this board needs another version of ralph: config.toml has format 2, and this one reads format 1"
+        );
     }
 
     #[test]

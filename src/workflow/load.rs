@@ -26,10 +26,18 @@ pub enum WorkflowError {
         /// The value in the table that is wrong, if it is one.
         value: Option<String>,
     },
+    #[error("format {0} is not known to this ralph, which reads format 1")]
+    Format(u32),
     #[error("{typed:?} is not a state: {}there are {all}", meant.as_ref().map(|m| format!("did you mean {m}? ")).unwrap_or_default())]
     NoSuchState { typed: String, meant: Option<String>, all: String },
     #[error("{typed:?} is not a command: use {all}")]
     NoSuchCommand { typed: String, all: String },
+}
+
+/// The format of a table, unless it is the one that this ralph reads.
+fn other_format(text: &str) -> Option<u32> {
+    let table: toml::Table = text.parse().ok()?;
+    table.get("format")?.as_integer().and_then(|format| u32::try_from(format).ok()).filter(|format| *format != 1)
 }
 
 #[derive(Deserialize)]
@@ -137,9 +145,13 @@ impl WorkflowError {
 
 impl Workflow {
     pub fn parse(text: &str) -> Result<Self, WorkflowError> {
-        let table: Table = toml::from_str(text).map_err(|error| WorkflowError::Syntax {
-            message: error.message().to_owned(),
-            offset: error.span().map_or(0, |span| span.start),
+        let table: Table = toml::from_str(text).map_err(|error| match other_format(text) {
+            // A newer table may have keys that this ralph does not know.
+            Some(format) => WorkflowError::Format(format),
+            None => WorkflowError::Syntax {
+                message: error.message().to_owned(),
+                offset: error.span().map_or(0, |span| span.start),
+            },
         })?;
         let steps = if table.steps.is_empty() { builtin_steps()? } else { table.steps };
         let TargetRow { close, cancel, escalate } = table.targets;
@@ -161,7 +173,7 @@ impl Workflow {
     fn check(&self, format: u32) -> Result<(), WorkflowError> {
         let wrong = |value: &str, message: String| Err(WorkflowError::inconsistent(message, Some(value)));
         if format != 1 {
-            return wrong("", format!("format {format} is not known to this ralph, which reads format 1"));
+            return Err(WorkflowError::Format(format));
         }
         let mut seen = HashSet::new();
         if let Some(twice) = self.states.iter().find(|s| !seen.insert(&s.name)) {

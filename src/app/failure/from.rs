@@ -205,7 +205,8 @@ impl From<ConfigError> for Failure {
         let message = error.to_string();
         match error {
             ConfigError::Syntax(problem) => problem.into(),
-            ConfigError::Format { .. } => Self::broken(Code::NewerFormat, message).hint(Hint::step("update ralph")),
+            ConfigError::Format { .. } => Self::broken(Code::NewerFormat, message)
+                .hint(Hint::step("install the newest ralph; nothing was changed")),
             ConfigError::UnknownKey { .. } | ConfigError::NotAssignment(_) => {
                 Self::usage(Code::UnknownSetting, message).hint(Hint::run("config list", "to list the settings"))
             }

@@ -61,7 +61,7 @@ impl Setup {
             setup.settings.add_flag(flag)?;
         }
         if let Some(text) = fs::read_text(&root.join(WORKFLOW))? {
-            setup.add_workflow(&text, &local.join("workflow.toml"));
+            setup.add_workflow(&text, &local.join("workflow.toml"))?;
         }
         Ok(setup)
     }
@@ -97,16 +97,19 @@ impl Setup {
         }
     }
 
-    fn add_workflow(&mut self, text: &str, last: &Path) {
+    fn add_workflow(&mut self, text: &str, last: &Path) -> Result<(), ConfigError> {
         let known = || fs::read_text(last).ok().flatten();
         // A shell empties a file before it runs the program that writes to it: that is the board without a table of its own.
         if text.trim().is_empty() && known().is_none() {
-            return;
+            return Ok(());
         }
         match Workflow::parse(text) {
             Ok(flow) => {
                 self.flow = flow;
                 keep(last, text, known().as_deref());
+            }
+            Err(WorkflowError::Format(found)) => {
+                return Err(ConfigError::Format { file: WORKFLOW.into(), found: found.to_string() });
             }
             Err(error) => {
                 self.problems.push(match &error {
@@ -121,6 +124,7 @@ impl Setup {
                 self.flow = last.unwrap_or_else(Workflow::guessed);
             }
         }
+        Ok(())
     }
 }
 

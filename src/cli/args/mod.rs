@@ -32,7 +32,7 @@ pub use work::{
     WaitArgs, WorkflowArgs, WorkflowCommand, WorkflowUseArgs, WorktreeCommand,
 };
 
-pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (ralph-board)");
+pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("RALPH_BUILT_FROM"), ")");
 
 /// A task board in plain files, for people and coding agents who share one repository.
 #[derive(Debug, Parser)]

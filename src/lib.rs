@@ -27,6 +27,9 @@
 //! the store, and returns a struct that every face shows in its own way. `tests/it/architecture.rs` keeps the arrows.
 //! `docs/architecture.md` tells the whole story, `docs/decisions/` why it is so.
 
+// What only a left-out face would use is no mistake.
+#![cfg_attr(not(all(feature = "mcp", feature = "tui", feature = "web")), allow(dead_code, unused_imports))]
+
 mod agent;
 pub mod app;
 pub mod board;
@@ -37,11 +40,14 @@ mod fs;
 mod fuzz;
 mod git;
 pub mod github;
+#[cfg(feature = "mcp")]
 mod mcp;
 mod os;
 pub mod store;
 pub mod task;
+#[cfg(feature = "tui")]
 pub mod tui;
 mod watch;
+#[cfg(feature = "web")]
 mod web;
 pub mod workflow;

@@ -159,6 +159,7 @@ codes! {
     NotAHook => "not-a-hook",
     NotAllowed => "not-allowed",
     NotAnAssignment => "not-an-assignment",
+    NotBuilt => "not-built",
     NotClaimed => "not-claimed",
     NotConverged => "not-converged",
     NotEmpty => "not-empty",

@@ -3,7 +3,6 @@
 use crate::app::{self, ListAsk, Query};
 use crate::cli::args::BoardArgs;
 use crate::cli::{Answer, Outcome, Session};
-use crate::tui::{self, Wanted};
 
 pub fn run(session: &Session<'_>, args: &BoardArgs) -> Answer {
     // A value with blanks was quoted for the shell, and is again for the filter.
@@ -18,6 +17,17 @@ pub fn run(session: &Session<'_>, args: &BoardArgs) -> Answer {
         return Ok(Outcome::Done);
     }
     session.with(|_| Ok(()))?;
+    show(session, filter)
+}
+
+#[cfg(feature = "tui")]
+fn show(session: &Session<'_>, filter: String) -> Answer {
+    use crate::tui::{self, Wanted};
     tui::run(&session.options, &Wanted { color: session.out.color(), filter })?;
     Ok(Outcome::Done)
+}
+
+#[cfg(not(feature = "tui"))]
+fn show(_: &Session<'_>, _: String) -> Answer {
+    super::not_built("tui")
 }

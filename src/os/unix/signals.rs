@@ -48,6 +48,7 @@ impl Iterator for SignalListener {
 }
 
 /// Waits until this process is asked to end.
+#[cfg(any(feature = "mcp", feature = "web"))]
 pub async fn terminated() {
     use tokio::signal::unix::{SignalKind, signal};
     let Ok(mut terminate) = signal(SignalKind::terminate()) else { return std::future::pending().await };

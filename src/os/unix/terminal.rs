@@ -12,6 +12,7 @@ pub const EDITOR: &str = "vi";
 pub const PAGER: &str = "less";
 
 /// Waits for a key; false when the terminal is gone.
+#[cfg(feature = "tui")]
 pub fn wait_for_key(limit: Duration) -> bool {
     let stdin = std::io::stdin();
     let mut watched = [PollFd::new(&stdin, PollFlags::IN)];
@@ -40,6 +41,7 @@ pub fn wait_for_closed_stdout() -> bool {
 }
 
 /// Stops the whole job, like Ctrl-Z: a script that runs the board stops with it. Without job control the kernel ignores this.
+#[cfg(feature = "tui")]
 pub fn suspend() {
     let _ = kill_current_process_group(Signal::TSTP);
 }

@@ -69,6 +69,7 @@ impl Events {
 }
 
 /// Waits until this process is asked to end.
+#[cfg(any(feature = "mcp", feature = "web"))]
 pub async fn terminated() {
     match Events::open() {
         Ok(mut events) => drop(events.next().await),

@@ -11,6 +11,7 @@ pub const EDITOR: &str = "notepad";
 pub const PAGER: &str = "more";
 
 /// Waits for a key. Windows ends programs with their console, so it is always there.
+#[cfg(feature = "tui")]
 pub fn wait_for_key(limit: Duration) -> bool {
     ratatui::crossterm::event::poll(limit).is_ok()
 }
@@ -40,6 +41,7 @@ pub fn wait_for_closed_stdout() -> bool {
 }
 
 /// Not available: Windows has no job control.
+#[cfg(feature = "tui")]
 pub fn suspend() {}
 
 /// Opens a URL in the default browser.

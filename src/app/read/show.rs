@@ -56,7 +56,7 @@ pub fn show_without_moves(ws: &Workspace, id: &TaskId) -> Result<Shown, Failure>
 }
 
 /// The rest of a task that was already listed, without its links' titles: a reader of all tasks has them.
-pub fn show_listed(ws: &Workspace, task: &TaskView) -> Result<Shown, Failure> {
+pub fn show_listed(ws: &Workspace, task: TaskView) -> Result<Shown, Failure> {
     let id = &task.id;
     let file = ws.file(id)?;
     Ok(Shown {
@@ -66,7 +66,7 @@ pub fn show_listed(ws: &Workspace, task: &TaskView) -> Result<Shown, Failure> {
         archived: false,
         conflicts: if ws.is_past() { Vec::new() } else { crate::app::edit::fields::conflicts_in(file.text) },
         linked: Vec::new(),
-        task: task.clone(),
+        task,
     })
 }
 

@@ -28,7 +28,7 @@ pub fn report(ws: &Workspace) -> Result<String, Failure> {
     cards::write(&mut out, &columns);
     graphs(&mut out, ws)?;
     panels::write(&mut out, &status, &app::list_runs(ws, None, RUNS)?, &charts::all(&trends));
-    sheets(&mut out, ws, &columns, trends.now)?;
+    sheets(&mut out, ws, columns, trends.now)?;
     out.push_str("</main></body></html>\n");
     Ok(out)
 }
@@ -77,7 +77,7 @@ fn graphs(out: &mut String, ws: &Workspace) -> Result<(), Failure> {
     Ok(())
 }
 
-fn sheets(out: &mut String, ws: &Workspace, columns: &[Column], now: Timestamp) -> Result<(), Failure> {
+fn sheets(out: &mut String, ws: &Workspace, columns: Vec<Column>, now: Timestamp) -> Result<(), Failure> {
     let timelines = app::timelines(ws)?;
     let journal = app::log(ws, &LogQuery::default())?;
     let mut lines: HashMap<&TaskId, Vec<&LogLine>> = HashMap::new();
@@ -91,7 +91,7 @@ fn sheets(out: &mut String, ws: &Workspace, columns: &[Column], now: Timestamp) 
         }
     }
     out.push_str("<section id=\"tasks\"><h2>Tasks</h2>");
-    for task in columns.iter().flat_map(|column| &column.tasks) {
+    for task in columns.into_iter().flat_map(|column| column.tasks) {
         let stays = timelines.get(&task.id).map(Vec::as_slice).unwrap_or_default();
         let lines = lines.get(&task.id).map(Vec::as_slice).unwrap_or_default();
         sheet::write(out, &app::show_listed(ws, task)?, &Past { stays, lines, now });

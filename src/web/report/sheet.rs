@@ -68,7 +68,10 @@ fn link(id: &TaskId) -> String {
 }
 
 fn links(ids: &[TaskId]) -> Option<String> {
-    let mut shown = ids.iter().take(LINKS).map(link).collect::<Vec<_>>().join(" ");
+    let mut shown = String::new();
+    for (at, id) in ids.iter().take(LINKS).enumerate() {
+        let _ = write!(shown, "{}<a class=\"id\" href=\"#{id}\">{id}</a>", if at > 0 { " " } else { "" });
+    }
     if ids.len() > LINKS {
         let _ = write!(shown, " <span class=\"dim\">and {} more</span>", ids.len() - LINKS);
     }

@@ -1,4 +1,5 @@
 //! Tells `ralph --version` what it was built from.
+#![allow(clippy::disallowed_methods, clippy::print_stdout)]
 
 use std::process::Command;
 

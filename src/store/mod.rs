@@ -174,6 +174,12 @@ impl Store {
 
     /// The text of a task file, if there is one and it is text.
     pub(crate) fn text_of(&self, path: &Path) -> Result<Option<String>, StoreError> {
+        if let Ok(Some(fs::ReadFile { bytes: Some(bytes), .. })) = fs::read_with(path, codec::MAX_FILE_SIZE) {
+            return codec::utf8(&self.shown(path), &bytes)
+                .map(|text| Some(text.to_owned()))
+                .map_err(StoreError::Broken);
+        }
+        // What is wrong with it is found out slowly.
         let path = &self.inside(path.to_owned())?;
         let Some(meta) = fs::metadata(path)? else { return Ok(None) };
         let shown = self.shown(path);

@@ -29,5 +29,5 @@ fn show(session: &Session<'_>, filter: String) -> Answer {
 
 #[cfg(not(feature = "tui"))]
 fn show(_: &Session<'_>, _: String) -> Answer {
-    super::not_built("tui")
+    super::faces::not_built("tui")
 }

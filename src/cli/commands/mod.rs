@@ -13,6 +13,7 @@ mod decide;
 mod diff;
 mod doctor;
 mod edit;
+mod faces;
 mod graph;
 mod hook;
 mod inbox;
@@ -57,15 +58,6 @@ mod worktree;
 
 use super::args::{AroundCommand, CliCommand, DecideCommand, ShortCommand, TaskCommand};
 use super::{Answer, Session};
-
-/// For a command whose cargo feature was left out of this build.
-#[cfg(not(all(feature = "mcp", feature = "tui", feature = "web")))]
-fn not_built<T>(feature: &str) -> Result<T, crate::app::Failure> {
-    use crate::app::{Code, Failure, Hint};
-    let message = format!("this ralph was built without {feature}");
-    let install = format!("`cargo install ralph-board --features {feature}` installs one that has it");
-    Err(Failure::refused(Code::NotBuilt, message).hint(Hint::step(install)))
-}
 
 pub fn run(session: &Session<'_>, command: CliCommand) -> Answer {
     match command {
@@ -121,16 +113,9 @@ pub fn run(session: &Session<'_>, command: CliCommand) -> Answer {
         CliCommand::Hook(args) => hook::run(session, &args),
         CliCommand::Setup(command) => setup::run(session, &command),
         CliCommand::Board(args) => board::run(session, &args),
-        #[cfg(feature = "web")]
-        CliCommand::Serve(args) => serve::serve(session, &args),
-        #[cfg(feature = "web")]
-        CliCommand::Report(args) => serve::report(session, &args),
-        #[cfg(not(feature = "web"))]
-        CliCommand::Serve(_) | CliCommand::Report(_) => not_built("web"),
-        #[cfg(feature = "mcp")]
-        CliCommand::Mcp(args) => mcp::run(session, &args),
-        #[cfg(not(feature = "mcp"))]
-        CliCommand::Mcp(_) => not_built("mcp"),
+        CliCommand::Serve(args) => faces::serve(session, &args),
+        CliCommand::Report(args) => faces::report(session, &args),
+        CliCommand::Mcp(args) => faces::mcp(session, &args),
         CliCommand::Around(command) => around(session, &command),
         CliCommand::MergeDriver(args) => merge_driver::run(session, &args),
     }

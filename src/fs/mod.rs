@@ -340,14 +340,47 @@ pub enum CheckOut {
     Link,
 }
 
-/// Swaps two files in one step; `false` where the file system cannot.
-pub fn exchange(a: &Path, b: &Path) -> Result<bool, FsError> {
-    named("replace", b, files::exchange(a, b))
+/// Puts `new` in the place of `path`, and what was there in the place of `new`: atomically where the system can, else through a second
+/// name of the old file. `false` where neither is possible.
+pub fn exchange(new: &Path, path: &Path) -> Result<bool, FsError> {
+    Ok(named("replace", path, files::exchange(new, path))? || exchange_by_link(new, path)?)
+}
+
+/// What is written into the old file meanwhile is still seen by the caller; only a file that takes its place between the first two
+/// steps is lost.
+fn exchange_by_link(new: &Path, path: &Path) -> Result<bool, FsError> {
+    let aside = new.with_extension("aside");
+    remove(&aside)?;
+    if std::fs::hard_link(path, &aside).is_err() {
+        return Ok(false);
+    }
+    rename(new, path)?;
+    rename(&aside, new)?;
+    Ok(true)
 }
 
 pub fn copy_mode(from: &Path, to: &Path) -> Result<(), FsError> {
     match metadata(from)? {
         Some(meta) => named("set the mode of", to, std::fs::set_permissions(to, meta.permissions())),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_an_atomic_exchange_a_late_write_to_the_old_file_is_still_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let (new, path) = (folder.path().join("new.tmp"), folder.path().join("file"));
+        write_new(&new, b"new", false).unwrap();
+        write_new(&path, b"old", false).unwrap();
+        let mut open = OpenOptions::new().append(true).open(&path).unwrap();
+        assert!(exchange_by_link(&new, &path).unwrap());
+        open.write_all(b" and later").unwrap();
+        assert_eq!(read_text(&path).unwrap().as_deref(), Some("new"));
+        assert_eq!(read_text(&new).unwrap().as_deref(), Some("old and later"));
+        assert_eq!(names(folder.path()).unwrap(), ["file", "new.tmp"]);
     }
 }

@@ -9,7 +9,7 @@ pub use super::unconfined::{confine, relay};
 
 pub const LIMITS: &[&str] = &[
     "links are resolved before a file is opened, not by the system while it is opened",
-    "two files cannot be exchanged atomically: a save in an editor in the same instant as a write by ralph can be missed",
+    "two files cannot be exchanged atomically: an editor that replaces a file within microseconds of ralph loses that save",
     "programs cannot be asked to end: stopping one kills it at once, with everything it started",
     "files have no modes: who can read the web token depends on the permissions of .git/ralph",
 ];

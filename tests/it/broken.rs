@@ -80,10 +80,30 @@ fn folders_links_and_other_files_among_the_tasks_do_no_harm() {
 
 #[test]
 fn a_newer_board_is_not_touched() {
-    let sandbox = Sandbox::new();
-    std::fs::write(sandbox.root().join(".ralph/config.toml"), "format = 2\n").unwrap();
-    let said = sandbox.ralph(&["task", "add", "x"]).fails(4);
-    assert!(said.contains("format 2") && said.contains("update ralph"), "{said}");
+    // A newer table has keys that this ralph does not know.
+    for (file, newer) in [("config.toml", "format = 2\n"), ("workflow.toml", "format = 2\nlanes = [\"a\"]\n")] {
+        let sandbox = Sandbox::new();
+        let id = sandbox.add(&["x"]);
+        let (path, task) = (sandbox.root().join(".ralph").join(file), sandbox.task_file(&id));
+        std::fs::write(&path, newer).unwrap();
+        let before = std::fs::read(&task).unwrap();
+        for command in [
+            &["task", "add", "y"][..],
+            &["done", &id],
+            &["doctor"],
+            &["doctor", "--fix"],
+            &["config", "set", "ui.color", "never"],
+        ] {
+            let said = sandbox.ralph(command).fails(4);
+            assert!(
+                said.contains(&format!("{file} has format 2")) && said.contains("install the newest ralph"),
+                "{said}"
+            );
+        }
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), newer);
+        assert_eq!(std::fs::read(&task).unwrap(), before);
+        assert_eq!(std::fs::read_dir(sandbox.root().join(".ralph/tasks")).unwrap().count(), 1);
+    }
 }
 
 proptest! {

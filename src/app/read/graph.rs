@@ -1,6 +1,6 @@
 //! `task tree` and `task graph`: who belongs to whom, and who waits for whom.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
 use serde::Serialize;
 
@@ -106,10 +106,14 @@ pub fn graph(ws: &Workspace, roots: &[TaskId], all: bool) -> Result<Graphed, Fai
         reachable(&board, &links, &places, &shown)
     };
     let order = in_order(&board, &links, &wanted);
-    let ranks: HashMap<usize, usize> = order.iter().enumerate().map(|(rank, &at)| (at, rank)).collect();
+    // By place, since a board may have a million links.
+    let mut ranks: Vec<Option<usize>> = vec![None; board.tasks().len()];
+    for (rank, &at) in order.iter().enumerate() {
+        ranks[at] = Some(rank);
+    }
     let nodes = order.iter().enumerate().map(|(here, &at)| {
-        let inside = links.dependents(at).iter().copied().filter(|next| ranks.contains_key(next));
-        let (next, back): (Vec<usize>, Vec<usize>) = inside.partition(|next| ranks[next] > here);
+        let inside = links.dependents(at).iter().copied().filter(|next| ranks[*next].is_some());
+        let (next, back): (Vec<usize>, Vec<usize>) = inside.partition(|next| ranks[*next] > Some(here));
         GraphNode {
             task: TaskView::new(&board, &links, &standings, at),
             leads_to: links.ids(&next),
@@ -137,11 +141,14 @@ fn reachable(board: &Board, links: &Links<'_>, from: &[usize], shown: &impl Fn(u
 
 /// Blockers first, keeping chains together; a ring is broken at its smallest id.
 fn in_order(board: &Board, links: &Links<'_>, wanted: &BTreeSet<usize>) -> Vec<usize> {
-    let blockers = |at: usize| {
-        board.blockers_of(at).filter_map(|(_, place)| place).filter(move |&b| b != at && wanted.contains(&b))
-    };
-    let mut waits: HashMap<usize, usize> = wanted.iter().map(|&at| (at, blockers(at).count())).collect();
-    let mut free: BTreeSet<usize> = wanted.iter().copied().filter(|at| waits[at] == 0).collect();
+    let mut is_left = vec![false; board.tasks().len()];
+    wanted.iter().for_each(|&at| is_left[at] = true);
+    let blockers = |at: usize| board.blockers_of(at).filter_map(|(_, place)| place).filter(move |&b| b != at);
+    let mut waits = vec![0_usize; board.tasks().len()];
+    for &at in wanted {
+        waits[at] = blockers(at).filter(|&blocker| is_left[blocker]).count();
+    }
+    let mut free: BTreeSet<usize> = wanted.iter().copied().filter(|&at| waits[at] == 0).collect();
     let mut left = wanted.clone();
     let mut order: Vec<usize> = Vec::with_capacity(left.len());
     while let Some(&first) = left.first() {
@@ -151,13 +158,12 @@ fn in_order(board: &Board, links: &Links<'_>, wanted: &BTreeSet<usize>) -> Vec<u
         let next = follows.or_else(|| free.first().copied()).unwrap_or(first);
         left.remove(&next);
         free.remove(&next);
+        is_left[next] = false;
         order.push(next);
-        for &dependent in links.dependents(next).iter().filter(|at| left.contains(at)) {
-            if let Some(count) = waits.get_mut(&dependent) {
-                *count = count.saturating_sub(1);
-                if *count == 0 {
-                    free.insert(dependent);
-                }
+        for &dependent in links.dependents(next).iter().filter(|at| is_left[**at]) {
+            waits[dependent] = waits[dependent].saturating_sub(1);
+            if waits[dependent] == 0 {
+                free.insert(dependent);
             }
         }
     }

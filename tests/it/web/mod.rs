@@ -3,6 +3,7 @@
 mod api;
 mod browser;
 mod door;
+mod fuzz;
 mod report;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};

@@ -17,6 +17,9 @@ pub mod relay;
 
 pub const LIMITS: &[&str] = &[];
 
+/// Orphans come to their guard instead ([`adopt_orphans`]).
+pub const ORPHANS_BY_GROUP: bool = false;
+
 pub fn open_beneath(dir: &OwnedFd, rest: &Path, flags: OFlags, mode: Mode) -> io::Result<Beneath> {
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
     loop {

@@ -20,6 +20,9 @@ pub const LIMITS: &[&str] = &[
      until it ends",
 ];
 
+/// Nobody adopts orphans, so they are looked for in the process group.
+pub const ORPHANS_BY_GROUP: bool = true;
+
 /// How often a guard checks whether its parent is alive.
 const POLL: Duration = Duration::from_millis(50);
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal as RawSignal, getpid, getppid, kill_process, kill_process_group};
 
+use super::kernel::ORPHANS_BY_GROUP;
 use crate::os::Signal;
 
 pub use super::kernel::{adopt_orphans, die_with_parent, processes, signal_on_parent_exit};
@@ -85,7 +86,7 @@ pub fn kill_descendants() {
     let _busy = BUSY.lock();
     let mut alone = 0;
     for _ in 0..200 {
-        let below = descendants(getpid().as_raw_nonzero().get(), &processes());
+        let below = descendants(getpid().as_raw_nonzero().get(), &processes(), ORPHANS_BY_GROUP);
         // One look can miss an orphan that is being handed to us; two looks cannot.
         alone = if below.is_empty() { alone + 1 } else { 0 };
         if alone > 1 {
@@ -117,16 +118,17 @@ impl Process {
     }
 }
 
-/// All processes below `root`. Orphans have another parent by now: if `root` leads a process group, its members count too.
-fn descendants(root: i32, all: &[Process]) -> Vec<i32> {
+/// All processes below `root`. Orphans have another parent by now: where nobody adopts them, the members of the process group that
+/// `root` leads count, too.
+fn descendants(root: i32, all: &[Process], by_group: bool) -> Vec<i32> {
     let mut below = vec![root];
     let mut at = 0;
     while let Some(&parent) = below.get(at) {
         below.extend(all.iter().filter(|process| process.parent == parent).map(|process| process.pid));
         at += 1;
     }
-    let is_leader = all.iter().any(|process| process.pid == root && process.group == root);
-    let members = all.iter().filter(|process| is_leader && process.group == root).map(|process| process.pid);
+    let leads_group = by_group && all.iter().any(|process| process.pid == root && process.group == root);
+    let members = all.iter().filter(|process| leads_group && process.group == root).map(|process| process.pid);
     let orphans: Vec<i32> = members.filter(|pid| !below.contains(pid)).collect();
     below.extend(orphans);
     below.split_off(1)
@@ -162,7 +164,8 @@ mod tests {
         let process = |pid, parent, group| Process { pid, parent, group };
         let all =
             [process(10, 1, 10), process(11, 10, 10), process(12, 11, 12), process(13, 1, 10), process(20, 1, 20)];
-        assert_eq!(descendants(10, &all), [11, 12, 13]);
-        assert_eq!(descendants(11, &all), [12], "11 leads no group, so 13 is not its orphan");
+        assert_eq!(descendants(10, &all, true), [11, 12, 13]);
+        assert_eq!(descendants(11, &all, true), [12], "11 leads no group, so 13 is not its orphan");
+        assert_eq!(descendants(10, &all, false), [11, 12], "13 may be another program of the same pipeline");
     }
 }

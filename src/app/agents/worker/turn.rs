@@ -163,7 +163,7 @@ fn ended(child: &mut Child) -> Result<Option<ExitStatus>, Failure> {
 /// Asks the program to end, then has its guard end it with all that it has started.
 fn end(child: &mut Child) -> Result<(), Failure> {
     send_signal_to_group(child.id(), Signal::Terminate);
-    for word in [Signal::ParentExited, Signal::Kill] {
+    for signal in [Signal::ParentExited, Signal::Kill] {
         let start = Instant::now();
         while start.elapsed() < GRACE {
             if ended(child)?.is_some() {
@@ -171,7 +171,7 @@ fn end(child: &mut Child) -> Result<(), Failure> {
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        send_signal(child.id(), word);
+        send_signal(child.id(), signal);
     }
     child.wait().map_err(|error| Failure::broken(Code::Wait, format!("cannot wait for the program: {error}")))?;
     Ok(())

@@ -88,6 +88,7 @@ fn main() {
     }
     growth(&boards);
     worktrees(10_000);
+    bootstrap(10_000);
     commits(10_000);
     watching(10_000);
     for copy in [Some(RALPH.clone()), BEFORE.clone()].into_iter().flatten() {
@@ -186,6 +187,38 @@ fn worktrees(files: usize) {
     println!("\n{files} files in a worktree");
     print_times(&rows, &found);
     println!("  {:<28} {:>9.2} × git worktree add (bar 1)", "ralph worktree add", found[1].over(&found[0]));
+}
+
+/// A worktree that gets as many ignored files along as it has tracked ones: copied (reflinked where the file system can), and as links.
+fn bootstrap(files: usize) {
+    let folder = repository(files, 200);
+    let root = &folder.path();
+    for n in 0..files {
+        let path = root.join(format!("node_modules/p{}/file{n}.js", n % 100));
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, format!("line {n}\n").repeat(200)).unwrap();
+    }
+    std::fs::write(root.join(".gitignore"), "node_modules/\nworktrees/\n").unwrap();
+    std::fs::write(root.join(".worktreeinclude"), "node_modules/\n").unwrap();
+    let clear = |how: &str| {
+        Some(format!("\"$RALPH\" worktree rm x --force; \"$RALPH\" config set worktree.include {how}; sync; true"))
+    };
+    let add = ["ralph", "worktree", "add", "x"];
+    let rows = [
+        Row { before: clear("off"), ..row("ralph worktree add", &add) },
+        Row { before: clear("copy"), ..row("with ignored files copied", &add) },
+        Row { before: clear("link"), ..row("with ignored files as links", &add) },
+    ];
+    let found = medians(&folder, &rows, 7);
+    println!("\n{files} tracked and {files} ignored files in a worktree");
+    print_times(&rows, &found);
+    for at in [1, 2] {
+        println!(
+            "  {:<28} {:>9.2} × ralph worktree add (bar 1.5 by reflink or link)",
+            rows[at].name,
+            found[at].over(&found[0])
+        );
+    }
 }
 
 fn command(folder: &Path, ralph: &str, run: &[String]) -> Command {

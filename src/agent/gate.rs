@@ -49,14 +49,14 @@ gates! {
     "impl-branch-gate", BEFORE, BASH, "who implements leaves the main branch alone";
     "impl-worktree-gate", BEFORE, EDITS, "who implements writes in its task's worktree";
     "convergence-gate", BEFORE, MOVES, "a group is planned when all of it has come that far";
-    "plan-research-required", BEFORE, WRITE, "a plan stands on research";
+    "plan-research-required", BEFORE, WRITE, "a plan needs research";
     "plan-state-gate", BEFORE, MOVES, "planning moves a task only where planning may";
     "plan-postcondition", STOP, None, "a planner leaves a plan behind, and the task in review";
     "review-no-dup", BEFORE, WRITE, "one critique a round";
     "review-state-gate", BEFORE, MOVES, "a review moves a task only where a review may";
     "review-verify-doc", AFTER, Some("Write|Edit|MultiEdit"), "a critique says what it must";
     "review-postcondition", STOP, None, "a reviewer leaves a verdict behind";
-    "impl-plan-required", BEFORE, EDITS, "code stands on a plan";
+    "impl-plan-required", BEFORE, EDITS, "code needs a plan";
     "impl-state-gate", BEFORE, MOVES, "implementing moves a task only where implementing may";
     "impl-verify-commit", &["PostToolUse", "PostToolUseFailure"], BASH, "a commit or push that failed is noticed";
     "impl-verify-pr", AFTER, BASH, "a pull request is linked with its task";
@@ -65,5 +65,5 @@ gates! {
     "team-stop-gate", &["Stop"], None, "a lead stops when its team has nothing left";
     "team-task-completed", &["TaskCompleted"], None, "what is completed has a result";
     "session-start", &["SessionStart"], None, "git itself guards main in the shells of a session";
-    "team-teammate-idle", &["TeammateIdle"], None, "nobody is idle while there is work for it";
+    "team-teammate-idle", &["TeammateIdle"], None, "no idle teammate while there is work";
 }

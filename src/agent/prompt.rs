@@ -44,6 +44,8 @@ pub struct Context {
     pub decisions: Vec<Decision>,
     /// What a person said when the work was last sent back.
     pub comments: Vec<LineRemark>,
+    /// What is open: review threads, failed checks, conflicts, comments.
+    pub feedback: Vec<PromptPoint>,
     pub artifacts: Vec<Linked>,
     /// The members in the order of their phases; empty for a task that is alone.
     pub group: Vec<Fellow>,
@@ -56,6 +58,9 @@ pub struct Context {
     pub plan_file: Option<String>,
     pub review: History,
     pub worktree: PromptWorktree,
+    /// The files that the claim covers, and whether writes to others are refused.
+    pub scope: Vec<String>,
+    pub strict: bool,
     pub split_limit: u32,
     /// Where the command leads: completed, rejected, sent back, and all that there is.
     pub complete: Option<String>,
@@ -79,6 +84,16 @@ pub struct Decision {
 pub struct LineRemark {
     pub path: Option<String>,
     pub line: Option<u32>,
+    pub text: String,
+}
+
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct PromptPoint {
+    pub number: usize,
+    pub kind: String,
+    pub path: Option<String>,
+    pub line: Option<u32>,
+    pub by: Option<String>,
     pub text: String,
 }
 
@@ -247,6 +262,12 @@ pub mod tests {
                 by: Some("ada".into()),
             }],
             comments: vec![LineRemark { path: Some("a\n# b".into()), line: Some(4), text: "no\n# c".into() }],
+            feedback: vec![PromptPoint {
+                number: 1,
+                path: Some("a\n# b".into()),
+                text: "no\n# c".into(),
+                ..PromptPoint::default()
+            }],
             artifacts: vec![Linked { kind: "plan".into(), path: "p.md".into() }],
             group: vec![fellow("t-x7kq"), fellow("t-y")],
             primary: "t-x7kq".into(),
@@ -259,6 +280,8 @@ pub mod tests {
                 branch: "feature/t-x7kq".into(),
                 there: false,
             },
+            scope: vec!["src/sync".into()],
+            strict: true,
             split_limit: 5,
             complete: Some("In Review".into()),
             iterate: Some("Ready for Plan".into()),

@@ -36,7 +36,9 @@ mod workspace;
 // What faces see of the core: they import nothing else of it.
 pub use crate::agent::host::{AgentEvent, Usage};
 pub use crate::agent::{GATES, GateSpec, HookInput};
-pub use crate::board::{Board, Change, Day, Event, EventKind, Position, Query, Request, SortKey, Via, command_for};
+pub use crate::board::{
+    Board, Change, Convergence, Day, Event, EventKind, Grouping, Position, Query, Request, SortKey, Via, command_for,
+};
 pub use crate::config::{SPECS, duration};
 pub use crate::os::confine::{enter as confine, is_supported as can_confine};
 pub use crate::os::{ConfineError, Confinement};
@@ -49,6 +51,7 @@ pub use admin::agent_test::{AgentCheck, AgentTest, test_agent};
 pub use admin::change_workflow::{StateChange, WorkflowChange, named, plan_workflow, use_workflow, workflow_text};
 pub use admin::doctor::{Diagnosis, DoctorFinding, doctor};
 pub use admin::init::{InitOptions, Initialised, has_board, init};
+pub use admin::revision::{RevisionCheck, RevisionFinding, Severity, check_revision};
 pub use admin::token::{fresh_token, is_same_token, serve_token};
 pub use admin::uninstall::{Uninstalled, uninstall};
 pub use agents::hook::{Answered, Gate, Left, answer_hook, find_gate, hook, left_for};
@@ -87,16 +90,22 @@ pub use read::schema::{SCHEMAS, schema};
 pub use read::search::{Hit, search};
 pub use read::show::{Shown, show, show_listed, show_without_moves};
 pub use read::status::{Brief, Held, RoleQueue, Root, StateCount, Status, Stuck, status};
+pub use read::streams::{StreamAsk, streams};
 pub use read::targets::targets;
 pub use read::timeline::{Stay, timeline, timelines};
 pub use read::trends::{StateTime, Trends, trends};
+pub use read::upkeep::{Upkeep, UpkeepAsk, untouched, upkeep};
+pub use read::who::{ChangingWorktree, Who, who};
 pub use read::why::{Reason, Why, why};
 pub use read::workflow::describe_workflow;
 pub use records::artifact::{
     Artifact, Document, check_artifact, link_artifact, linked_artifact, new_artifact, read_artifact, write_artifact,
 };
 pub use records::checks::{CheckResult, CheckView};
+pub use records::costs::{CostRow, Costs, CostsBy, MergedCosts, Spent, costs, costs_of_days};
 pub use records::runs::{Run, RunOutcome, RunShown, find_run, follow_run, list_runs, run_text, show_run};
+pub use records::status_update::{StatusUpdate, post_status};
+pub use repo::bootstrap::{Included, Setup, WorktreeStep};
 pub use repo::merge_driver::{DriverOutcome, merge_driver};
 pub use repo::pull_push::{Shared, pull, push};
 pub use repo::task_diff::{TaskChanges, show_changes, task_changes};
@@ -106,19 +115,20 @@ pub use repo::worktree::{
 };
 pub use sync::{
     BoardWaiter, Directions, Failed, ForeignColumn, InitAsk, InitStep, Mirrored, Plan, PlanRow, Resolved, SyncAsk,
-    SyncFinding, SyncInit, SyncStatus, SyncStep, Synced, TakeSide, Way, sync, sync_doctor, sync_init, sync_resolve,
-    sync_status,
+    SyncFinding, SyncInit, SyncStatus, SyncStep, Synced, TakeSide, Way, fetch_feedback, sync, sync_doctor, sync_init,
+    sync_resolve, sync_status,
 };
 pub use view::columns::{Column, columns};
 pub use view::span::{ago, span};
 pub use view::task::{ClaimView, GithubView, MoveView, TaskView};
 pub use watch::{Watch, WatchOptions, follow_board};
-pub use work::advance::{Advanced, advance};
+pub use work::advance::{Advanced, ParentAdvance, advance, advance_parent};
 pub use work::ask::{Question, QuestionAnswer, QuestionAsk, answer, ask, open_question};
 pub use work::claim::{Claimed, Released, claim, release, renew};
 pub use work::edit::{Doubts, Edited, Editing, begin_edit, finish_edit, resume_edit};
+pub use work::feedback::{Feedback, Point, PointReply, Replied, feedback, reply};
 pub use work::history::{LogLine, LogQuery, Undone, log, undo};
-pub use work::moves::{Along, Moved, move_task};
+pub use work::moves::{Along, DeclaredGroup, Moved, move_task};
 pub use work::next::{Chosen, NextAsk, next, next_or_wait};
 pub use work::program_name::{ProgramAction, program_name, release_session};
 pub use work::reap::{Reaped, reap};

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::{Board, Links, Rules, Standings};
+use super::{Board, Links, Rules, ScopeMode, Standings};
 use crate::task::{Estimate, Kind, StateName, Task, TaskId, Worker};
 use crate::workflow::{Command, Sizes};
 
@@ -140,12 +140,14 @@ impl Board {
         let Some(role) = role else {
             let free = self.binding_claim(at).is_none();
             let ready = if held == Held::Owned { free && !standings.is_blocked(at) } else { standings.is_ready(at) };
-            return ready.then(|| Choice { task: task.id.clone(), command: None, resume: false });
+            // People are only warned of overlapping scopes, unless these are strict.
+            let apart = rules.scopes == ScopeMode::Strict && self.overlap_at(at, rules).is_some();
+            return (ready && !apart).then(|| Choice { task: task.id.clone(), command: None, resume: false });
         };
         let command = command_for(task, false, role, rules)?;
         // Nobody is handed work that they could not begin, nor what a person has yet to look at.
         let lacking = command.lock.is_some() && rules.lacking(task, command).is_some();
-        if task.attention.is_some() || lacking {
+        if task.attention.is_some() || lacking || self.overlap_of(at, command, rules).is_some() {
             return None;
         }
         let unfit = standings.is_blocked(at) && !command.on_blocked;

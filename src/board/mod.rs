@@ -1,6 +1,7 @@
 //! All tasks at an instant, and every question that can be answered without touching disk.
 
 mod admission;
+mod audit;
 mod change;
 mod check;
 mod choose;
@@ -19,7 +20,10 @@ mod refer;
 mod refs;
 mod refusal;
 mod rules;
+mod scope;
 mod search;
+mod siblings;
+mod streams;
 mod team;
 mod trends;
 mod why;
@@ -30,6 +34,7 @@ use crate::task::{Problem, StateName, Task, TaskId};
 use refs::Refs;
 
 pub use admission::{Admission, ClaimEffect, Departure, Ending, Evidence, Goal, Proof, Request};
+pub use audit::{IrregularMove, JournalEntry, MovedBy};
 pub use change::{Assignment, joined, parse_assignment, set_keys};
 pub use check::{Finding, inspect};
 pub use choose::{Choice, command_for, left_by};
@@ -43,10 +48,13 @@ pub use op::{Change, Op, Place};
 pub use parents::{Advance, DEEPEST_PARENTS};
 pub use position::{Position, Roster};
 pub use query::{Query, SortKey, UnknownSort};
-pub use refer::{Candidate, Named, RefError, resolve};
+pub use refer::{Candidate, Named, RefError, resolve, resolve_exact, unmarked};
 pub use refusal::Refusal;
 pub use rules::{Actor, ActorKind, Claim, Rules};
+pub use scope::{Scope, ScopeMode, is_unscoped};
 pub use search::{Searched, score};
+pub use siblings::{Declaration, Grouping, Turn};
+pub use streams::{Footprint, Stream, streams};
 pub use team::pipeline::Unit;
 pub use team::step_choice::{Ended, StepChoice};
 pub use team::step_plan::{NewStep, StepPlan, StepRef, TeamAsk};
@@ -69,6 +77,8 @@ pub struct Board {
     broken: Vec<Broken>,
     archived: Vec<(TaskId, StateName)>,
     claims: BTreeMap<TaskId, Claim>,
+    /// What the plans of tasks change that could be taken up, as far as somebody read them.
+    scopes: BTreeMap<TaskId, Scope>,
 }
 
 /// A task whose file cannot be read as one.
@@ -85,7 +95,7 @@ impl Board {
         }
         broken.sort_by(|a, b| a.id.cmp(&b.id));
         archived.sort();
-        Self { refs: Refs::new(&tasks), tasks, broken, archived, claims: BTreeMap::new() }
+        Self { refs: Refs::new(&tasks), tasks, broken, archived, claims: BTreeMap::new(), scopes: BTreeMap::new() }
     }
 
     pub fn into_tasks(self) -> Vec<Task> {
@@ -144,7 +154,9 @@ impl Board {
         for task in tasks.iter_mut().filter(|task| task.id == *id) {
             task.state = state.clone();
         }
-        Self::new(tasks, self.broken.clone(), self.archived.clone()).with_claims(self.claims.clone())
+        Self::new(tasks, self.broken.clone(), self.archived.clone())
+            .with_claims(self.claims.clone())
+            .with_scopes(self.scopes.clone())
     }
 
     /// The same board with one task as it is given here.

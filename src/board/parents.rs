@@ -1,6 +1,6 @@
 //! Parents move with their children: one rule, in one function, inside the same commit.
 
-use super::{Actor, Admission, Board, Change, ClaimEffect, Goal, Links, Refusal, Request, Rules, joined};
+use super::{Actor, Admission, Board, Change, ClaimEffect, Goal, Links, Refusal, Request, Rules, Turn, joined};
 use crate::task::{StateName, TaskId, Value};
 
 /// So many levels of parents count; `doctor` names what lies deeper.
@@ -134,12 +134,15 @@ impl Board {
             }
             match board.advanced(id, target, rules, actor, force) {
                 Err(reason) => advance.stay.push((id.clone(), reason)),
-                Ok(admission) => {
-                    if admission.claim == ClaimEffect::Ended && board.claim(id).is_some() {
-                        advance.ended.push(id.clone());
+                Ok((mover, admission)) => {
+                    if admission.claim == ClaimEffect::Ended && board.claim(&mover).is_some() {
+                        advance.ended.push(mover.clone());
                     }
                     let along = admission.along.iter().map(|(other, _)| other).filter(|other| children.contains(other));
-                    advance.moved.extend(std::iter::once(id).chain(along).cloned());
+                    advance.moved.extend(std::iter::once(&mover).chain(along).cloned());
+                    if !advance.moved.contains(id) {
+                        advance.stay.push((id.clone(), format!("it is not where {mover} was, the first of its group")));
+                    }
                     board = board.with(&admission.changes);
                     advance.changes = joined(std::mem::take(&mut advance.changes), admission.changes);
                 }
@@ -148,7 +151,7 @@ impl Board {
         Ok(advance)
     }
 
-    /// One child on its way, or why it stays.
+    /// One child on its way, with the task that moves for it, or why it stays.
     fn advanced(
         &self,
         id: &TaskId,
@@ -156,27 +159,64 @@ impl Board {
         rules: &Rules,
         actor: &Actor,
         force: bool,
-    ) -> Result<Admission, String> {
+    ) -> Result<(TaskId, Admission), String> {
         let at = self.index_of(id).ok_or_else(|| Refusal::Missing(id.clone()).to_string())?;
         let task = &self.tasks()[at];
         let place = |state: &StateName| rules.flow.position(task.kind, state);
+        if let Some(holder) = self.worked_on_by(at, rules, actor).filter(|_| !force) {
+            return Err(format!("{holder} works on it ({})", task.state));
+        }
         match rules.flow.state(task.kind, &task.state) {
             None => Err("its state is not known".to_owned()),
             Some(state) if state.terminal => Err(format!("it is {}", state.name)),
             Some(state) if state.off => Err(format!("it is {}, for a person", state.name)),
-            Some(state) if state.lock => Err(format!("somebody works on it ({})", state.name)),
             Some(_) if !Links::new(self).children(at).is_empty() => Err("it moves with its own children".into()),
             Some(_) if place(&task.state) >= place(target) => Err(format!("it is there already ({})", task.state)),
             Some(_) => {
-                let request = Request { force, ..Request::new(id, Goal::State(target.clone())) };
+                let goal = Goal::State(target.clone());
+                let turn = self.turn(at, &goal, None, rules).map_err(|refusal| refusal.to_string())?;
+                let mover = if let Turn::Primary(primary) = &turn { primary } else { id };
+                let request = Request { force, ..Request::new(mover, goal) };
                 let admission = self.admit(rules, actor, &request).map_err(|refusal| refusal.to_string())?;
                 // Many are brought on by the workflow; what it does not have, a person moves one by one or with force.
                 match admission.departure.as_ref().filter(|_| !force) {
                     Some(departure) => Err(departure.to_string()),
-                    None => Ok(admission),
+                    None => Ok((mover.clone(), admission)),
                 }
             }
         }
+    }
+
+    /// Who has a task in hand: the holder of a live claim, the person who owns it, or somebody who put it into a lock by
+    /// hand. A state that a release leaves as it is, is no lock without a holder.
+    fn worked_on_by(&self, at: usize, rules: &Rules, actor: &Actor) -> Option<String> {
+        let task = &self.tasks()[at];
+        if let Some((_, claim)) = self.binding_claim(at) {
+            return (!claim.is_of(&actor.worker)).then(|| claim.worker.to_string());
+        }
+        let state = rules.flow.state(task.kind, &task.state)?;
+        if !state.lock || self.claim(&task.id).is_some() {
+            return None;
+        }
+        match &task.owner {
+            Some(owner) if rules.role_of(owner).is_some() || *owner == actor.worker => None,
+            Some(owner) => Some(owner.to_string()),
+            None => state.release.is_some().then(|| "somebody".to_owned()),
+        }
+    }
+
+    /// What brings the parents of a task on to where their children are; never back.
+    pub fn parents_due(&self, at: usize, rules: &Rules) -> Vec<Change> {
+        let place = |at: usize, state: &StateName| rules.flow.position(self.tasks()[at].kind, state);
+        let here = [(at, self.tasks()[at].state.clone())];
+        let moved = self.parents_after(&here, &Links::new(self), rules);
+        let forward = moved.iter().filter(|(at, state)| place(*at, state) > place(*at, &self.tasks()[*at].state));
+        forward.map(|(at, state)| self.state_change(*at, state)).collect()
+    }
+
+    fn state_change(&self, at: usize, state: &StateName) -> Change {
+        let task = &self.tasks()[at];
+        Change::set(&task.id, "state", Some(Value::text(&task.state)), Some(Value::text(state)))
     }
 
     /// Where the parents of these go because they are new under them: a parent is never ahead of its children.
@@ -185,11 +225,7 @@ impl Board {
         let places: Vec<(usize, StateName)> =
             children.iter().filter_map(|id| self.index_of(id)).map(|at| (at, self.tasks()[at].state.clone())).collect();
         let moved = self.settle_parents(&places, &links, rules, Fall::Always);
-        let change = |(at, state): &(usize, StateName)| {
-            let task = &self.tasks()[*at];
-            Change::set(&task.id, "state", Some(Value::text(&task.state)), Some(Value::text(state)))
-        };
-        moved.iter().map(change).collect()
+        moved.iter().map(|(at, state)| self.state_change(*at, state)).collect()
     }
 }
 
@@ -266,6 +302,18 @@ mod tests {
         let moved: Vec<(String, &str)> =
             moved.iter().map(|(at, state)| (names(&board, &[*at])[0].clone(), state.as_str())).collect();
         assert_eq!(moved, [("middle".to_owned(), "In Review"), ("top".to_owned(), "Ready for Plan")]);
+    }
+
+    #[test]
+    fn a_parent_that_was_left_behind_is_brought_on_and_one_that_is_ahead_stays() {
+        let due = |parent: &str| {
+            let children = [("a", "In Review"), ("b", "Done"), ("c", "Canceled")];
+            let board = Sample::board().task("p", parent).children("p", &children).build();
+            let changes = board.parents_due(at(&board, "b"), &rules());
+            changes.first().and_then(Change::new_state).map(|(_, state)| state.to_string())
+        };
+        assert_eq!(due("Backlog").as_deref(), Some("In Review"));
+        assert_eq!((due("In Review"), due("Done"), due("Human Needed")), (None, None, None));
     }
 
     #[test]

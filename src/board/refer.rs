@@ -12,7 +12,7 @@ pub struct Candidate {
 pub enum RefError {
     #[error("no task {typed:?}")]
     Unknown { typed: String, near: Vec<Candidate> },
-    #[error("{typed:?} could be any of {}", candidates.len())]
+    #[error("{typed:?} matches {} tasks", candidates.len())]
     Ambiguous { typed: String, candidates: Vec<Candidate> },
 }
 
@@ -51,6 +51,24 @@ pub fn resolve(typed: &str, prefix: &str, all: &[Named<'_>]) -> Result<TaskId, R
             candidates: many.iter().map(|n| n.candidate()).collect(),
         }),
     }
+}
+
+/// Exactly one task, for programs: the number of its issue (`44`, `#44`, `GH-44`) or its whole id (`t-x7kq`, `#t-x7kq`,
+/// `GH-t-x7kq`). A number never begins an id.
+pub fn resolve_exact(typed: &str, prefix: &str, all: &[Named<'_>]) -> Result<TaskId, RefError> {
+    let text = unmarked(typed);
+    let number: Option<u64> = text.parse().ok();
+    let mirrored = all.iter().find(|named| number.is_some() && named.number == number);
+    let found = mirrored.or_else(|| all.iter().find(|named| named.id.as_str() == text));
+    found
+        .map(|named| named.id.clone())
+        .ok_or_else(|| RefError::Unknown { typed: typed.trim().to_owned(), near: nearest(text, prefix, all) })
+}
+
+/// A reference without the mark of an issue.
+pub fn unmarked(typed: &str) -> &str {
+    let text = typed.trim();
+    text.strip_prefix('#').or_else(|| strip_gh(text)).unwrap_or(text)
 }
 
 fn issue_number(text: &str) -> Option<u64> {
@@ -165,8 +183,25 @@ mod tests {
     }
 
     #[test]
+    fn an_exact_reference_is_a_number_or_a_whole_id_and_never_a_beginning() {
+        let rows = [("t-x7kq", None), ("t-x7mm", Some(44)), ("t-34b8", None), ("34", Some(7))];
+        let ids: Vec<(TaskId, Option<u64>)> = rows.map(|(id, n)| (TaskId::new(id).unwrap(), n)).to_vec();
+        let all: Vec<Named<'_>> = ids.iter().map(|(id, number)| Named { id, title: "", number: *number }).collect();
+        let found = |typed: &str| resolve_exact(typed, "t-", &all).map(|id| id.to_string()).ok();
+        for typed in ["t-x7kq", "#t-x7kq", "GH-t-x7kq", " gh-t-x7kq "] {
+            assert_eq!(found(typed).as_deref(), Some("t-x7kq"), "{typed}");
+        }
+        for typed in ["44", "#44", "GH-44", "GH-0044", "t-x7mm"] {
+            assert_eq!(found(typed).as_deref(), Some("t-x7mm"), "{typed}");
+        }
+        for typed in ["x7kq", "t-x7", "34b8", "t-34", "#34b", "GH-", "", "45"] {
+            assert_eq!(found(typed), None, "{typed}");
+        }
+    }
+
+    #[test]
     fn an_unresolved_reference_quotes_what_was_typed() {
-        assert_eq!(found(" x7 ").unwrap_err().to_string(), r#""x7" could be any of 2"#);
+        assert_eq!(found(" x7 ").unwrap_err().to_string(), r#""x7" matches 2 tasks"#);
         assert_eq!(found("zz").unwrap_err().to_string(), r#"no task "zz""#);
     }
 

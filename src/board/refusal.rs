@@ -8,7 +8,7 @@ use crate::workflow::WorkflowError;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    #[error("{task} would wait for itself: {cycle}")]
+    #[error("this would create a cycle: {cycle}")]
     Cycle { task: TaskId, cycle: Cycle },
     #[error("{task} is needed by {}", ids(needed_by))]
     Needed { task: TaskId, needed_by: Vec<TaskId> },
@@ -33,23 +33,23 @@ pub enum Refusal {
     #[error("{0}")]
     Id(String),
 
-    #[error("{task} is {from}, and {actor} may not move it to {to}; from here: {}", states(allowed))]
+    #[error("{actor} cannot move {task} from {from} to {to}; {}", onward(allowed))]
     NotAllowed { task: TaskId, from: StateName, to: String, actor: String, allowed: Vec<StateName> },
     #[error("{command} has no {intent}; it has {}, and may end in {}", intents.join(", "), states(ends))]
     NoSuchIntent { command: String, intent: &'static str, intents: Vec<&'static str>, ends: Vec<StateName> },
     #[error("this board's workflow has no state for canceled tasks")]
     NoCanceling { task: TaskId },
-    #[error("{intent} means nothing to {task}, which is {state}")]
+    #[error("{intent} does not apply to {task} in {state}")]
     NoPlainIntent { task: TaskId, intent: &'static str, state: StateName },
     #[error("{command} is for {}, not for {role}", roles.join(" or "))]
     NotYourCommand { command: String, role: String, roles: Vec<String> },
-    #[error("as what? {task} could be moved so for {}", choices.join(" or "))]
+    #[error("several commands could move {task}: {}; choose one with --for", choices.join(", "))]
     NeedsCommand { task: TaskId, choices: Vec<String> },
-    #[error("{task} waits for a person, and only a person takes it from there")]
+    #[error("{task} needs a person, and only a person can move it")]
     NeedsPerson { task: TaskId },
     #[error("only a person can {what}, and {worker} is held to the workflow")]
     PeopleOnly { worker: Worker, what: &'static str },
-    #[error("{task} would be {state} again, which is not a state of this board's workflow")]
+    #[error("cannot restore {task} to {state}: this board's workflow has no such state")]
     UndoesState { task: TaskId, state: StateName },
     #[error("{worker} may not change `attention`: a person decides on what was flagged")]
     FlagNeedsPerson { worker: Worker },
@@ -57,7 +57,7 @@ pub enum Refusal {
     NotInitial { state: StateName, initial: StateName },
     #[error("{task} is not claimed by you for {command}")]
     NotClaimed { task: TaskId, command: String },
-    #[error("{task} waits for {}", ids(by))]
+    #[error("{task} is blocked by {}", ids(by))]
     Blocked { task: TaskId, by: Vec<TaskId> },
     #[error("{task} is of size {size}, too large for {command}")]
     Oversized { task: TaskId, size: &'static str, command: String },
@@ -65,17 +65,19 @@ pub enum Refusal {
     SmallEnough { task: TaskId, command: String },
     #[error("{task} belongs to a group, whose {command} runs on {primary}")]
     NotPrimary { task: TaskId, primary: TaskId, command: String },
-    #[error("{task} waits for the rest of its group: {}", ids(waiting_for))]
+    #[error("{task} is waiting for its group: {}", ids(waiting_for))]
     NotConverged { task: TaskId, waiting_for: Vec<TaskId> },
     #[error("{task} moves with its children, and these are behind: {}", ids(children))]
     AheadOfChildren { task: TaskId, children: Vec<TaskId> },
-    #[error("{state} is no gate, and many are brought on only to one of {}", states(gates))]
+    #[error("{state} is not a gate state; use one of {}", states(gates))]
     NotAGate { state: StateName, gates: Vec<StateName> },
-    #[error("these members of a group wait for each other: {}", ids(members))]
+    #[error("these tasks of a group block each other: {}", ids(members))]
     GroupCycle { members: Vec<TaskId> },
 
-    #[error("{task} is claimed by {holder}{}{}", elsewhere.as_ref().map(|host| format!(" of another clone, on {host}")).unwrap_or_default(), if *held { ", as long as its program runs".into() } else { format!(", until {}", at(*until)) })]
+    #[error("{task} is claimed by {holder}{}{}", elsewhere.as_ref().map(|host| format!(" in another clone on {host}")).unwrap_or_default(), if *held { " while its process runs".into() } else { format!(", until {}", at(*until)) })]
     Held { task: TaskId, holder: Worker, elsewhere: Option<String>, until: Timestamp, held: bool },
+    #[error("{task} overlaps with {other}, which is claimed by {holder}{}: both change {path}", elsewhere.as_ref().map(|host| format!(" of another clone, on {host}")).unwrap_or_default())]
+    Overlaps { task: TaskId, path: String, other: TaskId, holder: Worker, elsewhere: Option<String> },
     #[error("{task} is a step that has no result yet")]
     NoResult { task: TaskId },
     #[error("{task} has no {kind}")]
@@ -84,9 +86,9 @@ pub enum Refusal {
     Stale { task: TaskId, kind: String, round: u32 },
     #[error("{task} is not finished: {}", missing(proof))]
     Unproven { task: TaskId, proof: Proof },
-    #[error("say as which command you move {task}: only a person may leave it out")]
+    #[error("--for COMMAND is required to move {task}")]
     ProgramNeedsCommand { task: TaskId },
-    #[error("your claim on {task} is lost: it ended, or somebody took it over")]
+    #[error("you no longer hold {task}: your claim expired or was taken over")]
     Lost { task: TaskId },
     #[error("{task} is {state}: there is nothing to claim")]
     Finished { task: TaskId, state: StateName },
@@ -132,6 +134,11 @@ fn at(time: Timestamp) -> String {
 
 fn ids(list: &[TaskId]) -> String {
     list.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", ")
+}
+
+/// Where it may go instead.
+fn onward(allowed: &[StateName]) -> String {
+    if allowed.is_empty() { "there is no move from there".into() } else { format!("allowed: {}", states(allowed)) }
 }
 
 fn states(list: &[StateName]) -> String {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::{Scope, ScopeMode};
 use crate::task::{Task, TaskId, Worker};
 use crate::workflow::{Command, ReviewMode, Workflow};
 
@@ -17,13 +18,16 @@ pub struct Rules {
     pub limits: BTreeMap<String, usize>,
     /// How many claims a worker may hold; a person is not counted.
     pub per_worker: usize,
+    /// How far the files of a plan bind whoever builds it.
+    pub scopes: ScopeMode,
 }
 
 impl Rules {
     /// The workflow alone, with the usual settings.
     pub fn of(flow: Workflow) -> Self {
         let limits = flow.roles().iter().map(|role| (role.name.clone(), role.limit)).collect();
-        Self { flow, mode: ReviewMode::Skip, max_rejections: 3, limits, per_worker: 1 }
+        let scopes = ScopeMode::default();
+        Self { flow, mode: ReviewMode::Skip, max_rejections: 3, limits, per_worker: 1, scopes }
     }
 
     /// Whether a command has looked at a task and left it where it was.
@@ -128,6 +132,9 @@ pub struct Claim {
     /// Random. The holder shows it, so that a worker that lost its claim is noticed.
     pub token: String,
     pub command: Option<String>,
+    /// The files of the plan, where it is for work in a worktree: no other live claim covers any of them.
+    #[serde(default, skip_serializing_if = "Scope::is_empty")]
+    pub paths: Scope,
     /// The session of the agent host in which it was taken: whatever that session does is done by this worker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use super::{Board, Broken, Claim, Rules};
+use super::{Board, Broken, Claim, Rules, Scope};
 use crate::task::{Estimate, GithubLink, Kind, Priority, Problem, StateName, Step, Task, TaskId, Worker};
 use crate::workflow::{ReviewMode, Workflow};
 
@@ -172,6 +172,7 @@ pub(super) fn claim(by: &str) -> Claim {
         held: false,
         token: "t".into(),
         command: None,
+        paths: Scope::default(),
         remote: None,
         renewing: None,
         published: None,

@@ -1,4 +1,4 @@
-//! Why a task cannot be started: the chain down to its roots.
+//! Explain why a task cannot start.
 
 use std::collections::{HashMap, HashSet};
 

@@ -70,7 +70,7 @@ impl<W: std::io::Write> Escaped<W> {
 impl<W: std::io::Write> std::io::Write for Escaped<W> {
     fn write(&mut self, buf: &[u8]) -> std::io::Result<usize> {
         // All of them begin with one of these bytes.
-        if self.rest.is_empty() && !buf.iter().any(|byte| matches!(byte, 0x7f | 0xc2 | 0xe2)) {
+        if self.rest.is_empty() && memchr::memchr3(0x7f, 0xc2, 0xe2, buf).is_none() {
             return self.to.write_all(buf).map(|()| buf.len());
         }
         let mut bytes = std::mem::take(&mut self.rest);

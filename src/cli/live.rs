@@ -55,7 +55,8 @@ fn write_out(text: &str) {
 fn picture(view: &TeamView, width: usize, height: usize) -> Vec<String> {
     let done = view.steps.iter().filter(|step| step.completed).count();
     let took = words::span(jiff::Timestamp::now().duration_since(view.started));
-    let mut lines = vec![format!("{} {done} of {} steps, {took}", paint(style::HEAD, "team"), view.steps.len())];
+    let cost = view.spent.cost_usd.map(|cost| format!(", {}", words::dollars(cost))).unwrap_or_default();
+    let mut lines = vec![format!("{} {done} of {} steps, {took}{cost}", paint(style::HEAD, "team"), view.steps.len())];
     lines.extend(view.ending.map(|ending| format!("  {}", paint(style::WARN, ending))));
     lines.extend(view.workers.iter().map(|seen| crew_line(seen, width)));
     lines.push(String::new());

@@ -8,6 +8,7 @@ mod editor;
 mod help;
 mod input;
 mod live;
+mod markdown;
 mod notify;
 mod out;
 mod relay;

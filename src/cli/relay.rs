@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use super::args::{
-    AroundCommand, Cli, CliCommand, DecideCommand, RunsCommand, ShortCommand, TaskCommand, WorktreeCommand,
+    AroundCommand, ClaimCommand, Cli, CliCommand, DecideCommand, RunsCommand, ShortCommand, TaskCommand,
+    WorktreeCommand,
 };
 use crate::app::{Code, Failure, Hint, RELAY_SOCKET, RELAYED, relay_call};
 
@@ -66,7 +67,9 @@ fn is_for_agents(command: &CliCommand) -> bool {
         }
         CliCommand::Mcp(args) => args.http.is_none(),
         CliCommand::Short(ShortCommand::Ls(_) | ShortCommand::Show(_) | ShortCommand::Add(_))
-        | CliCommand::Decide(DecideCommand::Ask(_) | DecideCommand::Inbox)
+        | CliCommand::Decide(
+            DecideCommand::Ask(_) | DecideCommand::Inbox | DecideCommand::Feedback(_) | DecideCommand::Reply(_),
+        )
         | CliCommand::Block(_)
         | CliCommand::Unblock(_)
         | CliCommand::Note(_)
@@ -75,10 +78,13 @@ fn is_for_agents(command: &CliCommand) -> bool {
         | CliCommand::Done(_)
         | CliCommand::Cancel(_)
         | CliCommand::Escalate(_)
-        | CliCommand::Claim(_)
-        | CliCommand::Renew(_)
-        | CliCommand::Release(_)
-        | CliCommand::Claims(_)
+        | CliCommand::Claim(
+            ClaimCommand::Claim(_)
+            | ClaimCommand::Renew(_)
+            | ClaimCommand::Release(_)
+            | ClaimCommand::Claims(_)
+            | ClaimCommand::Who(_),
+        )
         | CliCommand::Next(_)
         | CliCommand::Wait(_)
         | CliCommand::Why(_)
@@ -87,6 +93,7 @@ fn is_for_agents(command: &CliCommand) -> bool {
         | CliCommand::Group(_)
         | CliCommand::Advance(_)
         | CliCommand::Workflow(_)
+        | CliCommand::Costs(_)
         | CliCommand::Runs(RunsCommand::Ls { .. } | RunsCommand::Show { .. } | RunsCommand::Tail { .. })
         | CliCommand::Artifact(_)
         | CliCommand::Split(_)

@@ -17,6 +17,23 @@ pub fn hint(hint: &Hint) -> Vec<String> {
     }
 }
 
+/// A number of tokens in at most five characters: `950`, `12.3k`, `1.2M`.
+pub fn tokens(count: u64) -> String {
+    #[allow(clippy::cast_precision_loss, reason = "it is rounded anyway")]
+    let (count, exact) = (count as f64, count);
+    match exact {
+        0..1_000 => exact.to_string(),
+        1_000..99_950 => format!("{:.1}k", count / 1e3),
+        99_950..999_500 => format!("{:.0}k", count / 1e3),
+        _ => format!("{:.1}M", count / 1e6),
+    }
+}
+
+/// Money; parts of a cent only where there is nothing else.
+pub fn dollars(amount: f64) -> String {
+    if amount > 0.0 && amount < 0.01 { format!("${amount:.4}") } else { format!("${amount:.2}") }
+}
+
 /// One character and a colour for where a task stands.
 pub fn mark(task: &TaskView) -> (&'static str, anstyle::Style) {
     match task.meaning {
@@ -34,7 +51,7 @@ pub fn mark(task: &TaskView) -> (&'static str, anstyle::Style) {
 pub const LEGEND: &str = "● ready  ▶ at work  ▷ has an owner  ⊘ blocked  ! a person is needed  ○ waits";
 
 pub fn task_table(tasks: &[TaskView], width: Option<usize>) -> String {
-    let heads = ["", "ID", "STATE", "PRI", "SIZE", "TITLE", "WAITS FOR", "LABELS", "OWNER"];
+    let heads = ["", "ID", "STATE", "PRI", "SIZE", "TITLE", "BLOCKED BY", "LABELS", "OWNER"];
     let rows: Vec<Vec<Cell>> = tasks.iter().map(task_row).collect();
     table::render(&heads, 5, &[7, 4, 8, 6], &rows, width)
 }

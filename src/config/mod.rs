@@ -1,5 +1,6 @@
 //! Settings in layers: default < the user's file < the board's file < environment < flag; each value knows its source.
 
+mod budget;
 mod on;
 mod specs;
 
@@ -11,6 +12,7 @@ use jiff::SignedDuration;
 use toml::Value;
 
 use crate::task::Problem;
+pub use budget::Budget;
 pub use on::OnRule;
 pub use specs::SPECS;
 
@@ -46,6 +48,8 @@ pub enum ValueShape {
     Duration,
     /// A length of time, or nothing: then a more general setting counts.
     Lasting,
+    /// Money, tokens or runs; or nothing: then there is no budget.
+    Budget,
     /// Programs with their arguments, as an array of arrays: they run only once they are trusted.
     Programs,
     /// One program with its arguments, as an array; it needs the same trust.
@@ -216,6 +220,11 @@ impl Settings {
         duration(self.text(key)).unwrap_or_default()
     }
 
+    /// A setting that limits what is spent; none if it is empty.
+    pub fn budget(&self, key: &'static str) -> Option<Budget> {
+        Budget::parse(self.text(key))
+    }
+
     /// A setting that names programs.
     pub fn programs(&self, key: &'static str) -> Vec<Vec<String>> {
         programs(self.text(key)).unwrap_or_default()
@@ -366,6 +375,8 @@ fn check(spec: &Spec, value: &str, source: &Source) -> Result<(), ConfigError> {
         ValueShape::Number => "use a number from 0".into(),
         ValueShape::Duration if duration(value).is_some() => return Ok(()),
         ValueShape::Lasting if value.is_empty() || duration(value).is_some() => return Ok(()),
+        ValueShape::Budget if value.is_empty() || Budget::parse(value).is_some() => return Ok(()),
+        ValueShape::Budget => "use $5, \"300k tokens\" or \"20 runs\"".into(),
         ValueShape::Programs if programs(value).is_some() => return Ok(()),
         ValueShape::Programs => "use an array of programs with their arguments, such as [[\"cargo\", \"test\"]]".into(),
         ValueShape::Program | ValueShape::Words if program(value).is_some() => return Ok(()),

@@ -43,7 +43,7 @@ pub const SPECS: &[Spec] = &[
         key: "agent.sandbox",
         shape: ValueShape::Choice(&["auto", "strict", "off"]),
         default: "auto",
-        about: "confine agents with Landlock: where the kernel has it, always (or refuse to run), or never",
+        about: "confine agents with Landlock: auto (where the kernel has it), strict (refuse to run without it) or off",
     },
     Spec {
         key: "agent.strays",
@@ -92,6 +92,24 @@ pub const SPECS: &[Spec] = &[
         about: "what the board is called; the folder's name if empty",
     },
     Spec { key: "board.prefix", shape: ValueShape::Prefix, default: "t-", about: "what new ids begin with" },
+    Spec {
+        key: "budget.day",
+        shape: ValueShape::Budget,
+        default: "",
+        about: "how much agents may use on this machine from midnight to midnight: $20, \"5M tokens\" or \"50 runs\"; no limit if empty",
+    },
+    Spec {
+        key: "budget.task",
+        shape: ValueShape::Budget,
+        default: "",
+        about: "how much agents may use for one task; then a person decides",
+    },
+    Spec {
+        key: "budget.team",
+        shape: ValueShape::Budget,
+        default: "",
+        about: "how much agents may use for the tasks of one team",
+    },
     Spec {
         key: "claims.lease",
         shape: ValueShape::Duration,
@@ -205,10 +223,52 @@ pub const SPECS: &[Spec] = &[
     limit("roles.integrator.limit"),
     limit("roles.validator.limit"),
     Spec {
+        key: "scopes.mode",
+        shape: ValueShape::Choice(&["tell", "strict", "off"]),
+        default: "tell",
+        about: "workers never build tasks at once whose plans change the same files; files outside a plan are reported (tell) or refused (strict); off disables both",
+    },
+    Spec {
         key: "split.limit",
         shape: ValueShape::Count,
         default: "5",
         about: "how many children a task is split into at most; one that needs more is for a person",
+    },
+    Spec {
+        key: "worktree.before_remove",
+        shape: ValueShape::Programs,
+        default: "",
+        about: "programs to run in a worktree before it is removed, such as [[\"docker\", \"compose\", \"down\"]]",
+    },
+    Spec {
+        key: "worktree.before_run",
+        shape: ValueShape::Programs,
+        default: "",
+        about: "programs to run in a worktree before each run of an agent there",
+    },
+    Spec {
+        key: "worktree.include",
+        shape: ValueShape::Choice(&["copy", "link", "off"]),
+        default: "copy",
+        about: "how ignored files that .worktreeinclude matches get into a new worktree: copied, folders as links, or not at all",
+    },
+    Spec {
+        key: "worktree.ports",
+        shape: ValueShape::Number,
+        default: "10",
+        about: "how many free ports each worktree gets, the first of them in RALPH_PORT; 0 for none",
+    },
+    Spec {
+        key: "worktree.setup",
+        shape: ValueShape::Programs,
+        default: "",
+        about: "programs to run in a new worktree, such as [[\"npm\", \"ci\"]]",
+    },
+    Spec {
+        key: "worktree.timeout",
+        shape: ValueShape::Duration,
+        default: "10m",
+        about: "how long each of the programs of worktree.* may take",
     },
     Spec {
         key: "watch.programs",

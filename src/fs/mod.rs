@@ -1,12 +1,14 @@
 //! Files and folders, with errors that name the path and what was being done. All are opened in `door.rs`.
 #![allow(clippy::disallowed_methods)]
 
+mod copy;
 mod door;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
+pub use copy::{copy_tree, holds_nothing_new, link_to};
 pub use door::keep_within;
 use door::{Spot, refuse_outside, to_read};
 
@@ -104,6 +106,18 @@ pub fn read_text(path: &Path) -> Result<Option<String>, FsError> {
     let text =
         |bytes| String::from_utf8(bytes).map_err(|_| io::Error::new(ErrorKind::InvalidData, "this is not UTF-8 text"));
     if_there("read", path, door::read_all(path).and_then(text))
+}
+
+/// The last lines of a file, each with its line end; nothing of one that is not there.
+pub fn tail(path: &Path, lines: usize) -> Result<String, FsError> {
+    Ok(last_lines(&read(path)?.unwrap_or_default(), lines))
+}
+
+/// The last lines of an output.
+pub fn last_lines(output: &[u8], lines: usize) -> String {
+    let text = String::from_utf8_lossy(output);
+    let all: Vec<&str> = text.lines().collect();
+    all[all.len().saturating_sub(lines)..].iter().map(|line| format!("{line}\n")).collect()
 }
 
 pub fn metadata(path: &Path) -> Result<Option<std::fs::Metadata>, FsError> {

@@ -79,6 +79,17 @@ impl Comparison {
         self.git().arg("diff").args(stat.then_some("--stat")).args(&self.against).arg("--").status()
     }
 
+    /// The paths that differ, in order; a file that was renamed has both its names.
+    pub fn names(&self) -> Result<Vec<String>, GitError> {
+        let mut git = self.git();
+        git.args(["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff"]).args(&self.against).arg("--");
+        let said = run(&mut git, b"")?;
+        match said.ok {
+            true => Ok(said.stdout.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect()),
+            false => Err(other("compare the worktree with main", &std::io::Error::other(said.stderr))),
+        }
+    }
+
     /// The same as data.
     pub fn files(&self) -> Result<Vec<FileDiff>, GitError> {
         let mut git = self.git();

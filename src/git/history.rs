@@ -97,6 +97,14 @@ impl Repository {
         Ok(None)
     }
 
+    /// Whether a branch was at a commit once, by its log.
+    pub fn was_at(&self, branch: &str, commit: &str) -> bool {
+        let Ok(reference) = self.inner.find_reference(&format!("refs/heads/{branch}")) else { return false };
+        let mut log = reference.log_iter();
+        let Ok(Some(lines)) = log.all() else { return false };
+        lines.flatten().any(|line| line.new_oid == commit.as_bytes() || line.previous_oid == commit.as_bytes())
+    }
+
     /// How a branch went on from a commit, by its log; a move that its log does not have is the last.
     pub fn moves_since(&self, branch: &str, tip: &str) -> Result<Vec<BranchMove>, GitError> {
         let doing = "read the log of a branch";

@@ -9,6 +9,7 @@ mod integrate;
 mod locks;
 mod merge;
 mod program;
+mod progress;
 mod remote;
 mod repository;
 mod said;
@@ -17,7 +18,7 @@ mod update;
 mod worktree;
 
 pub use diff::{Comparison, DiffLine, FileDiff};
-pub use history::{BranchMove, GitHand};
+pub use history::{BranchMove, GitHand, OldFile};
 pub use integrate::{Landing, Prepared, Style};
 pub use merge::{MergeFiles, Settled};
 pub use remote::{ClaimRef, Pushed, Upstream};

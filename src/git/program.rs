@@ -45,15 +45,12 @@ impl Repository {
 
     /// What git ignores in a worktree; a folder that is ignored as a whole ends with a slash.
     pub fn ignored_in(&self, worktree: &Path) -> Result<Vec<String>, GitError> {
-        let mut git = plain_git(worktree);
-        git.args(["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"]);
-        let output = git.output().map_err(|e| other("look for ignored files", &e))?;
-        if !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-            return Err(other("look for ignored files", &std::io::Error::other(said)));
-        }
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        Ok(text.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect())
+        untracked(worktree, "--exclude-standard")
+    }
+
+    /// What git does not track in the main worktree and the patterns of a file match, in the same form.
+    pub fn matching(&self, patterns: &Path) -> Result<Vec<String>, GitError> {
+        untracked(&self.root, &format!("--exclude-from={}", patterns.display()))
     }
 
     /// Whether git leaves a path of the main worktree out.
@@ -69,6 +66,19 @@ impl Repository {
         git.args(["hook", "run", "--ignore-missing", name, "--"]).args(arguments);
         let _ = git.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
     }
+}
+
+/// Untracked paths that patterns match.
+fn untracked(worktree: &Path, patterns: &str) -> Result<Vec<String>, GitError> {
+    let mut git = plain_git(worktree);
+    git.args(["ls-files", "-z", "--others", "--ignored", "--directory", patterns]);
+    let output = git.output().map_err(|e| other("look for ignored files", &e))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        return Err(other("look for ignored files", &std::io::Error::other(said)));
+    }
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    Ok(text.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect())
 }
 
 /// git in a folder, as if nobody had called it from a hook.

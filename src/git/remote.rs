@@ -104,6 +104,21 @@ impl Repository {
         }
     }
 
+    /// Replaces the remote's branch, if it is still at `expected`: for a branch whose commits were rewritten here.
+    pub fn push_over(&self, upstream: &Upstream, expected: &str) -> Result<Pushed, GitError> {
+        let refspec = format!("refs/heads/{}:refs/heads/{}", upstream.branch, upstream.theirs);
+        let lease = format!("--force-with-lease=refs/heads/{}:{expected}", upstream.theirs);
+        let said = self.ask(&upstream.remote, &["push", "--porcelain", &lease], &[&refspec])?;
+        if said.ok {
+            return Ok(Pushed::Done);
+        }
+        match said.refused() {
+            Some(PushRefused::Behind) => Ok(Pushed::Behind),
+            Some(PushRefused::Denied(message)) => Err(GitError::Denied { remote: upstream.remote.clone(), message }),
+            None => Err(unreachable(&upstream.remote, &said)),
+        }
+    }
+
     /// The remote whose address `fits`.
     pub fn remote_where(&self, fits: impl Fn(&str) -> bool) -> Option<String> {
         let settings = self.inner.config_snapshot();

@@ -14,7 +14,7 @@ pub enum GitError {
     Reftable(PathBuf),
     #[error("{0}, which ralph cannot check out")]
     Unsupported(String),
-    #[error("git knows no revision {0:?}")]
+    #[error("unknown revision {0:?}")]
     NoRevision(String),
     #[error("{} belongs to another user", .0.display())]
     ForeignOwner(PathBuf),
@@ -22,13 +22,13 @@ pub enum GitError {
     IndexBusy(PathBuf),
     #[error("another program is changing the references: {} is there", .0.display())]
     RefBusy(PathBuf),
-    #[error("a {0} is under way in the repository")]
+    #[error("a {0} is in progress in this repository")]
     Underway(String),
-    #[error("{0} has moved on in the meantime")]
+    #[error("{0} has changed since; try again")]
     Moved(String),
-    #[error("in the way, and not as the last commit has it: {}", .0.join(", "))]
+    #[error("uncommitted changes would be overwritten: {}", .0.join(", "))]
     InTheWay(Vec<String>),
-    #[error("{0} does not stand on {1}: it cannot simply go forward")]
+    #[error("{1} cannot be fast-forwarded to {0}")]
     NotForward(String, String),
     #[error("HEAD is detached in the main worktree: there is no branch for the board")]
     Detached,
@@ -36,7 +36,7 @@ pub enum GitError {
     NoRemote(Option<String>),
     #[error("{remote} cannot be reached: {message}")]
     Remote { remote: String, message: String },
-    #[error("{remote} does not take it: {message}")]
+    #[error("{remote} rejected the push: {message}")]
     Denied { remote: String, message: String },
     #[error("{0} is a link, and what lies behind it is not in this repository")]
     LinkedFolder(String),

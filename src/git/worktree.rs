@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
 
 use gix::refs::FullName;
 use gix::refs::transaction::{PreviousValue, RefEdit};
@@ -10,9 +12,12 @@ use gix::worktree::remove::Force;
 use jiff::Timestamp;
 
 use super::commit::changed_in;
+use super::progress::CheckoutProgress;
 use super::repository::{GitError, Repository, other};
 use super::update::touched;
 
+/// How often a checkout tells how far it is.
+const LOOK: Duration = Duration::from_millis(100);
 /// What git writes into a worktree's lock while it is being made.
 const BEING_MADE: &str = "initializing";
 
@@ -40,7 +45,7 @@ pub struct Distance {
 pub enum Keeps {
     #[error("it has changes that are not committed")]
     Dirty,
-    #[error("a {0} is under way in it")]
+    #[error("a {0} is in progress in it")]
     Underway(String),
     #[error("its HEAD is detached at a commit that is on no branch")]
     Detached,
@@ -110,7 +115,14 @@ impl Repository {
     }
 
     /// Makes a branch at `start` unless it is there, and a worktree on it. On any error neither is left behind.
-    pub fn add_worktree(&self, path: &Path, branch: &str, start: &str) -> Result<(), GitError> {
+    /// While files are checked out, `tell` hears now and then how many of how many are.
+    pub fn add_worktree(
+        &self,
+        path: &Path,
+        branch: &str,
+        start: &str,
+        tell: &mut dyn FnMut(usize, usize),
+    ) -> Result<(), GitError> {
         // gix writes the reflog of the new HEAD with the configured name; what is committed there needs it anyway.
         if self.identity().is_none() {
             return Err(GitError::Nobody);
@@ -118,7 +130,7 @@ impl Repository {
         let name: FullName =
             format!("refs/heads/{branch}").try_into().map_err(|e| other("use that name for a branch", &e))?;
         let made = if self.has_branch(branch) { None } else { Some(self.make_branch(&name, start)?) };
-        let added = self.checkout(path, &name);
+        let added = self.checkout(path, &name, tell);
         if let (Err(_), Some(start)) = (&added, made) {
             let _ = self.delete_branch(name, start);
         }
@@ -138,16 +150,32 @@ impl Repository {
         Ok(start)
     }
 
-    fn checkout(&self, path: &Path, name: &FullName) -> Result<(), GitError> {
+    fn checkout(&self, path: &Path, name: &FullName, tell: &mut dyn FnMut(usize, usize)) -> Result<(), GitError> {
         let doing = "make the worktree";
         let mut repo = self.inner.clone();
         // Git before 2.48 refuses the whole repository once a worktree has a relative link.
         let mut settings = repo.config_snapshot_mut();
         settings.set_raw_value("worktree.useRelativePaths", "false").map_err(|e| other(doing, &e))?;
         settings.commit().map_err(|e| other(doing, &e))?;
-        let stop = AtomicBool::new(false);
-        let added = repo.add_worktree(path, Head::Attached(name.clone()), gix::progress::Discard, &stop);
-        let (_, outcome) = added.map_err(|e| other(doing, &e))?;
+        let (progress, head) = (CheckoutProgress::default(), Head::Attached(name.clone()));
+        let (done, over) = std::sync::mpsc::channel();
+        let added = std::thread::scope(|scope| {
+            let (repo, counted) = (repo.clone(), progress.clone());
+            scope.spawn(move || {
+                let _ = done.send(repo.add_worktree(path, head, counted, &AtomicBool::new(false)));
+            });
+            loop {
+                match over.recv_timeout(LOOK) {
+                    Ok(added) => break added.map(|(_, outcome)| outcome).map_err(|e| other(doing, &e)),
+                    Err(RecvTimeoutError::Timeout) => {
+                        let (files, of) = progress.read();
+                        tell(files, of);
+                    }
+                    Err(RecvTimeoutError::Disconnected) => break Err(other(doing, &"the checkout ended early")),
+                }
+            }
+        });
+        let outcome = added?;
         if outcome.errors.is_empty() && outcome.collisions.is_empty() {
             return Ok(());
         }

@@ -87,6 +87,21 @@ impl<'a> Client<'a> {
         }
     }
 
+    /// The endpoint of GraphQL.
+    pub(super) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// A plain request; none where there is no answer.
+    pub(super) fn get(&self, url: &str, authorized: bool) -> Option<ureq::http::Response<ureq::Body>> {
+        self.requests.set(self.requests.get() + 1);
+        let mut request = self.agent.get(url);
+        if authorized {
+            request = request.header("authorization", self.token.header());
+        }
+        request.call().ok()
+    }
+
     /// How many requests were made.
     pub fn requests(&self) -> usize {
         self.requests.get()
@@ -366,7 +381,7 @@ mod tests {
         let says = |head: ResponseHead, text: &str| {
             head.judge(text, Effect::Read).map(|_| ()).map_err(|error| error.to_string()).unwrap_err()
         };
-        assert!(says(head(401), r#"{"message":"Bad credentials"}"#).contains("does not take the token"));
+        assert!(says(head(401), r#"{"message":"Bad credentials"}"#).contains("rejected the token"));
         assert!(says(head(502), "<html>").contains("status 502"));
         assert!(says(head(403), r#"{"message":"You have exceeded a secondary rate limit."}"#).contains("secondary"));
         assert!(says(head(403), r#"{"message":"Resource protected"}"#).contains("forbids"));

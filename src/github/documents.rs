@@ -17,6 +17,7 @@ pub const HEADS: &str = include_str!("documents/heads.graphql");
 pub const RECENT: &str = include_str!("documents/recent.graphql");
 pub const CREATE: &str = include_str!("documents/create.graphql");
 pub const SETUP: &str = include_str!("documents/setup.graphql");
+pub const FEEDBACK: &str = include_str!("documents/feedback.graphql");
 pub const PULL: &str = include_str!("documents/pull.graphql");
 
 /// All of them with a name.
@@ -35,4 +36,5 @@ pub const ALL: &[(&str, &str)] = &[
     ("create", CREATE),
     ("setup", SETUP),
     ("pull", PULL),
+    ("feedback", FEEDBACK),
 ];

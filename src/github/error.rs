@@ -8,13 +8,13 @@ pub enum GithubError {
     NoToken { host: String, variable: &'static str },
     #[error("the token has characters that no token has")]
     OddToken,
-    #[error("{0} is neither encrypted nor on this machine")]
+    #[error("refusing plain HTTP to another machine: {0}")]
     Unsafe(String),
-    #[error("GitHub does not take the token: {0}")]
+    #[error("GitHub rejected the token (unauthorized): {0}")]
     BadToken(String),
     #[error("the token may not do this: {message}")]
     Scopes { message: String, wanted: Vec<String> },
-    #[error("GitHub forbids it: {0}")]
+    #[error("GitHub denied access (forbidden): {0}")]
     Forbidden(String),
     #[error("GitHub cannot be reached: {0}")]
     Unreachable(String),
@@ -26,14 +26,14 @@ pub enum GithubError {
     Limited { reason: String, seconds: u64 },
     #[error("{0}")]
     NotFound(String),
-    #[error("whether GitHub did it is not known: {0}")]
+    #[error("GitHub did not confirm the request: {0}")]
     Ambiguous(String),
     /// A merge that is worth another try.
     #[error("GitHub refuses: {0}")]
     BaseMoved(String),
     #[error("GitHub refuses: {0}")]
     Refused(String),
-    #[error("GitHub's answer is not what was asked for: {0}")]
+    #[error("unexpected response from GitHub: {0}")]
     Odd(String),
     #[error("stopped")]
     Stopped,

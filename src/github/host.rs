@@ -94,7 +94,7 @@ pub(super) fn is_loopback(url: &str) -> bool {
     matches!(name, "127.0.0.1" | "localhost" | "[::1]")
 }
 
-fn is_safe(url: &str) -> bool {
+pub(super) fn is_safe(url: &str) -> bool {
     url.starts_with("https://") || (url.starts_with("http://") && is_loopback(url))
 }
 

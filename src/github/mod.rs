@@ -6,6 +6,7 @@ mod calls;
 mod client;
 pub mod documents;
 mod error;
+mod feedback;
 mod fields;
 mod host;
 mod knowledge;
@@ -25,6 +26,7 @@ pub use body::{LONGEST_BODY, LONGEST_TITLE, Marker, comment_body, issue_body, re
 pub use calls::{Call, batch, create_with};
 pub use client::{Answer, Client, Effect, Patience, Wait};
 pub use error::{ApiError, GithubError};
+pub use feedback::{FailedCheck, PullFeedback, ReviewText, Thread, ThreadComment};
 pub use fields::{Link, NoteLink, Values};
 pub use host::{Host, Slug, endpoint};
 pub use knowledge::{Features, Item, Knowledge, RemoteComment, RemoteIssue};

@@ -48,6 +48,7 @@ pub struct PullState {
     pub is_merge_queue_enabled: bool,
     merge_commit: Option<HeadCommit>,
     latest_reviews: Option<Nodes<Review>>,
+    review_threads: Option<Nodes<ThreadState>>,
     #[serde(skip)]
     pub methods: Vec<&'static str>,
 }
@@ -55,6 +56,12 @@ pub struct PullState {
 #[derive(Debug, Deserialize)]
 struct HeadCommit {
     oid: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ThreadState {
+    is_resolved: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -89,6 +96,12 @@ pub enum CheckResult {
 impl PullState {
     pub fn merge_commit(&self) -> Option<&str> {
         self.merge_commit.as_ref().map(|commit| commit.oid.as_str())
+    }
+
+    /// Review threads that nobody has resolved.
+    pub fn open_threads(&self) -> usize {
+        let threads = self.review_threads.iter().flat_map(|threads| threads.iter());
+        threads.filter(|thread| !thread.is_resolved).count()
     }
 
     /// Who asks for changes.

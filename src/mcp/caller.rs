@@ -193,7 +193,15 @@ impl Call<'_> {
     /// The task that is meant, by id, by a unique part of it, or by the number of its issue; with the claim that this caller was
     /// given for it.
     pub fn find(&self, typed: &TaskRef) -> Result<TaskId, Failure> {
-        let id = self.ws.find(&typed.0)?;
+        self.with_proof(self.ws.find(&typed.0)?)
+    }
+
+    /// The same by a whole id or the number of an issue, and nothing less.
+    pub fn find_exact(&self, typed: &TaskRef) -> Result<TaskId, Failure> {
+        self.with_proof(self.ws.find_exact(&typed.0)?)
+    }
+
+    fn with_proof(&self, id: TaskId) -> Result<TaskId, Failure> {
         let proof = open(&self.caller.proofs).get(&self.key(&id)).cloned();
         if let Some(proof) = proof {
             self.ws.bring(&id, proof)?;

@@ -129,7 +129,11 @@ pub fn answer(value: Value) -> CallToolResult {
 
 /// A refusal is an answer of the tool, not a failure of the protocol: the model is to read it.
 pub fn refusal(failure: &Failure) -> CallToolResult {
-    let value = json!({ "error": Refused::new(failure) });
+    refusal_of(json!({ "error": Refused::new(failure) }))
+}
+
+/// A refusal in these words.
+pub fn refusal_of(value: Value) -> CallToolResult {
     let mut result = CallToolResult::error(vec![ContentBlock::text(value.to_string())]);
     result.structured_content = Some(value);
     result

@@ -126,15 +126,14 @@ impl Server {
         let size = serde_json::to_string(&given).map_or(0, |text| text.len());
         if size > MOST_BYTES {
             let message = format!("the arguments have {size} bytes: at most {MOST_BYTES} are taken");
-            return refusal(
-                &Failure::usage(Code::TooLarge, message).hint(Hint::step("put long texts into a document")),
-            );
+            let hint = Hint::step("put long texts into a document");
+            return self.refusal(&Failure::usage(Code::TooLarge, message).hint(hint));
         }
         let asked = match given.remove(tool::AS) {
             Some(Value::String(name)) => Some(name),
             None | Some(Value::Null) => None,
             Some(other) => {
-                return refusal(&Failure::usage(Code::BadArguments, format!("as: {other} is not a name")));
+                return self.refusal(&Failure::usage(Code::BadArguments, format!("as: {other} is not a name")));
             }
         };
         let acts = match self.profile {
@@ -147,7 +146,8 @@ impl Server {
             tool::Nature::Writes => tokio::select! {
                 biased;
                 () = context.ct.cancelled() => {
-                    return refusal(&Failure::new(FailureKind::Raced, Code::Stopped, "it was called off before it began"));
+                    let message = "it was called off before it began";
+                    return self.refusal(&Failure::new(FailureKind::Raced, Code::Stopped, message));
                 }
                 turn = self.turn.lock() => Some(turn),
             },
@@ -156,7 +156,15 @@ impl Server {
         let tools = Arc::clone(&self.tools);
         let done =
             self.blocking(ToolRequest { name: asked, acts }, context, move |call| tools[at].call(call, given)).await;
-        done.map_or_else(|failure| refusal(&failure), answer)
+        done.map_or_else(|failure| self.refusal(&failure), answer)
+    }
+
+    /// A refusal in the shape of the profile.
+    fn refusal(&self, failure: &Failure) -> CallToolResult {
+        match self.profile {
+            Profile::Board => refusal(failure),
+            Profile::Hero => hero::refusal(failure),
+        }
     }
 }
 

@@ -70,6 +70,18 @@ pub fn lines_of(bytes: &[u8]) -> Vec<Line> {
     parse(bytes).0
 }
 
+/// The lines that cannot be read.
+pub fn problems_of(file: &str, bytes: &[u8]) -> Vec<Problem> {
+    let problem = |number: usize| Problem {
+        file: file.to_owned(),
+        line: number as u32,
+        column: 1,
+        message: "not a line of the journal".into(),
+        hint: Some("take the line out, or restore it from git".into()),
+    };
+    parse(bytes).1.into_iter().map(problem).collect()
+}
+
 /// How far a journal file has been read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
@@ -160,15 +172,9 @@ pub fn read(folder: &Path, show: impl Fn(&Path) -> String) -> Result<(Vec<Line>,
     let mut all = Vec::new();
     let mut problems = Vec::new();
     for path in files(folder)? {
-        let (lines, bad) = parse(&fs::read(&path)?.unwrap_or_default());
-        all.extend(lines);
-        problems.extend(bad.into_iter().map(|number| Problem {
-            file: show(&path),
-            line: number as u32,
-            column: 1,
-            message: "not a line of the journal".into(),
-            hint: Some("take the line out, or restore it from git".into()),
-        }));
+        let bytes = fs::read(&path)?.unwrap_or_default();
+        all.extend(lines_of(&bytes));
+        problems.extend(problems_of(&show(&path), &bytes));
     }
     all.sort_by_key(|line: &Line| line.at);
     // A union merge may repeat lines, with others of the same time between them.

@@ -9,7 +9,7 @@ use crate::board::{Board, Broken, Change, Place};
 use crate::fs;
 use crate::task::{Problem, TaskId};
 
-/// One task's file when it was last looked at.
+/// One task's file when it was last read.
 struct SeenFile {
     stamp: Stamp,
     content: Content,

@@ -24,12 +24,13 @@ use crate::workflow::Workflow;
 pub use board_path::{FOLDERS, is_board};
 pub use claims::Hold;
 pub use commit::Committed;
-pub use journal::{Line, lines_of as parse_journal, merge as merge_journals};
+pub use journal::{Line, lines_of as parse_journal, merge as merge_journals, problems_of as journal_problems};
 pub use lock::{BoardLock, FileLock};
 pub use mirror::{Delta, Difference, Mirror};
 pub use notes::{
     Note, NoteFacts, NoteKind, agreed as agreed_note, new as new_note, parse_text as parse_note,
-    rewritten as rewritten_note, tagged as tagged_note, with_facts as note_with_facts,
+    rewritten as rewritten_note, tagged as tagged_note, tagged_with_facts as tagged_note_with_facts,
+    with_facts as note_with_facts, with_progress as note_with_progress,
 };
 
 #[derive(Debug, thiserror::Error)]

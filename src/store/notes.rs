@@ -44,6 +44,23 @@ pub struct NoteFacts {
     pub path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
+    /// What feedback is about: `thread:ID`, `review:ID`, `check:NAME` or `conflict`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub point: Option<String>,
+    /// The last that was said about it: a reply to this is an answer, until something else is said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Nothing about it is left to do.
+    #[serde(skip_serializing_if = "is_false")]
+    pub resolved: bool,
+    /// A reply that changes nothing, and says why.
+    #[serde(skip_serializing_if = "is_false")]
+    pub declined: bool,
+    /// A reply that GitHub has.
+    #[serde(skip_serializing_if = "is_false")]
+    pub posted: bool,
     /// The hash of the text that was last taken over from GitHub.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agreed: Option<String>,
@@ -58,6 +75,15 @@ pub enum NoteKind {
     Comment,
     /// Why work was sent back.
     Rejection,
+    /// A review thread, a failed check or a conflict of the task's pull request, or a failed check of a merge here.
+    Feedback,
+    /// What was done about feedback or a comment.
+    Reply,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 const FENCE: &str = "+++";
@@ -83,6 +109,30 @@ pub fn with_facts(
 /// A new note whose name ends in `tag`: what two clones bring in from elsewhere is one file for both.
 pub fn tagged(task: &TaskId, by: &Worker, at: Timestamp, tag: &str, text: &str) -> Change {
     written(task, by, at, tag, text, &NoteFacts::default())
+}
+
+/// The same for a note that is more than a comment.
+pub fn tagged_with_facts(
+    task: &TaskId,
+    by: &Worker,
+    at: Timestamp,
+    tag: &str,
+    text: &str,
+    facts: &NoteFacts,
+) -> Change {
+    written(task, by, at, tag, text, facts)
+}
+
+/// What is known about feedback and replies changes; everything else in a note's front matter stays as it was.
+pub fn with_progress(raw: &str, text: &str, facts: &NoteFacts) -> String {
+    const KEYS: [&str; 3] = ["last", "posted", "resolved"];
+    let is_progress = |line: &&str| line.split_once('=').is_some_and(|(key, _)| KEYS.contains(&key.trim()));
+    let front = front_of(raw).unwrap_or_default();
+    let mut lines: Vec<String> = front.lines().filter(|line| !is_progress(line)).map(str::to_owned).collect();
+    lines.extend(facts.last.iter().map(|last| format!("last = {}", super::codec::render_value(&Value::text(last)))));
+    lines.extend(facts.posted.then(|| "posted = true".to_owned()));
+    lines.extend(facts.resolved.then(|| "resolved = true".to_owned()));
+    format!("{FENCE}\n{}\n{FENCE}\n\n{}\n", lines.join("\n"), text.trim_end())
 }
 
 fn written(task: &TaskId, by: &Worker, at: Timestamp, tag: &str, text: &str, facts: &NoteFacts) -> Change {

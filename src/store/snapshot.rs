@@ -247,7 +247,11 @@ impl Store {
         }
         let (mut read, mut broken) = (Vec::new(), Vec::new());
         for (id, bytes) in tasks {
-            match self.content(id, &format!(".ralph/tasks/{id}.toml"), bytes) {
+            let shown = format!(".ralph/tasks/{id}.toml");
+            match self.content(id, &shown, bytes) {
+                _ if bytes.len() as u64 > codec::MAX_FILE_SIZE => {
+                    broken.push(Broken { id: id.clone(), problem: too_large(&shown) });
+                }
                 Content::Task(task) => read.push(Task { updated: newest.get(id).copied().or(task.created), ..task }),
                 Content::Broken(id, problem) => broken.push(Broken { id, problem }),
             }

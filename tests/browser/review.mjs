@@ -49,7 +49,7 @@ async function sentBack(page) {
   await until(() => json('task', 'show', 't-plan').state === 'Ready for Plan', 'it is not sent back');
   check(page.url().endsWith('/review/t-plan'), 'the page was left');
   const prompt = ralph('prompt', 'plan', 't-plan');
-  for (const part of ['On line 3 of "thoughts/shared/plans/p.md":', 'other way round', 'On line 2 of "src/a.rs":', 'overflow', 'Nearly there.']) check(prompt.includes(part), `${part} is not in the prompt`);
+  for (const part of ['on line 3 of "thoughts/shared/plans/p.md":', 'other way round', 'on line 2 of "src/a.rs":', 'overflow', 'Nearly there.']) check(prompt.includes(part), `${part} is not in the prompt`);
 }
 
 async function large(page, base) {

@@ -165,6 +165,13 @@ def said_in(turn):
     return said
 
 
+def aside(turn):
+    """What a program asks for its own use; some count its tokens, some do not."""
+    with open(sys.argv[3], "a") as log:
+        log.write(json.dumps({"host": turn.host, "aside": True}) + "\n")
+    return json.dumps({"title": "A title", "complexity_reasoning": "simple", "complexity_score": 50})
+
+
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
@@ -216,7 +223,7 @@ class Handler(BaseHTTPRequestHandler):
             return self.reply(200, {})
         turn = reader(body)
         # Titles, and how hard a task is, are asked for without tools, and in JSON.
-        said = said_in(turn) if turn.tools else json.dumps({"title": "A title", "complexity_reasoning": "simple", "complexity_score": 50})
+        said = said_in(turn) if turn.tools else aside(turn)
         if reader is read_anthropic:
             if not body.get("stream"):
                 content = [{"type": "text", "text": said if isinstance(said, str) else "…"}]

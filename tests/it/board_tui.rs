@@ -504,7 +504,7 @@ fn a_person_answers_and_decides_from_the_inbox() {
     terminal.shows("sent back");
     assert_eq!(state_of(&sandbox, &planned), "Ready for Plan");
     let prompt = sandbox.ralph(&["prompt", "plan", &planned]).ok();
-    for part in ["On line 3 of \"thoughts/shared/plans/p.md\":", "in which order?", "why 1?", "a test is missing"] {
+    for part in ["on line 3 of \"thoughts/shared/plans/p.md\":", "in which order?", "why 1?", "a test is missing"] {
         assert!(prompt.contains(part), "{part:?} is not in {prompt}");
     }
 }
@@ -543,6 +543,6 @@ fn the_board_works_on_every_workflow() {
         terminal.shows(&format!("{first} → {to}"));
         assert_eq!(state_of(&sandbox, &id), to);
         terminal.press(&["i"]);
-        terminal.shows("nothing waits for you");
+        terminal.shows("your inbox is empty");
     }
 }

@@ -98,7 +98,7 @@ fn a_lease_runs_out_unless_its_holder_gives_a_sign() {
     for n in 0..8 {
         sandbox.ralph(&["note", &id, &format!("still here {n}"), "--as", "analyst"]).ok();
     }
-    assert!(sandbox.ralph(&["reap"]).stderr.contains("every holder is alive"));
+    assert!(sandbox.ralph(&["reap"]).stderr.contains("all claims are live"));
     for _ in 0..5 {
         sandbox.ralph(&["task", "ls"]).ok();
     }
@@ -353,9 +353,9 @@ fn a_holder_that_lives_is_never_reaped_whatever_its_lease_says() {
     let late = |args: &[&str]| {
         finish(sandbox.command(RALPH, &sandbox.root()).args(args).env("RALPH_NOW", "2030-01-01T00:00:00Z"))
     };
-    assert!(late(&["reap"]).stderr.contains("every holder is alive"));
+    assert!(late(&["reap"]).stderr.contains("all claims are live"));
     assert_eq!(late(&["next", "--claim", "--as", "analyst-2"]).code, 5);
-    assert!(late(&["claim", &id, "--as", "analyst-2"]).fails(3).contains("as long as its program runs"));
+    assert!(late(&["claim", &id, "--as", "analyst-2"]).fails(3).contains("while its process runs"));
     ralph.kill().unwrap();
     ralph.wait().unwrap();
     within_a_second("reaped", || late(&["reap"]).stdout.contains("Research Needed"));

@@ -148,7 +148,7 @@ fn a_merge_that_is_under_way_is_left_alone() {
     sandbox.git(&["commit", "-qam", "three"]);
     assert_ne!(sandbox.git_in(&sandbox.root(), &["merge", "-q", "other"]).code, 0);
     sandbox.add(&["One"]);
-    assert!(sandbox.ralph(&["commit"]).fails(1).contains("a merge is under way"));
+    assert!(sandbox.ralph(&["commit"]).fails(1).contains("a merge is in progress"));
     assert!(sandbox.git(&["ls-files", "-u"]).contains('f'));
 }
 

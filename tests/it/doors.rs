@@ -6,7 +6,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use ralph::app::{self, Failure, Options, Reach, SaveAsk, TakenFor, Workspace};
-use ralph::board::Claim;
+use ralph::board::{Claim, Scope};
 use ralph::task::{TaskId, Worker};
 use serde_json::json;
 
@@ -90,6 +90,8 @@ impl Scene {
             std::fs::create_dir_all(root.join(folder)).unwrap();
         }
         std::fs::create_dir_all(root.join(".git/ralph/claims")).unwrap();
+        // All plans change what is claimed for every other implementation.
+        std::fs::write(root.join("p.md"), "# Plan\n## Phase 1: It\n- **files**: `src/a.rs`\n").unwrap();
         for (at, (id, task)) in IDS.iter().zip(&self.tasks).enumerate() {
             std::fs::write(root.join(format!(".ralph/tasks/{id}.toml")), self.file(at, task)).unwrap();
             if let Some((holder, command)) = task.holder {
@@ -135,6 +137,7 @@ fn claim(worker: &str, command: &str) -> String {
         held: false,
         token: "t".into(),
         command: Some(command.into()),
+        paths: Scope::new((command == "implement").then_some("src/")),
         live: true,
         remote: None,
         renewing: None,

@@ -344,6 +344,59 @@ fn a_command_that_cannot_be_parsed_is_blocked_by_every_gate_before_it() {
     stage.blocks("branch-gate", Some("analyst-2"), &stage.bash("'"));
 }
 
+/// A task in the hands of a builder, whose plan changes `src/` and `README.md`.
+fn scoped(mode: &str) -> Stage {
+    let plan = |id: &str| format!("thoughts/shared/plans/2026-11-18-{id}-x.md");
+    let task = |id: &str| format!("state = 'Plan in Review'\n[artifacts]\nplan = '{}'", plan(id));
+    let stage = Stage::new(&[("t-ab", &task("t-ab")), ("t-cd", &task("t-cd"))]);
+    for (id, files) in [("t-ab", "`src/`, `README.md`"), ("t-cd", "`docs/`")] {
+        let file = stage.root().join(plan(id));
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, format!("# Plan\n## Phase 1: It\n- **files**: {files}\n- [ ] it\n")).unwrap();
+    }
+    std::fs::write(stage.root().join(".gitignore"), "target/\n").unwrap();
+    stage.0.ralph(&["config", "set", "scopes.mode", mode]).ok();
+    stage.claim("t-ab", "builder", "implement");
+    stage.claim("t-cd", "builder-2", "implement");
+    stage.0.ralph(&["worktree", "add", "t-ab"]).ok();
+    stage
+}
+
+#[test]
+fn impl_worktree_gate_keeps_to_the_files_of_the_claim_where_scopes_are_strict() {
+    let stage = scoped("strict");
+    let own = stage.worktree("t-ab");
+    for file in ["src/a.rs", "README.md", "target/debug/x", "thoughts/shared/research/x.md"] {
+        stage.allows("impl-worktree-gate", BUILDER, &stage.write_in(&own, file));
+    }
+    stage.allows("impl-branch-gate", BUILDER, &stage.bash_in(&own, "echo x > src/b.rs"));
+    let outside = stage.blocks("impl-worktree-gate", BUILDER, &stage.write_in(&own, "Cargo.toml"));
+    assert!(outside.contains("Cargo.toml is outside the scope of t-ab: README.md, src\n"), "{outside}");
+    assert!(
+        outside.contains("add it to a `files` line of the plan") && outside.contains("`ralph renew t-ab"),
+        "{outside}"
+    );
+    stage.blocks("impl-branch-gate", BUILDER, &stage.bash_in(&own, "echo x > Cargo.toml"));
+    let held = stage.blocks("impl-worktree-gate", BUILDER, &stage.write_in(&own, "docs/x.md"));
+    assert!(held.contains("docs/x.md is in the scope of t-cd, which is claimed by builder-2\n"), "{held}");
+
+    let plan = stage.root().join("thoughts/shared/plans/2026-11-18-t-ab-x.md");
+    let text = std::fs::read_to_string(&plan).unwrap().replace("`src/`", "`src/`, `Cargo.toml`");
+    std::fs::write(&plan, text).unwrap();
+    let planned = stage.blocks("impl-worktree-gate", BUILDER, &stage.write_in(&own, "Cargo.toml"));
+    assert!(planned.contains("Cargo.toml is in the plan of t-ab, but not in its claim yet\n"), "{planned}");
+    stage.0.ralph(&["renew", "t-ab", "--as", "builder"]).ok();
+    stage.allows("impl-worktree-gate", BUILDER, &stage.write_in(&own, "Cargo.toml"));
+}
+
+#[test]
+fn impl_worktree_gate_allows_every_file_of_the_worktree_where_scopes_are_only_told() {
+    let stage = scoped("tell");
+    for file in ["Cargo.toml", "docs/x.md", "src/a.rs"] {
+        stage.allows("impl-worktree-gate", BUILDER, &stage.write_in(&stage.worktree("t-ab"), file));
+    }
+}
+
 #[test]
 fn impl_worktree_gate_takes_this_tasks_worktree_and_no_other() {
     let stage = Stage::new(&[("t-ab", "state = 'Plan in Review'"), ("t-abc", "state = 'Plan in Review'")]);

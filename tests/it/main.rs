@@ -2,10 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
+#[cfg(unix)]
+mod action;
 mod anywhere;
 mod architecture;
 mod artifacts;
 mod board_tui;
+mod bootstrap;
 mod broken;
 mod claims;
 mod commands;
@@ -32,7 +35,9 @@ mod past;
 mod people;
 mod prompts;
 mod race;
+mod revision;
 mod sandbox;
+mod scopes;
 mod setup;
 mod sharing;
 mod splitting;

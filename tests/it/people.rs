@@ -334,7 +334,7 @@ fn a_plan_is_approved_or_sent_back_with_comments_on_lines() {
     assert_eq!((&shown["labels"][0], &shown["notes"][0]["line"]), (&"needs-iteration".into(), &41.into()));
     let prompt = sandbox.ralph(&["prompt", "plan", &id]).ok();
     for part in
-        ["On line 41 of \"src/a.rs\":", "this: loops", "On line 1 of \"src/b.rs\":", "On the whole:", "think again"]
+        ["on line 41 of \"src/a.rs\":", "this: loops", "on line 1 of \"src/b.rs\":", "on the whole:", "think again"]
     {
         assert!(prompt.contains(part), "{part:?} is not in {prompt}");
     }
@@ -347,7 +347,7 @@ fn a_plan_is_approved_or_sent_back_with_comments_on_lines() {
     sandbox.ralph(&["reject", &id, "a", "test", "is", "missing"]).ok();
     assert_eq!(state(&sandbox, &id), "In Progress");
     let prompt = sandbox.ralph(&["prompt", "implement", &id]).ok();
-    assert!(prompt.contains("a test is missing") && !prompt.contains("On line 41"), "{prompt}");
+    assert!(prompt.contains("a test is missing") && !prompt.contains("on line 41"), "{prompt}");
     sandbox.ralph(&["reject", &id, "x", "--comment", "a.rs:x"]).fails(2);
 }
 

@@ -352,6 +352,70 @@ fn a_claim_that_was_killed_half_way_binds_nobody() {
     assert!(published > 0, "no kill fell between the two");
 }
 
+/// Tasks whose plans change these files, on several clones that agree through the remote.
+fn planned(clones: usize, files: &[(&str, &str)]) -> Hub {
+    let plan = |id: &str| format!("thoughts/shared/plans/2026-11-18-{id}-x.md");
+    let task = |id: &str| format!("title = 'X'\nstate = 'Plan in Review'\n[artifacts]\nplan = '{}'\n", plan(id));
+    let texts: Vec<(&str, String)> = files.iter().map(|(id, _)| (*id, task(id))).collect();
+    let brief: Vec<(&str, &str)> = texts.iter().map(|(id, text)| (*id, text.as_str())).collect();
+    let hub = Hub::agreeing(clones, &brief);
+    for clone in &hub.clones {
+        for (id, files) in files {
+            let file = clone.join(plan(id));
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, format!("# Plan\n## Phase 1: It\n- **files**: {files}\n- [ ] it\n")).unwrap();
+        }
+    }
+    hub
+}
+
+#[test]
+fn files_that_another_machine_is_changing_are_refused() {
+    let hub = planned(2, &[("t-a", "`src/sync/`"), ("t-b", "`src/sync/mod.rs`"), ("t-c", "`docs/`")]);
+    let build = |clone: usize, id: &str| hub.at(clone, &["claim", id, "--for", "implement", "--as", "builder"]);
+    build(0, "t-a").ok();
+    let said = build(1, "t-b").fails(3);
+    assert!(said.contains("t-b overlaps with t-a, which is claimed by builder of another clone, on "), "{said}");
+    assert_eq!(hub.remote_claims(), ["t-a"]);
+    let listed = hub.at(1, &["claims", "ls", "--paths"]).ok();
+    assert!(listed.contains("t-a") && listed.contains("src/sync"), "{listed}");
+    build(1, "t-c").ok();
+    hub.at(1, &["release", "t-c", "--as", "builder"]).ok();
+    hub.at(0, &["release", "t-a", "--as", "builder"]).ok();
+    build(1, "t-b").ok();
+}
+
+/// Clones that publish claims on overlapping files at the same moment: one of them gets its files at most.
+#[test]
+fn overlapping_claims_that_are_published_at_once_are_never_both_granted() {
+    let rounds: u64 = std::env::var("RALPH_TEST_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(5);
+    let names = ["t-a", "t-b", "t-c"];
+    let hub = planned(3, &[("t-a", "`src/`"), ("t-b", "`src/sync/`, `docs/`"), ("t-c", "`src/sync/mod.rs`")]);
+    let command = |clone: usize, args: &[&str]| {
+        let mut command = hub.sandbox.command(RALPH, &hub.clones[clone]);
+        command.env_remove("RALPH_NOW").env_remove("RALPH_SEED").args(args).args(["--as", "builder"]);
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        command
+    };
+    let mut granted = 0;
+    for round in 0..rounds {
+        let claim = |clone: usize| command(clone, &["claim", names[clone], "--for", "implement"]).spawn().unwrap();
+        let racing: Vec<_> = (0..3).map(claim).collect();
+        let ended: Vec<_> = racing.into_iter().map(|child| child.wait_with_output().unwrap()).collect();
+        let codes: Vec<i32> = ended.iter().map(|output| output.status.code().unwrap()).collect();
+        let said = || ended.iter().map(|output| String::from_utf8_lossy(&output.stderr)).collect::<String>();
+        assert!(codes.iter().all(|code| [0, 3].contains(code)), "round {round}: {codes:?}: {}", said());
+        let winners: Vec<usize> = (0..3).filter(|&clone| codes[clone] == 0).collect();
+        assert!(winners.len() < 2, "round {round}: {winners:?} hold overlapping files");
+        assert_eq!(hub.remote_claims().len(), winners.len(), "round {round}: what was refused is taken back");
+        for &clone in &winners {
+            finish(&mut command(clone, &["release", names[clone]])).ok();
+        }
+        granted += winners.len();
+    }
+    assert!(granted > 0, "nobody ever got anything");
+}
+
 #[test]
 fn eight_clones_claim_the_same_tasks_and_each_has_one_holder() {
     let tasks: Vec<(String, String)> =
@@ -546,7 +610,7 @@ fn a_remote_that_refuses_is_neither_a_race_nor_out_of_reach() {
     hub.at(0, &["claim", "t-a", "--as", "ada"]).ok();
     deny(&hub, "refs/ralph/");
     let said = hub.at(0, &["claim", "t-b", "--as", "ada"]).fails(6);
-    assert!(said.contains("origin does not take it") && said.contains("ask the owner"), "{said}");
+    assert!(said.contains("origin rejected the push") && said.contains("ask the owner"), "{said}");
     let said = hub.at(0, &["release", "t-a", "--as", "ada"]);
     assert!(said.code == 0 && said.stderr.contains("told there next time"), "{said}");
     allow(&hub);

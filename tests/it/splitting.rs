@@ -91,7 +91,7 @@ fn a_part_that_is_large_or_one_too_many_is_refused_and_nothing_is_made() {
     assert!(said.contains("6 children") && said.contains("ralph escalate"), "{said}");
     assert!(split(&row("A", ",\"blocked_by\":[\"t-none\"]")).fails(1).contains("task 1 (\"A\")"));
     let ring = row("A", ",\"ref\":\"a\",\"blocked_by\":[\"b\"]") + &row("B", ",\"ref\":\"b\",\"blocked_by\":[\"a\"]");
-    assert!(split(&ring).fails(1).contains("would wait for itself"));
+    assert!(split(&ring).fails(1).contains("would create a cycle"));
     assert_eq!(sandbox.ids(), ["t-l"]);
     sandbox.ralph(&["config", "set", "split.limit", "6"]).ok();
     split(&many).ok();
@@ -177,7 +177,7 @@ fn a_plan_that_names_what_is_not_there_says_in_which_line() {
         ("## Phase 1: A (t-x)\n", "plan.md:1: t-x does not belong to t-a"),
         (
             "## Phase 1: A (t-a)\n- **depends_on**: [t-b]\n## Phase 2: B (t-b)\n- **depends_on**: [t-a]\n",
-            "plan.md:2: t-a would wait for itself",
+            "plan.md:2: this would create a cycle",
         ),
     ] {
         let sandbox = planned(plan);

@@ -339,7 +339,7 @@ fn an_illegal_save_is_told_and_put_right_only_where_that_is_wanted() {
         let watcher = Watcher::start(&sandbox, if enforce { &["--enforce"] } else { &[] });
         write(&sandbox, "t-a", "title = 'A' # mine\nparent = 't-p'\nstate = 'Done'\n");
         let event = watcher.sees("illegal", "t-a");
-        assert!(event["message"].as_str().unwrap().contains("from here: "), "what would be legal: {event}");
+        assert!(event["message"].as_str().unwrap().contains("allowed: "), "what would be legal: {event}");
         watcher.settle();
         let text = sandbox.read_task("t-a");
         assert_eq!(text.contains("state = 'Done'"), !enforce, "{text}");

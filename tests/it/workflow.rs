@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use proptest::prelude::*;
-use ralph::board::{Actor, Board, Change, Claim, ClaimEffect, Evidence, Goal, Request, Rules};
+use ralph::board::{Actor, Board, Change, Claim, ClaimEffect, Evidence, Goal, Request, Rules, Scope};
 use ralph::task::{StateName, Task, TaskId, Worker};
 use ralph::workflow::{Intent, Workflow};
 
@@ -505,6 +505,7 @@ fn claim(worker: Worker, command: Option<String>) -> Claim {
         held: false,
         token: "t".into(),
         command,
+        paths: Scope::default(),
         live: true,
         remote: None,
         renewing: None,

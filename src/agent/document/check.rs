@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::markdown::{Section, lines, sections};
-use super::{DocumentKind, FrontMatter, MARKER, Member, Phase, Status, Subject, files_modified, phases};
+use super::{DocumentKind, FrontMatter, MARKER, Member, Phase, Status, Subject, Template, files_modified, phases};
 
 /// What is wrong, where, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -26,32 +26,36 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Everything that keeps a document from being handed in, in the order of its lines.
+/// Everything that keeps a document from being handed in, in the order of its lines. A document from ralph-hero's template
+/// must have what that template has; the sections that ralph's own prompts ask for are asked for only in its own.
 pub fn check(kind: DocumentKind, text: &str, subject: &Subject) -> Vec<Finding> {
     let front = FrontMatter::read(text);
-    let mut found = about_front(kind, &front, subject);
+    let template = Template::of(&front);
+    let mut found = about_front(kind, &front, subject, template);
     found.extend(unwritten(text));
     found.extend(match kind {
-        DocumentKind::Research => about_research(text),
-        DocumentKind::Plan => about_plan(text, subject),
-        DocumentKind::Review => about_review(text, &front, subject),
+        DocumentKind::Research => about_research(text, template),
+        DocumentKind::Plan => about_plan(text, subject, template),
+        DocumentKind::Review => about_review(text, &front, subject, template),
         DocumentKind::Report => Vec::new(),
     });
     found.sort_by_key(|finding| finding.line);
     found
 }
 
-fn about_front(kind: DocumentKind, front: &FrontMatter, subject: &Subject) -> Vec<Finding> {
+fn about_front(kind: DocumentKind, front: &FrontMatter, subject: &Subject, template: Template) -> Vec<Finding> {
     if front.end.is_none() {
         return vec![Finding::new(1, "there is no front matter: begin with `---`, lines of `key: value`, and `---`")];
     }
     let mut found = Vec::new();
+    let typed = front.get("type");
     for key in ["date", "status", "type"] {
-        if front.get(key).is_none() {
+        let untyped = key == "type" && template.names(kind, None);
+        if front.get(key).is_none() && !untyped {
             found.push(Finding::new(front.line(key), format!("the front matter has no `{key}`: add it")));
         }
     }
-    if front.get("type").is_some_and(|named| named != kind.as_str()) {
+    if typed.is_some() && !template.names(kind, typed) {
         found.push(Finding::new(front.line("type"), format!("this is no {kind}: write `type: {kind}`")));
     }
     let named = named_tasks(front);
@@ -75,11 +79,15 @@ fn unwritten(text: &str) -> impl Iterator<Item = Finding> {
         .map(|(line, _)| Finding::new(line, format!("this is still to be written: put your text in place of {MARKER}")))
 }
 
-fn about_research(text: &str) -> Vec<Finding> {
+fn about_research(text: &str, template: Template) -> Vec<Finding> {
     let all = sections(text);
     let last = text.lines().count().max(1) as u32;
     let mut found = Vec::new();
-    for title in ["Problem", "Analysis", "Files Affected", "Risks", "Next Steps"] {
+    let titles: &[&str] = match template {
+        Template::Own => &["Problem", "Analysis", "Files Affected", "Risks", "Next Steps"],
+        Template::Hero => &["Files Affected"],
+    };
+    for title in titles {
         match all.iter().position(|section| section.is(2, title)) {
             None => found.push(Finding::new(last, format!("there is no section `## {title}`: add it"))),
             Some(at) if is_bare(&all, at) => {
@@ -115,7 +123,7 @@ fn about_files(all: &[Section<'_>], text: &str, last: u32) -> Vec<Finding> {
         .collect()
 }
 
-fn about_plan(text: &str, subject: &Subject) -> Vec<Finding> {
+fn about_plan(text: &str, subject: &Subject, template: Template) -> Vec<Finding> {
     let last = text.lines().count().max(1) as u32;
     let phases = phases(text);
     if phases.is_empty() {
@@ -132,7 +140,10 @@ fn about_plan(text: &str, subject: &Subject) -> Vec<Finding> {
             found.push(Finding::new(phase.line, message));
         }
     }
-    found.extend(unplanned(&phases, subject, last));
+    // ralph-hero's plan lists its issues in the front matter, and may be for one stream of a group.
+    if template == Template::Own {
+        found.extend(unplanned(&phases, subject, last));
+    }
     found
 }
 
@@ -147,7 +158,7 @@ fn unplanned(phases: &[Phase], subject: &Subject, last: u32) -> Vec<Finding> {
         .collect()
 }
 
-fn about_review(text: &str, front: &FrontMatter, subject: &Subject) -> Vec<Finding> {
+fn about_review(text: &str, front: &FrontMatter, subject: &Subject, template: Template) -> Vec<Finding> {
     let last = text.lines().count().max(1) as u32;
     let status = front.get("status").and_then(Status::parse);
     let mut found = Vec::new();
@@ -159,13 +170,15 @@ fn about_review(text: &str, front: &FrontMatter, subject: &Subject) -> Vec<Findi
         (None, _) if front.end.is_some() => {
             found.push(Finding::new(front.line("plan_document"), "the front matter has no `plan_document`: add it"));
         }
-        (Some(named), Some(plan)) if named != plan => {
+        (Some(named), Some(plan)) if !template.is_path(named, plan) => {
             let message = format!("this is about {named}, but the plan of {} is {plan}", subject.task);
             found.push(Finding::new(front.line("plan_document"), message));
         }
         _ => {}
     }
     match (verdict(text), status) {
+        // There it is in the comment that hands the critique in.
+        (None, Some(_)) if template == Template::Hero => {}
         (None, _) => {
             let message = "there is no verdict: write a line `VERDICT: APPROVED` or `VERDICT: NEEDS_ITERATION`";
             found.push(Finding::new(last, message));
@@ -267,6 +280,48 @@ mod tests {
         assert!(messages(DocumentKind::Plan, &text, &group)[0].contains("no phase names GH-147"));
         let text = filled(DocumentKind::Plan, &group).replace("- [ ]", "-");
         assert!(messages(DocumentKind::Plan, &text, &group)[0].contains("phase 1 has nothing to tick"));
+    }
+
+    const FRONT: &str = "---\ndate: 2026-02-24\ngithub_issue: 44\ngithub_url: https://x/44\n";
+
+    #[test]
+    fn documents_from_the_templates_of_ralph_hero_are_complete_as_they_are() {
+        let alone = subject(vec![member("t-a", Some(44))]);
+        let group = subject(vec![member("t-a", Some(44)), member("t-b", Some(45))]);
+        let files = "## Files Affected\n\n### Will Modify\n- `src/a.rs` - it\n\n### Will Read (Dependencies)\n- None\n";
+        let research =
+            format!("{FRONT}status: complete\ntype: research\n---\n\n# Labels\n\n## Problem Statement\nx\n\n{files}");
+        assert_eq!(messages(DocumentKind::Research, &research, &alone), Vec::<String>::new());
+        let plan = "---\ndate: 2026-02-24\nstatus: draft\ngithub_issues: [44, 45]\ngithub_urls:\n  - https://x/44\nprimary_issue: 44\n---\n\n\
+                    # It - Atomic Implementation Plan\n\n## Phase 1: GH-44 First\n\n### Success Criteria\n- [ ] Automated: cargo test\n\n\
+                    ## Phase 2: GH-45 Second\n\n- [ ] Manual: look\n";
+        assert_eq!(messages(DocumentKind::Plan, plan, &group), Vec::<String>::new());
+        let critique = format!(
+            "{FRONT}plan_document: https://github.com/o/r/blob/main/thoughts/shared/plans/2026-11-16-t-a-x.md\nstatus: approved\ntype: critique\n---\n\nGood.\n"
+        );
+        assert_eq!(messages(DocumentKind::Review, &critique, &alone), Vec::<String>::new());
+        // What those templates have is still asked for.
+        for (kind, text, said) in [
+            (DocumentKind::Research, research.replace("### Will Modify", "### Files"), "no `### Will Modify`"),
+            (DocumentKind::Research, research.replace("issue: 44", "issue: 46"), "is of 46"),
+            (DocumentKind::Plan, plan.replace("- [ ]", "-"), "nothing to tick"),
+            (DocumentKind::Review, critique.replace("approved", "fine"), "neither `approved`"),
+            (DocumentKind::Review, critique.replace("critique", "plan"), "this is no review"),
+            (DocumentKind::Review, critique.replace("2026-11-16-t-a-x", "other"), "but the plan of t-a"),
+        ] {
+            let found = messages(kind, &text, &alone);
+            assert!(found.iter().any(|message| message.contains(said)), "{said}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_task_without_an_issue_is_named_by_its_id_in_those_templates() {
+        for name in ["t-a", "GH-t-a", "#t-a"] {
+            let text = format!(
+                "---\ndate: d\ngithub_issue: {name}\nstatus: complete\ntype: research\n---\n## Files Affected\n### Will Modify\n- None\n"
+            );
+            assert_eq!(messages(DocumentKind::Research, &text, &alone()), Vec::<String>::new(), "{name}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
+use super::FrontMatter;
 use crate::task::ParseError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -59,6 +60,37 @@ impl FromStr for DocumentKind {
             text: text.to_owned(),
             allowed: Self::ALL.map(Self::as_str).join(", "),
         })
+    }
+}
+
+/// Whose template a document was written from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Template {
+    /// ralph's own, which names the task.
+    Own,
+    /// That of ralph-hero's skills, which names issues.
+    Hero,
+}
+
+impl Template {
+    pub fn of(front: &FrontMatter) -> Self {
+        let has = |keys: &[&str]| keys.iter().any(|key| front.get(key).is_some());
+        let issues = has(&["github_issue", "github_issues", "primary_issue"]);
+        if issues && !has(&["task", "tasks"]) { Self::Hero } else { Self::Own }
+    }
+
+    /// Whether `type` in the front matter says that a document is of this kind.
+    pub fn names(self, kind: DocumentKind, typed: Option<&str>) -> bool {
+        match (self, kind, typed) {
+            (Self::Hero, DocumentKind::Plan, None) | (Self::Hero, DocumentKind::Review, Some("critique")) => true,
+            (_, _, typed) => typed == Some(kind.as_str()),
+        }
+    }
+
+    /// Whether the front matter means this path; ralph-hero also writes it as the URL of the file.
+    pub fn is_path(self, named: &str, path: &str) -> bool {
+        let url = self == Self::Hero && named.strip_suffix(path).is_some_and(|front| front.ends_with('/'));
+        named == path || url
     }
 }
 

@@ -11,7 +11,7 @@ mod subject;
 
 pub use check::{Finding, check};
 pub use front::FrontMatter;
-pub use kind::{DocumentKind, Status};
+pub use kind::{DocumentKind, Status, Template};
 pub use name::{DocumentName, file_name, slug};
 pub use plan::{Phase, files_modified, is_surely_name, phases};
 pub use skeleton::{MARKER, skeleton};

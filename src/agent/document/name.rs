@@ -54,6 +54,9 @@ impl DocumentName {
             return Some(id.as_str().len());
         }
         let digits = self.rest.strip_prefix("GH-")?;
+        if digits.strip_prefix(id.as_str()).is_some_and(ends) {
+            return Some(id.as_str().len() + 3);
+        }
         let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
         let same = digits[..end].parse::<u64>().ok() == number && number.is_some();
         (same && ends(&digits[end..])).then_some(end + 3)
@@ -138,6 +141,7 @@ mod tests {
         assert_eq!(research("t-abc-slug").as_deref(), Some("t-abc"));
         assert_eq!(research("t-ab-c-slug").as_deref(), Some("t-ab-c"));
         assert_eq!(research("t-abd-slug"), None);
+        assert_eq!(research("GH-t-abc-slug").as_deref(), Some("t-abc"), "as ralph-hero's skills name it");
         let review = |id: &str| owner(&format!("thoughts/shared/reviews/2026-11-16-{id}.md"), &tasks);
         assert_eq!(review("t-ab-critique").as_deref(), Some("t-ab"));
         assert_eq!(review("t-abx-critique"), None);

@@ -1,6 +1,6 @@
 //! What a document is about: one task, or a group with its members in order.
 
-use crate::board::{Board, Links, Refusal, Rules};
+use crate::board::{Board, Links, Refusal, Rules, unmarked};
 use crate::task::{GithubLink, Task, TaskId};
 
 use super::DocumentKind;
@@ -73,10 +73,10 @@ impl Member {
         self.issue.as_ref().map_or_else(|| self.id.to_string(), |issue| format!("GH-{}", issue.number))
     }
 
-    /// Whether a name in a document is this task: its id, or its issue with or without padding.
+    /// Whether a name in a document is this task: its id, also marked like an issue, or its issue with or without padding.
     pub fn is_called(&self, name: &str) -> bool {
         let name = name.trim();
-        name == self.id.as_str() || (self.issue.is_some() && issue_number(name) == self.number())
+        unmarked(name) == self.id.as_str() || (self.issue.is_some() && issue_number(name) == self.number())
     }
 
     pub fn number(&self) -> Option<u64> {

@@ -103,15 +103,16 @@ fn limit(info: Option<&Value>) -> Option<AgentEvent> {
 }
 
 fn ended(line: &Value) -> AgentEvent {
-    let usage = &line["usage"];
+    let reported = |usage: &Value| Usage {
+        input_tokens: number(usage, "input_tokens") + number(usage, "cache_creation_input_tokens"),
+        output_tokens: number(usage, "output_tokens"),
+        cached_tokens: number(usage, "cache_read_input_tokens"),
+        cost_usd: line.get("total_cost_usd").and_then(Value::as_f64),
+        turns: line.get("num_turns").and_then(Value::as_u64),
+    };
     AgentEvent::Ended {
         ok: !line.get("is_error").and_then(Value::as_bool).unwrap_or(true),
         text: word(line, "result"),
-        usage: Usage {
-            input_tokens: number(usage, "input_tokens") + number(usage, "cache_creation_input_tokens"),
-            output_tokens: number(usage, "output_tokens"),
-            cached_tokens: number(usage, "cache_read_input_tokens"),
-            cost_usd: line.get("total_cost_usd").and_then(Value::as_f64),
-        },
+        usage: line.get("usage").map(reported),
     }
 }

@@ -54,9 +54,11 @@ fn read(line: &Value) -> Vec<AgentEvent> {
         "item.completed" => completed(item),
         "error" => vec![AgentEvent::Failed { message: word(line, "message") }],
         "turn.failed" => {
-            vec![AgentEvent::Ended { ok: false, text: word(&line["error"], "message"), usage: Usage::default() }]
+            vec![AgentEvent::Ended { ok: false, text: word(&line["error"], "message"), usage: None }]
         }
-        "turn.completed" => vec![AgentEvent::Ended { ok: true, text: String::new(), usage: usage(&line["usage"]) }],
+        "turn.completed" => {
+            vec![AgentEvent::Ended { ok: true, text: String::new(), usage: line.get("usage").map(usage) }]
+        }
         _ => Vec::new(),
     }
 }
@@ -102,5 +104,6 @@ fn usage(usage: &Value) -> Usage {
         output_tokens: number(usage, "output_tokens"),
         cached_tokens: cached,
         cost_usd: None,
+        turns: None,
     }
 }

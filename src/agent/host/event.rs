@@ -25,7 +25,7 @@ pub enum AgentEvent {
     /// Its limit is reached; it may go on at this time, in seconds since 1970.
     Limit { until: Option<i64> },
     /// The turn is over.
-    Ended { ok: bool, text: String, usage: Usage },
+    Ended { ok: bool, text: String, usage: Option<Usage> },
 }
 
 impl AgentEvent {
@@ -54,13 +54,16 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// What a run cost.
+/// What a run used, as its program reports it. What the program does not report is unknown, which is not zero.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
     pub input_tokens: u64,
     pub output_tokens: u64,
     pub cached_tokens: u64,
     pub cost_usd: Option<f64>,
+    /// Requests to the model.
+    #[serde(default)]
+    pub turns: Option<u64>,
 }
 
 impl Usage {
@@ -69,9 +72,12 @@ impl Usage {
         self.input_tokens += other.input_tokens;
         self.output_tokens += other.output_tokens;
         self.cached_tokens += other.cached_tokens;
-        if let Some(cost) = other.cost_usd {
-            self.cost_usd = Some(self.cost_usd.unwrap_or(0.0) + cost);
-        }
+        self.cost_usd = self.cost_usd.zip(other.cost_usd).map(|(own, other)| own + other);
+        self.turns = self.turns.zip(other.turns).map(|(own, other)| own + other);
+    }
+
+    pub fn tokens(&self) -> u64 {
+        self.input_tokens + self.output_tokens + self.cached_tokens
     }
 }
 
@@ -84,7 +90,8 @@ pub struct Report {
     pub tools: usize,
     /// Tools that its program did not let it use, with the reason.
     pub refused: Vec<(String, String)>,
-    pub usage: Usage,
+    /// None where its program did not report any.
+    pub usage: Option<Usage>,
     pub ended: Option<Ending>,
     pub limit: Limit,
     /// The last failure, the last thing that the agent said, and the last of the program's own lines.
@@ -135,7 +142,12 @@ impl Report {
             }
             AgentEvent::Answer { .. } => {}
             AgentEvent::Ended { ok, text, usage } => {
-                self.usage.add(&usage);
+                if let Some(usage) = usage {
+                    match &mut self.usage {
+                        Some(sum) => sum.add(&usage),
+                        None => self.usage = Some(usage),
+                    }
+                }
                 self.ended = Some(Ending { ok, text });
             }
         }

@@ -80,16 +80,19 @@ fn read(line: &Value) -> Vec<AgentEvent> {
 }
 
 fn ended(line: &Value) -> AgentEvent {
-    let stats = &line["stats"];
-    let cached = number(stats, "cached");
-    AgentEvent::Ended {
-        ok: word(line, "status") == "success",
-        text: word(&line["error"], "message"),
-        usage: Usage {
+    let reported = |stats: &Value| {
+        let cached = number(stats, "cached");
+        Usage {
             input_tokens: number(stats, "input_tokens").saturating_sub(cached),
             output_tokens: number(stats, "output_tokens"),
             cached_tokens: cached,
             cost_usd: None,
-        },
+            turns: None,
+        }
+    };
+    AgentEvent::Ended {
+        ok: word(line, "status") == "success",
+        text: word(&line["error"], "message"),
+        usage: line.get("stats").map(reported),
     }
 }

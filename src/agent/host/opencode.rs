@@ -66,7 +66,7 @@ fn read(line: &Value) -> Vec<AgentEvent> {
             let error = &line["error"];
             let said = word(&error["data"], "message");
             let message = if said.is_empty() { word(error, "name") } else { said };
-            vec![AgentEvent::Ended { ok: false, text: message, usage: Usage::default() }]
+            vec![AgentEvent::Ended { ok: false, text: message, usage: None }]
         }
         _ => Vec::new(),
     }
@@ -82,15 +82,13 @@ fn tool(part: &Value) -> Vec<AgentEvent> {
 }
 
 fn finished(part: &Value) -> AgentEvent {
-    let tokens = &part["tokens"];
-    AgentEvent::Ended {
-        ok: true,
-        text: String::new(),
-        usage: Usage {
-            input_tokens: number(tokens, "input") + number(&tokens["cache"], "write"),
-            output_tokens: number(tokens, "output") + number(tokens, "reasoning"),
-            cached_tokens: number(&tokens["cache"], "read"),
-            cost_usd: part.get("cost").and_then(Value::as_f64),
-        },
-    }
+    let reported = |tokens: &Value| Usage {
+        input_tokens: number(tokens, "input") + number(&tokens["cache"], "write"),
+        output_tokens: number(tokens, "output") + number(tokens, "reasoning"),
+        cached_tokens: number(&tokens["cache"], "read"),
+        // It says 0 for a model whose price it does not know.
+        cost_usd: part.get("cost").and_then(Value::as_f64).filter(|cost| *cost > 0.0),
+        turns: Some(1),
+    };
+    AgentEvent::Ended { ok: true, text: String::new(), usage: part.get("tokens").map(reported) }
 }

@@ -6,5 +6,6 @@ pub(super) mod demo;
 pub(super) mod doctor;
 pub(super) mod editor_files;
 pub(super) mod init;
+pub(super) mod revision;
 pub(super) mod token;
 pub(super) mod uninstall;

@@ -4,13 +4,15 @@ use serde::Serialize;
 
 use crate::agent::document::{DocumentKind, DocumentName, Subject};
 use crate::agent::prompt::{
-    About, Context, Decision, Fellow, History, LineRemark, Linked, PromptWorktree, Remark, commands, embedded, render,
+    About, Context, Decision, Fellow, History, LineRemark, Linked, PromptPoint, PromptWorktree, Remark, commands,
+    embedded, render,
 };
 use crate::app::records::artifact::subject;
 use crate::app::repo::worktree::{main_branch, place};
+use crate::app::work::feedback::{Point, points};
 use crate::app::workspace::drafts::Drafts;
 use crate::app::{Code, Failure, Workspace};
-use crate::board::{Board, Links};
+use crate::board::{Board, Links, ScopeMode};
 use crate::fs;
 use crate::store::{Note, NoteKind};
 use crate::task::{Task, TaskId};
@@ -82,7 +84,11 @@ fn context(ws: &Workspace, command: &Command, id: &TaskId) -> Result<Context, Fa
     };
     // Those of the last review stand above, as a list of their own.
     let last = last_review(&notes);
-    let others: Vec<&Note> = notes.iter().filter(|note| last.is_none() || note.facts.review.as_ref() != last).collect();
+    let is_listed = |note: &&Note| matches!(note.facts.kind, Some(NoteKind::Feedback | NoteKind::Reply));
+    let others: Vec<&Note> = notes
+        .iter()
+        .filter(|note| (last.is_none() || note.facts.review.as_ref() != last) && !is_listed(note))
+        .collect();
     let state = |state: &Option<crate::task::StateName>| state.as_ref().map(ToString::to_string);
     let ends: Vec<String> = command.may_end_in(ws.flow()).iter().map(ToString::to_string).collect();
     Ok(Context {
@@ -97,6 +103,7 @@ fn context(ws: &Workspace, command: &Command, id: &TaskId) -> Result<Context, Fa
         children,
         decisions: decisions(&notes),
         comments: comments(&notes),
+        feedback: points(&notes).into_iter().filter(|point| point.waiting).map(listed).collect(),
         notes: others[others.len().saturating_sub(NOTES)..].iter().map(|note| remark(note)).collect(),
         artifacts: linked(task),
         group: fellows(ws, &board, &subject)?,
@@ -106,6 +113,8 @@ fn context(ws: &Workspace, command: &Command, id: &TaskId) -> Result<Context, Fa
         plan_file: subject.plan.as_ref().map(|plan| ws.store.root().join(plan).display().to_string()),
         review: history(ws, &board, command, &subject.task)?,
         worktree: worktree(ws, &board, id)?,
+        scope: scope(ws, &board, command, &subject.task),
+        strict: ws.rules().scopes == ScopeMode::Strict,
         split_limit: ws.settings.number("split.limit").unwrap_or(5),
         complete: state(&command.complete),
         iterate: state(&command.iterate),
@@ -117,6 +126,12 @@ fn context(ws: &Workspace, command: &Command, id: &TaskId) -> Result<Context, Fa
     })
 }
 
+/// The files of the plan, for a command that changes code.
+fn scope(ws: &Workspace, board: &Board, command: &Command, task: &TaskId) -> Vec<String> {
+    let task = board.get(task).filter(|task| ws.rules().has_scope(task, Some(command), &task.state));
+    task.and_then(|task| ws.scope_of(task)).map(|scope| scope.paths().to_vec()).unwrap_or_default()
+}
+
 /// Each answer with the question that it answers.
 fn decisions(notes: &[Note]) -> Vec<Decision> {
     let answers = notes.iter().filter(|note| note.facts.kind == Some(NoteKind::Answer));
@@ -126,6 +141,11 @@ fn decisions(notes: &[Note]) -> Vec<Decision> {
         Decision { question, answer: answer.text.clone(), by: answer.by.clone() }
     });
     decided.collect()
+}
+
+fn listed(point: Point) -> PromptPoint {
+    let Point { number, kind, path, line, by, text, .. } = point;
+    PromptPoint { number, kind: kind.to_owned(), path, line, by, text }
 }
 
 fn last_review(notes: &[Note]) -> Option<&String> {

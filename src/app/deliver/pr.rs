@@ -5,6 +5,7 @@ use serde_json::json;
 
 use crate::app::repo::branch::refuse_unmergeable;
 use crate::app::repo::worktree::{Place, main_branch, place};
+use crate::app::sync::feedback::post_replies;
 use crate::app::sync::target::{Calm, Target};
 use crate::app::work::admit::admit;
 use crate::app::work::moves::carry_out;
@@ -28,6 +29,8 @@ pub struct PullRequested {
     pub base: String,
     pub created: bool,
     pub pushed: bool,
+    /// How many replies to its review were posted.
+    pub replies: usize,
     /// Issues that its merge closes.
     pub closes: Vec<u64>,
     pub state: StateName,
@@ -61,6 +64,7 @@ pub fn pull_request(
         base: base.clone(),
         created: false,
         pushed: false,
+        replies: 0,
         closes: Vec::new(),
         state: verdict.as_ref().map_or_else(|| state_of(&board, id), |verdict| verdict.to.clone()),
     };
@@ -77,7 +81,8 @@ pub fn pull_request(
         return Err(Failure::refused(Code::Unwritable, format!("{} is archived", target.slug)));
     }
     (tell.borrow_mut())(PrStep::Pushing(&place.branch));
-    done.pushed = push(ws, &remote, &place.branch)?;
+    let known = open_one(&head, &base).map(|pull| pull.head_ref_oid);
+    done.pushed = push(ws, &remote, &place.branch, known.as_deref())?;
     done.closes = closes(ws, &board, id)?;
     if head.default_branch.as_ref().is_some_and(|branch| *branch != base) {
         ws.notice(format!("GitHub closes issues only from its default branch: merging into {base} leaves them open until the next sync"));
@@ -91,6 +96,8 @@ pub fn pull_request(
         }
     };
     link(ws, &place.task, id, &pull.url, force)?;
+    // After the push: whoever reads a reply finds what it speaks of.
+    done.replies = post_replies(ws, &client, &target, pull.number, &place.task)?;
     Ok(PullRequested { url: Some(pull.url), number: Some(pull.number), ..done })
 }
 
@@ -116,10 +123,14 @@ pub(in crate::app) fn remote_of(ws: &Workspace, target: &Target) -> Result<Strin
     found.map_or_else(|| Ok(ws.repository.upstream(None)?.remote), Ok)
 }
 
-/// Whether there was something to push.
-fn push(ws: &Workspace, remote: &str, branch: &str) -> Result<bool, Failure> {
+/// Whether there was something to push. A branch that was rewritten here replaces the head that this clone pushed, and no other.
+fn push(ws: &Workspace, remote: &str, branch: &str, head: Option<&str>) -> Result<bool, Failure> {
     let upstream = Upstream { remote: remote.to_owned(), branch: branch.to_owned(), theirs: branch.to_owned() };
-    match ws.repository.push(&upstream)? {
+    let mut pushed = ws.repository.push(&upstream)?;
+    if let (Pushed::Behind, Some(head)) = (&pushed, head.filter(|head| ws.repository.was_at(branch, head))) {
+        pushed = ws.repository.push_over(&upstream, head)?;
+    }
+    match pushed {
         Pushed::Done => Ok(true),
         Pushed::Same => Ok(false),
         Pushed::Behind => Err(Failure::new(

@@ -33,6 +33,12 @@ impl Failure {
         }
     }
 
+    /// Whether somebody on GitHub, or a check there, asks for changes.
+    pub fn is_about_feedback(&self) -> bool {
+        let codes = [Code::ChangesRequested, Code::ChecksFailed, Code::OpenThreads, Code::PullConflict];
+        codes.contains(&self.code)
+    }
+
     /// Whether a task that could not be taken is simply left for another one.
     pub fn is_overtaken(&self) -> bool {
         matches!(self.for_worker(), Consequence::Raced | Consequence::Overtaken | Consequence::Blocked)
@@ -57,11 +63,20 @@ impl Code {
             Self::Blocked => Consequence::Blocked,
             Self::ReviewRequired | Self::Draft | Self::ClosedPullRequest => Consequence::Wait,
             Self::NotTrusted => Consequence::Approval,
-            Self::CheckFailed | Self::ChangesRequested | Self::ChecksFailed | Self::Behind => Consequence::Mend,
+            Self::CheckFailed
+            | Self::ChangesRequested
+            | Self::ChecksFailed
+            | Self::Behind
+            | Self::OpenThreads
+            | Self::PullConflict => Consequence::Mend,
             Self::InTheWay => Consequence::Person,
-            Self::NoMain | Self::NoProgram | Self::CannotStart | Self::Io | Self::AgentUnavailable => {
-                Consequence::Environment
-            }
+            Self::NoMain
+            | Self::NoProgram
+            | Self::CannotStart
+            | Self::Io
+            | Self::AgentUnavailable
+            | Self::SetupFailed
+            | Self::NoPorts => Consequence::Environment,
             _ => Consequence::Task,
         }
     }
@@ -74,7 +89,7 @@ mod tests {
     #[test]
     fn every_code_has_one_consequence() {
         use Consequence::{Approval, Blocked, Environment, Mend, Overtaken, Person, Task, Wait};
-        let table: [(Consequence, &[Code]); 8] = [
+        let table: [(Consequence, &[Code]); 9] = [
             (
                 Overtaken,
                 &[
@@ -96,8 +111,20 @@ mod tests {
             (Wait, &[Code::ReviewRequired, Code::Draft, Code::ClosedPullRequest]),
             (Approval, &[Code::NotTrusted]),
             (Mend, &[Code::CheckFailed, Code::ChangesRequested, Code::ChecksFailed, Code::Behind]),
+            (Mend, &[Code::OpenThreads, Code::PullConflict]),
             (Person, &[Code::InTheWay]),
-            (Environment, &[Code::NoMain, Code::NoProgram, Code::CannotStart, Code::Io, Code::AgentUnavailable]),
+            (
+                Environment,
+                &[
+                    Code::NoMain,
+                    Code::NoProgram,
+                    Code::CannotStart,
+                    Code::Io,
+                    Code::AgentUnavailable,
+                    Code::SetupFailed,
+                    Code::NoPorts,
+                ],
+            ),
             (Task, &[Code::Conflict, Code::Dirty, Code::NoArtifact, Code::Strayed, Code::NoWorktree]),
         ];
         for (wanted, codes) in table {

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::app::workspace::remote_claims::publish_missing;
 use crate::app::{Code, Failure, Hint, Workspace};
-use crate::board::Claim;
+use crate::board::{Board, Claim, Scope};
 use crate::task::{TaskId, Worker};
 
 #[derive(Debug, Serialize)]
@@ -22,9 +22,20 @@ pub struct ClaimLine {
     pub live: bool,
     /// `here`, `here only` where the remote does not know it, or `elsewhere`.
     pub place: &'static str,
+    /// The files of its plan, which no other claim covers.
+    pub paths: Scope,
 }
 
-/// Claims, and when those of other machines were last looked at.
+impl ClaimLine {
+    /// Its paths that are a file or folder, in it, or around it.
+    pub fn bearing_on(&self, path: &str) -> Vec<String> {
+        let asked = Scope::new([path]);
+        let meets = |own: &&String| Scope::new([own.as_str()]).overlap(&asked).is_some();
+        self.paths.paths().iter().filter(meets).cloned().collect()
+    }
+}
+
+/// Claims, and when those of other machines were last fetched.
 #[derive(Debug)]
 pub struct ClaimList {
     pub claims: Vec<ClaimLine>,
@@ -42,7 +53,14 @@ pub fn list_claims(ws: &Workspace, ask: bool) -> Result<ClaimList, Failure> {
     }
     let board = ws.board()?;
     let several = ws.claims_remote().is_some();
-    let line = |(id, claim): (&TaskId, &Claim)| ClaimLine {
+    let line = |(id, claim): (&TaskId, &Claim)| claim_line(&board, several, id, claim);
+    let seen = ws.store.claims_seen().filter(|_| several);
+    Ok(ClaimList { claims: board.claims().iter().map(line).collect(), seen })
+}
+
+/// One claim; `several` machines may have some.
+pub(super) fn claim_line(board: &Board, several: bool, id: &TaskId, claim: &Claim) -> ClaimLine {
+    ClaimLine {
         task: id.clone(),
         title: board.get(id).map(|task| task.title.clone()).unwrap_or_default(),
         worker: claim.worker.clone(),
@@ -57,7 +75,6 @@ pub fn list_claims(ws: &Workspace, ask: bool) -> Result<ClaimList, Failure> {
             (false, None) if several => "here only",
             _ => "here",
         },
-    };
-    let seen = ws.store.claims_seen().filter(|_| several);
-    Ok(ClaimList { claims: board.claims().iter().map(line).collect(), seen })
+        paths: claim.paths.clone(),
+    }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::app::{Failure, Workspace};
-use crate::board::{Convergence, Links, Position};
+use crate::board::{Board, Convergence, Grouping, Links, Position};
 use crate::task::{StateName, Task, TaskId};
 
 #[derive(Debug, Serialize)]
@@ -13,10 +13,16 @@ pub struct PositionView {
     pub position: Position,
 }
 
-pub fn position(ws: &Workspace, id: &TaskId) -> Result<PositionView, Failure> {
+pub fn position(ws: &Workspace, id: &TaskId, grouping: Grouping) -> Result<PositionView, Failure> {
+    let (board, at) = around(ws, id, grouping)?;
+    Ok(PositionView { task: id.clone(), position: board.position(at, ws.rules())? })
+}
+
+/// The task with those around it, as a grouping sees them.
+fn around(ws: &Workspace, id: &TaskId, grouping: Grouping) -> Result<(Board, usize), Failure> {
     let board = ws.family(id)?;
     let at = board.index_of(id).ok_or_else(|| crate::app::workspace::open::missing(ws, &board, id))?;
-    Ok(PositionView { task: id.clone(), position: board.position(at, ws.rules())? })
+    Ok((board.seen_as(grouping, at, ws.rules()), at))
 }
 
 #[derive(Debug, Serialize)]
@@ -40,9 +46,8 @@ impl Member {
     }
 }
 
-pub fn group(ws: &Workspace, id: &TaskId) -> Result<GroupView, Failure> {
-    let board = ws.family(id)?;
-    let at = board.index_of(id).ok_or_else(|| crate::app::workspace::open::missing(ws, &board, id))?;
+pub fn group(ws: &Workspace, id: &TaskId, grouping: Grouping) -> Result<GroupView, Failure> {
+    let (board, at) = around(ws, id, grouping)?;
     let group = board.group_of(at, &Links::new(&board), ws.rules())?;
     let member = |&at: &usize| Member::of(&board.tasks()[at]);
     Ok(GroupView {
@@ -60,9 +65,8 @@ pub struct ConvergedView {
 }
 
 /// Whether the members of a group, or the children of a parent, have come to a state. `typed` is one in any spelling.
-pub fn converged(ws: &Workspace, id: &TaskId, typed: &str) -> Result<ConvergedView, Failure> {
-    let board = ws.family(id)?;
-    let at = board.index_of(id).ok_or_else(|| crate::app::workspace::open::missing(ws, &board, id))?;
+pub fn converged(ws: &Workspace, id: &TaskId, typed: &str, grouping: Grouping) -> Result<ConvergedView, Failure> {
+    let (board, at) = around(ws, id, grouping)?;
     let to = ws.flow().find_state(board.tasks()[at].kind, typed)?.name.clone();
     let members = board.members(at, &Links::new(&board), ws.rules())?;
     let convergence = board.converged(&members, &to, ws.rules());

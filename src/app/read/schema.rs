@@ -113,7 +113,12 @@ fn setting(spec: &Spec) -> Value {
         ValueShape::Count | ValueShape::Number | ValueShape::Limit => json!({ "type": ["integer", "string"] }),
         ValueShape::Program | ValueShape::Words => words,
         ValueShape::Programs => json!({ "type": "array", "items": words }),
-        ValueShape::Text | ValueShape::Prefix | ValueShape::Branch | ValueShape::Duration | ValueShape::Lasting => {
+        ValueShape::Text
+        | ValueShape::Prefix
+        | ValueShape::Branch
+        | ValueShape::Duration
+        | ValueShape::Lasting
+        | ValueShape::Budget => {
             json!({ "type": "string" })
         }
     };

@@ -75,7 +75,7 @@ fn verdict(ws: &Workspace, board: &Board, at: usize, standings: &Standings, reas
         } else {
             String::new()
         };
-        return format!("it waits for {}{never}", reasons.len());
+        return format!("blocked by {}{never}", reasons.len());
     }
     if let Some(claim) = board.claim(&task.id).filter(|claim| claim.live) {
         return Refusal::held(&task.id, claim).to_string();
@@ -94,6 +94,9 @@ fn verdict(ws: &Workspace, board: &Board, at: usize, standings: &Standings, reas
     }
     if let Some(turn) = board.not_its_turn(at, ws.rules()) {
         return turn.to_string();
+    }
+    if let Some(overlap) = board.overlap_at(at, ws.rules()) {
+        return overlap.to_string();
     }
     if let Some((command, label)) = left_by(task, ws.rules()) {
         return format!(

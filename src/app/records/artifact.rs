@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::Serialize;
 
 use crate::agent::document::{
-    DocumentKind, DocumentName, Finding, FrontMatter, Subject, check, file_name, skeleton, slug,
+    DocumentKind, DocumentName, Finding, FrontMatter, Subject, Template, check, file_name, skeleton, slug,
 };
 use crate::app::workspace::open::missing;
 use crate::app::{Code, Failure, Hint, Workspace};
@@ -155,7 +155,7 @@ pub fn link_artifact(
         Some(typed) => inside(ws, typed, from)?,
         None => existing(ws, &board, kind, &subject)?.ok_or_else(|| none_yet(kind, &subject))?,
     };
-    refuse_foreign(&board, kind, &subject, &path)?;
+    refuse_foreign(ws, &board, kind, &subject, &path)?;
     let mut linked = found(ws, &board, kind, &subject, path, false)?;
     if !linked.findings.is_empty() {
         return Err(unready(&linked));
@@ -205,7 +205,8 @@ fn existing(ws: &Workspace, board: &Board, kind: DocumentKind, subject: &Subject
     if let Some(path) = linked(board, kind, subject) {
         // A link that was made by hand may name some other file, which nobody should fill in.
         let text = fs::read_text(&root.join(&path)).ok().flatten().unwrap_or_default();
-        if FrontMatter::read(&text).get("type") == Some(kind.as_str()) {
+        let front = FrontMatter::read(&text);
+        if Template::of(&front).names(kind, front.get("type")) {
             return Ok(Some(path));
         }
     }
@@ -281,7 +282,13 @@ fn none_yet(kind: DocumentKind, subject: &Subject) -> Failure {
 }
 
 /// A name that says another task, or another round, is believed.
-fn refuse_foreign(board: &Board, kind: DocumentKind, subject: &Subject, path: &str) -> Result<(), Failure> {
+fn refuse_foreign(
+    ws: &Workspace,
+    board: &Board,
+    kind: DocumentKind,
+    subject: &Subject,
+    path: &str,
+) -> Result<(), Failure> {
     let right = Hint::artifact(kind, &subject.task);
     let Some(name) = DocumentName::parse(path) else {
         return match kind {
@@ -297,7 +304,12 @@ fn refuse_foreign(board: &Board, kind: DocumentKind, subject: &Subject, path: &s
         let whose = owner.map_or_else(|| "of another task".to_owned(), |owner| format!("the {} of {owner}", name.kind));
         return Err(Failure::refused(Code::OtherDocument, format!("{path} is {whose}")).hint(right));
     }
-    if kind == DocumentKind::Review && name.round != subject.round {
+    // ralph-hero gives every critique of a task the same name.
+    let unnumbered = || -> Result<bool, Failure> {
+        let text = ws.store.text_of(&ws.store.root().join(path))?.unwrap_or_default();
+        Ok(name.round == 1 && Template::of(&FrontMatter::read(&text)) == Template::Hero)
+    };
+    if kind == DocumentKind::Review && name.round != subject.round && !unnumbered()? {
         let message = format!("{path} is of round {}, and this is round {}", name.round, subject.round);
         return Err(Failure::refused(Code::OtherRound, message).hint(right));
     }

@@ -1,7 +1,7 @@
 //! `runs`: what workers ran, on this machine: one folder each, with the record, the prompt and all that was said.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -11,6 +11,8 @@ use crate::app::{Code, Failure, Hint, Workspace};
 use crate::fs;
 use crate::task::{StateName, TaskId, Worker};
 
+/// The commands that ralph carries out itself, without an agent.
+pub(in crate::app) const OWN: [&str; 2] = ["pr", "merge"];
 /// How many are kept.
 const KEPT: usize = 1_000;
 
@@ -35,6 +37,10 @@ pub struct Run {
     /// The session that this run went on with.
     #[serde(default)]
     pub resumed: Option<String>,
+    /// As the program reports it, else as the settings name it.
+    #[serde(default)]
+    pub model: Option<String>,
+    /// None where the program did not report any.
     #[serde(default)]
     pub usage: Option<Usage>,
     /// Tools that the program did not let its agent use, with the reason.
@@ -136,6 +142,16 @@ impl Run {
     pub(in crate::app) fn write(&self, ws: &Workspace) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(self).expect("a record is text");
         Ok(fs::replace(&self.path(ws, "run.json"), text.as_bytes(), false)?)
+    }
+
+    /// Whether an agent program was started for it.
+    pub fn is_agents(&self) -> bool {
+        !OWN.contains(&self.command.as_str())
+    }
+
+    /// How long it took; none while it runs.
+    pub fn took(&self) -> Option<jiff::SignedDuration> {
+        Some(self.ended?.duration_since(self.started))
     }
 
     /// A new folder of its own; old ones go.
@@ -241,22 +257,10 @@ fn events(ws: &Workspace, run: &Run) -> Result<Vec<AgentEvent>, Failure> {
 /// The end of a run for people: what the agent did and said, else the end of its log.
 pub(in crate::app) fn last_words(ws: &Workspace, run: &Run, lines: usize) -> Result<String, Failure> {
     if run.host.is_none() {
-        return tail(&run.path(ws, "output.log"), lines);
+        return Ok(fs::tail(&run.path(ws, "output.log"), lines)?);
     }
     let told: Vec<String> = events(ws, run)?.iter().filter_map(AgentEvent::line).collect();
     Ok(told[told.len().saturating_sub(lines)..].iter().map(|line| format!("{line}\n")).collect())
-}
-
-/// The last lines of a file.
-pub(in crate::app) fn tail(path: &Path, lines: usize) -> Result<String, Failure> {
-    Ok(last_lines(&fs::read(path)?.unwrap_or_default(), lines))
-}
-
-/// The last lines of an output.
-pub(in crate::app) fn last_lines(output: &[u8], lines: usize) -> String {
-    let text = String::from_utf8_lossy(output);
-    let all: Vec<&str> = text.lines().collect();
-    all[all.len().saturating_sub(lines)..].iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// What has come to a run's log since a place in it, and whether it still runs.

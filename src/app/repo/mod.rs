@@ -1,5 +1,6 @@
 //! The repository: worktrees and branches of tasks, pull and push, the merge driver.
 
+pub(super) mod bootstrap;
 pub(super) mod branch;
 pub(super) mod merge_driver;
 pub(super) mod pull_push;

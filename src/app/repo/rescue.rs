@@ -72,6 +72,5 @@ fn is_somebodys(ws: &Workspace, worktree: &Path, path: &str) -> bool {
     if bare.split('/').any(cache) || here.join("CACHEDIR.TAG").exists() {
         return false;
     }
-    let same = || fs::read(&here).ok().flatten() == fs::read(&there).ok().flatten();
-    path.ends_with('/') || !(there.is_file() && same())
+    !(there.exists() && fs::holds_nothing_new(&here, &there))
 }

@@ -1,5 +1,7 @@
 //! What the work on a task changes: its worktree, or its branch, against where it left main.
 
+use std::path::Path;
+
 use serde::Serialize;
 
 use crate::app::repo::worktree::{main_branch, place};
@@ -48,6 +50,20 @@ impl Sides {
 pub fn task_changes(ws: &Workspace, id: &TaskId) -> Result<TaskChanges, Failure> {
     let Sides { task, branch, base, worktree, comparison } = Sides::of(ws, id)?;
     Ok(TaskChanges { task, branch, base, worktree, files: comparison.files()? })
+}
+
+/// The paths that a branch changes since it left main; of a worktree, also those that are not committed yet.
+pub(in crate::app) fn changed_paths(
+    ws: &Workspace,
+    branch: &str,
+    worktree: Option<&Path>,
+) -> Result<Vec<String>, Failure> {
+    let base = ws.repository.merge_base(&main_branch(ws), branch)?;
+    let comparison = match worktree {
+        Some(folder) => ws.repository.comparison(folder, &[&base], true),
+        None => ws.repository.comparison(ws.store.root(), &[&base, branch], false),
+    };
+    Ok(comparison.names()?)
 }
 
 /// The changes as git itself shows them on a terminal.

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use crate::app::repo::bootstrap::{
+    Bootstrapped, Included, Setup, WorktreeStep, before_remove, bootstrap, forget, port_of, refuse_untrusted_setup,
+};
 use crate::app::repo::rescue::{is_ours, rescue};
 use crate::app::{Code, Failure, Hint, Workspace};
 use crate::board::{Board, Links};
@@ -32,6 +35,9 @@ pub struct WorktreeAdded {
     pub branch: String,
     pub from: String,
     pub reused: bool,
+    pub included: Included,
+    /// The first port that is its own.
+    pub port: Option<u16>,
 }
 
 #[derive(Debug, Serialize)]
@@ -45,6 +51,7 @@ pub struct WorktreeView {
     pub locked: Option<String>,
     pub missing: bool,
     pub made: Option<Timestamp>,
+    pub port: Option<u16>,
 }
 
 #[derive(Debug, Serialize)]
@@ -96,22 +103,43 @@ pub(in crate::app) fn main_branch(ws: &Workspace) -> String {
     if !set && !ws.repository.has_branch(&named) && ws.repository.has_branch(&old) { old } else { named }
 }
 
-pub fn add_worktree(ws: &Workspace, id: &TaskId, start: &Start) -> Result<WorktreeAdded, Failure> {
+/// A task's worktree, made unless it is there, and made ready unless it is.
+pub fn add_worktree(
+    ws: &Workspace,
+    id: &TaskId,
+    start: &Start,
+    setup: &Setup,
+    tell: &mut dyn FnMut(WorktreeStep<'_>),
+) -> Result<WorktreeAdded, Failure> {
+    refuse_untrusted_setup(ws, setup)?;
+    let (place, from, is_new) = checked_out(ws, id, start, tell)?;
+    // The lock is free again: programs of the setup may take minutes.
+    let Bootstrapped { included, port } =
+        bootstrap(ws, &place, setup, is_new, tell).map_err(|failure| match failure.code {
+            Code::SetupFailed => failure
+                .hint(Hint::run(&format!("worktree add {id}"), "to run the setup again"))
+                .hint(Hint::run(&format!("worktree add {id} --no-setup"), "to work without it")),
+            _ => failure,
+        })?;
+    let Place { task, path, branch } = place;
+    Ok(WorktreeAdded { task, path, branch, from, reused: !is_new, included, port })
+}
+
+/// The worktree on its branch, where that came from, and whether it is new.
+fn checked_out(
+    ws: &Workspace,
+    id: &TaskId,
+    start: &Start,
+    tell: &mut dyn FnMut(WorktreeStep<'_>),
+) -> Result<(Place, String, bool), Failure> {
     let _lock = lock(ws)?;
     let board = ws.family(id)?;
     let place = place(ws, &board, id)?;
     let from = revision(ws, &board, &place.task, start)?;
     ws.repository.clear_half_made(&place.path)?;
-    let added = |reused| WorktreeAdded {
-        task: place.task.clone(),
-        path: place.path.clone(),
-        branch: place.branch.clone(),
-        from: from.clone(),
-        reused,
-    };
     if let Some(there) = ws.repository.worktree_at(&place.path)?.filter(|there| !there.missing) {
         return match there.branch.as_deref() == Some(&place.branch) {
-            true => Ok(added(true)),
+            true => Ok((place, from, false)),
             false => Err(wrong_branch(&place, &there)),
         };
     }
@@ -122,10 +150,12 @@ pub fn add_worktree(ws: &Workspace, id: &TaskId, start: &Start) -> Result<Worktr
     let begin = if let Start::Revision(typed) = start { ws.repository.typed(typed)? } else { from.clone() };
     ws.repository.refuse_unsupported(if ws.repository.has_branch(&place.branch) { &place.branch } else { &begin })?;
     ws.repository.forget_missing(&place.path)?;
-    ws.repository.add_worktree(&place.path, &place.branch, &begin)?;
+    forget(ws, &place.path)?;
+    let mut progress = |done, of| tell(WorktreeStep::CheckingOut { done, of });
+    ws.repository.add_worktree(&place.path, &place.branch, &begin, &mut progress)?;
     // git runs it after `worktree add`; gix does not.
     ws.repository.run_hook(&place.path, "post-checkout", &[NO_COMMIT, "HEAD", "1"]);
-    Ok(added(false))
+    Ok((place, from, true))
 }
 
 fn wrong_branch(place: &Place, there: &Worktree) -> Failure {
@@ -197,6 +227,7 @@ pub fn list_worktrees(ws: &Workspace) -> Result<Vec<WorktreeView>, Failure> {
             state: task.map(|task| task.state.clone()),
             dirty: if worktree.missing { None } else { ws.repository.is_dirty(&worktree) },
             distance,
+            port: port_of(ws, &worktree.path),
             path: worktree.path,
             branch: worktree.branch,
             locked: worktree.locked,
@@ -215,7 +246,16 @@ pub(in crate::app) fn task_of<'b>(board: &'b Board, worktree: &Worktree) -> Opti
 
 /// Refused while something would be lost with it, each thing named, unless by `force`; the branch goes only if it is merged.
 pub fn remove_worktree(ws: &Workspace, id: &TaskId, force: bool) -> Result<WorktreeRemoved, Failure> {
+    let worktree = removable(ws, id, force)?;
+    before_remove(ws, Some(id), &worktree.path);
     let _lock = lock(ws)?;
+    // Its programs took their time, and may have left something.
+    let worktree = removable(ws, id, force)?;
+    let reason = if force { "forced" } else { "nothing that git knows of is lost with it" };
+    take_away(ws, &worktree, force, reason.into())
+}
+
+fn removable(ws: &Workspace, id: &TaskId, force: bool) -> Result<Worktree, Failure> {
     let place = place(ws, &ws.family(id)?, id)?;
     let none = || Failure::refused(Code::NoWorktree, format!("{id} has no worktree"));
     let worktree = ws.repository.worktree_at(&place.path)?.ok_or_else(none)?;
@@ -227,18 +267,16 @@ pub fn remove_worktree(ws: &Workspace, id: &TaskId, force: bool) -> Result<Workt
             .hint(Hint::step("commit, merge or push what is there"))
             .hint(Hint::option("--force", "to discard it")));
     }
-    take_away(
-        ws,
-        &worktree,
-        force,
-        if force { "forced".into() } else { "nothing that git knows of is lost with it".into() },
-    )
+    Ok(worktree)
 }
 
 fn take_away(ws: &Workspace, worktree: &Worktree, force: bool, reason: String) -> Result<WorktreeRemoved, Failure> {
     if !ws.repository.forget_missing(&worktree.path)? {
         rescue(ws, worktree)?;
         ws.repository.remove_worktree(&worktree.path, force)?;
+    }
+    if is_ours(ws, worktree) {
+        forget(ws, &worktree.path)?;
     }
     let main = main_branch(ws);
     let deleted = worktree
@@ -255,9 +293,15 @@ fn take_away(ws: &Workspace, worktree: &Worktree, force: bool, reason: String) -
 
 /// Worktrees of finished tasks whose work is merged, and those whose folder is gone. Without `act` they are only named.
 pub fn prune_worktrees(ws: &Workspace, act: bool) -> Result<Vec<WorktreeRemoved>, Failure> {
+    let (board, main) = (ws.board()?, main_branch(ws));
+    if act {
+        for worktree in ws.repository.worktrees()? {
+            if prunable(ws, &board, &worktree, &main)?.is_some() {
+                before_remove(ws, task_of(&board, &worktree).map(|task| &task.id), &worktree.path);
+            }
+        }
+    }
     let _lock = lock(ws)?;
-    let board = ws.board()?;
-    let main = main_branch(ws);
     let mut done = Vec::new();
     for worktree in ws.repository.worktrees()? {
         let Some(reason) = prunable(ws, &board, &worktree, &main)? else { continue };

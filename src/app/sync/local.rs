@@ -8,7 +8,7 @@ use crate::app::{Failure, Workspace};
 use crate::board::Place;
 use crate::github::{Field, Link, Names, Node, Values, canonical, title_of};
 use crate::store::codec::Doc;
-use crate::store::{Note, TaskFile};
+use crate::store::{Note, NoteKind, TaskFile};
 use crate::task::{Key, Kind, TaskId, Value};
 
 /// A task that is or could be mirrored.
@@ -121,7 +121,7 @@ impl Local {
             title: task.title,
             values,
             link,
-            notes: ws.store.notes(id)?,
+            notes: mirrored_notes(ws, id)?,
             created: task.created,
             place,
             pull: task.artifacts.get("pr").cloned(),
@@ -132,6 +132,13 @@ impl Local {
     pub fn value(&self, field: Field) -> Option<&Value> {
         self.values.get(&field)
     }
+}
+
+/// Feedback on a pull request is there already; what is said about it is posted there, not on the issue.
+fn mirrored_notes(ws: &Workspace, id: &TaskId) -> Result<Vec<Note>, Failure> {
+    let mut notes = ws.store.notes(id)?;
+    notes.retain(|note| !matches!(note.facts.kind, Some(NoteKind::Feedback | NoteKind::Reply)));
+    Ok(notes)
 }
 
 fn values(file: &TaskFile, archived: bool) -> Values {

@@ -10,6 +10,7 @@
 //! bring      one value, with what follows from it    edits     how sync writes task files
 //! push       what may be done twice                  creating  what can be made only once
 //! memory     intents and texts of this machine       waiter    `--watch`
+//! feedback   reviews and failed checks of pull requests, and the replies to them
 //! columns    what unknown columns probably mean      init · status · resolve · doctor     the other commands
 //! ```
 
@@ -23,6 +24,7 @@ mod creating;
 mod deleted;
 mod doctor;
 mod edits;
+pub(super) mod feedback;
 mod init;
 mod local;
 mod look;
@@ -52,6 +54,7 @@ use crate::task::TaskId;
 
 pub use columns::ForeignColumn;
 pub use doctor::{SyncFinding, sync_doctor};
+pub use feedback::fetch_feedback;
 pub use init::{InitAsk, InitStep, SyncInit, sync_init};
 pub use plan::{Plan, PlanRow, Way};
 pub use push::Failed;

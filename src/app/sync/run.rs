@@ -9,6 +9,7 @@ use super::calls::{self, calls};
 use super::compare::{Comparison, Lens, NoteMove, compare};
 use super::copies::{keep, unsaid};
 use super::deleted::Deleted;
+use super::feedback::fetch_all;
 use super::local::{Local, Locals};
 use super::memory::{CreateIntent, ancestor, intents, knowledge_path, retired};
 use super::plan::{Plan, Way, conflict_rows, estimate, rows};
@@ -33,7 +34,10 @@ pub fn sync(ws: &Workspace, ask: &SyncAsk, tell: &mut dyn FnMut(SyncStep<'_>)) -
     let mut run = SyncPass::open(ws, ask, target, &client)?;
     let told = &mut |step: SyncStep<'_>| (tell.borrow_mut())(step);
     run.look(number, told)?;
-    let result = run.bring_together(told);
+    let mut result = run.bring_together(told);
+    if result.is_ok() && !ask.dry_run {
+        result = fetch_all(ws, &client).and(result);
+    }
     // Whatever became of it, what was seen is worth keeping.
     let saved = run.known.save(&knowledge_path(ws));
     // Whatever was taken in is on the board, also when the run ended early.

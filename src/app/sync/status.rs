@@ -21,7 +21,7 @@ use crate::task::TaskId;
 pub struct SyncStatus {
     pub repo: String,
     pub project: u64,
-    /// When GitHub was last looked at, by its own clock.
+    /// When GitHub was last read, by its own clock.
     pub seen: Option<Timestamp>,
     pub linked: usize,
     /// Tasks without an issue.

@@ -4,7 +4,9 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use crate::app::repo::worktree::Place;
 use crate::app::{Code, Failure, Hint, Workspace};
+use crate::board::Board;
 use crate::config::Source;
 use crate::github::{Client, FieldNames, Host, Pace, Patience, Slug, Wait, endpoint, find_token};
 use crate::os::Signal;
@@ -70,6 +72,23 @@ impl Target {
             _ => Err(Failure::refused(Code::NotSetUp, "this board is not mirrored to GitHub")
                 .hint(Hint::run("sync init", "to find or create the project and save it in the settings"))),
         }
+    }
+
+    /// The number of a task's pull request, if it has one on this GitHub. One that is elsewhere is not merged here behind its back.
+    pub fn pull_of(ws: &Workspace, board: &Board, place: &Place) -> Result<Option<(Self, u64)>, Failure> {
+        let Some(url) = board.get(&place.task).and_then(|task| task.artifacts.get("pr")) else { return Ok(None) };
+        let Some(target) = Self::of(ws)? else { return Ok(None) };
+        let start = format!("https://{}/{}/pull/", target.host.0, target.slug);
+        let number = url.strip_prefix(&start).and_then(|number| number.trim_matches('/').parse().ok());
+        let message = format!("the pull request of {}, {url}, is not one of {}", place.task, target.slug);
+        let elsewhere = || {
+            Failure::refused(Code::OtherPullRequest, message).hint(Hint::set(
+                "github.repo",
+                "OWNER/NAME",
+                "if the repository is another one; else correct artifacts.pr of the task",
+            ))
+        };
+        number.map(|number| Some((target, number))).ok_or_else(elsewhere)
     }
 
     pub fn client<'a>(&self, ws: &Workspace, patience: &'a dyn Patience) -> Result<Client<'a>, Failure> {

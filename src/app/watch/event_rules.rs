@@ -116,7 +116,7 @@ impl Runner {
         if trusted || std::mem::replace(&mut self.told, true) {
             return endless;
         }
-        Some("the board's rules want to run programs that nobody here has agreed to: see `ralph trust`".into())
+        Some("the board's rules want to run programs that nobody here has trusted: see `ralph trust`".into())
     }
 }
 

@@ -70,7 +70,7 @@ pub struct Watch {
     attended: BTreeSet<TaskId>,
     /// What git's index has of the board.
     tracked: BTreeSet<String>,
-    /// When the board was last looked at.
+    /// When the board was last read.
     looked: Timestamp,
     /// Why nothing may be done: the board is gone, or its settings cannot be read.
     trouble: Option<String>,

@@ -6,10 +6,13 @@ use std::collections::BTreeSet;
 use crate::agent::host::running_in;
 use crate::app::work::claim::{Lease, drawn};
 use crate::app::work::proof::show;
+use crate::app::work::scope::{beyond_scope, listed, out_of_scope};
 use crate::app::workspace::remote_claims::Published;
 use crate::app::{Failure, Hint, Workspace};
-use crate::board::{Actor, Admission, Board, Claim, ClaimEffect, Evidence, Op, Proof, Refusal, Request};
-use crate::store::BoardLock;
+use crate::board::{
+    Actor, Admission, Board, Claim, ClaimEffect, Evidence, Goal, Op, Proof, Refusal, Request, ScopeMode,
+};
+use crate::store::{BoardLock, new_note};
 use crate::task::TaskId;
 
 /// What a worker has to show, and why some of it does not hold.
@@ -17,11 +20,20 @@ use crate::task::TaskId;
 pub(in crate::app) struct Gathered {
     evidence: Evidence,
     failures: Vec<(Proof, Failure)>,
+    out_of_scope: Vec<String>,
 }
 
 /// Looks at the documents and the worktree that this request needs. It takes its time, so it is done before the board's lock
 /// is taken.
 pub(in crate::app) fn gather(ws: &Workspace, board: &Board, actor: &Actor, request: &Request<'_>) -> Gathered {
+    let mut gathered = prove(ws, board, actor, request);
+    if request.goal != Goal::Claim && board.ends_build(ws.rules(), actor, request) {
+        gathered.compare_scope(ws, board, request.task);
+    }
+    gathered
+}
+
+fn prove(ws: &Workspace, board: &Board, actor: &Actor, request: &Request<'_>) -> Gathered {
     let (mut shown, mut failures) = (BTreeSet::new(), Vec::new());
     for proof in board.proofs(ws.rules(), actor, request) {
         match show(ws, board, request.task, &proof) {
@@ -29,7 +41,19 @@ pub(in crate::app) fn gather(ws: &Workspace, board: &Board, actor: &Actor, reque
             Err(failure) => failures.push((proof, failure)),
         }
     }
-    Gathered { evidence: Evidence::Shown(shown), failures }
+    Gathered { evidence: Evidence::Shown(shown), failures, out_of_scope: Vec::new() }
+}
+
+impl Gathered {
+    /// Looks for files beyond the scope. Strict scopes make a build that has some count as not shown.
+    fn compare_scope(&mut self, ws: &Workspace, board: &Board, id: &TaskId) {
+        self.out_of_scope = out_of_scope(ws, board, id);
+        let Evidence::Shown(shown) = &mut self.evidence else { return };
+        let refused = ws.rules().scopes == ScopeMode::Strict && !self.out_of_scope.is_empty();
+        if refused && shown.remove(&Proof::Build) {
+            self.failures.push((Proof::Build, beyond_scope(id, &self.out_of_scope)));
+        }
+    }
 }
 
 /// What the board says, with the reason in full where the evidence does not hold.
@@ -41,7 +65,12 @@ pub(in crate::app) fn decide_with(
     gathered: &Gathered,
 ) -> Result<Admission, Failure> {
     let request = Request { evidence: gathered.evidence.clone(), ..request.clone() };
-    admitted(ws, board, actor, &request)?.map_err(|refusal| {
+    let admission = admitted(ws, board, actor, &request)?;
+    let told = |admission: Admission| match admission.from == admission.to {
+        true => admission,
+        false => Admission { out_of_scope: gathered.out_of_scope.clone(), ..admission },
+    };
+    admission.map(told).map_err(|refusal| {
         let known =
             gathered.failures.iter().find(|(of, _)| matches!(&refusal, Refusal::Unproven { proof, .. } if proof == of));
         known.map_or_else(|| refused(ws, actor, &request, refusal.clone()), |(_, failure)| failure.clone())
@@ -65,14 +94,18 @@ fn admitted(
     request: &Request<'_>,
 ) -> Result<Result<Admission, Refusal>, Failure> {
     match board.get(request.task) {
-        Some(_) => Ok(board.admit(ws.rules(), actor, request)),
+        Some(task) => {
+            let scope = ws.scope_of(task).unwrap_or_default();
+            Ok(board.admit(ws.rules(), actor, &Request { scope, ..request.clone() }))
+        }
         None => Err(crate::app::workspace::open::missing(ws, board, request.task)),
     }
 }
 
 fn refused(ws: &Workspace, actor: &Actor, request: &Request<'_>, refusal: Refusal) -> Failure {
     let may_force = ws.rules().insists(actor, true) && !request.force;
-    let overridable = matches!(refusal, Refusal::Blocked { .. } | Refusal::Held { .. }) && may_force;
+    let overridable =
+        matches!(refusal, Refusal::Blocked { .. } | Refusal::Held { .. } | Refusal::Overlaps { .. }) && may_force;
     let failure = told_of_host(ws, actor, refusal);
     if overridable { failure.hint(Hint::Force) } else { failure }
 }
@@ -97,7 +130,12 @@ pub(in crate::app) fn admit(
     actor: &Actor,
     request: &Request<'_>,
 ) -> Result<Admission, Failure> {
-    decide_with(ws, board, actor, request, &gather(ws, board, actor, request))
+    // Nobody is refused for files beyond the scope whose build is not asked for: a look ahead need not compare them.
+    let gathered = match actor.is_held(ws.rules()) {
+        true => gather(ws, board, actor, request),
+        false => prove(ws, board, actor, request),
+    };
+    decide_with(ws, board, actor, request, &gathered)
 }
 
 /// How an admission is written down.
@@ -131,29 +169,45 @@ pub(in crate::app) fn apply(
 ) -> Result<Option<Claim>, Failure> {
     let Commit { verb, actor, lease, published } = *commit;
     if !admission.takes() {
-        write(ws, lock, verb, admission, actor)?;
+        write(ws, lock, id, verb, admission, actor)?;
         if admission.claim == ClaimEffect::Ended && board.claim(id).is_some() {
             ws.drop_claim(id)?;
         }
         return Ok(None);
     }
-    let mut claim = drawn(ws, board, id, &actor.worker, admission.command.clone(), lease);
+    let mut claim = drawn(ws, board, id, &actor.worker, admission, lease);
     if let Some(published) = published {
         published.mark(&mut claim);
     }
     ws.take_in_hand(id, &mut claim)?;
     // The old proof, if any, is of the claim that this one replaces.
-    write(ws, lock, verb, admission, &Actor { proof: None, ..actor.clone() })?;
+    write(ws, lock, id, verb, admission, &Actor { proof: None, ..actor.clone() })?;
     ws.store.write_claim(id, &claim)?;
+    if let Some(overlap) = &admission.overlap {
+        ws.notice(overlap.to_string());
+    }
     if let Some(published) = published {
         published.settle(ws, id)?;
     }
     Ok(Some(claim))
 }
 
-fn write(ws: &Workspace, lock: &BoardLock, verb: &str, admission: &Admission, actor: &Actor) -> Result<(), Failure> {
-    if !admission.changes.is_empty() {
-        ws.commit_as(lock, Op::new(verb, admission.changes.clone()), actor)?;
+fn write(
+    ws: &Workspace,
+    lock: &BoardLock,
+    id: &TaskId,
+    verb: &str,
+    admission: &Admission,
+    actor: &Actor,
+) -> Result<(), Failure> {
+    let mut changes = admission.changes.clone();
+    if !admission.out_of_scope.is_empty() {
+        let text =
+            format!("The branch changes files outside the scope of its plan: {}", listed(&admission.out_of_scope));
+        changes.push(new_note(id, &actor.worker, ws.now(), &mut ws.rng(), &text));
+    }
+    if !changes.is_empty() {
+        ws.commit_as(lock, Op::new(verb, changes), actor)?;
     }
     Ok(())
 }

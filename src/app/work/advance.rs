@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::app::{Failure, Workspace};
-use crate::board::Op;
+use crate::board::{Change, Links, Op};
 use crate::task::{StateName, TaskId};
 
 #[derive(Debug, Serialize)]
@@ -34,4 +34,40 @@ pub fn advance(ws: &Workspace, id: &TaskId, typed: &str, force: bool) -> Result<
     }
     let skipped = advance.stay.into_iter().map(|(task, reason)| Skipped { task, reason }).collect();
     Ok(Advanced { to: target, moved: advance.moved, skipped })
+}
+
+/// Where the parent of a task stands, and whether this brought it on.
+#[derive(Debug, Serialize)]
+pub struct ParentAdvance {
+    pub parent: Option<TaskId>,
+    pub from: Option<StateName>,
+    pub to: Option<StateName>,
+    pub children: Vec<(TaskId, StateName)>,
+    pub advanced: bool,
+}
+
+/// Brings the parents of a task to where their children are. Every move does so by itself; what somebody edited by hand may
+/// have left one behind.
+pub fn advance_parent(ws: &Workspace, id: &TaskId) -> Result<ParentAdvance, Failure> {
+    let lock = ws.lock()?;
+    let board = ws.board()?;
+    let at = board.index_of(id).ok_or_else(|| crate::app::workspace::open::missing(ws, &board, id))?;
+    let Some(parent) = board.parent_of(at) else {
+        return Ok(ParentAdvance { parent: None, from: None, to: None, children: Vec::new(), advanced: false });
+    };
+    let changes = board.parents_due(at, ws.rules());
+    if !changes.is_empty() {
+        ws.commit(&lock, Op::new("advance", changes.clone()))?;
+    }
+    let task = &board.tasks()[parent];
+    let moved = changes.iter().filter_map(Change::new_state).find(|(id, _)| **id == task.id).map(|(_, state)| state);
+    let links = Links::new(&board);
+    let children = links.children(parent).iter().map(|&at| &board.tasks()[at]);
+    Ok(ParentAdvance {
+        parent: Some(task.id.clone()),
+        from: Some(task.state.clone()),
+        advanced: moved.is_some(),
+        to: Some(moved.unwrap_or_else(|| task.state.clone())),
+        children: children.map(|child| (child.id.clone(), child.state.clone())).collect(),
+    })
 }

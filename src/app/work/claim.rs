@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::app::work::admit::{Commit, admit, apply};
 use crate::app::workspace::remote_claims::{self, Published, Reach};
 use crate::app::{Failure, Hint, Workspace};
-use crate::board::{Actor, Board, Claim, ClaimEffect, Op, Refusal, Request};
+use crate::board::{Actor, Admission, Board, Claim, ClaimEffect, Op, Refusal, Request, Scope};
 use crate::store::BoardLock;
 use crate::task::{StateName, TaskId, Worker};
 
@@ -23,6 +23,9 @@ pub struct Claimed {
     /// Other machines know of it, too.
     pub remote: bool,
     pub renewed: bool,
+    /// The files that no other claim covers meanwhile; empty where its plan names none.
+    #[serde(skip_serializing_if = "Scope::is_empty")]
+    pub paths: Scope,
     /// Whose claim was taken over.
     pub taken_from: Option<Worker>,
 }
@@ -69,7 +72,7 @@ pub(in crate::app) fn drafted(
     let actor = ws.actor()?;
     let admission = admit(ws, board, &actor, request)?;
     let lease = Lease::Timed;
-    Ok((request.task.clone(), drawn(ws, board, request.task, &actor.worker, admission.command, lease)))
+    Ok((request.task.clone(), drawn(ws, board, request.task, &actor.worker, &admission, lease)))
 }
 
 /// How a claim lives.
@@ -87,7 +90,7 @@ pub(in crate::app) fn drawn(
     board: &Board,
     id: &TaskId,
     worker: &Worker,
-    command: Option<String>,
+    admission: &Admission,
     lease: Lease,
 ) -> Claim {
     let before = board.claim(id).filter(|claim| claim.live && claim.is_of(worker));
@@ -99,7 +102,8 @@ pub(in crate::app) fn drawn(
         until: now.checked_add(ws.lease()).unwrap_or(now),
         held: lease == Lease::Held || before.is_some_and(|claim| claim.held),
         token: before.map_or_else(|| token(ws), |claim| claim.token.clone()),
-        command,
+        command: admission.command.clone(),
+        paths: admission.paths.clone(),
         session: host_session().or_else(|| before.and_then(|claim| claim.session.clone())),
         remote: before.and_then(|claim| claim.remote.clone()),
         renewing: before.and_then(|claim| claim.renewing.clone()),
@@ -140,6 +144,7 @@ pub(in crate::app) fn grant(
         until: claim.until,
         claim: claim.proof(id),
         remote: claim.remote.is_some(),
+        paths: claim.paths,
         worker: claim.worker,
         renewed,
         taken_from: before.filter(|_| !renewed).map(|claim| claim.worker.clone()),

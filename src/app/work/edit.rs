@@ -166,8 +166,8 @@ impl Moving {
         }
         let id = &self.task.id;
         let draft = |board: &Board| {
-            let command = self.decided(ws, board)?.command;
-            Ok((id.clone(), drawn(ws, board, id, &self.actor.worker, command, Lease::Timed)))
+            let admission = self.decided(ws, board)?;
+            Ok((id.clone(), drawn(ws, board, id, &self.actor.worker, &admission, Lease::Timed)))
         };
         Ok(publish(ws, Reach::Remote, draft, || self.board(ws))?.map(|(_, published)| published))
     }

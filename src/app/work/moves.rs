@@ -3,14 +3,16 @@
 use serde::Serialize;
 
 use crate::app::repo::worktree::{main_branch, place};
-use crate::app::work::admit::{Commit, Gathered, admit, apply, decide_with, gather};
+use crate::app::work::admit::{Commit, admit, apply, decide_with, gather};
 use crate::app::work::claim::{Lease, drawn};
 use crate::app::workspace::open::missing;
 use crate::app::workspace::remote_claims::{Reach, publish};
 use crate::app::{Code, Expected, Failure, Hint, Workspace};
-use crate::board::{Actor, Admission, Assignment, Board, Change, ClaimEffect, Goal, Links, Request, joined};
+use crate::board::{
+    Actor, Admission, Assignment, Board, Change, ClaimEffect, Goal, Grouping, Links, Request, Turn, joined,
+};
 use crate::store::{BoardLock, new_note};
-use crate::task::{Kind, StateName, TaskId, Worker};
+use crate::task::{Key, Kind, StateName, TaskId, Value, Worker};
 use crate::workflow::Intent;
 
 #[derive(Debug, Serialize)]
@@ -31,13 +33,78 @@ pub struct Moved {
     pub outside: Option<String>,
     /// Tasks that waited for it, and wait for nothing any more.
     pub unblocked: Vec<TaskId>,
+    /// The group that was declared with this move.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub declared: Option<DeclaredGroup>,
     pub changed: bool,
+    /// Files that the branch changes, though the plan does not name them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub out_of_scope: Vec<String>,
+}
+
+/// Children of one parent that are a group from now on.
+#[derive(Debug, Serialize)]
+pub struct DeclaredGroup {
+    pub parent: TaskId,
+    pub members: Vec<TaskId>,
 }
 
 #[derive(Debug, Serialize)]
 pub struct Along {
     pub task: TaskId,
     pub to: StateName,
+}
+
+impl Moved {
+    /// A task that is where it should be.
+    fn nothing(task: &TaskId, state: StateName, command: Option<String>) -> Self {
+        Self {
+            task: task.clone(),
+            from: state.clone(),
+            to: state,
+            command,
+            along: Vec::new(),
+            forced: false,
+            taken_from: None,
+            flagged: false,
+            outside: None,
+            unblocked: Vec::new(),
+            declared: None,
+            changed: false,
+            out_of_scope: Vec::new(),
+        }
+    }
+
+    /// The move of a group's primary, told about another member, which was in this state before.
+    fn told_about(self, member: &TaskId, before: StateName) -> Self {
+        let came = self.along.iter().find(|other| other.task == *member).map(|other| other.to.clone());
+        let mut along: Vec<Along> = self.along.into_iter().filter(|other| other.task != *member).collect();
+        if self.from != self.to {
+            along.insert(0, Along { task: self.task, to: self.to });
+        }
+        let to = came.unwrap_or_else(|| before.clone());
+        Self { task: member.clone(), from: before, to, along, ..self }
+    }
+}
+
+/// A move that may be about any member of a group: the primary makes it, and what came along already stays.
+pub(in crate::app) fn move_in_group(ws: &Workspace, asked: &MoveAsk<'_>) -> Result<Moved, Failure> {
+    if asked.grouping == Grouping::Declared {
+        return move_with(ws, asked);
+    }
+    match asked.turn(ws)? {
+        (Turn::Own, _) => move_with(ws, asked),
+        (Turn::Primary(primary), before) => {
+            Ok(move_with(ws, &MoveAsk { id: &primary, ..*asked })?.told_about(asked.id, before))
+        }
+        (Turn::Along, state) => {
+            let MoveAsk { id, command, fields, note, seen, .. } = *asked;
+            if !fields.is_empty() || note.is_some() {
+                crate::app::edit::set::assign_with(ws, "set", std::slice::from_ref(id), fields, note, seen)?;
+            }
+            Ok(Moved::nothing(id, state, command.map(str::to_owned)))
+        }
+    }
 }
 
 /// `typed` is a state in any spelling, or an intent such as `__COMPLETE__`.
@@ -48,35 +115,79 @@ pub fn move_task(
     command: Option<&str>,
     force: bool,
 ) -> Result<Moved, Failure> {
-    move_with(ws, &MoveAsk { id, typed, command, force, fields: &[], note: None, seen: &Expected::default() })
+    let seen = Expected::default();
+    move_with(ws, &MoveAsk { command, force, ..MoveAsk::new(id, typed, &seen) })
 }
 
 /// A move as it was typed, with what is set and said in the same verb.
+#[derive(Clone, Copy)]
 pub(in crate::app) struct MoveAsk<'a> {
     pub id: &'a TaskId,
     pub typed: &'a str,
     pub command: Option<&'a str>,
     pub force: bool,
+    /// The task whose fields are set and which gets the note; another one where a group's primary moves for it.
+    pub about: &'a TaskId,
     pub fields: &'a [Assignment],
     pub note: Option<&'a str>,
     pub seen: &'a Expected,
+    pub grouping: Grouping,
 }
 
-impl MoveAsk<'_> {
+/// The board on which a move is judged, and what is changed together with it.
+struct Judged {
+    board: Board,
+    changes: Vec<Change>,
+    declared: Option<DeclaredGroup>,
+}
+
+impl<'a> MoveAsk<'a> {
+    pub fn new(id: &'a TaskId, typed: &'a str, seen: &'a Expected) -> Self {
+        let (grouping, about) = (Grouping::default(), id);
+        Self { id, typed, command: None, force: false, about, fields: &[], note: None, seen, grouping }
+    }
+
     fn request(&self, ws: &Workspace, board: &Board) -> Result<Request<'_>, Failure> {
         let goal = goal(ws, board, self.id, self.typed)?;
         Ok(Request { command: self.command, force: self.force, ..Request::new(self.id, goal) })
     }
 
-    /// The board on which it is judged, with its fields set, and what setting them changes.
-    fn board(&self, ws: &Workspace) -> Result<(Board, Vec<Change>), Failure> {
+    /// The board with its fields set, and with the group that a lock declares.
+    fn judged(&self, ws: &Workspace) -> Result<Judged, Failure> {
         let board = ws.family(self.id)?;
-        let fields = match board.get(self.id) {
-            Some(_) if !self.fields.is_empty() => crate::app::edit::set::changes(ws, self.id, self.fields)?,
+        let mut changes = match board.get(self.about) {
+            Some(_) if !self.fields.is_empty() => crate::app::edit::set::changes(ws, self.about, self.fields)?,
             _ => Vec::new(),
         };
-        self.seen.refuse_changed(ws, self.id)?;
-        Ok((if fields.is_empty() { board } else { board.with(&fields) }, fields))
+        self.seen.refuse_changed(ws, self.about)?;
+        let declared = self.declaration(ws, &board)?;
+        if let Some(group) = &declared {
+            let atomic = Assignment::Put(Key::new("atomic"), Some(Value::Bool(true)));
+            changes.extend(crate::app::edit::set::changes(ws, &group.parent, &[atomic])?);
+        }
+        let board = if changes.is_empty() { board } else { board.with(&changes) };
+        Ok(Judged { board, changes, declared })
+    }
+
+    fn declaration(&self, ws: &Workspace, board: &Board) -> Result<Option<DeclaredGroup>, Failure> {
+        let Some(at) = board.index_of(self.id).filter(|_| self.grouping == Grouping::Siblings) else { return Ok(None) };
+        let locks = match goal(ws, board, self.id, self.typed)? {
+            Goal::Intent(intent) => intent == Intent::Lock,
+            Goal::State(to) => ws.flow().state(board.tasks()[at].kind, &to).is_some_and(|state| state.lock),
+            Goal::Claim => true,
+        };
+        let found = board.declaration(at, &Links::new(board), ws.rules()).filter(|_| locks);
+        Ok(found.map(|found| DeclaredGroup { parent: found.parent, members: found.members }))
+    }
+
+    /// Who moves for this task, by the grouping that was asked for; and the state in which it is now.
+    fn turn(&self, ws: &Workspace) -> Result<(Turn, StateName), Failure> {
+        let board = self.judged(ws)?.board;
+        let at = board.index_of(self.id).ok_or_else(|| missing(ws, &board, self.id))?;
+        let state = board.tasks()[at].state.clone();
+        let command = self.command.map(|name| ws.flow().command(name)).transpose()?;
+        let goal = goal(ws, &board, self.id, self.typed)?;
+        Ok((board.turn(at, &goal, command, ws.rules())?, state))
     }
 }
 
@@ -84,41 +195,32 @@ pub(in crate::app) fn move_with(ws: &Workspace, asked: &MoveAsk<'_>) -> Result<M
     ws.look_for_claims();
     let actor = ws.actor()?;
     ws.rules().refuse_fields(&actor, asked.fields)?;
-    let mut gathered = Gathered::default();
-    if actor.is_held(ws.rules()) {
-        let (board, _) = asked.board(ws)?;
-        gathered = gather(ws, &board, &actor, &asked.request(ws, &board)?);
-    }
+    let board = asked.judged(ws)?.board;
+    let gathered = gather(ws, &board, &actor, &asked.request(ws, &board)?);
     let decided = |board: &Board| decide_with(ws, board, &actor, &asked.request(ws, board)?, &gathered);
     // Where machines agree through a remote, it hears of a lock before it is taken.
     let published = match ws.claims_remote() {
-        Some(_) if decided(&asked.board(ws)?.0)?.takes() => {
+        Some(_) if decided(&asked.judged(ws)?.board)?.takes() => {
             let draft = |board: &Board| {
-                let command = decided(board)?.command;
-                Ok((asked.id.clone(), drawn(ws, board, asked.id, &actor.worker, command, Lease::Timed)))
+                Ok((asked.id.clone(), drawn(ws, board, asked.id, &actor.worker, &decided(board)?, Lease::Timed)))
             };
-            publish(ws, Reach::Remote, draft, || Ok(asked.board(ws)?.0))?.map(|(_, published)| published)
+            publish(ws, Reach::Remote, draft, || Ok(asked.judged(ws)?.board))?.map(|(_, published)| published)
         }
         _ => None,
     };
     let lock = ws.lock()?;
-    let (board, fields) = asked.board(ws)?;
+    let Judged { board, changes, declared } = asked.judged(ws)?;
     let mut admission = decided(&board)?;
     if !asked.force {
         refuse_unmerged(ws, &board, &actor, asked.id, &admission)?;
     }
-    admission.changes = joined(fields, admission.changes);
+    admission.changes = joined(changes, admission.changes);
     if let Some(text) = asked.note {
-        admission.changes.push(new_note(asked.id, &actor.worker, ws.now(), &mut ws.rng(), text));
+        admission.changes.push(new_note(asked.about, &actor.worker, ws.now(), &mut ws.rng(), text));
     }
-    carry_out_with(
-        ws,
-        &lock,
-        &board,
-        asked.id,
-        admission,
-        &Commit { published: published.as_ref(), ..Commit::new("move", &actor) },
-    )
+    let commit = Commit { published: published.as_ref(), ..Commit::new("move", &actor) };
+    let moved = carry_out_with(ws, &lock, &board, asked.id, admission, &commit)?;
+    Ok(Moved { declared, ..moved })
 }
 
 /// A person who closes a task may not know that its branch was never merged.
@@ -229,7 +331,7 @@ fn carry_out_with(
     let holder = board.index_of(id).and_then(|at| board.binding_claim(at)).map(|(_, claim)| claim.worker.clone());
     let taken_from = holder.filter(|holder| admission.forced && *holder != commit.actor.worker);
     let flagged = admission.changes.iter().any(|change| change.sets(id, "attention"));
-    let Admission { from, to, command, changes, forced, departure, along, .. } = admission;
+    let Admission { from, to, command, changes, forced, departure, along, out_of_scope, .. } = admission;
     let along = along.into_iter().map(|(task, to)| Along { task, to }).collect();
     let outside = departure.map(|departure| departure.to_string());
     Ok(Moved {
@@ -243,6 +345,8 @@ fn carry_out_with(
         flagged,
         outside,
         unblocked,
+        declared: None,
         changed: taken || !changes.is_empty(),
+        out_of_scope,
     })
 }

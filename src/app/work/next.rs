@@ -140,6 +140,11 @@ fn nothing(ws: &Workspace, board: &Board, role: Option<&str>) -> Failure {
     let whom = role.map(|role| format!(" for {role}")).unwrap_or_default();
     let failure = Failure::new(FailureKind::Nothing, Code::NothingReady, format!("there is no work{whom} now"));
     let failure = failure.hint(Hint::Ready);
+    let overlapping = (0..board.tasks().len()).find(|&at| board.overlap_at(at, ws.rules()).is_some());
+    let failure = match overlapping {
+        Some(at) => failure.hint(Hint::Why { task: board.tasks()[at].id.clone() }),
+        None => failure,
+    };
     let (rules, role) = (ws.rules(), role.unwrap_or_default());
     let left = board.tasks().iter().filter_map(|task| left_by(task, rules));
     let mine: Vec<_> = left.filter(|(command, _)| command.is_for(role, rules.mode)).collect();
@@ -156,15 +161,18 @@ fn nothing(ws: &Workspace, board: &Board, role: Option<&str>) -> Failure {
 /// Waits until there is work, or a place for this worker, by watching the board; gives up after `limit`, or when told to.
 pub fn next_or_wait(ws: &Workspace, asked: &NextAsk, limit: SignedDuration, stop: &Stop) -> Result<Chosen, Failure> {
     let ask = || match next(ws, asked) {
-        Err(failure) if matches!(failure.code, Code::NothingReady | Code::RoleFull | Code::Raced | Code::Busy) => {
-            Err(Some(failure))
-        }
+        Err(failure) if is_passing(failure.code) => Err(Some(failure)),
         other => Ok(other),
     };
     match asked.claim {
         true => until_in_line(ws, &line(ws, role(ws, asked)?.as_deref())?, limit, stop, ask)?,
         false => until(ws, limit, stop, ask)?,
     }
+}
+
+/// Whether the same question may have another answer soon.
+fn is_passing(code: Code) -> bool {
+    matches!(code, Code::NothingReady | Code::RoleFull | Code::ScopeHeld | Code::Raced | Code::Busy)
 }
 
 /// The lock file of the line in which those wait who would get the same task: one for each role and set of rules.

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
+use crate::app::repo::bootstrap;
 use crate::app::work::claim::drafted;
 use crate::app::work::claim::{Lease, give_up, grant};
 use crate::app::work::next::as_reaped;
@@ -104,8 +105,12 @@ pub(in crate::app) fn claim_environment(ws: &Workspace, claimed: &Claimed) -> Ve
         ("RALPH_BOARD", ws.store.root().into()),
         ("RALPH_CLAIM", claimed.claim.as_str().into()),
     ];
+    if !claimed.paths.is_empty() {
+        found.push(("RALPH_PATHS", claimed.paths.paths().join("\n").into()));
+    }
     found.extend(claimed.command.as_ref().map(|command| ("RALPH_COMMAND", command.into())));
     found.extend(ws.rules().role_of(&claimed.worker).map(|role| ("RALPH_ROLE", role.into())));
+    found.extend(bootstrap::environment(ws, &claimed.task));
     found
 }
 

@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use crate::app::edit::set::{SetDone, assignments, field_change};
-use crate::app::work::moves::{MoveAsk, move_with};
+use crate::app::work::moves::{MoveAsk, move_in_group};
 use crate::app::{Code, Expected, Failure, FieldChange, Hint, Moved, Workspace};
+use crate::board::Grouping;
 use crate::task::TaskId;
 
 /// What is to be so afterwards.
@@ -20,6 +21,8 @@ pub struct SaveAsk {
     pub note: Option<String>,
     /// A person insists on the move.
     pub force: bool,
+    /// Which tasks count as a group when the task is locked or moved.
+    pub grouping: Grouping,
 }
 
 #[derive(Debug, Serialize)]
@@ -47,7 +50,8 @@ pub fn save_over(ws: &Workspace, id: &TaskId, asked: &SaveAsk, seen: &Expected) 
         return Err(Failure::usage(Code::LinksApart, message).hint(Hint::step("set it first, then move the task")));
     }
     let before = crate::app::edit::set::changes(ws, id, &fields)?;
-    let command = asked.command.as_deref();
-    let moved = move_with(ws, &MoveAsk { id, typed, command, force: asked.force, fields: &fields, note, seen })?;
+    let (command, force, grouping) = (asked.command.as_deref(), asked.force, asked.grouping);
+    let ask = MoveAsk { command, force, fields: &fields, note, grouping, ..MoveAsk::new(id, typed, seen) };
+    let moved = move_in_group(ws, &ask)?;
     Ok(Saved { task: id.clone(), changes: before.into_iter().filter_map(field_change).collect(), moved: Some(moved) })
 }

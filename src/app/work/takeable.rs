@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::app::view::task::{TaskView, views};
 use crate::app::work::next::as_reaped;
 use crate::app::{Failure, Workspace};
-use crate::board::Standings;
+use crate::board::{Grouping, Standings};
 use crate::task::{Estimate, Kind};
 
 #[derive(Debug, Serialize)]
@@ -22,9 +22,9 @@ pub struct TakeableTask {
 }
 
 /// Dead locks are looked at as if they had been returned. `typed` is a state in any spelling.
-pub fn takeable(ws: &Workspace, typed: &str, most: Estimate) -> Result<TakeableTasks, Failure> {
+pub fn takeable(ws: &Workspace, typed: &str, most: Estimate, grouping: Grouping) -> Result<TakeableTasks, Failure> {
     let state = ws.flow().find_state(Kind::Issue, typed)?.name.clone();
-    let board = as_reaped(ws, ws.board()?);
+    let board = as_reaped(ws, ws.board()?).all_seen_as(grouping, ws.rules());
     let found = board.takeable(&state, most, ws.me().ok().as_ref(), ws.rules());
     let places: Vec<usize> = found.iter().map(|(at, _)| *at).collect();
     let standings = Standings::new(&board, ws.rules());

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::app::Failure;
-use crate::board::Rules;
+use crate::board::{Rules, ScopeMode};
 use crate::config::{ConfigError, Settings, Source};
 use crate::fs;
 use crate::task::Problem;
@@ -14,6 +14,11 @@ pub(in crate::app) fn rules(flow: Workflow, settings: &Settings) -> Result<Rules
     rules.mode = settings.text("review.mode").parse()?;
     rules.max_rejections = settings.number("review.max_rejections").unwrap_or(rules.max_rejections);
     rules.per_worker = settings.number("claims.per_worker").map_or(rules.per_worker, |n| n as usize);
+    rules.scopes = match settings.text("scopes.mode") {
+        "off" => ScopeMode::Off,
+        "strict" => ScopeMode::Strict,
+        _ => ScopeMode::Tell,
+    };
     for (spec, setting) in settings.all() {
         let role = spec.key.strip_prefix("roles.").and_then(|rest| rest.strip_suffix(".limit"));
         if let (Some(role), Ok(limit)) = (role, setting.value.parse()) {
@@ -66,6 +71,26 @@ impl Setup {
         Ok(setup)
     }
 
+    /// The setup of another revision: from the board's own files alone, so that it is the same on every machine.
+    pub fn of_texts(config: Option<&str>, workflow: Option<&str>) -> Result<Self, Failure> {
+        let mut setup =
+            Self { settings: Settings::defaults(), flow: Workflow::builtin(), problems: Vec::new(), unusable: false };
+        if let Some(text) = config {
+            setup.add_file(Source::Board(".ralph/config.toml".into()), text)?;
+        }
+        setup.problems.append(&mut setup.settings.bad);
+        if let Some(text) = workflow.filter(|text| !text.trim().is_empty()) {
+            match Workflow::parse(text) {
+                Ok(flow) => setup.flow = flow,
+                Err(error) => {
+                    setup.problems.push(workflow_problem(&error, text));
+                    setup.flow = Workflow::guessed();
+                }
+            }
+        }
+        Ok(setup)
+    }
+
     /// Where the board's own settings cannot be read, those that could be read last count, as with the workflow.
     fn add_board_file(&mut self, text: &str, last: &Path) -> Result<(), ConfigError> {
         let source = || Source::Board(".ralph/config.toml".into());
@@ -112,13 +137,7 @@ impl Setup {
                 return Err(ConfigError::Format { file: WORKFLOW.into(), found: found.to_string() });
             }
             Err(error) => {
-                self.problems.push(match &error {
-                    WorkflowError::Syntax { message, offset } => Problem::at(WORKFLOW, text, *offset, message.trim()),
-                    WorkflowError::Inconsistent { message, value } => {
-                        Problem::at(WORKFLOW, text, place_of(text, value.as_deref()), message)
-                    }
-                    other => Problem::whole(WORKFLOW, other.to_string()),
-                });
+                self.problems.push(workflow_problem(&error, text));
                 let last = known().and_then(|text| Workflow::parse(&text).ok());
                 self.unusable |= last.is_none();
                 self.flow = last.unwrap_or_else(Workflow::guessed);
@@ -129,6 +148,16 @@ impl Setup {
 }
 
 const WORKFLOW: &str = ".ralph/workflow.toml";
+
+fn workflow_problem(error: &WorkflowError, text: &str) -> Problem {
+    match error {
+        WorkflowError::Syntax { message, offset } => Problem::at(WORKFLOW, text, *offset, message.trim()),
+        WorkflowError::Inconsistent { message, value } => {
+            Problem::at(WORKFLOW, text, place_of(text, value.as_deref()), message)
+        }
+        other => Problem::whole(WORKFLOW, other.to_string()),
+    }
+}
 
 /// A copy that cannot be kept is no reason to fail.
 fn keep(last: &Path, text: &str, known: Option<&str>) {

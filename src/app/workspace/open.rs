@@ -13,7 +13,7 @@ use crate::app::workspace::past::Past;
 use crate::app::workspace::session::{ClientSession, TakenFor};
 use crate::app::workspace::sub_agents;
 use crate::app::{Code, Failure, Hint};
-use crate::board::{Actor, ActorKind, Board, EventKind, Named, Rules, resolve};
+use crate::board::{Actor, ActorKind, Board, EventKind, Named, RefError, Rules, resolve, resolve_exact, unmarked};
 use crate::config::{OnRule, Settings};
 use crate::fs;
 use crate::git::Repository;
@@ -273,7 +273,7 @@ impl Workspace {
             return Ok(self.remember(past.board.clone()));
         }
         let board = self.store.snapshot()?.with_claims(self.claims()?);
-        Ok(self.remember(board))
+        Ok(self.remember(self.with_scopes(board)))
     }
 
     /// One task and what it is linked to.
@@ -369,6 +369,23 @@ impl Workspace {
                 return Ok(id);
             }
         }
+        self.resolved(|prefix, all| resolve(typed, prefix, all))
+    }
+
+    /// Exactly one task: by its whole id, or by the number of its issue.
+    pub fn find_exact(&self, typed: &str) -> Result<TaskId, Failure> {
+        let text = unmarked(typed);
+        let whole = TaskId::new(text).ok().filter(|_| self.at.is_none() && text.parse::<u64>().is_err());
+        if let Some(id) = whole.filter(|id| self.store.exists(id) || self.store.is_archived(id)) {
+            return Ok(id);
+        }
+        self.resolved(|prefix, all| resolve_exact(typed, prefix, all))
+    }
+
+    fn resolved(
+        &self,
+        resolve: impl FnOnce(&str, &[Named<'_>]) -> Result<TaskId, RefError>,
+    ) -> Result<TaskId, Failure> {
         let board = self.board()?;
         let tasks = board.tasks().iter().map(|task| Named {
             id: &task.id,
@@ -377,12 +394,17 @@ impl Workspace {
         });
         let broken = board.broken().iter().map(|broken| Named { id: &broken.id, title: "(unreadable)", number: None });
         let all: Vec<Named<'_>> = tasks.chain(broken).collect();
-        Ok(resolve(typed, prefix, &all)?)
+        Ok(resolve(self.settings.text("board.prefix"), &all)?)
     }
 
     /// For links that are to go: what the file names may not exist any more.
     pub fn find_or_literal(&self, typed: &str) -> Result<TaskId, Failure> {
         self.find(typed).or_else(|failure| TaskId::new(typed.trim()).map_err(|_| failure))
+    }
+
+    /// The same for an exact reference.
+    pub fn find_exact_or_literal(&self, typed: &str) -> Result<TaskId, Failure> {
+        self.find_exact(typed).or_else(|failure| TaskId::new(unmarked(typed)).map_err(|_| failure))
     }
 
     pub fn find_all(&self, typed: &[String]) -> Result<Vec<TaskId>, Failure> {

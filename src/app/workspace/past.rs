@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::app::Failure;
 use crate::board::Board;
-use crate::git::Repository;
+use crate::git::{OldFile, Repository};
 use crate::store::{Line, Note, Store, StoreError, TaskFile, parse_journal, parse_note};
 use crate::task::TaskId;
 
@@ -18,9 +18,14 @@ pub(in crate::app) struct Past {
 
 impl Past {
     pub fn read(repository: &Repository, store: &Store, revision: &str) -> Result<Self, Failure> {
+        Ok(Self::of(repository.files_at(revision, ".ralph")?, store))
+    }
+
+    /// From the files below `.ralph`.
+    pub fn of(files: Vec<OldFile>, store: &Store) -> Self {
         let (mut texts, mut archive, mut notes) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let mut lines = Vec::new();
-        for file in repository.files_at(revision, ".ralph")? {
+        for file in files {
             let task = |name: &str| name.strip_suffix(".toml").and_then(|stem| TaskId::new(stem).ok());
             match file.path.split('/').collect::<Vec<_>>().as_slice() {
                 ["tasks", name] => texts.extend(task(name).map(|id| (id, file.content))),
@@ -35,7 +40,7 @@ impl Past {
             }
         }
         lines.sort_by_key(|line: &Line| line.at);
-        Ok(Self { board: store.board_of(&texts, &archive, &lines), lines, texts, notes })
+        Self { board: store.board_of(&texts, &archive, &lines), lines, texts, notes }
     }
 
     pub fn file(&self, store: &Store, id: &TaskId) -> Result<TaskFile, StoreError> {

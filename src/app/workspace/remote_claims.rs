@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::app::{Code, Failure, FailureKind, Hint, Workspace};
-use crate::board::{Board, Claim};
+use crate::board::{Board, Claim, Scope};
 use crate::store::FileLock;
 use crate::task::{TaskId, Worker};
 
@@ -32,6 +32,8 @@ struct ClaimEntry {
     since: Timestamp,
     until: Timestamp,
     command: Option<String>,
+    #[serde(default, skip_serializing_if = "Scope::is_empty")]
+    paths: Scope,
     nonce: String,
 }
 
@@ -147,15 +149,15 @@ impl Workspace {
 
 impl ClaimEntry {
     fn of(claim: &Claim, nonce: String) -> Self {
-        let Claim { worker, host, since, until, command, .. } = claim.clone();
-        Self { worker, host, since, until, command, nonce }
+        let Claim { worker, host, since, until, command, paths, .. } = claim.clone();
+        Self { worker, host, since, until, command, paths, nonce }
     }
 
     fn unreadable() -> Self {
         let epoch = Timestamp::UNIX_EPOCH;
         let worker = Worker::new("unreadable").expect("a plain word is a name");
         let (host, nonce) = (String::new(), String::new());
-        Self { worker, host, since: epoch, until: epoch, command: None, nonce }
+        Self { worker, host, since: epoch, until: epoch, command: None, paths: Scope::default(), nonce }
     }
 
     fn claim(self, object: String, now: Timestamp) -> Claim {
@@ -168,6 +170,7 @@ impl ClaimEntry {
             held: false,
             token: String::new(),
             command: self.command,
+            paths: self.paths,
             remote: Some(object),
             renewing: None,
             published: None,
@@ -206,6 +209,11 @@ pub(in crate::app) fn publish(
         }
         if let Some(object) = put(ws, remote, &id, &claim, there.as_deref())? {
             let (until, at) = (claim.until, Timestamp::now());
+            // Another machine may have published an overlapping scope at the same moment. Whoever comes second sees the
+            // first in this look, before anything is granted here.
+            if !claim.paths.is_empty() {
+                ws.refresh_claims()?;
+            }
             return Ok(Some((id, Published { object, until, at, _hold: hold })));
         }
     }

@@ -31,9 +31,8 @@ pub fn get_setting(ws: &Workspace, key: &str) -> Result<SettingView, Failure> {
     Ok(found.map(|(spec, _)| view(spec, setting)).expect("a setting that was found is among all"))
 }
 
-/// In the board's file, or with `user` in the person's own; comments in it stay. An empty value takes the key out.
 /// Settings that hold programs.
-const RULES: [&str; 5] = ["review", "roles", "claims", "merge", "agent"];
+const RULES: [&str; 7] = ["review", "roles", "claims", "merge", "agent", "budget", "worktree"];
 
 /// What holds programs is not theirs to loosen.
 fn refuse_held(ws: &Workspace, key: &str) -> Result<(), Failure> {
@@ -43,6 +42,7 @@ fn refuse_held(ws: &Workspace, key: &str) -> Result<(), Failure> {
     }
 }
 
+/// In the board's file, or with `user` in the person's own; comments in it stay. An empty value takes the key out.
 pub fn set_setting(ws: &Workspace, key: &str, value: &str, user: bool) -> Result<SettingView, Failure> {
     let spec = check_assignment(key, value)?;
     refuse_held(ws, key)?;

@@ -108,8 +108,7 @@ pub fn require_trust(ws: &Workspace) -> Result<(), Failure> {
     if trust.trusted {
         return Ok(());
     }
-    let message =
-        "the board wants to run programs, or to tell agents things, that nobody here has agreed to".to_owned();
+    let message = "the board wants to run programs, or to tell agents things, that nobody here has trusted".to_owned();
     let mut failure = Failure::refused(Code::NotTrusted, message);
     failure.causes = trust.programs;
     Err(failure.hint(Hint::Trust))

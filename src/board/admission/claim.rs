@@ -69,6 +69,7 @@ impl<'a> Case<'a> {
         let step = request.step.and_then(|step| self.board.get(step));
         admission.changes.extend(step.into_iter().flat_map(|step| step_in_hand(step, self.actor, self.rules)));
         admission.claim = if self.own_claim().is_some() { ClaimEffect::Renewed } else { ClaimEffect::Taken };
+        self.grant_paths(&mut admission, request)?;
         Ok(admission)
     }
 
@@ -77,7 +78,7 @@ impl<'a> Case<'a> {
         Admission { command, ..Admission::staying(self.task.state.clone()) }
     }
 
-    fn own_claim(&self) -> Option<&'a Claim> {
+    pub(super) fn own_claim(&self) -> Option<&'a Claim> {
         self.board.claim(&self.task.id).filter(|claim| claim.live && claim.is_of(&self.actor.worker))
     }
 

@@ -46,15 +46,12 @@ impl Case<'_> {
         let along = others.map(|(at, state)| (self.board.tasks()[*at].id.clone(), state.clone())).collect();
         let changes = if self.task.state == to && !stays && !splits { Vec::new() } else { changes };
         Ok(Admission {
-            from: self.task.state.clone(),
             to,
             command: command.map(|c| c.name.clone()),
             changes,
             claim: if hands_off { ClaimEffect::Ended } else { ClaimEffect::Unchanged },
-            forced: false,
-            departure: None,
-            flag: None,
             along,
+            ..Admission::staying(self.task.state.clone())
         })
     }
 

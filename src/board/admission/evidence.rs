@@ -64,6 +64,13 @@ pub(super) fn proofs(rules: &Rules, actor: &Actor, admission: &Admission) -> Vec
     proofs
 }
 
+/// Whether it completes a command that is done in a worktree, and leaves the merge to another.
+pub(super) fn ends_build(rules: &Rules, admission: &Admission) -> bool {
+    let command = admission.command.as_deref().and_then(|name| rules.flow.command(name).ok());
+    let builds = command.filter(|command| command.worktree && !command.merges);
+    builds.is_some_and(|command| ending(command, admission) == Some(Ending::Complete))
+}
+
 fn ending(command: &Command, admission: &Admission) -> Option<Ending> {
     // The last rejection ends with a person, and is one all the same.
     if admission.is_rejection() {

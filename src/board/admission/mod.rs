@@ -12,10 +12,11 @@ mod effect;
 mod evidence;
 mod moves;
 mod outside;
+mod scope;
 mod table;
 mod undo;
 
-use super::{Actor, Board, Change, Refusal, Rules};
+use super::{Actor, Board, Change, Refusal, Rules, Scope};
 use crate::task::{StateName, TaskId};
 use crate::workflow::Intent;
 use case::Case;
@@ -36,6 +37,8 @@ pub struct Request<'a> {
     pub step: Option<&'a TaskId>,
     /// What a worker has to show for its work.
     pub evidence: Evidence,
+    /// The files of the task's plan, as the caller has just read them.
+    pub scope: Scope,
 }
 
 /// Where a request leads.
@@ -60,6 +63,12 @@ pub struct Admission {
     /// All that changes on the board, to be committed together.
     pub changes: Vec<Change>,
     pub claim: ClaimEffect,
+    /// The paths of a claim that is taken or renewed.
+    pub paths: Scope,
+    /// Another claim covers some of them, which did not keep this actor from taking them.
+    pub overlap: Option<Refusal>,
+    /// Files that the finished work changes, though its plan does not name them; the caller looked for them.
+    pub out_of_scope: Vec<String>,
     /// Allowed only because a person used force.
     pub forced: bool,
     /// A person's move that the workflow's table does not have: what it skips. People are free, so it is only said.
@@ -84,7 +93,15 @@ pub enum ClaimEffect {
 
 impl<'a> Request<'a> {
     pub fn new(task: &'a TaskId, goal: Goal) -> Self {
-        Self { task, goal, command: None, force: false, step: None, evidence: Evidence::default() }
+        Self {
+            task,
+            goal,
+            command: None,
+            force: false,
+            step: None,
+            evidence: Evidence::default(),
+            scope: Scope::default(),
+        }
     }
 
     /// A claim, for a command or for whatever the task needs.
@@ -102,6 +119,9 @@ impl Admission {
             command: None,
             changes: Vec::new(),
             claim: ClaimEffect::Unchanged,
+            paths: Scope::default(),
+            overlap: None,
+            out_of_scope: Vec::new(),
             forced: false,
             departure: None,
             flag: None,
@@ -123,7 +143,7 @@ impl Admission {
 
 impl Board {
     /// Decides a change of state. It checks the workflow's table, live claims, limits of roles and workers, blockers, size
-    /// and group of the task, and what the actor has to show.
+    /// and group of the task, the paths of other claims, and what the actor has to show.
     ///
     /// A worker or program is held to the table. A person may move a task anywhere; what the table does not have is reported
     /// as a [`Departure`]. A person is refused only what would harm somebody else: a task that another worker holds, and the
@@ -151,6 +171,12 @@ impl Board {
             Ok(admission) => evidence::proofs(rules, actor, &admission),
             Err(_) => Vec::new(),
         }
+    }
+
+    /// Whether this request would end work in a worktree, so that its scope can be compared with what was changed.
+    pub fn ends_build(&self, rules: &Rules, actor: &Actor, request: &Request<'_>) -> bool {
+        let request = Request { evidence: Evidence::Assumed, ..request.clone() };
+        self.admit(rules, actor, &request).is_ok_and(|admission| evidence::ends_build(rules, &admission))
     }
 }
 

@@ -28,6 +28,7 @@ impl Case<'_> {
             self.refuse_too_many()?;
             self.own(&mut admission.changes);
             admission.claim = if self.is_mine() { ClaimEffect::Renewed } else { ClaimEffect::Taken };
+            self.grant_paths(&mut admission, request)?;
         }
         evidence::refuse_unproven(self, &admission, &request.evidence)?;
         Ok(admission)

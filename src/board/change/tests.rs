@@ -154,7 +154,7 @@ fn only_parents_and_blockers_relink() {
 fn a_link_that_closes_a_ring_is_refused_with_the_ring() {
     let changes = set("a", &["blocked_by+=b"]).unwrap();
     let refusal = board().refuse_cycles(&changes).unwrap_err();
-    assert_eq!(refusal.to_string(), "a would wait for itself: a → b → a");
+    assert_eq!(refusal.to_string(), "this would create a cycle: a → b → a");
     assert!(board().refuse_cycles(&set("b", &["parent=a"]).unwrap()).is_err());
 }
 

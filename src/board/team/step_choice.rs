@@ -83,7 +83,8 @@ impl Board {
             let task = &self.tasks()[at];
             let takes = rules.flow.state(task.kind, &task.state).is_some_and(|state| command.takes(state, rules.mode));
             let free = task.problems.is_empty() && task.attention.is_none() && !self.is_kept(at, rules);
-            if takes && free && self.unfit(at, command, rules, links).is_none() {
+            let apart = self.overlap_of(at, command, rules).is_none();
+            if takes && free && apart && self.unfit(at, command, rules, links).is_none() {
                 return Some((at, command));
             }
         }

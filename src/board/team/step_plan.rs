@@ -1,8 +1,8 @@
 //! What is asked for a team's steps, and the plan that brings them up to date, as values.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use crate::board::{Board, Change, Rules};
+use crate::board::{Board, Change, Rules, Scope};
 use crate::task::{Kind, StateName, Step, Task, TaskId, Worker};
 
 /// For whom, and how, steps are built.
@@ -15,7 +15,7 @@ pub struct TeamAsk {
     /// The workers of each role, for steps that can be taken up at once.
     pub crew: BTreeMap<String, Vec<Worker>>,
     /// The files that each task's plan touches.
-    pub touches: BTreeMap<TaskId, BTreeSet<String>>,
+    pub touches: BTreeMap<TaskId, Scope>,
 }
 
 /// What brings the steps up to date.

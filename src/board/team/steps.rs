@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::pipeline::{Unit, Want};
 use crate::board::position::analysts_for;
-use crate::board::{Board, Change, Links, Refusal, Roster, Rules, StepPlan, StepRef, TeamAsk};
+use crate::board::{Board, Change, Links, Refusal, Roster, Rules, Scope, StepPlan, StepRef, TeamAsk};
 use crate::task::{Kind, StateName, Step, TaskId, Value, Worker};
 use crate::workflow::{Phase, ReviewMode};
 
@@ -291,7 +291,7 @@ impl Builder<'_> {
         let before = order.iter().take_while(|&&unit| unit != number);
         let meets = |unit: &usize| {
             let goes_on = !units[*unit].members.iter().any(|&at| self.is_stuck(at, units));
-            goes_on && self.touched(&units[*unit]).is_some_and(|other| !other.is_disjoint(own))
+            goes_on && self.touched(&units[*unit]).is_some_and(|other| other.overlap(own).is_some())
         };
         before.copied().filter(meets).filter_map(|unit| placed[unit].last().cloned()).collect()
     }
@@ -306,7 +306,7 @@ impl Builder<'_> {
         self.rules.needs_person(task) || persons || outside
     }
 
-    fn touched(&self, unit: &Unit) -> Option<&BTreeSet<String>> {
+    fn touched(&self, unit: &Unit) -> Option<&Scope> {
         self.asked.touches.get(&self.board.tasks()[*unit.members.first()?].id)
     }
 }

@@ -17,10 +17,10 @@ pub struct ServeArgs {
     /// Where to listen [default: 127.0.0.1:7431, with --allow-remote 0.0.0.0:7431, or a free port where that is taken]
     #[arg(long, value_name = "ADDR")]
     pub addr: Option<SocketAddr>,
-    /// Let nobody change anything
+    /// Read-only
     #[arg(long)]
     pub read_only: bool,
-    /// Let other machines come, too; then nobody reads without the token either
+    /// Listen on all interfaces, so that other machines can connect; reading needs the token, too
     #[arg(long)]
     pub allow_remote: bool,
     /// A name under which other machines reach this one; its addresses are known

@@ -1,6 +1,7 @@
 //! Every command and option, as typed.
 
 mod agent;
+mod claim;
 mod host;
 mod look;
 mod people;
@@ -19,17 +20,18 @@ use clap_complete::engine::ArgValueCandidates;
 use super::complete;
 
 pub use agent::{ArtifactCommand, PlanCommand, PromptArgs, SplitArgs};
+pub use claim::{ClaimArgs, ClaimCommand, ClaimsCommand, ReleaseArgs, WhoArgs};
 pub use host::{HookArgs, McpArgs, ProfileArg, SetupCommand};
 pub use look::{BoardArgs, ReportArgs, ServeArgs};
-pub use people::{AnswerArgs, AskArgs, DecideCommand, RejectArgs, TaskDiffArgs};
-pub use share::{ClaimsCommand, CommitArgs, MergeArgs, ShareArgs, TakeCommand, TrustArgs};
+pub use people::{AnswerArgs, AskArgs, DecideCommand, FeedbackArgs, RejectArgs, ReplyArgs, TaskDiffArgs};
+pub use share::{CommitArgs, MergeArgs, ShareArgs, TakeCommand, TrustArgs};
 pub use sync::{PrArgs, SideArg, SyncArgs, SyncCommand, SyncInitArgs, SyncResolveArgs, SyncRunArgs};
 pub use task::{AddArgs, ArchiveArgs, DiffArgs, GraphArgs, LsArgs, RmArgs, SearchArgs, SetArgs, TaskCommand, TreeArgs};
-pub use team::{AgentCommand, HeroArgs, RunsCommand, TeamArgs, WorkerArgs};
+pub use team::{AgentCommand, CostsArgs, CostsBy, HeroArgs, RunsCommand, TeamArgs, WorkerArgs};
 pub use watch::WatchArgs;
 pub use work::{
-    AdvanceArgs, BecomeArgs, ClaimArgs, CloseArgs, GuardedArgs, MoveArgs, NextArgs, ReleaseArgs, RunArgs, StatusArgs,
-    WaitArgs, WorkflowArgs, WorkflowCommand, WorkflowUseArgs, WorktreeCommand,
+    AdvanceArgs, BecomeArgs, CloseArgs, GuardedArgs, MoveArgs, NextArgs, RunArgs, StatusArgs, WaitArgs, WorkflowArgs,
+    WorkflowCommand, WorkflowUseArgs, WorktreeCommand,
 };
 
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("RALPH_BUILT_FROM"), ")");
@@ -47,7 +49,7 @@ pub struct Cli {
 const AFTER: &str = "\
 Tasks are named by id, or by any prefix of it that is unique: t-x7kq, x7kq, x7.
 Exit codes: 0 done · 1 refused · 2 usage · 3 raced or held, try again · 4 broken file or disk · 5 no work
-            6 offline, or not let in";
+            6 offline or unauthorized";
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
@@ -81,16 +83,16 @@ pub enum ColorWhen {
 
 #[derive(Debug, Subcommand)]
 pub enum CliCommand {
-    /// Make a board in this repository
+    /// Create a board in this repository
     Init(InitArgs),
     #[command(flatten)]
     Short(ShortCommand),
     /// Set fields, search, draw the graph: everything about tasks
     #[command(subcommand, visible_alias = "t")]
     Task(TaskCommand),
-    /// Make a task wait for others
+    /// Add blockers to a task
     Block(BlockArgs),
-    /// Let a task wait no longer
+    /// Remove blockers from a task
     Unblock(UnblockArgs),
     /// Comment on a task
     Note(NoteArgs),
@@ -105,50 +107,43 @@ pub enum CliCommand {
     Escalate(CloseArgs),
     #[command(flatten)]
     Decide(DecideCommand),
-    /// Take a task, so that nobody else does
-    Claim(ClaimArgs),
-    /// Keep your claim for another lease
-    Renew(OneArgs),
-    /// Give a task back
-    Release(ReleaseArgs),
-    /// Who has what, here and on other machines
-    #[command(subcommand)]
-    Claims(ClaimsCommand),
-    /// Free what dead workers held
-    Reap,
-    /// The best task to take now
+    #[command(flatten)]
+    Claim(ClaimCommand),
+    /// Show the best task to start now
     Next(NextArgs),
-    /// Run a program on a task: the claim lives as long as it does
+    /// Run a program while holding a claim on a task
     Run(RunArgs),
     /// Wait until a task is in a state, ready, or free
     Wait(WaitArgs),
-    /// Follow what happens on the board, and do what follows from it
+    /// Follow changes, and run rules
     Watch(WatchArgs),
-    /// Why a task cannot be started: the chain down to its roots
+    /// Explain why a task cannot start
     Why(OneArgs),
-    /// The whole board on one screen
+    /// Show the board on one screen
     Status(StatusArgs),
     /// Where a task stands in the pipeline, and what remains
     Position(OneArgs),
     /// The tasks that are planned, built and merged with this one
     Group(OneArgs),
-    /// Bring the children of a task up to a state
+    /// Move the children of a task forward to a state
     Advance(AdvanceArgs),
-    /// The states, commands and roles of this board
+    /// Show the workflow of this board: states, commands and roles
     Workflow(WorkflowArgs),
-    /// Work as one role: take a task, have an agent do it, go on
+    /// Run one worker: claim a task, run the agent, repeat
     Worker(WorkerArgs),
-    /// Carry tasks through the pipeline, with as many workers as help
+    /// Have several agents work on tasks until they are done
     Team(TeamArgs),
-    /// Carry a task through the pipeline alone, one thing at a time
+    /// Work on a task in one process, one step at a time
     Hero(HeroArgs),
-    /// Look at the agent programs of the workers, and try them
+    /// List and test agent programs
     #[command(subcommand)]
     Agent(AgentCommand),
-    /// What workers ran here, and what was said
+    /// Show the runs of agents and their output
     #[command(subcommand)]
     Runs(RunsCommand),
-    /// A task's code in a place of its own
+    /// Show what agents used: tokens, cost and time
+    Costs(CostsArgs),
+    /// Manage the worktrees of tasks
     #[command(subcommand, visible_alias = "wt")]
     Worktree(WorktreeCommand),
     /// Push a task's branch, and make or find its pull request on GitHub
@@ -163,39 +158,39 @@ pub enum CliCommand {
     /// Read a task's plan
     #[command(subcommand)]
     Plan(PlanCommand),
-    /// What an agent is told about a task
+    /// Print the prompt for a task
     Prompt(PromptArgs),
     /// Commit the board and its documents, and nothing else
     Commit(CommitArgs),
-    /// Bring in the board of others, and nothing else
+    /// Pull the board from the remote, and nothing else
     Pull(ShareArgs),
-    /// Bring the board to others, and nothing else
+    /// Push the board to the remote, and nothing else
     Push(ShareArgs),
     /// Mirror the board to GitHub issues and a project, both ways
     Sync(SyncArgs),
-    /// Who changed what, and when
+    /// Show the journal
     Log(LogArgs),
     /// Take back the last change
     Undo(UndoArgs),
     /// Find what is wrong with the board
     Doctor(DoctorArgs),
-    /// Settings, and where they come from
+    /// Show and change settings
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// Look at the programs that this board's settings run, and agree to them or not
+    /// Review and trust the programs that this board runs
     Trust(TrustArgs),
-    /// Ask a gate, with what a host of agents writes to its hooks on standard input
+    /// Run a policy check for an agent hook (JSON on stdin)
     Hook(HookArgs),
-    /// Set a host of agents up to work with this board
+    /// Set up Claude Code, Codex, Gemini CLI or opencode for this board
     #[command(subcommand)]
     Setup(SetupCommand),
     /// Serve the board to agents: tools, resources and prompts over the Model Context Protocol
     Mcp(McpArgs),
-    /// The board on the terminal: columns, cards, who has what; live
+    /// Open the board in the terminal
     Board(BoardArgs),
     /// Serve the board to a browser on this machine
     Serve(ServeArgs),
-    /// Write the board as one page that opens from disk
+    /// Write the board as an HTML file
     Report(ReportArgs),
     #[command(flatten)]
     Around(AroundCommand),
@@ -263,7 +258,7 @@ pub struct UninstallArgs {
     /// Remove the tasks, notes and journal, too
     #[arg(long)]
     pub tasks: bool,
-    /// Only say what would be removed
+    /// Show what would be removed
     #[arg(long)]
     pub dry_run: bool,
     /// Remove without asking
@@ -367,9 +362,21 @@ pub struct UndoArgs {
 
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
-    /// Put right what is safe
-    #[arg(long)]
+    /// Fix what can be fixed safely
+    #[arg(long, conflicts_with = "at")]
     pub fix: bool,
+    /// Check the board of a branch, tag or commit, without checking it out; exit with 1 if it has errors
+    #[arg(long, value_name = "REV")]
+    pub at: Option<String>,
+    /// With --at: check also which tasks moved since this revision, and whether the workflow allows it
+    #[arg(long, value_name = "BASE", requires = "at")]
+    pub since: Option<String>,
+    /// With --at: exit with 1 for warnings too
+    #[arg(long, requires = "at")]
+    pub strict: bool,
+    /// With --at: print Markdown, for a comment on a pull request
+    #[arg(long, requires = "at")]
+    pub markdown: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,4 +1,4 @@
-//! Arguments of what people decide: inbox, questions, reviews, diffs.
+//! Arguments of what people decide: inbox, questions, reviews, feedback, diffs.
 
 use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCandidates;
@@ -10,7 +10,7 @@ use crate::cli::complete;
 /// What a person is asked, and what they decide.
 #[derive(Debug, Subcommand)]
 pub enum DecideCommand {
-    /// Show everything that waits for you
+    /// List what needs your decision
     Inbox,
     /// Ask a person about a task, and hand it over
     Ask(AskArgs),
@@ -20,6 +20,10 @@ pub enum DecideCommand {
     Approve(OneArgs),
     /// Send a plan or finished work back, with comments
     Reject(RejectArgs),
+    /// List open review threads, failed checks and comments on a task's work
+    Feedback(FeedbackArgs),
+    /// Reply to a point of the feedback on a task
+    Reply(ReplyArgs),
     /// Show what the worktree of a task changes
     Diff(TaskDiffArgs),
 }
@@ -48,6 +52,30 @@ pub struct AnswerArgs {
     /// An option, its number, or your own words
     #[arg(value_name = "ANSWER", required = true)]
     pub words: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct FeedbackArgs {
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: String,
+    /// Ask GitHub first what is open on the task's pull request
+    #[arg(long)]
+    pub fetch: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ReplyArgs {
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: String,
+    /// The number of the point, as `ralph feedback` lists it
+    #[arg(value_name = "POINT")]
+    pub number: usize,
+    /// What you did about it, or why nothing
+    #[arg(value_name = "TEXT", required = true)]
+    pub words: Vec<String>,
+    /// Nothing was changed: its review thread stays open
+    #[arg(long)]
+    pub declined: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,6 @@
 //! The options of the commands that bring the board and the work into git, and to others.
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 use clap_complete::engine::ArgValueCandidates;
 
 use crate::cli::complete;
@@ -19,16 +19,6 @@ pub struct ShareArgs {
 pub enum TakeCommand {
     Ours,
     Theirs,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum ClaimsCommand {
-    /// Who has what, and until when
-    Ls {
-        /// Ask the remote of `claims.remote` first
-        #[arg(long)]
-        remote: bool,
-    },
 }
 
 #[derive(Debug, Args)]

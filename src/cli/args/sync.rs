@@ -31,10 +31,10 @@ pub struct SyncRunArgs {
     /// Read every issue in full, also those that seem unchanged
     #[arg(long)]
     pub full: bool,
-    /// Go on though many issues are gone or many would be closed
+    /// Continue although many issues are missing or would be closed
     #[arg(long)]
     pub anyway: bool,
-    /// Stay, and sync whenever the board changes
+    /// Keep running, and sync when the board changes
     #[arg(long, conflicts_with = "dry_run")]
     pub watch: bool,
     /// With `--watch`: how often GitHub is looked at
@@ -46,7 +46,7 @@ pub struct SyncRunArgs {
 pub enum SyncCommand {
     /// Find or make the project, and set this board up for it
     Init(SyncInitArgs),
-    /// How far the two sides are apart, from what is known here
+    /// Show local differences to GitHub, without the network
     Status {
         /// Look at GitHub first
         #[arg(long)]

@@ -44,10 +44,10 @@ pub struct LsArgs {
     /// In a state from which this role takes work
     #[arg(short, long, value_name = "ROLE", add = ArgValueCandidates::new(complete::roles))]
     pub role: Option<String>,
-    /// That somebody could take now
+    /// Only tasks that can start now
     #[arg(long)]
     pub ready: bool,
-    /// That wait for another
+    /// Only blocked tasks
     #[arg(long, conflicts_with = "ready")]
     pub blocked: bool,
     /// Owned by this worker; may be repeated
@@ -71,7 +71,7 @@ pub struct LsArgs {
     /// Of this kind: issue, epic, step; may be repeated [default: issue, epic]
     #[arg(short, long, value_name = "KIND")]
     pub kind: Vec<String>,
-    /// With finished ones too
+    /// Include finished tasks
     #[arg(short, long)]
     pub all: bool,
     /// What was put away with `task archive`, instead
@@ -156,7 +156,7 @@ pub struct RmArgs {
 pub struct TreeArgs {
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: Option<String>,
-    /// With finished ones too
+    /// Include finished tasks
     #[arg(short, long)]
     pub all: bool,
     #[command(flatten)]
@@ -171,6 +171,9 @@ pub struct DiffArgs {
     /// Another one [default: the files as they are]
     #[arg(value_name = "REV")]
     pub to: Option<String>,
+    /// Print Markdown, for a comment on a pull request
+    #[arg(long)]
+    pub markdown: bool,
 }
 
 #[derive(Debug, Args)]
@@ -178,7 +181,7 @@ pub struct GraphArgs {
     /// Only what these wait for and what waits for them
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub tasks: Vec<String>,
-    /// With finished ones too
+    /// Include finished tasks
     #[arg(short, long)]
     pub all: bool,
     /// For Graphviz
@@ -195,7 +198,7 @@ pub struct GraphArgs {
 pub struct SearchArgs {
     #[arg(required = true, value_name = "WORD")]
     pub words: Vec<String>,
-    /// With finished ones too
+    /// Include finished tasks
     #[arg(short, long)]
     pub all: bool,
     /// At most this many

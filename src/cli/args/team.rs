@@ -107,6 +107,23 @@ pub enum RunsCommand {
     },
 }
 
+#[derive(Debug, Args)]
+pub struct CostsArgs {
+    /// Only runs that started within this time, such as 7d or 12h [default: all runs that are kept]
+    #[arg(long, value_name = "AGE", value_parser = input::age)]
+    pub since: Option<jiff::SignedDuration>,
+    /// What to add up by
+    #[arg(long, value_name = "WHAT", default_value = "task")]
+    pub by: CostsBy,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub enum CostsBy {
+    Task,
+    Role,
+    Model,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum AgentCommand {
     /// List the agent programs that ralph knows, and which are installed

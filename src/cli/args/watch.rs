@@ -19,7 +19,7 @@ pub struct WatchArgs {
     /// Only what concerns this role
     #[arg(short, long, value_name = "ROLE", add = ArgValueCandidates::new(complete::roles))]
     pub role: Option<String>,
-    /// End when this has come about: `TASK STATE`, `TASK ready` or `TASK free`
+    /// Stop when TASK is in STATE, ready or free: `TASK STATE`, `TASK ready` or `TASK free`
     #[arg(long, value_name = "TASK STATE")]
     pub until: Option<String>,
     /// End after this long, with exit code 5
@@ -28,10 +28,10 @@ pub struct WatchArgs {
     /// Show a desktop notification when somebody asks, or a task needs a person
     #[arg(long)]
     pub notify: bool,
-    /// Put states right that were changed by hand against the rules
+    /// Revert hand edits that the workflow does not allow
     #[arg(long)]
     pub enforce: bool,
-    /// Only show: leave journaling, reaping and rules to others
+    /// Report only; do not journal, reap or run rules
     #[arg(long, conflicts_with = "enforce")]
     pub idle: bool,
     /// Look at the files twice a second, where the file system tells nothing (NFS, some mounts)

@@ -53,33 +53,11 @@ pub struct CloseArgs {
 }
 
 #[derive(Debug, Args)]
-pub struct ClaimArgs {
-    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
-    pub task: String,
-    #[command(flatten)]
-    pub acting: ForArgs,
-    /// Take it over from its holder; it is journaled
-    #[arg(long)]
-    pub force: bool,
-    #[command(flatten)]
-    pub reach: LocalArgs,
-}
-
-#[derive(Debug, Args)]
-pub struct ReleaseArgs {
-    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
-    pub task: String,
-    /// Also somebody else's; it is journaled
-    #[arg(long)]
-    pub force: bool,
-}
-
-#[derive(Debug, Args)]
 pub struct NextArgs {
     /// Work for this role [default: that of the worker]
     #[arg(short, long, value_name = "ROLE", add = ArgValueCandidates::new(complete::roles))]
     pub role: Option<String>,
-    /// Claim it in the same breath
+    /// Claim it, too
     #[arg(long)]
     pub claim: bool,
     #[command(flatten)]
@@ -130,7 +108,7 @@ pub struct AdvanceArgs {
     /// The children that are strictly behind
     #[arg(long, required = true)]
     pub children: bool,
-    /// A gate of the workflow, such as "Ready for PlanCommand"
+    /// A gate of the workflow, such as "Ready for Plan"
     #[arg(long, value_name = "STATE", add = ArgValueCandidates::new(complete::states))]
     pub to: String,
     /// Override a claim of somebody else, an open blocker, or unmerged commits
@@ -219,6 +197,9 @@ pub enum WorktreeCommand {
         /// Start it from the branch of the task that this one waits for
         #[arg(long, conflicts_with = "from")]
         stack: bool,
+        /// Only check out the files: no .worktreeinclude, no ports, no worktree.setup
+        #[arg(long)]
+        no_setup: bool,
     },
     /// All of them: branch, task, state, dirty, ahead and behind, age
     Ls,

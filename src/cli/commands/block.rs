@@ -23,7 +23,7 @@ fn tell(session: &Session<'_>, linked: &Linked) -> Answer {
     } else if linked.changed {
         let ids: Vec<String> = linked.blocked_by.iter().map(|id| paint(style::ID, id)).collect();
         let on = if ids.is_empty() { "nothing".into() } else { ids.join(", ") };
-        session.out.text(&format!("{} waits for {on}\n", paint(style::ID, &linked.task)));
+        session.out.text(&format!("{} is blocked by {on}\n", paint(style::ID, &linked.task)));
     } else {
         session.out.say("nothing to do: it is so already");
     }

@@ -28,14 +28,14 @@ fn tell(session: &Session<'_>, claimed: &Claimed) -> Answer {
     Ok(Outcome::Done)
 }
 
-/// `t-x7kq builder-2 has it for plan, until 10:40Z`.
+/// `t-x7kq claimed by builder-2 for plan until 10:40Z  Plan in Progress`.
 pub fn line(claimed: &Claimed) -> String {
     let command = claimed.command.as_ref().map(|command| format!(" for {command}")).unwrap_or_default();
-    let verb = if claimed.renewed { "still has" } else { "has" };
+    let verb = if claimed.renewed { "claim renewed" } else { "claimed" };
     let from = claimed.taken_from.as_ref().map(|worker| format!(", taken from {worker}")).unwrap_or_default();
     let until = claimed.until.strftime("%H:%MZ");
     format!(
-        "{} {} {verb} it{command}, until {until}{from}  {}\n",
+        "{} {verb} by {}{command} until {until}{from}  {}\n",
         paint(style::ID, &claimed.task),
         paint(style::OWNER, &claimed.worker),
         paint(style::state(&claimed.state), &claimed.state)
@@ -52,13 +52,13 @@ pub fn release(session: &Session<'_>, args: &ReleaseArgs) -> Answer {
         } else {
             format!("{} → {}", released.from, released.to)
         };
-        session.out.text(&format!("{} is free again  {moved}\n", paint(style::ID, &released.task)));
+        session.out.text(&format!("{} released  {moved}\n", paint(style::ID, &released.task)));
     }
     Ok(Outcome::Done)
 }
 
 pub fn list(session: &Session<'_>, command: &ClaimsCommand) -> Answer {
-    let ClaimsCommand::Ls { remote } = command;
+    let ClaimsCommand::Ls { remote, paths } = command;
     let claims = session.with(|ws| app::list_claims(ws, *remote))?;
     if session.out.json {
         session.out.json(&claims.claims);
@@ -69,7 +69,13 @@ pub fn list(session: &Session<'_>, command: &ClaimsCommand) -> Answer {
     }
     let claims = claims.claims;
     if claims.is_empty() {
-        session.out.say("nobody holds anything");
+        session.out.say("no claims");
+        return Ok(Outcome::Done);
+    }
+    if *paths {
+        let heads = ["ID", "WORKER", "FOR", "UNTIL", "PATH"];
+        let rows: Vec<Vec<Cell>> = claims.iter().flat_map(path_rows).collect();
+        session.out.text(&table::render(&heads, 4, &[], &rows, session.out.width()));
         return Ok(Outcome::Done);
     }
     let heads = ["ID", "WORKER", "FOR", "UNTIL", "HOST", "PLACE", "TITLE"];
@@ -79,19 +85,35 @@ pub fn list(session: &Session<'_>, command: &ClaimsCommand) -> Answer {
 }
 
 fn row(claim: &ClaimLine) -> Vec<Cell> {
+    let rest = [
+        cell(claim.host.as_str(), style::DIM),
+        cell(claim.place, if claim.place == "here only" { style::WARN } else { style::DIM }),
+        cell(claim.title.as_str(), style::PLAIN),
+    ];
+    holder(claim).into_iter().chain(rest).collect()
+}
+
+/// One row for each file or folder; a claim without a scope has one row.
+fn path_rows(claim: &ClaimLine) -> Vec<Vec<Cell>> {
+    let row = |path: Cell| holder(claim).into_iter().chain([path]).collect();
+    match claim.paths.is_empty() {
+        true => vec![row(cell("no scope", style::DIM))],
+        false => claim.paths.paths().iter().map(|path| row(cell(path.as_str(), style::PLAIN))).collect(),
+    }
+}
+
+/// Who has which task, for what and until when.
+pub fn holder(claim: &ClaimLine) -> [Cell; 4] {
     let until = match (claim.live, claim.held) {
         (false, _) => "gone".to_owned(),
         (true, true) => "it ends".to_owned(),
         (true, false) => claim.until.strftime("%H:%MZ").to_string(),
     };
-    vec![
+    [
         cell(claim.task.as_str(), style::ID),
         cell(claim.worker.as_str(), style::OWNER),
         cell(claim.command.clone().unwrap_or_default(), style::PLAIN),
         cell(until, if claim.live { style::PLAIN } else { style::WARN }),
-        cell(claim.host.as_str(), style::DIM),
-        cell(claim.place, if claim.place == "here only" { style::WARN } else { style::DIM }),
-        cell(claim.title.as_str(), style::PLAIN),
     ]
 }
 
@@ -100,7 +122,7 @@ pub fn reap(session: &Session<'_>) -> Answer {
     if session.out.json {
         session.out.json(&reaped);
     } else if reaped.is_empty() {
-        session.out.say("nothing to do: every holder is alive");
+        session.out.say("nothing to do: all claims are live");
     } else {
         session.out.text(&reaped.iter().map(reaped_line).collect::<String>());
     }
@@ -110,7 +132,7 @@ pub fn reap(session: &Session<'_>) -> Answer {
 pub fn reaped_line(reaped: &Reaped) -> String {
     let from = reaped.worker.as_ref().map_or_else(|| "nobody".into(), ToString::to_string);
     format!(
-        "{} is free again: the claim of {from} ended  {} → {}\n",
+        "{} released, the claim of {from} has ended  {} → {}\n",
         paint(style::ID, &reaped.task),
         reaped.from,
         reaped.to

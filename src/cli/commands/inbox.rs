@@ -14,7 +14,7 @@ pub fn run(session: &Session<'_>) -> Answer {
         return Ok(Outcome::Done);
     }
     if inbox.items.is_empty() {
-        session.out.say("nothing waits for you");
+        session.out.say("your inbox is empty");
         return Ok(Outcome::Done);
     }
     let things: Vec<String> = inbox.items.iter().map(|item| shown(item, inbox.now)).collect();

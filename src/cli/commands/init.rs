@@ -26,7 +26,7 @@ pub fn run(session: &Session<'_>, args: &InitArgs) -> Answer {
     let mut text = if done.done.is_empty() {
         format!("The board in {} is set up already; nothing to do.\n", done.root)
     } else {
-        format!("A board in {}\n", done.root)
+        format!("created a board in {}\n", done.root)
     };
     for line in &done.done {
         text.push_str(&format!("  {} {line}\n", paint(style::READY, "+")));
@@ -44,11 +44,8 @@ pub fn run(session: &Session<'_>, args: &InitArgs) -> Answer {
     if done.done.is_empty() && done.tasks == 0 {
         return Ok(Outcome::Done);
     }
-    let next = if done.tasks + done.found > 0 {
-        "`ralph task ls` shows them"
-    } else {
-        "`ralph task add \"…\"` adds the first task"
-    };
+    let next =
+        if done.tasks + done.found > 0 { "`ralph task ls` shows them" } else { "add a task with `ralph add \"…\"`" };
     session.out.say(&format!("next: {next}"));
     Ok(Outcome::Done)
 }

@@ -40,7 +40,7 @@ fn words(merged: &Merged) -> String {
     let mut text = format!("{} is in {} {how}  {commit}\n", merged.branch, merged.into);
     match &merged.kept {
         Some(why) => text.push_str(&format!("{}\n", paint(style::WARN, why))),
-        None if merged.worktree_removed && merged.branch_deleted => text.push_str("its worktree and branch are gone\n"),
+        None if merged.worktree_removed && merged.branch_deleted => text.push_str("removed its worktree and branch\n"),
         None if merged.branch_deleted => text.push_str("its branch is gone\n"),
         None => {}
     }

@@ -9,11 +9,13 @@ mod board;
 mod claim;
 mod commit;
 mod config;
+mod costs;
 mod decide;
 mod diff;
 mod doctor;
 mod edit;
 mod faces;
+mod feedback;
 mod graph;
 mod hook;
 mod inbox;
@@ -51,12 +53,13 @@ mod trust;
 mod uninstall;
 mod wait;
 mod watch;
+mod who;
 mod why;
 mod worker;
 mod workflow;
 mod worktree;
 
-use super::args::{AroundCommand, CliCommand, DecideCommand, ShortCommand, TaskCommand};
+use super::args::{AroundCommand, ClaimCommand, CliCommand, DecideCommand, ShortCommand, TaskCommand};
 use super::{Answer, Session};
 
 pub fn run(session: &Session<'_>, command: CliCommand) -> Answer {
@@ -72,10 +75,7 @@ pub fn run(session: &Session<'_>, command: CliCommand) -> Answer {
         CliCommand::Cancel(args) => moves::to(session, &args, "__CANCEL__"),
         CliCommand::Escalate(args) => moves::to(session, &args, "__ESCALATE__"),
         CliCommand::Decide(command) => decide(session, &command),
-        CliCommand::Claim(args) => claim::claim(session, &args),
-        CliCommand::Renew(args) => claim::renew(session, &args),
-        CliCommand::Release(args) => claim::release(session, &args),
-        CliCommand::Reap => claim::reap(session),
+        CliCommand::Claim(command) => claims(session, &command),
         CliCommand::Next(args) => next::run(session, &args),
         CliCommand::Run(args) => run::run(session, &args),
         CliCommand::Worker(args) => worker::run(session, &args),
@@ -83,6 +83,7 @@ pub fn run(session: &Session<'_>, command: CliCommand) -> Answer {
         CliCommand::Hero(args) => team::hero(session, &args),
         CliCommand::Agent(args) => agent::run(session, &args),
         CliCommand::Runs(args) => runs::run(session, &args),
+        CliCommand::Costs(args) => costs::run(session, &args),
         CliCommand::Guarded(args) => run::guarded(&args),
         CliCommand::Become(args) => run::become_program(&args),
         CliCommand::Wait(args) => wait::run(session, &args),
@@ -104,7 +105,6 @@ pub fn run(session: &Session<'_>, command: CliCommand) -> Answer {
         CliCommand::Pull(args) => share::pull(session, &args),
         CliCommand::Push(args) => share::push(session, &args),
         CliCommand::Sync(args) => sync::run(session, args),
-        CliCommand::Claims(command) => claim::list(session, &command),
         CliCommand::Log(args) => log::log(session, &args),
         CliCommand::Undo(args) => log::undo(session, &args),
         CliCommand::Doctor(args) => doctor::run(session, &args),
@@ -118,6 +118,17 @@ pub fn run(session: &Session<'_>, command: CliCommand) -> Answer {
         CliCommand::Mcp(args) => faces::mcp(session, &args),
         CliCommand::Around(command) => around(session, &command),
         CliCommand::MergeDriver(args) => merge_driver::run(session, &args),
+    }
+}
+
+fn claims(session: &Session<'_>, command: &ClaimCommand) -> Answer {
+    match command {
+        ClaimCommand::Claim(args) => claim::claim(session, args),
+        ClaimCommand::Renew(args) => claim::renew(session, args),
+        ClaimCommand::Release(args) => claim::release(session, args),
+        ClaimCommand::Claims(command) => claim::list(session, command),
+        ClaimCommand::Who(args) => who::run(session, args),
+        ClaimCommand::Reap => claim::reap(session),
     }
 }
 
@@ -138,6 +149,8 @@ fn decide(session: &Session<'_>, command: &DecideCommand) -> Answer {
         DecideCommand::Answer(args) => decide::answer(session, args),
         DecideCommand::Approve(args) => decide::approve(session, args),
         DecideCommand::Reject(args) => decide::reject(session, args),
+        DecideCommand::Feedback(args) => feedback::list(session, args),
+        DecideCommand::Reply(args) => feedback::reply(session, args),
         DecideCommand::Diff(args) => task_diff::run(session, args),
     }
 }

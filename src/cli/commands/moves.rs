@@ -65,6 +65,10 @@ pub fn tell(session: &Session<'_>, moved: &Moved) -> Answer {
     }
     let mut text = format!("{} {} → {}{how}{forced}\n", paint(style::ID, &moved.task), moved.from, state(&moved.to));
     text.push_str(&consequences(moved.outside.as_deref(), &moved.unblocked));
+    if !moved.out_of_scope.is_empty() {
+        let files = moved.out_of_scope.join(", ");
+        text.push_str(&paint(style::WARN, format!("outside the scope of the plan: {files}\n")));
+    }
     for along in &moved.along {
         text.push_str(&format!(
             "{} → {}  {}\n",

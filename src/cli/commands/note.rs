@@ -8,7 +8,7 @@ use crate::cli::{Answer, Outcome, Session, input};
 pub fn run(session: &Session<'_>, args: &NoteArgs) -> Answer {
     if let Some(number) = args.rm {
         let noted = session.with(|ws| app::remove_note(ws, &ws.find(&args.task)?, number))?;
-        return tell(session, &noted, "its note is removed");
+        return tell(session, &noted, "note removed");
     }
     let noted = session.with(|ws| {
         let id = ws.find(&args.task)?;
@@ -20,7 +20,7 @@ pub fn run(session: &Session<'_>, args: &NoteArgs) -> Answer {
         };
         text.used(noted)
     })?;
-    tell(session, &noted, if args.edit.is_some() { "its note is changed" } else { "noted" })
+    tell(session, &noted, if args.edit.is_some() { "note changed" } else { "note added" })
 }
 
 fn tell(session: &Session<'_>, noted: &app::Noted, what: &str) -> Answer {

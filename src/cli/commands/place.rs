@@ -10,7 +10,7 @@ fn kebab(value: impl serde::Serialize) -> String {
 }
 
 pub fn position(session: &Session<'_>, args: &OneArgs) -> Answer {
-    let view = session.with(|ws| app::position(ws, &ws.find(&args.task)?))?;
+    let view = session.with(|ws| app::position(ws, &ws.find(&args.task)?, app::Grouping::Declared))?;
     if session.out.json {
         session.out.json(&view);
         return Ok(Outcome::Done);
@@ -48,7 +48,7 @@ pub fn position(session: &Session<'_>, args: &OneArgs) -> Answer {
 }
 
 pub fn group(session: &Session<'_>, args: &OneArgs) -> Answer {
-    let group = session.with(|ws| app::group(ws, &ws.find(&args.task)?))?;
+    let group = session.with(|ws| app::group(ws, &ws.find(&args.task)?, app::Grouping::Declared))?;
     if session.out.json {
         session.out.json(&group);
         return Ok(Outcome::Done);

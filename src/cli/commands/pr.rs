@@ -41,6 +41,11 @@ fn words(done: &PullRequested) -> String {
         let list: Vec<String> = done.closes.iter().map(|number| format!("#{number}")).collect();
         text.push_str(&format!("its merge closes {}\n", list.join(", ")));
     }
+    match done.replies {
+        0 => {}
+        1 => text.push_str("posted 1 reply to its review\n"),
+        many => text.push_str(&format!("posted {many} replies to its review\n")),
+    }
     text.push_str(&format!("{} {}\n", paint(style::ID, &done.task), paint(style::state(&done.state), &done.state)));
     text
 }

@@ -30,7 +30,7 @@ pub fn run(session: &Session<'_>, args: &RunArgs) -> Answer {
         let status = running.wait(ws)?;
         match running.finish(ws) {
             Ok(Some(back)) if back.from != back.to => {
-                session.out.say(&format!("{} is free again: {} → {}", back.task, back.from, back.to));
+                session.out.say(&format!("{} released: {} → {}", back.task, back.from, back.to));
             }
             Ok(_) => {}
             // The program's own end is what was asked for.

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use super::worker::outcome;
-use crate::app::{self, Run, RunOutcome as Ended};
+use crate::app::{self, Run, RunOutcome as Ended, Usage};
 use crate::cli::args::RunsCommand as Args;
 use crate::cli::style::{self, paint};
 use crate::cli::table::{cell, clean, render};
+use crate::cli::words::{dollars, tokens};
 use crate::cli::{Answer, Outcome, Session, words};
 
 pub fn run(session: &Session<'_>, args: &Args) -> Answer {
@@ -32,8 +33,8 @@ fn list(session: &Session<'_>, task: Option<&str>, limit: usize) -> Answer {
     } else {
         let now = jiff::Timestamp::now();
         let rows: Vec<_> = runs.iter().map(|run| row(run, now)).collect();
-        let heads = ["RUN", "TASK", "COMMAND", "WORKER", "OUTCOME", "TOOK", "AGO", "WHY"];
-        out.text(&render(&heads, 7, &[0, 6], &rows, out.width()));
+        let heads = ["RUN", "TASK", "COMMAND", "WORKER", "OUTCOME", "TOOK", "TOKENS", "COST", "AGO", "WHY"];
+        out.text(&render(&heads, 9, &[0, 8, 6], &rows, out.width()));
     }
     Ok(Outcome::Done)
 }
@@ -48,6 +49,8 @@ fn row(run: &Run, now: jiff::Timestamp) -> Vec<crate::cli::table::Cell> {
         cell(run.worker.as_str(), style::OWNER),
         cell(run.outcome.name(), outcome(run.outcome)),
         cell(took, style::PLAIN),
+        cell(receipt(run, run.usage.as_ref().map(|usage| tokens(usage.tokens()))), style::PLAIN),
+        cell(receipt(run, run.usage.as_ref().and_then(|usage| usage.cost_usd).map(dollars)), style::PLAIN),
         cell(words::ago(run.started, now), style::DIM),
         cell(run.message.clone().unwrap_or_default(), style::DIM),
     ]
@@ -77,7 +80,8 @@ fn show(session: &Session<'_>, typed: &str) -> Answer {
         ("program", clean(&run.program.join(" "))),
         ("sandbox", if run.confined { "on".into() } else { String::new() }),
         ("session", run.session.clone().unwrap_or_default()),
-        ("usage", run.usage.as_ref().map(usage).unwrap_or_default()),
+        ("model", run.model.clone().unwrap_or_default()),
+        ("usage", receipt(run, run.usage.as_ref().map(usage))),
         ("in", run.dir.display().to_string()),
         ("prompt", shown.prompt.display().to_string()),
         ("log", shown.log.display().to_string()),
@@ -96,13 +100,17 @@ fn show(session: &Session<'_>, typed: &str) -> Answer {
     Ok(Outcome::Done)
 }
 
-fn usage(usage: &app::Usage) -> String {
-    let cost = usage.cost_usd.map(|cost| format!(", ${cost:.2}")).unwrap_or_default();
-    let tokens = [usage.input_tokens, usage.cached_tokens, usage.output_tokens];
-    if tokens.iter().all(|count| *count == 0) {
-        return String::new();
-    }
-    format!("{} tokens in, {} cached, {} out{cost}", tokens[0], tokens[1], tokens[2])
+/// What an agent's run is known to have used; `unknown` once it is over and its program did not say.
+fn receipt(run: &Run, known: Option<String>) -> String {
+    let over = run.is_agents() && run.outcome != Ended::Running;
+    known.unwrap_or_else(|| if over { "unknown".into() } else { String::new() })
+}
+
+fn usage(usage: &Usage) -> String {
+    let Usage { input_tokens, cached_tokens, output_tokens, cost_usd, turns } = usage;
+    let cost = cost_usd.map_or_else(|| "unknown".into(), dollars);
+    let turns = turns.map(|turns| format!("{turns} turns, ")).unwrap_or_default();
+    format!("{turns}{input_tokens} tokens in, {cached_tokens} cached, {output_tokens} out, cost {cost}")
 }
 
 fn event_line(event: &app::AgentEvent) -> Option<String> {

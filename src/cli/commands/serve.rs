@@ -42,10 +42,10 @@ fn tell(session: &Session<'_>, args: &ServeArgs, address: &web::Address) {
             .say("other machines put an address of this one in the place of 127.0.0.1, or a name: `--host NAME`");
     }
     let may = match args.read_only {
-        true => "nobody can change it from there",
-        false => "who has this address may change the board",
+        true => "read-only",
+        false => "anyone with this URL can edit the board",
     };
-    session.out.say(&format!("{may}; Ctrl-C ends it"));
+    session.out.say(&format!("{may}; press Ctrl-C to stop"));
 }
 
 /// The token goes to the browser as an argument, which others on this machine might see for a moment; that is why it is asked for.
@@ -71,7 +71,7 @@ pub fn report(session: &Session<'_>, args: &ReportArgs) -> Answer {
     if session.out.json {
         session.out.json(&json!({ "file": args.html, "bytes": text.len() }));
     } else {
-        session.out.say(&format!("{} holds the board", args.html.display()));
+        session.out.say(&format!("wrote {}", args.html.display()));
     }
     Ok(Outcome::Done)
 }

@@ -43,7 +43,7 @@ fn page(shown: &Shown, now: Timestamp) -> String {
     row("owner", task.owner.as_ref().map(|owner| paint(style::OWNER, clean(owner))).unwrap_or_default());
     row("claim", task.claim.as_ref().map(|claim| claim_line(claim, now)).unwrap_or_default());
     row("parent", task.parent.as_ref().map(|id| linked(shown, id)).unwrap_or_default());
-    for (name, ids) in [("children", &task.children), ("waits for", &task.blocked_by), ("blocks", &task.blocks)] {
+    for (name, ids) in [("children", &task.children), ("blocked by", &task.blocked_by), ("blocks", &task.blocks)] {
         for (at, id) in ids.iter().enumerate() {
             row(if at == 0 { name } else { "" }, linked(shown, id));
         }

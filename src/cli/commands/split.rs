@@ -19,7 +19,7 @@ pub fn run(session: &Session<'_>, args: &SplitArgs) -> Answer {
         text.push_str(&format!("{} {}{}\n", paint(style::ID, &child.task), child.title, paint(style::DIM, how)));
     }
     let together = if done.atomic { ", together" } else { "" };
-    text.push_str(&format!("{} is their epic{together}: {}\n", paint(style::ID, &done.task), done.to));
+    text.push_str(&format!("{} is now their epic{together}: {}\n", paint(style::ID, &done.task), done.to));
     session.out.text(&text);
     Ok(Outcome::Done)
 }

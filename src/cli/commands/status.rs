@@ -171,7 +171,7 @@ fn markdown(status: &Status) -> String {
     section("Ready", ready.collect());
     section(
         "In the way",
-        status.roots.iter().map(|root| format!("{}, would free {}", named(&root.task), root.frees)).collect(),
+        status.roots.iter().map(|root| format!("{}, unblocks {}", named(&root.task), root.frees)).collect(),
     );
     section(
         "Stuck",

@@ -156,7 +156,7 @@ fn tell(session: &Session<'_>, synced: &Synced) {
 
 fn planned(synced: &Synced, width: Option<usize>) -> String {
     if synced.plan.rows.is_empty() {
-        return "nothing to do: both sides say the same\n".into();
+        return "nothing to do: already in sync\n".into();
     }
     let mut text = String::new();
     let mut last = None;
@@ -267,7 +267,7 @@ fn counts(synced: &Synced) -> String {
     count(synced.comments_out, "comment posted or edited", "comments posted or edited");
     count(synced.tidied, "column or Status put right", "columns or Statuses put right");
     count(synced.retired.len(), "issue closed", "issues closed");
-    let idle = if synced.is_clean() { "both sides say the same" } else { "nothing was changed" };
+    let idle = if synced.is_clean() { "already in sync" } else { "nothing was changed" };
     let text = if parts.is_empty() { idle.to_owned() } else { parts.join(", ") };
     let requests = if synced.requests == 1 { "1 request".to_owned() } else { format!("{} requests", synced.requests) };
     format!("{text}  {}\n", paint(style::DIM, format!("({requests})")))
@@ -306,7 +306,7 @@ fn init(session: &Session<'_>, args: args::SyncInitArgs) -> Answer {
     let mut tell = |step: InitStep<'_>| {
         if !session.out.json {
             session.out.say(&match step {
-                InitStep::Creating(title) => format!("making the project {title:?}"),
+                InitStep::Creating(title) => format!("creating the project {title:?}"),
                 InitStep::Field(name) => format!("field {name}"),
                 InitStep::Waiting(wait) => format!("waiting {} s: {}", wait.seconds, wait.why),
             });
@@ -373,7 +373,7 @@ fn status(session: &Session<'_>, remote: bool) -> Answer {
         lost,
         unknown,
     } = &status;
-    let seen = seen.map_or_else(|| "never looked at".to_owned(), |at| format!("last looked at {at}"));
+    let seen = seen.map_or_else(|| "never looked at".to_owned(), |at| format!("last synced {at}"));
     let mut text = format!("{repo}, project {project}  {}\n", paint(style::DIM, &seen));
     for (count, what) in [
         (*linked, "mirrored"),
@@ -394,7 +394,7 @@ fn status(session: &Session<'_>, remote: bool) -> Answer {
         .iter()
         .all(|n| *n == 0)
     {
-        text.push_str("  as far as is known, both sides say the same\n");
+        text.push_str("  as far as is known, already in sync\n");
     }
     for row in [changed_here, changed_there, conflicts, lost].into_iter().flatten() {
         text.push_str(&line(row, session.out.width()));

@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal as _;
 
+use super::costs::{cost, merged_line};
 use super::worker::{guard, line, stop_on_signals, worker};
 use crate::app::{self, Code, Failure, Launch, TeamDone, TeamNews, TeamView, TeamWanted};
 use crate::cli::args::{HeroArgs, TeamArgs};
@@ -105,6 +106,12 @@ fn summary(done: &TeamDone) -> String {
     let took = words::span(done.ended.duration_since(done.started));
     let runs = if done.runs.len() == 1 { "1 run".into() } else { format!("{} runs", done.runs.len()) };
     let mut text = format!("{finished} of {} steps completed in {took}, {runs}\n", done.steps.len());
+    if done.spent.runs > 0 {
+        let used = words::tokens(done.spent.tokens());
+        let used = if done.spent.without_tokens == done.spent.runs { "unknown".into() } else { used };
+        let merged = if done.merged.tasks > 0 { format!("; {}", merged_line(&done.merged)) } else { String::new() };
+        text.push_str(&paint(style::DIM, format!("tokens {used}, cost {}{merged}\n", cost(&done.spent))));
+    }
     for left in &done.left {
         let mark = if left.person { paint(style::WARN, "!") } else { paint(style::DIM, "○") };
         text.push_str(&format!("{mark} {} {}: {}\n", paint(style::ID, &left.task), left.state, clean(&left.why)));

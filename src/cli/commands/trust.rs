@@ -20,8 +20,8 @@ pub fn run(session: &Session<'_>, args: &TrustArgs) -> Answer {
     } else {
         session.out.say(match (answer.programs.is_empty(), answer.trusted) {
             (true, _) => "nothing to do: the board's settings run no programs",
-            (false, true) => "trusted: a change of them asks again",
-            (false, false) => "not trusted: they will not run",
+            (false, true) => "trusted; ralph asks again if they change",
+            (false, false) => "trust removed; these programs will not run",
         });
     }
     Ok(if args.forget { Outcome::Done } else { outcome })
@@ -36,7 +36,7 @@ fn agrees(session: &Session<'_>, args: &TrustArgs, programs: &[String]) -> Resul
         return Ok(true);
     }
     confirm(session.out, "Run them when asked to?").ok_or_else(|| {
-        Failure::usage(Code::NobodyToAsk, "there is nobody to ask whether these programs may run")
+        Failure::usage(Code::NobodyToAsk, "not a terminal: cannot ask whether these programs may run")
             .hint(Hint::step("a person runs it in a terminal and reads them"))
     })
 }

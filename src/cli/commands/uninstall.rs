@@ -21,7 +21,7 @@ pub fn run(session: &Session<'_>, args: &UninstallArgs) -> Answer {
                 return Ok(Outcome::Done);
             }
             None => {
-                return Err(Failure::usage(Code::NobodyToAsk, "there is nobody to ask whether to remove these")
+                return Err(Failure::usage(Code::NobodyToAsk, "not a terminal: cannot ask whether to remove these")
                     .hint(Hint::option("--yes", "to remove them")));
             }
         }

@@ -69,7 +69,7 @@ pub fn run(session: &Session<'_>, args: &Args) -> Answer {
         }
         if left.is_zero() {
             screen.clear();
-            let message = if until.is_some() { "it did not come about in time" } else { "the time is over" };
+            let message = if until.is_some() { "timed out" } else { "the time is over" };
             return Err(Failure::new(FailureKind::Nothing, Code::Timeout, message));
         }
         let events = watch.next(left)?;
@@ -250,9 +250,9 @@ fn what(event: &Event) -> String {
         EventKind::Asked => format!("{by} asks: {}", message.lines().next().unwrap_or_default()),
         EventKind::Claimed => {
             let until = event.until.map(|until| format!(", until {}", until.strftime("%H:%MZ"))).unwrap_or_default();
-            format!("{by} has it{command}{until}")
+            format!("claimed by {by}{command}{until}")
         }
-        EventKind::Released => format!("{by} has let go of it"),
+        EventKind::Released => format!("released by {by}"),
         EventKind::Unblocked => "nothing is in its way any more".into(),
         EventKind::Ready => event.role.as_ref().map_or("somebody could take it".into(), |role| {
             let command = event.command.as_ref().map(|command| format!(": {command}")).unwrap_or_default();

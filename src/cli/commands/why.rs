@@ -47,7 +47,7 @@ fn line(reason: &Reason) -> String {
     let again = if reason.again { paint(style::DIM, "  (see above)") } else { String::new() };
     let root = reason.reasons.is_empty() && !reason.again;
     let frees = if root && reason.frees > 0 {
-        paint(style::READY, format!("  would free {}", words::count(reason.frees, "task")))
+        paint(style::READY, format!("  unblocks {}", words::count(reason.frees, "task")))
     } else {
         String::new()
     };

@@ -111,8 +111,16 @@ fn on_same_board(command: &mut Command, options: &Options) {
     for setting in &options.settings {
         command.arg("--config").arg(setting);
     }
-    for name in ["RALPH_WORKER", "RALPH_CLAIM", "RALPH_TASK", "RALPH_COMMAND", "RALPH_ROLE", "RALPH_STEP", "RALPH_TEAM"]
-    {
+    for name in [
+        "RALPH_WORKER",
+        "RALPH_CLAIM",
+        "RALPH_TASK",
+        "RALPH_PATHS",
+        "RALPH_COMMAND",
+        "RALPH_ROLE",
+        "RALPH_STEP",
+        "RALPH_TEAM",
+    ] {
         command.env_remove(name);
     }
 }

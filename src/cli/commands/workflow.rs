@@ -70,7 +70,7 @@ fn change(session: &Session<'_>, wanted: &args::WorkflowUseArgs) -> Answer {
         (false, false) => confirm(session.out, "Convert the board?"),
     };
     if agreed.is_none() {
-        return Err(Failure::usage(Code::NobodyToAsk, "there is nobody to ask whether to convert the board")
+        return Err(Failure::usage(Code::NobodyToAsk, "not a terminal: cannot ask whether to convert the board")
             .hint(Hint::option("--yes", "to convert it")));
     }
     planned.changed = agreed == Some(true);

@@ -1,6 +1,6 @@
 //! `ralph worktree`.
 
-use crate::app::{self, Start, WorktreeRemoved, WorktreeView};
+use crate::app::{self, Setup, Start, WorktreeAdded, WorktreeRemoved, WorktreeStep, WorktreeView};
 use crate::cli::args::WorktreeCommand;
 use crate::cli::style::{self, paint};
 use crate::cli::table::{self, Cell, cell};
@@ -8,7 +8,10 @@ use crate::cli::{Answer, Outcome, Session, words};
 
 pub fn run(session: &Session<'_>, command: &WorktreeCommand) -> Answer {
     match command {
-        WorktreeCommand::Add { task, from, stack } => add(session, task, from.as_ref(), *stack),
+        WorktreeCommand::Add { task, from, stack, no_setup } => {
+            let setup = if *no_setup { Setup::Skip } else { Setup::Full { log: None } };
+            add(session, task, from.as_ref(), *stack, &setup)
+        }
         WorktreeCommand::Ls => list(session),
         WorktreeCommand::Path(args) => {
             let path = session.with(|ws| app::worktree_path(ws, &ws.find(&args.task)?))?;
@@ -33,21 +36,52 @@ fn answer(session: &Session<'_>, value: &impl serde::Serialize, text: &str) -> A
     Ok(Outcome::Done)
 }
 
-fn add(session: &Session<'_>, task: &str, from: Option<&String>, stack: bool) -> Answer {
+fn add(session: &Session<'_>, task: &str, from: Option<&String>, stack: bool, setup: &Setup) -> Answer {
     let start = match (from, stack) {
         (Some(revision), _) => Start::Revision(revision.clone()),
         (None, true) => Start::Predecessor,
         (None, false) => Start::Main,
     };
-    let added = session.with(|ws| app::add_worktree(ws, &ws.find(task)?, &start))?;
+    let terminal = !session.out.json && std::io::IsTerminal::is_terminal(&std::io::stderr());
+    let mut tell = |step: WorktreeStep<'_>| {
+        if terminal {
+            session.out.status(Some(&doing(&step)));
+        }
+    };
+    let added = session.with(|ws| app::add_worktree(ws, &ws.find(task)?, &start, setup, &mut tell));
+    if terminal {
+        session.out.status(None);
+    }
+    let added = added?;
+    answer(session, &added, &added_line(&added))
+}
+
+fn doing(step: &WorktreeStep<'_>) -> String {
+    match step {
+        WorktreeStep::CheckingOut { done, of } => format!("checking out files: {done} of {of}"),
+        WorktreeStep::Including { path } => format!("bringing {path} along"),
+        WorktreeStep::Running { program } => format!("running {}", program.join(" ")),
+    }
+}
+
+fn added_line(added: &WorktreeAdded) -> String {
     let how = if added.reused { "is there already".into() } else { format!("from {}", added.from) };
-    let text = format!(
-        "{}  {} {}  {how}\n",
-        added.path.display(),
-        paint(style::ID, &added.task),
-        paint(style::LABEL, &added.branch)
-    );
-    answer(session, &added, &text)
+    let (path, task) = (added.path.display(), paint(style::ID, &added.task));
+    let mut line = format!("{path}  {task} {}  {how}", paint(style::LABEL, &added.branch));
+    if let Some(port) = added.port {
+        line.push_str(&paint(style::DIM, format!("  port {port}")));
+    }
+    if !added.included.paths.is_empty() {
+        let shown: Vec<&str> = added.included.paths.iter().take(3).map(String::as_str).collect();
+        let more = added.included.paths.len() - shown.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        line.push_str(&format!(
+            "\nincluded {}{more} ({})",
+            shown.join(", "),
+            words::count(added.included.files, "file")
+        ));
+    }
+    line + "\n"
 }
 
 fn list(session: &Session<'_>) -> Answer {
@@ -62,9 +96,9 @@ fn list(session: &Session<'_>) -> Answer {
     }
     let rows: Vec<Vec<Cell>> = found.iter().map(|view| row(view, now)).collect();
     session.out.text(&table::render(
-        &["TASK", "STATE", "BRANCH", "IS", "AHEAD", "BEHIND", "AGE", "PATH"],
-        7,
-        &[6, 1],
+        &["TASK", "STATE", "BRANCH", "IS", "AHEAD", "BEHIND", "AGE", "PORT", "PATH"],
+        8,
+        &[6, 7, 1],
         &rows,
         session.out.width(),
     ));
@@ -90,6 +124,7 @@ fn row(view: &WorktreeView, now: jiff::Timestamp) -> Vec<Cell> {
         cell(number(view.distance.map(|distance| distance.ahead)), style::PLAIN),
         cell(number(view.distance.map(|distance| distance.behind)), style::PLAIN),
         cell(view.made.map(|made| words::ago(made, now)).unwrap_or_default(), style::DIM),
+        cell(view.port.map(|port| port.to_string()).unwrap_or_default(), style::DIM),
         cell(view.path.display().to_string(), style::PLAIN),
     ]
 }

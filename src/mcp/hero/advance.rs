@@ -1,4 +1,4 @@
-//! `advance_children`: issues that are brought on together.
+//! `advance_children` and `advance_parent`: issues that are brought on together.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -30,10 +30,52 @@ pub fn advance_children() -> Tool {
         "Bring the parts of an issue that are behind up to a state where the workflow gathers them.",
         &[("advanced", "array"), ("skipped", "array"), ("errors", "array")],
         |call: &Call<'_>, args: AdvanceCall| match &args.number {
-            Some(number) => children(call, &call.find(number)?, &args.target_state),
+            Some(number) => children(call, &call.find_exact(number)?, &args.target_state),
             None if !args.issues.is_empty() => named(call, &args.issues, &args.target_state),
             None => Err(Failure::usage(Code::BadArguments, "no parent is given")
                 .hint(Hint::step("pass the number of the parent"))),
+        },
+    )
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct ParentCall {
+    /// A child
+    #[serde(alias = "issueNumber")]
+    number: TaskRef,
+}
+
+pub fn advance_parent() -> Tool {
+    tool(
+        "ralph_hero__advance_parent",
+        Nature::Writes,
+        "Bring the parent of an issue to where all its parts are. Moves do so by themselves.",
+        &[("advanced", "boolean"), ("reason", "string"), ("parent", "object")],
+        |call: &Call<'_>, args: ParentCall| {
+            let id = call.find_exact(&args.number)?;
+            let around = Around::of(call.ws, &id)?;
+            let done = app::advance_parent(call.ws, &id)?;
+            let Some(parent) = &done.parent else {
+                let child = around.named(&id);
+                return Ok(json!({ "advanced": false, "reason": "the issue has no parent", "child": child }));
+            };
+            let states = done.children.iter().map(|(child, state)| {
+                let mut row = around.named(child);
+                row["workflowState"] = json!(state);
+                row
+            });
+            let mut told = around.named(parent);
+            told["currentState"] = json!(done.to);
+            if done.advanced {
+                told["fromState"] = json!(done.from);
+                told["toState"] = json!(done.to);
+            }
+            let mut reply =
+                json!({ "advanced": done.advanced, "parent": told, "childStates": states.collect::<Vec<_>>() });
+            if !done.advanced {
+                reply["reason"] = json!("the parent is where its parts are");
+            }
+            Ok(reply)
         },
     )
 }
@@ -60,11 +102,11 @@ fn named(call: &Call<'_>, issues: &[TaskRef], target: &str) -> Result<Value, Fai
     let goal = flow.find_state(Kind::Issue, target)?.name.clone();
     let (mut advanced, mut skipped, mut errors) = (Vec::new(), Vec::new(), Vec::new());
     for typed in issues {
-        let found = call.find(typed).and_then(|id| Ok(app::show(call.ws, &id)?.task));
+        let found = call.find_exact(typed).and_then(|id| Ok(app::show(call.ws, &id)?.task));
         let task = match found {
             Ok(task) => task,
             Err(failure) => {
-                errors.push(json!({ "number": typed.0, "code": failure.code, "error": failure.message }));
+                errors.push(json!({ "number": typed.0.trim_start_matches('#'), "code": failure.code, "error": failure.message }));
                 continue;
             }
         };

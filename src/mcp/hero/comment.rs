@@ -10,7 +10,6 @@ use super::shape::Around;
 use super::{tool, words};
 use crate::app::{self, Failure};
 use crate::mcp::caller::{Call, TaskRef};
-use crate::mcp::reply::Refused;
 use crate::mcp::tool::{Nature, Tool};
 use crate::task::TaskId;
 
@@ -30,7 +29,7 @@ pub fn create_comment() -> Tool {
          in thoughts/shared hands that in.",
         &[("commentId", "string"), ("artifact", "object")],
         |call: &Call<'_>, args: Args| {
-            let id = call.find(&args.number)?;
+            let id = call.find_exact(&args.number)?;
             let noted = app::note(call.ws, &id, &args.body)?;
             let name = Path::new(&noted.file).file_stem().and_then(|name| name.to_str()).unwrap_or_default();
             let mut reply = json!({ "commentId": name, "issueNumber": Around::of(call.ws, &id)?.number(&id) });
@@ -80,7 +79,13 @@ fn link(call: &Call<'_>, id: &TaskId, kind: &str, path: &str) -> Value {
         app::link_artifact(call.ws, kind, id, Some(Path::new(path)), call.ws.store.root()).map_err(words::here);
     match done {
         Ok(linked) => json!({ "kind": kind, "path": linked.path, "linked": true }),
-        Err(failure) => json!({ "kind": kind, "path": path, "linked": false, "error": Refused::new(&failure) }),
+        Err(failure) => {
+            let mut told = words::told(&failure);
+            told["kind"] = json!(kind);
+            told["path"] = json!(path);
+            told["linked"] = json!(false);
+            told
+        }
     }
 }
 

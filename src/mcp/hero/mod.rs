@@ -3,41 +3,57 @@
 //! ```text
 //! read.rs       list_issues, get_issue, list_project_items, pick_actionable_issue
 //! write.rs      create_issue, save_issue; setters.rs the older ones; state.rs moves; comment.rs create_comment
-//! relations.rs  sub-issues, dependencies, groups; advance.rs advance_children
+//! relations.rs  sub-issues, dependencies, groups; advance.rs advance_children, advance_parent; streams.rs detect_work_streams
 //! pipeline.rs   detect_pipeline_position, check_convergence
-//! project.rs    what a project is here: the board, its fields and views
+//! dashboard.rs  pipeline_dashboard; hygiene.rs project_hygiene; archive.rs archive_item, bulk_archive
+//! project.rs    what a project is here: the board, its fields and views; setup.rs health, routing, status updates
 //! filter.rs     what a list is asked for; keeps.rs which tasks that is; dates.rs its dates
 //! shape.rs      issues as those tools show them; words.rs the next step after a refusal, as calls of these tools
 //! ```
 
 mod advance;
+mod archive;
 mod comment;
+mod dashboard;
 mod dates;
 mod filter;
+mod hygiene;
 mod keeps;
 mod pipeline;
 mod project;
 mod read;
 mod relations;
 mod setters;
+mod setup;
 mod shape;
 mod state;
+mod streams;
 mod words;
 mod write;
 
+use rmcp::model::CallToolResult;
 use schemars::JsonSchema;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::caller::Call;
+use super::reply::refusal_of;
 use super::tool::{Nature, Tool};
-use crate::app::Failure;
+use crate::app::{Failure, Grouping};
 
 pub const ABOUT: &str = "\
-A task board in this repository's own files, under the names of ralph-hero's tools. `number` is the number of an issue, or the id \
-of a task that no issue mirrors. owner, repo and projectNumber mean nothing here. To take a task, move it with state __LOCK__ and \
+A task board in this repository's own files, under the names of ralph-hero's tools. `number` is the number of an issue, or the \
+whole id of a task that no issue mirrors, as a text; 44, #44, GH-44 and GH-t-x7kq are understood. owner, repo and projectNumber mean nothing here. To take a task, move it with state __LOCK__ and \
 your command: whoever comes second is told who has it. What refuses names a code and the next step. Read ralph://workflow for \
 states and commands.";
+
+/// ralph-hero's skills take the children of any parent as one piece of work.
+const GROUPING: Grouping = Grouping::Siblings;
+
+/// No arguments that mean anything here.
+#[derive(Deserialize, JsonSchema)]
+struct Nothing {}
 
 pub fn all() -> Vec<Tool> {
     vec![
@@ -65,7 +81,20 @@ pub fn all() -> Vec<Tool> {
         advance::advance_children(),
         project::list_views(),
         project::update_field_options(),
+        streams::detect_work_streams(),
+        advance::advance_parent(),
+        dashboard::pipeline_dashboard(),
+        setup::create_status_update(),
+        hygiene::project_hygiene(),
+        archive::archive_item(),
+        archive::bulk_archive(),
+        setup::health_check(),
+        setup::configure_routing(),
     ]
+}
+
+pub fn refusal(failure: &Failure) -> CallToolResult {
+    refusal_of(words::told(failure))
 }
 
 /// A tool whose refusals name the tools that there are here.

@@ -5,8 +5,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::shape::Around;
-use super::tool;
-use crate::app::{self, Failure, Phase, Position};
+use super::{GROUPING, tool};
+use crate::app::{self, Convergence, Failure, Phase, Position, Workflow};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::tool::{Nature, Tool};
 use crate::task::{Kind, StateName, TaskId};
@@ -24,15 +24,15 @@ pub fn detect_pipeline_position() -> Tool {
         "Which phase is next for an issue, its group or its parts, what remains, who waits for whom, and how many workers help.",
         &[("phase", "string"), ("remainingPhases", "array"), ("convergence", "object"), ("suggestedRoster", "object")],
         |call: &Call<'_>, args: Args| {
-            let id = call.find(&args.number)?;
+            let id = call.find_exact(&args.number)?;
             position(call, &id, &Around::of(call.ws, &id)?)
         },
     )
 }
 
 pub fn position(call: &Call<'_>, id: &TaskId, around: &Around<'_>) -> Result<Value, Failure> {
-    let Position { phase, reason, remaining, members, primary, convergence, roster } =
-        app::position(call.ws, id)?.position;
+    let Position { phase, reason, members, primary, convergence, roster, .. } =
+        app::position(call.ws, id, GROUPING)?.position;
     let issues = members.iter().map(|member| {
         json!({
             "number": around.number(member),
@@ -42,45 +42,60 @@ pub fn position(call: &Call<'_>, id: &TaskId, around: &Around<'_>) -> Result<Val
             "subIssueCount": around.children(member),
         })
     });
-    let waits = convergence.waiting_for.iter();
-    let blocking = waits.map(|member| json!({ "number": around.number(member), "state": around.state(member) }));
+    let states: Vec<&StateName> = members.iter().filter_map(|member| around.state(member)).collect();
+    let name = phase_name(call.ws.flow(), phase, &states);
     Ok(json!({
-        "phase": phase_name(phase),
+        "phase": name,
         "reason": reason,
-        "remainingPhases": remaining.iter().map(|left| remaining_name(phase, *left)).collect::<Vec<_>>(),
+        "remainingPhases": remaining(name),
         "issues": issues.collect::<Vec<_>>(),
-        "convergence": {
-            "required": convergence.required,
-            "met": convergence.met,
-            "blocking": blocking.collect::<Vec<_>>(),
-            "recommendation": convergence.recommendation,
-        },
-        "isGroup": members.len() > 1,
+        "convergence": gathered(phase, &convergence, around),
+        "isGroup": app::group(call.ws, id, GROUPING)?.members.len() > 1,
         "groupPrimary": around.number(&primary),
         "suggestedRoster": roster,
     }))
 }
 
-fn phase_name(phase: Phase) -> &'static str {
+/// Nobody waits for the others to be triaged or split: each goes on alone.
+fn gathered(phase: Phase, found: &Convergence, around: &Around<'_>) -> Value {
+    if matches!(phase, Phase::Split | Phase::Triage) {
+        return json!({ "required": false, "met": true, "blocking": [], "recommendation": "proceed" });
+    }
+    let waits = found.waiting_for.iter();
+    let blocking = waits.map(|member| json!({ "number": around.number(member), "state": around.state(member) }));
+    json!({
+        "required": found.required,
+        "met": found.met,
+        "blocking": blocking.collect::<Vec<_>>(),
+        "recommendation": found.recommendation,
+    })
+}
+
+/// ralph-hero names a plan that is being written REVIEW, one that waits for approval HUMAN_GATE, and whatever its skills have
+/// no more to do with TERMINAL.
+fn phase_name(flow: &Workflow, phase: Phase, states: &[&StateName]) -> &'static str {
+    let is_lock = |name: &&&StateName| flow.state(Kind::Issue, name).is_some_and(|state| state.lock);
+    let together = states.windows(2).all(|pair| pair[0] == pair[1]);
     match phase {
         Phase::Split => "SPLIT",
         Phase::Triage => "TRIAGE",
         Phase::Research => "RESEARCH",
+        Phase::Plan if states.iter().any(|name| is_lock(&name)) => "REVIEW",
         Phase::Plan => "PLAN",
+        Phase::Review if together => "HUMAN_GATE",
         Phase::Review => "REVIEW",
         Phase::Implement => "IMPLEMENT",
-        Phase::Integrate => "INTEGRATE",
+        Phase::Human if states.iter().any(|name| flow.escalation() == Some(*name)) => "TERMINAL",
         Phase::Human => "HUMAN_GATE",
-        Phase::Done => "TERMINAL",
+        Phase::Integrate | Phase::Done => "TERMINAL",
     }
 }
 
-/// What is still to be integrated is, until it is its turn, a pull request to come.
-fn remaining_name(now: Phase, left: Phase) -> String {
-    match left {
-        Phase::Integrate if now != Phase::Integrate => "pr".to_owned(),
-        other => phase_name(other).to_ascii_lowercase(),
-    }
+/// What its skills make tasks of, from a phase on.
+fn remaining(phase: &str) -> &'static [&'static str] {
+    const ALL: [&str; 7] = ["split", "triage", "research", "plan", "review", "implement", "pr"];
+    let from = ALL.iter().position(|name| name.eq_ignore_ascii_case(phase));
+    from.map_or(&[], |from| &ALL[from..])
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -105,9 +120,9 @@ pub fn check_convergence() -> Tool {
             ("recommendation", "string"),
         ],
         |call: &Call<'_>, args: Goal| {
-            let id = call.find(&args.number)?;
+            let id = call.find_exact(&args.number)?;
             let around = Around::of(call.ws, &id)?;
-            let view = app::converged(call.ws, &id, &args.target_state)?;
+            let view = app::converged(call.ws, &id, &args.target_state, GROUPING)?;
             let waiting = &view.convergence.waiting_for;
             let behind = view.members.iter().filter(|member| waiting.contains(&member.task));
             let blocking = behind.map(|member| {
@@ -139,4 +154,37 @@ fn distance(call: &Call<'_>, from: &StateName, to: &StateName) -> i64 {
         i64::try_from(flow.position(Kind::Issue, name)).ok().filter(|_| on)
     };
     rank(from).zip(rank(to)).map_or(-1, |(from, to)| to - from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phases_have_the_names_that_the_skills_go_by() {
+        let flow = Workflow::builtin();
+        let name = |phase: Phase, states: &[&str]| {
+            let states: Vec<StateName> = states.iter().map(|name| StateName::new(*name)).collect();
+            phase_name(&flow, phase, &states.iter().collect::<Vec<_>>())
+        };
+        for (phase, states, expected) in [
+            (Phase::Split, vec!["Backlog"], "SPLIT"),
+            (Phase::Triage, vec!["Backlog", "Ready for Plan"], "TRIAGE"),
+            (Phase::Research, vec!["Research in Progress"], "RESEARCH"),
+            (Phase::Plan, vec!["Ready for Plan", "Ready for Plan"], "PLAN"),
+            (Phase::Plan, vec!["Ready for Plan", "Plan in Progress"], "REVIEW"),
+            (Phase::Plan, vec!["Plan in Progress"], "REVIEW"),
+            (Phase::Review, vec!["Plan in Review", "Plan in Review"], "HUMAN_GATE"),
+            (Phase::Review, vec!["Plan in Review", "In Progress"], "REVIEW"),
+            (Phase::Human, vec!["Plan in Review"], "HUMAN_GATE"),
+            (Phase::Human, vec!["Ready for Plan", "Human Needed"], "TERMINAL"),
+            (Phase::Implement, vec!["In Progress"], "IMPLEMENT"),
+            (Phase::Integrate, vec!["In Review"], "TERMINAL"),
+            (Phase::Done, vec!["Done"], "TERMINAL"),
+        ] {
+            assert_eq!(name(phase, &states), expected, "{states:?}");
+        }
+        assert_eq!(remaining("PLAN"), ["plan", "review", "implement", "pr"]);
+        assert_eq!((remaining("HUMAN_GATE").len(), remaining("TERMINAL").len()), (0, 0));
+    }
 }

@@ -5,15 +5,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::filter::PROFILES;
-use super::tool;
+use super::{Nothing, tool};
 use crate::app::{self, Code, Failure, Hint, Query};
 use crate::mcp::caller::Call;
 use crate::mcp::resources;
 use crate::mcp::tool::{Nature, Tool};
 use crate::task::{Estimate, Priority};
-
-#[derive(Deserialize, JsonSchema)]
-struct Nothing {}
 
 /// Each field with its options, in order.
 fn fields(call: &Call<'_>) -> Vec<(&'static str, Vec<String>)> {

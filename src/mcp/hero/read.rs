@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::filter::{IssueFilter, IssueStanding};
 use super::shape::{Around, item, number_of, reason_of, stamp, state_of, summary, url_of};
-use super::{pipeline, relations, tool};
+use super::{GROUPING, pipeline, relations, tool};
 use crate::app::{self, Failure, LogQuery, Shown};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::tool::{Nature, Tool};
@@ -99,7 +99,7 @@ pub fn get_issue() -> Tool {
         "One issue with its body, its last ten comments, its links, its group, and with includePipeline where it stands.",
         &[("title", "string"), ("workflowState", "string"), ("labels", "array"), ("comments", "array")],
         |call: &Call<'_>, args: Get| {
-            let id = call.find(&args.number)?;
+            let id = call.find_exact(&args.number)?;
             let shown = app::show_without_moves(call.ws, &id)?;
             let around = Around::of(call.ws, &id)?;
             let mut issue = about(call, &shown, &around)?;
@@ -191,7 +191,7 @@ pub fn pick_actionable_issue() -> Tool {
         &[("found", "boolean"), ("alternatives", "integer")],
         |call: &Call<'_>, args: PickArgs| {
             let most = args.max_estimate.as_deref().unwrap_or("S").parse()?;
-            let picked = app::takeable(call.ws, &args.workflow_state, most)?.tasks;
+            let picked = app::takeable(call.ws, &args.workflow_state, most, GROUPING)?.tasks;
             let Some(best) = picked.first() else {
                 return Ok(json!({ "found": false, "issue": null, "group": null, "alternatives": 0 }));
             };

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::filter::Count;
 use super::shape::{Around, number_of, state_of, summary};
-use super::tool;
+use super::{GROUPING, tool};
 use crate::app::{self, Code, Failure, Hint, TreeNode};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::tool::{Nature, Tool};
@@ -28,7 +28,7 @@ pub fn add_sub_issue() -> Tool {
         "Make one issue a part of another.",
         &[("parent", "object"), ("child", "object")],
         |call: &Call<'_>, args: Adopt| {
-            let (parent, child) = (call.find(&args.parent_number)?, call.find(&args.child_number)?);
+            let (parent, child) = (call.find_exact(&args.parent_number)?, call.find_exact(&args.child_number)?);
             let before = app::show_without_moves(call.ws, &child)?.task.parent;
             if let Some(other) = before.filter(|other| *other != parent && !args.replace_parent) {
                 let message = format!("{child} is a part of {other} already");
@@ -60,7 +60,7 @@ pub fn list_sub_issues() -> Tool {
         "The parts of an issue, and how many of them are closed.",
         &[("parent", "object"), ("subIssues", "array"), ("summary", "object"), ("hasMore", "boolean")],
         |call: &Call<'_>, args: Parts| {
-            let id = call.find(&args.number)?;
+            let id = call.find_exact(&args.number)?;
             let depth = args.depth.map_or(1, |depth| depth.0).clamp(1, DEEPEST);
             let mut trees = app::tree(call.ws, Some(&id), true)?;
             let root = trees.pop().ok_or_else(|| Failure::broken(Code::Bug, "a task without its tree"))?;
@@ -114,7 +114,7 @@ pub fn add_dependency() -> Tool {
         "Let one issue wait for another. A ring is refused.",
         &LINK,
         |call: &Call<'_>, args: Dependency| {
-            let (blocked, blocking) = (call.find(&args.blocked_number)?, call.find(&args.blocking_number)?);
+            let (blocked, blocking) = (call.find_exact(&args.blocked_number)?, call.find_exact(&args.blocking_number)?);
             let linked = app::block(call.ws, &blocked, std::slice::from_ref(&blocking))?;
             both(call, &blocked, &blocking, linked.changed)
         },
@@ -128,8 +128,8 @@ pub fn remove_dependency() -> Tool {
         "Let it wait no more.",
         &LINK,
         |call: &Call<'_>, args: Dependency| {
-            let blocked = call.find(&args.blocked_number)?;
-            let blocking = call.ws.find_or_literal(&args.blocking_number.0)?;
+            let blocked = call.find_exact(&args.blocked_number)?;
+            let blocking = call.ws.find_exact_or_literal(&args.blocking_number.0)?;
             let linked = app::unblock(call.ws, &blocked, std::slice::from_ref(&blocking))?;
             both(call, &blocked, &blocking, linked.changed)
         },
@@ -155,7 +155,7 @@ pub fn list_dependencies() -> Tool {
         "What an issue waits for, and what waits for it.",
         &[("issue", "object"), ("blocking", "array"), ("blockedBy", "array"), ("summary", "object")],
         |call: &Call<'_>, args: One| {
-            let id = call.find(&args.number)?;
+            let id = call.find_exact(&args.number)?;
             let task = app::show_without_moves(call.ws, &id)?.task;
             let around = Around::of(call.ws, &id)?;
             let summary = json!({ "totalBlocking": task.blocks.len(), "totalBlockedBy": task.blocked_by.len() });
@@ -176,9 +176,9 @@ pub fn detect_group() -> Tool {
         "The issues that are planned, built and merged together with this one, in order.",
         &[("groupTickets", "array"), ("groupPrimary", "object"), ("isGroup", "boolean"), ("totalTickets", "integer")],
         |call: &Call<'_>, args: One| {
-            let id = call.find(&args.number)?;
+            let id = call.find_exact(&args.number)?;
             let around = Around::of(call.ws, &id)?;
-            let group = app::group(call.ws, &id)?;
+            let group = app::group(call.ws, &id, GROUPING)?;
             let ids: Vec<&TaskId> = group.members.iter().map(|member| &member.task).collect();
             Ok(json!({
                 "groupTickets": ordered(&around, &ids),
@@ -201,7 +201,7 @@ fn ordered(around: &Around<'_>, ids: &[&TaskId]) -> Vec<Value> {
 
 /// The group of an issue, as other answers carry it.
 pub fn group(call: &Call<'_>, id: &TaskId, around: &Around<'_>) -> Result<Value, Failure> {
-    let group = app::group(call.ws, id)?;
+    let group = app::group(call.ws, id, GROUPING)?;
     let ids: Vec<&TaskId> = group.members.iter().map(|member| &member.task).collect();
     Ok(json!({
         "isGroup": ids.len() > 1,

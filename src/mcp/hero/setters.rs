@@ -32,7 +32,7 @@ pub fn update_issue() -> Tool {
         "Change title, body, labels or assignees.",
         &[("title", "string"), ("url", "string")],
         |call: &Call<'_>, args: Update| {
-            let id = call.find(&args.number)?;
+            let id = call.find_exact(&args.number)?;
             let given = Fields {
                 title: &args.title,
                 body: &args.body,
@@ -95,7 +95,7 @@ pub fn update_priority() -> Tool {
 }
 
 fn set_one(call: &Call<'_>, number: &TaskRef, key: &str, value: &str) -> Result<TaskView, Failure> {
-    let id = call.find(number)?;
+    let id = call.find_exact(number)?;
     if value.trim().is_empty() {
         return Err(Failure::usage(Code::BadValue, format!("there is no {key} to set"))
             .hint(Hint::step(format!("call ralph_hero__save_issue with {key} null to clear it"))));

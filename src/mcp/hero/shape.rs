@@ -8,9 +8,10 @@ use crate::mcp::reply;
 use crate::mcp::resources::task_uri;
 use crate::task::{Kind, StateName, TaskId};
 
-/// The number of its issue, where there is one.
+/// The number of its issue where there is one, else its id; always a text, so that it does not change its type when a task is
+/// mirrored.
 pub fn number(id: &TaskId, issue: Option<u64>) -> Value {
-    issue.map_or_else(|| json!(id), |number| json!(number))
+    issue.map_or_else(|| json!(id), |number| json!(number.to_string()))
 }
 
 pub fn number_of(task: &TaskView) -> Value {

@@ -5,11 +5,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::shape::Around;
-use super::tool;
-use crate::app::{self, Code, Command, Failure, Hint, Intent, Moved, SaveAsk, Saved};
+use super::{GROUPING, tool};
+use crate::app::{self, DeclaredGroup, Failure, Hint, Intent, Moved, SaveAsk, Saved};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::tool::{Nature, Tool};
-use crate::task::{Kind, StateName, TaskId};
+use crate::task::TaskId;
 
 #[derive(Deserialize, JsonSchema)]
 struct Args {
@@ -32,7 +32,7 @@ pub fn update_workflow_state() -> Tool {
         "Move an issue as the workflow allows. __LOCK__ takes it for you alone; __COMPLETE__ ends your part and hands it on.",
         &[("previousState", "string"), ("newState", "string")],
         |call: &Call<'_>, args: Args| {
-            let id = call.find(&args.number)?;
+            let id = call.find_exact(&args.number)?;
             let asked = SaveAsk { to: Some(args.state.clone()), command: args.command.clone(), ..SaveAsk::default() };
             let saved = carry_out(call, &id, asked, args.force)?;
             let around = Around::of(call.ws, &id)?;
@@ -51,17 +51,21 @@ pub fn update_workflow_state() -> Tool {
     )
 }
 
-/// Parents and members of its group that moved along.
+/// Parents and members of its group that moved along, and the group where this move declared it.
 pub fn tell_along(reply: &mut Value, moved: &Moved, around: &Around<'_>) {
+    if let Some(DeclaredGroup { parent, members }) = &moved.declared {
+        let members: Vec<Value> = members.iter().map(|id| around.number(id)).collect();
+        reply["groupDeclared"] = json!({ "parent": around.number(parent), "members": members });
+    }
     let along = moved.along.iter().map(|other| json!({ "number": around.number(&other.task), "toState": other.to }));
     if !moved.along.is_empty() {
         reply["alsoMoved"] = along.collect();
     }
 }
 
-/// Saves what is asked for, with a command by any of its names.
+/// Saves what is asked for, with a command by any of its names, for a task or for its group.
 pub fn carry_out(call: &Call<'_>, id: &TaskId, asked: SaveAsk, force: bool) -> Result<Saved, Failure> {
-    let saved = translated(call, asked).and_then(|asked| saved(call, id, &asked));
+    let saved = translated(call, asked).and_then(|asked| app::save(call.ws, id, &asked));
     saved.map_err(|failure| match force {
         true => {
             failure.hint(Hint::step("force has no effect here: only a person can force a move, on the command line"))
@@ -78,47 +82,5 @@ fn translated(call: &Call<'_>, asked: SaveAsk) -> Result<SaveAsk, Failure> {
         Err(_) if asked.to.as_deref().and_then(Intent::parse) == Some(Intent::Escalate) => None,
         Err(unknown) => return Err(unknown.into()),
     };
-    Ok(SaveAsk { command, ..asked })
-}
-
-fn saved(call: &Call<'_>, id: &TaskId, asked: &SaveAsk) -> Result<Saved, Failure> {
-    match app::save(call.ws, id, asked) {
-        // A part of a split issue is where the split leaves it.
-        Err(failure) if failure.code == Code::SmallEnough => {
-            let task = app::show_without_moves(call.ws, id)?.task;
-            let command = asked.command.as_deref().map(|name| call.ws.flow().command(name)).transpose()?;
-            let target = command.zip(asked.to.as_deref()).and_then(|(command, typed)| target(call, command, typed));
-            if target.is_none_or(|target| target != task.state) {
-                return Err(failure);
-            }
-            let fields = SaveAsk { to: None, command: None, ..asked.clone() };
-            let changes = if fields.fields.is_empty() { Vec::new() } else { app::save(call.ws, id, &fields)?.changes };
-            Ok(Saved { task: id.clone(), changes, moved: Some(stays(id, task.state.as_str(), asked)) })
-        }
-        saved => saved,
-    }
-}
-
-fn target(call: &Call<'_>, command: &Command, typed: &str) -> Option<StateName> {
-    match Intent::parse(typed) {
-        Some(intent) => command.intend(intent, call.ws.flow()),
-        None => call.ws.flow().find_state(Kind::Issue, typed).ok().map(|state| state.name.clone()),
-    }
-}
-
-fn stays(id: &TaskId, state: &str, asked: &SaveAsk) -> Moved {
-    let state = StateName::new(state);
-    Moved {
-        task: id.clone(),
-        from: state.clone(),
-        to: state,
-        command: asked.command.clone(),
-        along: Vec::new(),
-        forced: false,
-        taken_from: None,
-        flagged: false,
-        outside: None,
-        unblocked: Vec::new(),
-        changed: false,
-    }
+    Ok(SaveAsk { command, grouping: GROUPING, ..asked })
 }

@@ -1,6 +1,17 @@
-//! The next step after a refusal, as calls of these tools.
+//! Refusals in the shape of ralph-hero's: a text, whose next steps are calls of these tools.
+
+use serde_json::{Value, json};
 
 use crate::app::{Failure, Hint};
+use crate::mcp::reply::Refused;
+
+/// `error` is a text that says all of it; code, message and hints stand beside it for programs.
+pub fn told(failure: &Failure) -> Value {
+    let refused = Refused::new(failure);
+    let mut value = json!(refused);
+    value["error"] = json!(refused.line());
+    value
+}
 
 /// The same refusal with hints that can be followed here.
 pub fn here(mut failure: Failure) -> Failure {

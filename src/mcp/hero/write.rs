@@ -138,7 +138,7 @@ pub fn save_issue() -> Tool {
         "Change any fields of an issue and move it, all or nothing. A refusal says what is missing.",
         &[("url", "string"), ("changes", "object")],
         |call: &Call<'_>, args: SaveCall| {
-            let id = call.find(&args.number)?;
+            let id = call.find_exact(&args.number)?;
             let task = app::show(call.ws, &id)?.task;
             if let Field::Set(name) = &args.iteration {
                 let message = format!("this board has no iterations, and so no {name}");

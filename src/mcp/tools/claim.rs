@@ -54,7 +54,7 @@ pub fn release() -> Tool {
     Tool::new(
         "release",
         Nature::Writes,
-        "Give a task back unfinished, for somebody else. Not needed after save has completed it.",
+        "Release your claim unfinished, for somebody else. Not needed after save has completed it.",
         &[("task", "string"), ("to", "string")],
         |call: &Call<'_>, args: ReleaseCall| -> Result<Released, Failure> {
             let id = call.find(&args.task)?;

@@ -126,7 +126,9 @@ fn fixed(call: &Call<'_>, id: &TaskId, shown: &Shown) -> Map<String, Value> {
 
 /// Its group and its place in the pipeline; where they cannot be told, as in a ring, that is said instead.
 fn place(call: &Call<'_>, id: &TaskId, about: &mut Map<String, Value>) {
-    let both = app::group(call.ws, id).and_then(|group| Ok((group, app::position(call.ws, id)?.position)));
+    let declared = app::Grouping::Declared;
+    let both =
+        app::group(call.ws, id, declared).and_then(|group| Ok((group, app::position(call.ws, id, declared)?.position)));
     let (group, position) = match both {
         Ok(both) => both,
         Err(failure) => return drop(about.insert("no_position".into(), json!(Refused::new(&failure)))),

@@ -81,6 +81,7 @@ fn run(call: &Call<'_>, args: Args) -> Result<SaveReply, Failure> {
         command: args.command,
         note: args.note,
         force: false,
+        ..SaveAsk::default()
     };
     if asked.fields.is_empty() && asked.to.is_none() && asked.note.is_none() {
         return Err(Failure::usage(Code::NothingToSave, "there is nothing to save")

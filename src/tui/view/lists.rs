@@ -180,7 +180,7 @@ pub fn inbox(pen: &mut Pen<'_>, model: &mut Model, inbox: &InboxScreen, area: Re
     let width = usize::from(area.width);
     let mut lines: Vec<ListLine> = Vec::new();
     if items.is_empty() {
-        lines.push((vec![piece("   nothing waits for you", Tone::Dim)], None));
+        lines.push((vec![piece("   your inbox is empty", Tone::Dim)], None));
     }
     for (place, item) in items.iter().enumerate() {
         let id = item.task.as_ref().map(|id| format!("{id} ")).unwrap_or_default();

@@ -79,6 +79,7 @@ pub async fn save(State(site): Shared, Path(typed): Path<String>, body: Bytes) -
             command: save.command,
             note: save.note,
             force: save.force,
+            ..SaveAsk::default()
         };
         app::save_over(ws, id, &asked, &seen)
     })

@@ -81,7 +81,8 @@ pub async fn trends(State(site): Shared, uri: Uri) -> Response {
     let days = Asked::of(&uri).one("days").and_then(|days| days.parse().ok()).unwrap_or(30);
     kept(&site, this_minute(&format!("trends {days}")), move |ws, _| {
         let trends = app::trends(ws, days)?;
-        Ok(json!({ "trends": trends, "charts": charts::all(&trends) }))
+        let costs = app::costs_of_days(ws, days)?;
+        Ok(json!({ "charts": charts::all(&trends), "trends": trends, "costs": { "total": costs.total, "merged": costs.merged } }))
     })
     .await
 }

@@ -5,7 +5,7 @@ import { $, h, rendered } from './dom.js';
 import { since } from './time.js';
 
 export async function showDashboard() {
-  const [status, { trends, charts }] = await Promise.all([get('/api/status'), get('/api/trends?days=30')]);
+  const [status, { trends, charts, costs }] = await Promise.all([get('/api/status'), get('/api/trends?days=30')]);
   const now = trends.days.at(-1);
   return h('section', { class: 'sheet-view' },
     h('h1', {}, 'Dashboard'),
@@ -14,6 +14,7 @@ export async function showDashboard() {
       number('blocked', now.blocked, 'bad'), number('need a person', status.waiting_for_person.length, 'warn'), number('problems', status.problems, 'bad')),
     h('div', { class: 'panels' },
       problems(status.problem_list || []),
+      spending(costs),
       panel('Finished per day', charts.finished, ['day', 'finished'], trends.days.map((day, at) => [date(day), trends.finished[at] ?? 0])),
       panel('Open, ready and blocked', charts.standing, ['day', 'open', 'ready', 'blocked'], trends.days.map((day) => [date(day), day.open, day.ready, day.blocked]), legend()),
       panel('Time in state', charts.times, ['state', 'half within (h)', 'nine of ten within (h)', 'left it'], trends.states.filter((state) => state.left).map((state) => [state.state, state.median_hours, state.most_hours, state.left]), h('p', { class: 'dim' }, 'dark: half of the tasks left within; light: nine of ten')),
@@ -22,6 +23,18 @@ export async function showDashboard() {
       list('For a person', status.waiting_for_person, () => ''),
       list('Long in one state', status.stuck.slice(0, 12), (stuck) => `${stuck.state} for ${stuck.hours} h`),
       list('Too large, not split', status.oversized, (task) => task.state)));
+}
+
+/** What agents used in these days; what a program did not report is unknown, not zero. */
+function spending({ total, merged }) {
+  if (!total.runs) return null;
+  const dollars = (amount) => (amount === null ? 'unknown' : `$${amount.toFixed(2)}`);
+  const sum = (known, missing) => (missing && known !== 'unknown' ? `at least ${known}` : known);
+  const used = total.without_tokens === total.runs ? 'unknown' : (total.input_tokens + total.cached_tokens + total.output_tokens).toLocaleString('en');
+  const row = (name, value) => h('tr', {}, h('th', { scope: 'row' }, name), h('td', {}, value));
+  return h('section', { class: 'panel' }, h('h2', {}, 'Agents in 30 days'), h('table', { class: 'costs' }, h('tbody', {},
+    row('runs', String(total.runs)), row('tokens', sum(used, total.without_tokens)), row('cost', sum(dollars(total.cost_usd), total.without_cost)),
+    row('tasks done', String(merged.tasks)), row('cost per task', merged.tasks ? dollars(merged.cost_per_task) : '–'))));
 }
 
 /** Problems that are listed one by one; whoever has more mends these first. */

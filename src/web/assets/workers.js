@@ -20,7 +20,7 @@ function worker(claim) {
   return h('li', { class: `worker ${claim.live ? 'live' : 'stale'}` },
     h('div', { class: 'worker-name' }, h('span', { class: 'dot', 'aria-hidden': 'true' }), h('strong', {}, claim.worker), h('span', { class: 'dim' }, claim.live ? `for ${since(claim.since)}` : 'its claim has ended')),
     h('a', { href: `/task/${encodeURIComponent(claim.task)}` }, h('span', { class: 'id' }, claim.task), ' ', claim.title),
-    h('p', { class: 'dim' }, [claim.command, claim.host, claim.held ? 'as long as its program runs' : `until ${day(claim.until)}`].filter(Boolean).join(' · ')));
+    h('p', { class: 'dim' }, [claim.command, claim.host, claim.held ? 'while its process runs' : `until ${day(claim.until)}`].filter(Boolean).join(' · ')));
 }
 
 function role(queue) {

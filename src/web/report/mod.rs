@@ -27,7 +27,13 @@ pub fn report(ws: &Workspace) -> Result<String, Failure> {
     top(&mut out, &ws.board_name(), &trends, status.problems);
     cards::write(&mut out, &columns);
     graphs(&mut out, ws)?;
-    panels::write(&mut out, &status, &app::list_runs(ws, None, RUNS)?, &charts::all(&trends));
+    panels::write(
+        &mut out,
+        &status,
+        &app::list_runs(ws, None, RUNS)?,
+        &charts::all(&trends),
+        &app::costs_of_days(ws, 30)?,
+    );
     sheets(&mut out, ws, columns, trends.now)?;
     out.push_str("</main></body></html>\n");
     Ok(out)

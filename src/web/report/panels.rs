@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::super::charts::Charts;
 use super::super::markdown::escape;
-use crate::app::{Brief, RoleQueue, Run, Status, span};
+use crate::app::{Brief, Costs, RoleQueue, Run, Status, span};
 use crate::task::{Problem, TaskId};
 
 const LEGEND: &str = "<ul class=\"legend\"><li class=\"open\"><span class=\"swatch\"></span>open</li>\
@@ -12,15 +12,36 @@ const LEGEND: &str = "<ul class=\"legend\"><li class=\"open\"><span class=\"swat
      <li class=\"blocked\"><span class=\"swatch\"></span>blocked</li></ul>";
 const TIMES: &str = "<p class=\"dim\">dark: half of the tasks left within; light: nine of ten</p>";
 
-pub fn write(out: &mut String, status: &Status, runs: &[Run], charts: &Charts) {
+pub fn write(out: &mut String, status: &Status, runs: &[Run], charts: &Charts, costs: &Costs) {
     out.push_str("<section id=\"dashboard\"><h2>Dashboard</h2><div class=\"panels\">");
     list(out, "Problems", status.problem_list.iter().map(problem));
     panel(out, "Finished per day", &charts.finished);
     panel(out, "Open, ready and blocked", &format!("{}{LEGEND}", charts.standing));
     panel(out, "Time in state", &format!("{}{TIMES}", charts.times));
+    spending(out, costs);
     work(out, status, runs);
     trouble(out, status);
     out.push_str("</div></section>");
+}
+
+/// What agents used; what a program did not report is unknown, not zero.
+fn spending(out: &mut String, costs: &Costs) {
+    let (total, merged) = (&costs.total, &costs.merged);
+    let dollars = |amount: Option<f64>| amount.map_or_else(|| "unknown".into(), |amount| format!("${amount:.2}"));
+    let at_least = |missing: usize| if missing > 0 { "at least " } else { "" };
+    let cost = match total.cost_usd {
+        Some(_) => format!("{}{}", at_least(total.without_cost), dollars(total.cost_usd)),
+        None => "unknown".into(),
+    };
+    let tokens = match total.without_tokens == total.runs {
+        true => "unknown".into(),
+        false => format!("{}{}", at_least(total.without_tokens), total.tokens()),
+    };
+    let mut lines = vec![format!("{} runs", total.runs), format!("tokens: {tokens}"), format!("cost: {cost}")];
+    if merged.tasks > 0 {
+        lines.push(format!("cost per merged task: {} ({} merged)", dollars(merged.cost_per_task), merged.tasks));
+    }
+    list(out, "Agents in 30 days", lines.into_iter().filter(|_| total.runs > 0));
 }
 
 fn work(out: &mut String, status: &Status, runs: &[Run]) {

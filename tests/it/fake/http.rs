@@ -10,7 +10,7 @@ use jiff::fmt::rfc2822::DateTimePrinter;
 
 /// A request; header names are in lower case.
 #[derive(Debug, Default)]
-pub(super) struct Incoming {
+pub(crate) struct Incoming {
     pub method: String,
     pub path: String,
     pub headers: BTreeMap<String, String>,
@@ -28,7 +28,7 @@ impl Incoming {
 }
 
 /// The next request of this connection; `None` once the client has closed it.
-pub(super) fn read_request(stream: &mut BufReader<TcpStream>) -> Result<Option<Incoming>> {
+pub(crate) fn read_request(stream: &mut BufReader<TcpStream>) -> Result<Option<Incoming>> {
     let mut line = String::new();
     if stream.read_line(&mut line)? == 0 {
         return Ok(None);
@@ -87,7 +87,7 @@ fn read_chunks(stream: &mut BufReader<TcpStream>) -> Result<Vec<u8>> {
 
 /// A response; the length is written for the whole body even if only a part is sent.
 #[derive(Clone, Debug)]
-pub(super) struct Outgoing {
+pub(crate) struct Outgoing {
     pub status: u16,
     pub headers: Vec<(&'static str, String)>,
     pub body: String,
@@ -111,6 +111,8 @@ impl Outgoing {
 fn reason(status: u16) -> &'static str {
     match status {
         200 => "OK",
+        201 => "Created",
+        302 => "Found",
         400 => "Bad Request",
         401 => "Unauthorized",
         403 => "Forbidden",
@@ -122,6 +124,6 @@ fn reason(status: u16) -> &'static str {
     }
 }
 
-pub(super) fn date(now: Timestamp) -> String {
+pub(crate) fn date(now: Timestamp) -> String {
     DateTimePrinter::new().timestamp_to_rfc9110_string(&now).unwrap_or_default()
 }

@@ -8,7 +8,7 @@ mod answer;
 mod cost;
 mod exec;
 mod fault;
-mod http;
+pub(crate) mod http;
 mod invalid;
 mod page;
 mod read;

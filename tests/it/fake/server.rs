@@ -214,6 +214,9 @@ fn process(inner: &Inner, incoming: &Incoming, logged: &mut Logged) -> Outgoing 
         let body = json!({"message": "the test keeps the fake's world"}).to_string();
         return Outgoing { status: 500, headers: Vec::new(), body };
     };
+    if let Some(log) = log_of(&world, incoming) {
+        return log;
+    }
     if let Some(refused) = refuse(&world, incoming) {
         return outgoing(&world, &refused, &[]);
     }
@@ -233,6 +236,26 @@ fn process(inner: &Inner, incoming: &Incoming, logged: &mut Logged) -> Outgoing 
         return bad_gateway(&world);
     }
     outgoing(&world, &reply, &[])
+}
+
+/// A job's log: the API sends whoever asks with a token to another address, where no token is taken.
+fn log_of(world: &World, incoming: &Incoming) -> Option<Outgoing> {
+    let plain =
+        |status, body: String| Some(Outgoing { status, headers: vec![("content-type", "text/plain".into())], body });
+    if incoming.method != "GET" {
+        return None;
+    }
+    let has_token = !incoming.header("authorization").is_empty();
+    if let Some(job) = incoming.path.strip_prefix("/blob/") {
+        let log = job.parse().ok().and_then(|job| world.job_log(job)).filter(|_| !has_token);
+        return log.map_or_else(|| plain(400, "no token is taken here".into()), |log| plain(200, log));
+    }
+    let job: u64 = incoming.path.strip_suffix("/logs")?.rsplit_once("/actions/jobs/")?.1.parse().ok()?;
+    if !has_token || world.job_log(job).is_none() {
+        return plain(404, "Not Found".into());
+    }
+    let place = format!("http://{}/blob/{job}", incoming.header("host"));
+    Some(Outgoing { status: 302, headers: vec![("location", place)], body: String::new() })
 }
 
 /// What GitHub refuses before it reads the query.

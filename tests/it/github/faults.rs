@@ -30,7 +30,7 @@ fn survives(code: i32, words: &[&str], breaks: impl FnOnce(&Mirror, u32), mends:
 #[test]
 fn a_token_that_was_revoked() {
     let switch = |on: bool| move |mirror: &Mirror, _: u32| mirror.world(|world| world.revoked = on);
-    survives(6, &["does not take the token", "gh auth login"], switch(true), switch(false));
+    survives(6, &["rejected the token", "gh auth login"], switch(true), switch(false));
 }
 
 #[test]

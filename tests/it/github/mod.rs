@@ -3,6 +3,7 @@
 mod chaos;
 mod documents;
 mod faults;
+mod feedback;
 mod healing;
 mod kills;
 mod live;

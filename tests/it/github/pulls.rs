@@ -7,15 +7,15 @@ use crate::fake::Fault;
 
 const PLAN: &str = "thoughts/shared/plans/p.md";
 
-struct Work {
-    mirror: Mirror,
-    task: String,
+pub(super) struct Work {
+    pub mirror: Mirror,
+    pub task: String,
     number: u32,
 }
 
 impl Work {
     /// A mirrored task in review, with its plan, and its work committed in its worktree.
-    fn new() -> Self {
+    pub fn new() -> Self {
         let mirror = Mirror::new();
         let server = mirror.sandbox.outside("server.git");
         mirror.sandbox.git(&["init", "-q", "--bare", server.to_str().unwrap()]);
@@ -41,11 +41,11 @@ impl Work {
         work
     }
 
-    fn branch(&self) -> String {
+    pub fn branch(&self) -> String {
         format!("feature/GH-{}", self.number)
     }
 
-    fn worktree(&self) -> PathBuf {
+    pub fn worktree(&self) -> PathBuf {
         self.mirror.sandbox.root().join(format!("worktrees/GH-{}", self.number))
     }
 
@@ -62,12 +62,12 @@ impl Work {
         self.mirror.sandbox.git_in(&self.worktree(), &["rev-parse", "HEAD"]).ok().trim().to_owned()
     }
 
-    fn pr(&self) -> u32 {
+    pub fn pr(&self) -> u32 {
         let made = self.mirror.ralph(&["pr", &self.task, "--json"]).json();
         u32::try_from(made["number"].as_u64().unwrap()).unwrap()
     }
 
-    fn state(&self) -> String {
+    pub fn state(&self) -> String {
         self.mirror.field(&self.task, "state")
     }
 
@@ -80,7 +80,7 @@ impl Work {
     }
 
     #[track_caller]
-    fn is_merged(&self) {
+    pub fn is_merged(&self) {
         assert_eq!(self.state(), "Done");
         assert!(!self.worktree().exists());
         assert_eq!(self.mirror.sandbox.git(&["branch", "--list", &self.branch()]), "");
@@ -126,7 +126,7 @@ fn work_goes_nowhere_without_a_token_that_works() {
     let work = Work::new();
     work.mirror.world(|world| world.revoked = true);
     let said = work.mirror.ralph(&["pr", &work.task]).fails(6);
-    assert!(said.contains("does not take the token"), "{said}");
+    assert!(said.contains("rejected the token"), "{said}");
     assert_eq!(work.mirror.sandbox.git(&["ls-remote", "origin", &work.branch()]), "");
 }
 
@@ -182,9 +182,9 @@ fn nothing_is_merged_that_is_not_certainly_ready() {
     work.refuses(1, "is a draft");
     change(&|pull| pull.draft = false);
     work.mirror.world(|world| world.review(number, "hubot", "CHANGES_REQUESTED"));
-    work.refuses(1, "has changes asked for by hubot");
+    work.refuses(1, "has changes requested by hubot");
     change(&|pull| pull.review_decision = Some("REVIEW_REQUIRED".into()));
-    work.refuses(1, "waits for a review");
+    work.refuses(1, "is waiting for a review");
     change(&|pull| pull.review_decision = None);
     work.mirror.world(|world| world.set_check(number, "build", "IN_PROGRESS", None));
     work.refuses(3, "checks of #");

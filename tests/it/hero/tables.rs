@@ -1,7 +1,7 @@
 //! What ralph-hero's skills call, what its tools answer with, and what is refused: a row a line, columns between bars.
 //! `$N` is the task, `$O` another one; the tests say what else there is.
 
-pub const TOOLS: [&str; 24] = [
+pub const TOOLS: [&str; 33] = [
     "list_issues",
     "get_issue",
     "create_issue",
@@ -26,6 +26,15 @@ pub const TOOLS: [&str; 24] = [
     "list_views",
     "update_field_options",
     "save_issue",
+    "detect_work_streams",
+    "advance_parent",
+    "pipeline_dashboard",
+    "create_status_update",
+    "project_hygiene",
+    "archive_item",
+    "bulk_archive",
+    "health_check",
+    "configure_routing",
 ];
 
 /// The rows of a table and their columns.
@@ -235,4 +244,13 @@ save_issue | {"number": "$O", "workflowState": "Done", "issueState": "OPEN"} | c
 save_issue | {"number": "$O", "title": "X", "workflowState": "In Review"} | not-allowed | In Review
 update_field_options | {"fieldName": "Workflow State", "options": ["Todo", "Done"]} | fixed-options | workflow
 update_field_options | {"fieldName": "Mood", "options": []} | unknown-field | Estimate
+configure_routing | {"operation": "add_rule", "rule": {"match": {"labels": ["bug"]}, "action": {"workflowState": "Backlog"}}} | no-routing | ralph_hero__create_issue
+archive_item | {"number": "$O"} | not-finished | finished
+archive_item | {"number": "$O", "unarchive": true} | not-finished | person
+bulk_archive | {"workflowStates": ["Backlog"]} | not-finished | finished
+bulk_archive | {"workflowStates": []} | bad-arguments | workflowStates
+pipeline_dashboard | {"wipLimits": {"Nowhere": 1}} | unknown-state | Backlog
+create_status_update | {"status": "FINE"} | bad-arguments | ON_TRACK
+get_issue | {"number": "10"} | unknown-task | ralph_hero__list_issues
+get_issue | {"number": "m-10"} | unknown-task | did you mean
 "#;

@@ -160,12 +160,29 @@ fn carries_a_task_to_done(host: &'static str) {
     let runs = stage.sandbox.ralph(&["runs", "ls", "--json"]).json();
     let agents: Vec<&Value> = runs.as_array().unwrap().iter().filter(|run| !run["host"].is_null()).collect();
     assert!(agents.len() >= 4, "{runs:#}");
+    receipts_equal_what_the_model_said(&stage, &agents);
     for run in agents {
         assert_eq!((&run["confined"], &run["outcome"]), (&true.into(), &"done".into()), "{run:#}");
         assert!(run["session"].is_string() && run["usage"]["output_tokens"].as_u64() > Some(0), "{run:#}");
         let shown = stage.sandbox.ralph(&["runs", "show", run["id"].as_str().unwrap()]).ok();
         assert!(shown.contains("ralph move"), "each tool call is shown: {shown}");
     }
+}
+
+/// The model charges 10 tokens in and 5 out for each answer. Programs ask for titles beside their agent's work; whether these count is theirs.
+fn receipts_equal_what_the_model_said(stage: &Stage, runs: &[&Value]) {
+    let sum = |key: &str| runs.iter().map(|run| run["usage"][key].as_u64().unwrap()).sum::<u64>();
+    let log = stage.model();
+    let aside = log.lines().filter(|line| line.contains("\"aside\"")).count() as u64;
+    let answers = log.lines().count() as u64 - aside;
+    let used = (sum("input_tokens") + sum("cached_tokens"), sum("output_tokens"));
+    let charged = [answers, answers + aside].map(|count| (10 * count, 5 * count));
+    assert!(charged.contains(&used), "{}: {used:?}, the model charged {charged:?}\n{runs:#?}", stage.host);
+    let costs = stage.sandbox.ralph(&["costs", "--json"]).json();
+    assert_eq!(costs["total"]["output_tokens"], used.1);
+    assert_eq!((&costs["total"]["runs"], &costs["merged"]["tasks"]), (&runs.len().into(), &1.into()), "{costs:#}");
+    let known = ["claude", "opencode"].contains(&stage.host);
+    assert_eq!(costs["total"]["cost_usd"].is_number(), known, "two programs know the price of this model: {costs:#}");
 }
 
 /// Nothing that it tries changes main, the board's files, or anything outside its worktree.

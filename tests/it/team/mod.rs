@@ -1,6 +1,7 @@
 //! Workers and teams with real agents: small programs that use ralph as an agent would.
 
 mod badly;
+mod budgets;
 mod pipeline;
 mod resumed;
 mod side_by_side;

@@ -27,11 +27,19 @@ const WAY: [&str; 8] = [
     "Done",
 ];
 
+/// Commits the board as it is; the commit.
+fn board_commit(squad: &Squad) -> String {
+    squad.sandbox.git(&["add", "-A", ".ralph"]);
+    squad.sandbox.git(&["commit", "-q", "--allow-empty", "-m", "board"]);
+    squad.sandbox.git(&["rev-parse", "HEAD"]).trim().to_owned()
+}
+
 #[test]
 fn one_task_goes_from_backlog_to_done_in_every_review_mode() {
     for mode in MODES {
         let squad = Squad::new();
         let id = squad.add("alpha", &[]);
+        let before = board_commit(&squad);
         let said = squad.ralph(&["--config", &format!("review.mode={mode}"), "team", &id]).ok();
         assert!(said.contains("steps completed"), "{said}");
         assert_eq!(squad.states(&id), WAY, "{mode}");
@@ -39,6 +47,8 @@ fn one_task_goes_from_backlog_to_done_in_every_review_mode() {
         has_documents(&squad, &id, kinds);
         assert_eq!(squad.main()[&format!("src/{id}.txt")], "alpha\n");
         squad.is_clean();
+        let moves = squad.ralph(&["doctor", "--at", &board_commit(&squad), "--since", &before]).ok();
+        assert!(moves.contains("no problems"), "{moves}");
         for step in squad.steps() {
             assert_eq!(step["state"], "Completed", "{step}");
         }

@@ -30,7 +30,10 @@ fn once_and_max_end_it_earlier_and_a_dry_run_changes_nothing() {
     assert_eq!(squad.state(&id), "Research Needed");
     squad.add("two", &[]);
     let worked = squad.ralph(&["worker", "analyst", "--max", "2", "--json"]).json();
-    assert_eq!((worked["runs"].as_array().unwrap().len(), &worked["stopped"]), (2, &"as many as asked for".into()));
+    assert_eq!(
+        (worked["runs"].as_array().unwrap().len(), &worked["stopped"]),
+        (2, &"reached the number of turns asked for".into())
+    );
 }
 
 #[test]
@@ -82,7 +85,7 @@ fn without_a_program_it_says_how_to_name_one_and_a_boards_own_needs_trust() {
     squad.add("one", &[]);
     std::fs::write(squad.sandbox.home().join(".config/ralph/config.toml"), "").unwrap();
     let said = squad.ralph(&["worker", "analyst"]).fails(1);
-    assert!(said.contains("there is no program that could triage") && said.contains("agent.profile"), "{said}");
+    assert!(said.contains("no agent program is set for triage") && said.contains("agent.profile"), "{said}");
     let agent = squad.sandbox.outside("agent.sh").display().to_string();
     squad.sandbox.ralph(&["config", "set", "agent.command", &format!("[{agent:?}]")]).ok();
     assert!(squad.ralph(&["worker", "analyst"]).fails(1).contains("nobody here has agreed to"));
@@ -150,7 +153,7 @@ fn what_cannot_be_started_is_told_before_anything_is_written() {
     let id = squad.add("one", &[]);
     for command in ["team", "hero"] {
         let said = squad.ralph(&[command, &id, "--", "/nowhere/agent"]).fails(1);
-        assert!(said.contains("there is no program \"/nowhere/agent\""), "{said}");
+        assert!(said.contains("cannot start \"/nowhere/agent\""), "{said}");
     }
     assert!(squad.ralph(&["worker", "analyst", "--", "no-such-agent"]).fails(1).contains("no-such-agent"));
     assert_eq!((squad.steps().len(), squad.runs().len(), squad.state(&id)), (0, 0, "Backlog".into()));

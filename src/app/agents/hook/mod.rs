@@ -5,6 +5,7 @@ mod git;
 mod guard;
 mod moves;
 mod scene;
+mod scope;
 mod stop;
 mod team;
 mod write;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::scene::Scene;
+use super::scope::in_scope;
 use super::{Failure, Gate};
 use crate::agent::document::{DocumentKind, DocumentName, Subject, check};
 use crate::app::records::artifact::check_artifact;
@@ -26,7 +27,7 @@ pub(super) fn in_place(scene: &Scene<'_>, task: &Task, path: &Path) -> Result<Ga
     let around = scene.worktree_of(path);
     let inside = scene.is_inside(path);
     let allowed = match (around, own) {
-        (Some(around), Some(own)) if around.path == own.path => true,
+        (Some(around), Some(own)) if around.path == own.path => return in_scope(scene, task, path),
         (None, _) if inside => scene.within(path).is_some_and(|path| path.starts_with("thoughts")),
         _ => !inside && (!implements || temporary().iter().any(|folder| path.starts_with(folder))),
     };

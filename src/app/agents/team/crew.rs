@@ -119,8 +119,7 @@ impl<'a> Crew<'a> {
         let code = failure.as_ref().map(|failure| failure.code);
         let log = self.ws.store.local().join(format!("logs/worker-{}.log", slot.worker));
         // A process that was killed says nothing: its log may.
-        let why = failure
-            .map_or_else(|| crate::app::records::runs::tail(&log, 3).unwrap_or_default(), |failure| failure.message);
+        let why = failure.map_or_else(|| fs::tail(&log, 3).unwrap_or_default(), |failure| failure.message);
         let message = format!("{} ended ({status}) {}", slot.worker, why.trim()).trim_end().to_owned();
         // Another team was quicker with the name.
         if code == Some(Code::NameTaken) {

@@ -7,7 +7,6 @@ use serde::Serialize;
 
 use super::preflight;
 use crate::app::agents::worker::check_agents;
-use crate::app::records::runs::tail;
 use crate::app::workspace::open::missing;
 use crate::app::workspace::trust::require_trust;
 use crate::app::{Code, Failure, Hint, Workspace};
@@ -53,7 +52,7 @@ pub fn start_team(ws: &Workspace, id: &TaskId, mut program: Command) -> Result<T
     while since.elapsed() < EARLY {
         match child.try_wait() {
             Ok(Some(status)) if !status.success() => {
-                let said = tail(&log, 5)?;
+                let said = fs::tail(&log, 5)?;
                 let message = format!("the team on {id} ended at once: {}", said.trim());
                 return Err(Failure::refused(Code::CannotStart, message)
                     .hint(Hint::run(&format!("team {id}"), "to see all that it says")));

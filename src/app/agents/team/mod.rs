@@ -27,6 +27,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::app::agents::worker::{Launch, WorkerEvent, check_agents, limit_of};
+use crate::app::records::costs::{MergedCosts, Spent, merged_costs};
 use crate::app::records::runs::{Run, RunOutcome, list_runs};
 use crate::app::work::next::as_reaped;
 use crate::app::{Code, Failure, FailureKind, Hint, Options, Stop, Workspace};
@@ -85,6 +86,9 @@ pub struct TeamDone {
     pub stopped: bool,
     pub steps: Vec<StepView>,
     pub runs: Vec<Run>,
+    /// What its agents used.
+    pub spent: Spent,
+    pub merged: MergedCosts,
     pub left: Vec<Left>,
     pub started: Timestamp,
     pub ended: Timestamp,
@@ -109,7 +113,7 @@ pub(in crate::app) struct Team<'a> {
     view: TeamView,
     /// How the last run of each task ended.
     last: BTreeMap<TaskId, RunOutcome>,
-    /// The agent program cannot work: no other worker tries it.
+    /// The agent program cannot work, or a budget is used up: no other worker tries it.
     broken: Option<Failure>,
     /// Other teams keep away from its tasks while these are held.
     _locks: Vec<FileLock>,
@@ -167,6 +171,7 @@ impl<'a> Team<'a> {
             started: Timestamp::now(),
             workers: Vec::new(),
             steps: Vec::new(),
+            spent: Spent::default(),
             ending: None,
         };
         let asked = TeamAsk { teams, bough: wanted.bough, ..TeamAsk::default() };
@@ -248,7 +253,7 @@ impl<'a> Team<'a> {
                 }
                 if let WorkerEvent::Failed { failure } = &event {
                     crew.failed(number, failure);
-                    if failure.code == Code::AgentUnavailable {
+                    if [Code::AgentUnavailable, Code::BudgetReached, Code::BudgetUnknown].contains(&failure.code) {
                         self.broken = Some((**failure).clone());
                     }
                 }
@@ -337,6 +342,8 @@ impl<'a> Team<'a> {
             stopped,
             left: report::left(self.ws, board, &self.asked.teams)?,
             steps: self.view.steps,
+            spent: Spent::of(&runs),
+            merged: merged_costs(self.ws, &runs)?,
             runs,
             started: self.view.started,
             ended: Timestamp::now(),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::{Left, TeamDone};
+use crate::app::records::costs::Spent;
 use crate::app::records::runs::{Run, RunOutcome, list_runs};
 use crate::app::{Failure, Workspace};
 use crate::board::{Board, Change, Links, Op, Refusal};
@@ -158,7 +159,28 @@ fn head(ws: &Workspace, board: &Board, done: &TeamDone) -> String {
     let finished = done.steps.iter().filter(|step| step.completed).count();
     let _ = writeln!(text, "---\n\n# Team on {}\n", names.join(", "));
     let _ = writeln!(text, "{finished} of {} steps completed, {} runs, {took} s.\n", done.steps.len(), done.runs.len());
+    costs(&mut text, done);
     text
+}
+
+fn costs(text: &mut String, done: &TeamDone) {
+    let Spent { cost_usd, without_cost, without_tokens, runs, .. } = done.spent;
+    if runs == 0 {
+        return;
+    }
+    let lacking = |count: usize| match count {
+        0 => String::new(),
+        count => format!(" (not reported by {count} of {runs} runs)"),
+    };
+    let dollars = |cost: Option<f64>| cost.map_or_else(|| "unknown".into(), |cost| format!("${cost:.2}"));
+    let tokens = if without_tokens == runs { "unknown".into() } else { done.spent.tokens().to_string() };
+    let _ = writeln!(text, "- Tokens: {tokens}{}", lacking(without_tokens));
+    let _ = writeln!(text, "- Cost: {}{}", dollars(cost_usd), lacking(without_cost));
+    if done.merged.tasks > 0 {
+        let each = dollars(done.merged.cost_per_task);
+        let _ = writeln!(text, "- Cost per merged task: {each} ({} merged)", done.merged.tasks);
+    }
+    text.push('\n');
 }
 
 /// The tasks that the steps served, in the order of the steps.

@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::crew::Crew;
 use super::{Team, steps};
 use crate::app::agents::worker::WorkerEvent;
+use crate::app::records::costs::Spent;
 use crate::board::{Board, Standings};
 use crate::task::{Kind, StateName, TaskId, Worker};
 use crate::workflow::Meaning;
@@ -17,6 +18,8 @@ pub struct TeamView {
     pub started: Timestamp,
     pub workers: Vec<CrewView>,
     pub steps: Vec<StepView>,
+    /// By the runs that are over.
+    pub spent: Spent,
     /// Somebody asked it to end.
     pub ending: Option<&'static str>,
 }
@@ -105,6 +108,9 @@ impl Team<'_> {
 
     /// Who does what, as they tell it.
     pub(super) fn note(&mut self, worker: &Worker, event: &WorkerEvent) {
+        if let WorkerEvent::Ended { run, .. } = event {
+            self.view.spent.add(run);
+        }
         let Some(seen) = self.view.workers.iter_mut().find(|seen| seen.worker == *worker) else { return };
         match event {
             WorkerEvent::Began { run, title } => {

@@ -18,6 +18,9 @@ pub(super) struct Attempts {
     #[serde(default)]
     pub advances: u32,
     pub not_before: Timestamp,
+    /// How many points were open each time the work was sent back.
+    #[serde(default)]
+    pub rounds: Vec<usize>,
     /// Why each of them failed.
     pub reasons: Vec<String>,
 }
@@ -40,6 +43,7 @@ pub(super) fn read(ws: &Workspace, id: &TaskId, command: &str) -> Attempts {
         failures: 0,
         advances: 0,
         not_before: Timestamp::UNIX_EPOCH,
+        rounds: Vec::new(),
         reasons: Vec::new(),
     })
 }
@@ -61,6 +65,15 @@ pub(super) fn fail(ws: &Workspace, id: &TaskId, command: &str, why: &str) -> Res
     attempts.not_before = Timestamp::now().checked_add(pause).unwrap_or(Timestamp::MAX);
     write(ws, command, &attempts)?;
     Ok(attempts)
+}
+
+/// The work is sent back once more, with so many points to address: all rounds so far.
+pub(super) fn round(ws: &Workspace, id: &TaskId, command: &str, open: usize, why: &str) -> Result<Vec<usize>, Failure> {
+    let mut attempts = read(ws, id, command);
+    attempts.rounds.push(open);
+    attempts.reasons.push(why.to_owned());
+    write(ws, command, &attempts)?;
+    Ok(attempts.rounds)
 }
 
 /// Tried again after a while; it counts for nothing.

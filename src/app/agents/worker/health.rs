@@ -49,7 +49,8 @@ fn report(ws: &Workspace, host: &Host, run: &mut Run) -> Result<Report, Failure>
     let bytes = fs::read(&run.path(ws, "output.log"))?.unwrap_or_default();
     let report = Report::read(host, &String::from_utf8_lossy(&bytes));
     run.session.clone_from(&report.session);
-    run.usage = Some(report.usage.clone());
+    run.usage.clone_from(&report.usage);
+    run.model = report.model.clone().or(run.model.take());
     run.refused.clone_from(&report.refused);
     Ok(report)
 }

@@ -2,12 +2,10 @@
 
 use super::{Job, attempts, settle};
 use crate::app::records::runs::{Run, RunOutcome};
+use crate::app::work::feedback::{feedback, is_stuck};
 use crate::app::work::held_claim;
 use crate::app::workspace::remote_claims::Reach;
-use crate::app::{Consequence, Failure, Workspace, merge, pull_request};
-
-/// The commands that ralph does itself.
-pub(super) const OWN: [&str; 2] = ["pr", "merge"];
+use crate::app::{Code, Consequence, Failure, Workspace, merge, pull_request};
 
 pub(super) fn integrate(ws: &Workspace, job: &Job, began: &mut dyn FnMut(&Run)) -> Result<Run, Failure> {
     let board = ws.family(&job.task)?;
@@ -19,12 +17,24 @@ pub(super) fn integrate(ws: &Workspace, job: &Job, began: &mut dyn FnMut(&Run)) 
     let done = match job.command.as_str() {
         "pr" => pull_request(ws, &job.task, false, false, &mut |_| {})
             .map(|pull| pull.url.unwrap_or_else(|| "no GitHub: nothing to do".into())),
-        _ => merge(ws, &job.task, false, &mut |_| {}).map(|merged| format!("{} in {}", merged.commit, merged.into)),
+        _ => push_again(ws, job)
+            .and_then(|()| merge(ws, &job.task, false, &mut |_| {}))
+            .map(|merged| format!("{} in {}", merged.commit, merged.into)),
     };
     let judged = judge(ws, job, &mut run, done).and_then(|()| settle::follow_up(ws, job, &mut run));
     tenure.finish(ws)?;
     judged?;
     settle::close(ws, run)
+}
+
+/// A pull request that came back has new commits by now, and replies.
+fn push_again(ws: &Workspace, job: &Job) -> Result<(), Failure> {
+    let board = ws.family(&job.task)?;
+    let has_pull = board.get(&job.task).is_some_and(|task| task.artifacts.contains_key("pr"));
+    if !has_pull || ws.flow().command("pr").is_err() {
+        return Ok(());
+    }
+    pull_request(ws, &job.task, false, false, &mut |_| {}).map(|_| ())
 }
 
 fn judge(ws: &Workspace, job: &Job, run: &mut Run, done: Result<String, Failure>) -> Result<(), Failure> {
@@ -51,20 +61,27 @@ fn judge(ws: &Workspace, job: &Job, run: &mut Run, done: Result<String, Failure>
             attempts::rest(ws, &job.task, &job.command)?;
             RunOutcome::Raced
         }
-        Consequence::Mend => mend(ws, job, &failure, &said)?,
+        Consequence::Mend => mend(ws, job, run, &failure, &said)?,
         Consequence::Overtaken | Consequence::Environment | Consequence::Task => RunOutcome::Failed,
     };
     Ok(())
 }
 
-/// Back to the builder, so many times; then a person decides.
-fn mend(ws: &Workspace, job: &Job, failure: &Failure, said: &str) -> Result<RunOutcome, Failure> {
-    let retries = ws.settings.number("agent.retries").unwrap_or(0);
-    if attempts::read(ws, &job.task, &job.command).failures >= retries {
-        return Ok(RunOutcome::Failed);
+/// Back to the builder with a work list. A list that two rounds in a row did not shrink is a person's.
+fn mend(ws: &Workspace, job: &Job, run: &mut Run, failure: &Failure, said: &str) -> Result<RunOutcome, Failure> {
+    let open = feedback(ws, &job.task)?.points.iter().filter(|point| point.waiting).count();
+    if open == 0 && failure.code == Code::ChangesRequested {
+        run.message = Some(format!("{}; everything is answered, and the reviewer decides", failure.message));
+        return Ok(RunOutcome::Waiting);
+    }
+    let rounds = attempts::round(ws, &job.task, &job.command, open.max(1), &failure.message)?;
+    if is_stuck(&rounds) || ws.settings.number("agent.retries") == Some(0) {
+        let listed: Vec<String> = rounds.iter().map(ToString::to_string).collect();
+        let reason = format!("{}; open points round by round: {}", failure.message, listed.join(", "));
+        settle::call_a_person(ws, job, run, &[reason])?;
+        return Ok(RunOutcome::Escalated);
     }
     let said: String = said.lines().map(|line| format!("    {line}\n")).collect();
     settle::send_back(ws, job, &format!("{}\n\n{said}", failure.message))?;
-    attempts::fail(ws, &job.task, &job.command, &failure.message)?;
     Ok(RunOutcome::Returned)
 }

@@ -42,6 +42,7 @@ impl Job {
             host: agent.and_then(Agent::host).map(|host| host.name.to_owned()),
             session: None,
             resumed: None,
+            model: agent.and_then(Agent::model),
             usage: None,
             refused: Vec::new(),
             confined: false,

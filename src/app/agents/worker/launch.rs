@@ -13,6 +13,7 @@ use crate::app::agents::prompt::{Prompt, prompt_for};
 use crate::app::agents::relay::{self, Relay};
 use crate::app::records::runs::Run;
 use crate::app::records::strays::{dirty, tips};
+use crate::app::repo::bootstrap::{Setup, before_run};
 use crate::app::repo::worktree::{Start, add_worktree, place};
 use crate::app::work::held_claim::HeldClaim;
 use crate::app::work::run::claim_environment;
@@ -26,11 +27,15 @@ use crate::task::TaskId;
 use crate::workflow::Command as Workflowed;
 
 /// The main worktree, or the task's own where its code is written.
-fn directory(ws: &Workspace, job: &Job, command: &Workflowed) -> Result<PathBuf, Failure> {
-    match command.worktree {
-        true => Ok(add_worktree(ws, &job.task, &Start::Main)?.path),
-        false => Ok(ws.store.root().to_owned()),
+fn directory(ws: &Workspace, job: &Job, run: &Run, command: &Workflowed) -> Result<PathBuf, Failure> {
+    if !command.worktree {
+        return Ok(ws.store.root().to_owned());
     }
+    let log = run.path(ws, "output.log");
+    let setup = Setup::Full { log: Some(log.clone()) };
+    let added = add_worktree(ws, &job.task, &Start::Main, &setup, &mut |_| {})?;
+    before_run(ws, &job.task, &added.path, &log)?;
+    Ok(added.path)
 }
 
 pub(super) fn tip(ws: &Workspace, id: &TaskId) -> Option<String> {
@@ -78,7 +83,7 @@ pub(super) fn start(
     if let Some(task) = board.get(&job.task) {
         ws.rules().refuse_lacking(task, command)?;
     }
-    run.dir = directory(ws, job, command)?;
+    run.dir = directory(ws, job, run, command)?;
     let tip = tip(ws, &job.task).filter(|_| command.worktree);
     run.confined = is_wanted(ws)?;
     if !run.confined {

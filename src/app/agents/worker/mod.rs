@@ -5,6 +5,7 @@
 //! program.rs    which program, with what in its arguments
 //! launch.rs     everything that one run of it needs: folder, prompt, permissions, environment
 //! confinement.rs  what an agent may write
+//! budget.rs     what agents may use
 //! job.rs        one command on one task, for one worker
 //! turn.rs       one command on one task: claim, run, wait
 //! integrate.rs  the same for what needs no agent: pr and merge
@@ -15,6 +16,7 @@
 //! ```
 
 mod attempts;
+mod budget;
 mod confinement;
 mod control;
 mod health;
@@ -34,7 +36,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::app::agents::team::{preflight, restep_now};
-use crate::app::records::runs::{Run, RunOutcome};
+use crate::app::records::runs::{OWN, Run, RunOutcome};
 use crate::app::work::next::as_reaped;
 use crate::app::work::reap::{orphans, reap};
 use crate::app::{Code, Failure, FailureKind, Hint, Options, Stop, Workspace};
@@ -234,7 +236,7 @@ impl Shift<'_> {
                 }
             }
             if self.asked.most.is_some_and(|most| runs.len() >= most) {
-                return Ok("as many as asked for");
+                return Ok("reached the number of turns asked for");
             }
         }
     }
@@ -341,7 +343,7 @@ impl Shift<'_> {
     }
 
     fn preview(&self, job: &Job) -> Result<Next, Failure> {
-        let own = integrate::OWN.contains(&job.command.as_str());
+        let own = OWN.contains(&job.command.as_str());
         let program = match own {
             true => vec!["ralph".into(), job.command.clone(), job.task.to_string()],
             false => program::agent_for(self.ws, &job.command, &self.role, &self.asked.program)?.words(),
@@ -361,8 +363,20 @@ impl Shift<'_> {
         tell: &mut dyn FnMut(&WorkerEvent),
     ) -> Result<Option<Run>, Failure> {
         let title = self.title(&job.task);
-        let mut began = |run: &Run| tell(&WorkerEvent::Began { run: Box::new(run.clone()), title: title.clone() });
-        let done = if integrate::OWN.contains(&job.command.as_str()) {
+        let needs_agent = !OWN.contains(&job.command.as_str());
+        let granted = match needs_agent.then(|| budget::admit(self.ws, job, &self.asked.teams)).transpose()? {
+            Some(budget::Verdict::Parked(text)) => {
+                tell(&WorkerEvent::Note { text });
+                return Ok(None);
+            }
+            granted => granted,
+        };
+        let mut granted = Some(granted);
+        let mut began = |run: &Run| {
+            granted.take();
+            tell(&WorkerEvent::Began { run: Box::new(run.clone()), title: title.clone() });
+        };
+        let done = if !needs_agent {
             integrate::integrate(self.ws, job, &mut began)
         } else {
             let agent = program::agent_for(self.ws, &job.command, &self.role, &self.asked.program)?;

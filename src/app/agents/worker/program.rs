@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::agent::host::Host;
 use crate::app::agents::programs::refuse_outdated;
+use crate::app::records::runs::OWN;
 use crate::app::workspace::trust::require_trust;
 use crate::app::{Code, Failure, Hint, Workspace};
 use crate::config::duration;
@@ -37,6 +38,14 @@ impl Agent {
         }
     }
 
+    /// The model that the settings name.
+    pub fn model(&self) -> Option<String> {
+        match &self.start {
+            AgentStart::Words(_) => None,
+            AgentStart::Host { model, .. } => model.clone(),
+        }
+    }
+
     pub fn host(&self) -> Option<&'static Host> {
         match self.start {
             AgentStart::Words(_) => None,
@@ -60,7 +69,7 @@ pub(super) fn agent_for(ws: &Workspace, command: &str, role: &str, typed: &[Stri
         Some(AgentStart::Host { host, model, args: ws.settings.program("agent.args").unwrap_or_default() })
     };
     let start = set.map(AgentStart::Words).or_else(profile).ok_or_else(|| {
-        Failure::refused(Code::NoAgent, format!("there is no program that could {command} a task"))
+        Failure::refused(Code::NoAgent, format!("no agent program is set for {command}"))
             .hint(Hint::set("agent.profile", "claude", "to use Claude Code"))
             .hint(Hint::option("-- PROGRAM ARGUMENTS", "at the end of the command to use another program"))
     })?;
@@ -89,19 +98,16 @@ fn refuse_missing(program: &str) -> Result<(), Failure> {
     };
     match there {
         true => Ok(()),
-        false => {
-            Err(Failure::refused(Code::NoProgram, format!("there is no program {program:?} that could be started"))
-                .hint(Hint::step("use a program on your PATH, or its full path"))
-                .hint(Hint::set("agent.command", "COMMAND", "to change it")))
-        }
+        false => Err(Failure::refused(Code::NoProgram, format!("cannot start {program:?}: not found on the PATH"))
+            .hint(Hint::step("use a program on your PATH, or its full path"))
+            .hint(Hint::set("agent.command", "COMMAND", "to change it"))),
     }
 }
 
 /// Whether there is a program for everything that a team may have to do, with the options that its profile uses.
 pub fn check_agents(ws: &Workspace, typed: &[String]) -> Result<(), Failure> {
     let mut hosts = std::collections::BTreeMap::new();
-    for command in ws.flow().commands().iter().filter(|command| !super::integrate::OWN.contains(&command.name.as_str()))
-    {
+    for command in ws.flow().commands().iter().filter(|command| !OWN.contains(&command.name.as_str())) {
         let role = ws.flow().roles().iter().find(|role| command.is_for(&role.name, ws.rules().mode));
         if let Some(role) = role {
             let agent = agent_for(ws, &command.name, &role.name, typed)?;

@@ -5,7 +5,6 @@ use std::process::{Command, Stdio};
 
 use super::{MergeStep, merged};
 use crate::app::records::checks::{CheckResult, record_check};
-use crate::app::records::runs::{last_lines, tail};
 use crate::app::repo::worktree::Place;
 use crate::app::workspace::trust::require_trust;
 use crate::app::{Code, Failure, Hint, Workspace};
@@ -72,7 +71,7 @@ fn run_checks(ws: &Workspace, place: &Place, tell: &mut dyn FnMut(MergeStep<'_>)
         tell(MergeStep::Check(check));
         let before = fs::metadata(&log)?.map_or(0, |meta| meta.len());
         let ended = run_check(ws, place, check, &log);
-        let tail = last_lines(&fs::read_from(&log, before)?, SHOWN);
+        let tail = fs::last_lines(&fs::read_from(&log, before)?, SHOWN);
         let passed = ended.is_ok();
         let result = CheckResult { program: check.clone(), passed, at: ws.now(), commit: commit.clone(), tail };
         record_check(ws, &place.task, result)?;
@@ -98,6 +97,6 @@ fn run_check(ws: &Workspace, place: &Place, check: &[String], log: &Path) -> Res
         return Ok(());
     }
     let mut failure = failed(format!("failed ({status})"));
-    failure.causes = tail(log, SHOWN)?.lines().map(str::to_owned).collect();
+    failure.causes = fs::tail(log, SHOWN)?.lines().map(str::to_owned).collect();
     Err(failure.hint(Hint::step(format!("see {} for the full output", log.display()))))
 }

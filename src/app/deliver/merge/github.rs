@@ -16,23 +16,6 @@ const RETRIES: usize = 3;
 /// How often the merge queue is looked at: a quarter of an hour at the usual pace.
 const QUEUE_POLLS: usize = 90;
 
-/// The number of a task's pull request, if it has one on this GitHub. One that is elsewhere is not merged here behind its back.
-pub fn linked(ws: &Workspace, board: &Board, place: &Place) -> Result<Option<(Target, u64)>, Failure> {
-    let Some(url) = board.get(&place.task).and_then(|task| task.artifacts.get("pr")) else { return Ok(None) };
-    let Some(target) = Target::of(ws)? else { return Ok(None) };
-    let start = format!("https://{}/{}/pull/", target.host.0, target.slug);
-    let number = url.strip_prefix(&start).and_then(|number| number.trim_matches('/').parse().ok());
-    let message = format!("the pull request of {}, {url}, is not one of {}", place.task, target.slug);
-    let elsewhere = || {
-        Failure::refused(Code::OtherPullRequest, message).hint(Hint::set(
-            "github.repo",
-            "OWNER/NAME",
-            "if the repository is another one; else correct artifacts.pr of the task",
-        ))
-    };
-    number.map(|number| Some((target, number))).ok_or_else(elsewhere)
-}
-
 /// Where it ended up: the landing, and the style that GitHub used.
 pub struct Landed {
     pub landing: Landing,
@@ -157,6 +140,10 @@ fn refuse_unready(
     }
     match pull.mergeable.as_str() {
         "MERGEABLE" => {}
+        // A worker sends it back to be resolved; for a person it is a person's.
+        "CONFLICTING" if ws.actor()?.is_held(ws.rules()) => {
+            return refused(Code::PullConflict, format!("{at} conflicts with {}", pull.base_ref_name));
+        }
         "CONFLICTING" => return Err(conflicting(ws, board, id, pull)),
         _ => {
             return Err(Failure::new(
@@ -170,20 +157,9 @@ fn refuse_unready(
     if ws.rules().insists(&ws.actor()?, force) {
         return Ok(0);
     }
-    match pull.review_decision.as_deref() {
-        None | Some("APPROVED") => {}
-        Some("CHANGES_REQUESTED") => {
-            let who = pull.objectors().join(", ");
-            let message = format!(
-                "{at} has changes asked for{}",
-                if who.is_empty() { String::new() } else { format!(" by {who}") }
-            );
-            return Err(Failure::refused(Code::ChangesRequested, message)
-                .hint(Hint::run(&format!("move {id} STATE --for merge"), "to send it back")));
-        }
-        Some(_) => return refused(Code::ReviewRequired, format!("{at} waits for a review")),
-    }
+    refuse_unapproved(id, pull)?;
     let passed = checked(client, pull)?;
+    refuse_open_threads(ws, pull)?;
     match pull.merge_state_status.as_str() {
         "BEHIND" => {
             Err(Failure::refused(Code::Behind, format!("{at} must have what {} has got since", pull.base_ref_name))
@@ -195,6 +171,37 @@ fn refuse_unready(
         }
         _ => Ok(passed),
     }
+}
+
+fn refuse_unapproved(id: &TaskId, pull: &PullState) -> Result<(), Failure> {
+    let at = format!("#{}", pull.number);
+    match pull.review_decision.as_deref() {
+        None | Some("APPROVED") => Ok(()),
+        Some("CHANGES_REQUESTED") => {
+            let who = pull.objectors().join(", ");
+            let by = if who.is_empty() { String::new() } else { format!(" by {who}") };
+            Err(Failure::refused(Code::ChangesRequested, format!("{at} has changes requested{by}"))
+                .hint(Hint::run(&format!("feedback {id}"), "to see what is asked for"))
+                .hint(Hint::run(&format!("move {id} STATE --for merge"), "to send it back")))
+        }
+        Some(_) => Err(Failure::refused(Code::ReviewRequired, format!("{at} is waiting for a review"))
+            .hint(Hint::open(&pull.url, "to see why"))),
+    }
+}
+
+/// Programs do not merge over what nobody has answered; a person is told.
+fn refuse_open_threads(ws: &Workspace, pull: &PullState) -> Result<(), Failure> {
+    let threads = match pull.open_threads() {
+        0 => return Ok(()),
+        1 => "1 open review thread".to_owned(),
+        many => format!("{many} open review threads"),
+    };
+    let message = format!("#{} has {threads}", pull.number);
+    if ws.actor()?.is_held(ws.rules()) {
+        return Err(Failure::refused(Code::OpenThreads, message).hint(Hint::open(&pull.url, "to read them")));
+    }
+    ws.notice(message);
+    Ok(())
 }
 
 fn checked(client: &Client<'_>, pull: &PullState) -> Result<usize, Failure> {

@@ -8,17 +8,21 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::app::records::failed_merges::{forget_failed_merge, note_failed_merge};
+use crate::app::repo::bootstrap::{before_remove, forget};
 use crate::app::repo::branch::refuse_unmergeable;
 use crate::app::repo::rescue::{is_ours, rescue};
 use crate::app::repo::worktree::{Place, main_branch, place};
+use crate::app::sync::feedback::fetch_feedback;
+use crate::app::sync::target::Target;
 use crate::app::work::admit::decide;
+use crate::app::work::feedback::{LOCAL_CHECK, Said, take_in};
 use crate::app::work::moves::{Along, carry_out, move_with_note};
 use crate::app::workspace::board_files::BoardFiles;
 use crate::app::workspace::open::missing;
 use crate::app::{Code, Failure, FailureKind, Hint, Workspace};
 use crate::board::{Admission, Board, Evidence, Goal, Request};
 use crate::fs;
-use crate::git::{Landing, Prepared, Style};
+use crate::git::{Landing, Prepared, Style, Worktree};
 use crate::store::BoardLock;
 use crate::task::{StateName, Task, TaskId};
 use crate::workflow::Intent;
@@ -76,10 +80,36 @@ pub fn merge(ws: &Workspace, id: &TaskId, force: bool, tell: &mut dyn FnMut(Merg
         Ok(_) => forget_failed_merge(ws, id)?,
         Err(failure) if matches!(failure.code, Code::Conflict | Code::CheckFailed) => {
             note_failed_merge(ws, id, &place(ws, &ws.family(id)?, id)?.branch, &failure.message)?;
+            if failure.code == Code::CheckFailed {
+                keep_failed_check(ws, id, failure)?;
+            }
+        }
+        // What is said on GitHub is the work list of whoever goes on.
+        Err(failure) if failure.is_about_feedback() => {
+            if let Err(unseen) = fetch_feedback(ws, id) {
+                ws.notice(format!("the feedback on {id} could not be fetched: {}", unseen.message));
+            }
         }
         Err(_) => {}
     }
     result
+}
+
+/// A failed check of `merge.checks` as feedback on the task.
+fn keep_failed_check(ws: &Workspace, id: &TaskId, failure: &Failure) -> Result<(), Failure> {
+    let place = place(ws, &ws.family(id)?, id)?;
+    let said: String = failure.causes.iter().map(|cause| format!("    {cause}\n")).collect();
+    let said = Said {
+        point: format!("{LOCAL_CHECK}{}", failure.message),
+        by: "merge".into(),
+        at: ws.now(),
+        text: format!("{}\n\n{said}", failure.message),
+        path: None,
+        line: None,
+        url: None,
+        last: ws.repository.tip_of(&place.branch)?,
+    };
+    take_in(ws, &place.task, &[said], &|point| point.starts_with(LOCAL_CHECK)).map(|_| ())
 }
 
 fn merge_now(ws: &Workspace, id: &TaskId, force: bool, tell: &mut dyn FnMut(MergeStep<'_>)) -> Result<Merged, Failure> {
@@ -98,7 +128,7 @@ fn merge_now(ws: &Workspace, id: &TaskId, force: bool, tell: &mut dyn FnMut(Merg
     let place = place(ws, &board, id)?;
     let into = main_branch(ws);
     refuse_unready(ws, &board, &place)?;
-    if let Some(pull) = github::linked(ws, &board, &place)? {
+    if let Some(pull) = Target::pull_of(ws, &board, &place)? {
         let begun = github::land(ws, &board, id, &place, pull, force, tell)?.begun(&place.branch);
         write_begun(ws, id, &begun)?;
         return finish(ws, id, begun, force, false).map(github::without_hooks);
@@ -126,10 +156,8 @@ fn merge_now(ws: &Workspace, id: &TaskId, force: bool, tell: &mut dyn FnMut(Merg
         }
         return Err(error.into());
     }
-    let merged = settle(ws, &lock, id, begun, force, false)?;
     drop((lock, worktrees));
-    after_merge(ws, &merged);
-    Ok(merged)
+    finish(ws, id, begun, force, false)
 }
 
 /// git's own hook, which may take its time and call ralph.
@@ -240,7 +268,7 @@ fn merged(
             if !ws.actor()?.is_held(ws.rules()) {
                 return Err(failure
                     .hint(Hint::shell(
-                        &format!("git merge {into}"),
+                        &format!("git merge {}", main_branch(ws)),
                         "in the worktree of the task, and resolve the conflict",
                     ))
                     .hint(Hint::run(&format!("merge {id}"), "again after that; nothing was changed")));
@@ -276,6 +304,10 @@ fn call_a_person(
 
 /// What is left to do once main has it, whoever began it.
 fn finish(ws: &Workspace, id: &TaskId, begun: BegunMerge, force: bool, resumed: bool) -> Result<Merged, Failure> {
+    // Without the locks: its programs may take their time and call ralph.
+    if let Some(worktree) = landed_worktree(ws, &begun)?.filter(|worktree| keeps(ws, worktree, &begun).is_none()) {
+        before_remove(ws, Some(id), &worktree.path);
+    }
     let worktrees = ws.store.worktree_lock()?;
     let lock = ws.lock()?;
     let merged = settle(ws, &lock, id, begun, force, resumed)?;
@@ -336,15 +368,34 @@ fn settle(
     })
 }
 
+fn landed_worktree(ws: &Workspace, begun: &BegunMerge) -> Result<Option<Worktree>, Failure> {
+    let all = ws.repository.worktrees()?;
+    Ok(all.into_iter().find(|there| there.branch.as_deref() == Some(&begun.branch)))
+}
+
+/// Why the worktree of a branch that has landed stays.
+fn keeps(ws: &Workspace, worktree: &Worktree, begun: &BegunMerge) -> Option<String> {
+    if let Some(reason) = &worktree.locked {
+        return Some(format!("it is locked {reason}").trim_end().to_owned());
+    }
+    if worktree.missing {
+        return None;
+    }
+    if ws.repository.tip_of(&begun.branch).ok().as_ref() != Some(&begun.landing.tip) {
+        return Some("its branch has moved on".into());
+    }
+    if ws.repository.is_dirty(worktree) != Some(false) {
+        return Some("it has changes that are not committed".into());
+    }
+    (!is_ours(ws, worktree)).then(|| "it is not one that ralph made".into())
+}
+
 /// The worktree of a branch that has landed, unless something has come to be there that would be lost with it.
 fn remove(ws: &Workspace, id: &TaskId, begun: &BegunMerge) -> Result<(bool, Option<String>), Failure> {
-    let all = ws.repository.worktrees()?;
-    let Some(worktree) = all.into_iter().find(|there| there.branch.as_deref() == Some(&begun.branch)) else {
-        return Ok((false, None));
-    };
+    let Some(worktree) = landed_worktree(ws, begun)? else { return Ok((false, None)) };
     let kept = |why: &str| Ok((false, Some(format!("{} stays: {why}", ws.store.shown(&worktree.path)))));
-    if let Some(reason) = &worktree.locked {
-        return kept(format!("it is locked {reason}").trim_end());
+    if let Some(why) = keeps(ws, &worktree, begun) {
+        return kept(&why);
     }
     if worktree.missing {
         // What a removal that was killed has left was looked at before it began.
@@ -353,15 +404,6 @@ fn remove(ws: &Workspace, id: &TaskId, begun: &BegunMerge) -> Result<(bool, Opti
             fs::remove_tree(&worktree.path)?;
         }
         return Ok((ws.repository.forget_missing(&worktree.path)?, None));
-    }
-    if ws.repository.tip_of(&begun.branch)? != begun.landing.tip {
-        return kept("its branch has moved on");
-    }
-    if ws.repository.is_dirty(&worktree) != Some(false) {
-        return kept("it has changes that are not committed");
-    }
-    if !is_ours(ws, &worktree) {
-        return kept("it is not one that ralph made");
     }
     if let Err(failure) = rescue(ws, &worktree) {
         return kept(&failure.message);
@@ -375,7 +417,7 @@ fn remove(ws: &Workspace, id: &TaskId, begun: &BegunMerge) -> Result<(bool, Opti
         ));
     }
     match ws.repository.remove_worktree(&worktree.path, false) {
-        Ok(()) => Ok((true, None)),
+        Ok(()) => forget(ws, &worktree.path).map(|()| (true, None)),
         Err(error) => kept(&error.to_string()),
     }
 }

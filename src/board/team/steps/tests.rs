@@ -27,7 +27,7 @@ impl Scene {
     }
 
     fn touching(mut self, files: &[(&str, &str)]) -> Self {
-        let one = |(task, files): &(&str, &str)| (id(task), files.split(' ').map(str::to_owned).collect());
+        let one = |(task, files): &(&str, &str)| (id(task), Scope::new(files.split(' ')));
         self.asked.touches = files.iter().map(one).collect();
         self
     }

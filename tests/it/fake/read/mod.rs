@@ -2,7 +2,7 @@
 
 mod issue;
 mod project;
-mod pull;
+pub(super) mod pull;
 mod repository;
 mod root;
 

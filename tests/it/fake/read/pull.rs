@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::answer::{Ask, Ent, Fail, Out, leaf, maybe, record};
 use super::super::page::connection;
-use super::super::world::{Check, Pull, Review, World};
+use super::super::world::{Check, Pull, Review, Thread, ThreadComment, World};
 use super::repository::commit;
 use super::{actor, issue, maybe_text, maybe_time, time};
 
@@ -69,6 +69,10 @@ fn related(world: &World, pull: &Pull, ask: &Ask<'_>) -> Result<Option<Out>, Fai
             connection("PullRequestReviewConnection", all.collect(), ask.args)?
         }
         "statusCheckRollup" => rollup(world, pull)?,
+        "reviewThreads" => {
+            let all = pull.threads.iter().map(|t| Ok((t.id.clone(), thread(world, t)?)));
+            connection("PullRequestReviewThreadConnection", all.collect::<Result<_, Fail>>()?, ask.args)?
+        }
         _ => return Ok(None),
     };
     Ok(Some(out))
@@ -87,10 +91,39 @@ fn review(world: &World, review: &Review) -> Ent {
     let fields = vec![
         ("id", leaf(review.id.as_str())),
         ("author", actor(world, &review.author)),
+        ("body", leaf(review.body.as_str())),
         ("state", leaf(review.state.as_str())),
         ("submittedAt", maybe_time(review.submitted)),
     ];
     record("PullRequestReview", fields)
+}
+
+/// The comments are all on one page: fifty are enough for a fake.
+pub(in super::super) fn thread(world: &World, thread: &Thread) -> Result<Ent, Fail> {
+    let all = thread.comments.iter().map(|c| (c.id.clone(), thread_comment(world, c)));
+    let all = connection("PullRequestReviewCommentConnection", all.collect(), &serde_json::json!({"first": 50}))?;
+    let fields = vec![
+        ("id", leaf(thread.id.as_str())),
+        ("path", leaf(thread.path.as_str())),
+        ("line", leaf(thread.line)),
+        ("originalLine", leaf(thread.line)),
+        ("isResolved", leaf(thread.resolved)),
+        ("isOutdated", leaf(false)),
+        ("comments", all),
+    ];
+    Ok(record("PullRequestReviewThread", fields))
+}
+
+pub(in super::super) fn thread_comment(world: &World, comment: &ThreadComment) -> Ent {
+    let fields = vec![
+        ("id", leaf(comment.id.as_str())),
+        ("author", actor(world, &comment.author)),
+        ("body", leaf(comment.body.as_str())),
+        ("createdAt", time(comment.created)),
+        ("url", leaf(format!("https://github.com/discussion/{}", comment.id))),
+        ("viewerDidAuthor", leaf(comment.author == world.viewer)),
+    ];
+    record("PullRequestReviewComment", fields)
 }
 
 /// Null without checks; FORBIDDEN for fine-grained tokens, which have no Checks permission (§6).
@@ -125,7 +158,10 @@ fn rollup_state(checks: &[Check]) -> &'static str {
 }
 
 fn check(world: &World, check: &Check) -> Ent {
-    let link = leaf(format!("https://ci.example/{}", check.id));
+    let link = match &check.log {
+        Some(_) => leaf(format!("https://github.com/acme/app/actions/runs/1/job/{}", check.job)),
+        None => leaf(format!("https://ci.example/{}", check.id)),
+    };
     if check.status.is_empty() {
         let state = check.conclusion.as_deref().unwrap_or("PENDING");
         let fields = vec![
@@ -133,6 +169,7 @@ fn check(world: &World, check: &Check) -> Ent {
             ("context", leaf(check.name.as_str())),
             ("state", leaf(state)),
             ("targetUrl", link),
+            ("description", leaf(Value::Null)),
             ("isRequired", leaf(check.required)),
         ];
         return record("StatusContext", fields);
@@ -141,6 +178,9 @@ fn check(world: &World, check: &Check) -> Ent {
     let fields = vec![
         ("id", leaf(check.id.as_str())),
         ("name", leaf(check.name.as_str())),
+        ("databaseId", leaf(check.job)),
+        ("title", leaf(Value::Null)),
+        ("summary", leaf(Value::Null)),
         ("status", leaf(check.status.as_str())),
         ("conclusion", maybe_text(check.conclusion.as_deref().filter(|_| done))),
         ("detailsUrl", link),

@@ -212,6 +212,7 @@ pub struct Pull {
     pub review_decision: Option<String>,
     pub reviews: Vec<Review>,
     pub checks: Vec<Check>,
+    pub threads: Vec<Thread>,
     pub labels: Vec<Id>,
     pub queue: Option<QueueEntry>,
     pub auto_merge: Option<AutoMerge>,
@@ -221,11 +222,30 @@ pub struct Pull {
     pub updated: Timestamp,
 }
 
+/// A review thread on a line.
+#[derive(Clone, Debug)]
+pub struct Thread {
+    pub id: Id,
+    pub path: String,
+    pub line: u32,
+    pub resolved: bool,
+    pub comments: Vec<ThreadComment>,
+}
+
+#[derive(Clone, Debug)]
+pub struct ThreadComment {
+    pub id: Id,
+    pub author: String,
+    pub body: String,
+    pub created: Timestamp,
+}
+
 #[derive(Clone, Debug)]
 pub struct Review {
     pub id: Id,
     pub author: String,
     pub state: String,
+    pub body: String,
     pub submitted: Option<Timestamp>,
 }
 
@@ -235,6 +255,9 @@ pub struct Check {
     pub name: String,
     /// A value of `CheckStatusState`; a `StatusContext` if empty.
     pub status: String,
+    /// Of a job of GitHub Actions.
+    pub log: Option<String>,
+    pub job: u64,
     /// A value of `CheckConclusionState`, or of `StatusState` for a `StatusContext`.
     pub conclusion: Option<String>,
     pub required: bool,

@@ -1,6 +1,6 @@
 //! What happens to branches and pull requests, whoever causes it.
 
-use super::{Check, Content, Id, Place, Pull, QueueEntry, Ref, Review, World};
+use super::{Check, Content, Id, Place, Pull, QueueEntry, Ref, Review, Thread, ThreadComment, World};
 
 /// The words that link an issue to a pull request.
 const CLOSING: [&str; 9] = ["close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved"];
@@ -80,6 +80,7 @@ impl World {
             review_decision: None,
             reviews: Vec::new(),
             checks: Vec::new(),
+            threads: Vec::new(),
             labels: Vec::new(),
             queue: None,
             auto_merge: None,
@@ -109,6 +110,8 @@ impl World {
             status: status.into(),
             conclusion: conclusion.map(Into::into),
             required: true,
+            log: None,
+            job: self.next_serial(),
         };
         self.change_pr(place, |pull| {
             pull.checks.retain(|c| c.name != name);
@@ -118,8 +121,13 @@ impl World {
 
     /// A review with the decision that follows from it.
     pub fn review(&mut self, place: impl Into<Place>, login: &str, state: &str) {
-        let review =
-            Review { id: self.new_id("PRR"), author: login.into(), state: state.into(), submitted: Some(self.now) };
+        let review = Review {
+            id: self.new_id("PRR"),
+            author: login.into(),
+            state: state.into(),
+            body: String::new(),
+            submitted: Some(self.now),
+        };
         self.change_pr(place, |pull| {
             if matches!(state, "APPROVED" | "CHANGES_REQUESTED") {
                 pull.review_decision = Some(state.into());
@@ -127,6 +135,33 @@ impl World {
             pull.reviews.retain(|r| r.author != login);
             pull.reviews.push(review);
         });
+    }
+
+    /// A review thread on a line, by somebody.
+    pub fn comment_on_line(&mut self, place: impl Into<Place>, login: &str, at: (&str, u32), body: &str) -> Id {
+        let id = self.new_id("PRRT");
+        let comment = self.thread_comment(login, body);
+        let thread = Thread { id: id.clone(), path: at.0.into(), line: at.1, resolved: false, comments: vec![comment] };
+        self.change_pr(place, |pull| pull.threads.push(thread));
+        id
+    }
+
+    /// Says more in a thread, which opens it again.
+    pub fn comment_in_thread(&mut self, thread: &str, login: &str, body: &str) {
+        let comment = self.thread_comment(login, body);
+        let found = self.pulls.values_mut().flat_map(|pull| &mut pull.threads).find(|known| known.id == thread);
+        let found = found.expect("a thread that is there");
+        found.comments.push(comment);
+        found.resolved = false;
+    }
+
+    pub(in super::super) fn thread_comment(&mut self, login: &str, body: &str) -> ThreadComment {
+        ThreadComment { id: self.new_id("PRRC"), author: login.into(), body: body.into(), created: self.now }
+    }
+
+    /// The log of a failed job, by the number of its check run.
+    pub(in super::super) fn job_log(&self, job: u64) -> Option<String> {
+        self.pulls.values().flat_map(|pull| &pull.checks).find(|check| check.job == job)?.log.clone()
     }
 
     pub fn merge_pr(&mut self, place: impl Into<Place>) {

@@ -57,6 +57,8 @@ pub(super) fn run(world: &mut World, name: &str, input: &Value) -> Payload {
         "updateRefs" => pull::update_refs(world, input),
         "mergePullRequest" => merge::merge(world, input),
         "enablePullRequestAutoMerge" => merge::enable_auto(world, input),
+        "addPullRequestReviewThreadReply" => pull::reply(world, input),
+        "resolveReviewThread" => pull::resolve(world, input),
         "enqueuePullRequest" => merge::enqueue(world, input),
         _ => Err(Fail::unmodelled(&format!("Mutation.{name}"))),
     }

@@ -33,6 +33,38 @@ pub(super) fn open_pull(world: &World, input: &Value, mutation: &str) -> Result<
     Ok(pull)
 }
 
+/// A thread's pull request and place, if the viewer may say something there.
+fn open_thread(world: &World, id: &str, mutation: &str) -> Result<(String, usize), Fail> {
+    let found = world.pulls.values().find_map(|pull| Some((pull, pull.threads.iter().position(|t| t.id == id)?)));
+    let (pull, at) = found.ok_or_else(|| Fail::no_node(id))?;
+    repo_open(world, &pull.repo)?;
+    if !can_push(world, &pull.repo) {
+        return Err(not_permitted(world, mutation));
+    }
+    Ok((pull.id.clone(), at))
+}
+
+pub(super) fn reply(world: &mut World, input: &Value) -> Payload {
+    let (pull, at) = open_thread(world, text(input, "pullRequestReviewThreadId"), "AddPullRequestReviewThreadReply")?;
+    check_body(text(input, "body"))?;
+    count_creation(world, true)?;
+    let comment = world.thread_comment(&world.viewer.clone(), text(input, "body"));
+    let shown = read::pull::thread_comment(world, &comment);
+    if let Some(pull) = world.pulls.get_mut(&pull) {
+        pull.threads[at].comments.push(comment);
+    }
+    Ok(vec![("comment", Out::Obj(shown))])
+}
+
+pub(super) fn resolve(world: &mut World, input: &Value) -> Payload {
+    let (pull, at) = open_thread(world, text(input, "threadId"), "ResolveReviewThread")?;
+    if let Some(pull) = world.pulls.get_mut(&pull) {
+        pull.threads[at].resolved = true;
+    }
+    let thread = world.pulls[&pull].threads[at].clone();
+    Ok(vec![("thread", Out::Obj(read::pull::thread(world, &thread)?))])
+}
+
 pub(super) fn create(world: &mut World, input: &Value) -> Payload {
     let (repo, title, body) = (text(input, "repositoryId"), text(input, "title"), text(input, "body"));
     let (head, base) = (text(input, "headRefName"), text(input, "baseRefName"));

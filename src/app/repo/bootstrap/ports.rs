@@ -1,0 +1,68 @@
+//! A range of free ports for each worktree, so that two of them can serve at once.
+
+use std::ffi::OsString;
+use std::net::{Ipv4Addr, TcpListener};
+
+use super::record::taken_ports;
+use crate::app::{Code, Failure, Hint, Workspace};
+
+/// Below the ports that systems hand out to outgoing connections (Linux from 32768, macOS and Windows from 49152).
+const FIRST: u16 = 20_000;
+const LAST: u16 = 32_000;
+
+/// The first of as many ports in a row as the setting says, which no other worktree has and nobody listens on now.
+pub(super) fn free_ports(ws: &Workspace) -> Result<Option<u16>, Failure> {
+    let width = ws.settings.number("worktree.ports").unwrap_or_default();
+    if width == 0 {
+        return Ok(None);
+    }
+    let full = || {
+        Failure::broken(Code::NoPorts, format!("there are no {width} free ports in a row from {FIRST} to {LAST}"))
+            .hint(Hint::set("worktree.ports", "5", "to use fewer for each worktree"))
+            .hint(Hint::set("worktree.ports", "0", "to use none"))
+    };
+    let width = u16::try_from(width).map_err(|_| full())?;
+    let taken = taken_ports(ws)?;
+    // Two repositories begin at different places, as neither knows of the other.
+    let start = crc32fast::hash(ws.repository.common.as_os_str().as_encoded_bytes());
+    let is_free = |first: &u16| {
+        let mut own = *first..*first + width;
+        let is_untaken = taken.iter().all(|other| other + width <= own.start || *other >= own.end);
+        is_untaken && own.all(nobody_listens)
+    };
+    candidates(width, start).find(is_free).map(Some).ok_or_else(full)
+}
+
+/// Every range of that width, beginning with one that a number chooses.
+fn candidates(width: u16, start: u32) -> impl Iterator<Item = u16> {
+    let ranges = u32::from((LAST - FIRST) / width);
+    let nth = move |n: u32| FIRST + u16::try_from((start % ranges + n) % ranges).unwrap_or_default() * width;
+    (0..ranges).map(nth)
+}
+
+fn nobody_listens(port: u16) -> bool {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
+}
+
+/// `RALPH_PORT`, and how many there are from it on.
+pub(super) fn variables(ws: &Workspace, port: Option<u16>) -> Vec<(&'static str, OsString)> {
+    let Some(port) = port else { return Vec::new() };
+    let count = ws.settings.text("worktree.ports").into();
+    vec![("RALPH_PORT", port.to_string().into()), ("RALPH_PORT_COUNT", count)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_range_is_tried_once_and_none_overlaps_another() {
+        for start in [0, 7, u32::MAX] {
+            let mut all: Vec<u16> = candidates(10, start).collect();
+            assert_eq!(all[0], FIRST + u16::try_from(start % 1200).unwrap() * 10);
+            all.sort_unstable();
+            assert_eq!(all.len(), 1200);
+            assert!(all.windows(2).all(|pair| pair[1] - pair[0] == 10) && all[0] == FIRST && all[1199] + 10 <= LAST);
+        }
+    }
+}

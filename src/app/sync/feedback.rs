@@ -1,0 +1,191 @@
+//! Feedback on pull requests: brought here as notes of their tasks, and replies to it brought there.
+
+use crate::app::repo::worktree::place;
+use crate::app::sync::target::{Calm, Target};
+use crate::app::work::feedback::{
+    CHECK, CONFLICT, LOCAL_CHECK, Point, REVIEW, Said, THREAD, mark_posted, points, take_in,
+};
+use crate::app::{Failure, Workspace};
+use crate::fs::last_lines;
+use crate::github::{Client, FailedCheck, GithubError, PullFeedback, ReviewText, Thread, ThreadComment};
+use crate::task::TaskId;
+
+/// Lines of a failed check's log.
+const LOG_LINES: usize = 60;
+/// Marks a comment as a reply that ralph posted, whoever's account it used.
+const MARKER: &str = "<!-- ralph reply=";
+
+/// Looks at the pull request of a task; nothing where it has none. The task that keeps the feedback, and what is open.
+pub fn fetch_feedback(ws: &Workspace, id: &TaskId) -> Result<Option<Vec<Point>>, Failure> {
+    let board = ws.family(id)?;
+    let place = place(ws, &board, id)?;
+    let Some((target, number)) = Target::pull_of(ws, &board, &place)? else { return Ok(None) };
+    let mut waits = |_: &crate::github::Wait| {};
+    let calm = Calm::new(&mut waits);
+    let client = target.client(ws, &calm)?;
+    let found = client.feedback(&target.slug, number)?;
+    bring_here(ws, &client, &target, &place.task, &found).map(Some)
+}
+
+/// The same for every open task with a pull request. What cannot be had of one is told.
+pub(super) fn fetch_all(ws: &Workspace, client: &Client<'_>) -> Result<(), Failure> {
+    let board = ws.board()?;
+    let with_pull =
+        |task: &&crate::task::Task| task.artifacts.contains_key("pr") && !ws.flow().is_terminal(task.kind, &task.state);
+    for task in board.tasks().iter().filter(with_pull) {
+        let fetched = || -> Result<(), Failure> {
+            let place = place(ws, &board, &task.id)?;
+            let Some((target, number)) = Target::pull_of(ws, &board, &place)? else { return Ok(()) };
+            let found = client.feedback(&target.slug, number)?;
+            bring_here(ws, client, &target, &place.task, &found).map(|_| ())
+        };
+        if let Err(failure) = fetched() {
+            ws.notice(format!("the feedback on {} could not be fetched: {}", task.id, failure.message));
+        }
+    }
+    Ok(())
+}
+
+/// Makes the notes of a task say what is open on its pull request.
+fn bring_here(
+    ws: &Workspace,
+    client: &Client<'_>,
+    target: &Target,
+    task: &TaskId,
+    found: &PullFeedback,
+) -> Result<Vec<Point>, Failure> {
+    let mut said = Vec::new();
+    if found.is_open {
+        said.extend(found.threads.iter().filter_map(thread));
+        said.extend(found.reviews.iter().map(|text| review(ws, text)));
+        if found.conflicts {
+            said.push(conflict(ws, found));
+        }
+        for check in client.failed_checks(&found.pull)? {
+            let log = check.job.and_then(|job| client.job_log(&target.slug, job));
+            said.push(failed(ws, &check, log.as_deref(), &found.head));
+        }
+    }
+    take_in(ws, task, &said, &|point| !point.starts_with(LOCAL_CHECK))
+}
+
+fn is_ours(comment: &ThreadComment) -> bool {
+    comment.body.contains(MARKER)
+}
+
+/// None where nobody but ralph has said anything.
+fn thread(thread: &Thread) -> Option<Said> {
+    let first = thread.comments.first()?;
+    let last = thread.comments.iter().rev().find(|comment| !is_ours(comment))?;
+    let text = match thread.comments.as_slice() {
+        [only] => only.body.clone(),
+        many => many.iter().map(|comment| format!("{}: {}\n\n", comment.author(), body_of(comment))).collect(),
+    };
+    Some(Said {
+        point: format!("{THREAD}{}", thread.id),
+        by: first.author().to_owned(),
+        at: first.created_at,
+        text,
+        path: Some(thread.path.clone()),
+        line: thread.line,
+        url: Some(last.url.clone()),
+        last: last.id.to_string(),
+    })
+}
+
+fn body_of(comment: &ThreadComment) -> &str {
+    comment.body.split(MARKER).next().unwrap_or_default().trim()
+}
+
+fn review(ws: &Workspace, review: &ReviewText) -> Said {
+    Said {
+        point: format!("{REVIEW}{}", review.id),
+        by: review.author.clone(),
+        at: review.at.unwrap_or_else(|| ws.now()),
+        text: review.body.clone(),
+        path: None,
+        line: None,
+        url: None,
+        last: review.id.to_string(),
+    }
+}
+
+fn conflict(ws: &Workspace, found: &PullFeedback) -> Said {
+    let base = &found.base;
+    Said {
+        point: CONFLICT.into(),
+        by: "github".into(),
+        at: ws.now(),
+        text: format!("The branch conflicts with {base}. Merge {base} into it, resolve the conflicts, and commit."),
+        path: None,
+        line: None,
+        url: None,
+        last: found.head.clone(),
+    }
+}
+
+fn failed(ws: &Workspace, check: &FailedCheck, log: Option<&str>, head: &str) -> Said {
+    let mut text = format!("The check {:?} failed.", check.name);
+    if !check.text.is_empty() {
+        text.push_str(&format!("\n\n{}", check.text));
+    }
+    if let Some(log) = log.filter(|log| !log.trim().is_empty()) {
+        text.push_str(&format!("\n\nThe end of its log:\n\n{}", last_lines(log.as_bytes(), LOG_LINES)));
+    }
+    Said {
+        point: format!("{CHECK}{}", check.name),
+        by: "github".into(),
+        at: ws.now(),
+        text,
+        path: None,
+        line: None,
+        url: check.url.clone(),
+        last: head.to_owned(),
+    }
+}
+
+/// Posts the replies that GitHub does not have yet, and resolves the threads that were addressed. Whether a reply is there is seen by its
+/// marker, so that none is posted twice wherever a run was killed.
+pub(in crate::app) fn post_replies(
+    ws: &Workspace,
+    client: &Client<'_>,
+    target: &Target,
+    number: u64,
+    task: &TaskId,
+) -> Result<usize, Failure> {
+    let of_review = |point: &Point| matches!(point.kind, "thread" | "review");
+    let unposted = |point: &Point| of_review(point) && point.reply.as_ref().is_some_and(|reply| !reply.posted);
+    let open: Vec<Point> = points(&ws.store.notes(task)?).into_iter().filter(unposted).collect();
+    if open.is_empty() {
+        return Ok(0);
+    }
+    let found = client.feedback(&target.slug, number)?;
+    let mut posted = 0;
+    for point in &open {
+        let Some(reply) = &point.reply else { continue };
+        let about = point.facts.point.as_deref().unwrap_or_default();
+        let marked = format!("{}\n\n{MARKER}{} -->", reply.text, reply.file);
+        if let Some(id) = about.strip_prefix(THREAD) {
+            let thread = found.threads.iter().find(|thread| thread.id.as_str() == id);
+            let mark = format!("{MARKER}{} ", reply.file);
+            let is_there =
+                thread.is_some_and(|thread| thread.comments.iter().any(|comment| comment.body.contains(&mark)));
+            if thread.is_some() && !is_there {
+                client.reply_to_thread(id, &marked)?;
+            }
+            if thread.is_some() && !reply.declined {
+                client.resolve_thread(id)?;
+            }
+        } else {
+            let quoted: String = point.text.lines().take(3).map(|line| format!("> {line}\n")).collect();
+            match client.comment_on_pull(&found.pull, &format!("{quoted}\n{marked}")) {
+                // It may be there; a second one would be worse than none.
+                Err(GithubError::Ambiguous(why)) => ws.notice(format!("a reply may not have been posted: {why}")),
+                done => done?,
+            }
+        }
+        mark_posted(ws, task, std::slice::from_ref(&reply.file))?;
+        posted += 1;
+    }
+    Ok(posted)
+}

@@ -1,0 +1,33 @@
+//! The paths of a claim: granted with it, and kept apart from those of every other.
+
+use super::case::Case;
+use super::{Admission, Request};
+use crate::board::{Refusal, ScopeMode};
+
+impl Case<'_> {
+    /// Gives a claim for work in a worktree the files of its plan, unless another live claim covers some of them.
+    ///
+    /// A worker is refused then, and in strict mode a person who does not use force. Anybody else is only warned. A claim that
+    /// is renewed is never refused: where the plan has grown into the scope of another, the claim keeps the paths it has.
+    pub(super) fn grant_paths(&self, admission: &mut Admission, request: &Request<'_>) -> Result<(), Refusal> {
+        let command = admission.command.as_deref().and_then(|name| self.rules.flow.command(name).ok());
+        if !self.rules.has_scope(self.task, command, &admission.to) {
+            return Ok(());
+        }
+        let own = self.own_claim().filter(|claim| claim.command == admission.command).map(|claim| &claim.paths);
+        admission.paths = request.scope.clone();
+        if own.is_some_and(|own| own.covers_all(&request.scope)) {
+            return Ok(());
+        }
+        let Err(refusal) = self.board.refuse_overlap(&self.task.id, &request.scope) else { return Ok(()) };
+        let strict = self.rules.scopes == ScopeMode::Strict;
+        match own {
+            Some(own) => admission.paths = own.clone(),
+            None if self.insists(request.force) => admission.forced |= strict,
+            None if self.is_held() || strict => return Err(refusal),
+            None => {}
+        }
+        admission.overlap = Some(refusal);
+        Ok(())
+    }
+}

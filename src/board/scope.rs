@@ -1,0 +1,161 @@
+//! Path scopes: the files that a plan changes, when two of them overlap, and which claim stands in the way of another.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Board, Claim, Refusal, Rules};
+use crate::task::{Kind, StateName, Task, TaskId};
+use crate::workflow::Command;
+
+/// What `scopes.mode` says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ScopeMode {
+    /// Claims carry no paths.
+    Off,
+    /// Workers with overlapping scopes are kept apart. Everything else is only reported.
+    #[default]
+    Tell,
+    /// People are kept apart as well, and changes outside the scope are refused.
+    Strict,
+}
+
+/// Files and folders from the root of the repository, in order. A folder covers everything below it. No path means no scope:
+/// such a scope covers nothing and overlaps nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Vec<String>")]
+pub struct Scope(Vec<String>);
+
+/// Whether a path belongs to no scope: the board itself, and the documents of tasks.
+pub fn is_unscoped(path: &str) -> bool {
+    [".ralph", "thoughts"].iter().any(|folder| is_below(path, folder))
+}
+
+/// The path of a scope that covers the whole repository.
+const ROOT: &str = ".";
+
+impl From<Vec<String>> for Scope {
+    fn from(paths: Vec<String>) -> Self {
+        Self::new(paths)
+    }
+}
+
+impl Scope {
+    /// Paths that lead out of the repository are left out, and so is every path below another.
+    pub fn new<P: AsRef<str>>(paths: impl IntoIterator<Item = P>) -> Self {
+        let mut paths: Vec<String> = paths.into_iter().filter_map(|path| normalized(path.as_ref())).collect();
+        paths.sort();
+        paths.dedup();
+        let all = paths.clone();
+        paths.retain(|path| !all.iter().any(|other| other != path && is_below(path, other)));
+        Self(paths)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn paths(&self) -> &[String] {
+        &self.0
+    }
+
+    /// Whether a file or folder is in it.
+    pub fn covers(&self, path: &str) -> bool {
+        normalized(path).is_some_and(|path| self.0.iter().any(|own| is_below(&path, own)))
+    }
+
+    pub fn covers_all(&self, other: &Self) -> bool {
+        other.0.iter().all(|path| self.0.iter().any(|own| is_below(path, own)))
+    }
+
+    /// The first path that both cover; of a folder and something in it, that is the latter.
+    pub fn overlap<'a>(&'a self, other: &'a Self) -> Option<&'a str> {
+        let shared = |one: &'a String, two: &'a String| {
+            if is_below(one, two) { Some(one) } else { is_below(two, one).then_some(two) }
+        };
+        self.0.iter().find_map(|one| other.0.iter().find_map(|two| shared(one, two))).map(String::as_str)
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join(", "))
+    }
+}
+
+/// `./src//sync/` → `src/sync`; `None` for a path that leads out of the repository.
+fn normalized(path: &str) -> Option<String> {
+    if path.starts_with(['/', '~']) {
+        return None;
+    }
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    match parts.is_empty() {
+        _ if parts.contains(&"..") => None,
+        true => Some(ROOT.to_owned()),
+        false => Some(parts.join("/")),
+    }
+}
+
+/// Whether one path is another, or in it: by whole components.
+fn is_below(path: &str, folder: &str) -> bool {
+    folder == ROOT || path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+impl Rules {
+    /// Whether a claim for this command, or without one in this state, is for work in a worktree, and so carries paths.
+    pub fn has_scope(&self, task: &Task, command: Option<&Command>, state: &StateName) -> bool {
+        let builds = |command: &&Command| command.worktree && command.lock.is_some();
+        let building = match command {
+            Some(command) => builds(&command),
+            None => self.flow.commands().iter().filter(builds).any(|command| command.lock.as_ref() == Some(state)),
+        };
+        building && task.kind != Kind::Step && self.scopes != ScopeMode::Off
+    }
+}
+
+impl Board {
+    /// The same board with the scopes of plans that somebody could take up.
+    #[must_use]
+    pub fn with_scopes(mut self, scopes: impl IntoIterator<Item = (TaskId, Scope)>) -> Self {
+        self.scopes = scopes.into_iter().collect();
+        self
+    }
+
+    /// Refuses a scope for a task while the live claim of another task covers some of it.
+    pub fn refuse_overlap(&self, task: &TaskId, scope: &Scope) -> Result<(), Refusal> {
+        let others = self.claims().iter().filter(|(id, claim)| *id != task && claim.live);
+        let meets = |(other, claim): (&TaskId, &Claim)| {
+            let path = scope.overlap(&claim.paths)?.to_owned();
+            let elsewhere = claim.foreign.then(|| claim.host.clone());
+            let (task, other, holder) = (task.clone(), other.clone(), claim.worker.clone());
+            Some(Refusal::Overlaps { task, path, other, holder, elsewhere })
+        };
+        others.filter_map(meets).next().map_or(Ok(()), Err)
+    }
+
+    /// Why nobody should take this task up for a command now, by the scopes that the board was given.
+    pub fn overlap_of(&self, at: usize, command: &Command, rules: &Rules) -> Option<Refusal> {
+        let task = &self.tasks()[at];
+        let scope = self.scopes.get(&task.id).filter(|_| rules.has_scope(task, Some(command), &task.state))?;
+        self.refuse_overlap(&task.id, scope).err()
+    }
+
+    /// The same for whatever work in a worktree could begin, or go on, where the task is.
+    pub fn overlap_at(&self, at: usize, rules: &Rules) -> Option<Refusal> {
+        rules.builders(&self.tasks()[at]).find_map(|command| self.overlap_of(at, command, rules))
+    }
+}
+
+impl Rules {
+    /// The commands that could take a task up for work in a worktree where it is.
+    pub fn builders<'r>(&'r self, task: &Task) -> impl Iterator<Item = &'r Command> {
+        let state = self.flow.state(task.kind, &task.state);
+        let takes = move |command: &&Command| {
+            state.is_some_and(|state| command.takes(state, self.mode) || command.lock.as_ref() == Some(&state.name))
+        };
+        self.flow.commands().iter().filter(|command| command.worktree && command.lock.is_some()).filter(takes)
+    }
+}
+
+#[cfg(test)]
+mod tests;

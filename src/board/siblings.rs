@@ -1,0 +1,217 @@
+//! Groups by siblings: for callers who take all open children of one parent as one piece of work, and name each of them.
+//!
+//! The board itself knows only declared groups ([`Board::group_of`]). This file says which children of a parent can be
+//! declared as one, and what a request about one member means for its group.
+
+use super::{Board, Change, Goal, Links, Refusal, Rules};
+use crate::task::{Key, Kind, StateName, TaskId, Value};
+use crate::workflow::{Command, Sizes};
+
+/// Which tasks count as a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Grouping {
+    /// The children of a parent that is marked atomic.
+    #[default]
+    Declared,
+    /// The children of any parent, where they can be declared as a group.
+    Siblings,
+}
+
+/// Children of one parent that become a group.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Declaration {
+    pub parent: TaskId,
+    pub members: Vec<TaskId>,
+    pub changes: Vec<Change>,
+}
+
+/// Who answers a request about a member of a group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Turn {
+    /// The task itself.
+    Own,
+    /// The primary: the command runs once for the whole group.
+    Primary(TaskId),
+    /// Nobody: the group has brought the task there already.
+    Along,
+}
+
+impl Board {
+    /// Declares the open children of a parent as one group, asked about the parent or any of them. `None` where they are a
+    /// group already, where fewer than two are open, and where some are too far ahead of the others to be planned together.
+    pub fn declaration(&self, at: usize, links: &Links<'_>, rules: &Rules) -> Option<Declaration> {
+        let parent = if links.children(at).is_empty() { self.parent_of(at)? } else { at };
+        let task = &self.tasks()[parent];
+        if task.atomic || task.kind == Kind::Step {
+            return None;
+        }
+        let members = self.open_leaves(parent, links, rules);
+        let asked = parent == at || members.contains(&at);
+        if !asked || members.len() < 2 || !self.are_together(&members, rules) {
+            return None;
+        }
+        let key = Key::new("atomic");
+        let change = Change::set(&task.id, key.as_str(), task.value(&key), Some(Value::Bool(true)));
+        Some(Declaration { parent: task.id.clone(), members: links.ids(&members), changes: vec![change] })
+    }
+
+    fn open_leaves(&self, parent: usize, links: &Links<'_>, rules: &Rules) -> Vec<usize> {
+        let open = |&at: &usize| {
+            let task = &self.tasks()[at];
+            let over = rules.flow.is_terminal(task.kind, &task.state);
+            task.kind != Kind::Step && links.children(at).is_empty() && !over
+        };
+        links.children(parent).iter().copied().filter(open).collect()
+    }
+
+    /// None has gone on alone with what a group does together: all wait for it, or all are at the same point of it.
+    fn are_together(&self, members: &[usize], rules: &Rules) -> bool {
+        let flow = &rules.flow;
+        let place = |state: &StateName| flow.position(Kind::Issue, state);
+        let shared = flow.commands().iter().filter(|command| command.group).flat_map(|command| &command.from);
+        let Some(start) = shared.map(place).min() else { return false };
+        let on_way = |&at: &usize| flow.state(Kind::Issue, &self.tasks()[at].state).is_some_and(|state| !state.off);
+        let states: Vec<&StateName> =
+            members.iter().copied().filter(on_way).map(|at| &self.tasks()[at].state).collect();
+        states.iter().all(|state| place(state) <= start) || states.windows(2).all(|pair| pair[0] == pair[1])
+    }
+
+    /// The board as a grouping sees it, around one task.
+    #[must_use]
+    pub fn seen_as(self, grouping: Grouping, at: usize, rules: &Rules) -> Self {
+        let declared = match grouping {
+            Grouping::Declared => None,
+            Grouping::Siblings => self.declaration(at, &Links::new(&self), rules),
+        };
+        match declared {
+            Some(declaration) => self.with(&declaration.changes),
+            None => self,
+        }
+    }
+
+    /// The same around every task.
+    #[must_use]
+    pub fn all_seen_as(self, grouping: Grouping, rules: &Rules) -> Self {
+        if grouping == Grouping::Declared {
+            return self;
+        }
+        let links = Links::new(&self);
+        let parents = (0..self.tasks().len()).filter(|&at| !links.children(at).is_empty());
+        let changes: Vec<Change> =
+            parents.filter_map(|at| self.declaration(at, &links, rules)).flat_map(|found| found.changes).collect();
+        self.with(&changes)
+    }
+
+    /// Who answers a request about a task: for a command that runs once for a group, its primary.
+    pub fn turn(&self, at: usize, goal: &Goal, command: Option<&Command>, rules: &Rules) -> Result<Turn, Refusal> {
+        let (flow, task) = (&rules.flow, &self.tasks()[at]);
+        let target = |command: &Command| match goal {
+            Goal::State(state) => Some(state.clone()),
+            Goal::Intent(intent) => command.intend(*intent, flow),
+            Goal::Claim => command.lock.clone(),
+        };
+        let leads = |command: &&Command| {
+            target(command).is_some_and(|to| to == task.state || command.leads(&task.state, &to, rules.mode, flow))
+        };
+        let command = command.or_else(|| flow.commands().iter().filter(|command| command.group).find(leads));
+        let Some((command, to)) = command.and_then(|command| Some((command, target(command)?))) else {
+            return Ok(Turn::Own);
+        };
+        let stays = to == task.state && command.lock.as_ref() != Some(&to);
+        if stays && self.is_part_of_split(at, command) {
+            return Ok(Turn::Along);
+        }
+        let links = Links::new(self);
+        let grouped = self.parent_of(at).is_some_and(|parent| self.tasks()[parent].atomic);
+        let leaf = links.children(at).is_empty();
+        if !grouped || !leaf || !command.group || flow.escalation() == Some(&to) {
+            return Ok(Turn::Own);
+        }
+        if stays {
+            return Ok(Turn::Along);
+        }
+        let primary = self.group_of(at, &links, rules)?.primary();
+        Ok(if primary == at { Turn::Own } else { Turn::Primary(self.tasks()[primary].id.clone()) })
+    }
+
+    /// A small task that splitting a large one leaves where it began.
+    fn is_part_of_split(&self, at: usize, command: &Command) -> bool {
+        let oversized = self.tasks()[at].estimate.is_some_and(|estimate| estimate.is_oversized());
+        command.sizes == Sizes::Oversized && !oversized
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::testing::{Sample, at, id, ids, names, rules, state};
+    use crate::workflow::Intent;
+
+    fn declared(board: &Board, of: &str) -> Option<(TaskId, Vec<TaskId>)> {
+        let found = board.declaration(at(board, of), &Links::new(board), &rules());
+        found.map(|found| (found.parent, found.members))
+    }
+
+    #[test]
+    fn the_open_children_of_a_parent_are_declared_from_whichever_is_asked() {
+        let children = [("a", "Research Needed"), ("b", "Backlog"), ("c", "Ready for Plan"), ("d", "Done")];
+        let board = Sample::board().task("p", "Backlog").children("p", &children).build();
+        for asked in ["p", "a", "b", "c"] {
+            assert_eq!(declared(&board, asked), Some((id("p"), ids(&["a", "b", "c"]))), "{asked}");
+        }
+        assert_eq!(declared(&board, "d"), None, "what is finished is in no group");
+        let seen = board.seen_as(Grouping::Siblings, 0, &rules());
+        let group = seen.group_of(at(&seen, "b"), &Links::new(&seen), &rules()).unwrap();
+        assert_eq!(names(&seen, &group.members), ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn children_are_not_declared_when_one_has_gone_on_alone() {
+        for (states, together) in [
+            (["Backlog", "Ready for Plan"], true),
+            (["Research in Progress", "Human Needed"], true),
+            (["Plan in Review", "Plan in Review"], true),
+            (["In Review", "In Review"], true),
+            (["Backlog", "Plan in Progress"], false),
+            (["In Progress", "In Review"], false),
+        ] {
+            let children = [("a", states[0]), ("b", states[1])];
+            let board = Sample::board().task("p", "Backlog").children("p", &children).build();
+            assert_eq!(declared(&board, "a").is_some(), together, "{states:?}");
+        }
+    }
+
+    #[test]
+    fn a_lone_child_a_chain_without_a_parent_and_a_declared_group_need_no_declaration() {
+        let lone = Sample::board().task("p", "Backlog").children("p", &[("a", "Backlog")]).build();
+        assert_eq!((declared(&lone, "a"), declared(&lone, "p")), (None, None));
+        let chain = Sample::board().task("a", "Backlog").task("b", "Backlog").blocked_by(&["a"]).build();
+        assert_eq!(declared(&chain, "b"), None);
+        let group = Sample::board().task("p", "Backlog").atomic().children("p", &[("a", "Backlog"), ("b", "Backlog")]);
+        assert_eq!(declared(&group.build(), "a"), None);
+    }
+
+    #[test]
+    fn the_primary_answers_for_its_group_and_what_came_along_is_done() {
+        let turn = |states: [&str; 2], of: &str, goal: Goal, command: Option<&str>| {
+            let children = [("a", states[0]), ("b", states[1])];
+            let board = Sample::board().task("p", "Backlog").atomic().children("p", &children).build();
+            let rules = rules();
+            let command = command.map(|name| rules.flow.command(name).unwrap());
+            board.turn(at(&board, of), &goal, command, &rules).unwrap()
+        };
+        let (lock, complete) = (Goal::Intent(Intent::Lock), Goal::Intent(Intent::Complete));
+        let primary = Turn::Primary(id("a"));
+        assert_eq!(turn(["Ready for Plan"; 2], "b", lock.clone(), Some("plan")), primary);
+        assert_eq!(turn(["Ready for Plan"; 2], "a", lock.clone(), Some("plan")), Turn::Own);
+        assert_eq!(turn(["Plan in Progress"; 2], "b", lock.clone(), Some("plan")), primary, "the lock is renewed");
+        assert_eq!(turn(["Plan in Progress"; 2], "b", complete.clone(), Some("plan")), primary);
+        assert_eq!(turn(["Plan in Review"; 2], "b", complete.clone(), Some("plan")), Turn::Along);
+        assert_eq!(turn(["Done"; 2], "b", complete, Some("merge")), Turn::Along);
+        assert_eq!(turn(["In Review"; 2], "b", Goal::State(state("Done")), None), primary);
+        // Each is researched and handed to a person on its own.
+        assert_eq!(turn(["Research Needed"; 2], "b", lock, Some("research")), Turn::Own);
+        assert_eq!(turn(["In Progress"; 2], "b", Goal::Intent(Intent::Escalate), Some("implement")), Turn::Own);
+        assert_eq!(turn(["Backlog"; 2], "b", Goal::Intent(Intent::Complete), Some("split")), Turn::Along);
+    }
+}

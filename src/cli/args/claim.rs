@@ -1,0 +1,67 @@
+//! The commands that claim tasks and show who has what, with their options.
+
+use clap::{Args, Subcommand};
+use clap_complete::engine::ArgValueCandidates;
+
+use super::OneArgs;
+use super::work::{ForArgs, LocalArgs};
+use crate::cli::complete;
+
+#[derive(Debug, Subcommand)]
+pub enum ClaimCommand {
+    /// Claim a task
+    Claim(ClaimArgs),
+    /// Keep your claim for another lease
+    Renew(OneArgs),
+    /// Release your claim
+    Release(ReleaseArgs),
+    /// List claims
+    #[command(subcommand)]
+    Claims(ClaimsCommand),
+    /// Show who has a file: the claims that cover it and the worktrees that change it
+    Who(WhoArgs),
+    /// Release the claims of dead workers
+    Reap,
+}
+
+#[derive(Debug, Args)]
+pub struct ClaimArgs {
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: String,
+    #[command(flatten)]
+    pub acting: ForArgs,
+    /// Take it over from its holder; it is journaled
+    #[arg(long)]
+    pub force: bool,
+    #[command(flatten)]
+    pub reach: LocalArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct ReleaseArgs {
+    #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
+    pub task: String,
+    /// Also somebody else's; it is journaled
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ClaimsCommand {
+    /// Who has what, and until when
+    Ls {
+        /// Ask the remote of `claims.remote` first
+        #[arg(long)]
+        remote: bool,
+        /// Show the files that each claim covers, one per line
+        #[arg(long)]
+        paths: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct WhoArgs {
+    /// A file or folder; it need not exist
+    #[arg(value_name = "PATH", value_hint = clap::ValueHint::AnyPath)]
+    pub path: String,
+}

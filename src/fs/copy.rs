@@ -1,0 +1,133 @@
+//! Copies of files, folders and links: nothing that is there is written over, and no link is followed.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::{FsError, named, refuse_outside};
+use crate::os::files;
+
+/// More threads than this only wait for the disk.
+const MOST_THREADS: usize = 4;
+
+/// Copies a file, a link, or a folder with all that is in it, to a place where nothing is yet; returns the number of files and links.
+/// A folder that is a repository of its own is left out. Where the file system can, files share their blocks until one is changed.
+pub fn copy_tree(from: &Path, to: &Path) -> Result<usize, FsError> {
+    named("copy to", to, refuse_outside(to.parent().unwrap_or(to)))?;
+    let mut files = Vec::new();
+    let walk = walkdir::WalkDir::new(from).into_iter();
+    for entry in walk.filter_entry(|entry| !entry.file_type().is_dir() || !entry.path().join(".git").exists()) {
+        let entry = named("copy", from, entry.map_err(io::Error::from))?;
+        let target = match entry.path().strip_prefix(from) {
+            Ok(rest) if !rest.as_os_str().is_empty() => to.join(rest),
+            _ => to.to_owned(),
+        };
+        if entry.file_type().is_dir() {
+            named("make the folder", &target, std::fs::create_dir(&target))?;
+        } else {
+            files.push((entry.into_path(), target));
+        }
+    }
+    copy_all(&files)?;
+    Ok(files.len())
+}
+
+/// Copies files by as many threads as pay.
+fn copy_all(files: &[(PathBuf, PathBuf)]) -> Result<(), FsError> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS).min(files.len());
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some((from, to)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+            named("copy", from, copy_one(from, to))?;
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let started: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let own = work();
+        started.into_iter().map(|thread| thread.join().expect("copying does not panic")).fold(own, Result::and)
+    })
+}
+
+fn copy_one(from: &Path, to: &Path) -> io::Result<()> {
+    let kind = std::fs::symlink_metadata(from)?.file_type();
+    if kind.is_symlink() {
+        let target = std::fs::read_link(from)?;
+        files::symlink_to(target.as_os_str().as_encoded_bytes(), to)
+    } else if kind.is_file() {
+        // Shares the blocks on Btrfs, XFS and APFS.
+        std::fs::copy(from, to).map(|_| ())
+    } else {
+        // Sockets and pipes belong to a program that runs over there.
+        Ok(())
+    }
+}
+
+/// A link to a file or folder, where nothing is yet.
+pub fn link_to(target: &Path, path: &Path) -> Result<(), FsError> {
+    let link = || {
+        refuse_outside(path.parent().unwrap_or(path))?;
+        files::symlink_to(target.as_os_str().as_encoded_bytes(), path)
+    };
+    named("link", path, link())
+}
+
+/// Whether everything at `here` is also at `there`, with the same content. A link counts as what it leads to if that is `there`.
+pub fn holds_nothing_new(here: &Path, there: &Path) -> bool {
+    let same = |entry: walkdir::DirEntry| {
+        let rest = entry.path().strip_prefix(here).unwrap_or(Path::new(""));
+        let other = if rest.as_os_str().is_empty() { there.to_owned() } else { there.join(rest) };
+        let kind = entry.file_type();
+        if kind.is_symlink() {
+            let target = std::fs::read_link(entry.path()).ok();
+            return target.is_some()
+                && (target.as_deref() == Some(&other) || target == std::fs::read_link(&other).ok());
+        }
+        let Ok(meta) = std::fs::symlink_metadata(&other) else { return false };
+        if kind.is_dir() {
+            return meta.is_dir();
+        }
+        let sizes = meta.is_file() && entry.metadata().is_ok_and(|own| own.len() == meta.len());
+        sizes && super::read(entry.path()).ok().flatten() == super::read(&other).ok().flatten()
+    };
+    walkdir::WalkDir::new(here).into_iter().all(|entry| entry.is_ok_and(same))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(path: &Path, text: &str) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    #[test]
+    fn a_folder_is_copied_without_the_repositories_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        write(&from.join("a/b.txt"), "b");
+        write(&from.join("nested/.git/HEAD"), "ref");
+        write(&from.join("nested/c.txt"), "c");
+        files::symlink_to(b"a/b.txt", &from.join("link")).unwrap();
+        assert_eq!(copy_tree(&from, &to).unwrap(), 2);
+        assert_eq!(std::fs::read_to_string(to.join("a/b.txt")).unwrap(), "b");
+        assert_eq!(std::fs::read_link(to.join("link")).unwrap(), Path::new("a/b.txt"));
+        assert!(!to.join("nested").exists());
+    }
+
+    #[test]
+    fn a_copy_holds_nothing_new_until_a_file_is_changed_or_added() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        write(&from.join("a/b.txt"), "b");
+        write(&from.join("more.txt"), "x");
+        copy_tree(&from.join("a"), &to).unwrap();
+        assert!(holds_nothing_new(&to, &from.join("a")));
+        write(&to.join("b.txt"), "c");
+        assert!(!holds_nothing_new(&to, &from.join("a")));
+        write(&to.join("b.txt"), "b");
+        write(&to.join("new.txt"), "");
+        assert!(!holds_nothing_new(&to, &from.join("a")));
+    }
+}

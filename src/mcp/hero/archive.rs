@@ -1,0 +1,97 @@
+//! `archive_item` and `bulk_archive`.
+
+use jiff::SignedDuration;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::filter::Count;
+use super::shape::{Around, number_of};
+use super::{dates, tool};
+use crate::app::{self, Code, Failure, Hint, ListAsk, TaskView};
+use crate::mcp::caller::{Call, TaskRef};
+use crate::mcp::tool::{Nature, Tool};
+use crate::mcp::tools::value::Many;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ArchiveCall {
+    #[serde(alias = "issueNumber", alias = "projectItemId")]
+    number: TaskRef,
+    #[schemars(skip)]
+    #[serde(default)]
+    unarchive: bool,
+}
+
+pub fn archive_item() -> Tool {
+    tool(
+        "ralph_hero__archive_item",
+        Nature::Writes,
+        "Take a finished issue off the board; it is still found by its number.",
+        &[("archived", "boolean"), ("projectItemId", "string")],
+        |call: &Call<'_>, args: ArchiveCall| {
+            let id = call.find_exact(&args.number)?;
+            if args.unarchive {
+                return Err(Failure::refused(Code::NotFinished, format!("{id} cannot be brought back from here"))
+                    .hint(Hint::step("ask a person to bring it back, by undoing the change that archived it")));
+            }
+            let number = Around::of(call.ws, &id)?.number(&id);
+            app::archive(call.ws, std::slice::from_ref(&id), SignedDuration::ZERO)?;
+            Ok(json!({ "number": number, "archived": true, "projectItemId": id }))
+        },
+    )
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct BulkCall {
+    /// Such as Done, Canceled
+    workflow_states: Many,
+    /// 50 by default, 200 at most
+    max_items: Option<Count>,
+    #[serde(default)]
+    dry_run: bool,
+    /// ISO, or such as @today-14d
+    updated_before: Option<String>,
+}
+
+const ITEMS: usize = 50;
+const MOST: usize = 200;
+
+pub fn bulk_archive() -> Tool {
+    tool(
+        "ralph_hero__bulk_archive",
+        Nature::Writes,
+        "Archive the finished issues of some states.",
+        &[("archivedCount", "integer"), ("wouldArchive", "integer"), ("items", "array"), ("errors", "array")],
+        |call: &Call<'_>, args: BulkCall| {
+            let before = args.updated_before.as_deref().map(|text| dates::parse(text, call.ws.now())).transpose()?;
+            if args.workflow_states.0.is_empty() {
+                return Err(Failure::usage(Code::BadArguments, "workflowStates: name at least one state"));
+            }
+            let asked = ListAsk { state: args.workflow_states.0.clone(), all: true, ..ListAsk::default() };
+            let mut tasks = app::list(call.ws, &asked.query(call.ws)?)?.tasks;
+            tasks.retain(|task| before.is_none_or(|before| task.updated.is_some_and(|at| at < before)));
+            tasks.truncate(args.max_items.map_or(ITEMS, |most| most.0).min(MOST));
+            let items: Vec<Value> = tasks.iter().map(item).collect();
+            if args.dry_run {
+                return Ok(json!({ "dryRun": true, "wouldArchive": items.len(), "items": items, "errors": [] }));
+            }
+            let ids: Vec<_> = tasks.iter().map(|task| task.id.clone()).collect();
+            if !ids.is_empty() {
+                app::archive(call.ws, &ids, SignedDuration::ZERO)?;
+            }
+            Ok(json!({
+                "dryRun": false,
+                "archivedCount": ids.len(),
+                "wouldArchive": 0,
+                "items": items,
+                "errors": [],
+            }))
+        },
+    )
+}
+
+fn item(task: &TaskView) -> Value {
+    json!({ "number": number_of(task), "title": task.title, "itemId": task.id })
+}

@@ -1,0 +1,189 @@
+//! New worktrees are ready to work in: ignored files, ports, and the programs of `worktree.*`.
+
+use std::path::PathBuf;
+
+use crate::sandbox::{Sandbox, eventually};
+use crate::system::symlink;
+
+/// A Node project whose tests need an ignored package and an ignored `.env`.
+fn node_project() -> Sandbox {
+    let sandbox = Sandbox::new();
+    for id in ["t-x7", "t-y8"] {
+        sandbox.write_task(id, "title = 'Work'\nstate = 'In Progress'\n");
+    }
+    write(&sandbox, ".gitignore", "node_modules/\n.env\nsecrets/\nworktrees/\n");
+    write(&sandbox, ".worktreeinclude", "# what every worktree needs\nnode_modules/\n.env\nsecrets/*.key\ntest.js\n");
+    write(&sandbox, "test.js", "if (require('left-pad')(process.env.X ?? '1') !== '01') process.exit(1)\n");
+    write(&sandbox, "package.json", "{\"scripts\": {\"test\": \"node --env-file=.env test.js\"}}\n");
+    write(&sandbox, ".env", "X=1\n");
+    write(&sandbox, "node_modules/left-pad/index.js", "module.exports = (text) => require('zero') + text\n");
+    write(&sandbox, "node_modules/zero/index.js", "module.exports = '0'\n");
+    write(&sandbox, "node_modules/.package-lock.json", "{}\n");
+    write(&sandbox, "secrets/a.key", "a\n");
+    write(&sandbox, "secrets/readme", "not for worktrees\n");
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-q", "-m", "base"]);
+    sandbox
+}
+
+fn write(sandbox: &Sandbox, path: &str, text: &str) {
+    let path = sandbox.root().join(path);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+fn worktree(sandbox: &Sandbox, id: &str) -> PathBuf {
+    sandbox.root().join("worktrees").join(id)
+}
+
+/// A setting of one's own, which needs no consent.
+fn set(sandbox: &Sandbox, key: &str, value: &str) {
+    sandbox.ralph(&["config", "set", "--user", key, value]).ok();
+}
+
+fn shell(line: &str) -> String {
+    format!("[[\"sh\", \"-c\", '{line}']]")
+}
+
+#[track_caller]
+fn its_tests_pass(sandbox: &Sandbox, id: &str) {
+    let folder = worktree(sandbox, id);
+    let npm_test = sandbox.command("node", &folder).args(["--env-file=.env", "test.js"]).output().unwrap();
+    assert!(npm_test.status.success(), "{npm_test:?}");
+    assert_eq!(sandbox.git_in(&folder, &["status", "--porcelain"]).ok(), "");
+}
+
+#[test]
+fn ignored_files_that_match_are_copied_and_the_projects_tests_run_at_once() {
+    let sandbox = node_project();
+    let added = sandbox.ralph(&["worktree", "add", "x7", "--json"]).json();
+    assert_eq!(added["included"]["paths"], serde_json::json!([".env", "node_modules/", "secrets/a.key"]));
+    its_tests_pass(&sandbox, "t-x7");
+    let folder = worktree(&sandbox, "t-x7");
+    assert!(!folder.join("secrets/readme").exists(), "no pattern matches it");
+    std::fs::write(folder.join("node_modules/zero/index.js"), "changed").unwrap();
+    assert_eq!(
+        std::fs::read_to_string(sandbox.root().join("node_modules/zero/index.js")).unwrap(),
+        "module.exports = '0'\n"
+    );
+}
+
+#[test]
+fn folders_can_be_links_that_git_does_not_see_and_removal_does_not_follow() {
+    let sandbox = node_project();
+    set(&sandbox, "worktree.include", "link");
+    sandbox.ralph(&["worktree", "add", "x7"]).ok();
+    let folder = worktree(&sandbox, "t-x7");
+    assert!(folder.join("node_modules/zero").is_symlink() && !folder.join(".env").is_symlink());
+    its_tests_pass(&sandbox, "t-x7");
+    let said = sandbox.ralph(&["worktree", "rm", "x7"]).ok();
+    assert!(!said.contains("moved to"), "nothing in it was somebody's: {said}");
+    assert!(!folder.exists() && sandbox.root().join("node_modules/zero/index.js").exists());
+    set(&sandbox, "worktree.include", "off");
+    sandbox.ralph(&["worktree", "add", "x7"]).ok();
+    assert!(!folder.join(".env").exists());
+}
+
+#[test]
+fn nothing_is_written_through_a_link_of_the_checkout() {
+    let sandbox = node_project();
+    let outside = sandbox.outside("elsewhere");
+    std::fs::create_dir_all(&outside).unwrap();
+    sandbox.git(&["checkout", "-q", "-b", "feature/t-x7"]);
+    write(&sandbox, "linked", "");
+    std::fs::remove_file(sandbox.root().join("linked")).unwrap();
+    std::fs::rename(sandbox.root().join("secrets"), sandbox.outside("kept")).unwrap();
+    symlink(&outside, sandbox.root().join("secrets")).unwrap();
+    sandbox.git(&["add", "-f", "secrets"]);
+    sandbox.git(&["commit", "-q", "-m", "a link"]);
+    sandbox.git(&["checkout", "-q", "main"]);
+    std::fs::rename(sandbox.outside("kept"), sandbox.root().join("secrets")).unwrap();
+    let _ = sandbox.ralph(&["worktree", "add", "x7"]);
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
+}
+
+#[test]
+fn the_setup_runs_once_and_again_only_where_it_failed() {
+    let sandbox = node_project();
+    set(&sandbox, "worktree.setup", &shell("echo $RALPH_TASK >> ../../setups; test -e ../../fixed"));
+    let said = sandbox.ralph(&["worktree", "add", "x7"]).fails(4);
+    assert!(said.contains("(worktree.setup) failed") && said.contains("--no-setup"), "{said}");
+    let setups = || std::fs::read_to_string(sandbox.root().join("setups")).unwrap_or_default();
+    write(&sandbox, "fixed", "");
+    for _ in 0..2 {
+        sandbox.ralph(&["worktree", "add", "x7"]).ok();
+    }
+    assert_eq!(setups(), "t-x7\nt-x7\n");
+    sandbox.ralph(&["worktree", "add", "y8", "--no-setup"]).ok();
+    sandbox.ralph(&["worktree", "add", "y8"]).ok();
+    assert_eq!(setups(), "t-x7\nt-x7\n");
+}
+
+#[test]
+fn a_setup_that_hangs_is_ended_with_all_that_it_started() {
+    let sandbox = node_project();
+    set(&sandbox, "worktree.timeout", "1s");
+    set(&sandbox, "worktree.setup", &shell("sleep 600 & echo $! > ../../pid; wait"));
+    assert!(sandbox.ralph(&["worktree", "add", "x7"]).fails(4).contains("timed out after 1s"));
+    let pid = std::fs::read_to_string(sandbox.root().join("pid")).unwrap();
+    let alive = || sandbox.command("kill", &sandbox.root()).args(["-0", pid.trim()]).output().unwrap().status.success();
+    eventually("the program has ended", || !alive());
+}
+
+#[test]
+fn programs_of_a_board_need_consent_before_a_worktree_is_made() {
+    let sandbox = node_project();
+    sandbox.ralph(&["config", "set", "worktree.setup", &shell("touch ../../ran")]).ok();
+    assert!(sandbox.ralph(&["worktree", "add", "x7"]).fails(1).contains("trust"));
+    assert!(!worktree(&sandbox, "t-x7").exists());
+    sandbox.ralph(&["worktree", "add", "x7", "--no-setup"]).ok();
+    assert!(!sandbox.root().join("ran").exists());
+    sandbox.ralph(&["trust", "--yes"]).ok();
+    sandbox.ralph(&["worktree", "add", "y8"]).ok();
+    assert!(sandbox.root().join("ran").exists());
+}
+
+#[test]
+fn worktrees_have_ports_of_their_own_and_programs_are_told() {
+    let sandbox = node_project();
+    set(&sandbox, "worktree.setup", &shell("echo $RALPH_PORT $RALPH_PORT_COUNT > ../../ports"));
+    let first = sandbox.ralph(&["worktree", "add", "x7", "--json"]).json()["port"].as_u64().unwrap();
+    assert_eq!(std::fs::read_to_string(sandbox.root().join("ports")).unwrap(), format!("{first} 10\n"));
+    let second = sandbox.ralph(&["worktree", "add", "y8", "--json"]).json()["port"].as_u64().unwrap();
+    assert!(first.abs_diff(second) >= 10, "{first} {second}");
+    let again = sandbox.ralph(&["worktree", "add", "x7", "--json"]).json();
+    assert_eq!(again["port"], first);
+    let told = sandbox.ralph(&["run", "x7", "--as", "builder", "--", "sh", "-c", "echo $RALPH_PORT"]).ok();
+    assert!(told.contains(&first.to_string()), "{told}");
+    let listed = sandbox.ralph(&["worktree", "ls", "--json"]).json();
+    assert!(listed.as_array().unwrap().iter().any(|row| row["port"] == second));
+}
+
+#[test]
+fn before_a_worktree_goes_its_programs_run_and_what_somebody_left_is_rescued() {
+    let sandbox = node_project();
+    set(&sandbox, "worktree.before_remove", &shell("echo $RALPH_TASK >> ../../removed; false"));
+    sandbox.ralph(&["worktree", "add", "x7"]).ok();
+    let folder = worktree(&sandbox, "t-x7");
+    std::fs::write(folder.join("secrets/mine"), "somebody's").unwrap();
+    let said = sandbox.command(crate::sandbox::RALPH, &sandbox.root()).args(["worktree", "rm", "x7"]).output().unwrap();
+    let told = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(said.status.success() && told.contains("before_remove") && told.contains("moved to"), "{told}");
+    assert!(told.contains("secrets") && !told.contains(".env"), "copies are not rescued: {told}");
+    assert_eq!(std::fs::read_to_string(sandbox.root().join("removed")).unwrap(), "t-x7\n");
+}
+
+#[test]
+fn a_merge_runs_them_too() {
+    let sandbox = node_project();
+    set(&sandbox, "worktree.before_remove", &shell("echo $RALPH_TASK >> ../../removed"));
+    sandbox.ralph(&["worktree", "add", "x7"]).ok();
+    let folder = worktree(&sandbox, "t-x7");
+    std::fs::write(folder.join("code.txt"), "new\n").unwrap();
+    sandbox.git_in(&folder, &["add", "-A"]).ok();
+    sandbox.git_in(&folder, &["commit", "-q", "-m", "work"]).ok();
+    sandbox.git(&["checkout", "-q", "--", "."]);
+    sandbox.ralph(&["merge", "x7"]).ok();
+    assert_eq!(std::fs::read_to_string(sandbox.root().join("removed")).unwrap(), "t-x7\n");
+    assert!(!folder.exists());
+}

@@ -1,0 +1,273 @@
+//! Groups as ralph-hero's skills mean them: the children of one parent, each of them locked and completed by its own call.
+
+use std::sync::Barrier;
+
+use serde_json::{Value, json};
+
+use super::Hero;
+use crate::mcp_client::Client;
+use crate::sandbox::Sandbox;
+
+/// A large issue, split as the skill does it into three that wait for one another.
+fn split(hero: &mut Hero<'_>) -> (Value, Vec<Value>) {
+    let epic = hero.ok("create_issue", json!({ "title": "Labels", "estimate": "L" }))["number"].clone();
+    let mut parts = Vec::new();
+    for title in ["Store them", "Serve them", "Show them"] {
+        let part = hero.ok("create_issue", json!({ "title": title, "labels": ["bug"] }))["number"].clone();
+        hero.ok("add_sub_issue", json!({ "parentNumber": epic, "childNumber": part }));
+        hero.ok("update_estimate", json!({ "number": part, "estimate": "XS" }));
+        hero.state(&part, "__COMPLETE__", "ralph_split");
+        parts.push(part);
+    }
+    for pair in parts.windows(2) {
+        hero.ok("add_dependency", json!({ "blockedNumber": pair[1], "blockingNumber": pair[0] }));
+    }
+    for part in &parts {
+        hero.state(part, "Research Needed", "ralph_triage");
+    }
+    (epic, parts)
+}
+
+fn phase(hero: &mut Hero<'_>, number: &Value) -> String {
+    let position = hero.ok("detect_pipeline_position", json!({ "number": number }));
+    assert_eq!(position["isGroup"], hero.ok("detect_group", json!({ "number": number }))["isGroup"], "{position}");
+    position["phase"].as_str().unwrap().to_owned()
+}
+
+fn states(hero: &mut Hero<'_>, numbers: &[Value]) -> Vec<String> {
+    let one = |number: &Value| hero.ok("get_issue", json!({ "number": number }))["workflowState"].clone();
+    numbers.iter().map(one).map(|state| state.as_str().unwrap().to_owned()).collect()
+}
+
+/// A document as the skill's own template has it, and the comment that hands it in.
+fn document(sandbox: &Sandbox, folder: &str, name: &str, text: &str) -> String {
+    let path = format!("thoughts/shared/{folder}/{name}");
+    let file = sandbox.root().join(&path);
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(file, text).unwrap();
+    format!("https://github.com/o/r/blob/main/{path}")
+}
+
+pub fn research_document(sandbox: &Sandbox, number: &Value) -> String {
+    let id = number.as_str().unwrap();
+    let text = format!(
+        "---\ndate: 2026-02-24\ngithub_issue: {id}\ngithub_url: https://github.com/o/r/issues/{id}\nstatus: complete\n\
+         type: research\n---\n\n# Labels\n\n## Problem Statement\n\nThey are lost.\n\n## Files Affected\n\n### Will Modify\n\
+         - `src/labels.rs` - keep them\n\n### Will Read (Dependencies)\n- None\n"
+    );
+    document(sandbox, "research", &format!("2026-02-24-GH-{id}-labels.md"), &text)
+}
+
+pub fn group_plan(sandbox: &Sandbox, numbers: &[Value]) -> String {
+    let ids: Vec<&str> = numbers.iter().map(|number| number.as_str().unwrap()).collect();
+    let phases = ids.iter().enumerate().map(|(at, id)| {
+        format!("## Phase {}: GH-{id} Labels\n\n### Success Criteria\n- [x] Automated: cargo test\n\n", at + 1)
+    });
+    let text = format!(
+        "---\ndate: 2026-02-24\nstatus: draft\ngithub_issues: [{}]\ngithub_urls:\n  - https://github.com/o/r/issues/{}\n\
+         primary_issue: {}\n---\n\n# Labels - Atomic Implementation Plan\n\n{}",
+        ids.join(", "),
+        ids[0],
+        ids[0],
+        phases.collect::<String>()
+    );
+    document(sandbox, "plans", &format!("2026-02-24-group-GH-{}-labels.md", ids[0]), &text)
+}
+
+pub fn single_plan(sandbox: &Sandbox, number: &Value) -> String {
+    let id = number.as_str().unwrap();
+    let text = format!(
+        "---\ndate: 2026-02-24\nstatus: draft\ngithub_issue: {id}\n---\n\n# It\n\n## Phase 1: It\n\n\
+         ### Success Criteria\n- [ ] Automated: cargo test\n"
+    );
+    document(sandbox, "plans", &format!("2026-02-24-GH-{id}-it.md"), &text)
+}
+
+/// A critique of the group's plan, without a verdict of its own.
+pub fn critique(sandbox: &Sandbox, number: &Value) -> String {
+    let id = number.as_str().unwrap();
+    let text = format!(
+        "---\ndate: 2026-02-24\ngithub_issue: {id}\ngithub_url: https://github.com/o/r/issues/{id}\n\
+         plan_document: thoughts/shared/plans/2026-02-24-group-GH-{id}-labels.md\nstatus: needs-iteration\n\
+         type: critique\n---\n\nThe success criteria are vague.\n"
+    );
+    document(sandbox, "reviews", &format!("2026-02-24-GH-{id}-critique.md"), &text)
+}
+
+#[track_caller]
+fn hand_in(hero: &mut Hero<'_>, number: &Value, heading: &str, url: &str) {
+    let body = format!("## {heading}\n\n{url}\n\nSummary: it.");
+    let answer = hero.ok("create_comment", json!({ "number": number, "body": body }));
+    assert_eq!(answer["artifact"]["linked"], true, "{answer}");
+}
+
+#[track_caller]
+fn call(client: &mut Client, tool: &str, arguments: Value) -> Value {
+    let (refused, answer) = client.call(&format!("ralph_hero__{tool}"), arguments.clone());
+    assert!(!refused, "{tool} {arguments}: {answer}");
+    answer
+}
+
+fn research(client: &mut Client, part: &Value, document: &str) {
+    let issue = call(client, "get_issue", json!({ "number": part }));
+    assert_eq!(issue["group"]["totalTickets"], 3, "{issue}");
+    let state = |state: &str| json!({ "number": part, "state": state, "command": "ralph_research" });
+    assert_eq!(call(client, "update_workflow_state", state("__LOCK__"))["newState"], "Research in Progress");
+    let body = format!("## Research Document\n\n{document}\n\nKey findings: none.");
+    let linked = call(client, "create_comment", json!({ "number": part, "body": body }));
+    assert_eq!(linked["artifact"]["linked"], true, "{linked}");
+    assert_eq!(call(client, "update_workflow_state", state("__COMPLETE__"))["newState"], "Ready for Plan");
+}
+
+/// Each session researches its parts at the same time as the other. The second and third wait for the first, and for each
+/// other: inside the group that is only an order.
+fn research_in_parallel(sandbox: &Sandbox, one: &mut Client, other: &mut Client, parts: &[Value]) {
+    let work: Vec<(Value, String)> =
+        parts.iter().map(|part| (part.clone(), research_document(sandbox, part))).collect();
+    let start = Barrier::new(2);
+    let run = |client: &mut Client, mine: &[(Value, String)]| {
+        start.wait();
+        mine.iter().rev().for_each(|(part, document)| research(client, part, document));
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| run(other, &work[1..]));
+        run(one, &work[..1]);
+    });
+}
+
+#[test]
+fn a_group_of_three_goes_from_research_to_done_by_two_sessions_in_the_order_of_the_skills() {
+    let sandbox = Sandbox::new();
+    let (mut one, mut other) = (Hero::new(&sandbox, &[]), Hero::new(&sandbox, &[]));
+    let (epic, parts) = split(&mut one);
+    assert_eq!(phase(&mut one, &epic), "RESEARCH");
+    research_in_parallel(&sandbox, &mut one.client, &mut other.client, &parts);
+    assert_eq!(states(&mut one, &parts), ["Ready for Plan"; 3]);
+    let journal = sandbox.ralph(&["log", "--json"]).ok();
+    assert_eq!(journal.matches("\"atomic\"").count(), 1, "the group was declared once: {journal}");
+
+    assert_eq!((phase(&mut other, &parts[1]).as_str(), phase(&mut other, &epic).as_str()), ("PLAN", "PLAN"));
+    for part in parts.iter().rev() {
+        assert_eq!(one.state(part, "__LOCK__", "ralph_plan")["newState"], "Plan in Progress");
+    }
+    let (code, said) = other
+        .refused("update_workflow_state", json!({ "number": parts[2], "state": "__LOCK__", "command": "ralph_plan" }));
+    assert_eq!(code, "held", "the other session is told who plans it: {said}");
+    let plan = group_plan(&sandbox, &parts);
+    for part in &parts {
+        hand_in(&mut one, part, "Implementation Plan", &plan);
+        assert_eq!(one.state(part, "__COMPLETE__", "ralph_plan")["newState"], "Plan in Review");
+    }
+    assert_eq!(phase(&mut other, &parts[0]), "HUMAN_GATE");
+
+    assert_eq!(other.state(&parts[0], "__COMPLETE__", "ralph_review")["newState"], "In Progress");
+    assert_eq!(states(&mut one, &parts), ["In Progress"; 3], "a group is approved as a whole");
+    for part in &parts {
+        other.state(part, "__LOCK__", "ralph_impl");
+    }
+    let (code, _) = one
+        .refused("update_workflow_state", json!({ "number": parts[1], "state": "__LOCK__", "command": "ralph_impl" }));
+    assert_eq!((code.as_str(), phase(&mut one, &parts[1]).as_str()), ("held", "IMPLEMENT"));
+    for part in &parts {
+        assert_eq!(other.state(part, "__COMPLETE__", "ralph_impl")["newState"], "In Review");
+    }
+    assert_eq!(phase(&mut one, &parts[1]), "TERMINAL");
+    let all = one.ok("advance_children", json!({ "number": epic, "targetState": "In Review" }));
+    assert_eq!((all["skipped"].as_array().unwrap().len(), &all["errors"]), (3, &json!([])));
+
+    for part in &parts {
+        let done = one.ok("update_workflow_state", json!({ "number": part, "state": "Done" }));
+        assert_eq!(done["newState"], "Done");
+    }
+    let parent = other.ok("advance_parent", json!({ "number": parts[0] }));
+    assert_eq!(parent["advanced"], false, "it went along: {parent}");
+    assert_eq!(states(&mut other, &[parts.as_slice(), &[epic]].concat()), ["Done"; 4]);
+}
+
+#[test]
+fn a_group_is_declared_by_the_first_lock_and_the_answer_says_so() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let (epic, parts) = split(&mut hero);
+    let id = epic.as_str().unwrap();
+    for asked in parts.iter().chain([&epic]) {
+        let issue = hero.ok("get_issue", json!({ "number": asked, "includePipeline": true }));
+        assert_eq!(
+            (&issue["group"]["isGroup"], &issue["pipeline"]["isGroup"]),
+            (&json!(true), &json!(true)),
+            "{issue}"
+        );
+        assert_eq!((&issue["group"]["primary"]["number"], &issue["pipeline"]["groupPrimary"]), (&parts[0], &parts[0]));
+    }
+    assert!(!sandbox.read_task(id).contains("atomic"), "reading declares nothing");
+    let locked = hero.state(&parts[2], "__LOCK__", "ralph_research");
+    let mut members = parts.clone();
+    members.sort_by_key(ToString::to_string);
+    assert_eq!(locked["groupDeclared"], json!({ "parent": epic, "members": members }));
+    assert!(sandbox.read_task(id).contains("atomic = true"));
+    let again = hero.state(&parts[1], "__LOCK__", "ralph_research");
+    assert!(again.get("groupDeclared").is_none(), "{again}");
+}
+
+#[test]
+fn a_refused_lock_declares_no_group() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let (epic, parts) = split(&mut hero);
+    let lock = json!({ "number": parts[0], "state": "__LOCK__", "command": "ralph_plan" });
+    assert_eq!(hero.refused("update_workflow_state", lock).0, "not-allowed");
+    assert!(!sandbox.read_task(epic.as_str().unwrap()).contains("atomic"));
+}
+
+#[test]
+fn a_group_that_is_not_ready_is_not_planned_and_says_who_is_missing() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let (_, parts) = split(&mut hero);
+    for part in &parts[..2] {
+        hero.state(part, "__LOCK__", "ralph_research");
+        hero.state(part, "__COMPLETE__", "ralph_research");
+    }
+    assert_eq!(hero.ok("pick_actionable_issue", json!({ "workflowState": "Ready for Plan" }))["found"], false);
+    let lock = json!({ "number": parts[1], "state": "__LOCK__", "command": "ralph_plan" });
+    let (code, said) = hero.refused("update_workflow_state", lock);
+    assert_eq!(code, "not-converged");
+    assert!(said.contains(parts[2].as_str().unwrap()), "{said}");
+    let converged = hero.ok("check_convergence", json!({ "number": parts[0], "targetState": "Ready for Plan" }));
+    assert_eq!((&converged["total"], &converged["ready"]), (&json!(3), &json!(2)));
+}
+
+#[test]
+fn children_in_progress_without_a_holder_are_advanced_and_a_group_goes_as_one() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    for atomic in ["", "atomic = true"] {
+        let (epic, epic_number) = hero.mirrored("Plan in Review", atomic);
+        let parts: Vec<String> =
+            (0..3).map(|_| hero.mirrored("In Progress", &format!("parent = '{epic}'")).1).collect();
+        for target in ["In Review", "Done"] {
+            let done = hero.ok("advance_children", json!({ "parentNumber": epic_number, "targetState": target }));
+            let mut advanced: Vec<&str> =
+                done["advanced"].as_array().unwrap().iter().map(|row| row["number"].as_str().unwrap()).collect();
+            advanced.sort_unstable();
+            assert_eq!(advanced, parts, "{atomic} {target}: {done}");
+        }
+    }
+}
+
+#[test]
+fn a_child_that_another_session_holds_is_not_advanced() {
+    let sandbox = Sandbox::new();
+    let (mut one, mut other) = (Hero::new(&sandbox, &[]), Hero::new(&sandbox, &[]));
+    let (epic, epic_number) = one.mirrored("Plan in Review", "");
+    let (_, held) = one.mirrored("In Progress", &format!("parent = '{epic}'"));
+    let (_, free) = one.mirrored("In Progress", &format!("parent = '{epic}'"));
+    other.ok("update_workflow_state", json!({ "number": held, "state": "__LOCK__", "command": "ralph_impl" }));
+    // To lock one of two siblings makes them a group, which is in one pair of hands.
+    let done = one.ok("advance_children", json!({ "number": epic_number, "targetState": "In Review" }));
+    assert_eq!(done["advanced"], json!([]), "{done}");
+    assert_eq!(done["skipped"].as_array().unwrap().len(), 2, "{done}");
+    assert!(done["skipped"][0]["reason"].as_str().unwrap().contains("works on it"), "{done}");
+    let own = other.ok("advance_children", json!({ "number": epic_number, "targetState": "In Review" }));
+    assert_eq!(own["advanced"].as_array().unwrap().len(), 2, "{free}: {own}");
+}

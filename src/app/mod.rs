@@ -46,6 +46,7 @@ pub use crate::store::Note;
 pub use crate::store::merge::Side;
 pub use crate::workflow::{Command, Intent, Meaning, Phase, ReviewMode, Role, State, TABLES as WORKFLOWS, Workflow};
 
+pub use crate::git::start_git_through;
 pub use crate::git::{DiffLine, FileDiff};
 pub use admin::agent_test::{AgentCheck, AgentTest, test_agent};
 pub use admin::change_workflow::{StateChange, WorkflowChange, named, plan_workflow, use_workflow, workflow_text};
@@ -107,7 +108,7 @@ pub use records::runs::{Run, RunOutcome, RunShown, find_run, follow_run, list_ru
 pub use records::status_update::{StatusUpdate, post_status};
 pub use repo::bootstrap::{Included, Setup, WorktreeStep};
 pub use repo::merge_driver::{DriverOutcome, merge_driver};
-pub use repo::pull_push::{Shared, pull, push};
+pub use repo::pull_push::{pull, push};
 pub use repo::task_diff::{TaskChanges, show_changes, task_changes};
 pub use repo::worktree::{
     Start, WorktreeAdded, WorktreeRemoved, WorktreeView, add_worktree, list_worktrees, lock_worktree, prune_worktrees,
@@ -140,7 +141,8 @@ pub use work::takeable::{TakeableTask, TakeableTasks, takeable};
 pub use work::wait::{WaitFor, Waited, wait, wait_for, wait_is_over};
 pub use workspace::git_commit::{BoardCommit, commit};
 pub use workspace::open::{Options, Workspace};
-pub use workspace::remote_claims::Reach;
+pub use workspace::remote::Reach;
+pub use workspace::remote::exchange::Shared;
 pub use workspace::session::{ClientSession, HeldLocks, TakenFor, is_of_session};
 pub use workspace::settings::{SettingView, get_setting, list_settings, set_setting};
 pub use workspace::stop::Stop;

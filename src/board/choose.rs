@@ -1,6 +1,7 @@
 //! Choosing work: what a worker should take next, and as what.
 
 use std::cmp::Reverse;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::{Board, Links, Rules, ScopeMode, Standings};
 use crate::task::{Estimate, Kind, StateName, Task, TaskId, Worker};
@@ -80,7 +81,7 @@ impl Board {
                 Held::No
             };
             let Some(choice) = self.candidate(at, role, held, &links, &standings, rules) else { continue };
-            let order = Order::of(task, held, standings.rank(at));
+            let order = Order::of(task, held, standings.rank(at), rules);
             if best.as_ref().is_none_or(|(other, _)| order < *other) {
                 best = Some((order, choice));
             }
@@ -109,7 +110,7 @@ impl Board {
             let mine = held(at).unwrap_or_else(owned);
             if fits && (mine || standings.is_ready(at)) {
                 let held = if mine { Held::Claimed } else { Held::No };
-                found.push((Order::of(task, held, standings.rank(at)), at));
+                found.push((Order::of(task, held, standings.rank(at), rules), at));
             }
         }
         found.sort();
@@ -127,6 +128,9 @@ impl Board {
     ) -> Option<Choice> {
         let task = &self.tasks()[at];
         if standings.is_finished(at) || !task.problems.is_empty() || task.kind == Kind::Step {
+            return None;
+        }
+        if held == Held::No && self.changed_at(&task.id).is_some() {
             return None;
         }
         if held == Held::Claimed {
@@ -173,15 +177,26 @@ struct Order<'a> {
     held: Held,
     priority: usize,
     progress: Reverse<usize>,
+    /// Among equals, where machines agree through a remote.
+    turn: u64,
     created: (bool, Option<jiff::Timestamp>),
     id: &'a TaskId,
 }
 
 impl<'a> Order<'a> {
-    fn of(task: &'a Task, held: Held, rank: usize) -> Self {
+    fn of(task: &'a Task, held: Held, rank: usize, rules: &Rules) -> Self {
         let priority = task.priority.map_or(usize::MAX, |priority| priority as usize);
-        Self { held, priority, progress: Reverse(rank), created: (task.created.is_none(), task.created), id: &task.id }
+        let turn = rules.spread.map_or(0, |clone| turn_of(clone, &task.id));
+        let created = (task.created.is_none(), task.created);
+        Self { held, priority, progress: Reverse(rank), turn, created, id: &task.id }
     }
+}
+
+/// The place of a task in the order of one clone, which no two clones share.
+fn turn_of(clone: u64, id: &TaskId) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (clone, id.as_str()).hash(&mut hasher);
+    hasher.finish()
 }
 
 #[cfg(test)]

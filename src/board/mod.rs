@@ -79,6 +79,8 @@ pub struct Board {
     claims: BTreeMap<TaskId, Claim>,
     /// What the plans of tasks change that could be taken up, as far as somebody read them.
     scopes: BTreeMap<TaskId, Scope>,
+    /// Tasks that somebody has changed where this clone has not looked yet, and where that is.
+    elsewhere: BTreeMap<TaskId, String>,
 }
 
 /// A task whose file cannot be read as one.
@@ -95,7 +97,7 @@ impl Board {
         }
         broken.sort_by(|a, b| a.id.cmp(&b.id));
         archived.sort();
-        Self { refs: Refs::new(&tasks), tasks, broken, archived, claims: BTreeMap::new(), scopes: BTreeMap::new() }
+        Self { refs: Refs::new(&tasks), tasks, broken, archived, ..Self::default() }
     }
 
     pub fn into_tasks(self) -> Vec<Task> {
@@ -147,6 +149,23 @@ impl Board {
         self
     }
 
+    /// The same board with the tasks that have been changed where this clone has not looked yet.
+    #[must_use]
+    pub fn with_elsewhere(mut self, elsewhere: BTreeMap<TaskId, String>) -> Self {
+        self.elsewhere = elsewhere;
+        self
+    }
+
+    /// Where a task has been changed that is not known here yet.
+    pub fn changed_at(&self, id: &TaskId) -> Option<&str> {
+        self.elsewhere.get(id).map(String::as_str)
+    }
+
+    /// The tasks that have been changed where this clone has not looked yet.
+    pub fn changed_elsewhere(&self) -> impl Iterator<Item = &TaskId> {
+        self.elsewhere.keys()
+    }
+
     /// The same board with one task in another state.
     #[must_use]
     pub fn with_state(&self, id: &TaskId, state: &StateName) -> Self {
@@ -157,6 +176,7 @@ impl Board {
         Self::new(tasks, self.broken.clone(), self.archived.clone())
             .with_claims(self.claims.clone())
             .with_scopes(self.scopes.clone())
+            .with_elsewhere(self.elsewhere.clone())
     }
 
     /// The same board with one task as it is given here.

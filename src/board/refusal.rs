@@ -100,6 +100,8 @@ pub enum Refusal {
     RoleFull { role: String, limit: usize, holders: Vec<Worker> },
     #[error("{worker} holds {} already", ids(tasks))]
     WorkerFull { worker: Worker, tasks: Vec<TaskId> },
+    #[error("{task} was changed on {place}, and this clone does not have that yet")]
+    Outdated { task: TaskId, place: String },
     #[error("{task} is not claimed")]
     Unclaimed { task: TaskId },
 }

@@ -20,6 +20,8 @@ pub struct Rules {
     pub per_worker: usize,
     /// How far the files of a plan bind whoever builds it.
     pub scopes: ScopeMode,
+    /// Of tasks that are equally good, each clone prefers others, so that machines do not race for the same one.
+    pub spread: Option<u64>,
 }
 
 impl Rules {
@@ -27,7 +29,7 @@ impl Rules {
     pub fn of(flow: Workflow) -> Self {
         let limits = flow.roles().iter().map(|role| (role.name.clone(), role.limit)).collect();
         let scopes = ScopeMode::default();
-        Self { flow, mode: ReviewMode::Skip, max_rejections: 3, limits, per_worker: 1, scopes }
+        Self { flow, mode: ReviewMode::Skip, max_rejections: 3, limits, per_worker: 1, scopes, spread: None }
     }
 
     /// Whether a command has looked at a task and left it where it was.
@@ -144,9 +146,12 @@ pub struct Claim {
     /// The object that is to take its place there: until the remote has answered, either is its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub renewing: Option<String>,
-    /// When the remote took it, by this machine's clock: what was seen there before that says nothing about it.
+    /// How often this clone had looked at the remote when that took it: what earlier looks saw says nothing about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub published: Option<Timestamp>,
+    pub published: Option<u64>,
+    /// When its lease on the remote began, in milliseconds of this machine's steady clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leased: Option<u64>,
     #[serde(skip)]
     pub live: bool,
     /// Another clone's: a worker of the same name there is somebody else.

@@ -176,6 +176,7 @@ pub(super) fn claim(by: &str) -> Claim {
         remote: None,
         renewing: None,
         published: None,
+        leased: None,
         session: None,
         live: true,
         foreign: false,

@@ -25,7 +25,7 @@ use std::rc::Rc;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _};
 
-use crate::app::{Code, Failure, FailureKind, Options, Workspace};
+use crate::app::{self, Code, Failure, FailureKind, Options, Workspace};
 use crate::task::Problem;
 use args::Cli;
 use out::Out;
@@ -44,6 +44,9 @@ type Answer = Result<Outcome, Failure>;
 /// Runs one command line and says with which code to exit.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     clap_complete::CompleteEnv::with_factory(args::command).complete();
+    if let Ok(exe) = std::env::current_exe() {
+        app::start_git_through(exe);
+    }
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     // Examples are put into the help of a hundred commands only where somebody asks for one.
     let asks = |word: &OsString| ["-h", "--help", "help", "man"].iter().any(|name| word == name);
@@ -150,8 +153,7 @@ impl Session<'_> {
         let ws = Workspace::open(&self.options)?;
         self.out.set_color(ws.settings.text("ui.color"));
         style::learn_states(ws.flow());
-        let result = verb(&ws);
-        ws.finish();
+        let result = ws.finish(verb(&ws));
         self.seen.borrow_mut().extend(ws.problems());
         self.out.notices(&ws.notices());
         result

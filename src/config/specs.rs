@@ -111,6 +111,13 @@ pub const SPECS: &[Spec] = &[
         about: "how much agents may use for the tasks of one team",
     },
     Spec {
+        key: "claims.exchange",
+        shape: ValueShape::Choice(&["workers", "always", "off"]),
+        default: "workers",
+        about: "with claims.remote, who pulls and pushes the board by itself: worker, team and run (workers), every command that takes or \
+                ends a claim (always), or nobody (off)",
+    },
+    Spec {
         key: "claims.lease",
         shape: ValueShape::Duration,
         default: "60m",
@@ -205,6 +212,18 @@ pub const SPECS: &[Spec] = &[
         shape: ValueShape::Choice(&["merge", "squash", "ff"]),
         default: "merge",
         about: "how a branch comes into git.main: by a merge, as one commit, or only by going forward",
+    },
+    Spec {
+        key: "net.ssh_sharing",
+        shape: ValueShape::Choice(&["auto", "off"]),
+        default: "auto",
+        about: "keep an ssh connection for the next command, for a minute, unless ssh's own configuration says how to (auto), or never (off)",
+    },
+    Spec {
+        key: "net.timeout",
+        shape: ValueShape::Duration,
+        default: "30s",
+        about: "how long one exchange with a git remote may take, whatever the transport",
     },
     Spec {
         key: "review.max_rejections",

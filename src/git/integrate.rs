@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use gix::bstr::ByteSlice as _;
 use gix::refs::FullName;
 
 use super::commit::new_commit;
@@ -14,6 +15,8 @@ pub enum Style {
     Merge,
     Squash,
     Forward,
+    /// One commit on top of the other side, in the place of those that it does not have: for a branch that nobody else has seen.
+    Onto,
 }
 
 /// A commit that is made and only has to become what a branch says.
@@ -95,9 +98,54 @@ impl Repository {
         if !merged.conflicts.is_empty() {
             return Ok(Prepared::Conflicts(merged.conflicts));
         }
-        let parents = if style == Style::Squash { vec![ours.id] } else { vec![ours.id, theirs.id] };
+        if style == Style::Onto && merged.tree == self.tree_of(theirs.id)? {
+            return Ok(landing(theirs.id, "already there"));
+        }
+        let (parents, how) = match style {
+            Style::Squash => (vec![ours.id], "squashed"),
+            Style::Onto => (vec![theirs.id], "rebased"),
+            Style::Merge | Style::Forward => (vec![ours.id, theirs.id], "merged"),
+        };
         let new = new_commit(&self.main()?, merged.tree, parents, message)?;
-        Ok(landing(new, if style == Style::Squash { "squashed" } else { "merged" }))
+        Ok(landing(new, how))
+    }
+
+    fn tree_of(&self, commit: gix::ObjectId) -> Result<gix::ObjectId, GitError> {
+        let doing = "read a commit";
+        let commit = self.inner.find_commit(commit).map_err(|e| other(doing, &e))?;
+        commit.tree_id().map(|id| id.detach()).map_err(|e| other(doing, &e))
+    }
+
+    /// The commit that a reference names, if there is one.
+    pub fn commit_named(&self, name: &str) -> Option<String> {
+        self.commit_of(name).ok().map(|id| id.to_string())
+    }
+
+    /// The last commit that both histories have.
+    pub fn common_commit(&self, one: &str, other_one: &str) -> Result<Option<String>, GitError> {
+        let (one, two) = (self.commit_of(one)?, self.commit_of(other_one)?);
+        let bases = self.inner.merge_bases_many(one, &[two]).map_err(|e| other("compare commits", &e))?;
+        Ok(bases.first().map(|base| base.detach().to_string()))
+    }
+
+    /// Whether another branch here stands on commits of `branch` that `published` does not have.
+    pub fn has_branch_on(&self, branch: &str, published: &str) -> Result<bool, GitError> {
+        let doing = "list the branches";
+        let (own, published) = (self.commit_of(&format!("refs/heads/{branch}"))?, self.commit_of(published)?);
+        let references = self.inner.references().map_err(|e| other(doing, &e))?;
+        for reference in references.local_branches().map_err(|e| other(doing, &e))?.flatten() {
+            if reference.name().shorten() == branch.as_bytes().as_bstr() {
+                continue;
+            }
+            let Some(tip) = reference.try_id().map(gix::Id::detach) else { continue };
+            let bases = self.inner.merge_bases_many(own, &[tip]).map_err(|e| other("compare commits", &e))?;
+            for base in bases {
+                if !self.reaches(published, base.detach())? {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// Paths that landing it would change.

@@ -1,4 +1,4 @@
-//! The `git` program, for what gix cannot do: talk to remotes, and run hooks.
+//! The `git` program, for what gix cannot do on this machine, such as running hooks. `network.rs` talks to remotes.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -17,17 +17,11 @@ const HOOK_ENVIRONMENT: [&str; 6] =
 const OWN: &str = "RALPH_GIT";
 
 impl Repository {
-    /// git in the main worktree, which never asks anybody anything.
+    /// git in the main worktree, for what needs no network.
     pub(super) fn program(&self) -> Command {
         let mut git = plain_git(&self.root);
         git.arg("--git-dir").arg(&self.common).arg("--work-tree").arg(&self.root);
-        git.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C").env(OWN, "1");
-        git.env("GIT_HTTP_LOW_SPEED_LIMIT", "1").env("GIT_HTTP_LOW_SPEED_TIME", "20");
-        let own_ssh = std::env::var_os("GIT_SSH_COMMAND").is_some() || std::env::var_os("GIT_SSH").is_some();
-        if !own_ssh && self.inner.config_snapshot().string("core.sshCommand").is_none() {
-            let patience = "-oConnectTimeout=10 -oServerAliveInterval=5 -oServerAliveCountMax=3";
-            git.env("GIT_SSH_COMMAND", format!("ssh -oBatchMode=yes {patience}"));
-        }
+        quiet(&mut git);
         git
     }
 
@@ -66,6 +60,11 @@ impl Repository {
         git.args(["hook", "run", "--ignore-missing", name, "--"]).args(arguments);
         let _ = git.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
     }
+}
+
+/// Has git speak English and ask nothing.
+pub(super) fn quiet(git: &mut Command) {
+    git.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C").env(OWN, "1");
 }
 
 /// Untracked paths that patterns match.

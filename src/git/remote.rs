@@ -2,7 +2,6 @@
 
 use gix::bstr::ByteSlice as _;
 
-use super::program;
 use super::repository::{GitError, Repository, other};
 use super::said::{GitSaid, PushRefused, Trouble};
 
@@ -34,6 +33,46 @@ pub enum Pushed {
 
 /// Claims on the remote, and what was last fetched of them.
 const CLAIMS: &str = "refs/ralph/claims";
+
+/// One reference that is to change on a remote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefUpdate {
+    pub name: String,
+    /// What has to be there; `None` for nothing.
+    pub expected: Option<String>,
+    /// `None` takes it away.
+    pub new: Option<String>,
+}
+
+impl RefUpdate {
+    pub fn claim(task: &str, expected: Option<String>, new: Option<String>) -> Self {
+        Self { name: format!("{CLAIMS}/{task}"), expected, new }
+    }
+
+    /// The remote's branch to this commit, from where this clone last saw it.
+    pub fn branch(upstream: &Upstream, expected: Option<String>, new: String) -> Self {
+        Self { name: format!("refs/heads/{}", upstream.theirs), expected, new: Some(new) }
+    }
+
+    /// Otherwise it only has to be as expected.
+    fn changes(&self) -> bool {
+        self.expected != self.new
+    }
+}
+
+/// What a remote made of an update.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RefAnswer {
+    Done,
+    /// It was so already.
+    Same,
+    /// Something else is there than was expected.
+    Stale,
+    /// It could have been done, and another one could not.
+    Dropped,
+    Denied(String),
+    NotTold,
+}
 
 /// A claim's reference as this clone knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -143,12 +182,18 @@ impl Repository {
         }
     }
 
-    /// Brings the claims of a remote here, and forgets those that are no longer there.
-    pub fn fetch_claims(&self, remote: &str) -> Result<(), GitError> {
+    /// Fetches the claims of a remote and one of its branches, over one connection, and forgets the claims that are gone there.
+    pub fn fetch_claims(&self, remote: &str, branch: Option<&Upstream>) -> Result<(), GitError> {
         self.known(remote)?;
-        let refspec = format!("+{CLAIMS}/*:{}/*", cached(remote));
+        let claims = format!("+{CLAIMS}/*:{}/*", cached(remote));
+        let branch = branch.map(|upstream| format!("+refs/heads/{}:{}", upstream.theirs, upstream.tracking()));
         let options = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--prune"];
-        let said = self.ask(remote, &options, &[&refspec])?;
+        let mut refspecs = vec![claims.as_str()];
+        refspecs.extend(branch.as_deref());
+        let mut said = self.ask(remote, &options, &refspecs)?;
+        if !said.ok && said.trouble() == Trouble::NoRemoteRef && refspecs.len() > 1 {
+            said = self.ask(remote, &options, &refspecs[..1])?;
+        }
         if said.ok { Ok(()) } else { Err(unreachable(remote, &said)) }
     }
 
@@ -172,37 +217,62 @@ impl Repository {
         Ok(found)
     }
 
-    /// Puts a claim on the remote in the place of the one that is expected there, or of none; without a text, takes it away.
-    /// The remote itself decides who was first. The answer is the new object, or `None` where somebody else was.
-    pub fn push_claim(
-        &self,
-        remote: &str,
-        task: &str,
-        expected: Option<&str>,
-        text: Option<&str>,
-    ) -> Result<Option<String>, GitError> {
+    /// Changes references of a remote in one step: all of them, or none. The remote compares each with what is expected there, so
+    /// it decides who was first. The answers are in the order of the updates.
+    pub fn push_refs(&self, remote: &str, updates: &[RefUpdate]) -> Result<Vec<RefAnswer>, GitError> {
         self.known(remote)?;
-        let object = match text {
-            Some(text) => self.object_of(text)?,
-            None => String::new(),
-        };
-        let name = format!("{CLAIMS}/{task}");
-        let lease = format!("--force-with-lease={name}:{}", expected.unwrap_or_default());
-        let options = ["push", "--porcelain", "--no-verify", &lease];
-        let said = self.ask(remote, &options, &[&format!("{object}:{name}")])?;
-        // An equal object would be "up to date" for two at once, so only a change counts.
-        let changed =
-            said.stdout.lines().any(|line| matches!(line.as_bytes().first(), Some(b'*' | b'+' | b' ' | b'-')));
-        if said.ok && changed {
-            self.keep_claim(remote, task, text.map(|_| object.as_str()))?;
-            return Ok(Some(object));
+        let leases: Vec<String> = updates
+            .iter()
+            .map(|update| {
+                format!("--force-with-lease={}:{}", update.name, update.expected.as_deref().unwrap_or_default())
+            })
+            .collect();
+        let refspecs: Vec<String> = updates
+            .iter()
+            .map(|update| format!("{}:{}", update.new.as_deref().unwrap_or_default(), update.name))
+            .collect();
+        let mut options = vec!["push", "--porcelain"];
+        // The user's hook is for branches; claims are ralph's own.
+        if !updates.iter().any(|update| update.changes() && update.name.starts_with("refs/heads/")) {
+            options.push("--no-verify");
         }
+        options.extend(leases.iter().map(String::as_str));
+        let plain = options.clone();
+        if updates.len() > 1 {
+            options.push("--atomic");
+        }
+        let refspecs: Vec<&str> = refspecs.iter().map(String::as_str).collect();
+        let mut said = self.ask(remote, &options, &refspecs)?;
+        if said.trouble() == Trouble::NotAtomic {
+            said = self.ask(remote, &plain, &refspecs)?;
+        }
+        let answers: Vec<RefAnswer> = updates.iter().map(|update| said.answer(&update.name)).collect();
+        let told = answers.iter().any(|answer| *answer != RefAnswer::NotTold);
         match said.refused() {
-            Some(PushRefused::Behind) => Ok(None),
-            Some(PushRefused::Denied(message)) => Err(GitError::Denied { remote: remote.to_owned(), message }),
-            None if said.ok || said.trouble() == Trouble::NoRemoteRef => Ok(None),
-            None => Err(unreachable(remote, &said)),
+            _ if told => {}
+            Some(PushRefused::Denied(message)) => {
+                return Err(GitError::Denied { remote: remote.to_owned(), message });
+            }
+            // What was to be taken away is gone.
+            _ if said.ok || said.trouble() == Trouble::NoRemoteRef => {
+                return Ok(vec![RefAnswer::Stale; updates.len()]);
+            }
+            _ => return Err(unreachable(remote, &said)),
         }
+        if answers.iter().all(|answer| matches!(answer, RefAnswer::Done | RefAnswer::Same)) {
+            for update in updates.iter().filter(|update| update.changes()) {
+                self.keep_answer(remote, update)?;
+            }
+        }
+        Ok(answers)
+    }
+
+    /// What this clone knows of a reference on the remote, now that it has been changed there.
+    fn keep_answer(&self, remote: &str, update: &RefUpdate) -> Result<(), GitError> {
+        if let Some(task) = update.name.strip_prefix(&format!("{CLAIMS}/")) {
+            return self.keep_claim(remote, task, update.new.as_deref());
+        }
+        Ok(())
     }
 
     /// The name that a text has as an object.
@@ -211,7 +281,7 @@ impl Repository {
     }
 
     /// What this clone knows of a claim on the remote, without asking it.
-    pub fn keep_claim(&self, remote: &str, task: &str, object: Option<&str>) -> Result<(), GitError> {
+    fn keep_claim(&self, remote: &str, task: &str, object: Option<&str>) -> Result<(), GitError> {
         use gix::refs::transaction::{PreviousValue, RefEdit};
         let doing = "remember a claim of the remote";
         let name: gix::refs::FullName =
@@ -252,16 +322,6 @@ impl Repository {
     fn known(&self, remote: &str) -> Result<(), GitError> {
         if self.has_remote(remote) { Ok(()) } else { Err(GitError::NoRemote(Some(remote.to_owned()))) }
     }
-
-    fn ask(&self, remote: &str, options: &[&str], refspecs: &[&str]) -> Result<GitSaid, GitError> {
-        let run = || {
-            let mut git = self.program();
-            git.args(options).arg("--").arg(remote).args(refspecs);
-            program::run(&mut git, b"")
-        };
-        let said = run()?;
-        if said.met_a_lock_file() && self.clear_left() { run() } else { Ok(said) }
-    }
 }
 
 fn cached(remote: &str) -> String {
@@ -272,6 +332,6 @@ fn cached(remote: &str) -> String {
 fn unreachable(remote: &str, said: &GitSaid) -> GitError {
     match said.trouble() {
         Trouble::RefBusy => other("note what the remote has", &said.reason()),
-        _ => GitError::Remote { remote: remote.to_owned(), message: said.reason() },
+        _ => GitError::Remote { remote: remote.to_owned(), trouble: said.net_trouble(), message: said.reason() },
     }
 }

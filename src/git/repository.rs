@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use super::network::Network;
+use super::said::NetTrouble;
+
 const ROOT: &str = "ralph/root";
 
 #[derive(Debug, thiserror::Error)]
@@ -34,8 +37,8 @@ pub enum GitError {
     Detached,
     #[error("{}", .0.as_ref().map_or("this repository has no remote".to_owned(), |name| format!("there is no remote {name:?}")))]
     NoRemote(Option<String>),
-    #[error("{remote} cannot be reached: {message}")]
-    Remote { remote: String, message: String },
+    #[error("{remote}{}{message}", .trouble.words())]
+    Remote { remote: String, trouble: NetTrouble, message: String },
     #[error("{remote} rejected the push: {message}")]
     Denied { remote: String, message: String },
     #[error("{0} is a link, and what lies behind it is not in this repository")]
@@ -63,6 +66,7 @@ pub struct Repository {
     pub root: PathBuf,
     /// What all worktrees share: `.git` of the main one.
     pub common: PathBuf,
+    pub(super) network: Network,
 }
 
 impl Repository {
@@ -90,7 +94,7 @@ impl Repository {
             Some(_) => main,
             None => gix::open(&root).map_err(|e| other("open the main worktree", &e))?,
         };
-        Ok(Self { inner: main, here: inner, root, common })
+        Ok(Self { inner: main, here: inner, root, common, network: Network::default() })
     }
 
     /// The main worktree with its own index and HEAD, wherever ralph was started.

@@ -1,5 +1,7 @@
 //! What the git program said: the one place that reads git's own words, which `LC_ALL=C` keeps in English.
 
+use super::remote::RefAnswer;
+
 /// What git said, and how it ended.
 pub(super) struct GitSaid {
     pub stdout: String,
@@ -14,7 +16,73 @@ pub(super) enum Trouble {
     NoRemoteRef,
     /// A reference here is held by another process.
     RefBusy,
+    /// The remote cannot change several references in one step.
+    NotAtomic,
     Other,
+}
+
+/// Why a remote gave no answer that could be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NetTrouble {
+    UnknownHost,
+    Refused,
+    TimedOut,
+    /// The host answers, and knows no such repository.
+    NoRepository,
+    /// Nobody is logged in, or with the wrong password or key.
+    Unauthorized,
+    /// Who is logged in may not do this.
+    Forbidden,
+    Other,
+}
+
+/// What git, ssh and curl say in each case.
+const TROUBLES: [(NetTrouble, &[&str]); 6] = [
+    (
+        NetTrouble::UnknownHost,
+        &[
+            "could not resolve",
+            "name or service not known",
+            "temporary failure in name resolution",
+            "nodename nor servname",
+            "unable to look up",
+        ],
+    ),
+    (NetTrouble::Refused, &["connection refused"]),
+    (
+        NetTrouble::TimedOut,
+        &["timed out", "timeout was reached", "operation too slow", "not responding", "less than 1 bytes/sec"],
+    ),
+    (
+        NetTrouble::Unauthorized,
+        &[
+            "authentication failed",
+            "could not read username",
+            "could not read password",
+            "permission denied (",
+            "host key verification failed",
+            "returned error: 401",
+        ],
+    ),
+    (NetTrouble::Forbidden, &["returned error: 403", "permission to ", "access denied", "access rights denied"]),
+    (
+        NetTrouble::NoRepository,
+        &["repository not found", "does not appear to be a git repository", "returned error: 404", "' not found"],
+    ),
+];
+
+impl NetTrouble {
+    /// What stands between the name of the remote and the reason.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::UnknownHost => " cannot be reached: unknown host: ",
+            Self::Refused => " cannot be reached: connection refused: ",
+            Self::TimedOut | Self::Other => " cannot be reached: ",
+            Self::NoRepository => " cannot be reached: no such repository: ",
+            Self::Unauthorized => ": unauthorized: ",
+            Self::Forbidden => ": forbidden: ",
+        }
+    }
 }
 
 /// Why a remote did not take a reference.
@@ -30,9 +98,18 @@ impl GitSaid {
             Trouble::NoRemoteRef
         } else if has("cannot lock ref") {
             Trouble::RefBusy
+        } else if has("does not support --atomic") {
+            Trouble::NotAtomic
         } else {
             Trouble::Other
         }
+    }
+
+    /// Why a remote gave no answer that could be used.
+    pub fn net_trouble(&self) -> NetTrouble {
+        let said = self.stderr.to_lowercase();
+        let found = TROUBLES.iter().find(|(_, words)| words.iter().any(|word| said.contains(word)));
+        found.map_or(NetTrouble::Other, |(trouble, _)| *trouble)
     }
 
     /// It may be one that a git that died has left.
@@ -47,13 +124,30 @@ impl GitSaid {
             let hook = self.stderr.contains("failed to push some refs");
             return hook.then(|| PushRefused::Denied(self.told("your pre-push hook refuses")));
         };
-        let behind =
-            ["[rejected]", "cannot lock ref", "failed to update ref", "incorrect old value", "atomic transaction"];
         // Somebody took it away at the same instant.
-        if behind.iter().any(|word| line.contains(word)) || self.stderr.contains("cannot lock ref") {
+        if is_stale(line) || self.stderr.contains("cannot lock ref") {
             return Some(PushRefused::Behind);
         }
         Some(PushRefused::Denied(self.told(line.rsplit('\t').next().unwrap_or(line))))
+    }
+
+    /// What became of one reference.
+    pub fn answer(&self, name: &str) -> RefAnswer {
+        let is_it = |line: &&str| {
+            let mut parts = line.split('\t');
+            parts.next().is_some_and(|flag| flag.len() == 1)
+                && parts.next().and_then(|names| names.rsplit(':').next()).is_some_and(|there| there == name)
+        };
+        let Some(line) = self.stdout.lines().find(is_it) else { return RefAnswer::NotTold };
+        match line.as_bytes().first() {
+            Some(b'=') => RefAnswer::Same,
+            Some(b'!') if line.contains("atomic push failed") || line.contains("atomic transaction failed") => {
+                RefAnswer::Dropped
+            }
+            Some(b'!') if is_stale(line) => RefAnswer::Stale,
+            Some(b'!') => RefAnswer::Denied(self.told(line.rsplit('\t').next().unwrap_or(line))),
+            _ => RefAnswer::Done,
+        }
     }
 
     /// What the hook of either side says, behind what git makes of it.
@@ -78,6 +172,12 @@ impl GitSaid {
         let line = telling.or_else(|| lines.next_back()).unwrap_or("a hook refused, and gave no reason");
         line.trim_start_matches("fatal:").trim_start_matches("error:").trim().to_owned()
     }
+}
+
+/// Whether a reference was not what was expected there, in a line of git's answer.
+fn is_stale(line: &str) -> bool {
+    let words = ["[rejected]", "cannot lock ref", "failed to update ref", "incorrect old value", "atomic transaction"];
+    words.iter().any(|word| line.contains(word))
 }
 
 /// The signing program's own words, out of all that is told about it.

@@ -133,8 +133,7 @@ impl Caller {
         if call.changes.get() {
             call.remember(result.is_ok());
         }
-        ws.finish();
-        result
+        ws.finish(result)
     }
 
     /// Without waiting for anybody.

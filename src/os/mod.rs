@@ -10,6 +10,7 @@
 //! | `files`    | opening files below a folder, rename without overwrite, exchange, file identity, modes |
 //! | `process`  | process groups, exit codes, guards and their children, host name, shell               |
 //! | `signals`  | receiving signals                                                                     |
+//! | `clock`    | a clock that nobody can set                                                           |
 //! | `terminal` | waiting for input, closed pipes, default editor and browser, home folder              |
 //! | `relay`    | a socket that passes on standard streams                                              |
 //! | `confine`  | restricting what a program may write                                                  |
@@ -34,7 +35,7 @@ use windows as system;
 pub use confinement::{ConfineError, Confinement};
 pub use open::{Beneath, Create, OpenMode};
 pub use signal::Signal;
-pub use system::{confine, files, process, relay, signals, terminal};
+pub use system::{clock, confine, files, process, relay, signals, terminal};
 
 /// Guarantees that ralph gives on other systems and cannot give on this one.
 pub fn limits() -> Vec<&'static str> {

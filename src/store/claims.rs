@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use super::{FileLock, Store, StoreError};
 use crate::board::Claim;
@@ -16,6 +17,61 @@ use crate::task::TaskId;
 /// A claim's lock: as long as this lives, so does the claim, and the kernel lets go of it when the process dies.
 pub struct Hold {
     file: File,
+}
+
+/// A claim of this clone on the remote that is to go from there, or to change. It is written down before the remote is asked, so
+/// that whoever comes after a crash or a timeout knows of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outgoing {
+    pub task: TaskId,
+    /// The object that holds it.
+    pub object: String,
+    pub note: OutboxNote,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutboxNote {
+    #[serde(default)]
+    pub why: Why,
+    /// The journal line of the move that ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<String>,
+    /// When that was, in seconds of the steady clock.
+    #[serde(default)]
+    pub since: u64,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Why {
+    /// A push was begun, and its outcome is not known: the remote may take it at any time.
+    Unsettled,
+    /// The task is as it was before the claim.
+    #[default]
+    GivenUp,
+    /// The task has moved on, and the remote does not know yet.
+    Moved,
+    /// The remote's claim says that the task has moved on. It goes once the board that says so is there, too.
+    Told,
+}
+
+/// What this clone has seen of the remote's claims, on a clock that nobody can set.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sightings {
+    /// How often the remote's claims were fetched.
+    #[serde(default)]
+    pub looks: u64,
+    /// When the last time was, in milliseconds of the steady clock, and by the wall clock for people.
+    #[serde(default)]
+    pub last: u64,
+    #[serde(default)]
+    pub at: Option<Timestamp>,
+    /// Since when it has not answered.
+    #[serde(default)]
+    pub silent: Option<u64>,
+    /// When each object was first seen there, in milliseconds of the steady clock.
+    #[serde(default)]
+    pub first: BTreeMap<String, u64>,
 }
 
 impl Store {
@@ -58,31 +114,42 @@ impl Store {
         Ok(fs::replace(&self.claim_path(id, "toml"), text.as_bytes(), true)?)
     }
 
-    /// What is to be taken back on the remote: a task, and the object that holds its claim there.
-    pub fn retired_claims(&self) -> Result<Vec<(TaskId, String)>, StoreError> {
-        let name = |name: &str| {
-            let (id, object) = name.strip_suffix(".gone")?.rsplit_once('.')?;
-            Some((TaskId::new(id).ok()?, object.to_owned()))
-        };
-        Ok(fs::names(&self.claims_dir())?.iter().filter_map(|text| name(text)).collect())
+    /// What has to be settled on the remote through which machines agree.
+    pub fn outbox(&self) -> Result<Vec<Outgoing>, StoreError> {
+        let mut found = Vec::new();
+        for name in fs::names(&self.claims_dir())? {
+            let Some((id, object)) = name.strip_suffix(".gone").and_then(|stem| stem.rsplit_once('.')) else {
+                continue;
+            };
+            let Ok(task) = TaskId::new(id) else { continue };
+            let text = fs::read_text(&self.claims_dir().join(&name))?.unwrap_or_default();
+            // An empty one is of an older ralph.
+            let note = toml::from_str(&text).unwrap_or_default();
+            found.push(Outgoing { task, object: object.to_owned(), note });
+        }
+        Ok(found)
     }
 
-    pub fn retire_claim(&self, id: &TaskId, object: &str) -> Result<(), StoreError> {
+    pub fn put_in_outbox(&self, outgoing: &Outgoing) -> Result<(), StoreError> {
         fs::make_dir(&self.claims_dir())?;
-        Ok(fs::replace(&self.claim_path(id, &format!("{object}.gone")), b"", true)?)
+        let text = toml::to_string(&outgoing.note).expect("a note is a flat table");
+        let path = self.claim_path(&outgoing.task, &format!("{}.gone", outgoing.object));
+        Ok(fs::replace(&path, text.as_bytes(), true)?)
     }
 
-    pub fn forget_retired(&self, id: &TaskId, object: &str) -> Result<(), StoreError> {
+    pub fn drop_from_outbox(&self, id: &TaskId, object: &str) -> Result<(), StoreError> {
         Ok(fs::remove(&self.claim_path(id, &format!("{object}.gone")))?)
     }
 
-    /// When the last look at the remote began.
-    pub fn claims_seen(&self) -> Option<Timestamp> {
-        fs::read_text(&self.local.join("claims.seen")).ok()??.parse().ok()
+    /// What this clone has seen of the remote's claims.
+    pub fn sightings(&self) -> Sightings {
+        let text = fs::read_text(&self.local.join("claims.seen")).ok().flatten();
+        text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
     }
 
-    pub fn note_claims_seen(&self, began: Timestamp) -> Result<(), StoreError> {
-        Ok(fs::replace(&self.local.join("claims.seen"), began.to_string().as_bytes(), false)?)
+    pub fn write_sightings(&self, sightings: &Sightings) -> Result<(), StoreError> {
+        let text = serde_json::to_vec(sightings).expect("sightings are plain values");
+        Ok(fs::replace(&self.local.join("claims.seen"), &text, false)?)
     }
 
     /// One task's claim, as its file has it.
@@ -105,6 +172,11 @@ impl Store {
     pub fn remote_lock(&self) -> Result<FileLock, StoreError> {
         fs::make_dir(&self.local)?;
         FileLock::take(&self.local.join("remote.lock"))
+    }
+
+    pub fn try_remote_lock(&self) -> Result<Option<FileLock>, StoreError> {
+        fs::make_dir(&self.local)?;
+        FileLock::try_take(&self.local.join("remote.lock"))
     }
 
     pub fn remove_claim(&self, id: &TaskId) -> Result<(), StoreError> {

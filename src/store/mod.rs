@@ -22,7 +22,7 @@ use crate::task::{Key, Problem, Task, TaskId};
 use crate::workflow::Workflow;
 
 pub use board_path::{FOLDERS, is_board};
-pub use claims::Hold;
+pub use claims::{Hold, OutboxNote, Outgoing, Sightings, Why};
 pub use commit::Committed;
 pub use journal::{Line, lines_of as parse_journal, merge as merge_journals, problems_of as journal_problems};
 pub use lock::{BoardLock, FileLock};

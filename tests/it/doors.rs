@@ -143,6 +143,7 @@ fn claim(worker: &str, command: &str) -> String {
         renewing: None,
         session: None,
         published: None,
+        leased: None,
         foreign: false,
     };
     toml::to_string(&claim).unwrap()

@@ -511,6 +511,7 @@ fn claim(worker: Worker, command: Option<String>) -> Claim {
         renewing: None,
         session: None,
         published: None,
+        leased: None,
         foreign: false,
     }
 }

@@ -51,7 +51,7 @@ pub fn pull_request(
     force: bool,
     tell: &mut dyn FnMut(PrStep<'_>),
 ) -> Result<PullRequested, Failure> {
-    ws.look_for_claims();
+    ws.look_for_claims(id)?;
     let board = ws.family(id)?;
     let verdict = completing(ws, &board, id, force)?;
     let place = place(ws, &board, id)?;

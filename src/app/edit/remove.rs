@@ -36,7 +36,7 @@ pub fn remove(ws: &Workspace, ids: &[TaskId], force: bool) -> Result<Removed, Fa
     }
     ws.commit(&lock, Op::new("rm", changes))?;
     for id in ids {
-        ws.drop_claim(id)?;
+        ws.drop_claim(id, None)?;
         tell_of_branch(ws, &board, id);
     }
     Ok(Removed { removed: ids.to_vec(), unlinked })

@@ -4,7 +4,7 @@ use super::{Code, Failure, FailureKind, Hint};
 use crate::board::RefError;
 use crate::config::ConfigError;
 use crate::fs::FsError;
-use crate::git::GitError;
+use crate::git::{GitError, NetTrouble};
 use crate::github::GithubError;
 use crate::store::StoreError;
 use crate::store::codec::EditError;
@@ -95,7 +95,7 @@ impl From<GitError> for Failure {
             GitError::NoRemote(_) => {
                 Self::refused(Code::NoRemote, message).hint(Hint::shell("git remote -v", "to list the remotes"))
             }
-            GitError::Remote { .. } => Self::new(FailureKind::Offline, Code::Offline, message).hint(Hint::Retry),
+            GitError::Remote { remote, trouble, .. } => unreached(&remote, trouble, message),
             GitError::Denied { .. } => Self::new(FailureKind::Offline, Code::Denied, message)
                 .hint(Hint::step("check your permissions there, and the hooks of that repository")),
             GitError::LinkedFolder(_) => {
@@ -113,6 +113,21 @@ impl From<GitError> for Failure {
             }
             GitError::Other { .. } => Self::broken(Code::Git, message),
         }
+    }
+}
+
+fn unreached(remote: &str, trouble: NetTrouble, message: String) -> Failure {
+    let offline = |code| Failure::new(FailureKind::Offline, code, message);
+    let url = Hint::shell(&format!("git remote get-url {remote}"), "to see its address");
+    match trouble {
+        NetTrouble::UnknownHost | NetTrouble::NoRepository => offline(Code::Offline).hint(url),
+        NetTrouble::Refused | NetTrouble::TimedOut | NetTrouble::Other => offline(Code::Offline).hint(Hint::Retry),
+        NetTrouble::Unauthorized => offline(Code::Unauthorized).hint(Hint::shell(
+            &format!("git ls-remote {remote}"),
+            "to log in, and to see whether it works without a question",
+        )),
+        NetTrouble::Forbidden => offline(Code::Forbidden)
+            .hint(Hint::step(format!("ask the owner of {remote} for write access, or log in with another account"))),
     }
 }
 

@@ -32,6 +32,9 @@ impl Failure {
         let raced = |code, message| Self::new(FailureKind::Raced, code, message);
         match refusal {
             Refusal::Held { task, .. } => raced(Code::Held, message).hint(Hint::Wait { task: task.clone() }),
+            Refusal::Outdated { .. } => {
+                raced(Code::Outdated, message).hint(Hint::run("pull", "to bring the board up to date"))
+            }
             Refusal::Overlaps { other, .. } => raced(Code::ScopeHeld, message).hint(Hint::Wait { task: other.clone() }),
             Refusal::Lacks { task, kind } => Self::refused(Code::NoArtifact, message).hint(Hint::artifact(kind, task)),
             Refusal::NoResult { task } => {

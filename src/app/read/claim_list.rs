@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::app::workspace::remote_claims::publish_missing;
+use crate::app::workspace::remote::publish_missing;
 use crate::app::{Code, Failure, Hint, Workspace};
 use crate::board::{Board, Claim, Scope};
 use crate::task::{TaskId, Worker};
@@ -54,7 +54,7 @@ pub fn list_claims(ws: &Workspace, ask: bool) -> Result<ClaimList, Failure> {
     let board = ws.board()?;
     let several = ws.claims_remote().is_some();
     let line = |(id, claim): (&TaskId, &Claim)| claim_line(&board, several, id, claim);
-    let seen = ws.store.claims_seen().filter(|_| several);
+    let seen = ws.store.sightings().at.filter(|_| several);
     Ok(ClaimList { claims: board.claims().iter().map(line).collect(), seen })
 }
 

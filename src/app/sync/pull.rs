@@ -263,7 +263,7 @@ impl PullStep<'_> {
         commit(self.ws, lock, changes)?;
         let Self { ws, now, mut taken, effects, .. } = self;
         if let Some(holder) = effects.dropped {
-            ws.drop_claim(&now.id)?;
+            ws.drop_claim(&now.id, None)?;
             taken.told.push(format!("{} moved {} on GitHub: the claim of {holder} ended", effects.mover, now.id));
         }
         if let Some(flag) = effects.flag {

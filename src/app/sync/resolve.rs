@@ -80,7 +80,7 @@ pub fn sync_resolve(ws: &Workspace, id: &TaskId, field: Option<&str>, side: Take
         ws.commit(&lock, Op::new("sync resolve", changes))?;
     }
     if effects.dropped.is_some() {
-        ws.drop_claim(id)?;
+        ws.drop_claim(id, None)?;
     }
     Ok(Resolved { task: id.clone(), fields: names, take: side })
 }

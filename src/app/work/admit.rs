@@ -7,7 +7,7 @@ use crate::agent::host::running_in;
 use crate::app::work::claim::{Lease, drawn};
 use crate::app::work::proof::show;
 use crate::app::work::scope::{beyond_scope, listed, out_of_scope};
-use crate::app::workspace::remote_claims::Published;
+use crate::app::workspace::remote::Published;
 use crate::app::{Failure, Hint, Workspace};
 use crate::board::{
     Actor, Admission, Board, Claim, ClaimEffect, Evidence, Goal, Op, Proof, Refusal, Request, ScopeMode,
@@ -169,9 +169,9 @@ pub(in crate::app) fn apply(
 ) -> Result<Option<Claim>, Failure> {
     let Commit { verb, actor, lease, published } = *commit;
     if !admission.takes() {
-        write(ws, lock, id, verb, admission, actor)?;
+        let line = write(ws, lock, id, verb, admission, actor)?;
         if admission.claim == ClaimEffect::Ended && board.claim(id).is_some() {
-            ws.drop_claim(id)?;
+            ws.drop_claim(id, line)?;
         }
         return Ok(None);
     }
@@ -199,15 +199,15 @@ fn write(
     verb: &str,
     admission: &Admission,
     actor: &Actor,
-) -> Result<(), Failure> {
+) -> Result<Option<String>, Failure> {
     let mut changes = admission.changes.clone();
     if !admission.out_of_scope.is_empty() {
         let text =
             format!("The branch changes files outside the scope of its plan: {}", listed(&admission.out_of_scope));
         changes.push(new_note(id, &actor.worker, ws.now(), &mut ws.rng(), &text));
     }
-    if !changes.is_empty() {
-        ws.commit_as(lock, Op::new(verb, changes), actor)?;
+    if changes.is_empty() {
+        return Ok(None);
     }
-    Ok(())
+    Ok(Some(ws.commit_as(lock, Op::new(verb, changes), actor)?.id))
 }

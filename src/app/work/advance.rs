@@ -30,7 +30,7 @@ pub fn advance(ws: &Workspace, id: &TaskId, typed: &str, force: bool) -> Result<
         ws.commit(&lock, Op::new(if force { "advance --force" } else { "advance" }, advance.changes))?;
     }
     for id in &advance.ended {
-        ws.drop_claim(id)?;
+        ws.drop_claim(id, None)?;
     }
     let skipped = advance.stay.into_iter().map(|(task, reason)| Skipped { task, reason }).collect();
     Ok(Advanced { to: target, moved: advance.moved, skipped })

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::app::work::admit::{Commit, admit, apply};
-use crate::app::workspace::remote_claims::{self, Published, Reach};
+use crate::app::workspace::remote::{Published, Reach, publish};
 use crate::app::{Failure, Hint, Workspace};
 use crate::board::{Actor, Admission, Board, Claim, ClaimEffect, Op, Refusal, Request, Scope};
 use crate::store::BoardLock;
@@ -59,7 +59,7 @@ pub(in crate::app) fn publish_for(
     reach: Reach,
 ) -> Result<Option<Published>, Failure> {
     let draft = |board: &Board| drafted(ws, board, request);
-    let published = remote_claims::publish(ws, reach, draft, || ws.family(request.task))?;
+    let published = publish(ws, reach, draft, || ws.family(request.task))?;
     Ok(published.map(|(_, published)| published))
 }
 
@@ -108,6 +108,7 @@ pub(in crate::app) fn drawn(
         remote: before.and_then(|claim| claim.remote.clone()),
         renewing: before.and_then(|claim| claim.renewing.clone()),
         published: before.and_then(|claim| claim.published),
+        leased: before.and_then(|claim| claim.leased),
         live: true,
         foreign: false,
     }
@@ -197,7 +198,7 @@ pub(in crate::app) fn give_up(
     let back = board
         .give_back(id, Some(worker), ws.rules())
         .ok_or_else(|| crate::app::workspace::open::missing(ws, board, id))?;
-    ws.drop_claim(id)?;
+    ws.drop_claim(id, None)?;
     if !back.changes.is_empty() {
         let actor = Actor { proof: None, ..ws.actor()? };
         ws.commit_as(lock, Op::new(verb, back.changes), &actor)?;

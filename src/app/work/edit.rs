@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::app::edit::fields::differences;
 use crate::app::work::admit::{Commit, Gathered, apply, decide_with, gather};
 use crate::app::work::claim::{Lease, drawn};
-use crate::app::workspace::remote_claims::{Published, Reach, publish};
+use crate::app::workspace::remote::{Published, Reach, publish};
 use crate::app::{Code, Failure, FieldChange, Workspace};
 use crate::board::{Actor, Admission, Board, Change, Goal, Place, Request};
 use crate::store::codec;

@@ -7,7 +7,7 @@ use crate::app::work::claim::drafted;
 use crate::app::work::claim::{Lease, grant};
 use crate::app::work::next::as_reaped;
 use crate::app::work::run::{hand_back, once_held, refuse_running, seen, spawn, unless_dead};
-use crate::app::workspace::remote_claims::{Reach, publish};
+use crate::app::workspace::remote::{Reach, publish};
 use crate::app::{Claimed, Failure, Released, Workspace};
 use crate::board::{Board, Request};
 use crate::fs;

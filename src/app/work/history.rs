@@ -140,7 +140,7 @@ pub fn undo(ws: &Workspace, id: Option<&str>, force: bool) -> Result<Undone, Fai
             && claim.is_of(&line.by)
             && (line.verb.starts_with("claim") || line.verb.starts_with("move"))
         {
-            ws.drop_claim(&id)?;
+            ws.drop_claim(&id, None)?;
         }
     }
     Ok(Undone { undone: LogLine { fields: fields(&line), undone: true, line } })

@@ -6,7 +6,7 @@ use crate::app::repo::worktree::{main_branch, place};
 use crate::app::work::admit::{Commit, admit, apply, decide_with, gather};
 use crate::app::work::claim::{Lease, drawn};
 use crate::app::workspace::open::missing;
-use crate::app::workspace::remote_claims::{Reach, publish};
+use crate::app::workspace::remote::{Reach, publish};
 use crate::app::{Code, Expected, Failure, Hint, Workspace};
 use crate::board::{
     Actor, Admission, Assignment, Board, Change, ClaimEffect, Goal, Grouping, Links, Request, Turn, joined,
@@ -192,7 +192,7 @@ impl<'a> MoveAsk<'a> {
 }
 
 pub(in crate::app) fn move_with(ws: &Workspace, asked: &MoveAsk<'_>) -> Result<Moved, Failure> {
-    ws.look_for_claims();
+    ws.look_for_claims(asked.id)?;
     let actor = ws.actor()?;
     ws.rules().refuse_fields(&actor, asked.fields)?;
     let board = asked.judged(ws)?.board;

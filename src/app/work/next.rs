@@ -10,7 +10,7 @@ use crate::app::work::claim::{Lease, drafted, grant};
 use crate::app::work::reap::{Orphans, Reaped, orphans, reap_from};
 use crate::app::work::served;
 use crate::app::work::wait::{until, until_in_line};
-use crate::app::workspace::remote_claims::{Reach, publish};
+use crate::app::workspace::remote::{Reach, publish};
 use crate::app::{Claimed, Code, Failure, FailureKind, Hint, Stop, Workspace};
 use crate::board::{Board, Choice, Request, left_by};
 use crate::fs;

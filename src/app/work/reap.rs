@@ -46,7 +46,7 @@ pub(in crate::app) fn reap_from(
         if which == Orphans::Claimed && board.claim(&back.task).is_none() {
             continue;
         }
-        ws.drop_claim(&back.task)?;
+        ws.drop_claim(&back.task, None)?;
         if !back.changes.is_empty() {
             let actor = Actor { proof: None, ..ws.actor()? };
             ws.commit_as(lock, Op::new("reap", back.changes), &actor)?;
@@ -59,7 +59,7 @@ pub(in crate::app) fn reap_from(
     // A claim on a task that is no longer there binds nobody.
     for (id, claim) in board.claims() {
         if !claim.live && board.get(id).is_none() && board.broken_file(id).is_none() {
-            ws.drop_claim(id)?;
+            ws.drop_claim(id, None)?;
         }
     }
     Ok(reaped)

@@ -9,10 +9,11 @@ use crate::app::repo::bootstrap;
 use crate::app::work::claim::drafted;
 use crate::app::work::claim::{Lease, give_up, grant};
 use crate::app::work::next::as_reaped;
-use crate::app::workspace::remote_claims::{Reach, publish, renew_remote};
+use crate::app::workspace::remote::{Lapsed, LeaseKeeper, Reach, publish};
 use crate::app::{Claimed, Code, Failure, FailureKind, Released, Workspace};
 use crate::board::{Board, Refusal, Request};
-use crate::os::process::spawn_bound;
+use crate::os::Signal;
+use crate::os::process::{send_signal, spawn_bound};
 use crate::store::{BoardLock, Hold};
 use crate::task::TaskId;
 
@@ -20,7 +21,12 @@ use crate::task::TaskId;
 pub struct Running {
     pub claimed: Claimed,
     pub child: Child,
+    /// Why it was ended.
+    lapsed: Option<Lapsed>,
 }
+
+/// What a program that is asked to end has left to do so.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// Claims the task and starts `guard`, which takes the claim's lock and runs `program`. When ralph dies, the guard ends all
 /// that it has started and lets go of the lock, so that nobody works on unguarded.
@@ -32,6 +38,7 @@ pub fn start_run(
     program: &[String],
 ) -> Result<Running, Failure> {
     let id = request.task;
+    ws.exchange_by_itself();
     let draft = |board: &Board| {
         refuse_running(ws, board, id)?;
         drafted(ws, board, request)
@@ -45,7 +52,7 @@ pub fn start_run(
     let claimed = grant(ws, &lock, &board, request, Lease::Held, published.as_ref())?;
     let started = spawn(ws, &claimed, guard, program).and_then(|child| once_held(ws, id, child));
     match started {
-        Ok(child) => Ok(Running { claimed, child }),
+        Ok(child) => Ok(Running { claimed, child, lapsed: None }),
         Err(failure) => {
             give_up(ws, &lock, &ws.family(id)?, id, &claimed.worker, "release")?;
             Err(failure)
@@ -137,23 +144,54 @@ pub fn hold_lock(path: &Path) -> Result<Hold, Failure> {
 }
 
 impl Running {
-    /// Waits for the program to end. Other machines cannot see its lock, so that its lease is renewed for them.
+    /// Waits for the program to end. Other machines cannot see its lock, so its lease is renewed for them; a program that has lost its
+    /// claim, or may have, is ended.
     pub fn wait(&mut self, ws: &Workspace) -> Result<ExitStatus, Failure> {
         let broken = |error| Failure::broken(Code::Wait, format!("cannot wait for the program: {error}"));
         if !self.claimed.remote {
             return self.child.wait().map_err(broken);
         }
-        let pause = Duration::from_secs(ws.lease().as_secs().unsigned_abs() / 3).max(Duration::from_millis(500));
-        let mut renewed = Instant::now();
+        let mut lease = LeaseKeeper::new(ws, &self.claimed.task, true);
         loop {
             if let Some(status) = self.child.try_wait().map_err(broken)? {
                 return Ok(status);
             }
+            if let Some(lapsed) = lease.check(ws) {
+                let status = self.end().map_err(broken)?;
+                self.lapsed = Some(lapsed);
+                return Ok(status);
+            }
             std::thread::sleep(Duration::from_millis(50));
-            if renewed.elapsed() > pause {
-                // Who cannot reach the remote tries again; who has lost the claim is refused at its next verb.
-                let _ = renew_remote(ws, &self.claimed.task);
-                renewed = Instant::now();
+        }
+    }
+
+    /// Asks the program to end, then has its guard end it with all that it has started.
+    fn end(&mut self) -> std::io::Result<ExitStatus> {
+        for signal in [Signal::Terminate, Signal::ParentExited, Signal::Kill] {
+            send_signal(self.child.id(), signal);
+            let start = Instant::now();
+            while start.elapsed() < GRACE {
+                if let Some(status) = self.child.try_wait()? {
+                    return Ok(status);
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+        self.child.wait()
+    }
+
+    /// Why the program was ended, if it was.
+    pub fn lapse(&self) -> Result<(), Failure> {
+        let id = &self.claimed.task;
+        match self.lapsed {
+            None => Ok(()),
+            Some(Lapsed::TakenOver) => Err(Refusal::Lost { task: id.clone() }.into()),
+            Some(Lapsed::CutOff) => {
+                let message =
+                    format!("the program was stopped: its lease on {id} is over, and the remote could not be reached");
+                Err(Failure::new(FailureKind::Offline, Code::Unconfirmed, message)
+                    .hint(crate::app::Hint::step("its work is on the branch of the task"))
+                    .hint(crate::app::Hint::Retry))
             }
         }
     }
@@ -173,7 +211,7 @@ pub(in crate::app) fn hand_back(ws: &Workspace, claimed: &Claimed) -> Result<Opt
         return Ok(None);
     }
     if board.get(id).is_none() {
-        ws.drop_claim(id)?;
+        ws.drop_claim(id, None)?;
         return Err(crate::app::workspace::open::missing(ws, &board, id));
     }
     give_up(ws, &lock, &board, id, &claimed.worker, "release").map(Some)

@@ -142,8 +142,7 @@ fn until_end<T>(
     let mut changes = Changes::of(&[&ws.store.tasks_dir(), &ws.store.claims_dir()])?;
     loop {
         if ws.claims_remote().is_some() {
-            ws.fresh.set(false);
-            ws.look_for_claims();
+            ws.look_again();
         }
         if stop.soon() {
             return Err(stopped());

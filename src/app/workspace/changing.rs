@@ -70,6 +70,7 @@ impl Workspace {
         let claims = self.claims()?;
         refuse_lost(actor, &claims, &touched)?;
         let committed = self.store.commit(lock, op, &actor.worker, self.now(), &mut self.rng())?;
+        self.own_lines.borrow_mut().push(committed.id.clone());
         // Whoever changes a file hears what is wrong with it; a verb on many is no place to list that.
         for file in touched.iter().take(3).filter_map(|id| self.store.load(id).ok()) {
             self.problems.borrow_mut().extend(file.task.problems);

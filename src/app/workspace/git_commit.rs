@@ -109,7 +109,7 @@ pub(in crate::app) fn is_ours(path: &str, old: &[u8], new: &[u8]) -> bool {
 }
 
 /// `board: t-x7kq, t-9f2m and 3 more`.
-fn subject(paths: &[String]) -> String {
+pub(in crate::app) fn subject(paths: &[String]) -> String {
     let task = |path: &String| {
         let rest = path.strip_prefix(".ralph/")?;
         let (folder, name) = rest.split_once('/')?;

@@ -7,7 +7,7 @@ pub(super) mod git_commit;
 pub(super) mod layers;
 pub(super) mod open;
 pub(super) mod past;
-pub(super) mod remote_claims;
+pub(super) mod remote;
 pub(super) mod scopes;
 pub(super) mod session;
 pub(super) mod settings;

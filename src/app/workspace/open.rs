@@ -3,6 +3,7 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use jiff::Timestamp;
 
@@ -10,6 +11,7 @@ use crate::agent::host::running_in;
 use crate::app::workspace::drafts::Drafts;
 use crate::app::workspace::layers::{Setup, rules};
 use crate::app::workspace::past::Past;
+use crate::app::workspace::remote::LostMove;
 use crate::app::workspace::session::{ClientSession, TakenFor};
 use crate::app::workspace::sub_agents;
 use crate::app::{Code, Failure, Hint};
@@ -75,6 +77,15 @@ pub struct Workspace {
     pub(in crate::app) fresh: Cell<bool>,
     /// Tasks that verbs have changed.
     pub(in crate::app) touched: RefCell<BTreeSet<TaskId>>,
+    /// The journal lines of this workspace's own verbs.
+    pub(in crate::app) own_lines: RefCell<Vec<String>>,
+    /// Moves that were made under a claim which somebody else had by then.
+    pub(super) lost: RefCell<Vec<LostMove>>,
+    /// It runs programs on tasks.
+    pub(super) runs_programs: Cell<bool>,
+    /// The remote does not take the board, or it cannot be joined with what is there.
+    pub(super) board_kept_back: Cell<bool>,
+    options: Options,
 }
 
 /// A path that every board has below it.
@@ -128,7 +139,7 @@ impl Workspace {
         if options.board.is_some() && !start.is_dir() {
             return Err(Failure::broken(Code::NoBoard, format!("{} is not a folder", start.display())));
         }
-        let repository = match options.board {
+        let mut repository = match options.board {
             Some(_) => Repository::at(start)?,
             None => Repository::discover(start)?,
         };
@@ -136,7 +147,12 @@ impl Workspace {
         let local = repository.common.join("ralph");
         let Setup { settings, flow, problems: setup, unusable } =
             Setup::read(&repository.root, &local, &options.settings)?;
-        let rules = rules(flow.clone(), &settings)?;
+        let mut rules = rules(flow.clone(), &settings)?;
+        if !settings.text("claims.remote").is_empty() {
+            rules.spread = Some(number_of(&repository.common));
+        }
+        let limit = settings.duration("net.timeout").as_secs().unsigned_abs();
+        repository.set_network(Duration::from_secs(limit), settings.text("net.ssh_sharing") == "auto");
         let mistyped = settings.unknown.iter().filter(|problem| problem.hint.is_some());
         let problems = setup.iter().chain(mistyped).cloned().chain(unknown_events(&settings)).collect();
         let store = Store::new(repository.root.clone(), repository.common.join("ralph"), flow);
@@ -162,6 +178,11 @@ impl Workspace {
             notices: RefCell::default(),
             fresh: Cell::new(false),
             touched: RefCell::default(),
+            own_lines: RefCell::default(),
+            lost: RefCell::default(),
+            runs_programs: Cell::new(false),
+            board_kept_back: Cell::new(false),
+            options: options.clone(),
         })
     }
 
@@ -227,6 +248,11 @@ impl Workspace {
         self.taken_for = Some(taken_for);
     }
 
+    /// How it was asked for, so that another thread can have one of its own.
+    pub(super) fn options(&self) -> Options {
+        Options { dir: self.store.root().to_owned(), worker: self.worker.clone(), ..self.options.clone() }
+    }
+
     /// The same board for another actor.
     pub(in crate::app) fn act_as(&mut self, name: String) {
         self.worker = Some(name);
@@ -272,7 +298,7 @@ impl Workspace {
         if let Some(past) = self.past()? {
             return Ok(self.remember(past.board.clone()));
         }
-        let board = self.store.snapshot()?.with_claims(self.claims()?);
+        let board = self.with_others(self.store.snapshot()?)?;
         Ok(self.remember(self.with_scopes(board)))
     }
 
@@ -281,7 +307,7 @@ impl Workspace {
         if self.at.is_some() {
             return self.board();
         }
-        let board = self.store.around(id)?.with_claims(self.claims()?);
+        let board = self.with_others(self.store.around(id)?)?;
         Ok(self.remember(board))
     }
 
@@ -323,13 +349,13 @@ impl Workspace {
 
     /// One task and all that a move of it can touch.
     pub fn family(&self, id: &TaskId) -> Result<Board, Failure> {
-        let board = self.store.family(id)?.with_claims(self.claims()?);
+        let board = self.with_others(self.store.family(id)?)?;
         Ok(self.remember(board))
     }
 
     /// The same, with a look at every file for what somebody edited in place.
     pub fn family_by_hand(&self, id: &TaskId) -> Result<Board, Failure> {
-        let board = self.store.family_by_hand(id)?.with_claims(self.claims()?);
+        let board = self.with_others(self.store.family_by_hand(id)?)?;
         Ok(self.remember(board))
     }
 
@@ -427,8 +453,16 @@ pub(in crate::app) fn missing(ws: &Workspace, board: &Board, id: &TaskId) -> Fai
     }
 }
 
+/// A number that another clone does not have: it tells the host from others, and the clone from those on the same host.
+fn number_of(clone: &std::path::Path) -> u64 {
+    use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+    let mut hasher = DefaultHasher::new();
+    (crate::os::process::host_name(), clone).hash(&mut hasher);
+    hasher.finish()
+}
+
 /// What tests set so that a run can be repeated; a program that people use has no such switches.
-fn test_switch(name: &str) -> Option<String> {
+pub(super) fn test_switch(name: &str) -> Option<String> {
     if cfg!(debug_assertions) { std::env::var(name).ok() } else { None }
 }
 

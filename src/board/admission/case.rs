@@ -73,6 +73,15 @@ impl<'a> Case<'a> {
         }
     }
 
+    /// Refuses a task that has moved on where this clone has not looked yet: work on it would be done twice.
+    pub fn refuse_outdated(&self, force: bool) -> Result<(), Refusal> {
+        let known = self.is_mine() || self.insists(force);
+        match self.board.changed_at(&self.task.id).filter(|_| !known) {
+            Some(place) => Err(Refusal::Outdated { task: self.task.id.clone(), place: place.to_owned() }),
+            None => Ok(()),
+        }
+    }
+
     pub fn refuse_other_roles(&self, command: &Command) -> Result<(), Refusal> {
         let Some(role) = self.role().filter(|role| !command.is_for(role, self.rules.mode)) else { return Ok(()) };
         let is_for = |other: &&Role| command.is_for(&other.name, self.rules.mode);

@@ -12,6 +12,7 @@ impl<'a> Case<'a> {
         if let Some((held, claim)) = others.filter(|_| !self.insists(request.force)) {
             return Err(Refusal::held(held, claim));
         }
+        self.refuse_outdated(request.force)?;
         if request.command.is_none() {
             self.refuse_finished()?;
         }

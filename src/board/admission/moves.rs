@@ -9,6 +9,9 @@ use crate::workflow::{Command, Intent};
 impl Case<'_> {
     pub fn moved(&self, request: &Request<'_>) -> Result<Admission, Refusal> {
         self.refuse_strangers(request.force)?;
+        if self.is_held() {
+            self.refuse_outdated(request.force)?;
+        }
         if request.goal == Goal::Intent(Intent::Escalate) && self.escalates_in_place() {
             self.refuse_finished()?;
             return Ok(self.escalated_in_place());

@@ -28,6 +28,7 @@ pub fn run(session: &Session<'_>, args: &RunArgs) -> Answer {
         let mut running = app::start_run(ws, &asked, args.reach.reach(), guard, &args.program)?;
         pass_on(signals, running.child.id());
         let status = running.wait(ws)?;
+        let lapsed = running.lapse();
         match running.finish(ws) {
             Ok(Some(back)) if back.from != back.to => {
                 session.out.say(&format!("{} released: {} → {}", back.task, back.from, back.to));
@@ -36,6 +37,7 @@ pub fn run(session: &Session<'_>, args: &RunArgs) -> Answer {
             // The program's own end is what was asked for.
             Err(failure) => session.out.say(&format!("warning: {id} could not be given back: {}", failure.message)),
         }
+        lapsed?;
         Ok(Outcome::Code(code(&status)))
     })
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
 use rustix::io::Errno;
 use rustix::process::{Signal, getpid, set_child_subreaper, set_parent_process_death_signal};
+use rustix::time::ClockId;
 
 use super::process::Process;
 use crate::os::Beneath;
@@ -16,6 +17,12 @@ pub mod confine;
 pub mod relay;
 
 pub const LIMITS: &[&str] = &[];
+
+/// See [`die_with_parent`].
+pub const DIES_WITH_PARENT: bool = true;
+
+/// It counts the time during which the machine sleeps.
+pub const STEADY_CLOCK: ClockId = ClockId::Boottime;
 
 /// Orphans come to their guard instead ([`adopt_orphans`]).
 pub const ORPHANS_BY_GROUP: bool = false;

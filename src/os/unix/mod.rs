@@ -1,5 +1,6 @@
 //! Linux, macOS and their like.
 
+pub mod clock;
 pub mod files;
 pub mod process;
 pub mod signals;

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags};
+use rustix::time::ClockId;
 
 use super::process::{Process, is_parent, send_signal};
 use crate::os::{Beneath, Signal};
@@ -19,6 +20,12 @@ pub const LIMITS: &[&str] = &[
     "a killed `ralph` is noticed by its guard within 50 ms; if the guard itself is killed, its program goes on and keeps the claim \
      until it ends",
 ];
+
+/// See [`die_with_parent`].
+pub const DIES_WITH_PARENT: bool = false;
+
+/// It counts the time during which the machine sleeps (on macOS).
+pub const STEADY_CLOCK: ClockId = ClockId::Monotonic;
 
 /// Nobody adopts orphans, so they are looked for in the process group.
 pub const ORPHANS_BY_GROUP: bool = true;

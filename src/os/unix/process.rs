@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal as RawSignal, getpid, getppid, kill_process, kill_process_group};
 
-use super::kernel::ORPHANS_BY_GROUP;
+use super::kernel::{DIES_WITH_PARENT, ORPHANS_BY_GROUP};
 use crate::os::Signal;
 
 pub use super::kernel::{adopt_orphans, die_with_parent, processes, signal_on_parent_exit};
@@ -60,6 +60,31 @@ pub fn program(name: &str) -> Command {
 /// Starts a program that must not outlive this process. It has to call [`die_with_parent`] or [`signal_on_parent_exit`] itself.
 pub fn spawn_bound(command: &mut Command) -> io::Result<Child> {
     command.spawn()
+}
+
+/// A program that ends with this process, by way of ralph itself: `ralph become` asks the kernel for it, then becomes the program. Where
+/// the kernel has no such thing, the program is started as it is.
+pub fn bound_by(ralph: &Path, command: Command) -> Command {
+    if !DIES_WITH_PARENT {
+        return command;
+    }
+    let mut bound = Command::new(ralph);
+    bound
+        .arg("become")
+        .arg(std::process::id().to_string())
+        .arg("--")
+        .arg(command.get_program())
+        .args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => bound.env(name, value),
+            None => bound.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        bound.current_dir(folder);
+    }
+    bound
 }
 
 /// Replaces this process with the program; returns only on failure.

@@ -63,8 +63,7 @@ fn looked(options: &Options, read: Read) -> Answer {
 fn done(options: &Options, verb: Verb) -> Answer {
     let result = caught(|| {
         let ws = Workspace::open(options)?;
-        let result = verbs::carry_out(&ws, &verb);
-        ws.finish();
+        let result = ws.finish(verbs::carry_out(&ws, &verb));
         result.map(|outcome| (outcome, ws.notices()))
     });
     match result {

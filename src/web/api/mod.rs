@@ -85,8 +85,7 @@ fn with<T: Serialize>(
 
 fn done<T>(site: &Site, verb: impl FnOnce(&Workspace, &Site) -> Result<T, Failure>) -> Result<(Workspace, T), Failure> {
     let ws = Workspace::open(&site.options)?;
-    let result = verb(&ws, site);
-    ws.finish();
+    let result = ws.finish(verb(&ws, site));
     Ok((ws, result?))
 }
 

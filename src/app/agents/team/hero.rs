@@ -18,6 +18,10 @@ pub fn hero(
     tell: &mut dyn FnMut(&TeamNews, &TeamView),
 ) -> Result<TeamDone, Failure> {
     let ws = Workspace::open(&Options { worker: options.worker.clone(), ..options.clone() })?;
+    if !wanted.dry_run {
+        ws.exchange_by_itself();
+        ws.exchange_now();
+    }
     let mut team = Team::assemble(&ws, wanted)?;
     if wanted.dry_run {
         return team.foresee();
@@ -55,6 +59,7 @@ pub fn hero(
             launch,
             stop,
             left: BTreeMap::new(),
+            exchanged: None,
         })
         .collect();
     while !stop.soon() {
@@ -64,6 +69,7 @@ pub fn hero(
         }
     }
     let stopped = stop.soon();
+    ws.exchange_now();
     team.done(&ws.board()?, stopped, true)
 }
 
@@ -76,7 +82,9 @@ fn names(ws: &Workspace) -> Result<Vec<(String, Name)>, Failure> {
 
 fn workspaces(options: &Options, names: &[(String, Name)]) -> Result<Vec<Workspace>, Failure> {
     let as_worker = |(_, name): &(String, Name)| {
-        Workspace::open(&Options { worker: Some(name.worker.to_string()), ..options.clone() })
+        let ws = Workspace::open(&Options { worker: Some(name.worker.to_string()), ..options.clone() })?;
+        ws.exchange_by_itself();
+        Ok(ws)
     };
     names.iter().map(as_worker).collect()
 }

@@ -127,6 +127,10 @@ pub fn team(
     tell: &mut dyn FnMut(&TeamNews, &TeamView),
 ) -> Result<TeamDone, Failure> {
     let ws = Workspace::open(options)?;
+    if !wanted.dry_run {
+        ws.exchange_by_itself();
+        ws.exchange_now();
+    }
     let mut team = Team::assemble(&ws, wanted)?;
     if wanted.dry_run {
         return team.foresee();
@@ -140,6 +144,7 @@ pub fn team(
     team.look(&crew, &board);
     tell(&TeamNews::Steps { new }, &team.view);
     let stopped = team.run(&mut crew, stop, tell)?;
+    ws.exchange_now();
     team.done(&ws.board()?, stopped, true)
 }
 

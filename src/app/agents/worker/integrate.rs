@@ -4,7 +4,7 @@ use super::{Job, attempts, settle};
 use crate::app::records::runs::{Run, RunOutcome};
 use crate::app::work::feedback::{feedback, is_stuck};
 use crate::app::work::held_claim;
-use crate::app::workspace::remote_claims::Reach;
+use crate::app::workspace::remote::Reach;
 use crate::app::{Code, Consequence, Failure, Workspace, merge, pull_request};
 
 pub(super) fn integrate(ws: &Workspace, job: &Job, began: &mut dyn FnMut(&Run)) -> Result<Run, Failure> {

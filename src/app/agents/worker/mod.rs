@@ -53,6 +53,8 @@ pub use program::check_agents;
 
 /// Where nothing tells of a change, this is how long one may go unseen.
 const LOOK_AGAIN: Duration = Duration::from_secs(2);
+/// How often the board is exchanged while there is nothing to do.
+const EXCHANGE: Duration = Duration::from_secs(5);
 /// So long a task that waits for something outside is left alone.
 const WAITS: Duration = Duration::from_secs(60);
 /// So often in a row a task may be taken from under one's hands.
@@ -150,10 +152,21 @@ pub fn work(
             .hint(Hint::omit("--as", "to get a free name")));
     }
     let ws = Workspace::open(&Options { worker: Some(name.worker.to_string()), ..options.clone() })?;
-    let mut shift = Shift { ws: &ws, role, worker: name.worker.clone(), asked, launch, stop, left: BTreeMap::new() };
+    ws.exchange_by_itself();
+    let mut shift = Shift {
+        ws: &ws,
+        role,
+        worker: name.worker.clone(),
+        asked,
+        launch,
+        stop,
+        left: BTreeMap::new(),
+        exchanged: None,
+    };
     let mut worked =
         Worked { worker: name.worker, role: shift.role.clone(), runs: Vec::new(), next: None, stopped: "" };
-    worked.stopped = shift.go_on(&mut worked.runs, &mut worked.next, tell)?;
+    let stopped = shift.go_on(&mut worked.runs, &mut worked.next, tell);
+    worked.stopped = ws.finish(stopped)?;
     for text in ws.notices() {
         tell(&WorkerEvent::Note { text });
     }
@@ -190,6 +203,8 @@ pub(in crate::app) struct Shift<'a> {
     pub stop: &'a Stop,
     /// Tasks that wait for something outside, and until when they are left alone.
     pub left: BTreeMap<TaskId, Instant>,
+    /// When the board was last exchanged with other machines for want of work.
+    pub exchanged: Option<Instant>,
 }
 
 impl Shift<'_> {
@@ -210,6 +225,9 @@ impl Shift<'_> {
             }
             self.wait_for_limit(tell);
             let Some(job) = self.choose()? else {
+                if self.catch_up() {
+                    continue;
+                }
                 if !std::mem::replace(&mut idle, true) {
                     tell(&WorkerEvent::Idle);
                 }
@@ -225,7 +243,7 @@ impl Shift<'_> {
             }
             match self.turn(&job, tell)? {
                 Some(run) => {
-                    (idle, in_vain) = (false, 0);
+                    (idle, in_vain, self.exchanged) = (false, 0, None);
                     runs.push(run);
                 }
                 // Quicker ones are no reason to wait, unless it is always the same.
@@ -239,6 +257,16 @@ impl Shift<'_> {
                 return Ok("reached the number of turns asked for");
             }
         }
+    }
+
+    /// Without work, what other machines have done may bring some; what was done here goes out. Whether it is worth another look.
+    fn catch_up(&mut self) -> bool {
+        if self.asked.dry_run || !self.ws.exchanges() || self.exchanged.is_some_and(|last| last.elapsed() < EXCHANGE) {
+            return false;
+        }
+        self.ws.exchange_now();
+        self.exchanged = Some(Instant::now());
+        true
     }
 
     /// Whether to wait for work: as long as was asked, as long as the team has steps, or until a task has rested.
@@ -291,6 +319,7 @@ impl Shift<'_> {
 
     /// The best job now, as if what dead workers held had come back.
     pub(in crate::app) fn choose(&self) -> Result<Option<Job>, Failure> {
+        self.ws.look_anew();
         let mut board = self.ws.board()?;
         if !orphans(self.ws, &board)?.is_empty() {
             reap(self.ws)?;

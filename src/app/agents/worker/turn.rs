@@ -9,7 +9,7 @@ use super::settle::After;
 use super::{Job, Launch, health, settle};
 use crate::app::records::runs::{Run, RunOutcome};
 use crate::app::work::held_claim::{self, HeldClaim};
-use crate::app::workspace::remote_claims::{Reach, renew_remote};
+use crate::app::workspace::remote::{LeaseKeeper, Reach};
 use crate::app::{Code, Consequence, Failure, Stop, Workspace};
 use crate::board::Ended;
 use crate::os::Signal;
@@ -93,9 +93,10 @@ fn wait(
     stop: &Stop,
 ) -> Result<Exit, Failure> {
     let start = Instant::now();
-    let (mut pause, mut renewed) = (LOOK, Instant::now());
+    let mut pause = LOOK;
     let mut closed = Closed::default();
-    let lease = Duration::from_secs(ws.lease().as_secs().unsigned_abs() / 3).max(Duration::from_millis(500));
+    // Other machines cannot see the lock, so that its lease is renewed for them.
+    let mut lease = LeaseKeeper::new(ws, &tenure.claimed.task, tenure.claimed.remote);
     let exit = loop {
         if let Some(status) = ended(child)? {
             break Exit::Ended(status);
@@ -120,10 +121,9 @@ fn wait(
         }
         std::thread::sleep(pause);
         pause = if start.elapsed() > Duration::from_secs(2) { LOOK_LONGEST } else { LOOK };
-        // Other machines cannot see the lock, so that its lease is renewed for them.
-        if tenure.claimed.remote && renewed.elapsed() > lease {
-            let _ = renew_remote(ws, &tenure.claimed.task);
-            renewed = Instant::now();
+        if lease.check(ws).is_some() {
+            end(child)?;
+            break Exit::Closed;
         }
     };
     send_signal_to_group(child.id(), Signal::Kill);

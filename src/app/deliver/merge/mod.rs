@@ -121,7 +121,7 @@ fn merge_now(ws: &Workspace, id: &TaskId, force: bool, tell: &mut dyn FnMut(Merg
         }
         fs::remove(&begun_path(ws, id))?;
     }
-    ws.look_for_claims();
+    ws.look_for_claims(id)?;
     let board = ws.family(id)?;
     refuse_finished(ws, &board, id)?;
     closing(ws, &board, id, force)?;

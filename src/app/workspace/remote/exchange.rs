@@ -1,0 +1,337 @@
+//! The board's commits between clones: what is here is committed, joined with what was fetched, and published.
+//!
+//! Commits of the board that nobody else has are joined into one on top of what others have done, so that the history stays a line. Where
+//! a branch of a task stands on them, or code is among them, they are merged instead.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::app::workspace::board_files::BoardFiles;
+use crate::app::workspace::git_commit::{commit_board, is_ours, subject};
+use crate::app::{Code, Failure, Hint, Workspace};
+use crate::git::{Landing, Prepared, RefUpdate, Style, Upstream};
+use crate::store::is_board;
+use crate::store::merge::Side;
+use crate::task::TaskId;
+
+use super::view::task_of;
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Shared {
+    pub remote: String,
+    pub branch: String,
+    /// The branch's name there.
+    pub upstream: String,
+    /// What was not committed yet.
+    pub committed: Option<String>,
+    /// The commit that the board is at now, where it came from others.
+    pub pulled: Option<String>,
+    /// The board's files that others changed.
+    pub changed: Vec<String>,
+    /// Those of them that are gone.
+    pub removed: Vec<String>,
+    /// For `push`: whether the remote got something.
+    pub pushed: bool,
+}
+
+impl Shared {
+    pub fn nothing(upstream: &Upstream) -> Self {
+        Self {
+            remote: upstream.remote.clone(),
+            branch: upstream.branch.clone(),
+            upstream: upstream.theirs.clone(),
+            committed: None,
+            pulled: None,
+            changed: Vec::new(),
+            removed: Vec::new(),
+            pushed: false,
+        }
+    }
+}
+
+/// What may come in beside the board.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::app) enum Incoming {
+    /// Nothing: a person brings in code, when it suits them.
+    Board,
+    /// Code, too: what other machines have merged.
+    Everything,
+}
+
+/// The branch of the board on the remote through which machines agree.
+pub(super) fn upstream(ws: &Workspace, remote: &str) -> Option<Upstream> {
+    ws.repository.upstream(Some(remote)).ok()
+}
+
+fn branch_of(upstream: &Upstream) -> String {
+    format!("refs/heads/{}", upstream.branch)
+}
+
+impl Workspace {
+    /// Whether this command exchanges the board by itself, together with its claims.
+    pub(in crate::app) fn exchanges(&self) -> bool {
+        self.claims_remote().is_some()
+            && !self.board_kept_back.get()
+            && match self.settings.text("claims.exchange") {
+                "always" => true,
+                "off" => false,
+                _ => self.runs_programs.get(),
+            }
+    }
+
+    /// From here on, this process runs programs on tasks, and shares what comes of it.
+    pub(in crate::app) fn exchange_by_itself(&self) {
+        self.runs_programs.set(true);
+    }
+
+    pub(super) fn keep_board_back(&self, why: &str) {
+        self.board_kept_back.set(true);
+        let text = format!("{why}; other machines are told what has moved on, and see it after the next push");
+        if !self.notices().contains(&text) {
+            self.notice(text);
+        }
+    }
+
+    /// At a pause: what others have done comes in, what was done here goes out. Trouble is told, and is for the next time.
+    pub(in crate::app) fn exchange_now(&self) {
+        if self.exchanges()
+            && let Err(failure) = self.look().and_then(|()| self.send_outbox())
+        {
+            self.notice(format!("the board was not exchanged: {}", failure.message));
+        }
+    }
+}
+
+/// Commits the board, joins it with what was last fetched, and says what is to be published; `None` where the remote has it all, or
+/// where it cannot be.
+pub(super) fn outgoing(ws: &Workspace, remote: &str) -> Result<Option<RefUpdate>, Failure> {
+    let Some(upstream) = upstream(ws, remote) else { return Ok(None) };
+    let there = ws.repository.commit_named(&upstream.tracking());
+    let joined = match there {
+        Some(_) => bring_in(ws, &upstream, None, Incoming::Everything).map(|_| ()),
+        None => committed(ws, &upstream).map(|_| ()),
+    };
+    if let Err(failure) = joined {
+        ws.keep_board_back(&format!("the board cannot be exchanged: {}", failure.message));
+        return Ok(None);
+    }
+    let Some(tip) = ws.repository.commit_named(&branch_of(&upstream)) else { return Ok(None) };
+    if there.as_ref() == Some(&tip) {
+        return Ok(None);
+    }
+    if !is_ours_to_publish(ws, &upstream)? {
+        ws.keep_board_back(&format!("{} has commits that are not the board's; push them first", upstream.branch));
+        return Ok(None);
+    }
+    Ok(Some(RefUpdate::branch(&upstream, there, tip)))
+}
+
+/// That the board's branch is as it was last seen: a claim that goes by an older board is refused.
+pub(super) fn guard(ws: &Workspace, remote: &str) -> Option<RefUpdate> {
+    let upstream = upstream(ws, remote)?;
+    let there = ws.repository.commit_named(&upstream.tracking())?;
+    Some(RefUpdate::branch(&upstream, Some(there.clone()), there))
+}
+
+/// Whether all of the board that is committed here is on the remote.
+pub(super) fn is_published(ws: &Workspace, remote: &str) -> bool {
+    upstream(ws, remote).is_some_and(|upstream| ws.repository.contains(&upstream.tracking(), &branch_of(&upstream)))
+}
+
+/// Whether the board on the remote has a line of the journal.
+pub(super) fn upstream_has(ws: &Workspace, remote: &str, line: &str) -> Result<bool, Failure> {
+    let Some(upstream) = upstream(ws, remote) else { return Ok(false) };
+    if ws.repository.commit_named(&upstream.tracking()).is_none() {
+        return Ok(false);
+    }
+    let files = ws.repository.files_at(&upstream.tracking(), ".ralph/journal")?;
+    Ok(files.iter().any(|file| String::from_utf8_lossy(&file.content).contains(line)))
+}
+
+/// Tasks that are changed on the remote and not here, with where that is.
+pub(super) fn changed_upstream(ws: &Workspace, remote: &str) -> Result<BTreeMap<TaskId, String>, Failure> {
+    let Some(upstream) = upstream(ws, remote) else { return Ok(BTreeMap::new()) };
+    let (ours, theirs) = (branch_of(&upstream), upstream.tracking());
+    let tips = (ws.repository.commit_named(&ours), ws.repository.commit_named(&theirs));
+    let (Some(our_tip), Some(their_tip)) = tips else { return Ok(BTreeMap::new()) };
+    if our_tip == their_tip || ws.repository.contains(&ours, &theirs) {
+        return Ok(BTreeMap::new());
+    }
+    let Some(base) = ws.repository.common_commit(&our_tip, &their_tip)? else { return Ok(BTreeMap::new()) };
+    let place = format!("{}/{}", upstream.remote, upstream.theirs);
+    let mut found = BTreeMap::new();
+    for path in ws.repository.paths_between(&base, &their_tip)? {
+        let Some(id) = task_of(&path) else { continue };
+        let there = ws.repository.file_at(&their_tip, &path)?;
+        if crate::fs::read(&ws.store.root().join(&path))? != there {
+            found.insert(id, place.clone());
+        }
+    }
+    Ok(found)
+}
+
+/// The remote has nothing to bring in.
+pub(in crate::app) fn committed(ws: &Workspace, upstream: &Upstream) -> Result<Shared, Failure> {
+    let lock = ws.lock()?;
+    Ok(Shared { committed: commit_board(ws, &lock, None)?.commit, ..Shared::nothing(upstream) })
+}
+
+/// Commits what is here, then joins it with what was fetched.
+pub(in crate::app) fn bring_in(
+    ws: &Workspace,
+    upstream: &Upstream,
+    take: Option<Side>,
+    incoming: Incoming,
+) -> Result<Shared, Failure> {
+    let lock = ws.lock()?;
+    let mut shared = Shared { committed: commit_board(ws, &lock, None)?.commit, ..Shared::nothing(upstream) };
+    let files = BoardFiles::taking(take);
+    let theirs = upstream.tracking();
+    let (style, message) = joining(ws, upstream)?;
+    match ws.repository.prepare(&upstream.branch, &theirs, style, &message, &files)? {
+        Prepared::Nothing => {}
+        Prepared::Conflicts(paths) => return Err(conflict(&files, &paths, upstream)),
+        Prepared::Ready(landing) => {
+            if incoming == Incoming::Board {
+                refuse_others(ws, &landing, upstream)?;
+            }
+            shared.changed = ws.repository.landing_paths(&landing)?;
+            refuse_links(ws, &landing)?;
+            ws.repository.land(&landing)?;
+            let gone = |path: &&String| !ws.store.root().join(path).exists();
+            shared.removed = shared.changed.iter().filter(gone).cloned().collect();
+            shared.pulled = Some(landing.new);
+        }
+    }
+    Ok(shared)
+}
+
+/// How what is here and what was fetched become one, and the message of the commit where there is one.
+fn joining(ws: &Workspace, upstream: &Upstream) -> Result<(Style, String), Failure> {
+    let (ours, theirs) = (branch_of(upstream), upstream.tracking());
+    let merge = format!("board: merge {}/{}\n", upstream.remote, upstream.theirs);
+    if ws.repository.contains(&theirs, &ours) {
+        return Ok((Style::Forward, merge));
+    }
+    let tips = (ws.repository.commit_named(&ours), ws.repository.commit_named(&theirs));
+    let (Some(our_tip), Some(their_tip)) = tips else { return Ok((Style::Merge, merge)) };
+    let Some(base) = ws.repository.common_commit(&our_tip, &their_tip)? else { return Ok((Style::Merge, merge)) };
+    let paths = ws.repository.paths_between(&base, &our_tip)?;
+    let board_only = strangers(ws, &paths, &base, &our_tip)?.is_empty();
+    match board_only && !ws.repository.has_branch_on(&upstream.branch, &their_tip)? {
+        true => Ok((Style::Onto, format!("{}\n", subject(&paths)))),
+        false => Ok((Style::Merge, merge)),
+    }
+}
+
+/// Whether every commit that the remote lacks is the board's, or was merged by ralph.
+fn is_ours_to_publish(ws: &Workspace, upstream: &Upstream) -> Result<bool, Failure> {
+    let (ours, theirs) = (branch_of(upstream), upstream.tracking());
+    let there = ws.repository.commit_named(&theirs).is_some();
+    let paths = if there { ws.repository.paths_between(&theirs, &ours)? } else { ws.repository.paths_of(&ours)? };
+    if strangers(ws, &paths, if there { &theirs } else { "" }, &ours)?.is_empty() {
+        return Ok(true);
+    }
+    if !there {
+        return Ok(false);
+    }
+    for step in ws.repository.moves_since(&upstream.branch, "")?.iter().rev() {
+        if ws.repository.contains(&theirs, &step.new) {
+            break;
+        }
+        if !step.is_landing() && !is_board_only(ws, &step.old, &step.new)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn is_board_only(ws: &Workspace, old: &str, new: &str) -> Result<bool, Failure> {
+    if ws.repository.commit_named(old).is_none() {
+        return Ok(false);
+    }
+    Ok(strangers(ws, &ws.repository.paths_between(old, new)?, old, new)?.is_empty())
+}
+
+/// A link among the board's files leads wherever its maker likes.
+fn refuse_links(ws: &Workspace, landing: &Landing) -> Result<(), Failure> {
+    let links: Vec<String> = ws.repository.landing_links(landing)?;
+    if links.is_empty() {
+        return Ok(());
+    }
+    let message = format!("what comes in has links among the board's files: {}", some(&links));
+    Err(Failure::refused(Code::Links, message).hint(Hint::shell("git pull", "to merge them, if you trust them")))
+}
+
+fn conflict(files: &BoardFiles, paths: &[String], upstream: &Upstream) -> Failure {
+    let code: Vec<&String> = paths.iter().filter(|path| !is_board(path)).collect();
+    let shown: Vec<String> = paths.iter().map(|path| files.describe(path)).collect();
+    let message = format!("both this clone and {} changed {}", upstream.remote, shown.join(", "));
+    let failure = Failure::refused(Code::Conflict, message);
+    match code.is_empty() {
+        true => failure
+            .hint(Hint::step("your own changes are committed; nothing else was changed"))
+            .hint(Hint::option("--take ours|theirs", "to resolve exactly these")),
+        false => failure
+            .hint(Hint::step("your own changes are committed; nothing else was changed"))
+            .hint(Hint::shell("git pull", "to resolve it by hand")),
+    }
+}
+
+/// Whether a change of a path is the board's own.
+fn belongs(ws: &Workspace, path: &str, old: &str, new: &str) -> Result<bool, Failure> {
+    let at = |revision: &str| ws.repository.file_at(revision, path).map(Option::unwrap_or_default);
+    Ok(is_board(path) || is_ours(path, &at(old)?, &at(new)?))
+}
+
+fn strangers(ws: &Workspace, paths: &[String], old: &str, new: &str) -> Result<Vec<String>, Failure> {
+    let mut found = Vec::new();
+    for path in paths {
+        if !belongs(ws, path, old, new)? {
+            found.push(path.clone());
+        }
+    }
+    Ok(found)
+}
+
+fn some(paths: &[String]) -> String {
+    match paths {
+        [a, b, c, rest @ ..] if !rest.is_empty() => format!("{a}, {b}, {c} and {} more", rest.len()),
+        few => few.join(", "),
+    }
+}
+
+/// What comes in is the board's alone: a person brings in code, when it suits them.
+fn refuse_others(ws: &Workspace, landing: &Landing, upstream: &Upstream) -> Result<(), Failure> {
+    // Between two tips of the branch there may be code of others that this clone has already.
+    let base = ws.repository.common_commit(&landing.old, &landing.tip)?.unwrap_or_else(|| landing.old.clone());
+    let paths = ws.repository.paths_between(&base, &landing.tip)?;
+    let others = strangers(ws, &paths, &base, &landing.tip)?;
+    if others.is_empty() {
+        return Ok(());
+    }
+    let message = format!("{}/{} brings more than the board: {}", upstream.remote, upstream.theirs, some(&others));
+    Err(Failure::refused(Code::NotOnlyBoard, message)
+        .hint(Hint::shell("git pull", "first; it merges the board as well")))
+}
+
+/// What goes out is the board's alone: a person publishes code, when it is ready.
+pub(in crate::app) fn refuse_code(ws: &Workspace, upstream: &Upstream, there: bool) -> Result<(), Failure> {
+    let ours = branch_of(upstream);
+    let others = if there {
+        let paths = ws.repository.paths_between(&upstream.tracking(), &ours)?;
+        strangers(ws, &paths, &upstream.tracking(), &ours)?
+    } else {
+        let paths = ws.repository.paths_of(&ours)?;
+        // Before the first commit there was nothing.
+        strangers(ws, &paths, "", &ours)?
+    };
+    if others.is_empty() {
+        return Ok(());
+    }
+    let message =
+        format!("{} has more than the board that {} has not: {}", upstream.branch, upstream.remote, some(&others));
+    Err(Failure::refused(Code::NotOnlyBoard, message)
+        .hint(Hint::shell("git push", "first; it pushes the board as well")))
+}

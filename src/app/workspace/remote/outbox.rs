@@ -1,0 +1,159 @@
+//! What the remote has yet to hear: claims that ended here, and pushes of which nobody knows the outcome.
+
+use crate::app::{Failure, Workspace};
+use crate::board::{Actor, Change, Claim, Op, Refusal};
+use crate::git::RefUpdate;
+use crate::store::{Outgoing, Why};
+use crate::task::TaskId;
+
+use super::entry::ClaimEntry;
+use super::exchange;
+use super::round::{Round, Settled};
+
+/// A push of which nobody knows the outcome may still arrive after hours: a hook of the server may be slow. In seconds.
+const LATEST: u64 = 24 * 60 * 60;
+const TRIES: usize = 5;
+
+/// One change on the remote that the outbox asks for.
+pub(super) struct Ending {
+    pub outgoing: Outgoing,
+    pub update: RefUpdate,
+    /// The object that says that the task has moved on, where the board does not travel along.
+    told: Option<String>,
+}
+
+/// A move that was made under a claim which somebody else had by then.
+#[derive(Debug, Clone)]
+pub(in crate::app) struct LostMove {
+    task: TaskId,
+    line: Option<String>,
+    holder: Claim,
+}
+
+impl Workspace {
+    /// Tells the remote what it has yet to hear.
+    pub(super) fn send_outbox(&self) -> Result<(), Failure> {
+        let Some(remote) = self.claims_remote() else { return Ok(()) };
+        if self.waits_for_a_push()? {
+            self.look()?;
+        }
+        for _ in 0..TRIES {
+            let round = Round::gather(self, remote, None)?;
+            if round.is_empty() {
+                return Ok(());
+            }
+            match round.push()? {
+                Settled::All => return Ok(()),
+                Settled::Stale | Settled::Claim(_) => self.look()?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a push is out of which nobody knows the outcome, and the last look was before it could be seen.
+    fn waits_for_a_push(&self) -> Result<bool, Failure> {
+        let sightings = self.store.sightings();
+        let now = self.ticks().as_secs();
+        let waits =
+            |outgoing: &Outgoing| outgoing.note.why == Why::Unsettled && !self.is_being_published(&outgoing.task);
+        Ok(!self.fresh.get()
+            && self.store.outbox()?.iter().any(waits)
+            && now.saturating_sub(sightings.last / 1000) >= 2)
+    }
+
+    fn is_being_published(&self, id: &TaskId) -> bool {
+        self.store.try_hold_remote(id).is_ok_and(|hold| hold.is_none())
+    }
+
+    /// What is to be done about one of them now; `None` where there is nothing to do, or nothing yet.
+    pub(super) fn ending(&self, remote: &str, outgoing: Outgoing, board_goes: bool) -> Result<Option<Ending>, Failure> {
+        let there = self.object_of(remote, &outgoing.task)?;
+        let is_there = there.as_ref() == Some(&outgoing.object);
+        let take_away = |outgoing: Outgoing| {
+            let update = RefUpdate::claim(outgoing.task.as_str(), Some(outgoing.object.clone()), None);
+            Ok(Some(Ending { outgoing, update, told: None }))
+        };
+        match (outgoing.note.why, is_there) {
+            (Why::Unsettled | Why::GivenUp, true) => take_away(outgoing),
+            (Why::Unsettled, false) if self.ticks().as_secs().saturating_sub(outgoing.note.since) < LATEST => Ok(None),
+            (Why::Moved, true) if board_goes => take_away(outgoing),
+            (Why::Moved, true) => self.tell_moved(outgoing, there).map(Some),
+            (Why::Told, true) => match &outgoing.note.line {
+                Some(line) if !exchange::upstream_has(self, remote, line)? && !board_goes => Ok(None),
+                _ => take_away(outgoing),
+            },
+            (why, false) => {
+                if why == Why::Moved {
+                    self.note_lost(remote, &outgoing)?;
+                }
+                self.store.drop_from_outbox(&outgoing.task, &outgoing.object)?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// The claim becomes a note that the task has moved on: others leave it alone until they have the board that says so.
+    fn tell_moved(&self, outgoing: Outgoing, expected: Option<String>) -> Result<Ending, Failure> {
+        let line = outgoing.note.line.clone().unwrap_or_default();
+        let entry = ClaimEntry::moved(self.me()?, crate::os::process::host_name(), self.now(), line);
+        let object = self.repository.object_of(&entry.text())?;
+        let update = RefUpdate::claim(outgoing.task.as_str(), expected, Some(object.clone()));
+        Ok(Ending { outgoing, update, told: Some(object) })
+    }
+
+    /// The remote has heard of it.
+    pub(super) fn note_ended(&self, ending: &Ending) -> Result<(), Failure> {
+        let Outgoing { task, object, note } = &ending.outgoing;
+        if let Some(told) = &ending.told {
+            self.put_out(task, told.clone(), Why::Told, note.line.clone())?;
+        }
+        Ok(self.store.drop_from_outbox(task, object)?)
+    }
+
+    /// Another clone's claim on a task, whatever this clone has.
+    pub(super) fn others_claim(&self, remote: &str, id: &TaskId) -> Result<Option<Claim>, Failure> {
+        let sightings = self.store.sightings();
+        let Some(seen) = self.seen(remote)?.remove(id).filter(|seen| seen.entry.moved.is_none()) else {
+            return Ok(None);
+        };
+        let left = self.left_of(&sightings, &seen.object, &seen.entry);
+        Ok(Some(seen.entry.claim(seen.object, self.now(), left)))
+    }
+
+    fn note_lost(&self, remote: &str, outgoing: &Outgoing) -> Result<(), Failure> {
+        if let Some(holder) = self.others_claim(remote, &outgoing.task)? {
+            let lost = LostMove { task: outgoing.task.clone(), line: outgoing.note.line.clone(), holder };
+            self.lost.borrow_mut().push(lost);
+        }
+        Ok(())
+    }
+
+    /// Moves that were made under a claim which somebody else had taken over are taken back. Of those that this command made, it is
+    /// refused.
+    pub(super) fn undo_lost(&self) -> Result<(), Failure> {
+        let mut refusal = Ok(());
+        for LostMove { task, line, holder } in self.lost.take() {
+            let undone = line.as_ref().map_or(Ok(false), |line| self.undo_line(line));
+            let failure = Failure::from(Refusal::held(&task, &holder));
+            match undone {
+                Ok(true) => self.notice(format!("{task}: your move was undone")),
+                Ok(false) => {}
+                Err(why) => self.notice(format!("{task}: your move could not be undone: {}", why.message)),
+            }
+            match line.is_some_and(|line| self.own_lines.borrow().contains(&line)) {
+                true => refusal = Err(failure),
+                false => self.notice(failure.message),
+            }
+        }
+        refusal
+    }
+
+    fn undo_line(&self, id: &str) -> Result<bool, Failure> {
+        let lock = self.lock()?;
+        let Some(line) = self.store.journal()?.0.into_iter().find(|line| line.id == id) else { return Ok(false) };
+        let changes: Vec<Change> = line.changes.iter().rev().map(Change::inverse).collect();
+        let op = Op { verb: "undo".into(), changes, undoes: Some(line.id) };
+        self.commit_as(&lock, op, &Actor { proof: None, ..self.actor()? })?;
+        Ok(true)
+    }
+}

@@ -186,12 +186,15 @@ impl Repository {
     pub fn fetch_claims(&self, remote: &str, branch: Option<&Upstream>) -> Result<(), GitError> {
         self.known(remote)?;
         let claims = format!("+{CLAIMS}/*:{}/*", cached(remote));
-        let branch = branch.map(|upstream| format!("+refs/heads/{}:{}", upstream.theirs, upstream.tracking()));
+        let refspec = branch.map(|upstream| format!("+refs/heads/{}:{}", upstream.theirs, upstream.tracking()));
         let options = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--prune"];
         let mut refspecs = vec![claims.as_str()];
-        refspecs.extend(branch.as_deref());
+        refspecs.extend(refspec.as_deref());
         let mut said = self.ask(remote, &options, &refspecs)?;
-        if !said.ok && said.trouble() == Trouble::NoRemoteRef && refspecs.len() > 1 {
+        // Git takes some answers that were cut off for a list without any reference. Only a server that never had the branch may have
+        // none: otherwise every claim would be forgotten.
+        let never = branch.is_some_and(|upstream| self.commit_named(&upstream.tracking()).is_none());
+        if !said.ok && said.trouble() == Trouble::NoRemoteRef && never {
             said = self.ask(remote, &options, &refspecs[..1])?;
         }
         if said.ok { Ok(()) } else { Err(unreachable(remote, &said)) }

@@ -214,7 +214,7 @@ fn a_claim_is_known_to_every_clone() {
     hub.at(0, &["claim", "t-a", "--as", "analyst", "--for", "triage"]).ok();
     // The same name on another machine is somebody else.
     let said = hub.at(1, &["claim", "t-a", "--as", "analyst", "--for", "triage"]).fails(3);
-    assert!(said.contains("claimed by analyst of another clone"), "{said}");
+    assert!(said.contains("claimed by analyst in another clone"), "{said}");
     assert_eq!(hub.at(1, &["next", "--claim", "--as", "analyst", "--json"]).json()["task"], "t-b");
     let listed = hub.at(0, &["claims", "ls", "--remote", "--json"]).json();
     assert_eq!((&listed[0]["place"], &listed[1]["place"]), (&"here".into(), &"elsewhere".into()));
@@ -643,6 +643,8 @@ fn a_refused_claim_leaves_the_holders_own() {
     assert_eq!((&listed[0]["live"], &listed[0]["place"]), (&true.into(), &"here".into()));
     std::fs::write(go, "").unwrap();
     assert!(first.wait().unwrap().success());
+    assert!(hub.at(1, &["claim", "t-a", "--as", "builder-2"]).fails(3).contains("changed on origin/main"));
+    hub.at(1, &["pull"]).ok();
     hub.at(1, &["claim", "t-a", "--as", "builder-2"]).ok();
 }
 
@@ -672,8 +674,9 @@ fn a_worker_who_lost_its_claim_elsewhere_is_refused_at_its_next_move() {
     hub.at(1, &["claim", "t-a", "--as", "ada", "--force"]).ok();
     let mut moved = hub.sandbox.command(RALPH, &hub.clones[0]);
     moved.env("RALPH_CLAIM", claimed["claim"].as_str().unwrap());
-    let said = finish(moved.args(["move", "t-a", "__COMPLETE__", "--as", "builder"]));
-    assert_eq!(said.code, 3, "{said}");
+    let said = finish(moved.args(["escalate", "t-a", "--for", "plan", "--as", "builder"]));
+    assert!(said.code == 3 && said.stderr.contains("claimed by ada"), "{said}");
+    assert_eq!(hub.task(0, "t-a")["state"], "Plan in Progress", "the move was undone");
     assert_eq!(hub.at(0, &["wait", "t-a", "--until", "free", "--timeout", "1s"]).code, 5);
 }
 

@@ -162,6 +162,7 @@ pub(in crate::app) fn host() -> String {
 
 /// One's own claim, for another lease.
 pub fn renew(ws: &Workspace, id: &TaskId) -> Result<Claimed, Failure> {
+    ws.look_for_claims(id)?;
     let request = Request::claim(id, None);
     let board = ws.family(id)?;
     own(ws, &board, id)?;

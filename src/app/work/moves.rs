@@ -192,8 +192,11 @@ impl<'a> MoveAsk<'a> {
 }
 
 pub(in crate::app) fn move_with(ws: &Workspace, asked: &MoveAsk<'_>) -> Result<Moved, Failure> {
-    ws.look_for_claims(asked.id)?;
     let actor = ws.actor()?;
+    match ws.look_for_claims(asked.id) {
+        Err(failure) if ws.rules().insists(&actor, asked.force) => ws.notice(failure.message),
+        looked => looked?,
+    }
     ws.rules().refuse_fields(&actor, asked.fields)?;
     let board = asked.judged(ws)?.board;
     let gathered = gather(ws, &board, &actor, &asked.request(ws, &board)?);

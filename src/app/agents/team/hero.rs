@@ -60,6 +60,7 @@ pub fn hero(
             stop,
             left: BTreeMap::new(),
             exchanged: None,
+            cut_off: None,
         })
         .collect();
     while !stop.soon() {

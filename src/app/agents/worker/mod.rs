@@ -55,6 +55,8 @@ pub use program::check_agents;
 const LOOK_AGAIN: Duration = Duration::from_secs(2);
 /// How often the board is exchanged while there is nothing to do.
 const EXCHANGE: Duration = Duration::from_secs(5);
+/// How long a worker waits for a remote that cannot be reached.
+const CUT_OFF: Duration = Duration::from_secs(120);
 /// So long a task that waits for something outside is left alone.
 const WAITS: Duration = Duration::from_secs(60);
 /// So often in a row a task may be taken from under one's hands.
@@ -162,6 +164,7 @@ pub fn work(
         stop,
         left: BTreeMap::new(),
         exchanged: None,
+        cut_off: None,
     };
     let mut worked =
         Worked { worker: name.worker, role: shift.role.clone(), runs: Vec::new(), next: None, stopped: "" };
@@ -205,6 +208,8 @@ pub(in crate::app) struct Shift<'a> {
     pub left: BTreeMap<TaskId, Instant>,
     /// When the board was last exchanged with other machines for want of work.
     pub exchanged: Option<Instant>,
+    /// Since when the remote could not be reached.
+    pub cut_off: Option<Instant>,
 }
 
 impl Shift<'_> {
@@ -267,6 +272,20 @@ impl Shift<'_> {
         self.ws.exchange_now();
         self.exchanged = Some(Instant::now());
         true
+    }
+
+    /// A remote that cannot be reached for a moment is waited for; one that stays away ends the worker.
+    fn waits_for_remote(&mut self, failure: &Failure) -> bool {
+        if failure.kind != FailureKind::Offline || self.ws.claims_remote().is_none() {
+            return false;
+        }
+        let since = *self.cut_off.get_or_insert_with(Instant::now);
+        let waits = since.elapsed() < CUT_OFF;
+        let pause = Instant::now();
+        while waits && !self.stop.soon() && pause.elapsed() < Duration::from_secs(2) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        waits
     }
 
     /// Whether to wait for work: as long as was asked, as long as the team has steps, or until a task has rested.
@@ -414,8 +433,10 @@ impl Shift<'_> {
         let mut run = match done {
             Ok(run) => run,
             Err(failure) if failure.is_overtaken() => return Ok(None),
+            Err(failure) if self.waits_for_remote(&failure) => return Ok(None),
             Err(failure) => return Err(failure),
         };
+        self.cut_off = None;
         if run.outcome == RunOutcome::Waiting {
             self.left.insert(job.task.clone(), Instant::now() + WAITS);
         }

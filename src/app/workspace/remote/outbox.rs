@@ -121,7 +121,13 @@ impl Workspace {
     }
 
     fn note_lost(&self, remote: &str, outgoing: &Outgoing) -> Result<(), Failure> {
-        if let Some(holder) = self.others_claim(remote, &outgoing.task)? {
+        let own = self.store.claim_file(&outgoing.task)?;
+        let outbox = self.store.outbox()?;
+        let is_own = |object: &Option<String>| {
+            own.as_ref().is_some_and(|claim| claim.remote == *object || claim.renewing == *object)
+                || outbox.iter().any(|gone| Some(&gone.object) == object.as_ref())
+        };
+        if let Some(holder) = self.others_claim(remote, &outgoing.task)?.filter(|claim| !is_own(&claim.remote)) {
             let lost = LostMove { task: outgoing.task.clone(), line: outgoing.note.line.clone(), holder };
             self.lost.borrow_mut().push(lost);
         }

@@ -142,8 +142,8 @@ fn put(
     }
     let looks = ws.looks_by_now()?;
     let update = RefUpdate::claim(id.as_str(), expected, Some(object.clone()));
-    let settled = Round::gather(ws, remote, Some(id))?.push_with(update)?;
-    match settled {
+    let round = if renews { Round::alone(ws, remote) } else { Round::gather(ws, remote, Some(id))? };
+    match round.push_with(update)? {
         Settled::All => Ok(Some(Published { object, until, looks, leased, _hold: hold })),
         Settled::Claim(RefAnswer::Done) => Ok(Some(Published { object, until, looks, leased, _hold: hold })),
         Settled::Claim(_) | Settled::Stale => {

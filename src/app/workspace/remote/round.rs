@@ -34,6 +34,11 @@ pub(super) enum Settled {
 }
 
 impl<'a> Round<'a> {
+    /// A renewal travels alone: what others have done to the board is nothing to it.
+    pub fn alone(ws: &'a Workspace, remote: &'a str) -> Self {
+        Self { ws, remote, branch: None, endings: Vec::new(), _holds: Vec::new() }
+    }
+
     /// All that the remote has yet to hear. `own` is the task whose claim the caller is about to publish.
     pub fn gather(ws: &'a Workspace, remote: &'a str, own: Option<&TaskId>) -> Result<Self, Failure> {
         let publishes = ws.exchanges().then(|| exchange::outgoing(ws, remote)).transpose()?.flatten();

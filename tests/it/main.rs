@@ -27,6 +27,8 @@ mod hosts;
 mod index;
 mod integrating;
 mod laws;
+#[cfg(target_os = "linux")]
+mod machines;
 mod mcp;
 mod mcp_client;
 mod merging;

@@ -239,7 +239,7 @@ impl Stream {
 impl Running {
     fn start(git: Command) -> Result<Self, GitError> {
         let mut git = match RALPH.get().filter(|ralph| ralph.exists()) {
-            Some(ralph) => bound_by(ralph, git),
+            Some(ralph) => bound_by(ralph, &git),
             None => git,
         };
         git.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -123,7 +123,8 @@ impl Repository {
         if said.ok {
             return Ok(true);
         }
-        if said.trouble() == Trouble::NoRemoteRef {
+        // Git takes some answers that were cut off for a list without any branch.
+        if said.trouble() == Trouble::NoRemoteRef && self.commit_named(&upstream.tracking()).is_none() {
             return Ok(false);
         }
         Err(unreachable(&upstream.remote, &said))

@@ -48,11 +48,11 @@ const TROUBLES: [(NetTrouble, &[&str]); 6] = [
             "unable to look up",
         ],
     ),
-    (NetTrouble::Refused, &["connection refused"]),
     (
         NetTrouble::TimedOut,
         &["timed out", "timeout was reached", "operation too slow", "not responding", "less than 1 bytes/sec"],
     ),
+    (NetTrouble::Refused, &["connection refused", "couldn't connect to server"]),
     (
         NetTrouble::Unauthorized,
         &[
@@ -158,18 +158,20 @@ impl GitSaid {
         if words.is_empty() { reason.to_owned() } else { format!("{reason}: {}", words.join("; ")) }
     }
 
-    /// The last line that says something, without git's own prefix.
+    /// The line that says what is wrong, without git's own prefix.
     pub fn reason(&self) -> String {
-        let mut lines = self.stderr.lines().map(str::trim).filter(|line| !line.is_empty());
-        let telling = lines.clone().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
+        let lines = || self.stderr.lines().map(str::trim).filter(|line| !line.is_empty());
+        let telling = lines().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
         // What ssh says is why git could not read.
-        let ssh = lines.clone().find(|line| line.starts_with("ssh: ") || line.contains("Permission denied"));
-        let telling = if telling.is_some_and(|line| line.contains("Could not read from remote")) {
-            ssh.or(telling)
-        } else {
-            telling
+        let helpless = telling.is_none_or(|line| line.contains("Could not read from remote"));
+        let of_git = |line: &&str| {
+            line.starts_with("fatal:") || line.starts_with("Please make sure") || line.starts_with("and the repository")
         };
-        let line = telling.or_else(|| lines.next_back()).unwrap_or("a hook refused, and gave no reason");
+        let line = match helpless {
+            true => lines().rfind(|line| !of_git(line)).or(telling),
+            false => telling,
+        };
+        let line = line.unwrap_or("a hook refused, and gave no reason");
         line.trim_start_matches("fatal:").trim_start_matches("error:").trim().to_owned()
     }
 }

@@ -223,6 +223,9 @@ fn a_claim_is_known_to_every_clone() {
     hub.at(0, &["release", "t-a", "--as", "analyst"]).ok();
     assert_eq!(hub.remote_claims(), ["t-b"]);
     hub.at(1, &["move", "t-b", "Research Needed", "--for", "triage", "--as", "analyst"]).ok();
+    let said = hub.at(0, &["claim", "t-b", "--as", "analyst", "--for", "triage"]).fails(3);
+    assert!(said.contains("t-b was changed on"), "the board that says so is not there yet: {said}");
+    hub.at(1, &["push"]).ok();
     assert_eq!(hub.remote_claims(), Vec::<String>::new());
     hub.at(1, &["move", "t-b", "__LOCK__", "--for", "research", "--as", "analyst"]).ok();
     assert_eq!(hub.remote_claims(), ["t-b"], "a move into a lock is a claim");

@@ -98,7 +98,7 @@ pub(in crate::app) fn spawn(
     mut guard: Command,
     program: &[String],
 ) -> Result<Child, Failure> {
-    guard.arg(ws.store.claim_lock(&claimed.task)).arg("--").args(program);
+    guard.arg("--lock").arg(ws.store.claim_lock(&claimed.task)).arg("--").args(program);
     guard.envs(claim_environment(ws, claimed));
     spawn_bound(&mut guard)
         .map_err(|error| Failure::broken(Code::CannotStart, format!("cannot start {:?}: {error}", program.join(" "))))

@@ -169,8 +169,10 @@ pub struct GuardedArgs {
     /// Confine the program to the places that this file names
     #[arg(long)]
     pub confine: Option<std::path::PathBuf>,
+    /// Hold this lock while the program runs
+    #[arg(long)]
+    pub lock: Option<std::path::PathBuf>,
     pub parent: u32,
-    pub lock: std::path::PathBuf,
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub program: Vec<String>,
 }

@@ -73,7 +73,7 @@ fn code(status: &ExitStatus) -> u8 {
     u8::try_from(process::exit_code(status)).unwrap_or(255)
 }
 
-/// Holds the claim's lock while the program runs, and ends it with all its offspring when ralph dies.
+/// Ends a program with all its offspring when ralph dies, and holds its claim's lock while it runs, if it has one.
 pub fn guarded(args: &GuardedArgs) -> Answer {
     let signals = listen(&[&PASSED[..], &[Signal::ParentExited]].concat())?;
     process::signal_on_parent_exit(args.parent);
@@ -81,8 +81,10 @@ pub fn guarded(args: &GuardedArgs) -> Answer {
     if !process::is_parent(args.parent) {
         return Err(Failure::broken(Code::Orphan, "ralph is gone, and the claim with it"));
     }
-    let hold = app::hold_lock(&args.lock)?;
-    hold.share();
+    let hold = args.lock.as_deref().map(app::hold_lock).transpose()?;
+    if let Some(hold) = &hold {
+        hold.share();
+    }
     let mut program = itself()?;
     program.arg("become").arg(std::process::id().to_string());
     if let Some(file) = &args.confine {

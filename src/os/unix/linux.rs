@@ -18,9 +18,6 @@ pub mod relay;
 
 pub const LIMITS: &[&str] = &[];
 
-/// See [`die_with_parent`].
-pub const DIES_WITH_PARENT: bool = true;
-
 /// It counts the time during which the machine sleeps.
 pub const STEADY_CLOCK: ClockId = ClockId::Boottime;
 

@@ -21,9 +21,6 @@ pub const LIMITS: &[&str] = &[
      until it ends",
 ];
 
-/// See [`die_with_parent`].
-pub const DIES_WITH_PARENT: bool = false;
-
 /// It counts the time during which the machine sleeps (on macOS).
 pub const STEADY_CLOCK: ClockId = ClockId::Monotonic;
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal as RawSignal, getpid, getppid, kill_process, kill_process_group};
 
-use super::kernel::{DIES_WITH_PARENT, ORPHANS_BY_GROUP};
+use super::kernel::ORPHANS_BY_GROUP;
 use crate::os::Signal;
 
 pub use super::kernel::{adopt_orphans, die_with_parent, processes, signal_on_parent_exit};
@@ -62,19 +62,11 @@ pub fn spawn_bound(command: &mut Command) -> io::Result<Child> {
     command.spawn()
 }
 
-/// A program that ends with this process, by way of ralph itself: `ralph become` asks the kernel for it, then becomes the program. Where
-/// the kernel has no such thing, the program is started as it is.
-pub fn bound_by(ralph: &Path, command: Command) -> Command {
-    if !DIES_WITH_PARENT {
-        return command;
-    }
+/// A program that ends with this process, with all that it has started: a guard of ralph's own runs it.
+pub fn bound_by(ralph: &Path, command: &Command) -> Command {
     let mut bound = Command::new(ralph);
-    bound
-        .arg("become")
-        .arg(std::process::id().to_string())
-        .arg("--")
-        .arg(command.get_program())
-        .args(command.get_args());
+    bound.arg("guarded").arg(std::process::id().to_string());
+    bound.arg("--").arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {
             Some(value) => bound.env(name, value),

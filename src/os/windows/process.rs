@@ -73,8 +73,19 @@ pub fn spawn_bound(command: &mut Command) -> io::Result<Child> {
 }
 
 /// Not needed: [`spawn_bound`] puts the program into this process's job.
-pub fn bound_by(_: &Path, command: Command) -> Command {
-    command
+pub fn bound_by(_: &Path, command: &Command) -> Command {
+    let mut same = Command::new(command.get_program());
+    same.args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => same.env(name, value),
+            None => same.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        same.current_dir(folder);
+    }
+    same
 }
 
 /// Windows cannot replace a process: runs the program and exits with its code. Returns only on failure.

@@ -149,7 +149,7 @@ impl Fleet {
         sandbox.git(&["remote", "add", "origin", hub.to_str().unwrap()]);
         std::fs::write(sandbox.root().join(".ralph/workflow.toml"), WORKFLOW.trim_start()).unwrap();
         for number in 0..plan.tasks {
-            sandbox.write_task(&format!("t-{number}"), &format!("title = \"Task {number}\"\n"));
+            sandbox.write_task(&format!("t-{number}"), format!("title = \"Task {number}\"\n"));
         }
         sandbox.ralph(&["config", "set", "claims.remote", "origin"]).ok();
         sandbox.ralph(&["config", "set", "claims.lease", plan.lease]).ok();
@@ -232,10 +232,13 @@ impl Machine {
         let user = "[user]\n\tname = Ada\n\temail = ada@example.org\n";
         std::fs::write(self.home.join(".gitconfig"), format!("{user}{}", server.settings())).unwrap();
         let mut text = format!("[agent]\ncommand = [{agent:?}]\nsandbox = \"off\"\nbackoff = \"0s\"\n");
-        for (table, key, value) in [("net", "timeout", plan.timeout), ("claims", "exchange", plan.exchange)] {
-            if !value.is_empty() {
-                text += &format!("[{table}]\n{key} = {value:?}\n");
-            }
+        if !plan.exchange.is_empty() {
+            text += &format!("[claims]\nexchange = {:?}\n", plan.exchange);
+        }
+        // Each command has a connection of its own, so that the proxy sees it.
+        text += "[net]\nssh_sharing = \"off\"\n";
+        if !plan.timeout.is_empty() {
+            text += &format!("timeout = {:?}\n", plan.timeout);
         }
         std::fs::write(self.home.join(".config/ralph/config.toml"), text).unwrap();
     }

@@ -31,8 +31,16 @@ pub(in crate::app) struct LostMove {
 }
 
 impl Workspace {
-    /// Tells the remote what it has yet to hear.
+    /// Tells the remote what it has yet to hear of claims; the board goes along where that is exchanged.
     pub(super) fn send_outbox(&self) -> Result<(), Failure> {
+        match self.store.outbox()?.is_empty() {
+            true => Ok(()),
+            false => self.send_all(),
+        }
+    }
+
+    /// The same, and the board also where no claim has ended.
+    pub(super) fn send_all(&self) -> Result<(), Failure> {
         let Some(remote) = self.claims_remote() else { return Ok(()) };
         if self.waits_for_a_push()? {
             self.look()?;

@@ -44,6 +44,8 @@ impl Published {
 }
 
 const TRIES: u32 = 20;
+/// How often a claim whose files another machine has just claimed is tried again.
+const OVERLAPS: u32 = 4;
 /// A remote that takes longer than this to fail is left alone for a while by what can wait.
 const SLOW: Duration = Duration::from_secs(2);
 const REST: Duration = Duration::from_secs(60);
@@ -84,6 +86,14 @@ pub(in crate::app) fn publish(
                 // first in this look, before anything is granted here.
                 if !claim.paths.is_empty() {
                     ws.look()?;
+                    if attempt < OVERLAPS && draft(&board()?).is_err_and(|failure| failure.code == Code::ScopeHeld) {
+                        // Both may have seen each other, and withdraw.
+                        drop(published);
+                        ws.send_outbox()?;
+                        pause(ws, attempt + 4);
+                        ws.look()?;
+                        continue;
+                    }
                 }
                 return Ok(Some((id, published)));
             }

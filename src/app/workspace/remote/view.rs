@@ -164,13 +164,26 @@ impl Workspace {
             return Ok(());
         }
         match (self.look(), own) {
-            (Ok(()), _) => Ok(()),
+            (Ok(()), Some(claim)) => self.revive(id, remote, &claim),
+            (Ok(()), None) => Ok(()),
             (Err(failure), Some(_)) if failure.kind == FailureKind::Offline => Err(unconfirmed(id, remote, &failure)),
             (Err(failure), _) => {
                 self.tell_unseen(&failure);
                 Ok(())
             }
         }
+    }
+
+    /// A holder who comes back after its lease and finds its claim as it was goes on. Should somebody take it at this moment, the push at the
+    /// end of the command is refused.
+    fn revive(&self, id: &TaskId, remote: &str, claim: &Claim) -> Result<(), Failure> {
+        let is_there = self.object_of(remote, id)?.is_some_and(|there| claim.remote.as_ref() == Some(&there));
+        if is_there && !claim.held && self.me().is_ok_and(|me| me == claim.worker) {
+            let until = self.now().checked_add(self.lease()).unwrap_or(claim.until);
+            self.store.write_claim(id, &Claim { until, ..claim.clone() })?;
+            self.touched.borrow_mut().insert(id.clone());
+        }
+        Ok(())
     }
 
     /// What was seen of other machines is of an earlier turn; so is what kept the board back.

@@ -49,8 +49,8 @@ pub fn first_page(command: &Command) -> String {
         }
     }
     let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-    text.push_str("\n`ralph help COMMAND` shows the options of a command, with examples; `ralph help agents` tells agents how to start.");
-    text.push_str(&format!("\n{after}\n"));
+    text.push_str("\n`ralph help COMMAND` shows the options of a command, with examples.\n");
+    text.push_str(&format!("`ralph help agents` tells agents how to start.\n{after}\n"));
     text
 }
 

@@ -54,6 +54,30 @@ impl EventKind {
         Self::RuleFailed,
     ];
 
+    /// What it means, for somebody who reads events.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Created => "a task was added",
+            Self::Changed => "fields of a task changed, but not its state",
+            Self::Moved => "a task moved from one state to another",
+            Self::Removed => "a task was removed",
+            Self::Archived => "a finished task was archived",
+            Self::Noted => "a note was added, changed or removed",
+            Self::Asked => "somebody asked a question about a task",
+            Self::Claimed => "a worker claimed a task",
+            Self::Released => "a claim was released",
+            Self::Unblocked => "the last open blocker of a task was finished",
+            Self::Ready => "a task can be started: one event for each role that can start it",
+            Self::Converged => "all members of a group have reached a gate",
+            Self::Reaped => "a claim ended because its worker died or its lease expired",
+            Self::Illegal => "a hand edit moved a task as the workflow does not allow",
+            Self::Problem => "a file or a link is broken",
+            Self::Solved => "a problem is gone",
+            Self::Rescanned => "the system reported too many changes to follow, so every file was read again",
+            Self::RuleFailed => "the program of an `[[on]]` rule failed, timed out or is not trusted",
+        }
+    }
+
     /// As it is written in JSON and in settings.
     pub fn name(self) -> String {
         let text = format!("{self:?}");

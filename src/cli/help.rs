@@ -49,8 +49,16 @@ pub fn first_page(command: &Command) -> String {
         }
     }
     let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-    text.push_str(&format!("\n`ralph help COMMAND` shows the options of a command, with examples.\n{after}\n"));
+    text.push_str("\n`ralph help COMMAND` shows the options of a command, with examples.\n");
+    text.push_str(&format!("`ralph help agents` tells agents how to start.\n{after}\n"));
     text
+}
+
+/// What `ralph help agents` prints: enough for an agent to start. `llms.txt` has the same text.
+pub const AGENTS: &str = include_str!("agents.md");
+
+pub fn asks_for_agents_page(arguments: &[std::ffi::OsString]) -> bool {
+    arguments.iter().skip(1).map(|word| word.as_os_str()).eq(["help", "agents"].map(std::ffi::OsStr::new))
 }
 
 /// Whether somebody asks for the first page: no command is named.
@@ -174,7 +182,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("report", &["ralph report --html board.html"]),
     ("completions", &["ralph completions bash"]),
     ("man", &["ralph man"]),
-    ("schema", &["ralph schema task", "ralph schema workflow"]),
+    ("schema", &["ralph schema task", "ralph schema event"]),
     ("uninstall", &["ralph uninstall --dry-run", "ralph uninstall --tasks --yes"]),
 ];
 

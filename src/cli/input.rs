@@ -16,6 +16,18 @@ pub fn age(text: &str) -> Result<SignedDuration, String> {
     duration(text).ok_or_else(|| format!("{text:?} is not a length of time: use 30d, 12h, 90m or 45s"))
 }
 
+/// Agents are started in worktrees, where a path from here leads elsewhere: the program by its full path.
+pub fn program_from(dir: &Path, typed: &[String]) -> Vec<String> {
+    let mut words = typed.to_vec();
+    let is_path = |name: &&mut String| {
+        name.contains(std::path::is_separator) && !name.contains('{') && Path::new(name.as_str()).is_relative()
+    };
+    if let Some(name) = words.first_mut().filter(is_path) {
+        *name = dir.join(name.trim_start_matches("./")).display().to_string();
+    }
+    words
+}
+
 /// Asks on the terminal; `None` where nobody is there to answer.
 pub fn confirm(out: &Out, question: &str) -> Option<bool> {
     if out.json || !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
@@ -106,4 +118,18 @@ pub fn piped() -> Result<Option<String>, Failure> {
         return Ok(None);
     }
     stdin().map(|text| Some(text).filter(|text| !text.trim().is_empty()))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_to_a_program_is_one_from_here_and_a_name_stays() {
+        let typed = |name: &str| program_from(Path::new("/shop"), &[name.to_owned(), "{prompt}".to_owned()]);
+        assert_eq!(typed("./agent.py"), ["/shop/agent.py", "{prompt}"]);
+        for kept in ["claude", "/usr/bin/agent", "{worktree}/agent"] {
+            assert_eq!(typed(kept)[0], kept);
+        }
+    }
 }

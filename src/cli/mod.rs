@@ -41,6 +41,11 @@ pub(crate) enum Outcome {
 
 type Answer = Result<Outcome, Failure>;
 
+/// Every command and option, with examples.
+pub fn command() -> clap::Command {
+    args::command()
+}
+
 /// Runs one command line and says with which code to exit.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     clap_complete::CompleteEnv::with_factory(args::command).complete();
@@ -48,6 +53,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         app::start_git_through(exe);
     }
     let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if help::asks_for_agents_page(&arguments) {
+        let _ = std::io::Write::write_all(&mut std::io::stdout(), help::AGENTS.as_bytes());
+        return ExitCode::SUCCESS;
+    }
     // Examples are put into the help of a hundred commands only where somebody asks for one.
     let asks = |word: &OsString| ["-h", "--help", "help", "man"].iter().any(|name| word == name);
     let command = if arguments.iter().any(asks) { args::command() } else { Cli::command() };

@@ -14,6 +14,7 @@ mod claims;
 mod commands;
 mod committing;
 mod crash;
+mod docs;
 mod doors;
 mod fake;
 mod fidelity;

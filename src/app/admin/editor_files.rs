@@ -1,6 +1,6 @@
 //! Schemas beside the board, and the file that tells Taplo and the TOML extensions of editors where they are.
 
-use crate::app::read::schema::{SCHEMAS, schema};
+use crate::app::read::schema::{FILE_SCHEMAS, schema};
 use crate::app::workspace::git_commit::TAPLO;
 use crate::app::{Failure, Workspace};
 use crate::fs;
@@ -11,7 +11,7 @@ pub(in crate::app) fn write_editor_files(ws: &Workspace) -> Result<Vec<&'static 
     let folder = ws.store.board_dir().join("schema");
     fs::make_dir(&folder)?;
     let mut changed = false;
-    for name in SCHEMAS {
+    for name in FILE_SCHEMAS {
         let text = format!("{:#}\n", schema(name, ws.flow())?);
         let path = folder.join(format!("{name}.json"));
         if fs::read_text(&path)?.as_deref() != Some(&text) {

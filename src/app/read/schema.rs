@@ -1,14 +1,20 @@
-//! JSON Schemas of the files that people edit, for editors that complete and check TOML.
+//! JSON Schemas: of the files that people edit, for editors that complete and check TOML, and of the events that programs read.
+
+mod event;
 
 use serde_json::{Map, Value, json};
 
 use crate::app::{Code, Failure};
+use crate::board::EventKind;
 use crate::config::{SPECS, Spec, ValueShape};
-use crate::task::Kind;
+use crate::task::{Estimate, Kind, Priority};
 use crate::workflow::Workflow;
 
-/// The files that have a schema.
-pub const SCHEMAS: [&str; 3] = ["task", "config", "workflow"];
+/// Everything that has a schema.
+pub const SCHEMAS: [&str; 4] = ["task", "config", "workflow", "event"];
+
+/// Those of files, which editors check.
+pub const FILE_SCHEMAS: [&str; 3] = ["task", "config", "workflow"];
 
 const DRAFT: &str = "http://json-schema.org/draft-07/schema#";
 
@@ -17,11 +23,16 @@ pub fn schema(name: &str, flow: &Workflow) -> Result<Value, Failure> {
         "task" => Ok(task(flow)),
         "config" => Ok(config()),
         "workflow" => Ok(workflow()),
+        "event" => Ok(event::event()),
         other => {
             let message = format!("{other:?} has no schema: use {}", SCHEMAS.join(", "));
             Err(Failure::usage(Code::BadValue, message))
         }
     }
+}
+
+fn names<T: ToString>(all: &[T]) -> Vec<String> {
+    all.iter().map(ToString::to_string).collect()
 }
 
 fn task(flow: &Workflow) -> Value {
@@ -38,23 +49,27 @@ fn task(flow: &Workflow) -> Value {
         "type": "object",
         "required": ["title"],
         "properties": {
-            "id": { "type": "string", "description": "The same as the name of the file" },
-            "title": { "type": "string", "minLength": 1 },
-            "state": { "enum": states },
-            "kind": { "enum": ["issue", "epic", "step"] },
-            "priority": { "enum": ["P0", "P1", "P2", "P3"] },
-            "estimate": { "enum": ["XS", "S", "M", "L", "XL"] },
+            "id": { "type": "string", "description": "The name of the file without `.toml`" },
+            "title": { "type": "string", "minLength": 1, "description": "One line" },
+            "state": { "enum": states, "description": "A state of the workflow; its first state if missing" },
+            "kind": { "enum": names(Kind::ALL), "default": "issue",
+                      "description": "Work, a parent that was split, or a step of a team" },
+            "priority": { "enum": names(Priority::ALL), "description": "P0 is the most urgent" },
+            "estimate": { "enum": names(Estimate::ALL), "description": "The size; M and larger is split before research" },
             "labels": texts("Labels"),
-            "owner": { "type": "string", "description": "Who works on it, or set it aside" },
-            "parent": { "type": "string", "description": "The id of the task that it is a part of" },
-            "blocked_by": texts("Ids of tasks that come first"),
-            "atomic": { "type": "boolean", "description": "Its children are planned, built and merged together" },
-            "created": { "description": "When it was made" },
+            "owner": { "type": "string", "description": "The person or worker who has it" },
+            "parent": { "type": "string", "description": "The id of the task that it is part of" },
+            "blocked_by": texts("Ids of tasks that must be finished first"),
+            "atomic": { "type": "boolean", "default": false,
+                        "description": "Its children are a group: planned, built and merged together" },
+            "created": { "description": "When it was created: a TOML date with a time" },
             "description": { "type": "string", "description": "Markdown" },
-            "artifacts": { "type": "object", "additionalProperties": { "type": "string" }, "description": "Documents by their kind" },
+            "artifacts": { "type": "object", "additionalProperties": { "type": "string" },
+                           "description": "Paths of its documents, by kind" },
             "attention": { "type": "string", "description": "Why a person should look at it" },
-            "review": { "type": "object", "properties": { "rejections": { "type": "integer", "minimum": 0 } } },
-            "github": { "type": "object", "description": "Its issue; `ralph sync` writes this" },
+            "review": { "type": "object", "properties": { "rejections": { "type": "integer", "minimum": 0 } },
+                        "description": "`rejections` counts how often its plan was rejected" },
+            "github": { "type": "object", "description": "Its issue on GitHub; `ralph sync` writes this" },
         },
     })
 }
@@ -78,7 +93,7 @@ fn config() -> Value {
         "required": ["event", "run"],
         "additionalProperties": false,
         "properties": {
-            "event": text, "timeout": text, "when": { "type": "object", "additionalProperties": text },
+            "event": { "enum": EventKind::ALL.map(EventKind::name) }, "timeout": text, "when": { "type": "object", "additionalProperties": text },
             "run": { "type": "array", "items": text, "minItems": 1 },
         },
     });
@@ -123,10 +138,31 @@ fn setting(spec: &Spec) -> Value {
         }
     };
     schema["description"] = json!(spec.about);
+    if let Some(example) = example(spec.shape) {
+        schema["examples"] = example;
+    }
     if !spec.default.is_empty() {
         schema["default"] = json!(spec.default);
     }
     schema
+}
+
+/// Values of shapes that the type does not tell.
+fn example(shape: ValueShape) -> Option<Value> {
+    match shape {
+        ValueShape::Duration | ValueShape::Lasting => Some(json!(["90s", "30m", "12h"])),
+        ValueShape::Budget => Some(json!(["$5", "300k tokens", "20 runs"])),
+        ValueShape::Program => Some(json!([["my-agent", "{prompt_file}"]])),
+        ValueShape::Programs => Some(json!([[["npm", "ci"]]])),
+        ValueShape::Words => Some(json!([["one", "two"]])),
+        ValueShape::Text
+        | ValueShape::Prefix
+        | ValueShape::Branch
+        | ValueShape::Choice(_)
+        | ValueShape::Count
+        | ValueShape::Number
+        | ValueShape::Limit => None,
+    }
 }
 
 fn workflow() -> Value {
@@ -163,4 +199,18 @@ fn workflow() -> Value {
                          "properties": { "close": text, "cancel": text, "escalate": text } },
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_schema_of_a_task_has_the_keys_that_are_read() {
+        let schema = task(&Workflow::builtin());
+        let told: BTreeSet<&str> = schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
+        let read: BTreeSet<&str> = crate::store::codec::KEYS.into_iter().chain(["id"]).collect();
+        assert_eq!(told, read);
+    }
 }

@@ -223,7 +223,7 @@ pub enum ShortCommand {
 /// What ralph has around a board.
 #[derive(Debug, Subcommand)]
 pub enum AroundCommand {
-    /// Print the JSON Schema of a task, the settings or a workflow, for editors
+    /// Print the JSON Schema of a task, the settings, a workflow or an event
     Schema(SchemaArgs),
     /// Remove what ralph set up in this repository; the tasks stay
     Uninstall(UninstallArgs),
@@ -248,7 +248,7 @@ pub struct InitArgs {
 
 #[derive(Debug, Args)]
 pub struct SchemaArgs {
-    /// task, config or workflow
+    /// task, config, workflow or event
     #[arg(value_name = "NAME", default_value = "task")]
     pub name: String,
 }

@@ -6,6 +6,7 @@ use super::costs::{cost, merged_line};
 use super::worker::{guard, line, stop_on_signals, worker};
 use crate::app::{self, Code, Failure, Launch, TeamDone, TeamNews, TeamView, TeamWanted};
 use crate::cli::args::{HeroArgs, TeamArgs};
+use crate::cli::input::program_from;
 use crate::cli::live::Live;
 use crate::cli::style::{self, paint};
 use crate::cli::table::clean;
@@ -17,12 +18,12 @@ pub fn team(session: &Session<'_>, args: &TeamArgs) -> Answer {
         ready: args.ready,
         bough: args.how.bough,
         dry_run: args.how.dry_run,
-        program: args.how.program.clone(),
+        program: program_from(&session.options.dir, &args.how.program),
     };
     let mut screen = TeamScreen::new(session);
     let stop = stop_on_signals(screen.live.is_none())?;
     let start = |role: &str, name: &crate::task::Worker, teams: &[crate::task::TaskId]| {
-        worker(session, role, name, teams, args.how.bough, &args.how.program)
+        worker(session, role, name, teams, args.how.bough, &wanted.program)
     };
     let launch = Launch { guard: &guard, worker: &start };
     let done = app::team(&session.options, &wanted, &launch, &stop, &mut |news, view| screen.show(news, view))?;
@@ -35,7 +36,7 @@ pub fn hero(session: &Session<'_>, args: &HeroArgs) -> Answer {
         ready: false,
         bough: args.how.bough,
         dry_run: args.how.dry_run,
-        program: args.how.program.clone(),
+        program: program_from(&session.options.dir, &args.how.program),
     };
     let mut screen = TeamScreen::new(session);
     let stop = stop_on_signals(screen.live.is_none())?;

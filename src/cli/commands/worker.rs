@@ -6,6 +6,7 @@ use std::process::Command;
 use super::run::{end_everything, itself, listen};
 use crate::app::{self, Code, Failure, Launch, Options, Run, RunOutcome, Stop, WorkerAsk, WorkerEvent};
 use crate::cli::args::WorkerArgs as Args;
+use crate::cli::input::program_from;
 use crate::cli::style::{self, paint};
 use crate::cli::table::{clean, cut};
 use crate::cli::{Answer, Outcome as Exit, Session, words};
@@ -19,7 +20,7 @@ pub fn run(session: &Session<'_>, args: &Args) -> Answer {
         role: args.role.clone(),
         teams,
         bough: args.bough,
-        program: args.program.clone(),
+        program: program_from(&session.options.dir, &args.program),
         most: if args.once { Some(1) } else { args.max },
         wait: args.wait,
         dry_run: args.dry_run,

@@ -6,5 +6,5 @@ mod read;
 mod render;
 
 pub use doc::{Doc, EditError, comments};
-pub use read::{MAX_FILE_SIZE, Read, has_conflict_markers, read, utf8};
+pub use read::{KEYS, MAX_FILE_SIZE, Read, has_conflict_markers, read, utf8};
 pub use render::{new_file, value as render_value};

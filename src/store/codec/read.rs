@@ -95,7 +95,7 @@ struct Reader<'f> {
 type TomlField<'a> = Spanned<DeValue<'a>>;
 
 /// Keys of a task, as somebody may mean to write them.
-const KEYS: [&str; 16] = [
+pub const KEYS: [&str; 16] = [
     "title",
     "state",
     "kind",

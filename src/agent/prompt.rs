@@ -1,4 +1,4 @@
-//! Prompts: what an agent is told about one command on one task, from templates that a board may replace.
+//! Renders the prompt for one command on one task, from templates that a board can replace.
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, Value};

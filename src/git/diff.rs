@@ -1,4 +1,4 @@
-//! What a branch or a worktree changes, against where it left main.
+//! The changes of a branch or a worktree since its merge base with main.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -47,7 +47,7 @@ impl Repository {
         let said = run(self.program().args(["merge-base", one, two]), b"")?;
         match said.ok {
             true => Ok(said.stdout.trim().to_owned()),
-            false => Err(other("find where the branches part", &std::io::Error::other(said.stderr))),
+            false => Err(other("find the common commit of the branches", &std::io::Error::other(said.stderr))),
         }
     }
 

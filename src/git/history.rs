@@ -1,4 +1,4 @@
-//! What the repository held at another point: the files under a folder, as some revision has them.
+//! Reads the files of a folder at another revision.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -51,7 +51,7 @@ impl Repository {
         let id = self.here.rev_parse_single(revision).map_err(unknown)?;
         let commit = id.object().and_then(gix::Object::peel_to_commit).map_err(unknown)?;
         let tree = commit.tree().map_err(|e| other("read the tree of that revision", &e))?;
-        let entry = tree.lookup_entry_by_path(folder).map_err(|e| other("look the folder up", &e))?;
+        let entry = tree.lookup_entry_by_path(folder).map_err(|e| other("find the folder", &e))?;
         let mut files = Vec::new();
         if let Some(entry) = entry.filter(|entry| entry.mode().is_tree()) {
             self.collect(entry.object_id(), "", &mut files)?;

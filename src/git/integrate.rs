@@ -1,4 +1,4 @@
-//! A task's branch into main: prepared in memory, then landed in one step.
+//! Merges a task's branch into main: prepared in memory, then applied in one step.
 
 use serde::{Deserialize, Serialize};
 

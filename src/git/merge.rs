@@ -1,4 +1,4 @@
-//! Merging two commits in memory: code as git does, the board's files by the board's own rules.
+//! Merges two commits in memory: code as git does, the board's files by their own rules.
 
 use std::collections::{BTreeMap, BTreeSet};
 

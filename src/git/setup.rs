@@ -1,4 +1,4 @@
-//! What `ralph init` leaves in git: the merge driver of task files, for this clone, and the attributes that name it.
+//! The git setup of `ralph init`: the merge driver of this clone, and the attributes that use it.
 
 use std::io::Write as _;
 

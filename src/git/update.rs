@@ -17,7 +17,7 @@ use super::merge::{MergeFiles, Settled};
 use super::repository::{GitError, Repository, other};
 use crate::fs;
 
-const DOING: &str = "bring the worktree forward";
+const DOING: &str = "update the worktree";
 
 /// An update that has begun, on disk until it is done.
 #[derive(Debug, Serialize, Deserialize)]
@@ -175,7 +175,7 @@ fn refuse_unfit(holder: &gix::Repository, branch: &str) -> Result<(), GitError> 
 }
 
 fn lost(name: &FullName) -> String {
-    format!("{} is checked out in a worktree whose folder is gone", name.shorten())
+    format!("{} is checked out in a worktree whose folder is missing", name.shorten())
 }
 
 /// All paths that differ between two commits.

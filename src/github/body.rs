@@ -1,4 +1,4 @@
-//! Texts as both sides have them: the marker at the end of a body, who wrote a comment, and what counts as the same.
+//! The texts of issues and comments: markers, authors, and comparison.
 
 use super::{canonical, hash};
 use crate::task::TaskId;

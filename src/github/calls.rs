@@ -1,4 +1,4 @@
-//! The mutations that may be done twice, and batches of them in one request.
+//! Idempotent mutations, and batches of them in one request.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What this machine has seen of GitHub: a cache that saves requests and lets `sync status` answer offline, never the truth.
+//! A cache of what this machine last read from GitHub, which saves requests and lets `sync status` work offline.
 
 use std::collections::BTreeMap;
 use std::path::Path;

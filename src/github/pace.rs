@@ -1,4 +1,4 @@
-//! How fast GitHub is written to: no faster than it asks for, spread over what is left of the hour, and slower after every limit.
+//! The pace of write requests: within the rate limit, and slower after each limit error.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The three-way decision about one field of one task: what is here, what is there, and what both last agreed on.
+//! The three-way decision about one field: local value, remote value and base.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Reading GitHub: what the project holds, what has changed since it was last seen, and what it says in a task's own words.
+//! Reads the project: its items, its changes since the last sync, and their values as fields of tasks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -164,7 +164,11 @@ impl Client<'_> {
         }
         let nodes = answer.data.ok_or_else(|| GithubError::Odd("IssueDetails has no data".into()))?.nodes;
         if nodes.len() != ids.len() {
-            return Err(GithubError::Odd(format!("{} issues were asked for, {} came", ids.len(), nodes.len())));
+            return Err(GithubError::Odd(format!(
+                "{} issues were requested, {} were returned",
+                ids.len(),
+                nodes.len()
+            )));
         }
         let mut found = Vec::new();
         for (id, node) in ids.iter().zip(nodes) {
@@ -285,7 +289,7 @@ pub fn remote_values(item: &Item, issue: &RemoteIssue, names: &Names, link: Opti
 }
 
 fn gone(what: &str) -> GithubError {
-    GithubError::NotFound(format!("{what} is not there, or not for this token"))
+    GithubError::NotFound(format!("{what} does not exist, or this token has no access to it"))
 }
 
 #[derive(Deserialize)]

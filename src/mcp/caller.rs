@@ -91,7 +91,7 @@ impl Caller {
         match (asked.map(str::trim).filter(|name| !name.is_empty()), pinned.or(header)) {
             (Some(asked), Some(own)) if asked != own => {
                 Err(Failure::refused(Code::NotYou, format!("this server acts as {own}, not as {asked}"))
-                    .hint(Hint::step("leave as out")))
+                    .hint(Hint::step("omit as")))
             }
             (Some(name), _) => Ok(Who::Named(name.to_owned())),
             (None, Some(own)) => Ok(Who::Named(own)),
@@ -178,7 +178,7 @@ impl Call<'_> {
     /// Refuses a change by somebody who may not make it, or of whom nobody knows who it is.
     pub fn refuse_reader(&self, what: &str) -> Result<(), Failure> {
         if self.caller.read_only {
-            let message = format!("{what} changes the board, and this server only reads");
+            let message = format!("{what} changes the board, but this server is read-only");
             return Err(Failure::refused(Code::ReadOnly, message)
                 .hint(Hint::step("only get, list, status, and next with claim: false are allowed")));
         }
@@ -244,7 +244,7 @@ impl<'de> serde::Deserialize<'de> for TaskRef {
             serde_json::Value::String(text) => Ok(Self(text)),
             serde_json::Value::Number(number) if number.is_u64() => Ok(Self(format!("#{number}"))),
             other => {
-                Err(serde::de::Error::custom(format!("{other} names no task: give its id, or its issue's number")))
+                Err(serde::de::Error::custom(format!("{other} is not a task: pass its id, or the number of its issue")))
             }
         }
     }

@@ -33,7 +33,7 @@ pub async fn serve(server: &Server, address: SocketAddr, tell: &dyn Fn(&str)) ->
     if given.is_none() {
         tell(&format!("clients send the header `Authorization: Bearer {token}`"));
     }
-    tell(&format!("each says who it is with the header `{}: NAME`", super::caller::HEADER));
+    tell(&format!("clients give their worker name in the header `{}: NAME`", super::caller::HEADER));
     let served = axum::serve(listener, routes(server.clone(), token)).with_graceful_shutdown(stopped());
     tokio::select! {
         done = served.into_future() => done.map_err(cannot),

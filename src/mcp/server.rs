@@ -106,9 +106,7 @@ impl Server {
         if self.caller.holds_something() && !self.keeping.swap(true, Ordering::Relaxed) {
             tokio::spawn(keep(Arc::downgrade(&self.caller), Arc::clone(&self.keeping)));
         }
-        done.unwrap_or_else(|_| {
-            Err(Failure::broken(Code::Bug, "the call ended in the middle; this is a bug of ralph's"))
-        })
+        done.unwrap_or_else(|_| Err(Failure::broken(Code::Bug, "the call ended unexpectedly; this is a bug in ralph")))
     }
 
     /// Tells a client of an older protocol what it has subscribed to, and when resources come and go.
@@ -125,7 +123,7 @@ impl Server {
     async fn call(&self, at: usize, mut given: JsonObject, context: &RequestContext<RoleServer>) -> CallToolResult {
         let size = serde_json::to_string(&given).map_or(0, |text| text.len());
         if size > MOST_BYTES {
-            let message = format!("the arguments have {size} bytes: at most {MOST_BYTES} are taken");
+            let message = format!("the arguments have {size} bytes; the limit is {MOST_BYTES}");
             let hint = Hint::step("put long texts into a document");
             return self.refusal(&Failure::usage(Code::TooLarge, message).hint(hint));
         }
@@ -133,7 +131,7 @@ impl Server {
             Some(Value::String(name)) => Some(name),
             None | Some(Value::Null) => None,
             Some(other) => {
-                return self.refusal(&Failure::usage(Code::BadArguments, format!("as: {other} is not a name")));
+                return self.refusal(&Failure::usage(Code::BadArguments, format!("as: {other} is not a worker name")));
             }
         };
         let acts = match self.profile {
@@ -146,7 +144,7 @@ impl Server {
             tool::Nature::Writes => tokio::select! {
                 biased;
                 () = context.ct.cancelled() => {
-                    let message = "it was called off before it began";
+                    let message = "the call was canceled before it began";
                     return self.refusal(&Failure::new(FailureKind::Raced, Code::Stopped, message));
                 }
                 turn = self.turn.lock() => Some(turn),
@@ -221,13 +219,15 @@ fn error(failure: &Failure) -> ErrorData {
 /// The library takes a request of the protocol whose parameters it cannot read for one that it does not know.
 fn not_understood(request: &CustomRequest) -> ErrorData {
     let needs = match request.method.as_str() {
-        "tools/call" => "`name`, a text, and `arguments`, an object",
-        "prompts/get" => "`name`, a text, and `arguments`, an object of texts",
-        "resources/read" => "`uri`, a text",
+        "tools/call" => "`name`, a string, and `arguments`, an object",
+        "prompts/get" => "`name`, a string, and `arguments`, an object of strings",
+        "resources/read" => "`uri`, a string",
         "completion/complete" => "`ref` and `argument`",
-        "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list" => "at most `cursor`, a text",
+        "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list" => {
+            "an optional `cursor`, a string"
+        }
         // Those that today's protocol has no more are unknown to it, too.
-        method => return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method {method:?}"), None),
+        method => return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("unknown method {method:?}"), None),
     };
     ErrorData::invalid_params(format!("{} takes {needs}", request.method), None)
 }
@@ -286,7 +286,7 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(at) = self.tool(&request.name) else {
             let names: Vec<&str> = self.tools.iter().map(|tool| tool.name).collect();
-            let message = format!("there is no tool {:?}: use {}", request.name, names.join(", "));
+            let message = format!("unknown tool {:?}: use {}", request.name, names.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };
         Ok(self.call(at, request.arguments.unwrap_or_default(), &context).await.into())

@@ -1,4 +1,4 @@
-//! Messages over this process's pipes, a line each; a line that is no message is answered, not passed over in silence.
+//! The stdio transport: one message per line; an invalid line gets an error response.
 
 use std::sync::Arc;
 
@@ -131,7 +131,7 @@ fn fault(line: &[u8], whole: InputLine) -> Option<PendingAnswer> {
     }
     let message = match serde_json::from_slice(line) {
         Ok(Value::Object(message)) => message,
-        Ok(_) => return Some(invalid("a message is a JSON object, one in a line".into(), None)),
+        Ok(_) => return Some(invalid("expected one JSON object per line".into(), None)),
         Err(error) => {
             let message = format!("not JSON: {error}");
             return Some(PendingAnswer::error(ErrorData::new(ErrorCode::PARSE_ERROR, message, None), id_in(line)));
@@ -139,13 +139,13 @@ fn fault(line: &[u8], whole: InputLine) -> Option<PendingAnswer> {
     };
     let id = message.get("id");
     if let Some(id) = id.filter(|id| !id.is_string() && !id.is_number()) {
-        return Some(invalid(format!("{id} is no id of a request: use a string or a number"), None));
+        return Some(invalid(format!("{id} is not a valid request id: use a string or a number"), None));
     }
     let is_answer = message.contains_key("result") || message.contains_key("error");
     let says_what = message.get("method").is_some_and(Value::is_string);
     (!is_answer && !says_what).then(|| {
         let id = id.and_then(|id| serde_json::from_value(id.clone()).ok());
-        invalid("a message has a `method`".into(), id)
+        invalid("the message has no `method`".into(), id)
     })
 }
 

@@ -118,5 +118,5 @@ impl Session {
 }
 
 pub(super) fn not_saved() -> Failure {
-    Failure::refused(Code::Unsaved, "what you wrote is not saved")
+    Failure::refused(Code::Unsaved, "your text was not saved")
 }

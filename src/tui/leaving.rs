@@ -23,10 +23,7 @@ impl Session {
         while self.model.busy > 0 {
             // Whoever asks twice does not want to wait.
             if begun.elapsed() > PATIENCE || asked_to_end.load(Ordering::Relaxed) != 0 {
-                return Err(Failure::broken(
-                    Code::Unfinished,
-                    "the board ended before all was done that you asked for",
-                ));
+                return Err(Failure::broken(Code::Unfinished, "the board ended before all changes were saved"));
             }
             match answers.recv_timeout(BEAT) {
                 Ok(answer) => {

@@ -1,4 +1,4 @@
-//! The loop: what the person presses, what others change and what verbs come to, one after another, each drawn.
+//! The event loop: handles keys, changes of the board and results of verbs, and draws after each.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -131,9 +131,14 @@ fn each_round_of_review_has_its_own_critique() {
     let second = new(&sandbox, "review", &id);
     assert_eq!(second, format!("thoughts/shared/reviews/2026-11-16-{id}-critique-2.md"));
     fs::copy(sandbox.root().join(&first), sandbox.root().join("r.md")).unwrap();
-    assert!(sandbox.ralph(&["artifact", "link", "review", &id, "r.md"]).fails(1).contains("not named like a review"));
+    assert!(
+        sandbox
+            .ralph(&["artifact", "link", "review", &id, "r.md"])
+            .fails(1)
+            .contains("does not have the file name of a review")
+    );
     let said = sandbox.ralph(&["artifact", "link", "review", &id, &first]).fails(1);
-    assert!(said.contains("is of round 1, and this is round 2"), "{said}");
+    assert!(said.contains("is from round 1, but this is round 2"), "{said}");
 }
 
 #[test]
@@ -183,7 +188,7 @@ fn a_verdict_and_the_move_must_agree() {
     sandbox.hand_in("plan", &id);
     let path = sandbox.hand_in("review", &id);
     let reject = ["move", &id, "ready-for-plan", "--for", "review", "--as", "builder"];
-    assert!(sandbox.ralph(&reject).fails(1).contains("says approved, which is not where this move leads"));
+    assert!(sandbox.ralph(&reject).fails(1).contains("says approved, but this move leads elsewhere"));
     let file = sandbox.root().join(&path);
     let text = fs::read_to_string(&file).unwrap();
     let rejecting =
@@ -209,7 +214,7 @@ fn an_implementation_is_committed_in_the_tasks_own_worktree() {
     let complete = ["move", &id, "__COMPLETE__", "--for", "implement", "--as", "builder"];
     assert!(sandbox.ralph(&complete).fails(1).contains("has no worktree"));
     sandbox.ralph(&["worktree", "add", &id]).ok();
-    assert!(sandbox.ralph(&complete).fails(1).contains("has nothing that main has not"));
+    assert!(sandbox.ralph(&complete).fails(1).contains("has no commits that main lacks"));
     let place = sandbox.root().join(format!("worktrees/{id}"));
     fs::write(place.join("a.txt"), "a").unwrap();
     let git = |args: &[&str]| sandbox.git_in(&place, args).ok();

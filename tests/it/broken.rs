@@ -45,12 +45,12 @@ fn each_kind_of_bad_file_says_what_to_do() {
         "empty.toml: the file is empty",
         "latin.toml:1:13: not UTF-8",
         "huge.toml: the file is larger than 1 MiB",
-        "conflict.toml:1:1: git left a merge conflict here",
+        "conflict.toml:1:1: unresolved merge conflict",
         "wrong.toml:1:9: title must be text",
         "wrong.toml:2:9: \"Nowhere\" is not a state",
         "wrong.toml:3:10: labels must be a list",
         "wrong.toml:4:11: created must be a date",
-        "a b.toml: \"a b\" cannot be a task id",
+        "a b.toml: \"a b\" is not a valid task id",
     ] {
         assert!(said.contains(wanted), "{wanted}\nis not in\n{said}");
     }

@@ -165,7 +165,7 @@ fn a_board_that_wants_it_is_committed_after_each_verb() {
     // A verb is done even where git cannot take it.
     write(&sandbox.root().join(".git/index.lock"), "");
     let said = sandbox.ralph(&["task", "set", &id, "priority=P2"]);
-    assert!(said.stderr.contains("the board is not committed"), "{said}");
+    assert!(said.stderr.contains("the board was not committed"), "{said}");
     assert!(sandbox.read_task(&id).contains("P2"));
 }
 

@@ -62,7 +62,7 @@ fn what_was_changed_since_is_not_undone() {
     let id = sandbox.add(&["x"]);
     sandbox.ralph(&["task", "set", &id, "priority=P1"]).ok();
     sandbox.write_task(&id, sandbox.read_task(&id).replace("P1", "P0"));
-    assert!(sandbox.ralph(&["undo"]).fails(1).contains("changed by somebody else (priority)"));
+    assert!(sandbox.ralph(&["undo"]).fails(1).contains("changed by another process (priority)"));
     assert!(sandbox.read_task(&id).contains("P0"));
     // A hand edit elsewhere in the file is no obstacle.
     sandbox.write_task(&id, format!("# by hand\n{}", sandbox.read_task(&id).replace("P0", "P1")));

@@ -104,7 +104,7 @@ fn a_state_changed_in_the_editor_is_a_move_like_any_other() {
     };
     sandbox.write_task("b", "title = 'y'\nstate = 'Backlog'\n");
     sandbox.ralph(&["block", "a", "--on", "b"]).ok();
-    assert!(edit("In Progress").fails(1).contains("a waits for b"));
+    assert!(edit("In Progress").fails(1).contains("a is blocked by b"));
     edit("Research Needed").ok();
 }
 
@@ -380,7 +380,7 @@ fn a_blocked_lock_is_not_taken_up() {
     sandbox.write_task("x", "title = 'x'\n");
     for (id, state) in [("a", "In Progress"), ("c", "Plan in Progress")] {
         sandbox.write_task(id, format!("title = '{id}'\nstate = '{state}'\nblocked_by = ['x']\n"));
-        assert!(sandbox.ralph(&["claim", id, "--as", "builder"]).fails(1).contains("waits for x"));
+        assert!(sandbox.ralph(&["claim", id, "--as", "builder"]).fails(1).contains("is blocked by x"));
     }
 }
 
@@ -489,7 +489,7 @@ fn nothing_to_do_is_success_and_an_unknown_state_is_mended_by_a_person() {
     let sandbox = Sandbox::new();
     sandbox.write_task("d", "title = 'D'\nstate = 'Done'\n");
     let again = sandbox.ralph(&["done", "d"]);
-    assert!(again.code == 0 && again.stderr.contains("nothing to do: d is Done already"), "{again}");
+    assert!(again.code == 0 && again.stderr.contains("nothing to do: d is already Done"), "{again}");
     sandbox.write_task("u", "title = 'U'\nstate = 'Weird'\n");
     sandbox.ralph(&["move", "u", "backlog"]).ok();
     assert_eq!(sandbox.ralph(&["task", "show", "u", "--json"]).json()["state"], "Backlog");
@@ -545,7 +545,7 @@ fn a_person_closes_a_task_with_unmerged_commits_only_knowingly() {
     sandbox.ralph(&["move", "t-x7", "Backlog"]).ok();
     assert_eq!(sandbox.git_in(&worktree, &["commit", "-q", "--allow-empty", "-m", "work"]).code, 0);
     let said = sandbox.ralph(&["done", "t-x7"]).fails(1);
-    assert!(said.contains("feature/t-x7 has 1 commit that main does not have"), "{said}");
+    assert!(said.contains("feature/t-x7 has 1 commit that main lacks"), "{said}");
     assert!(said.contains("ralph merge t-x7") && said.contains("--force"), "{said}");
     sandbox.ralph(&["cancel", "t-x7"]).ok();
     sandbox.ralph(&["done", "t-x7", "--force"]).ok();

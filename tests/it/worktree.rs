@@ -55,7 +55,7 @@ fn what_would_be_lost_keeps_a_worktree() {
     assert!(sandbox.ralph(&["worktree", "rm", "x7"]).fails(1).contains("changes that are not committed"));
     commit(&sandbox, &path(&sandbox), "work");
     let said = sandbox.ralph(&["worktree", "rm", "x7"]).fails(1);
-    assert!(said.contains("1 commits are not merged into main") && !said.contains("not committed"), "{said}");
+    assert!(said.contains("1 commit is not merged into main") && !said.contains("not committed"), "{said}");
     sandbox.ralph(&["worktree", "lock", "x7", "on a stick"]).ok();
     assert!(sandbox.ralph(&["worktree", "rm", "x7"]).fails(1).contains("locked: on a stick"));
     sandbox.ralph(&["worktree", "unlock", "x7"]).ok();
@@ -103,7 +103,8 @@ fn only_what_is_merged_or_gone_is_pruned() {
     std::fs::remove_dir_all(sandbox.root().join("worktrees/gone")).unwrap();
     let named = sandbox.ralph(&["worktree", "prune"]);
     assert!(
-        named.stdout.contains("worktrees/done could go") && named.stdout.contains("worktrees/gone could go"),
+        named.stdout.contains("worktrees/done can be removed")
+            && named.stdout.contains("worktrees/gone can be removed"),
         "{named}"
     );
     assert!(!named.stdout.contains("open") && !named.stdout.contains("dirty"), "{named}");
@@ -123,7 +124,7 @@ fn a_branch_is_stacked_on_the_one_that_it_waits_for() {
     commit(&sandbox, &path(&sandbox), "work");
     sandbox.ralph(&["worktree", "add", "next", "--stack"]).ok();
     assert_eq!(std::fs::read_to_string(sandbox.root().join("worktrees/next/code.txt")).unwrap(), "two\n");
-    assert!(sandbox.ralph(&["worktree", "add", "t-x7", "--from", "nowhere"]).code == 0, "it is there already");
+    assert!(sandbox.ralph(&["worktree", "add", "t-x7", "--from", "nowhere"]).code == 0, "it already exists");
     sandbox.write_task("other", "title = 'o'\n");
     assert!(
         sandbox.ralph(&["worktree", "add", "other", "--from", "nowhere"]).fails(2).contains("no revision \"nowhere\"")

@@ -1,4 +1,4 @@
-//! `workflow use`: another workflow for a board, and its tasks brought along.
+//! `workflow use`: converts a board and its tasks to another workflow.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -101,22 +101,19 @@ pub(in crate::app) fn write_table(ws: &Workspace, name: &str) -> Result<(), Fail
             fs::remove(&last_known(ws))?;
             Ok(fs::remove(&path)?)
         }
-        false => Ok(fs::replace(&path, table(name)?.as_bytes(), true)?),
+        false => Ok(fs::replace(&path, shipped_table(name)?.as_bytes(), true)?),
     }
 }
 
 /// The table of the board as text: its own, or the one that ralph ships. A file that a shell has just emptied, to write this very
 /// text into it, still counts as what it was.
-pub fn workflow_text(ws: &Workspace, name: Option<&str>) -> Result<String, Failure> {
-    if let Some(name) = name {
-        return Ok(table(name)?.to_owned());
-    }
+pub fn workflow_text(ws: &Workspace) -> Result<String, Failure> {
     let own = fs::read_text(&path(ws))?;
     let own = match own {
         Some(text) if text.trim().is_empty() => fs::read_text(&last_known(ws))?,
         other => other,
     };
-    own.map_or_else(|| table("full").map(str::to_owned), Ok)
+    own.map_or_else(|| shipped_table("full").map(str::to_owned), Ok)
 }
 
 /// Where this clone keeps the last table that could be read.
@@ -129,14 +126,15 @@ pub fn named(name: &str) -> Result<Workflow, Failure> {
     Workflow::shipped(name).ok_or_else(|| unknown(name))
 }
 
-fn table(name: &str) -> Result<&'static str, Failure> {
+/// The table of one of those that ralph ships, as text.
+pub fn shipped_table(name: &str) -> Result<&'static str, Failure> {
     let found = TABLES.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name));
     found.map(|(_, _, text)| *text).ok_or_else(|| unknown(name))
 }
 
 fn unknown(name: &str) -> Failure {
     let names: Vec<&str> = TABLES.iter().map(|(known, ..)| *known).collect();
-    Failure::usage(Code::UnknownWorkflow, format!("{name:?} is not a workflow: use {}", names.join(", ")))
+    Failure::usage(Code::UnknownWorkflow, format!("unknown workflow {name:?}: use {}", names.join(", ")))
 }
 
 fn path(ws: &Workspace) -> PathBuf {
@@ -152,8 +150,8 @@ fn edited_table(ws: &Workspace) -> Result<Option<String>, Failure> {
 fn overrides(ws: &Workspace, to: &Workflow, wanted: &[String]) -> Result<BTreeMap<StateName, StateName>, Failure> {
     let pair = |text: &String| {
         let (old, new) = text.split_once('=').ok_or_else(|| {
-            Failure::usage(Code::BadValue, format!("{text:?} is not a mapping"))
-                .hint(Hint::step("write the old state, an equals sign, and the new state"))
+            Failure::usage(Code::BadValue, format!("{text:?} is not of the form OLD=NEW"))
+                .hint(Hint::step("write the old state, `=`, and the new state"))
         })?;
         let old = ws.flow().find_state(Kind::Issue, old).map(|state| state.name.clone());
         Ok((old?, to.find_state(Kind::Issue, new)?.name.clone()))
@@ -169,9 +167,12 @@ fn refuse_claimed(board: &Board, me: &Worker) -> Result<(), Failure> {
         None => Ok(()),
         Some(first) => {
             let more = if live.len() > 1 { format!(" and {} more", live.len() - 1) } else { String::new() };
-            Err(Failure::refused(Code::Held, format!("{first}{more} is claimed, and the workflow changes under it"))
-                .hint(Hint::run("claims ls", "to see who has what"))
-                .hint(Hint::step("wait until the work is done, or release the claims")))
+            Err(Failure::refused(
+                Code::Held,
+                format!("cannot change the workflow while tasks are claimed: {first}{more}"),
+            )
+            .hint(Hint::run("claims ls", "to list the claims"))
+            .hint(Hint::step("wait until the work is done, or release the claims")))
         }
     }
 }

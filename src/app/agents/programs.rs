@@ -90,6 +90,6 @@ pub(in crate::app) fn refuse_outdated(host: &'static Host) -> Result<(), Failure
     Err(Failure::refused(Code::OldAgent, message).hint(Hint::shell(&found.install, "to update it")).hint(Hint::set(
         "agent.command",
         "COMMAND",
-        "to start it in another way",
+        "to use another command line",
     )))
 }

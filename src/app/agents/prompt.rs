@@ -1,4 +1,4 @@
-//! `prompt`: what an agent is told about one command on one task.
+//! `prompt`: the prompt for one command on one task.
 
 use serde::Serialize;
 

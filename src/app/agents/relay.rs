@@ -140,7 +140,7 @@ fn until_it_ends(line: &Line, child: &mut Child, over: &AtomicBool) -> u8 {
 pub fn relay_call(socket: &Path, arguments: &[String], dir: &Path) -> Result<u8, Failure> {
     let gone = |error: std::io::Error| {
         Failure::broken(Code::NoRelay, format!("cannot reach the worker of this run: {error}"))
-            .hint(Hint::step("its worker may have ended; stop, and leave the task as it is"))
+            .hint(Hint::step("the worker may have ended; stop, and leave the task as it is"))
     };
     let line = Line::call(socket).map_err(gone)?;
     let variable = |name: &&str| Some(((*name).to_owned(), std::env::var(name).ok()?));

@@ -1,4 +1,4 @@
-//! A task's file key by key: what differs between two versions of it, and from its issue.
+//! The differences between two versions of a task file, field by field.
 
 use crate::app::{FieldChange, Workspace};
 use crate::github::Link;

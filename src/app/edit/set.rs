@@ -1,4 +1,4 @@
-//! `task set`: keys of one task or many, in one verb.
+//! `task set`: sets fields of one or more tasks in one change.
 
 use serde::Serialize;
 

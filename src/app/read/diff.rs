@@ -1,4 +1,4 @@
-//! `task diff`: what differs between the boards of two revisions, or of one and the files as they are, field by field.
+//! `task diff`: compares the boards of two revisions, or of one and the files on disk, field by field.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! `task tree` and `task graph`: who belongs to whom, and who waits for whom.
+//! `task tree` and `task graph`: parents with children, and blockers.
 
 use std::collections::{BTreeSet, VecDeque};
 

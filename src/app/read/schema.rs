@@ -45,16 +45,16 @@ fn task(flow: &Workflow) -> Value {
             "priority": { "enum": ["P0", "P1", "P2", "P3"] },
             "estimate": { "enum": ["XS", "S", "M", "L", "XL"] },
             "labels": texts("Labels"),
-            "owner": { "type": "string", "description": "Who works on it, or set it aside" },
+            "owner": { "type": "string", "description": "The worker that owns it" },
             "parent": { "type": "string", "description": "The id of the task that it is a part of" },
-            "blocked_by": texts("Ids of tasks that come first"),
+            "blocked_by": texts("Ids of its blockers"),
             "atomic": { "type": "boolean", "description": "Its children are planned, built and merged together" },
-            "created": { "description": "When it was made" },
+            "created": { "description": "When it was created" },
             "description": { "type": "string", "description": "Markdown" },
-            "artifacts": { "type": "object", "additionalProperties": { "type": "string" }, "description": "Documents by their kind" },
+            "artifacts": { "type": "object", "additionalProperties": { "type": "string" }, "description": "Its documents, by kind" },
             "attention": { "type": "string", "description": "Why a person should look at it" },
             "review": { "type": "object", "properties": { "rejections": { "type": "integer", "minimum": 0 } } },
-            "github": { "type": "object", "description": "Its issue; `ralph sync` writes this" },
+            "github": { "type": "object", "description": "Its issue on GitHub; written by `ralph sync`" },
         },
     })
 }
@@ -68,7 +68,7 @@ fn config() -> Value {
     }
     tables.insert("format".into(), json!({ "const": 1 }));
     if let Some(github) = tables.get_mut("github").and_then(|table| table.get_mut("properties")) {
-        let about = "Columns of the project that have another name than the state they mean";
+        let about = "Columns of the project whose name differs from the state";
         let column = json!({ "type": "string" });
         github["states"] = json!({ "type": "object", "additionalProperties": column, "description": about });
     }
@@ -84,7 +84,7 @@ fn config() -> Value {
     });
     tables.insert(
         "on".into(),
-        json!({ "type": "array", "items": rule, "description": "Programs that run when something happens" }),
+        json!({ "type": "array", "items": rule, "description": "Rules: programs that run on events" }),
     );
     json!({
         "$schema": DRAFT, "title": "Settings of ralph", "type": "object", "properties": tables, "additionalProperties": false,

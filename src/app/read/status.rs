@@ -1,4 +1,4 @@
-//! `status`: the whole board on one screen.
+//! `status`: a summary of the board.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;

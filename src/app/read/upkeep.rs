@@ -1,4 +1,4 @@
-//! `upkeep`: what on the board needs tidying up: finished tasks to archive, tasks that stand still, gaps and doubles.
+//! `upkeep`: finished tasks to archive, stale tasks, missing fields and possible duplicates.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! How the checks of `merge` last ended on each task's branch.
+//! The last results of the checks of `merge` on each task's branch.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `runs`: what workers ran, on this machine: one folder each, with the record, the prompt and all that was said.
+//! `runs`: the runs on this machine, one folder each, with the record, the prompt and the output.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -222,8 +222,8 @@ pub fn find_run(ws: &Workspace, typed: &str) -> Result<Run, Failure> {
     let of_task = ws.find(typed).ok().and_then(|task| list_runs(ws, Some(&task), 1).ok()?.pop());
     of_task.ok_or_else(|| {
         let message = match fits.len() {
-            0 | 1 => format!("there is no run {typed:?} here"),
-            many => format!("{many} runs are called like {typed:?}"),
+            0 | 1 => format!("no run {typed:?}"),
+            many => format!("{typed:?} matches {many} runs"),
         };
         Failure::refused(Code::NoRun, message).hint(Hint::run("runs ls", "to list the runs"))
     })

@@ -1,4 +1,4 @@
-//! What an agent did where it must not: files of the main worktree that changed while it ran, and commits that it made there.
+//! Changes of an agent outside its worktree: files and commits in the main worktree during its run.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -163,8 +163,10 @@ pub(in crate::app) fn refuse_strays(ws: &Workspace, id: &TaskId) -> Result<(), F
     if found.is_empty() {
         return Ok(());
     }
-    let message = format!("agents do not change the main worktree, and this changed there: {}", found.join(", "));
+    let message = format!("agents must not change the main worktree, but these changed there: {}", found.join(", "));
     Err(Failure::refused(Code::Strayed, message)
-        .hint(Hint::step("move these changes into the worktree and restore the main one, or ask a person"))
-        .hint(Hint::set("agent.strays", "tell", "to edit there while workers run")))
+        .hint(Hint::step(
+            "move these changes into the worktree of the task and restore the main worktree, or ask a person",
+        ))
+        .hint(Hint::set("agent.strays", "tell", "to allow edits there while workers run")))
 }

@@ -1,4 +1,4 @@
-//! What a change means: which command made it, or git, or somebody by hand.
+//! Explains a change: made by a command, by git, or by hand.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! `watch`: what happens on the board, told once and in order, and what follows from it done by one watcher at a time.
+//! `watch`: reports each event of the board once and in order; one watcher at a time reacts to them.
 //!
 //! Commands journal what they do. What the files say beyond that, somebody saved by hand, or git put there. Everything is read
 //! under the board's lock, so that no verb is half seen.
@@ -214,7 +214,7 @@ impl Watch {
         let mut events = Vec::new();
         if dirt == ChangedPaths::Lost {
             let event = Event::new(EventKind::Rescanned, self.ws.now(), Via::Board, None);
-            events.push(event.saying("too much changed at once to follow: everything was read again"));
+            events.push(event.saying("too many changes at once: the whole board was read again"));
         }
         if self.settings_changed(&dirt) {
             events.extend(self.reopen());

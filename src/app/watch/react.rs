@@ -1,4 +1,4 @@
-//! What follows from a change, done by the one watcher that reacts: journaling, judging, putting right, bringing along, reaping.
+//! The reactions to a change, by one watcher: journaling, checking, enforcing, moving parents, reaping.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! `task edit`: a person changes the whole file; it is checked before it becomes the task.
+//! `task edit`: a person edits the file of a task; it is checked before it is saved.
 
 use serde::Serialize;
 
@@ -90,7 +90,7 @@ pub fn finish_edit(ws: &Workspace, editing: &Editing, text: &str, doubts: Doubts
 
 fn wrong_values(problems: &[Problem]) -> Failure {
     let causes = problems.iter().map(ToString::to_string).collect();
-    Failure { causes, ..Failure::refused(Code::BadValues, "the edited file has wrong values") }
+    Failure { causes, ..Failure::refused(Code::BadValues, "the edited file has invalid values") }
 }
 
 fn refuse_cycles(ws: &Workspace, read: &Task) -> Result<(), Failure> {

@@ -84,7 +84,7 @@ pub fn reply(ws: &Workspace, id: &TaskId, number: usize, text: &str, declined: b
             count => format!("{task} has no point {number}: it has {count}"),
         };
         let hint = match points.is_empty() {
-            true => Hint::run(&format!("feedback {task} --fetch"), "to ask GitHub"),
+            true => Hint::run(&format!("feedback {task} --fetch"), "to fetch it from GitHub"),
             false => Hint::run(&format!("feedback {task}"), "to list them"),
         };
         return Err(Failure::usage(Code::NoNote, message).hint(hint));

@@ -1,4 +1,4 @@
-//! `move`, `done`, `cancel`, `escalate`: a task to another state, as the workflow allows.
+//! `move`, `done`, `cancel`, `escalate`: moves a task to another state, as the workflow allows.
 
 use serde::Serialize;
 
@@ -244,7 +244,7 @@ fn refuse_unmerged(
         0 => Ok(()),
         ahead => {
             let commits = if ahead == 1 { "1 commit".to_owned() } else { format!("{ahead} commits") };
-            Err(Failure::refused(Code::Unmerged, format!("{branch} has {commits} that {main} does not have"))
+            Err(Failure::refused(Code::Unmerged, format!("{branch} has {commits} that {main} lacks"))
                 .hint(Hint::run(&format!("merge {id}"), "to merge and close it"))
                 .hint(Hint::Force))
         }

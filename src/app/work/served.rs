@@ -1,4 +1,4 @@
-//! A task that `next` hands to programs again and again without progress goes to a person.
+//! Hands a task to a person after `next` has given it to programs several times without progress.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::PathBuf;
@@ -75,8 +75,7 @@ pub(super) fn call_a_person(ws: &Workspace, lock: &BoardLock, claimed: &Claimed)
     let served: Served = fs::read_text(&path)?.and_then(|text| toml::from_str(&text).ok()).unwrap_or_default();
     let workers: Vec<&str> = served.workers.iter().map(Worker::as_str).collect();
     let note = format!(
-        "`ralph next` handed this out {MOST} times ({}), and nothing came of it: no note, no document, no commit, no other \
-         state. It needs a person.",
+        "`ralph next` gave out this task {MOST} times ({}) without progress: no note, no document, no commit, no new state.",
         workers.join(", ")
     );
     let board = ws.family(&claimed.task)?;
@@ -84,6 +83,6 @@ pub(super) fn call_a_person(ws: &Workspace, lock: &BoardLock, claimed: &Claimed)
         Request { command: claimed.command.as_deref(), ..Request::new(&claimed.task, Goal::Intent(Intent::Escalate)) };
     move_with_note(ws, lock, &board, &request, "escalate", &note)?;
     fs::remove(&path)?;
-    ws.notice(format!("{} was handed out {MOST} times without progress: a person has to look at it", claimed.task));
+    ws.notice(format!("{} was claimed {MOST} times without progress, and was handed to a person", claimed.task));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `pick`: what could be taken up in a state, best first, without taking it.
+//! `pick`: lists the tasks that can start in a state, best first, without claiming one.
 
 use serde::Serialize;
 

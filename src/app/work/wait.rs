@@ -1,4 +1,4 @@
-//! `wait`: until a task is in a state, ready or free; by watching, not by asking again and again.
+//! `wait`: waits until a task is in a state, ready or free, by watching the board instead of polling.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -123,7 +123,7 @@ fn end_of(limit: SignedDuration) -> Instant {
 }
 
 fn stopped() -> Failure {
-    Failure::new(FailureKind::Raced, Code::Stopped, "nobody waits for it any more")
+    Failure::new(FailureKind::Raced, Code::Stopped, "the wait was stopped")
 }
 
 fn timed_out() -> Failure {

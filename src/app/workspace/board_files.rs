@@ -1,4 +1,4 @@
-//! How two versions of the board's files become one, wherever git's histories meet.
+//! Merges two versions of the board's files in merges and pulls.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! What stands before and behind every change of the board: the lock, who may make it, and the commit.
+//! The steps before and after every change of the board: lock, permission and commit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,7 +59,7 @@ impl Workspace {
         if self.settings.text("git.commit") == "each" {
             // The verb is done; that git does not have it yet is no reason to fail.
             if let Err(failure) = crate::app::workspace::git_commit::commit_board(self, lock, None) {
-                self.notice(format!("the board is not committed: {}", failure.message));
+                self.notice(format!("the board was not committed: {}", failure.message));
             }
         }
     }

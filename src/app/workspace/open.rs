@@ -1,4 +1,4 @@
-//! Everything a verb works with: the board's place, its settings, who acts, the clock and the dice.
+//! The context of a verb: the board, its settings, the worker, the clock and the random numbers.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
@@ -80,7 +80,7 @@ pub struct Workspace {
 /// A path that every board has below it.
 pub(in crate::app) const IGNORED_PROBE: &str = ".ralph/tasks/t-x.toml";
 pub(in crate::app) const IGNORED_BOARD: &str =
-    "git ignores .ralph, so the board is in no commit and no clone: take the line out of .gitignore";
+    "git ignores .ralph, so the board cannot be committed: remove the line from .gitignore";
 
 impl Workspace {
     /// Finds the board; it must be there.
@@ -96,7 +96,7 @@ impl Workspace {
             }
             return ws.named_for_sub_agent();
         }
-        let message = format!("there is no board in {}", ws.store.root().display());
+        let message = format!("no board in {}", ws.store.root().display());
         Err(Failure::broken(Code::NoBoard, message).hint(Hint::Init))
     }
 
@@ -123,7 +123,7 @@ impl Workspace {
         };
         if options.board.is_none() && !start.is_dir() {
             return Err(Failure::broken(Code::NoBoard, "the current directory no longer exists")
-                .hint(Hint::step("change to a directory that does")));
+                .hint(Hint::step("change to an existing directory")));
         }
         if options.board.is_some() && !start.is_dir() {
             return Err(Failure::broken(Code::NoBoard, format!("{} is not a folder", start.display())));
@@ -182,7 +182,7 @@ impl Workspace {
             return;
         }
         if fs::make_dir(self.store.local()).is_ok() && fs::replace(&told, b"", false).is_ok() {
-            self.notice("this clone has no merge driver for tasks: `ralph init` installs it".to_owned());
+            self.notice("this clone has no merge driver for tasks: run `ralph init` to install it".to_owned());
         }
     }
 

@@ -48,7 +48,7 @@ pub fn set_setting(ws: &Workspace, key: &str, value: &str, user: bool) -> Result
     refuse_held(ws, key)?;
     let path = if user {
         user_config().ok_or_else(|| {
-            Failure::broken(Code::NoHome, "there is no folder for your settings")
+            Failure::broken(Code::NoHome, "no home directory for your settings")
                 .hint(Hint::variable("HOME", "to your home directory"))
         })?
     } else {

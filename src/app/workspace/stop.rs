@@ -1,4 +1,4 @@
-//! Whether somebody asked a long verb to stop.
+//! A flag that asks a long verb to stop.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -21,8 +21,8 @@ impl Stop {
     pub fn wish(&self) -> Option<&'static str> {
         match self.0.load(Ordering::Relaxed) {
             0 => None,
-            1 => Some("ending after what is in hand; once more ends it at once"),
-            _ => Some("ending at once"),
+            1 => Some("stopping after the current run; press Ctrl-C again to stop at once"),
+            _ => Some("stopping"),
         }
     }
 

@@ -91,7 +91,7 @@ pub fn answer(ws: &Workspace, read: Read) -> Answer {
 
 /// A part of the program that ended without a word.
 pub fn gone() -> Failure {
-    Failure::broken(Code::Ended, "a part of the board ended unexpectedly")
+    Failure::broken(Code::Ended, "a thread of the board ended unexpectedly")
 }
 
 #[cfg(test)]

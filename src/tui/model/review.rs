@@ -162,7 +162,7 @@ fn changes(page: &Review, comments: &Comments, split: bool) -> Vec<ReviewRow> {
     let told = |text: &str| vec![ReviewRow::Told(text.to_owned())];
     let Some(changes) = &page.changes else { return told(page.unchanged.as_deref().unwrap_or_default()) };
     if changes.files.is_empty() {
-        return told("nothing has changed yet");
+        return told("no changes yet");
     }
     let mut rows = Vec::new();
     for file in &changes.files {
@@ -225,10 +225,10 @@ fn runs(page: &Review) -> Vec<ReviewRow> {
     });
     let mut rows: Vec<ReviewRow> = checks.collect();
     if rows.is_empty() {
-        rows.push(ReviewRow::Told("no checks: the setting merge.checks names programs that must succeed".into()));
+        rows.push(ReviewRow::Told("no checks: set merge.checks to programs that must succeed".into()));
     }
     if page.runs.is_empty() {
-        rows.push(ReviewRow::Told("nothing was run on this machine".into()));
+        rows.push(ReviewRow::Told("no runs on this machine".into()));
     }
     rows.extend((0..page.runs.len()).map(ReviewRow::Run));
     rows

@@ -132,7 +132,7 @@ fn offered(popup: &mut Popup, targets: &[MoveView]) {
         },
         name: target.state.to_string(),
         text: match (target.here, &target.outside) {
-            (true, _) => "it is here".into(),
+            (true, _) => "current state".into(),
             (false, Some(outside)) => format!("outside the workflow: {outside}"),
             (false, None) => String::new(),
         },

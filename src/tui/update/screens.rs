@@ -84,14 +84,14 @@ pub fn enter(model: &mut Model) -> Vec<Wish> {
             let links = screen.page.as_ref().map(|page| page.links()).unwrap_or_default();
             match screen.link.and_then(|at| links.into_iter().nth(at)) {
                 Some((_, link)) => follow(model, link),
-                None => super::say(model, "tab selects a link to go to"),
+                None => super::say(model, "press tab to select a link first"),
             }
         }
         Some(Screen::Review(_)) => open_log(model),
-        Some(Screen::DocumentPage(_)) => super::say(model, "j and k scroll, q goes back"),
+        Some(Screen::DocumentPage(_)) => super::say(model, "j and k scroll, q returns"),
         Some(Screen::Problems { .. }) => match model.task() {
             Some(task) => vec![Wish::Edit(task)],
-            None => super::say(model, "this file is no task's: put it right by hand"),
+            None => super::say(model, "this is not the file of a task: fix it in an editor"),
         },
         _ => match model.task() {
             Some(task) => model.open_task(task),
@@ -116,7 +116,7 @@ fn open_log(model: &mut Model) -> Vec<Wish> {
             let path = run.id.clone();
             model.open(Screen::DocumentPage(DocumentPage::new(path, source)))
         }
-        None => super::say(model, "c comments on a line, y approves, x sends back"),
+        None => super::say(model, "c comments on a line, y approves, x rejects"),
     }
 }
 

@@ -61,8 +61,10 @@ fn marks(pen: &mut Pen<'_>, area: Rect, left: usize, right: usize) {
 fn empty(pen: &mut Pen<'_>, model: &Model, area: Rect) {
     let lines = match (model.loaded, model.filter.is_empty()) {
         (false, _) => ["reading the board …".to_owned(), String::new()],
-        (true, true) => ["no tasks yet".to_owned(), "a makes the first one".to_owned()],
-        (true, false) => [format!("no task matches {:?}", model.filter), "esc shows all, f changes it".to_owned()],
+        (true, true) => ["no tasks yet".to_owned(), "press a to add one".to_owned()],
+        (true, false) => {
+            [format!("no task matches {:?}", model.filter), "press esc to clear the filter, f to change it".to_owned()]
+        }
     };
     for (at, line) in lines.iter().enumerate() {
         let line = text::cut(line, usize::from(area.width));

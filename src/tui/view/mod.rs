@@ -85,7 +85,7 @@ fn header(pen: &mut Pen<'_>, model: &Model, area: Rect) -> u16 {
     let mut row: Row = vec![piece(" ralph ", Tone::Head), piece(text::cut(&model.board.name, 24), Tone::Accent)];
     let numbers = [
         ("●", counts.ready, "ready", Tone::Ready),
-        ("▶", counts.at_work, "at work", Tone::Work),
+        ("▶", counts.at_work, "claimed", Tone::Work),
         ("⊘", counts.blocked, "blocked", Tone::Blocked),
         ("!", counts.for_person, "for you", Tone::Warn),
         ("‼", problems, if problems == 1 { "problem" } else { "problems" }, Tone::Urgent),

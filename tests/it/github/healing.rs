@@ -154,7 +154,7 @@ fn a_mirrored_card_in_a_column_of_its_own_is_left_there_until_its_task_moves() {
     });
     for args in [&["sync", "--dry-run"][..], &["sync"]] {
         let said = mirror.ralph(args);
-        assert!(said.stderr.contains(&format!("#{number} has its card in \"Icebox\"")), "{said}");
+        assert!(said.stderr.contains(&format!("the card of #{number} is in \"Icebox\"")), "{said}");
     }
     assert_eq!(column().as_deref(), Some("Icebox"));
     mirror.ralph(&["move", &task, "Ready for Plan"]).ok();

@@ -177,7 +177,7 @@ fn only_the_same_field_on_both_sides_is_a_conflict_and_a_person_settles_it() {
     assert_eq!(mirror.world(|world| world.issue(number).title.clone()), "Here");
     assert!(!mirror.sandbox.read_task(&task).contains("conflict"));
     let refused = mirror.ralph(&["sync", "resolve", &task, "--take", "local"]).fails(1);
-    assert!(refused.contains("has no conflict"), "{refused}");
+    assert!(refused.contains("has no sync conflict"), "{refused}");
 }
 
 #[test]
@@ -550,7 +550,7 @@ fn another_forge_is_not_taken_for_github() {
     let mirror = Mirror::unset(crate::fake::Level::Dotcom);
     mirror.sandbox.git(&["remote", "set-url", "origin", "git@gitlab.com:acme/app.git"]);
     let said = mirror.ralph(&["sync", "init"]).fails(1);
-    assert!(said.contains("no git remote of this repository is a GitHub"), "{said}");
+    assert!(said.contains("this repository has no GitHub remote"), "{said}");
 }
 
 #[test]

@@ -237,7 +237,7 @@ fn what_triage_leaves_is_not_taken_up_again_and_again() {
     squad.behave("alpha", "triage", "always keep");
     let said = squad.ralph(&["team", &id]);
     assert_eq!(said.code, 1, "{said}");
-    assert!(said.stdout.contains("triage left it where it is"), "{said}");
+    assert!(said.stdout.contains("triage left it in its state"), "{said}");
     assert_eq!(squad.outcomes(&id), ["triage done"]);
 }
 
@@ -274,7 +274,7 @@ fn what_the_merge_completes_is_completed_by_nothing_else() {
     squad.ralph(&["claim", &id, "--as", "builder"]).ok();
     for to in ["__COMPLETE__", "Done"] {
         let said = squad.ralph(&["move", &id, to, "--as", "builder"]).fails(1);
-        assert!(said.contains("is finished by merging its branch") && said.contains("ralph merge"), "{said}");
+        assert!(said.contains("can only be finished by merging its branch") && said.contains("ralph merge"), "{said}");
     }
     squad.ralph(&["done", &id, "--force"]).ok();
 }

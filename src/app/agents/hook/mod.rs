@@ -1,4 +1,4 @@
-//! `hook`: the gates that a host asks before and after its agents act, decided from the board and from git.
+//! `hook`: the policy checks that an agent host runs before and after tool calls, decided from the board and from git.
 
 mod documents;
 mod git;
@@ -93,7 +93,7 @@ pub fn hook(ws: &Workspace, name: &str, input: &HookInput) -> Result<Gate, Failu
 pub fn find_gate(name: &str) -> Result<&'static GateSpec, Failure> {
     GateSpec::find(name).ok_or_else(|| {
         let all = GATES.iter().map(|gate| gate.name).collect::<Vec<_>>().join(", ");
-        Failure::usage(Code::UnknownGate, format!("{name:?} is not a gate: use {all}"))
+        Failure::usage(Code::UnknownGate, format!("unknown policy check {name:?}: use {all}"))
     })
 }
 

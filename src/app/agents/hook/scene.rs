@@ -1,4 +1,4 @@
-//! Who asks a gate, about which task, and where: all from what the host says of itself, the board's claims and git.
+//! The context of a policy check: worker, task and directory, from the input of the host, the claims and git.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Hooks and servers in a JSON file in which others have their say, too.
+//! Hooks and servers in a user's JSON file.
 
 use std::path::Path;
 
@@ -162,7 +162,7 @@ fn servers(
 ) -> Result<(String, Option<String>), String> {
     let all = object(value.as_object().ok_or("it is not an object")?.get(key), key)?;
     let there = all.and_then(|all| all.get(claude::SERVER));
-    let kept = || Some(format!("its server {:?} is somebody's own", claude::SERVER));
+    let kept = || Some(format!("its server {:?} was not added by ralph", claude::SERVER));
     Ok(match (there, how) {
         (Some(there), _) if there != wanted => (text.to_owned(), kept()),
         (Some(_), SetUpHow::Write) | (None, SetUpHow::Remove) => (text.to_owned(), None),

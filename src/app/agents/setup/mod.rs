@@ -1,7 +1,7 @@
-//! `setup`: the files that a host of agents reads, written beside what is there, and taken away again.
+//! `setup`: adds ralph to the files of an agent host, and removes it again.
 //!
 //! ```text
-//! json.rs    hooks and servers in a JSON file of somebody's
+//! json.rs    hooks and servers in a JSON file
 //! block.rs   lines between marks in any other file
 //! ```
 
@@ -198,7 +198,7 @@ fn own(root: &Path, path: String, text: String, how: SetUpHow) -> Result<Option<
     Ok(match (there, how) {
         (None, SetUpHow::Write) => planned(Done::Created, None, Some(text)),
         (None, SetUpHow::Remove) => None,
-        (Some(there), _) if !claude::is_untouched(&there) => planned(Done::Kept, Some("somebody has edited it"), None),
+        (Some(there), _) if !claude::is_untouched(&there) => planned(Done::Kept, Some("it was edited"), None),
         (Some(_), SetUpHow::Remove) => planned(Done::Removed, None, None),
         (Some(there), SetUpHow::Write) if there == text => planned(Done::Unchanged, None, None),
         (Some(_), SetUpHow::Write) => planned(Done::Updated, None, Some(text)),

@@ -1,4 +1,4 @@
-//! What a team works on: the tasks that were named or are ready, and that no other team has them.
+//! The tasks of a team: those that were named or are ready, and that no other team works on.
 
 use crate::app::repo::worktree::main_branch;
 use crate::app::{Code, Failure, FailureKind, Hint, Workspace};
@@ -13,7 +13,7 @@ pub fn preflight(ws: &Workspace) -> Result<(), Failure> {
     if ws.repository.has_branch(&main) {
         return Ok(());
     }
-    Err(Failure::refused(Code::NoMain, format!("there is no branch {main:?} with a commit to start from"))
+    Err(Failure::refused(Code::NoMain, format!("no branch {main:?} with a commit to start from"))
         .hint(Hint::run("commit", "to commit the board as the first commit"))
         .hint(Hint::set("git.main", "BRANCH", "to use another branch")))
 }
@@ -51,7 +51,7 @@ pub(super) fn ready(ws: &Workspace, board: &Board) -> Result<Vec<TaskId>, Failur
 }
 
 fn nothing_ready() -> Failure {
-    Failure::new(FailureKind::Nothing, Code::NothingReady, "there is no work now").hint(Hint::Ready)
+    Failure::new(FailureKind::Nothing, Code::NothingReady, "no tasks are ready").hint(Hint::Ready)
 }
 
 /// Held while the team lives: two teams on one task would be in each other's way. Where all that is ready was asked for,

@@ -1,4 +1,4 @@
-//! The workers of a team as processes: started, heard, and started again when they die, so many times.
+//! The worker processes of a team: starts them, reads their events, and restarts them a limited number of times.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};

@@ -1,4 +1,4 @@
-//! `hero`: the pipeline of a task in one process, one thing at a time.
+//! `hero`: runs the pipeline of a task in one process, one step at a time.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

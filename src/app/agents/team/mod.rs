@@ -1,14 +1,14 @@
 //! `team`: the remaining pipeline of some tasks as steps, workers that carry them out, and a report when it is over.
 //!
 //! ```text
-//! choice.rs   what it works on, and that nobody else does
+//! choice.rs   the tasks that it works on, and that no other team does
 //! steps.rs    the steps on disk, brought up to date
-//! streams.rs  whose plans touch the same files
+//! streams.rs  which plans change the same files
 //! crew.rs     the workers as processes
-//! view.rs     what it is at, for whoever looks on
-//! report.rs   what is written down at the end
+//! view.rs     its state, for a display
+//! report.rs   the report at the end
 //! detached.rs a team as a process of its own
-//! hero.rs     the same in one process, one thing at a time
+//! hero.rs     the same in one process, one step at a time
 //! ```
 
 mod choice;
@@ -159,9 +159,9 @@ impl<'a> Team<'a> {
         ws.refuse_broken_setup()?;
         let board = ws.board()?;
         if ws.flow().command("implement").is_err() || ws.flow().merging().is_none() {
-            let message = "this board's workflow has no command `implement`, or none that merges";
+            let message = "this board's workflow has no command `implement`, or no command that merges";
             return Err(Failure::refused(Code::NoPipeline, message)
-                .hint(Hint::run("workflow use lite", "to use one of the workflows that teams can work with")));
+                .hint(Hint::run("workflow use lite", "to use a workflow that supports teams")));
         }
         let mut teams = if wanted.ready { ready(ws, &board)? } else { named(ws, &board, &wanted.tasks)? };
         preflight(ws)?;

@@ -1,4 +1,4 @@
-//! What a team is at, for whoever looks on: its workers and its steps.
+//! The state of a running team for its display: workers and steps.
 
 use jiff::Timestamp;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! How often a command has failed on a task here, and when it may be tried again.
+//! How often a command has failed on a task on this machine, and when it is tried again.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

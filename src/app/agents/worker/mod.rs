@@ -1,15 +1,15 @@
-//! `worker`: one role at work: it takes what is best for it, has an agent do it, sees what came of it, and goes on.
+//! `worker`: claims the best task for a role, runs an agent on it, checks the outcome, and repeats.
 //!
 //! ```text
-//! names.rs      a worker has its name to itself
-//! program.rs    which program, with what in its arguments
+//! names.rs      unique worker names
+//! program.rs    the agent program and its arguments
 //! launch.rs     everything that one run of it needs: folder, prompt, permissions, environment
-//! confinement.rs  what an agent may write
-//! budget.rs     what agents may use
+//! confinement.rs  the paths that an agent can write to
+//! budget.rs     limits for money, tokens and runs
 //! job.rs        one command on one task, for one worker
 //! turn.rs       one command on one task: claim, run, wait
-//! integrate.rs  the same for what needs no agent: pr and merge
-//! settle.rs     what becomes of the task
+//! integrate.rs  the same without an agent: pr and merge
+//! settle.rs     the outcome for the task
 //! health.rs     whether the agent program itself can work, its limits, and its sessions
 //! attempts.rs   how often it has failed
 //! control.rs    stopping a run, and trying again, from outside
@@ -145,7 +145,7 @@ pub fn work(
     preflight(&ws)?;
     let name = take_name(&ws, &role, options.worker.as_deref())?;
     if ws.rules().role_of(&name.worker) != Some(role.as_str()) {
-        return Err(Failure::usage(Code::NotYourRole, format!("{} is no name of a {role}", name.worker))
+        return Err(Failure::usage(Code::NotYourRole, format!("{} is not the name of a {role}", name.worker))
             .hint(Hint::step(format!("use {role}, {role}-2 and so on")))
             .hint(Hint::omit("--as", "to get a free name")));
     }
@@ -206,7 +206,7 @@ impl Shift<'_> {
         let (mut idle, mut in_vain) = (false, 0);
         loop {
             if self.stop.soon() {
-                return Ok("asked to stop");
+                return Ok("stopped");
             }
             self.wait_for_limit(tell);
             let Some(job) = self.choose()? else {
@@ -236,7 +236,7 @@ impl Shift<'_> {
                 }
             }
             if self.asked.most.is_some_and(|most| runs.len() >= most) {
-                return Ok("reached the number of turns asked for");
+                return Ok("reached the requested number of runs");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Who is at work on this machine: a worker has its name to itself for as long as its process lives.
+//! The running workers on this machine: each name is used by one process at a time.
 
 use std::path::PathBuf;
 
@@ -28,10 +28,10 @@ pub fn take_name(ws: &Workspace, role: &str, asked: Option<&str>) -> Result<Name
     if let Some(asked) = asked {
         let worker = Worker::new(asked)?;
         if worker.as_str().contains('/') {
-            return Err(Failure::usage(Code::BadName, format!("{worker:?} cannot be a worker's name")));
+            return Err(Failure::usage(Code::BadName, format!("{worker:?} is not a valid worker name")));
         }
         return take(ws, worker.clone())?.ok_or_else(|| {
-            Failure::new(FailureKind::Raced, Code::NameTaken, format!("{worker} is at work already"))
+            Failure::new(FailureKind::Raced, Code::NameTaken, format!("{worker} is already running"))
                 .hint(Hint::omit("--as", "to get a free name"))
         });
     }

@@ -1,4 +1,4 @@
-//! One turn of a worker: a command on a task, from the claim to what becomes of it.
+//! One turn of a worker: a command on a task, from the claim to the outcome.
 
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! What makes a new worktree ready to work in: ignored files, ports of its own, and the programs of `worktree.setup`.
+//! Sets up a new worktree: ignored files, ports, and the programs of `worktree.setup`.
 //!
 //! ```text
 //! include.rs    the files that `.worktreeinclude` names

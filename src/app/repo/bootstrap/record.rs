@@ -1,4 +1,4 @@
-//! What was done to make a worktree ready, kept with the machine-local files.
+//! The record of the setup of a worktree, stored with the files of this machine.
 
 use std::path::{Path, PathBuf};
 

@@ -116,7 +116,7 @@ fn close(model: &mut Model) -> Vec<Wish> {
             if popup.is_busy() {
                 return Vec::new();
             }
-            super::say(model, &format!("the note on {task} is not saved: n goes on with it"))
+            super::say(model, &format!("the note on {task} was not saved: press n to continue it"))
         }
         (Purpose::Edited, Some(task)) => vec![Wish::Settle(task, Settle::Leave)],
         (Purpose::Filter, _) if model.filter != popup.before => {

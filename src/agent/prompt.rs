@@ -297,7 +297,7 @@ pub mod tests {
         for command in commands() {
             let text = embedded(command).unwrap();
             let full = render("f", text, &sample(command)).unwrap();
-            assert!(full.contains("t-x7kq") && full.contains("## What must be true in the end"), "{command}");
+            assert!(full.contains("t-x7kq") && full.contains("## What must be true at the end"), "{command}");
             assert!(full.contains(&format!("ralph escalate t-x7kq --for {command}")), "{command}");
             render("f", text, &Context::default()).unwrap();
         }

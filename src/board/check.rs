@@ -122,7 +122,7 @@ mod tests {
             (
                 two().blocked_by(&["a", "x", "y"]),
                 "dangling-blocker",
-                "b waits for x, y, which does not exist, and so can never start",
+                "b can never start: it is blocked by x, y, which does not exist",
             ),
             (two().parent("x"), "dangling-parent", "b has the parent x, which does not exist"),
             (two().blocked_by(&["b"]), "cycle", "these wait for each other: b → b"),

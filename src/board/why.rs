@@ -225,7 +225,7 @@ mod tests {
         for (sample, reason) in [
             (waits(), Some("it does not exist")),
             (waits().broken("b"), Some("its file is invalid")),
-            (waits().task("b", "Nowhere"), Some("its state \"Nowhere\" is not known")),
+            (waits().task("b", "Nowhere"), Some("its state \"Nowhere\" is unknown")),
             (waits().task("b", "Human Needed"), Some("it was handed to a person")),
             (waits().task("p", "Canceled").children("p", &[("b", "Backlog")]), Some("its parent p is Canceled")),
             (waits().task("p", "Backlog").children("p", &[("b", "Backlog")]), None),

@@ -11,7 +11,7 @@ use crate::fs;
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct FileDiff {
     pub path: String,
-    /// What it was called before, where that differs.
+    /// Its old name, if it was renamed.
     pub old_path: Option<String>,
     pub status: &'static str,
     pub added: usize,

@@ -16,7 +16,7 @@ use crate::fs::{self, CheckOut, FsError};
 
 const DOING: &str = "update the worktree";
 
-/// What a path is: its mode and its object.
+/// The mode and the object of a path.
 pub(super) type Entry = (Mode, gix::ObjectId);
 
 /// A path that differs between two commits: what it was and what it is to be.

@@ -16,7 +16,7 @@ pub struct OldFile {
     pub content: Vec<u8>,
 }
 
-/// What git itself has done last, as far as its own files show it.
+/// The last operation of git, according to its own files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GitHand {
     pub head: Option<String>,
@@ -30,7 +30,7 @@ pub struct BranchMove {
     pub new: String,
     /// In seconds since 1970; none where the branch's log does not have it.
     pub at: Option<i64>,
-    /// What its log says of it.
+    /// Its message in the reflog.
     pub how: String,
 }
 

@@ -61,7 +61,7 @@ pub struct Repository {
     pub(super) here: gix::Repository,
     /// The main worktree: the board of every linked worktree is here.
     pub root: PathBuf,
-    /// What all worktrees share: `.git` of the main one.
+    /// The common directory of all worktrees: `.git` of the main one.
     pub common: PathBuf,
 }
 
@@ -128,7 +128,7 @@ impl Repository {
     }
 }
 
-/// What `remember_root` wrote, if it is still so.
+/// The path that `remember_root` wrote, if it is still valid.
 fn remembered(common: &Path) -> Option<PathBuf> {
     let root = PathBuf::from(crate::fs::read_text(&common.join(ROOT)).ok()??);
     let found = gix::open(&root).ok()?;

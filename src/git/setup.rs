@@ -12,7 +12,7 @@ pub const ATTRIBUTES: [&str; 4] = [
     ".ralph/journal/*.jsonl merge=union",
 ];
 
-/// What git is to run, behind the program's name.
+/// The arguments of the merge driver, after the program's name.
 pub const DRIVER: &str = "merge-driver %O %A %B %P";
 
 impl Repository {

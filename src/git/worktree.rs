@@ -18,7 +18,7 @@ use super::update::touched;
 
 /// How often a checkout tells how far it is.
 const LOOK: Duration = Duration::from_millis(100);
-/// What git writes into a worktree's lock while it is being made.
+/// The lock reason of a worktree that is being created.
 const BEING_MADE: &str = "initializing";
 
 /// A linked worktree, as git has it.
@@ -28,19 +28,19 @@ pub struct Worktree {
     /// Without `refs/heads/`; none when HEAD is detached.
     pub branch: Option<String>,
     pub locked: Option<String>,
-    /// Its folder is gone.
+    /// Its folder is missing.
     pub missing: bool,
     pub made: Option<Timestamp>,
 }
 
-/// How a branch stands to another.
+/// The distance between two branches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct Distance {
     pub ahead: usize,
     pub behind: usize,
 }
 
-/// What keeps a worktree from being removed.
+/// Why a worktree cannot be removed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Keeps {
     #[error("it has uncommitted changes")]
@@ -101,7 +101,7 @@ impl Repository {
         Ok(self.commit_of(&format!("refs/heads/{branch}"))?.to_string())
     }
 
-    /// What somebody typed as a revision, as git would understand it where they are.
+    /// Resolves a typed revision as git does in that directory.
     pub fn typed(&self, revision: &str) -> Result<String, GitError> {
         let unknown = |_| GitError::NoRevision(revision.to_owned());
         let id = self.here.rev_parse_single(revision).map_err(unknown)?;
@@ -338,7 +338,7 @@ impl Repository {
         Ok(true)
     }
 
-    /// What gix would check out wrongly: it is refused before anything is made.
+    /// Refuses revisions that gix would check out wrongly, before anything is created.
     pub fn refuse_unsupported(&self, start: &str) -> Result<(), GitError> {
         let commit = self.commit_of(start)?;
         let tree = self

@@ -149,7 +149,7 @@ impl Call {
         }
     }
 
-    /// What GitHub kept of a text that was sent.
+    /// A text as GitHub stored it.
     pub fn kept(&self, answer: &Value) -> Option<String> {
         let text = match self {
             Self::Title { .. } => &answer["issue"]["title"],

@@ -12,7 +12,7 @@ use super::host::is_loopback;
 use super::pace::{Budget, Pace};
 use super::{ApiError, GithubError, Token, unanswered};
 
-/// What a request does, and therefore whether it may be repeated when its outcome is unknown.
+/// The effect of a request, which determines whether it can be repeated if its outcome is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     Read,
@@ -22,7 +22,7 @@ pub enum Effect {
     Create,
 }
 
-/// Something that takes time, for whoever waits.
+/// A pause, for the display.
 #[derive(Debug, Clone)]
 pub struct Wait {
     pub seconds: u64,
@@ -35,7 +35,7 @@ pub trait Patience {
     fn is_over(&self) -> bool;
 }
 
-/// What GitHub said: data and errors may come together.
+/// A response of GitHub, which can have data and errors at the same time.
 #[derive(Debug)]
 pub struct Answer<T> {
     pub data: T,
@@ -58,7 +58,7 @@ const TRIES: u32 = 5;
 /// How often a limit is waited for before it is given up.
 const LIMIT_TRIES: u32 = 6;
 const SECONDARY_WAIT: u64 = 60;
-/// A pause that whoever waits is told of.
+/// Waits, and reports the pause.
 const NOTICED: Duration = Duration::from_secs(5);
 
 impl<'a> Client<'a> {
@@ -112,7 +112,7 @@ impl<'a> Client<'a> {
         self.server_now.get()
     }
 
-    /// What a classic token may do; other tokens do not say.
+    /// The scopes of a classic token; other tokens do not report any.
     pub fn scopes(&self) -> Option<Vec<String>> {
         self.scopes.borrow().clone()
     }
@@ -267,7 +267,7 @@ fn decoded<T: DeserializeOwned>(
     }
 }
 
-/// What stands before the body.
+/// The header of the response.
 struct ResponseHead {
     status: u16,
     date: Option<Timestamp>,
@@ -384,8 +384,8 @@ mod tests {
         assert!(says(head(401), r#"{"message":"Bad credentials"}"#).contains("rejected the token"));
         assert!(says(head(502), "<html>").contains("status 502"));
         assert!(says(head(403), r#"{"message":"You have exceeded a secondary rate limit."}"#).contains("secondary"));
-        assert!(says(head(403), r#"{"message":"Resource protected"}"#).contains("forbids"));
-        assert!(says(head(200), r#"{"data":{"#).contains("no JSON"));
+        assert!(says(head(403), r#"{"message":"Resource protected"}"#).contains("forbidden"));
+        assert!(says(head(200), r#"{"data":{"#).contains("not JSON"));
         for kind in ["RATE_LIMITED", "RATE_LIMIT"] {
             let text = format!(r#"{{"errors":[{{"type":"{kind}","message":"API rate limit exceeded"}}]}}"#);
             assert!(says(head(200), &text).contains("hourly"), "{kind}");

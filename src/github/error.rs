@@ -75,7 +75,7 @@ impl ApiError {
         self.is("RESOURCE_LIMITS_EXCEEDED") || self.is("MAX_NODE_LIMIT_EXCEEDED")
     }
 
-    /// What was asked for is so already.
+    /// The requested change has already been made.
     pub fn is_already(&self) -> bool {
         let text = self.message.to_lowercase();
         self.is("UNPROCESSABLE") && (text.contains("already") || text.contains("duplicate sub-issues"))

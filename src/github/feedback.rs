@@ -68,7 +68,7 @@ pub struct FailedCheck {
     pub name: String,
     /// Of a job of GitHub Actions: the number of its log.
     pub job: Option<u64>,
-    /// What the check says itself.
+    /// The output of the check.
     pub text: String,
     pub url: Option<String>,
 }

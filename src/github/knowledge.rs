@@ -12,7 +12,7 @@ use crate::fs::{self, FsError};
 use crate::task::{Estimate, Priority, StateName, Value};
 use crate::workflow::Workflow;
 
-/// What a server can do.
+/// The features of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Features {
     pub dependencies: bool,

@@ -12,7 +12,7 @@ pub struct Pace {
     budget: Option<Budget>,
 }
 
-/// What is left of the hourly limit, by the server's own headers.
+/// The rest of the hourly limit, from the headers of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     pub requests: u64,

@@ -70,7 +70,7 @@ struct Review {
     author: Option<Login>,
 }
 
-/// What the checks say. Not to know is never to be green.
+/// The result of the checks. Unknown never counts as passed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Checks {
     None,
@@ -98,7 +98,7 @@ impl PullState {
         self.merge_commit.as_ref().map(|commit| commit.oid.as_str())
     }
 
-    /// Review threads that nobody has resolved.
+    /// Unresolved review threads.
     pub fn open_threads(&self) -> usize {
         let threads = self.review_threads.iter().flat_map(|threads| threads.iter());
         threads.filter(|thread| !thread.is_resolved).count()

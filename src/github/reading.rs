@@ -55,7 +55,7 @@ impl Names {
 }
 
 impl Client<'_> {
-    /// What this server can do; asked once a day.
+    /// The features of this server; read once a day.
     pub fn features(&self, known: &mut Knowledge) -> Result<Features, GithubError> {
         let fresh = |at: Timestamp| self.server_now().is_some_and(|now| now.duration_since(at) < FULL_AFTER);
         if let (Some(features), Some(true)) = (known.features, known.features_at.map(fresh)) {
@@ -266,7 +266,7 @@ pub fn remote_values(item: &Item, issue: &RemoteIssue, names: &Names, link: Opti
     let agreed = base.and_then(|base| base.get(&Field::State));
     let is_it = |state: &&State| Some(&fingerprint(Field::State, &Value::text(&state.name))) == agreed;
     let before = flow.states().iter().find(is_it).map(|state| state.name.clone());
-    // A row that nobody has put anywhere yet says nothing.
+    // An item without a column has no state.
     let says = before.is_some() || item.closed || item.state.is_some();
     values.extend(says.then(|| {
         (

@@ -19,7 +19,7 @@ pub struct Created {
     pub item: Option<Node>,
 }
 
-/// What a new issue says.
+/// The content of a new issue.
 #[derive(Debug)]
 pub struct NewText<'a> {
     pub title: &'a str,
@@ -34,7 +34,7 @@ pub struct WithRiders {
     pub riders: Vec<Outcome>,
 }
 
-/// What became of one call of a batch.
+/// The result of one call of a batch.
 #[derive(Debug)]
 pub enum Outcome {
     /// With what GitHub kept of a text that was sent.
@@ -121,7 +121,7 @@ impl Created {
     }
 }
 
-/// What became of each call, by its alias.
+/// The results of the calls, by alias.
 fn outcomes(calls: &[Call], data: &Map<String, Value>, errors: &[ApiError]) -> Vec<Outcome> {
     let outcome = |(at, call): (usize, &Call)| {
         let alias = format!("m{at}");

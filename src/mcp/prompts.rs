@@ -32,7 +32,7 @@ get. What is done in a worktree, and `ralph pr` and `ralph merge`, needs a shell
 pub fn get(call: &Call<'_>, name: &str, given: &JsonObject) -> Result<GetPromptResult, Failure> {
     call.ws.flow().command(name)?;
     let typed = given.get("task").cloned().ok_or_else(|| {
-        Failure::usage(Code::BadArguments, "the prompt needs a task").hint(Hint::step("pass `task`: the id of a task"))
+        Failure::usage(Code::BadArguments, "the prompt needs a task").hint(Hint::step("pass task: the id of a task"))
     })?;
     let task: TaskRef =
         serde_json::from_value(typed).map_err(|error| Failure::usage(Code::BadArguments, error.to_string()))?;

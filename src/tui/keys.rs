@@ -146,7 +146,7 @@ fn on_screen(model: &Model) -> Vec<Offered> {
     keys
 }
 
-/// What fits what waits.
+/// The keys that fit the item of the inbox.
 fn on_item(kind: InboxKind) -> Vec<Offered> {
     let back = letter('x', "x", "reject");
     match kind {
@@ -196,7 +196,7 @@ fn in_popup(popup: &Popup) -> Vec<Offered> {
     }
 }
 
-/// What the help says: groups of keys and what they do.
+/// The help: groups of keys and their actions.
 pub const HELP: [(&str, &[(&str, &str)]); 4] = [
     (
         "navigate",

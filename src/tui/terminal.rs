@@ -97,7 +97,7 @@ fn enter() -> std::io::Result<()> {
     stdout().write_all(ENTER).and_then(|()| stdout().flush())
 }
 
-/// Once is enough, and there may be nobody left to tell what fails.
+/// Runs once; errors are ignored, because the terminal may be gone.
 fn leave() {
     if TAKEN.swap(false, Ordering::SeqCst) {
         let _ = stdout().write_all(LEAVE).and_then(|()| stdout().flush());

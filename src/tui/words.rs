@@ -43,7 +43,7 @@ pub fn hint(hint: &Hint) -> Vec<String> {
 
 pub const FORCING: &str = "F forces the move; the journal records it";
 
-/// One character for where a task stands, and what it means.
+/// The character for the standing of a task, and its meaning.
 pub fn mark(task: &TaskView, meaning: Meaning) -> (&'static str, Tone) {
     match meaning {
         Meaning::Done => ("✓", Tone::Dim),

@@ -335,7 +335,7 @@ mod tests {
             state("[targets]\nescalate = \"Nowhere\""),
         ] {
             let error = Workflow::parse(&text).unwrap_err().to_string();
-            assert_eq!(error, r#""Nowhere" is named, and is not one of the states"#, "{text}");
+            assert_eq!(error, r#""Nowhere" is not one of the states"#, "{text}");
             assert!(Workflow::parse(&text.replace("Nowhere", "Done")).is_ok(), "{text}");
         }
     }
@@ -345,7 +345,7 @@ mod tests {
         for key in ["roles = [\"cook\"]", "interactive = \"cook\""] {
             let text = format!("{PLAIN}[[command]]\nname = \"fry\"\n{key}\n");
             let error = Workflow::parse(&text).unwrap_err().to_string();
-            assert_eq!(error, r#"command "fry" is for "cook", which is not one of the roles"#, "{key}");
+            assert_eq!(error, r#"command "fry" is for the role "cook", which is not defined"#, "{key}");
             let role = "[[role]]\nname = \"cook\"\n";
             assert_eq!(Workflow::parse(&format!("{text}{role}")).unwrap().roles()[0].limit, 1, "one unless it says so");
         }

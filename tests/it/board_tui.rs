@@ -255,7 +255,7 @@ fn what_is_typed_here_is_done_on_the_board() {
     terminal.shows("─ new task");
     terminal.typed("Neues für 日本");
     terminal.press(&["Enter"]);
-    terminal.shows("new in Backlog");
+    terminal.shows("added to Backlog");
     let new = id_of(&sandbox, "Neues");
     // The new one is selected.
     terminal.press(&["b"]);
@@ -501,7 +501,7 @@ fn a_person_answers_and_decides_from_the_inbox() {
     terminal.shows("with 2 comments: what has to change?");
     terminal.typed("a test is missing");
     terminal.press(&["Enter"]);
-    terminal.shows("sent back");
+    terminal.shows("rejected: ");
     assert_eq!(state_of(&sandbox, &planned), "Ready for Plan");
     let prompt = sandbox.ralph(&["prompt", "plan", &planned]).ok();
     for part in ["on line 3 of \"thoughts/shared/plans/p.md\":", "in which order?", "why 1?", "a test is missing"] {

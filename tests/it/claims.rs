@@ -81,7 +81,7 @@ fn a_released_task_goes_back_and_a_forced_takeover_is_journaled() {
         finish(sandbox.command(RALPH, &sandbox.root()).args(verb).env("RALPH_CLAIM", proof))
     };
     assert!(
-        with(&format!("{id}:stale"), &["note", &id, "mine", "--as", "Bob"]).fails(3).contains("claim on"),
+        with(&format!("{id}:stale"), &["note", &id, "mine", "--as", "Bob"]).fails(3).contains("you no longer hold"),
         "every verb notices"
     );
     sandbox.hand_in("plan", &id);

@@ -84,6 +84,9 @@ fn a_task_is_added_from_wherever_its_text_comes() {
     let json =
         sandbox.ralph_with(&["task", "add", "B", "--body-file", "-", "--json"], "\"quoted\" $x `y`\n\nmore").json();
     assert_eq!(described(json["tasks"][0]["id"].as_str().unwrap()), "\"quoted\" $x `y`\n\nmore\n");
+    // The rest of a script that is piped into a shell must not become the description.
+    let json = sandbox.ralph_with(&["add", "Named", "--json"], "git push --force\n").json();
+    assert_eq!(described(json["tasks"][0]["id"].as_str().unwrap()), "");
     let json = sandbox.ralph_with(&["task", "add", "--json"], "Title from stdin\n\nand a body\n").json();
     assert_eq!(json["tasks"][0]["title"], "Title from stdin");
     let mut command = sandbox.command("script", &sandbox.root());
@@ -195,7 +198,7 @@ fn search_ranks_titles_before_notes_and_needs_every_word() {
     let sandbox = demo();
     assert_snapshot!(sandbox.ralph(&["task", "search", "search"]));
     assert_snapshot!(sandbox.ralph(&["task", "search", "idempotency", "bank"]));
-    assert_eq!(sandbox.ralph(&["task", "search", "xyzzy"]).stderr, "nothing found\n");
+    assert_eq!(sandbox.ralph(&["task", "search", "xyzzy"]).stderr, "no tasks match\n");
 }
 
 #[test]
@@ -399,7 +402,7 @@ fn wrong_calls_are_json_too_when_json_is_asked_for() {
 #[test]
 fn no_text_is_dropped_in_silence() {
     let sandbox = Sandbox::new();
-    let json = sandbox.ralph_with(&["task", "add", "Title", "--json"], "one\r\ntwo\r\n").json();
+    let json = sandbox.ralph_with(&["task", "add", "Title", "-F", "-", "--json"], "one\r\ntwo\r\n").json();
     let id = json["tasks"][0]["id"].as_str().unwrap();
     assert_eq!(sandbox.ralph(&["task", "show", id, "--json"]).json()["description"], "one\ntwo\n");
     for args in [
@@ -442,4 +445,14 @@ fn narrow_terminals_and_odd_titles_keep_their_lines() {
             }
         }
     }
+}
+
+#[test]
+fn a_chain_of_two_is_drawn_with_a_line_between_them() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("a", "title = 'First'\n");
+    sandbox.write_task("b", "title = 'Second'\nblocked_by = ['a']\n");
+    let drawn = sandbox.ralph(&["task", "graph"]).ok();
+    let lines: Vec<&str> = drawn.lines().map(str::trim_end).collect();
+    assert_eq!((lines.len(), lines[1]), (3, "│"), "{drawn}");
 }

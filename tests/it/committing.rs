@@ -64,7 +64,7 @@ fn the_board_is_committed_and_a_persons_own_work_stays_as_it_is() {
     assert!(files.contains("thoughts/shared/plans/p.md") && !files.contains("private") && !files.contains("staged"));
     assert!(files.contains(".gitattributes") && files.contains(".taplo.toml"), "what init wrote goes along: {files}");
     sandbox.git(&["fsck", "--strict"]);
-    assert!(sandbox.ralph(&["commit"]).stderr.contains("nothing to do"));
+    assert!(sandbox.ralph(&["commit"]).stderr.contains("nothing to commit"));
     sandbox.ralph(&["task", "rm", &id]).ok();
     sandbox.ralph(&["commit", "-m", "gone again"]).ok();
     assert_eq!(sandbox.git(&["log", "-1", "--format=%s"]).trim(), "board: gone again");
@@ -202,7 +202,7 @@ fn what_would_be_lost_or_wrong_is_not_committed() {
     assert!(said.code == 0 && said.stderr.contains("problem: .ralph/tasks/t-b.toml:1"), "{said}");
     std::fs::write(sandbox.root().join(".ralph/tasks/.t-a.toml.swp"), "x").unwrap();
     std::fs::write(sandbox.root().join(".ralph/tasks/t-a.toml~"), "x").unwrap();
-    assert!(sandbox.ralph(&["commit"]).stderr.contains("nothing to do"));
+    assert!(sandbox.ralph(&["commit"]).stderr.contains("nothing to commit"));
     sandbox.git(&["checkout", "-q", "--detach"]);
     sandbox.add(&["Lost"]);
     assert!(sandbox.ralph(&["commit"]).fails(1).contains("HEAD is detached"));

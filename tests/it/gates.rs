@@ -740,7 +740,9 @@ fn impl_plan_required_wants_the_plan_of_exactly_this_task() {
     let path = stage.document("plan", "t-ab");
     stage.allows("impl-plan-required", BUILDER, &stage.write("worktrees/t-ab/code.txt"));
     std::fs::remove_file(stage.root().join(path)).unwrap();
-    assert!(stage.blocks("impl-plan-required", BUILDER, &stage.write("worktrees/t-ab/code.txt")).contains("not there"));
+    assert!(
+        stage.blocks("impl-plan-required", BUILDER, &stage.write("worktrees/t-ab/code.txt")).contains("does not exist")
+    );
 }
 
 #[test]
@@ -810,7 +812,7 @@ fn impl_postcondition_wants_a_clean_worktree_that_is_ahead_and_the_task_handed_o
     assert!(stage.blocks("impl-postcondition", BUILDER, &stage.stop()).contains("no commits that main lacks"));
     stage.commit_in(&worktree);
     std::fs::write(worktree.join("code.txt"), "two\n").unwrap();
-    assert!(stage.blocks("impl-postcondition", BUILDER, &stage.stop()).contains("not committed"));
+    assert!(stage.blocks("impl-postcondition", BUILDER, &stage.stop()).contains("uncommitted changes"));
     stage.commit_in(&worktree);
     let said = stage.blocks("impl-postcondition", BUILDER, &stage.stop());
     assert!(said.contains("still In Progress") && said.contains("`ralph release t-ab`"), "{said}");
@@ -838,7 +840,7 @@ fn worker_stop_gate_really_reads_the_board() {
     stage.allows("worker-stop-gate", None, &subagent);
     stage.claim("t-ab", "builder-2", "plan");
     let own = stage.blocks("worker-stop-gate", Some("builder-2"), &stage.stop());
-    assert!(own.contains("builder-2 still has t-ab") && own.contains("`ralph prompt plan t-ab`"), "{own}");
+    assert!(own.contains("builder-2 still holds t-ab") && own.contains("`ralph prompt plan t-ab`"), "{own}");
     stage.allows("worker-stop-gate", BUILDER, &stage.stop());
 }
 
@@ -949,9 +951,9 @@ fn what_cannot_be_read_lets_a_worker_stop_and_blocks_a_tool() {
     for input in ["", "{", "[]", "nonsense"] {
         let out = stage.0.ralph_with(&["--as", "builder", "hook", "worker-stop-gate"], input);
         assert_eq!(out.code, 0, "{out}");
-        assert!(out.stderr.contains("not the JSON of a hook"), "{out}");
+        assert!(out.stderr.contains("not the JSON of an agent hook"), "{out}");
         let said = stage.0.ralph_with(&["--as", "builder", "hook", "branch-gate"], input).fails(2);
-        assert!(said.contains("not the JSON of a hook"), "{said}");
+        assert!(said.contains("not the JSON of an agent hook"), "{said}");
     }
     std::fs::write(stage.root().join(".ralph/workflow.toml"), "this is no workflow").unwrap();
     let out = stage.ask("worker-stop-gate", BUILDER, &stage.stop());

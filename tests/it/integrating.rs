@@ -184,7 +184,7 @@ fn the_gates_hold_before_anything_is_done() {
     };
     refused(&["merge", "x7", "--as", "builder"], "merge is for integrator");
     write(&worktree(&sandbox).join("more.txt"), "more\n");
-    refused(&["merge", "x7"], "changes that are not committed");
+    refused(&["merge", "x7"], "uncommitted changes");
     std::fs::remove_file(worktree(&sandbox).join("more.txt")).unwrap();
     let worker = ["merge", "x7", "--as", "integrator"];
     sandbox.write_task("t-x7", "title = 'Work'\nstate = 'In Review'\n");
@@ -196,7 +196,7 @@ fn the_gates_hold_before_anything_is_done() {
     sandbox.write_task("t-y", REVIEWED);
     refused(&["merge", "t-y"], "no branch feature/t-y");
     sandbox.ralph(&["worktree", "add", "t-y"]).ok();
-    refused(&["merge", "t-y"], "nothing that main has not");
+    refused(&["merge", "t-y"], "no commits that main lacks");
     sandbox.write_task("t-x7", "title = 'Work'\nstate = 'Backlog'\n");
     sandbox.ralph(&["merge", "x7"]).ok();
 }
@@ -305,7 +305,7 @@ fn a_worktree_that_the_checks_left_dirty_stays_and_says_so() {
     sandbox.ralph(&["config", "set", "merge.checks", "[[\"touch\", \"left-behind\"]]"]).ok();
     sandbox.ralph(&["trust", "--yes"]).ok();
     let merged = sandbox.ralph(&["merge", "x7", "--json"]).json();
-    assert!(merged["kept"].as_str().unwrap().contains("not committed"), "{merged}");
+    assert!(merged["kept"].as_str().unwrap().contains("uncommitted changes"), "{merged}");
     assert!(worktree(&sandbox).join("left-behind").exists());
     assert_eq!(state(&sandbox, "x7"), "Done");
 }
@@ -436,7 +436,7 @@ fn checks_are_of_what_main_will_be() {
 fn what_cannot_be_cleaned_up_is_named_and_the_task_is_done() {
     let sandbox = reviewed();
     let said = sandbox.ralph_in(&worktree(&sandbox), &["merge", "x7"]);
-    assert!(said.code == 0 && said.stderr.contains("which is gone"), "{said}");
+    assert!(said.code == 0 && said.stderr.contains("was removed; change to"), "{said}");
     assert!(!sandbox.git(&["branch"]).contains("feature"));
 
     let sandbox = reviewed();

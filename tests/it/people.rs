@@ -103,7 +103,7 @@ fn a_board_is_converted_to_another_workflow_after_its_mapping_was_shown() {
     assert_eq!(states(&sandbox).len(), 11, "nothing is changed yet");
     assert!(sandbox.ralph(&["workflow", "use", "simple"]).fails(2).contains("--yes"));
     sandbox.ralph(&["claim", &sandbox.add(&["Held"]), "--as", "analyst"]).ok();
-    assert!(sandbox.ralph(&["workflow", "use", "simple", "--yes"]).fails(1).contains("is claimed"));
+    assert!(sandbox.ralph(&["workflow", "use", "simple", "--yes"]).fails(1).contains("while tasks are claimed"));
     sandbox.ralph(&["release", "Held"]).fails(1);
     let held = sandbox.ralph(&["claims", "ls", "--json"]).json()[0]["task"].as_str().unwrap().to_owned();
     sandbox.ralph(&["release", &held, "--as", "analyst"]).ok();
@@ -114,7 +114,7 @@ fn a_board_is_converted_to_another_workflow_after_its_mapping_was_shown() {
     let before = done(&sandbox);
     sandbox.ralph(&["workflow", "use", "simple", "--yes", "--map", "Canceled=Todo"]).ok();
     assert_eq!((done(&sandbox), states(&sandbox)), (before, ["Todo", "Doing", "Done"].map(str::to_owned).to_vec()));
-    assert!(sandbox.ralph(&["doctor"]).ok().contains("well"));
+    assert!(sandbox.ralph(&["doctor"]).ok().contains("no problems"));
     let table = sandbox.root().join(".ralph/workflow.toml");
     let own = std::fs::read_to_string(&table).unwrap() + "# mine\n";
     std::fs::write(&table, &own).unwrap();
@@ -452,7 +452,7 @@ fn a_task_that_is_handed_out_again_and_again_without_progress_goes_to_a_person()
         }
     }
     let said = sandbox.ralph(&["next", "--claim", "--as", "builder"]);
-    says(&said, "handed out 5 times without progress");
+    says(&said, "claimed 5 times without progress");
     says(&said, &other);
     assert_eq!(state(&sandbox, &stuck), "Human Needed");
     says(&sandbox.ralph(&["inbox"]), "gave out this task 5 times (builder) without progress");
@@ -479,7 +479,7 @@ fn notes_are_changed_and_removed() {
     };
     assert_eq!(texts(&sandbox), ["second", "three"]);
     says(&sandbox.ralph(&["note", &id, "--rm", "3"]), "has no note 3: it has 2");
-    says(&sandbox.ralph(&["note", &id, "--rm", "1", "--as", "builder"]), "somebody else's");
+    says(&sandbox.ralph(&["note", &id, "--rm", "1", "--as", "builder"]), "written by another worker");
     sandbox.ralph(&["undo"]).ok();
     assert_eq!(texts(&sandbox), ["one", "second", "three"]);
 }
@@ -577,7 +577,7 @@ fn a_file_that_was_renamed_gets_its_name_back_and_links_to_it_stay() {
     assert!(sandbox.task_file(&one).exists() && !renamed.exists());
     let shown = sandbox.ralph(&["show", &two, "--json"]).json();
     assert_eq!(shown["blocked_by"], serde_json::json!([one]));
-    assert!(sandbox.ralph(&["doctor"]).ok().contains("well"));
+    assert!(sandbox.ralph(&["doctor"]).ok().contains("no problems"));
 }
 
 #[test]
@@ -713,7 +713,7 @@ fn finished_work_and_a_failed_merge_are_in_the_inbox() {
     sandbox.ralph(&["merge", &other]).fails(1);
     let inbox = sandbox.ralph(&["inbox"]);
     says(&inbox, "merge failed");
-    says(&inbox, "both changed a.txt");
+    says(&inbox, "main: a.txt");
     std::fs::write(sandbox.root().join(format!("worktrees/{other}/a.txt")), "one\n").unwrap();
     let worktree = sandbox.root().join(format!("worktrees/{other}"));
     assert_eq!(sandbox.git_in(&worktree, &["commit", "-qam", "the same"]).code, 0);
@@ -769,7 +769,7 @@ fn a_change_of_the_workflow_blames_no_task_and_ones_own_claim_is_no_obstacle() {
     assert_eq!(state(&sandbox, &id), "In Progress");
     sandbox.ralph(&["claim", &sandbox.add(&["Three", "--state", "Backlog"]), "--as", "builder"]).ok();
     let said = sandbox.ralph(&["workflow", "use", "simple", "--yes"]).fails(1);
-    assert!(said.contains("is claimed"), "{said}");
+    assert!(said.contains("while tasks are claimed"), "{said}");
 }
 
 #[test]
@@ -851,4 +851,35 @@ fn a_plain_task_that_is_simply_done_is_within_the_workflow() {
     let sandbox = Sandbox::new();
     let id = sandbox.add(&["One", "--state", "Ready for Plan"]);
     says(&sandbox.ralph(&["done", &id]), "outside the workflow");
+}
+
+/// A shell empties the file before ralph writes the table into it.
+#[test]
+fn a_shipped_table_can_be_written_over_the_file_of_the_board() {
+    let sandbox = bare();
+    sandbox.ralph(&["init"]).ok();
+    std::fs::write(sandbox.root().join(".ralph/workflow.toml"), "").unwrap();
+    let said = sandbox.ralph(&["workflow", "--of", "simple", "--toml"]);
+    assert!(said.stdout.contains("name = \"simple\"") && said.stderr.is_empty(), "{said}");
+}
+
+#[test]
+fn people_cancel_and_take_back_within_the_workflow_of_lite() {
+    let sandbox = bare();
+    sandbox.ralph(&["init", "--workflow", "lite"]).ok();
+    let id = sandbox.add(&["One", "--state", "Backlog"]);
+    for args in [["cancel", &id].as_slice(), &["move", &id, "Backlog"], &["escalate", &id], &["move", &id, "In Review"]]
+    {
+        let said = sandbox.ralph(args).ok();
+        assert!(!said.contains("outside the workflow"), "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn a_pull_request_needs_a_branch_also_where_there_is_no_github() {
+    let sandbox = bare();
+    sandbox.ralph(&["init"]).ok();
+    let id = sandbox.add(&["One", "--state", "In Review"]);
+    let said = sandbox.ralph(&["pr", &id]).fails(1);
+    assert!(said.contains(&format!("{id} has no branch feature/{id}")), "{said}");
 }

@@ -85,7 +85,7 @@ fn a_part_that_is_large_or_one_too_many_is_refused_and_nothing_is_made() {
     assert!(split("{\"title\":\"A\",\"estimate\":\"M\"}\n").fails(2).contains("task 1 (\"A\") is of size M"));
     assert!(split(&(row("A", "") + "{\"title\":\"B\"}\n")).fails(2).contains("task 2 (\"B\") has no estimate"));
     assert!(split(&row("A", ",\"state\":\"Done\"")).fails(2).contains("has a state, which split sets itself"));
-    assert!(split(&(row("A", "") + &row("a", ""))).fails(2).contains("there twice"));
+    assert!(split(&(row("A", "") + &row("a", ""))).fails(2).contains("is given twice"));
     let many: String = (0..6).map(|n| row(&format!("T{n}"), "")).collect();
     let said = split(&many).fails(1);
     assert!(said.contains("6 children") && said.contains("ralph escalate"), "{said}");

@@ -489,8 +489,8 @@ fn a_rule_that_fails_hangs_or_makes_no_sense_is_told_and_stops_nothing() {
     drop(watcher);
     for (text, wanted) in [
         ("[[on]]\nevent = 'nonsense'\nrun = ['true']\n", "\"nonsense\" is not an event"),
-        ("[[on]]\nevent = 'changed'\nwhen = { colour = 'red' }\nrun = ['true']\n", "cannot ask for \"colour\""),
-        ("[[on]]\nevent = 'changed'\nrun = []\n", "runs nothing"),
+        ("[[on]]\nevent = 'changed'\nwhen = { colour = 'red' }\nrun = ['true']\n", "cannot match \"colour\""),
+        ("[[on]]\nevent = 'changed'\nrun = []\n", "has no program"),
         ("[[on]]\nevent = 'changed'\nrun = ['sh', '-c', 'echo {title}']\n", "use $RALPH_TITLE"),
         ("[[on]]\nevent = 'changed'\n", "config.toml:2"),
     ] {
@@ -732,7 +732,7 @@ fn a_rule_that_calls_for_itself_is_stopped() {
     ralph(&sandbox, &["trust", "--yes"]).ok();
     let watcher = Watcher::start(&sandbox, &[]);
     ralph(&sandbox, &["note", "t-a", "once"]).ok();
-    watcher.sees_failed("again and again");
+    watcher.sees_failed("runs too often");
     watcher.settle();
     assert!(watcher.told("t-a").len() < 60);
 }
@@ -784,5 +784,5 @@ fn a_question_is_shown_on_the_desktop() {
     eventually("it is shown", || shown().ends_with('|'));
     watcher.kill().unwrap();
     watcher.wait().unwrap();
-    assert_eq!(shown(), "--app-name=ralph|--|t-a asks|$(touch x) how long?|");
+    assert_eq!(shown(), "--app-name=ralph|--|t-a has a question|$(touch x) how long?|");
 }

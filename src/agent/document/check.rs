@@ -253,7 +253,7 @@ mod tests {
     fn a_document_of_another_task_is_refused_even_if_its_number_begins_alike() {
         let mine = subject(vec![member("t-a", Some(14))]);
         let text = filled(DocumentKind::Research, &subject(vec![member("t-b", Some(147))]));
-        assert!(messages(DocumentKind::Research, &text, &mine)[0].contains("the document is of t-b, 147"), "{text}");
+        assert!(messages(DocumentKind::Research, &text, &mine)[0].contains("the document names t-b, 147"), "{text}");
         let padded = text.replace("task: t-b", "").replace("github_issue: 147", "github_issue: GH-0014");
         assert_eq!(messages(DocumentKind::Research, &padded, &mine), Vec::<String>::new());
     }
@@ -278,7 +278,7 @@ mod tests {
         let text = filled(DocumentKind::Plan, &group).replace("(GH-147)", "(GH-14)");
         assert!(messages(DocumentKind::Plan, &text, &group)[0].contains("no phase names GH-147"));
         let text = filled(DocumentKind::Plan, &group).replace("- [ ]", "-");
-        assert!(messages(DocumentKind::Plan, &text, &group)[0].contains("phase 1 has nothing to tick"));
+        assert!(messages(DocumentKind::Plan, &text, &group)[0].contains("phase 1 has no boxes to tick"));
     }
 
     const FRONT: &str = "---\ndate: 2026-02-24\ngithub_issue: 44\ngithub_url: https://x/44\n";
@@ -302,10 +302,10 @@ mod tests {
         // What those templates have is still asked for.
         for (kind, text, said) in [
             (DocumentKind::Research, research.replace("### Will Modify", "### Files"), "no `### Will Modify`"),
-            (DocumentKind::Research, research.replace("issue: 44", "issue: 46"), "is of 46"),
+            (DocumentKind::Research, research.replace("issue: 44", "issue: 46"), "names 46"),
             (DocumentKind::Plan, plan.replace("- [ ]", "-"), "nothing to tick"),
             (DocumentKind::Review, critique.replace("approved", "fine"), "neither `approved`"),
-            (DocumentKind::Review, critique.replace("critique", "plan"), "this is no review"),
+            (DocumentKind::Review, critique.replace("critique", "plan"), "this is not a review"),
             (DocumentKind::Review, critique.replace("2026-11-16-t-a-x", "other"), "but the plan of t-a"),
         ] {
             let found = messages(kind, &text, &alone);
@@ -328,6 +328,6 @@ mod tests {
         let text = filled(DocumentKind::Review, &alone()).replace("VERDICT: APPROVED", "VERDICT: NEEDS_ITERATION");
         assert!(messages(DocumentKind::Review, &text, &alone())[0].contains("but the status is approved"));
         let text = text.replace("VERDICT: NEEDS_ITERATION", "it is APPROVED");
-        assert!(messages(DocumentKind::Review, &text, &alone())[0].contains("there is no verdict"));
+        assert!(messages(DocumentKind::Review, &text, &alone())[0].contains("no verdict"));
     }
 }

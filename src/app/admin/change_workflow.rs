@@ -12,14 +12,14 @@ use crate::fs;
 use crate::task::{Key, Kind, StateName, TaskId, Value, Worker};
 use crate::workflow::{TABLES, Workflow};
 
-/// What a change of the workflow does to the tasks.
+/// The effect of a change of the workflow on the tasks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WorkflowChange {
     pub from: String,
     pub to: String,
     /// Every state of the old workflow, in its order, and those that tasks have beside it.
     pub states: Vec<StateChange>,
-    /// Where the old table is kept, if somebody had edited it.
+    /// The path of the saved old table, if it had been edited.
     pub kept: Option<String>,
     pub changed: bool,
 }
@@ -69,7 +69,7 @@ pub fn use_workflow(ws: &Workspace, planned: &WorkflowChange) -> Result<(), Fail
         if let Some(to) = goal(&task.state).filter(|to| **to != task.state) {
             changes.push(Change::set(&task.id, "state", Some(Value::text(&task.state)), Some(Value::text(to))));
         }
-        // A worker whose role is gone would pass for a person.
+        // A worker whose role no longer exists would count as a person.
         let gone = |owner: &&Worker| ws.flow().role_of(owner).is_some() && to.role_of(owner).is_none();
         if task.owner.as_ref().filter(gone).is_some() {
             changes.push(Change::set(&task.id, "owner", task.value(&Key::new("owner")), None));
@@ -79,7 +79,7 @@ pub fn use_workflow(ws: &Workspace, planned: &WorkflowChange) -> Result<(), Fail
         // The new states are no states of the table that is still there.
         ws.without_problems(|| ws.commit(&lock, Op::new(format!("workflow use {}", planned.to), changes)))?;
     }
-    // Killed before this, the same command goes on from here: tasks that are there already stay.
+    // If it is killed before this, the same command continues: converted tasks stay.
     write_table(ws, &planned.to)?;
     // Editors complete the new states.
     let text = format!("{:#}\n", schema("task", &to)?);
@@ -141,7 +141,7 @@ fn path(ws: &Workspace) -> PathBuf {
     ws.store.root().join(FILE)
 }
 
-/// What somebody wrote into the table, if it is not as ralph ships it.
+/// The table of the board, if it differs from the shipped one.
 fn edited_table(ws: &Workspace) -> Result<Option<String>, Failure> {
     let text = fs::read_text(&path(ws))?;
     Ok(text.filter(|text| TABLES.iter().all(|(.., shipped)| shipped != text)))
@@ -151,7 +151,7 @@ fn overrides(ws: &Workspace, to: &Workflow, wanted: &[String]) -> Result<BTreeMa
     let pair = |text: &String| {
         let (old, new) = text.split_once('=').ok_or_else(|| {
             Failure::usage(Code::BadValue, format!("{text:?} is not of the form OLD=NEW"))
-                .hint(Hint::step("write the old state, `=`, and the new state"))
+                .hint(Hint::step("write the old state, an equals sign, and the new state"))
         })?;
         let old = ws.flow().find_state(Kind::Issue, old).map(|state| state.name.clone());
         Ok((old?, to.find_state(Kind::Issue, new)?.name.clone()))

@@ -16,7 +16,7 @@ use crate::task::{Problem, TaskId};
 pub struct Diagnosis {
     pub tasks: usize,
     pub findings: Vec<DoctorFinding>,
-    /// What ralph promises elsewhere and cannot promise on this system.
+    /// Guarantees that ralph cannot give on this system.
     pub limits: Vec<&'static str>,
 }
 
@@ -32,7 +32,7 @@ pub struct DoctorFinding {
     fix: Option<Fix>,
 }
 
-/// What `--fix` does about a finding.
+/// The fix of a finding.
 #[derive(Debug)]
 enum Fix {
     Assign(TaskId, Vec<Assignment>),
@@ -79,7 +79,7 @@ pub fn doctor(ws: &Workspace, fix: bool) -> Result<Diagnosis, Failure> {
     let lost = |id: &TaskId| renamed.iter().any(|(_, stated)| stated == id);
     findings.extend(inspect(&board, ws.flow()).into_iter().map(|found| {
         let task = found.task.as_ref().and_then(|id| board.get(id));
-        // What only has another name is not unlinked.
+        // Links to renamed files are kept.
         let away = task.is_some_and(|task| task.parent.iter().chain(&task.blocked_by).any(lost));
         let fix = found.task.clone().filter(|_| !found.fix.is_empty() && !away);
         let fix = fix.map(|task| Fix::Assign(task, found.fix));

@@ -32,7 +32,7 @@ pub struct Initialised {
     pub tasks: usize,
     /// How many there were already.
     pub found: usize,
-    /// What somebody should know.
+    /// Notes for the person.
     pub notices: Vec<String>,
 }
 

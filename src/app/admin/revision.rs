@@ -45,7 +45,7 @@ pub struct RevisionFinding {
 pub enum Severity {
     /// Must be fixed.
     Error,
-    /// Somebody should look at it.
+    /// A warning.
     Warning,
 }
 
@@ -145,7 +145,7 @@ impl Revision {
         found
     }
 
-    /// What does no harm to others, and should still be looked at.
+    /// Warnings about single tasks.
     fn leftovers(&self) -> Vec<RevisionFinding> {
         let warn =
             |code, message: String, advice: String| RevisionFinding::new(Severity::Warning, code, message, advice);

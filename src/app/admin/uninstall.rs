@@ -14,9 +14,9 @@ use crate::task::TaskId;
 
 #[derive(Debug, Serialize)]
 pub struct Uninstalled {
-    /// What is gone, or would be.
+    /// Removed parts, or parts that would be removed.
     pub removed: Vec<String>,
-    /// What somebody has edited, and what is left on purpose.
+    /// Edited files, and parts that are kept on purpose.
     pub kept: Vec<String>,
     pub dry_run: bool,
 }
@@ -68,7 +68,7 @@ pub fn uninstall(ws: &Workspace, tasks: bool, dry_run: bool) -> Result<Uninstall
     Ok(done)
 }
 
-/// Whoever works here would lose their claim under their hands.
+/// Running workers would lose their claims.
 fn refuse_claimed(ws: &Workspace) -> Result<(), Failure> {
     let claims = ws.claims()?;
     let live: Vec<&TaskId> =

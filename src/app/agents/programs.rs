@@ -51,7 +51,7 @@ fn on_path(program: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join(program)).find(|place| place.is_file())
 }
 
-/// What a program prints, unless it fails or hangs.
+/// The output of a program, unless it fails or times out.
 fn output_of(program: &Path, arguments: &[impl AsRef<OsStr>]) -> Option<String> {
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -31,12 +31,12 @@ pub struct Review {
     pub checks: Vec<CheckView>,
     pub runs: Vec<Run>,
     pub question: Option<Question>,
-    /// Why it waits for a person, where nobody asked anything.
+    /// Why it was handed to a person, if there is no question.
     pub waits: Option<String>,
     pub can: ReviewActions,
 }
 
-/// What the person can do about it from here.
+/// The possible decisions of the person.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct ReviewActions {
     #[serde(flatten)]

@@ -36,7 +36,7 @@ pub struct PullRequested {
     pub state: StateName,
 }
 
-/// What is going on.
+/// The progress, for a display.
 #[derive(Debug)]
 pub enum PrStep<'a> {
     Pushing(&'a str),
@@ -190,7 +190,7 @@ fn create(
     }
 }
 
-/// What it is about, what it rests on, and what it closes.
+/// The body of a pull request: tasks, documents, and issues that it closes.
 fn body(ws: &Workspace, board: &Board, id: &TaskId, closes: &[u64]) -> Result<String, Failure> {
     let description = ws.store.load(id)?.description;
     let members = members(ws, board, id)?;

@@ -5,7 +5,7 @@ use crate::github::Link;
 use crate::store::codec::Doc;
 use crate::task::{Key, TaskId, Value};
 
-/// What differs between two versions of a file, key by key.
+/// The differences between two versions of a file, key by key.
 pub(in crate::app) fn differences(id: &TaskId, old: &str, new: &str) -> Vec<FieldChange> {
     let leaves = |text: &str| -> std::collections::BTreeMap<Key, Value> {
         Doc::new(text).map(|doc| doc.leaves().into_iter().collect()).unwrap_or_default()

@@ -40,7 +40,7 @@ pub fn remove_note(ws: &Workspace, id: &TaskId, number: usize) -> Result<Noted, 
     replace(ws, id, number, "note --rm", |_| None)
 }
 
-/// What a note says now, for whoever edits it.
+/// The text of a note, to edit it.
 pub fn note_text(ws: &Workspace, id: &TaskId, number: usize) -> Result<String, Failure> {
     numbered(ws, id, number).map(|note| note.text)
 }

@@ -36,10 +36,10 @@ pub struct InboxItem {
     pub since: Option<Timestamp>,
     /// How many open tasks wait for this one, directly or through others.
     pub blocks: usize,
-    /// What it is about, in a few words.
+    /// The reason, in a few words.
     pub why: String,
     pub question: Option<Question>,
-    /// What can be done about it.
+    /// The possible decisions.
     pub hints: Vec<Hint>,
 }
 
@@ -60,7 +60,7 @@ pub enum InboxKind {
     Attention,
     /// GitHub and the board say different things.
     Conflict,
-    /// A claim whose holder is gone.
+    /// A claim whose holder is dead.
     StaleClaim,
     /// A file that cannot be read as it should.
     Problem,
@@ -129,7 +129,7 @@ pub fn waiting_count(ws: &Workspace, board: &Board) -> usize {
     board.tasks().iter().filter(waits).count()
 }
 
-/// What one task has for a person; at most one thing of each kind.
+/// The items of one task; at most one of each kind.
 fn of_task(ws: &Workspace, task: &Task, failed: Option<String>, claimed: bool) -> Result<Vec<InboxItem>, Failure> {
     let mut items = Vec::new();
     let id = &task.id;
@@ -288,7 +288,7 @@ fn failed_runs(ws: &Workspace, board: &Board) -> Result<HashMap<TaskId, String>,
     Ok(failed.map(|(id, run)| (id, run.message.unwrap_or_else(|| "the merge failed".into()))).collect())
 }
 
-/// What a text is about: its first line, or the first point of the list that it announces.
+/// A summary of a text: its first line, or the first point of its list.
 fn first_line(text: &str) -> String {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or_default();

@@ -34,7 +34,7 @@ pub struct Upkeep {
     pub tasks: Vec<TaskView>,
     pub to_archive: Vec<TaskView>,
     pub stale: Vec<TaskView>,
-    /// In the initial state, nobody's, and old.
+    /// In the initial state, without an owner, and old.
     pub orphaned: Vec<TaskView>,
     pub without_estimate: Vec<TaskView>,
     pub without_priority: Vec<TaskView>,

@@ -24,11 +24,11 @@ pub struct Artifact {
     pub file: PathBuf,
     pub created: bool,
     pub linked: bool,
-    /// What keeps it from being handed in.
+    /// Why it cannot be linked.
     pub findings: Vec<Finding>,
 }
 
-/// The document to write: the one that is there for this task and round, else a new skeleton.
+/// The document to write: the existing one for this task and round, else a new one.
 pub fn new_artifact(ws: &Workspace, kind: &str, id: &TaskId, words: Option<&str>) -> Result<Artifact, Failure> {
     let kind: DocumentKind = kind.parse()?;
     let words = words.map(named_slug).transpose()?;
@@ -52,7 +52,7 @@ fn named_slug(words: &str) -> Result<String, Failure> {
     })
 }
 
-/// A new file; `false` where somebody was quicker.
+/// Creates a file; `false` if it already exists.
 fn write(ws: &Workspace, path: &str, text: &str) -> Result<bool, Failure> {
     let place = ws.store.inside(ws.store.root().join(path))?;
     let folder = place.parent().unwrap_or(&place);
@@ -60,12 +60,12 @@ fn write(ws: &Workspace, path: &str, text: &str) -> Result<bool, Failure> {
     Ok(fs::create(&place, text.as_bytes(), true)?)
 }
 
-/// A document as it stands.
+/// A document with its present text.
 #[derive(Debug, Serialize)]
 pub struct Document {
     pub path: String,
     pub text: String,
-    /// What its front matter says, key by key.
+    /// Its front matter, key by key.
     pub facts: Vec<(String, String)>,
     /// The text behind the front matter.
     #[serde(skip)]
@@ -168,7 +168,7 @@ pub fn link_artifact(
     Ok(linked)
 }
 
-/// What keeps the document of a task from being handed in.
+/// Why the document of a task cannot be linked.
 pub fn check_artifact(ws: &Workspace, kind: &str, id: &TaskId) -> Result<Artifact, Failure> {
     let kind: DocumentKind = kind.parse()?;
     let board = ws.board()?;
@@ -292,7 +292,7 @@ fn refuse_foreign(
     let right = Hint::artifact(kind, &subject.task);
     let Some(name) = DocumentName::parse(path) else {
         return match kind {
-            // Its name says of which round it is.
+            // Its file name contains the round.
             DocumentKind::Review => {
                 Err(Failure::refused(Code::OtherDocument, format!("{path} does not have the file name of a review"))
                     .hint(right))

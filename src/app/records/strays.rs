@@ -23,7 +23,7 @@ const MOVING: [&str; 9] = ["commit", "merge", "rebase", "cherry-pick", "revert",
 /// In nanoseconds.
 const SECOND: i128 = 1_000_000_000;
 
-/// What differs from HEAD in the main worktree now.
+/// The present differences between the main worktree and HEAD.
 pub(in crate::app) fn dirty(ws: &Workspace) -> Result<Vec<Dirty>, Failure> {
     // A merge that is just landing looks dirty for a moment.
     let _still = ws.store.worktree_lock()?;
@@ -87,7 +87,7 @@ fn is_traced(ws: &Workspace, run: &Run) -> bool {
     named.any(|line| here(&line.sid) && worked(&line.sid))
 }
 
-/// What a run, or somebody while it ran, did in the main worktree.
+/// The changes in the main worktree during a run, by the run or by others.
 #[derive(Debug, Default)]
 pub(in crate::app) struct Strays {
     /// Certainly or most likely its own.

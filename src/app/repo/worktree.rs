@@ -95,7 +95,7 @@ pub(in crate::app) fn place(ws: &Workspace, board: &Board, id: &TaskId) -> Resul
     Ok(Place { task: task.id.clone(), path, branch: format!("feature/{name}") })
 }
 
-/// The setting; unless somebody set it, `master` will do where there is no `main`.
+/// The setting; if it is not set and there is no `main`, `master`.
 pub(in crate::app) fn main_branch(ws: &Workspace) -> String {
     let named = ws.settings.text("git.main").to_owned();
     let set = ws.settings.get("git.main").is_ok_and(|setting| setting.source != Source::Default);
@@ -125,7 +125,7 @@ pub fn add_worktree(
     Ok(WorktreeAdded { task, path, branch, from, reused: !is_new, included, port })
 }
 
-/// The worktree on its branch, where that came from, and whether it is new.
+/// The worktree, the start of its branch, and whether it is new.
 fn checked_out(
     ws: &Workspace,
     id: &TaskId,

@@ -123,7 +123,7 @@ fn at_once(ws: &Workspace) -> usize {
     ws.settings.number("watch.programs").unwrap_or(4) as usize
 }
 
-/// What a rule may ask an event for.
+/// The fields of an event that a rule can match.
 const FIELDS: [&str; 10] = ["task", "state", "label", "priority", "kind", "role", "by", "owner", "parent", "via"];
 
 /// Refuses rules that could never be met, when a board is watched.

@@ -29,7 +29,7 @@ pub fn follow_board(
         let _ = ready.send(Ok(()));
         let mut events = watch.begin();
         loop {
-            // Somebody holds the board for long, or it is away for a moment.
+            // The board is locked, or temporarily missing.
             let told = events.unwrap_or_else(|_| {
                 std::thread::sleep(IDLE);
                 Vec::new()

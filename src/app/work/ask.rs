@@ -21,7 +21,7 @@ pub struct QuestionAsk {
     pub command: Option<String>,
 }
 
-/// A question that nobody has answered yet.
+/// An open question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Question {
     pub text: String,
@@ -43,7 +43,7 @@ pub struct QuestionAnswer {
     pub to: StateName,
 }
 
-/// Hands the task to a person with the question, in one step; the claim of whoever asks ends.
+/// Hands the task to a person with the question, in one step; the claim of the asking worker ends.
 pub fn ask(ws: &Workspace, id: &TaskId, asked: &QuestionAsk) -> Result<Moved, Failure> {
     let question = asked.question.trim();
     if question.is_empty() {

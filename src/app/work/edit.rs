@@ -27,7 +27,7 @@ pub struct Edited {
     pub problems: Vec<Problem>,
 }
 
-/// What becomes of a text whose values are wrong, though it can be read.
+/// The handling of a parsable text with invalid values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Doubts {
     Refuse,
@@ -123,7 +123,7 @@ impl Moving {
         let mut moving = Self { task, actor: ws.actor()?, gathered: Gathered::default() };
         let id = &moving.task.id;
         let before = ws.family(id)?;
-        // Whoever is named as the new owner has it, and nobody else takes a claim on it.
+        // The new owner holds it, and no other worker can claim it.
         let named = moving.task.owner.clone().filter(|owner| *owner != moving.actor.worker);
         let was = before.get(id).and_then(|task| task.owner.as_ref());
         if let Some(owner) = named.filter(|owner| Some(owner) != was && moving.actor.role(ws.rules()).is_none()) {

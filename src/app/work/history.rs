@@ -26,7 +26,7 @@ pub struct LogLine {
     #[serde(flatten)]
     pub line: Line,
     pub undone: bool,
-    /// What changed, key by key, also where a whole file was replaced.
+    /// The changed keys, also if the whole file was replaced.
     #[serde(skip)]
     pub fields: Vec<FieldChange>,
 }
@@ -46,7 +46,7 @@ pub fn log(ws: &Workspace, query: &LogQuery) -> Result<Vec<LogLine>, Failure> {
     Ok(chosen.map(|line| LogLine { undone: undone.contains(&line.id), fields: fields(&line), line }).collect())
 }
 
-/// What sync writes of its own accord.
+/// The keys that only sync writes.
 const SYNC: &str = "sync";
 
 /// Whether sync has only noted something of issues: nobody decided that, so nobody takes it back.
@@ -113,7 +113,7 @@ pub struct Undone {
     pub undone: LogLine,
 }
 
-/// The last verb that still stands, or the one named; somebody else's only with `force`.
+/// The last change that is not undone, or the given one; that of another worker only with `force`.
 pub fn undo(ws: &Workspace, id: Option<&str>, force: bool) -> Result<Undone, Failure> {
     let lock = ws.lock()?;
     let line = chosen(ws, id)?;
@@ -179,7 +179,7 @@ fn chosen(ws: &Workspace, id: Option<&str>) -> Result<Line, Failure> {
         None => written.iter().rev().find(stands),
     };
     if let Some(line) = line.filter(|line| id.is_none() && line.at > ws.now() + FUTURE) {
-        // A merge orders by time, so that nobody can tell whether it was really the last.
+        // Merged journals are sorted by time, so it may not be the last one.
         let message =
             format!("the time of the last change, {} ({}), is in the future: {}", line.id, line.verb, line.at);
         return Err(Failure::refused(Code::FromTheFuture, message)

@@ -23,13 +23,13 @@ pub struct Moved {
     pub command: Option<String>,
     /// Parents and members of its group that moved along.
     pub along: Vec<Along>,
-    /// Somebody else's claim or an open blocker was overridden.
+    /// Another worker's claim or an open blocker was overridden.
     pub forced: bool,
     /// Who had claimed it, and does not any more.
     pub taken_from: Option<Worker>,
     /// It waits for a person, where the workflow has no state for that.
     pub flagged: bool,
-    /// What a person's move skips, where the workflow does not have it.
+    /// What a person's move outside the workflow skips.
     pub outside: Option<String>,
     /// Tasks that waited for it, and wait for nothing any more.
     pub unblocked: Vec<TaskId>,

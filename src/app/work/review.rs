@@ -98,7 +98,7 @@ fn lines_of(folder: &Path, path: &str) -> Option<usize> {
     Some(ends + usize::from(bytes.last().is_some_and(|last| *last != b'\n')))
 }
 
-/// What a person can decide about a task now.
+/// The decisions that a person can make on a task now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct Decisions {
     pub approve: bool,
@@ -122,7 +122,7 @@ fn deciding<'w>(ws: &'w Workspace, task: &Task) -> Option<&'w Command> {
     reviews.or_else(|| ws.rules().pending_merge(task)).or_else(merging)
 }
 
-/// Where work goes that is to be done again; without a state for that, where it is taken up.
+/// The state for rejected work; without one, the state where the command starts.
 fn sent_back_to(ws: &Workspace, task: &Task, command: &Command) -> Option<StateName> {
     let released = || ws.flow().state(task.kind, &task.state)?.release.as_ref();
     command.iterate.as_ref().or(command.back.as_ref()).or_else(released).cloned()
@@ -133,6 +133,6 @@ fn nothing_to_review(ws: &Workspace, task: &Task) -> Failure {
     match deciding(ws, task) {
         Some(_) => refused("it has no plan to approve; its work is ready to merge")
             .hint(Hint::run(&format!("merge {}", task.id), "to merge the work")),
-        None => refused("there is nothing to review yet").hint(Hint::run("inbox", "to see what needs your decision")),
+        None => refused("nothing to review yet").hint(Hint::run("inbox", "to see what needs your decision")),
     }
 }

@@ -8,7 +8,7 @@ use crate::app::{Code, Expected, Failure, FieldChange, Hint, Moved, Workspace};
 use crate::board::Grouping;
 use crate::task::TaskId;
 
-/// What is to be so afterwards.
+/// The requested changes.
 #[derive(Debug, Clone, Default)]
 pub struct SaveAsk {
     /// `KEY=VALUE`, `KEY+=VALUE` and `KEY-=VALUE`.

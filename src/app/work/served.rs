@@ -17,14 +17,14 @@ use crate::workflow::Intent;
 
 /// So often a task may be handed out before something has to come of it.
 const MOST: u32 = 5;
-/// Within this time a worker that has it already is not given it once more.
+/// Within this time, a repeated `next` of the same worker does not count.
 const ASKED_AGAIN: SignedDuration = SignedDuration::from_secs(60);
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Served {
     /// When it was last counted.
     at: Timestamp,
-    /// What the task looked like.
+    /// The progress of the task at that time.
     mark: String,
     count: u32,
     workers: Vec<Worker>,

@@ -46,7 +46,7 @@ pub fn split(ws: &Workspace, id: &TaskId, rows: &[NewTask], atomic: bool) -> Res
     Ok(SplitDone { task: id.clone(), from: moved.from, to: moved.to, atomic: atomic || parent.atomic, children })
 }
 
-/// What can be said of the rows alone: each is a small task, and nothing but that.
+/// Checks the rows alone: each must be a small task without other fields.
 fn refuse_unfit_rows(rows: &[NewTask]) -> Result<(), Failure> {
     if rows.is_empty() {
         return Err(Failure::usage(Code::NoChildren, "no tasks to split it into").hint(Hint::step(
@@ -87,7 +87,7 @@ struct Family<'a> {
     ws: &'a Workspace,
     board: &'a Board,
     parent: &'a Task,
-    /// Those that count: a canceled one is nobody's part any more.
+    /// The children that count: canceled ones do not.
     children: Vec<&'a Task>,
 }
 
@@ -151,7 +151,7 @@ impl<'a> Family<'a> {
         Ok((told, changes))
     }
 
-    /// What a row says about a child that is there already; one that is finished stays as it is.
+    /// The changes of a row to an existing child; a finished one stays unchanged.
     fn updated(&self, minted: &Minted<'_>, row: &NewTask, task: &Task) -> Result<Vec<Change>, Failure> {
         if self.ws.flow().is_terminal(task.kind, &task.state) {
             return Ok(Vec::new());

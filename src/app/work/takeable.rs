@@ -17,7 +17,7 @@ pub struct TakeableTasks {
 pub struct TakeableTask {
     #[serde(flatten)]
     pub task: TaskView,
-    /// The worker has it already: go on.
+    /// The worker already holds it.
     pub resume: bool,
 }
 

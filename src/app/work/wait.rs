@@ -13,10 +13,10 @@ use crate::store::FileLock;
 use crate::task::{StateName, TaskId};
 use crate::watch::{ChangedPaths, Changes};
 
-/// How often a remote is asked by somebody who waits.
+/// How often a wait asks the remote.
 const ASK_REMOTE: Duration = Duration::from_secs(5);
 
-/// What is waited for.
+/// The condition of a wait.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WaitFor {
     State(StateName),
@@ -31,7 +31,7 @@ pub struct Waited {
     pub waited_seconds: u64,
 }
 
-/// What was typed: a state in any spelling, `ready` or `free`.
+/// Parses a condition: a state in any spelling, `ready` or `free`.
 pub fn wait_for(ws: &Workspace, id: &TaskId, typed: &str) -> Result<WaitFor, Failure> {
     let kind = ws.store.load(id)?.task.kind;
     Ok(match typed {

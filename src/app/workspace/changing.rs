@@ -24,7 +24,7 @@ impl Workspace {
     pub(in crate::app) fn lock_to_repair(&self) -> Result<BoardLock, Failure> {
         let lock = self.store.lock()?;
         if self.repository.needs_care() {
-            // What a person has saved since wins.
+            // A save by a person in between wins.
             self.repository.complete(&BoardFiles::taking(Some(Side::Ours)))?;
         }
         Ok(lock)
@@ -74,7 +74,7 @@ impl Workspace {
         for file in touched.iter().take(3).filter_map(|id| self.store.load(id).ok()) {
             self.problems.borrow_mut().extend(file.task.problems);
         }
-        // A sign of the holder: its leases begin anew.
+        // Any command of the holder renews its leases.
         for (id, claim) in
             claims.into_iter().filter(|(id, claim)| touched.contains(id) && claim.live && claim.is_of(&actor.worker))
         {

@@ -17,7 +17,7 @@ pub(in crate::app) const IGNORED: [&str; 1] = ["/worktrees/"];
 /// Files of the person's own that `init` adds lines to.
 const SHARED: [&str; 3] = [".gitattributes", ".gitignore", ".taplo.toml"];
 
-/// What `init` writes into `.taplo.toml`, where there is none.
+/// The content of `.taplo.toml` that `init` writes.
 pub(in crate::app) const TAPLO: &str = r#"# Lets editors complete and check the files of the ralph board.
 
 [[rule]]

@@ -56,7 +56,7 @@ pub struct Workspace {
     at: Option<String>,
     /// The claim that the caller was given, where it is not in the environment.
     proof: RefCell<Option<String>>,
-    /// Whose session this is, where nobody named who acts.
+    /// The session that acts if no worker was named.
     pub(in crate::app) session: Option<ClientSession>,
     /// How far the program that calls is believed, whatever name it gives; `None` for a person at the command line.
     taken_for: Option<TakenFor>,
@@ -66,7 +66,7 @@ pub struct Workspace {
     rng: RefCell<fastrand::Rng>,
     clock: Cell<Option<Timestamp>>,
     pub(super) problems: RefCell<BTreeSet<Problem>>,
-    /// What is wrong with the files of its settings and workflow.
+    /// The problems of its settings and workflow.
     pub(super) setup: Vec<Problem>,
     /// One of them cannot be used at all.
     pub(super) unusable: bool,
@@ -201,7 +201,7 @@ impl Workspace {
         self.store.flow()
     }
 
-    /// What decides about moves and claims here.
+    /// The rules for moves and claims.
     pub fn rules(&self) -> &Rules {
         &self.rules
     }
@@ -240,7 +240,7 @@ impl Workspace {
         Ok(())
     }
 
-    /// What the caller has to show for a task that is its own.
+    /// The claim of the caller for a task, if it has one.
     pub fn proof_of(&self, id: &TaskId) -> Result<Option<String>, Failure> {
         let me = self.me()?;
         let claim = self.claims()?.remove(id).filter(|claim| claim.live && claim.is_of(&me));
@@ -255,7 +255,7 @@ impl Workspace {
         self.rng.borrow_mut()
     }
 
-    /// Who somebody said that we are: `--as`, else `RALPH_WORKER`.
+    /// The given worker name: `--as`, else `RALPH_WORKER`.
     pub(in crate::app) fn named(&self) -> Option<String> {
         self.worker.clone().or_else(|| std::env::var("RALPH_WORKER").ok().filter(|name| !name.is_empty()))
     }
@@ -327,7 +327,7 @@ impl Workspace {
         Ok(self.remember(board))
     }
 
-    /// The same, with a look at every file for what somebody edited in place.
+    /// The same, with a check of every file for edits in place.
     pub fn family_by_hand(&self, id: &TaskId) -> Result<Board, Failure> {
         let board = self.store.family_by_hand(id)?.with_claims(self.claims()?);
         Ok(self.remember(board))

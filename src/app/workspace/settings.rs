@@ -34,7 +34,7 @@ pub fn get_setting(ws: &Workspace, key: &str) -> Result<SettingView, Failure> {
 /// Settings that hold programs.
 const RULES: [&str; 7] = ["review", "roles", "claims", "merge", "agent", "budget", "worktree"];
 
-/// What holds programs is not theirs to loosen.
+/// Programs cannot change settings that restrict them.
 fn refuse_held(ws: &Workspace, key: &str) -> Result<(), Failure> {
     match key.split('.').next().is_some_and(|table| RULES.contains(&table)) {
         true => ws.refuse_programs("change this setting"),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Whether somebody asked to stop: after what is in hand, or at once.
+/// Whether to stop: after the current run, or at once.
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<AtomicU8>);
 
@@ -17,7 +17,7 @@ impl Stop {
         self.0.store(2, Ordering::Relaxed);
     }
 
-    /// What was asked for, in words.
+    /// The request, in words.
     pub fn wish(&self) -> Option<&'static str> {
         match self.0.load(Ordering::Relaxed) {
             0 => None,

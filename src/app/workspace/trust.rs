@@ -14,7 +14,7 @@ use crate::store::FileLock;
 
 #[derive(Debug, Serialize)]
 pub struct Trust {
-    /// What the board's settings want to run, a line each, with the content of every file of the repository that they name.
+    /// The programs in the board's settings, a line each, with the hash of every file of the repository that they name.
     pub programs: Vec<String>,
     pub trusted: bool,
 }
@@ -43,7 +43,7 @@ fn text(lines: &[String]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// Agrees to exactly what somebody was shown, whatever the board wants by now, or takes every agreement back.
+/// Trusts exactly the programs that were shown, or removes all trust.
 pub fn trust(ws: &Workspace, agreed_to: Option<&Trust>) -> Result<Trust, Failure> {
     if agreed_to.is_some() {
         ws.refuse_programs("trust programs")?;
@@ -131,6 +131,8 @@ fn read() -> Result<TrustRecord, Failure> {
     let Some(text) = fs::read_text(&path)? else { return Ok(TrustRecord::default()) };
     toml::from_str(&text).map_err(|error| {
         let message = format!("cannot read {}: {}", path.display(), error.message());
-        Failure::broken(Code::UnreadableFile, message).hint(Hint::step("move it away, then run `ralph trust` again"))
+        Failure::broken(Code::UnreadableFile, message)
+            .hint(Hint::step("move it away first"))
+            .hint(Hint::run("trust", "to trust the programs again"))
     })
 }

@@ -37,7 +37,7 @@ const LINES: usize = 12;
 
 /// Ready tasks are at the top; lines lead down to the tasks that they unblock.
 fn drawing(graphed: &Graphed, width: Option<usize>) -> String {
-    let mut renderer = GraphRowRenderer::new().output().with_min_row_height(1).build_box_drawing();
+    let mut renderer = GraphRowRenderer::new().output().with_min_row_height(2).build_box_drawing();
     let mut text = String::new();
     let nodes = &graphed.nodes[..graphed.nodes.len().min(DRAWN)];
     let drawn: HashSet<&TaskId> = nodes.iter().map(|node| &node.task.id).collect();
@@ -49,7 +49,7 @@ fn drawing(graphed: &Graphed, width: Option<usize>) -> String {
         let row = row.split_once(' ').map_or(row.as_str(), |(_, rest)| rest).to_owned();
         text.push_str(&renderer.next_row(node.task.id.to_string(), below, paint(color, mark), row));
     }
-    text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+    text.trim_end().lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
 fn edges(graphed: &Graphed) -> impl Iterator<Item = (&GraphNode, &GraphNode)> {

@@ -37,6 +37,6 @@ fn agrees(session: &Session<'_>, args: &TrustArgs, programs: &[String]) -> Resul
     }
     confirm(session.out, "Trust these programs?").ok_or_else(|| {
         Failure::usage(Code::NobodyToAsk, "not a terminal: cannot ask whether to trust these programs")
-            .hint(Hint::step("run `ralph trust` in a terminal to review them"))
+            .hint(Hint::run("trust", "in a terminal, to review them"))
     })
 }

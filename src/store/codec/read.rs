@@ -424,6 +424,6 @@ mod tests {
 
     #[test]
     fn bytes_that_are_not_utf8_are_placed() {
-        assert_eq!(utf8("f", b"title = \"\xff\"").unwrap_err().to_string(), "f:1:10: not UTF-8 text from here on");
+        assert_eq!(utf8("f", b"title = \"\xff\"").unwrap_err().to_string(), "f:1:10: not UTF-8 from here on");
     }
 }

@@ -76,7 +76,7 @@ fn done(options: &Options, verb: Verb) -> Answer {
     }
 }
 
-/// A fault of ours in one of them is told, and the others go on.
+/// A panic in one of them is reported, and the others continue.
 pub fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|fault| {
         let words = fault.downcast_ref::<String>().map(String::as_str).or(fault.downcast_ref::<&str>().copied());
@@ -84,7 +84,7 @@ pub fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure
     })
 }
 
-/// What is read, here and now.
+/// Reads the data for a request.
 pub fn answer(ws: &Workspace, read: Read) -> Answer {
     read::read(ws, &read).unwrap_or_else(|failure| Answer::Unread { read, failure })
 }

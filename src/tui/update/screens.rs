@@ -9,7 +9,7 @@ use crate::tui::model::{
     Comments, DocumentPage, DocumentSource, Model, PageLink, Read, ReviewScreen, ReviewTab, Screen, TaskScreen, Wish,
 };
 
-/// How often the log of a run that goes on is read.
+/// How often the log of a running run is read.
 const LOG_AGAIN: Duration = Duration::from_secs(1);
 
 pub fn motion(model: &mut Model, motion: Motion) -> Vec<Wish> {
@@ -107,7 +107,7 @@ pub fn review(model: &mut Model, id: TaskId) -> Vec<Wish> {
     }
 }
 
-/// What the selected run says; while it goes on, as it comes.
+/// The output of the selected run, updated while it runs.
 fn open_log(model: &mut Model) -> Vec<Wish> {
     let Some(Screen::Review(review)) = model.screens.last() else { return Vec::new() };
     match review.run().filter(|_| review.tab == ReviewTab::Runs) {
@@ -120,7 +120,7 @@ fn open_log(model: &mut Model) -> Vec<Wish> {
     }
 }
 
-/// The log in sight is read again while its run goes on.
+/// The visible log is read again while its run is running.
 pub fn follow_log(model: &mut Model, at: Instant) -> Vec<Wish> {
     let goes_on = DocumentSource::Run { goes_on: true };
     let Some(Screen::DocumentPage(page)) = model.screens.last().filter(|screen| is_log(screen, goes_on)) else {

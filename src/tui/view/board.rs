@@ -42,7 +42,7 @@ pub fn has_room_for_refusal(model: &Model, area: Rect) -> bool {
 
 fn shown(model: &Model, area: Rect) -> ColumnPlan {
     let filled: Vec<bool> = model.board.columns.iter().map(|column| !column.tasks.is_empty()).collect();
-    // What needs a person is always in sight.
+    // Tasks for a person are always visible.
     let person = model.board.columns.iter().rposition(|column| column.meaning == Meaning::Person);
     plan(&filled, model.cursor.column, model.cursor.first, area.width, person)
 }
@@ -153,7 +153,7 @@ struct Cards<'a> {
     column: &'a Column,
     width: usize,
     now: jiff::Timestamp,
-    /// What was said to the selected one.
+    /// The message for the selected card.
     said: Option<&'a Said>,
 }
 

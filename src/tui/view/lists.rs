@@ -35,7 +35,7 @@ fn title(pen: &mut Pen<'_>, area: Rect, left: Row, right: &str) -> Rect {
     Rect { y: area.y + 2, height: area.height.saturating_sub(2), ..area }
 }
 
-/// What can start now is at the top; lines lead down to what it sets free.
+/// Ready tasks are at the top; lines lead down to the tasks that they unblock.
 pub fn graph(pen: &mut Pen<'_>, model: &mut Model, chain: &Chain, area: Rect) {
     let head = vec![piece(" blockers of ", Tone::Head), piece(chain.id.as_str(), Tone::Id)];
     let area = title(pen, area, head, &chain.verdict);

@@ -36,7 +36,7 @@ pub fn draw(frame: &mut Frame<'_>, model: &mut Model, theme: Theme) {
         for (at, line) in text::wrap(&words, usize::from(area.width)).iter().enumerate() {
             pen.text(area.x, area.y + at as u16, area.width, line, Tone::Warn);
         }
-        // What was there before is not to be hit.
+        // Positions of the previous frame are no longer valid.
         model.drawn = Drawn::default();
         return;
     }

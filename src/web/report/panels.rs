@@ -57,7 +57,7 @@ fn work(out: &mut String, status: &Status, runs: &[Run]) {
         )
     });
     match status.claims.is_empty() {
-        true => panel(out, "Active workers", "<p class=\"dim\">nobody</p>"),
+        true => panel(out, "Active workers", "<p class=\"dim\">none</p>"),
         false => list(out, "Active workers", at_work),
     }
     list(out, "Roles", status.ready.iter().map(role));

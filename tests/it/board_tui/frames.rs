@@ -53,5 +53,5 @@ fn a_selected_link_does_not_keep_the_page_from_scrolling() {
     frames.press(BackTab);
     frames.press(Tab);
     frames.draw();
-    assert!(frames.text().contains("blocked by"), "{}", frames.text());
+    assert!(frames.text().contains("blockers"), "{}", frames.text());
 }

@@ -60,7 +60,7 @@ fn an_option_that_was_renamed() {
     let mends = |mirror: &Mirror, _: u32| {
         mirror.world(|world| world.rename_option(1, "Workflow State", "Reviewing", "In Review"));
     };
-    survives(1, &["has no option In Review; it has Reviewing", "rename it back", "ralph sync init"], breaks, mends);
+    survives(1, &["has no option In Review; it has Reviewing", "restore its name", "ralph sync init"], breaks, mends);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn an_item_that_was_archived_while_its_task_is_open_is_told_and_left() {
     assert!(said.stdout.contains("here   not archived") && said.stdout.contains("there  archived"), "{said}");
     assert!(mirror.sandbox.task_file(&task).exists());
     let refused = mirror.ralph(&["sync", "resolve", &task, "--take", "remote"]).fails(1);
-    assert!(refused.contains("only finished tasks are archived"), "{refused}");
+    assert!(refused.contains("only finished tasks can be archived"), "{refused}");
     mirror.ralph(&["sync", "resolve", &task, "--take", "local"]).ok();
     mirror.sync();
     mirror.sync();
@@ -163,7 +163,7 @@ fn much_that_vanishes_at_once_stops_the_run() {
     let numbers: Vec<u32> = tasks.iter().map(|task| mirror.number(task)).collect();
     mirror.world(|world| numbers.iter().take(6).for_each(|number| world.close_issue(*number, "COMPLETED")));
     let said = mirror.ralph(&["sync"]).fails(1);
-    assert!(said.contains("6 tasks would be closed here, of 8") && said.contains("--anyway"), "{said}");
+    assert!(said.contains("6 of 8 tasks would be closed here") && said.contains("--anyway"), "{said}");
     assert_eq!(mirror.field(&tasks[0], "state"), "Backlog");
     mirror.ralph(&["sync", "--anyway"]).ok();
     assert_eq!(mirror.field(&tasks[0], "state"), "Done");
@@ -255,7 +255,7 @@ fn one_refusal_in_a_batch_leaves_the_others_done() {
         (before - 1, Fault::AliasFails(1)),
     ]);
     let said = mirror.ralph(&["sync"]);
-    assert!(said.code == 1 && said.stdout.contains("not done:"), "{said}");
+    assert!(said.code == 1 && said.stdout.contains("failed:"), "{said}");
     mirror.fake.plan([]);
     mirror.sync();
     for task in &tasks {

@@ -154,7 +154,7 @@ fn a_mirrored_card_in_a_column_of_its_own_is_left_there_until_its_task_moves() {
     });
     for args in [&["sync", "--dry-run"][..], &["sync"]] {
         let said = mirror.ralph(args);
-        assert!(said.stderr.contains(&format!("the card of #{number} is in \"Icebox\"")), "{said}");
+        assert!(said.stderr.contains(&format!("#{number} has its card in \"Icebox\"")), "{said}");
     }
     assert_eq!(column().as_deref(), Some("Icebox"));
     mirror.ralph(&["move", &task, "Ready for Plan"]).ok();
@@ -182,7 +182,7 @@ fn an_archived_task_that_was_removed_from_the_project_can_be_put_back() {
     mirror.world(|world| world.delete_issue(number));
     assert_eq!(mirror.ralph(&["sync"]).code, 1);
     let said = mirror.ralph(&["sync", "resolve", &task, "--take", "local"]).fails(1);
-    assert!(said.contains("archived tasks get no new one"), "{said}");
+    assert!(said.contains("archived tasks get no new issue"), "{said}");
 }
 
 #[test]

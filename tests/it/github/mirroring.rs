@@ -479,7 +479,7 @@ fn a_file_that_is_broken_is_left_out_and_its_issue_not_taken_for_new() {
     mirror.sandbox.write_task(&task, format!("{text}x = =\n"));
     let said = mirror.ralph(&["sync"]);
     assert!(
-        said.code == 1 && said.stdout.contains(&format!("left out: {task}")) && !said.stdout.contains("taken in"),
+        said.code == 1 && said.stdout.contains(&format!("skipped: {task}")) && !said.stdout.contains("imported"),
         "{said}"
     );
     mirror.sandbox.write_task(&task, &text);
@@ -615,6 +615,8 @@ fn a_run_in_one_direction_tells_only_of_that() {
     assert!(push.contains("priority") && !push.contains("title"), "{push}");
     let pull = mirror.ralph(&["sync", "--pull"]).ok();
     assert!(!pull.contains("priority") && pull.contains("title  First → There"), "{pull}");
+    let again = mirror.ralph(&["sync", "--pull"]).ok();
+    assert!(again.contains("nothing to pull; 1 local change is not on GitHub yet"), "{again}");
 }
 
 #[test]

@@ -189,9 +189,9 @@ fn nothing_is_merged_that_is_not_certainly_ready() {
     work.mirror.world(|world| world.set_check(number, "build", "IN_PROGRESS", None));
     work.refuses(3, "checks of #");
     work.mirror.world(|world| world.set_check(number, "build", "COMPLETED", Some("FAILURE")));
-    work.refuses(1, "have failed: build");
+    work.refuses(1, "failed: build");
     work.mirror.world(|world| world.fine_grained = true);
-    work.refuses(1, "whether the checks of");
+    work.refuses(1, "cannot tell whether the checks of");
     work.mirror.world(|world| world.fine_grained = false);
     work.mirror.world(|world| world.set_check(number, "build", "COMPLETED", Some("SUCCESS")));
     for (status, words) in [("BEHIND", "is behind main"), ("BLOCKED", "a rule of the repository")] {

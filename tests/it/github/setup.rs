@@ -132,7 +132,7 @@ fn a_board_that_came_with_a_clone_does_not_choose_who_gets_the_token() {
     assert!(said.contains("github.api is ignored in the board's own settings"), "{said}");
     std::fs::write(&config, text.replace("[github]\n", "[github]\nhost = \"evil.example\"\n")).unwrap();
     let said = mirror.ralph(&["sync"]).fails(1);
-    assert!(said.contains("no git remote does"), "{said}");
+    assert!(said.contains("no git remote uses it"), "{said}");
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn a_token_is_asked_of_gh_where_the_environment_has_none() {
     let path = format!("{}:{}", gh.parent().unwrap().display(), std::env::var("PATH").unwrap());
     let mut command = mirror.command(&mirror.sandbox.root());
     let said = crate::sandbox::finish(command.env_remove("GH_TOKEN").env("PATH", path).args(["sync", "init"])).ok();
-    assert!(said.starts_with("made project 1"), "{said}");
+    assert!(said.starts_with("created project 1"), "{said}");
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn one_that_hangs_is_ended_with_all_that_it_started() {
         ("Human Needed".into(), "research timed-out"),
         "{said}"
     );
-    assert!(squad.notes(&bad).contains("longer than 4 s"), "{}", squad.notes(&bad));
+    assert!(squad.notes(&bad).contains("timed out after 4s"), "{}", squad.notes(&bad));
     assert!(!is_running("sleep 600", &squad), "its own children ended with it");
 }
 

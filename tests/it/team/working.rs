@@ -12,7 +12,7 @@ fn a_worker_takes_what_its_role_takes_and_ends_when_there_is_no_more() {
     let squad = Squad::new();
     let (one, two) = (squad.add("one", &["--priority", "P2"]), squad.add("two", &["--priority", "P0"]));
     let said = squad.ralph(&["worker", "analyst"]).ok();
-    assert!(said.ends_with("analyst: 4 turns; no work\n"), "{said}");
+    assert!(said.ends_with("analyst: 4 runs; no work\n"), "{said}");
     assert_eq!((squad.state(&one), squad.state(&two)), ("Ready for Plan".into(), "Ready for Plan".into()));
     let order: Vec<String> = squad.runs().iter().rev().map(|run| run["task"].as_str().unwrap().to_owned()).collect();
     assert_eq!(order, [&*two, &two, &one, &one], "by priority, and what is begun is brought to its end");
@@ -50,7 +50,7 @@ fn the_first_signal_lets_the_turn_end_and_the_second_ends_it_at_once() {
         for _ in 0..signals {
             interrupt(worker.id());
             // Two that come at once are one to the kernel.
-            assert!(said.any(|line| line.starts_with("ending ")), "it says that it heard the signal");
+            assert!(said.any(|line| line.starts_with("stopping")), "it says that it heard the signal");
         }
         let status = worker.wait().unwrap();
         assert!(status.success(), "{status:?}");
@@ -73,7 +73,7 @@ fn a_name_is_one_workers_alone() {
     assert!(event["event"] == "failed" && event["failure"]["code"] == "name-taken", "{told}");
     let other = squad.ralph(&["worker", "analyst", "--json"]).json();
     assert_eq!(other["worker"], "analyst-2");
-    assert!(squad.ralph(&["worker", "builder", "--as", "analyst-3"]).fails(2).contains("no name of a builder"));
+    assert!(squad.ralph(&["worker", "builder", "--as", "analyst-3"]).fails(2).contains("is not the name of a builder"));
     assert!(squad.ralph(&["worker", "cook"]).fails(2).contains("use analyst, builder, validator, integrator"));
     first.kill().unwrap();
     first.wait().unwrap();

@@ -51,11 +51,11 @@ const READING: &[&str] = &[
     "version",
     "whatchanged",
 ];
-/// What moves a branch.
+/// Commands that move a branch.
 const MOVING: &[&str] =
     &["am", "cherry-pick", "commit", "fast-import", "merge", "pull", "push", "rebase", "reset", "revert", "update-ref"];
 const LOOKING: &[&str] = &["status", "diff", "log", "show", "rev-parse", "stash"];
-/// What hands a task back or asks for help, wherever one stands.
+/// Commands that hand a task over; they are allowed in any directory.
 const GIVING_UP: &[&str] = &["release", "escalate", "note"];
 
 /// branch-gate: who does not implement works in the main worktree, and that is on the main branch.
@@ -130,7 +130,7 @@ pub fn off_main(scene: &Scene<'_>) -> Result<Gate, Failure> {
     ))
 }
 
-/// Why a call of somebody who works on a task is blocked.
+/// Why a call of a worker with a task is blocked.
 fn leads_to_main(scene: &Scene<'_>, task: &Task, call: &Call) -> Option<String> {
     let main = main_branch(scene.ws);
     let doing = scene.doing(task).map_or("work", |doing| doing.name.as_str());
@@ -239,7 +239,7 @@ pub fn commit_made(scene: &Scene<'_>) -> Result<Gate, Failure> {
     Ok(Gate::block(format!("the {what} failed: {}", line.trim()), instead))
 }
 
-/// impl-verify-pr: a pull request that the board does not know of helps nobody.
+/// impl-verify-pr: a pull request must be linked to its task.
 pub fn pull_request_linked(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let Some(line) = scene.input.command() else { return Ok(Gate::Allow) };
     let Ok(found) = calls(&line, &scene.cwd) else { return Ok(Gate::Allow) };

@@ -19,7 +19,7 @@ use scene::Scene;
 
 pub use team::{Left, left_for};
 
-/// What a gate says.
+/// The answer of a policy check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "answer", rename_all = "kebab-case")]
 pub enum Gate {
@@ -46,7 +46,7 @@ impl Gate {
         Self::block(failure.message.clone(), instead)
     }
 
-    /// What cannot be read could do anything.
+    /// An unreadable command could do anything, so it is blocked.
     fn unreadable(why: Unreadable) -> Self {
         Self::block(format!("cannot parse the command: {why}"), "correct it, or split it into simpler commands")
     }

@@ -22,7 +22,7 @@ pub struct Left {
     pub own: bool,
 }
 
-/// What this worker should do before it stops: what it has, then what nobody has and its role is for.
+/// The work that this worker should do before it stops: what it holds, then ready work for its role.
 pub fn left_for(ws: &Workspace, board: &Board, worker: &Worker) -> Result<Option<Left>, Failure> {
     let Some(role) = ws.rules().role_of(worker) else { return Ok(None) };
     let board = as_reaped(ws, board.clone());
@@ -145,7 +145,7 @@ enum Made {
     PullRequest,
 }
 
-/// What a subject such as `Research GH-14` leaves behind.
+/// The result of a subject such as `Research GH-14`.
 fn kind_of(subject: &str) -> Option<Made> {
     let lower = subject.to_lowercase();
     match lower.split(|c: char| !c.is_ascii_alphanumeric()).next()? {

@@ -18,7 +18,7 @@ pub fn in_worktree(scene: &Scene<'_>) -> Result<Gate, Failure> {
     in_place(scene, task, &scene.path(&file))
 }
 
-/// Whether whoever works on a task may write a file.
+/// Whether the worker of a task can write a file.
 pub(super) fn in_place(scene: &Scene<'_>, task: &Task, path: &Path) -> Result<Gate, Failure> {
     let implements = scene.is_doing(task, "implement");
     let Some(doing) = scene.doing(task).filter(|_| implements || scene.holds(task)) else { return Ok(Gate::Allow) };
@@ -55,7 +55,7 @@ fn temporary() -> Vec<PathBuf> {
     [std::env::temp_dir(), "/tmp".into()].map(|folder| fs::settled(&folder)).to_vec()
 }
 
-/// impl-plan-required: code in a task's worktree stands on a plan.
+/// impl-plan-required: code in a task's worktree needs a plan.
 pub fn with_plan(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let Some(path) = scene.input.file().map(|file| scene.path(&file)) else { return Ok(Gate::Allow) };
     let Some(task) = scene.task_at(&path) else { return Ok(Gate::Allow) };
@@ -75,7 +75,7 @@ fn is_there(scene: &Scene<'_>, task: &Task, kind: &str) -> bool {
     task.artifacts.get(kind).is_some_and(|path| scene.ws.store.root().join(path).is_file())
 }
 
-/// plan-research-required: a plan stands on the research of every member.
+/// plan-research-required: a plan needs the research of every member.
 pub fn with_research(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let Some(path) = scene.input.file().map(|file| scene.path(&file)) else { return Ok(Gate::Allow) };
     if !is_in(scene, &path, DocumentKind::Plan) {

@@ -7,7 +7,7 @@ use crate::app::Failure;
 use crate::fs;
 use crate::task::Problem;
 
-/// How a block of ours begins and ends in somebody's file.
+/// The first and the last line of ralph's section in a file.
 pub(super) type Marks = (&'static str, &'static str);
 pub(super) const HASHES: Marks = ("# ralph: begin (written by `ralph setup`)", "# ralph: end");
 pub(super) const COMMENTS: Marks = ("<!-- ralph: begin (written by `ralph setup`) -->", "<!-- ralph: end -->");

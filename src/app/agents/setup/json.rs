@@ -11,14 +11,14 @@ use crate::app::Failure;
 use crate::fs;
 use crate::task::Problem;
 
-/// What is wanted in the file.
+/// The wanted entries of the file.
 pub(super) enum SetupEdit {
     Hooks(Dialect),
     Server { key: &'static str, entry: Value },
 }
 
 impl SetupEdit {
-    /// What becomes of somebody's file; a reason where something is left alone.
+    /// The result for a file, with a reason if something was left alone.
     fn apply(&self, text: &str, value: &Value, how: SetUpHow) -> Result<(String, Option<String>), String> {
         match self {
             Self::Hooks(dialect) => settings(text, value, how, *dialect),

@@ -19,7 +19,7 @@ use crate::fs;
 use block::{COMMENTS, HASHES, Marks, block};
 use json::{SetupEdit, merged};
 
-/// What any other agent needs in its file of instructions.
+/// The instructions for any other agent.
 pub const GENERIC: &str = include_str!("../../../agent/generic.md");
 
 #[derive(Debug, Serialize)]
@@ -46,12 +46,12 @@ pub enum Done {
     Created,
     Updated,
     Unchanged,
-    /// Somebody's own, or edited by somebody: it is left alone.
+    /// It belongs to the user or was edited, so it is left alone.
     Kept,
     Removed,
 }
 
-/// What is to become of a file.
+/// The planned change of a file.
 struct PlannedFile {
     path: String,
     done: Done,
@@ -138,7 +138,7 @@ enum SetupPart {
         path: &'static str,
         edits: Vec<SetupEdit>,
     },
-    /// Lines of ours in a file of somebody's; left out where the file has `unless` outside of them.
+    /// A section of ralph in a user's file; omitted if the file contains `unless` outside of it.
     Block {
         path: &'static str,
         marks: Marks,
@@ -191,7 +191,7 @@ fn carry_out(root: &Path, planned: &PlannedFile) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A file that is ours alone, unless somebody has made it theirs.
+/// A file that only ralph writes, unless it was edited.
 fn own(root: &Path, path: String, text: String, how: SetUpHow) -> Result<Option<PlannedFile>, Failure> {
     let there = fs::read_text(&root.join(&path))?;
     let planned = |done, why: Option<&str>, text| Some(PlannedFile { path, done, why: why.map(str::to_owned), text });

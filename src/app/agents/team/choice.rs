@@ -7,7 +7,7 @@ use crate::fs;
 use crate::store::FileLock;
 use crate::task::{Kind, TaskId};
 
-/// What everybody needs, before anything is written: a branch to start from.
+/// Refuses a repository without a main branch, before anything is written.
 pub fn preflight(ws: &Workspace) -> Result<(), Failure> {
     let main = main_branch(ws);
     if ws.repository.has_branch(&main) {
@@ -18,7 +18,7 @@ pub fn preflight(ws: &Workspace) -> Result<(), Failure> {
         .hint(Hint::set("git.main", "BRANCH", "to use another branch")))
 }
 
-/// What was typed, each an open task or the parent of some.
+/// The given tasks: open tasks, or parents of open tasks.
 pub(super) fn named(ws: &Workspace, board: &Board, typed: &[String]) -> Result<Vec<TaskId>, Failure> {
     let ids = ws.find_all(typed)?;
     for id in &ids {
@@ -31,7 +31,7 @@ pub(super) fn named(ws: &Workspace, board: &Board, typed: &[String]) -> Result<V
     Ok(ids)
 }
 
-/// Every task that somebody could take up now, each a team of its own; a group is one.
+/// All ready tasks, each as its own team; a group counts as one.
 pub(super) fn ready(ws: &Workspace, board: &Board) -> Result<Vec<TaskId>, Failure> {
     let query = Query { ready: true, kinds: vec![Kind::Issue], ..Query::default() };
     let (standings, links) = (Standings::new(board, ws.rules()), Links::new(board));

@@ -61,7 +61,7 @@ pub fn start_team(ws: &Workspace, id: &TaskId, mut program: Command) -> Result<T
             _ => break,
         }
     }
-    // Whoever started it has to wait for it: nobody else can.
+    // Only the process that started it can wait for it.
     std::thread::spawn(move || child.wait());
     Ok(TeamStarted { task: id.clone(), log: log.display().to_string() })
 }

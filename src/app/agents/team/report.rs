@@ -99,7 +99,7 @@ fn name(task: &Task) -> String {
     task.github.as_ref().map_or_else(|| task.id.to_string(), |link| format!("GH-{:04}", link.number))
 }
 
-/// The first name of the day that nobody has used.
+/// The first unused file name of the day.
 fn free_path(ws: &Workspace, board: &Board, done: &TeamDone) -> String {
     let date = ws.now().strftime("%Y-%m-%d");
     let first = done.teams.first().and_then(|team| board.get(team)).map(name).unwrap_or_default();

@@ -18,7 +18,7 @@ use crate::workflow::Intent;
 pub(super) enum Verdict {
     /// Held until the run is on record: otherwise two workers could both start the last one.
     Granted { _until_recorded: Option<FileLock> },
-    /// The task has used its budget; a person has it now.
+    /// The task has used its budget, and was handed to a person.
     Parked(String),
 }
 

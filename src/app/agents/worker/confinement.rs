@@ -111,7 +111,7 @@ fn expanded(path: &str) -> PathBuf {
     }
 }
 
-/// What git needs to commit on the branch of the task, and nothing that belongs to other branches.
+/// The paths that git writes for a commit on the branch of the task, without those of other branches.
 fn git_places(ws: &Workspace, job: &Job, dir: &Path) -> Result<Vec<PathBuf>, Failure> {
     let common = &ws.repository.common;
     let branch = place(ws, &ws.family(&job.task)?, &job.task)?.branch;

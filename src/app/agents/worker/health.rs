@@ -19,7 +19,7 @@ const MOST_RESUMED: usize = 3;
 /// A program that fails sooner has done nothing.
 const QUICK: SignedDuration = SignedDuration::from_secs(20);
 
-/// A limit that an agent program reported: nobody starts it before that time.
+/// A usage limit that an agent program reported: it is not started before that time.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AgentLimit {
     pub host: String,
@@ -66,7 +66,7 @@ fn diagnose(
 ) -> Result<Option<Failure>, Failure> {
     let Some(trouble) = trouble_in(report, code, &Zoned::now()) else { return Ok(None) };
     if run.resumed.is_some() && report.tools == 0 {
-        // The session may be gone; the next run starts a new one.
+        // The session may be lost; the next run starts a new one.
         run.session = None;
         run.outcome = RunOutcome::Interrupted;
         run.message = Some("its session could not be resumed; the next run starts a new one".into());

@@ -27,7 +27,7 @@ pub(super) fn integrate(ws: &Workspace, job: &Job, began: &mut dyn FnMut(&Run)) 
     settle::close(ws, run)
 }
 
-/// A pull request that came back has new commits by now, and replies.
+/// Pushes new commits and replies to a pull request that was sent back.
 fn push_again(ws: &Workspace, job: &Job) -> Result<(), Failure> {
     let board = ws.family(&job.task)?;
     let has_pull = board.get(&job.task).is_some_and(|task| task.artifacts.contains_key("pr"));
@@ -57,7 +57,7 @@ fn judge(ws: &Workspace, job: &Job, run: &mut Run, done: Result<String, Failure>
         }
         Consequence::Wait | Consequence::Blocked | Consequence::Approval => RunOutcome::Waiting,
         Consequence::Raced => {
-            // Others are at it, too: that is nobody's failure.
+            // A race with another worker is not a failure.
             attempts::rest(ws, &job.task, &job.command)?;
             RunOutcome::Raced
         }

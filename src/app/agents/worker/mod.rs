@@ -83,7 +83,7 @@ pub struct WorkerAsk {
     pub dry_run: bool,
 }
 
-/// What a worker tells as it goes on, to a person or to the team that started it.
+/// The events of a worker, for a person or the team that started it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum WorkerEvent {
@@ -97,7 +97,7 @@ pub enum WorkerEvent {
     },
     /// There is nothing to do now.
     Idle,
-    /// The agent program has reached its limit: work goes on at that time.
+    /// The agent program has reached its limit; the worker continues at that time.
     Paused {
         said: String,
         until: Timestamp,
@@ -116,7 +116,7 @@ pub struct Worked {
     pub worker: Worker,
     pub role: String,
     pub runs: Vec<Run>,
-    /// What would be done next, of a dry run.
+    /// The next command of a dry run.
     pub next: Option<Next>,
     pub stopped: &'static str,
 }
@@ -172,7 +172,7 @@ fn known_role(ws: &Workspace, typed: &str) -> Result<String, Failure> {
     })
 }
 
-/// Somebody saved a file at that moment: the next look sees it.
+/// A file was saved at that moment; the next look reads it.
 pub(in crate::app) fn unless_raced(done: Result<usize, Failure>) -> Result<(), Failure> {
     match done {
         Err(failure) if failure.kind != FailureKind::Raced => Err(failure),
@@ -265,7 +265,7 @@ impl Shift<'_> {
         limit_of(self.ws, self.ws.settings.text("agent.profile"))
     }
 
-    /// Until something changes, a task has rested, or somebody wants us to stop.
+    /// Waits until something changes, a task can be tried again, or the worker must stop.
     fn rest(&self, changes: &mut Changes) -> Result<(), Failure> {
         let longest = self.shortest_rest()?.unwrap_or(LOOK_AGAIN).min(LOOK_AGAIN);
         let start = Instant::now();
@@ -278,7 +278,7 @@ impl Shift<'_> {
         Ok(())
     }
 
-    /// How long until the first of the tasks that rest may be taken up again.
+    /// How long until the first failed task can be tried again.
     fn shortest_rest(&self) -> Result<Option<Duration>, Failure> {
         let resting = attempts::resting(self.ws)?;
         let board = self.ws.board()?;
@@ -356,7 +356,7 @@ impl Shift<'_> {
         self.ws.store.load(id).map(|file| file.task.title).unwrap_or_default()
     }
 
-    /// `None` where somebody else was quicker.
+    /// `None` if another worker was first.
     pub(in crate::app) fn turn(
         &mut self,
         job: &Job,

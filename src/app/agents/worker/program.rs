@@ -88,7 +88,7 @@ fn text(ws: &Workspace, key: &str) -> Option<String> {
     ws.settings.get(key).ok().map(|setting| setting.value.clone()).filter(|value| !value.is_empty())
 }
 
-/// What cannot be started is nobody's failure but that of the settings.
+/// Refuses a program that cannot be started, because the settings are wrong.
 fn refuse_missing(program: &str) -> Result<(), Failure> {
     let there = match program.contains(std::path::is_separator) {
         // One that depends on the task, or on where it is run, is found out then.
@@ -122,7 +122,7 @@ fn limit(ws: &Workspace, command: &str, role: &str) -> Duration {
     Duration::from_secs(set.unwrap_or_default().as_secs().unsigned_abs())
 }
 
-/// What the places in its arguments stand for.
+/// The values of the placeholders in its arguments.
 pub(super) struct Filling<'a> {
     pub prompt: &'a str,
     pub prompt_file: &'a Path,

@@ -17,11 +17,11 @@ use crate::workflow::Intent;
 /// So many runs may each leave the rest to the next one.
 const MOST_PARTS: u32 = 20;
 
-/// What is known after a run beside the board.
+/// Facts after a run, beside the board.
 pub(super) struct After {
     /// Its branch has moved.
     pub advanced: bool,
-    /// Somebody else has its claim by now.
+    /// Another worker has its claim by now.
     pub taken_over: bool,
 }
 

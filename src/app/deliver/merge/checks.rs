@@ -15,7 +15,7 @@ use crate::task::TaskId;
 /// Lines of a check's output that people are shown.
 const SHOWN: usize = 20;
 
-/// What was checked: it counts only as long as neither side has moved.
+/// The commits that were checked; the result is valid until one of them changes.
 pub(super) struct Checked {
     pub programs: usize,
     tip: String,

@@ -96,7 +96,7 @@ fn decided(client: &Client<'_>, target: &Target, number: u64) -> Result<PullStat
     Ok(pull)
 }
 
-/// What is merged is what is here: neither more nor less.
+/// Refuses a pull request whose branch differs from the local one.
 fn refuse_other_work(ws: &Workspace, pull: &PullState, place: &Place) -> Result<(), Failure> {
     let main = main_branch(ws);
     if pull.base_ref_name != main {
@@ -187,7 +187,7 @@ fn refuse_unapproved(id: &TaskId, pull: &PullState) -> Result<(), Failure> {
     }
 }
 
-/// Programs do not merge over what nobody has answered; a person is told.
+/// Programs do not merge with open review threads; a person gets a note.
 fn refuse_open_threads(ws: &Workspace, pull: &PullState) -> Result<(), Failure> {
     let threads = match pull.open_threads() {
         0 => return Ok(()),

@@ -42,7 +42,7 @@ pub struct Merged {
     pub kept: Option<String>,
     pub to: StateName,
     pub along: Vec<Along>,
-    /// What the workflow has between, and a person skipped.
+    /// The states of the workflow that a person skipped.
     pub outside: Option<String>,
     /// Tasks that waited for it, and wait for nothing any more.
     pub unblocked: Vec<TaskId>,
@@ -52,10 +52,10 @@ pub struct Merged {
     pub resumed: bool,
 }
 
-/// What is going on, for whoever waits.
+/// The progress, for a display.
 #[derive(Debug)]
 pub enum MergeStep<'a> {
-    /// What has come into main since goes into the branch, so that it is checked together.
+    /// Main is merged into the branch, so that the checks run on the result.
     Updating(&'a str),
     Check(&'a [String]),
     Landing(&'a str),
@@ -302,7 +302,7 @@ fn call_a_person(
     Ok(move_with_note(ws, lock, board, &request, "merge", why)?.to)
 }
 
-/// What is left to do once main has it, whoever began it.
+/// Completes a merge after main was updated.
 fn finish(ws: &Workspace, id: &TaskId, begun: BegunMerge, force: bool, resumed: bool) -> Result<Merged, Failure> {
     // Without the locks: its programs may take their time and call ralph.
     if let Some(worktree) = landed_worktree(ws, &begun)?.filter(|worktree| keeps(ws, worktree, &begun).is_none()) {

@@ -95,7 +95,7 @@ fn run_all(
     Ok(())
 }
 
-/// The log of a worktree that is made by hand; it begins anew.
+/// The log of a worktree that is created by hand; it starts empty.
 fn own_log(ws: &Workspace, name: &str) -> Result<PathBuf, Failure> {
     let folder = ws.store.local().join("logs");
     fs::make_dir(&folder)?;

@@ -43,7 +43,7 @@ pub(super) fn lock(ws: &Workspace, worktree: &Path) -> Result<FileLock, Failure>
     Ok(FileLock::take(&path(ws, worktree, "lock"))?)
 }
 
-/// For a worktree that is gone.
+/// For a removed worktree.
 pub(in crate::app) fn forget(ws: &Workspace, worktree: &Path) -> Result<(), Failure> {
     for kind in ["toml", "lock"] {
         fs::remove(&path(ws, worktree, kind))?;

@@ -94,7 +94,7 @@ fn picked(named: &Named) -> Entry {
     }
 }
 
-/// What fits the words typed so far, in ids and titles.
+/// The tasks whose id or title matches the typed words.
 pub(super) fn fill(model: &mut Model) {
     let Some(popup) = model.popup.as_mut().filter(|popup| popup.purpose == Purpose::Block) else { return };
     let words: Vec<String> = popup.typed().to_lowercase().split_whitespace().map(str::to_owned).collect();

@@ -68,7 +68,7 @@ impl TaskPage {
         let of = |name: &'static str, ids: &[TaskId]| -> Vec<_> {
             ids.iter().map(|id| (name, PageLink::Task(id.clone()))).collect()
         };
-        let mut links = of("blocked by", &task.blocked_by);
+        let mut links = of("blockers", &task.blocked_by);
         links.extend(of("blocks", &task.blocks));
         links.extend(of("parent", task.parent.as_slice()));
         links.extend(of("child", &task.children));

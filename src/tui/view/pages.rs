@@ -125,8 +125,8 @@ fn facts(model: &Model, page: &TaskPage, width: usize) -> Vec<PageLine> {
         lines.push((vec![piece(verdict, if task.blocked { Tone::Blocked } else { Tone::Ready })], None));
     }
     let mut fact = |name: &str, value: String, tone: Tone| {
-        let named = |at: usize| format!("{:<11}", if at == 0 { name } else { "" });
-        for (at, line) in text::wrap(&text::clean(&value), width.saturating_sub(11)).into_iter().enumerate() {
+        let named = |at: usize| format!("{:<10}", if at == 0 { name } else { "" });
+        for (at, line) in text::wrap(&text::clean(&value), width.saturating_sub(10)).into_iter().enumerate() {
             lines.push((vec![piece(named(at), Tone::Dim), piece(line, tone)], None));
         }
     };
@@ -171,7 +171,7 @@ fn links(model: &Model, page: &TaskPage, width: usize) -> Vec<PageLine> {
     let mut before = "";
     let mut lines: Vec<PageLine> = Vec::new();
     for (place, (name, link)) in page.links().into_iter().enumerate() {
-        let mut row = vec![piece(format!("{:<11}", if name == before { "" } else { name }), Tone::Dim)];
+        let mut row = vec![piece(format!("{:<10}", if name == before { "" } else { name }), Tone::Dim)];
         before = name;
         match link {
             PageLink::DocumentPage(path) => row.push(piece(path, Tone::Id)),

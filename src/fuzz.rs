@@ -1,4 +1,4 @@
-//! Mutated input for every reader of files and lines that somebody else wrote: none panics, and what it promises holds.
+//! Fuzz tests for every parser of untrusted input: none panics, and each keeps its promises.
 //!
 //! `RALPH_FUZZ_CASES` is how many inputs each target gets, `RALPH_FUZZ_SEED` where they begin; a failure prints its own seed.
 

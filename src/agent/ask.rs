@@ -1,4 +1,4 @@
-//! What a tool call asks of the board: claims and moves, through the shell or through a server of tools.
+//! The claims and moves that a tool call makes, through the shell or an MCP server.
 
 use std::path::Path;
 

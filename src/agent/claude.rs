@@ -1,4 +1,4 @@
-//! What Claude Code is given: hooks, four agents, eight skills, and the entry of the MCP server.
+//! The files for Claude Code: hooks, four agents, eight skills, and the MCP server.
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -99,7 +99,7 @@ pub fn files() -> Vec<(String, String)> {
 
 /// With a line at the end that says what was written: an edited file is known by it, in every clone and every version.
 fn sealed(text: &str) -> String {
-    format!("{text}\n{MARK}{}; as long as nobody edits it, it is kept up to date -->\n", seal(text))
+    format!("{text}\n{MARK}{}; it is kept up to date until somebody edits it -->\n", seal(text))
 }
 
 fn seal(text: &str) -> String {
@@ -126,8 +126,8 @@ const AGENTS: &[AgentSpec] = &[
         color: "green",
         skills: &["triage", "split", "research"],
         about: "Triages, splits and researches tasks of the ralph board. Use for work in Backlog or Research Needed.",
-        work: "You work on the main branch and change no code: you decide what a task is, cut large ones into small ones, \
-               and find out what a plan has to know.",
+        work: "You work on the main branch and change no code: you triage tasks, split large ones into small ones, \
+               and research what a plan has to know.",
     },
     AgentSpec {
         role: "builder",
@@ -148,7 +148,7 @@ const AGENTS: &[AgentSpec] = &[
         color: "orange",
         skills: &["pr", "merge"],
         about: "Opens pull requests and merges finished tasks of the ralph board. Use for work in In Review.",
-        work: "You work on the main branch, one task at a time, with ralph's own commands: they push, open, check and merge.",
+        work: "You work on the main branch, one task at a time, with ralph's own commands, which push, open pull requests, run checks and merge.",
     },
 ];
 
@@ -160,14 +160,14 @@ impl AgentSpec {
             "---\nname: ralph-{role}\ndescription: \"{about}\"\nmodel: inherit\ncolor: {color}\nskills:\n{skills}---\n\n\
              You are a worker of the ralph board with the role {role}. Your name is `{role}`, or the name you were given, \
              such as `{role}-2`: put it after `--as` in every command.\n\n{work}\n\n\
-             1. `ralph next --claim --as {role}` chooses a task and makes it yours. Exit code 5: there is no work, so stop.\n\
-             2. Its answer names the task and the command. `ralph prompt COMMAND TASK` says what to do and what must be true \
+             1. `ralph next --claim --as {role}` chooses a task and claims it for you. Exit code 5: no work, so stop.\n\
+             2. Its output names the task and the command. `ralph prompt COMMAND TASK` says what to do and what must be true \
              at the end: follow it.\n\
-             3. Say how it ended with the `ralph move` that the prompt names. The move is the handoff: send no messages.\n\
-             4. Begin again at 1.\n\n\
-             If you cannot go on, say why with `ralph note TASK TEXT` and call for a person with \
-             `ralph escalate TASK --as {role}`. If you only have to leave it, `ralph release TASK --as {role}`. Exit code 3 \
-             means that somebody else was first: take the next task. A hook that blocks you says what to do instead: do that.\n",
+             3. End with the `ralph move` that the prompt names. The move is the handoff: send no messages.\n\
+             4. Repeat from 1.\n\n\
+             If you cannot continue, say why with `ralph note TASK TEXT` and hand the task to a person with \
+             `ralph escalate TASK --as {role}`. To release your claim only: `ralph release TASK --as {role}`. Exit code 3 \
+             means that another worker was first: choose the next task. A hook that blocks you says what to do instead: do that.\n",
         )
     }
 }
@@ -182,27 +182,27 @@ const SKILLS: &[SkillSpec] = &[
     SkillSpec {
         command: "triage",
         role: "analyst",
-        about: "Decides what becomes of a task in Backlog on the ralph board: research, plan, split, close or cancel.",
+        about: "Triages a task in Backlog on the ralph board: research, plan, split, close or cancel.",
     },
     SkillSpec {
         command: "split",
         role: "analyst",
-        about: "Splits a large task of the ralph board (size M, L or XL) into small ones with their dependencies.",
+        about: "Splits a large task of the ralph board (size M, L or XL) into small ones, with their blockers.",
     },
     SkillSpec {
         command: "research",
         role: "analyst",
-        about: "Researches a task of the ralph board in Research Needed and hands in the research document.",
+        about: "Researches a task of the ralph board in Research Needed and links the research document.",
     },
     SkillSpec {
         command: "plan",
         role: "builder",
-        about: "Plans a task or group of the ralph board in Ready for Plan and hands in the plan document.",
+        about: "Plans a task or group of the ralph board in Ready for Plan and links the plan document.",
     },
     SkillSpec {
         command: "review",
         role: "builder",
-        about: "Reviews the plan of a task of the ralph board in Plan in Review and passes it or sends it back.",
+        about: "Reviews the plan of a task of the ralph board in Plan in Review and approves or rejects it.",
     },
     SkillSpec {
         command: "implement",
@@ -228,12 +228,12 @@ impl SkillSpec {
             "---\nname: ralph-{command}\ndescription: \"{about} Use when asked to {command} a task, or when ralph names the command \
              {command}.\"\n---\n\n\
              The task is the one that was named, else the one that you hold for {command}. If you hold none, \
-             `ralph claim TASK --for {command} --as {role}` takes the one that was named, and \
-             `ralph next --role {role} --claim --as {role}` chooses one. As a worker with a name of its own, put that after \
+             `ralph claim TASK --for {command} --as {role}` claims the one that was named, and \
+             `ralph next --role {role} --claim --as {role}` chooses one. If you were given a name, use it after \
              `--as`.\n\n\
-             Then run `ralph prompt {command} TASK` and follow what it prints: the task, what it rests on, what must be true at \
+             Then run `ralph prompt {command} TASK` and follow what it prints: the task, its documents, what must be true at \
              the end, and the commands to report with. Nothing else in this file says how the work is done.\n\n\
-             Exit codes of ralph: 0 done, 1 refused by a rule (read why), 3 somebody else was first (take another task), 5 no \
+             Exit codes of ralph: 0 done, 1 refused by a rule (read why), 3 another worker was first (choose another task), 5 no \
              work.\n",
         )
     }

@@ -1,4 +1,4 @@
-//! The gates by name, and when a host is to ask each of them.
+//! The policy checks by name, with the events on which a host runs them.
 
 /// When a gate is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,25 +45,25 @@ macro_rules! gates {
 }
 
 gates! {
-    "branch-gate", BEFORE, BASH, "who does not implement works on the main branch";
-    "impl-branch-gate", BEFORE, BASH, "who implements leaves the main branch alone";
-    "impl-worktree-gate", BEFORE, EDITS, "who implements writes in its task's worktree";
-    "convergence-gate", BEFORE, MOVES, "a group is planned when all of it has come that far";
+    "branch-gate", BEFORE, BASH, "only implementing happens outside the main branch";
+    "impl-branch-gate", BEFORE, BASH, "implementing does not change the main branch";
+    "impl-worktree-gate", BEFORE, EDITS, "implementing writes only to the worktree of the task";
+    "convergence-gate", BEFORE, MOVES, "a group is planned when all of its tasks are ready for it";
     "plan-research-required", BEFORE, WRITE, "a plan needs research";
-    "plan-state-gate", BEFORE, MOVES, "planning moves a task only where planning may";
-    "plan-postcondition", STOP, None, "a planner leaves a plan behind, and the task in review";
-    "review-no-dup", BEFORE, WRITE, "one critique a round";
-    "review-state-gate", BEFORE, MOVES, "a review moves a task only where a review may";
-    "review-verify-doc", AFTER, Some("Write|Edit|MultiEdit"), "a critique says what it must";
-    "review-postcondition", STOP, None, "a reviewer leaves a verdict behind";
+    "plan-state-gate", BEFORE, MOVES, "planning moves a task only to states that it can end in";
+    "plan-postcondition", STOP, None, "planning ends with a plan, and the task in review";
+    "review-no-dup", BEFORE, WRITE, "one review per round";
+    "review-state-gate", BEFORE, MOVES, "a review moves a task only to states that it can end in";
+    "review-verify-doc", AFTER, Some("Write|Edit|MultiEdit"), "a review document is complete";
+    "review-postcondition", STOP, None, "a review ends with a verdict";
     "impl-plan-required", BEFORE, EDITS, "code needs a plan";
-    "impl-state-gate", BEFORE, MOVES, "implementing moves a task only where implementing may";
-    "impl-verify-commit", &["PostToolUse", "PostToolUseFailure"], BASH, "a commit or push that failed is noticed";
-    "impl-verify-pr", AFTER, BASH, "a pull request is linked with its task";
-    "impl-postcondition", STOP, None, "an implementer leaves its work committed, and the task in review";
-    "worker-stop-gate", STOP, None, "a worker stops when there is nothing left for it";
-    "team-stop-gate", &["Stop"], None, "a lead stops when its team has nothing left";
-    "team-task-completed", &["TaskCompleted"], None, "what is completed has a result";
-    "session-start", &["SessionStart"], None, "git itself guards main in the shells of a session";
+    "impl-state-gate", BEFORE, MOVES, "implementing moves a task only to states that it can end in";
+    "impl-verify-commit", &["PostToolUse", "PostToolUseFailure"], BASH, "a failed commit or push is reported to the agent";
+    "impl-verify-pr", AFTER, BASH, "a pull request is linked to its task";
+    "impl-postcondition", STOP, None, "implementing ends with committed work, and the task in review";
+    "worker-stop-gate", STOP, None, "a worker stops only when no work is left for it";
+    "team-stop-gate", &["Stop"], None, "a team lead stops only when no work is left for the team";
+    "team-task-completed", &["TaskCompleted"], None, "a completed step has a result";
+    "session-start", &["SessionStart"], None, "git protects the main branch in the shells of a session";
     "team-teammate-idle", &["TeammateIdle"], None, "no idle teammate while there is work";
 }

@@ -1,4 +1,4 @@
-//! What a host tells a hook on standard input, as far as the gates look at it.
+//! The JSON that a host writes to a hook, as far as policy checks need it.
 
 use std::path::PathBuf;
 
@@ -29,13 +29,13 @@ pub struct HookInput {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("standard input is not the JSON of a hook: {0}")]
+#[error("standard input is not the JSON of an agent hook: {0}")]
 pub struct NotAHook(String);
 
 impl HookInput {
     pub fn parse(text: &str) -> Result<Self, NotAHook> {
         let value: Value = serde_json::from_str(text).map_err(|error| NotAHook(error.to_string()))?;
-        let Value::Object(fields) = value else { return Err(NotAHook("it is no object".into())) };
+        let Value::Object(fields) = value else { return Err(NotAHook("not an object".into())) };
         let text = |names: &[&str]| names.iter().find_map(|name| word(fields.get(*name)?));
         Ok(Self {
             event: text(&["hook_event_name"]).unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! Additions to somebody's JSON file, and their removal, that leave every other byte as it was, comments included.
+//! Adds entries to a JSON file and removes them, and keeps every other byte, including comments.
 
 use jsonc_parser::common::{Range, Ranged as _};
 use jsonc_parser::tokens::{Token, TokenAndRange};

@@ -1,4 +1,4 @@
-//! Prompts, documents and hosts' hooks: what agents are told and what they hand in.
+//! Prompts, documents and agent hooks.
 
 pub mod document;
 pub mod host;

@@ -1,4 +1,4 @@
-//! Prompts: what an agent is told about one command on one task, from templates that a board may replace.
+//! Renders the prompt for one command on one task, from templates that a board can replace.
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, Value};
@@ -297,7 +297,7 @@ pub mod tests {
         for command in commands() {
             let text = embedded(command).unwrap();
             let full = render("f", text, &sample(command)).unwrap();
-            assert!(full.contains("t-x7kq") && full.contains("## What must be true in the end"), "{command}");
+            assert!(full.contains("t-x7kq") && full.contains("## What must be true at the end"), "{command}");
             assert!(full.contains(&format!("ralph escalate t-x7kq --for {command}")), "{command}");
             render("f", text, &Context::default()).unwrap();
         }

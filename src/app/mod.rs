@@ -4,17 +4,17 @@
 //! The rooms, lowest first; each uses only those above it in this list, and `tests/it/architecture.rs` keeps it so:
 //!
 //! ```text
-//! failure     what a verb says when it cannot be done: code, message, hints
-//! workspace   the open board: settings, who acts, claims, trust, committing to git
+//! failure     the error type: code, message, hints
+//! workspace   the open board: settings, worker, claims, trust, commits
 //! view        a task as every face shows it, and the columns
 //! repo        worktrees and branches of tasks, pull and push, the merge driver
-//! records     documents, runs, and files that a worker left in the wrong place
-//! edit        changes that move nothing: add, set, block, note, remove, archive
+//! records     documents, runs, costs, and changes outside of worktrees
+//! edit        changes other than moves: add, set, block, note, remove, archive
 //! work        changes of state and claims: move, claim, next, run, reap, edit, save, split, undo
 //! read        list, show, status, why, graph, search, log, trends
 //! sync        GitHub Issues and Projects
 //! deliver     merge and pull requests
-//! watch       what happens on the board, and what follows from it
+//! watch       events of the board, and reactions to them
 //! agents      workers, teams, prompts, hooks, setup
 //! admin       init, doctor, demo, the server's token
 //! ```
@@ -49,7 +49,9 @@ pub use crate::workflow::{Command, Intent, Meaning, Phase, ReviewMode, Role, Sta
 pub use crate::git::start_git_through;
 pub use crate::git::{DiffLine, FileDiff};
 pub use admin::agent_test::{AgentCheck, AgentTest, test_agent};
-pub use admin::change_workflow::{StateChange, WorkflowChange, named, plan_workflow, use_workflow, workflow_text};
+pub use admin::change_workflow::{
+    StateChange, WorkflowChange, named, plan_workflow, shipped_table, use_workflow, workflow_text,
+};
 pub use admin::doctor::{Diagnosis, DoctorFinding, doctor};
 pub use admin::init::{InitOptions, Initialised, has_board, init};
 pub use admin::revision::{RevisionCheck, RevisionFinding, Severity, check_revision};

@@ -28,12 +28,12 @@ pub struct IrregularMove {
     pub why: Option<String>,
 }
 
-/// Who made a move, as far as the journal tells.
+/// Who made a move, according to the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MovedBy {
-    /// A name that belongs to no role. People may leave the workflow.
+    /// A person: a name without a role. People can leave the workflow.
     Person(Worker),
-    /// A worker of a role, which is held to the workflow.
+    /// An agent, which must follow the workflow.
     Worker(Worker),
     /// The journal does not have the move.
     Unrecorded,

@@ -257,7 +257,7 @@ impl Assignment {
         }
     }
 
-    /// Whether it changes what waits for what.
+    /// Whether it changes a blocker or a parent.
     pub fn relinks(&self) -> bool {
         matches!(self.key().as_str(), "parent" | "blocked_by")
     }
@@ -274,7 +274,7 @@ fn edit_set(old: Option<&Value>, edit: impl FnOnce(&mut Vec<String>)) -> Option<
     (!items.is_empty()).then(|| Value::texts(items))
 }
 
-/// Two sets of changes, one after the other, as one: each key from what it was to what it comes to.
+/// Merges two consecutive sets of changes: each key from its first old value to its last new one.
 pub fn joined(first: Vec<Change>, then: Vec<Change>) -> Vec<Change> {
     let mut all = first;
     for change in then {

@@ -30,12 +30,12 @@ fn dangling(board: &Board, found: &mut Vec<Finding>) {
     for task in board.tasks() {
         let parent: Vec<&TaskId> = task.parent.iter().filter(|id| !board.knows(id)).collect();
         let blockers: Vec<&TaskId> = task.blocked_by.iter().filter(|id| !board.knows(id)).collect();
-        let waits = format!("{} waits for {}, which does not exist, and so can never start", task.id, names(&blockers));
+        let waits = format!("{} can never start: it is blocked by {}, which does not exist", task.id, names(&blockers));
         let belongs = format!("{} has the parent {}, which does not exist", task.id, names(&parent));
         for (code, gone, message) in [("dangling-parent", parent, belongs), ("dangling-blocker", blockers, waits)] {
             if !gone.is_empty() {
                 let fix = unlinking(task, |id| gone.contains(&id) && !board.knows(id));
-                let advice = "`--fix` takes the link out".into();
+                let advice = "`--fix` removes the link".into();
                 found.push(Finding { code, task: Some(task.id.clone()), message, advice, fix });
             }
         }
@@ -47,8 +47,8 @@ fn cycles(board: &Board, found: &mut Vec<Finding>) {
         found.push(Finding {
             code: "cycle",
             task: cycle.0.first().cloned(),
-            message: format!("these wait for each other: {cycle}"),
-            advice: "decide which one goes first, then `ralph unblock` it".into(),
+            message: format!("these tasks block each other: {cycle}"),
+            advice: "decide which one comes first, then `ralph unblock` it".into(),
             fix: Vec::new(),
         });
     }
@@ -64,9 +64,9 @@ fn too_deep(board: &Board, found: &mut Vec<Finding>) {
     let id = board.tasks()[first].id.clone();
     found.push(Finding {
         code: "too-deep",
-        message: format!("{id} has more than {DEEPEST_PARENTS} parents above it, and those beyond do not count for it"),
+        message: format!("{id} has more than {DEEPEST_PARENTS} levels of parents; those above are ignored"),
         task: Some(id),
-        advice: "take out levels in between".into(),
+        advice: "remove levels in between".into(),
         fix: Vec::new(),
     });
 }
@@ -122,7 +122,7 @@ mod tests {
             (
                 two().blocked_by(&["a", "x", "y"]),
                 "dangling-blocker",
-                "b waits for x, y, which does not exist, and so can never start",
+                "b can never start: it is blocked by x, y, which does not exist",
             ),
             (two().parent("x"), "dangling-parent", "b has the parent x, which does not exist"),
             (two().blocked_by(&["b"]), "cycle", "these wait for each other: b → b"),

@@ -1,4 +1,4 @@
-//! Choosing work: what a worker should take next, and as what.
+//! Choosing work: the best task for a worker, and the command for it.
 
 use std::cmp::Reverse;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -7,17 +7,17 @@ use super::{Board, Links, Rules, ScopeMode, Standings};
 use crate::task::{Estimate, Kind, StateName, Task, TaskId, Worker};
 use crate::workflow::{Command, Sizes};
 
-/// A task to take up, and the command to take it up for.
+/// A task to start, and the command to start it for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
     pub task: TaskId,
     /// None on a board whose workflow has no commands.
     pub command: Option<String>,
-    /// The worker holds it already.
+    /// The worker already holds it.
     pub resume: bool,
 }
 
-/// The command of a role for a task as it stands: the one that makes small ones of a large one, else the furthest along.
+/// The command of a role for a task in its present state: split for a large task, else the furthest along.
 pub fn command_for<'r>(task: &Task, has_children: bool, role: &str, rules: &'r Rules) -> Option<&'r Command> {
     let state = rules.flow.state(task.kind, &task.state)?;
     let oversized = !has_children && task.estimate.is_some_and(|estimate| estimate.is_oversized());
@@ -105,7 +105,7 @@ impl Board {
         for (at, task) in self.tasks().iter().enumerate().filter(|(_, task)| task.state == *state) {
             let issue = task.kind != Kind::Step && task.problems.is_empty() && links.children(at).is_empty();
             let fits = issue && !standings.is_finished(at) && task.estimate.is_none_or(|size| size <= most);
-            // What is in hand is gone on with, whatever has come to stand in its way since.
+            // A task that the worker holds is continued, even if it has become blocked since.
             let owned = || worker.is_some() && task.owner.as_ref() == worker && !standings.is_blocked(at);
             let mine = held(at).unwrap_or_else(owned);
             if fits && (mine || standings.is_ready(at)) {
@@ -149,7 +149,7 @@ impl Board {
             return (ready && !apart).then(|| Choice { task: task.id.clone(), command: None, resume: false });
         };
         let command = command_for(task, false, role, rules)?;
-        // Nobody is handed work that they could not begin, nor what a person has yet to look at.
+        // Work that cannot start, or that was flagged for a person, is not chosen.
         let lacking = command.lock.is_some() && rules.lacking(task, command).is_some();
         if task.attention.is_some() || lacking || self.overlap_of(at, command, rules).is_some() {
             return None;
@@ -163,7 +163,7 @@ impl Board {
     }
 }
 
-/// Whether the worker has a task already.
+/// Whether the worker already holds a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Held {
     Claimed,

@@ -1,4 +1,4 @@
-//! What happens on a board, as whoever watches it is told: one event for each change, with its meaning.
+//! The events of a board, as `ralph watch` reports them: one for each change.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
@@ -99,13 +99,13 @@ impl FromStr for EventKind {
     }
 }
 
-/// How a change came about.
+/// How a change was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Via {
     /// A command of ralph's.
     Verb,
-    /// Somebody saved the file.
+    /// The file was saved by hand.
     Hand,
     /// A checkout, a merge, a stash.
     Git,
@@ -173,7 +173,7 @@ impl Event {
     }
 }
 
-/// What one task's changes in one verb, or in one save, come to.
+/// The event for the changes of one task in one command or save.
 pub fn changed(at: Timestamp, via: Via, task: &TaskId, verb: &str, changes: Vec<Change>) -> Event {
     let state = |value: &Option<Value>| value.as_ref().map(|value| StateName::new(value.to_string()));
     let moved = changes.iter().find_map(|change| match change {

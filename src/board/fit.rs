@@ -1,21 +1,21 @@
-//! Whether a command can take a task up, beyond its state: what it waits for, its size, its documents, and its group's turn.
+//! Whether a command can start on a task, apart from its state: its blockers, its size, its documents, and its group.
 
 use super::{Actor, Assignment, Board, Links, Refusal, Rules};
 use crate::task::{Kind, StateName, Task, TaskId};
 use crate::workflow::{Command, Sizes};
 
 impl Rules {
-    /// Only a person may insist.
+    /// Whether only a person can override it.
     pub fn insists(&self, actor: &Actor, force: bool) -> bool {
         force && actor.role(self).is_none() && !actor.is_program()
     }
 
-    /// What a command needs of a task before it may begin.
+    /// The requirements of a command on a task before it can start.
     pub fn refuse_lacking(&self, task: &Task, command: &Command) -> Result<(), Refusal> {
         self.lacking(task, command).map_or(Ok(()), Err)
     }
 
-    /// A person may put a new task anywhere; a worker's begin where the workflow does.
+    /// A person can create tasks in any state, an agent only in the initial one.
     pub fn refuse_start(&self, actor: &Actor, kind: Kind, state: &StateName) -> Result<(), Refusal> {
         let initial = self.flow.initial(kind);
         match actor.is_held(self) && state != initial {
@@ -24,7 +24,7 @@ impl Rules {
         }
     }
 
-    /// What was flagged is for a person to look at.
+    /// Only a person can handle a flagged task.
     pub fn refuse_fields(&self, actor: &Actor, wanted: &[Assignment]) -> Result<(), Refusal> {
         let flag = wanted.iter().find(|assignment| assignment.key().as_str() == "attention");
         match flag.filter(|_| actor.is_held(self)) {
@@ -41,7 +41,7 @@ impl Rules {
 }
 
 impl Board {
-    /// Why a command cannot take this task up, beyond its state; `None` when it can.
+    /// Why a command cannot start on this task, apart from its state; `None` if it can.
     pub(super) fn unfit(&self, at: usize, command: &Command, rules: &Rules, links: &Links<'_>) -> Option<Refusal> {
         let task = &self.tasks()[at];
         if !command.on_blocked {
@@ -80,7 +80,7 @@ impl Board {
         commands.any(|command| !command.group || self.unfit(at, command, rules, links).is_none())
     }
 
-    /// What its group still lacks, where that is all that keeps it.
+    /// The members that its group waits for, if nothing else prevents the start.
     pub fn not_its_turn(&self, at: usize, rules: &Rules) -> Option<Refusal> {
         let links = Links::new(self);
         if self.is_its_turn(at, &links, rules) {
@@ -92,7 +92,7 @@ impl Board {
         commands.find_map(|command| self.unfit(at, command, rules, &links))
     }
 
-    /// What a task waits for, through its ancestors; inside an atomic group blockers only order the phases.
+    /// The open blockers of a task and its ancestors; inside an atomic group, blockers only order the phases.
     pub fn open_blockers(&self, at: usize, rules: &Rules) -> Vec<TaskId> {
         let mut found = Vec::new();
         let mut seen = Vec::new();

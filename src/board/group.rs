@@ -1,4 +1,4 @@
-//! Groups: the open leaf children of a parent that is marked atomic; and whether they have come to one point.
+//! Groups: the open leaf children of an atomic parent, and whether all of them have reached a gate.
 
 use serde::Serialize;
 

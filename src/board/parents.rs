@@ -3,7 +3,7 @@
 use super::{Actor, Admission, Board, Change, ClaimEffect, Goal, Links, Refusal, Request, Rules, Turn, joined};
 use crate::task::{StateName, TaskId, Value};
 
-/// So many levels of parents count; `doctor` names what lies deeper.
+/// The number of levels of parents that count; `doctor` reports deeper ones.
 pub const DEEPEST_PARENTS: usize = 100;
 
 /// When a parent goes back.
@@ -11,11 +11,11 @@ pub const DEEPEST_PARENTS: usize = 100;
 enum Fall {
     /// A child that was level with it falls behind it.
     WhenPassed,
-    /// A child is behind it, however it came there.
+    /// A child is behind it, for any reason.
     Always,
 }
 
-/// Children that were brought on, and those that stay with the reason.
+/// The children that advance, and those that stay, with the reason.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Advance {
     pub changes: Vec<Change>,
@@ -141,7 +141,10 @@ impl Board {
                     let along = admission.along.iter().map(|(other, _)| other).filter(|other| children.contains(other));
                     advance.moved.extend(std::iter::once(&mover).chain(along).cloned());
                     if !advance.moved.contains(id) {
-                        advance.stay.push((id.clone(), format!("it is not where {mover} was, the first of its group")));
+                        advance.stay.push((
+                            id.clone(),
+                            format!("it is not in the same state as {mover}, the primary of its group"),
+                        ));
                     }
                     board = board.with(&admission.changes);
                     advance.changes = joined(std::mem::take(&mut advance.changes), admission.changes);
@@ -164,14 +167,14 @@ impl Board {
         let task = &self.tasks()[at];
         let place = |state: &StateName| rules.flow.position(task.kind, state);
         if let Some(holder) = self.worked_on_by(at, rules, actor).filter(|_| !force) {
-            return Err(format!("{holder} works on it ({})", task.state));
+            return Err(format!("claimed by {holder} ({})", task.state));
         }
         match rules.flow.state(task.kind, &task.state) {
-            None => Err("its state is not known".to_owned()),
+            None => Err("its state is unknown".to_owned()),
             Some(state) if state.terminal => Err(format!("it is {}", state.name)),
-            Some(state) if state.off => Err(format!("it is {}, for a person", state.name)),
+            Some(state) if state.off => Err(format!("it is in {}", state.name)),
             Some(_) if !Links::new(self).children(at).is_empty() => Err("it moves with its own children".into()),
-            Some(_) if place(&task.state) >= place(target) => Err(format!("it is there already ({})", task.state)),
+            Some(_) if place(&task.state) >= place(target) => Err(format!("it is already there ({})", task.state)),
             Some(_) => {
                 let goal = Goal::State(target.clone());
                 let turn = self.turn(at, &goal, None, rules).map_err(|refusal| refusal.to_string())?;
@@ -205,7 +208,7 @@ impl Board {
         }
     }
 
-    /// What brings the parents of a task on to where their children are; never back.
+    /// The changes that move the parents of a task forward to their children; never back.
     pub fn parents_due(&self, at: usize, rules: &Rules) -> Vec<Change> {
         let place = |at: usize, state: &StateName| rules.flow.position(self.tasks()[at].kind, state);
         let here = [(at, self.tasks()[at].state.clone())];

@@ -49,11 +49,11 @@ impl Board {
         });
         let human = tasks.iter().any(|task| rules.needs_person(task));
         let (phase, reason) = if human {
-            (Phase::Human, "a person is needed".to_owned())
+            (Phase::Human, "handed to a person".to_owned())
         } else if tasks.iter().all(|task| self.is_over(task, rules)) {
-            (Phase::Done, "everything is finished".to_owned())
+            (Phase::Done, "all tasks are finished".to_owned())
         } else if oversized {
-            (Phase::Split, "a task of size M or above is not split yet".to_owned())
+            (Phase::Split, "a task of size M or above must be split first".to_owned())
         } else {
             open_phase(&tasks, rules)
         };
@@ -165,7 +165,7 @@ fn phase_of(task: &Task, rules: &Rules) -> Option<Phase> {
 /// The least advanced member decides.
 fn open_phase(tasks: &[&Task], rules: &Rules) -> (Phase, String) {
     let Some(phase) = tasks.iter().filter_map(|task| phase_of(task, rules)).min() else {
-        return (Phase::Implement, "the workflow names no phase for these states".into());
+        return (Phase::Implement, "the workflow assigns no phase to these states".into());
     };
     let there = tasks.iter().filter(|task| phase_of(task, rules) == Some(phase));
     let states: std::collections::BTreeSet<&str> = there.clone().map(|task| task.state.as_str()).collect();
@@ -351,7 +351,7 @@ mod tests {
         let got = board.position(0, &Rules::of(Workflow::parse(text).unwrap())).unwrap();
         assert_eq!(
             (got.phase, got.reason.as_str()),
-            (Phase::Implement, "the workflow names no phase for these states")
+            (Phase::Implement, "the workflow assigns no phase to these states")
         );
         assert_eq!(got.convergence.recommendation, "wait");
     }

@@ -56,7 +56,7 @@ const FIELDS: [(&str, SortField); 8] = [
 ];
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("cannot sort by {0:?}: use {names}, with a leading `-` to turn it round", names = FIELDS.map(|(name, _)| name).join(", "))]
+#[error("cannot sort by {0:?}: use {names}, with a leading `-` to reverse", names = FIELDS.map(|(name, _)| name).join(", "))]
 pub struct UnknownSort(String);
 
 impl SortKey {

@@ -1,4 +1,4 @@
-//! Why a rule says no: what is wrong, what would be allowed, and who stands in the way.
+//! Why a rule refuses a change: what is wrong, what is allowed instead, and whose claim conflicts.
 
 use jiff::Timestamp;
 
@@ -10,21 +10,21 @@ use crate::workflow::WorkflowError;
 pub enum Refusal {
     #[error("this would create a cycle: {cycle}")]
     Cycle { task: TaskId, cycle: Cycle },
-    #[error("{task} is needed by {}", ids(needed_by))]
+    #[error("other tasks link to {task}: {}", ids(needed_by))]
     Needed { task: TaskId, needed_by: Vec<TaskId> },
-    #[error("there is no task {0}")]
+    #[error("no task {0}")]
     Missing(TaskId),
     #[error("{0:?} is not KEY=VALUE")]
     NotAssignment(String),
-    #[error("{key:?} is not a key of a task{}", meant.as_ref().map(|m| format!(": did you mean {m:?}?")).unwrap_or_default())]
+    #[error("{key:?} is not a field of a task{}", meant.as_ref().map(|m| format!(": did you mean {m:?}?")).unwrap_or_default())]
     UnknownKey { key: String, meant: Option<String> },
     #[error("{0:?} cannot be a key: use letters, digits, `-` and `_`, with dots between parts")]
     BadKey(String),
-    #[error("{0:?} is not set by hand")]
+    #[error("{0:?} cannot be set: ralph sets it itself")]
     Fixed(String),
     #[error("{0} cannot be empty")]
     Empty(&'static str),
-    #[error("{key:?} is one value, so it takes `{key}=VALUE`")]
+    #[error("{key:?} has a single value: use `{key}=VALUE`")]
     NotASet { key: String },
     #[error(transparent)]
     Value(#[from] ParseError),
@@ -35,7 +35,7 @@ pub enum Refusal {
 
     #[error("{actor} cannot move {task} from {from} to {to}; {}", onward(allowed))]
     NotAllowed { task: TaskId, from: StateName, to: String, actor: String, allowed: Vec<StateName> },
-    #[error("{command} has no {intent}; it has {}, and may end in {}", intents.join(", "), states(ends))]
+    #[error("{command} has no {intent}; it has {}, and can end in {}", intents.join(", "), states(ends))]
     NoSuchIntent { command: String, intent: &'static str, intents: Vec<&'static str>, ends: Vec<StateName> },
     #[error("this board's workflow has no state for canceled tasks")]
     NoCanceling { task: TaskId },
@@ -45,15 +45,15 @@ pub enum Refusal {
     NotYourCommand { command: String, role: String, roles: Vec<String> },
     #[error("several commands could move {task}: {}; choose one with --for", choices.join(", "))]
     NeedsCommand { task: TaskId, choices: Vec<String> },
-    #[error("{task} needs a person, and only a person can move it")]
+    #[error("{task} was handed to a person, and only a person can move it")]
     NeedsPerson { task: TaskId },
-    #[error("only a person can {what}, and {worker} is held to the workflow")]
+    #[error("only a person can {what}; {worker} must follow the workflow")]
     PeopleOnly { worker: Worker, what: &'static str },
     #[error("cannot restore {task} to {state}: this board's workflow has no such state")]
     UndoesState { task: TaskId, state: StateName },
-    #[error("{worker} may not change `attention`: a person decides on what was flagged")]
+    #[error("{worker} cannot change `attention`: only a person can clear a flag")]
     FlagNeedsPerson { worker: Worker },
-    #[error("a new task of a worker begins in {initial}, not in {state}")]
+    #[error("an agent can create tasks only in {initial}, not in {state}")]
     NotInitial { state: StateName, initial: StateName },
     #[error("{task} is not claimed by you for {command}")]
     NotClaimed { task: TaskId, command: String },
@@ -63,11 +63,11 @@ pub enum Refusal {
     Oversized { task: TaskId, size: &'static str, command: String },
     #[error("{task} is small enough: {command} is for tasks of size M and above")]
     SmallEnough { task: TaskId, command: String },
-    #[error("{task} belongs to a group, whose {command} runs on {primary}")]
+    #[error("{task} belongs to a group; use {command} on its primary, {primary}")]
     NotPrimary { task: TaskId, primary: TaskId, command: String },
     #[error("{task} is waiting for its group: {}", ids(waiting_for))]
     NotConverged { task: TaskId, waiting_for: Vec<TaskId> },
-    #[error("{task} moves with its children, and these are behind: {}", ids(children))]
+    #[error("{task} cannot be ahead of its children, and these are behind: {}", ids(children))]
     AheadOfChildren { task: TaskId, children: Vec<TaskId> },
     #[error("{state} is not a gate state; use one of {}", states(gates))]
     NotAGate { state: StateName, gates: Vec<StateName> },
@@ -78,11 +78,11 @@ pub enum Refusal {
     Held { task: TaskId, holder: Worker, elsewhere: Option<String>, until: Timestamp, held: bool },
     #[error("{task} overlaps with {other}, which is claimed by {holder}{}: both change {path}", elsewhere.as_ref().map(|host| format!(" of another clone, on {host}")).unwrap_or_default())]
     Overlaps { task: TaskId, path: String, other: TaskId, holder: Worker, elsewhere: Option<String> },
-    #[error("{task} is a step that has no result yet")]
+    #[error("step {task} has no result yet")]
     NoResult { task: TaskId },
     #[error("{task} has no {kind}")]
     Lacks { task: TaskId, kind: String },
-    #[error("the {kind} that {task} links is not that of this round, which is round {round}")]
+    #[error("the linked {kind} of {task} is from an earlier round; this is round {round}")]
     Stale { task: TaskId, kind: String, round: u32 },
     #[error("{task} is not finished: {}", missing(proof))]
     Unproven { task: TaskId, proof: Proof },
@@ -90,15 +90,15 @@ pub enum Refusal {
     ProgramNeedsCommand { task: TaskId },
     #[error("you no longer hold {task}: your claim expired or was taken over")]
     Lost { task: TaskId },
-    #[error("{task} is {state}: there is nothing to claim")]
+    #[error("{task} is already {state}")]
     Finished { task: TaskId, state: StateName },
     #[error("{task} is {state}, and {command} starts from {}", states(from))]
     NotStart { task: TaskId, state: StateName, command: String, from: Vec<StateName> },
-    #[error("no {role} takes work from {state}, where {task} is")]
+    #[error("{task} is in {state}, where no {role} starts work")]
     NotIntake { task: TaskId, role: String, state: StateName },
     #[error("the limit of {limit} for {role} is reached: {}", holders.iter().map(Worker::as_str).collect::<Vec<_>>().join(", "))]
     RoleFull { role: String, limit: usize, holders: Vec<Worker> },
-    #[error("{worker} holds {} already", ids(tasks))]
+    #[error("{worker} already holds {}", ids(tasks))]
     WorkerFull { worker: Worker, tasks: Vec<TaskId> },
     #[error("{task} was changed on {place}, and this clone does not have that yet")]
     Outdated { task: TaskId, place: String },
@@ -114,7 +114,7 @@ impl Refusal {
     }
 }
 
-/// The one of `all` that was meant, if one is near enough to say so.
+/// The name in `all` that is spelled most similarly, if it is similar enough to suggest.
 pub(super) fn nearest<const N: usize>(typed: &str, all: [&str; N]) -> Option<String> {
     let score = |known: &str| strsim::jaro_winkler(typed, known);
     let near = all.into_iter().max_by(|a, b| score(a).total_cmp(&score(b)))?;
@@ -126,7 +126,7 @@ fn missing(proof: &Proof) -> String {
         Proof::Document { kind, ending: Ending::Complete } => format!("its {kind} is not complete"),
         Proof::Document { kind, ending: Ending::Rejected } => format!("its {kind} does not ask for another round"),
         Proof::Merged => "its branch is not merged".into(),
-        Proof::Build => "its branch does not have the finished work".into(),
+        Proof::Build => "its branch does not contain the finished work".into(),
     }
 }
 
@@ -138,9 +138,9 @@ fn ids(list: &[TaskId]) -> String {
     list.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", ")
 }
 
-/// Where it may go instead.
+/// The states that are allowed instead.
 fn onward(allowed: &[StateName]) -> String {
-    if allowed.is_empty() { "there is no move from there".into() } else { format!("allowed: {}", states(allowed)) }
+    if allowed.is_empty() { "no move from there is allowed".into() } else { format!("allowed: {}", states(allowed)) }
 }
 
 fn states(list: &[StateName]) -> String {

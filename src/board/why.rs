@@ -5,22 +5,22 @@ use std::collections::{HashMap, HashSet};
 use super::{Board, DEEPEST_PARENTS, Links, Rules};
 use crate::task::TaskId;
 
-/// A task in the chain, and what it waits for in turn.
+/// A task in the chain, with its own blockers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cause {
     pub task: TaskId,
-    /// It is waited for through this ancestor.
+    /// The ancestor that has this blocker.
     pub through: Option<TaskId>,
-    /// It can never be finished as things stand.
+    /// Why it can never be finished in its present state.
     pub dead: Option<String>,
-    /// How many open tasks wait for it, directly or not.
+    /// How many open tasks it blocks, directly or through others.
     pub frees: usize,
     pub causes: Vec<Cause>,
-    /// What it waits for in turn was told before.
+    /// Whether its blockers were listed before.
     pub again: bool,
 }
 
-/// Where the search is, and what it has opened.
+/// The state of the search.
 struct Trail {
     path: Vec<usize>,
     opened: HashSet<usize>,
@@ -30,14 +30,14 @@ struct Trail {
 }
 
 const DEEPEST: usize = 60;
-/// So many tasks of the chain are opened; more nobody reads.
+/// The maximum number of tasks in the chain.
 const MOST_OPENED: usize = 500;
 /// So many links are followed to count who waits, for all tasks of the chain together: beyond that, it is at least as many as
 /// were found.
 const MOST_FOLLOWED: usize = 2_000_000;
 
 impl Board {
-    /// What a task waits for, each with its own chain; a ring ends where it closes.
+    /// The blockers of a task, each with its own chain; a cycle ends where it closes.
     pub fn causes(&self, at: usize, rules: &Rules) -> Vec<Cause> {
         let links = Links::new(self);
         let mut trail = Trail { path: vec![at], opened: HashSet::new(), frees: HashMap::new(), left: MOST_FOLLOWED };
@@ -89,7 +89,7 @@ impl Board {
         cause.frees = known.unwrap_or_else(|| self.freed_within(at, rules, links, left));
         trail.frees.insert(at, cause.frees);
         if trail.path.contains(&at) {
-            cause.dead = Some("it waits for itself".into());
+            cause.dead = Some("it is blocked by itself".into());
             return cause;
         }
         // Deep chains are cut, and what two wait for is opened once: the page stays as long as the board.
@@ -107,7 +107,7 @@ impl Board {
     fn dead(&self, id: &TaskId, place: Option<usize>, rules: &Rules) -> Option<String> {
         let Some(at) = place else {
             return Some(
-                if self.broken_file(id).is_some() { "its file cannot be read" } else { "it does not exist" }.into(),
+                if self.broken_file(id).is_some() { "its file is invalid" } else { "it does not exist" }.into(),
             );
         };
         let task = &self.tasks()[at];
@@ -115,8 +115,8 @@ impl Board {
         let canceled =
             self.parent_of(at).map(|parent| &self.tasks()[parent]).filter(|p| Some(&p.state) == rules.flow.canceling());
         match state {
-            None => Some(format!("its state {:?} is not known", task.state.as_str())),
-            Some(_) if rules.needs_person(task) => Some("it waits for a person".into()),
+            None => Some(format!("its state {:?} is unknown", task.state.as_str())),
+            Some(_) if rules.needs_person(task) => Some("it was handed to a person".into()),
             Some(_) => canceled.map(|parent| format!("its parent {} is {}", parent.id, parent.state)),
         }
     }
@@ -224,9 +224,9 @@ mod tests {
         let waits = || Sample::board().task("a", "Backlog").blocked_by(&["b"]);
         for (sample, reason) in [
             (waits(), Some("it does not exist")),
-            (waits().broken("b"), Some("its file cannot be read")),
-            (waits().task("b", "Nowhere"), Some("its state \"Nowhere\" is not known")),
-            (waits().task("b", "Human Needed"), Some("it waits for a person")),
+            (waits().broken("b"), Some("its file is invalid")),
+            (waits().task("b", "Nowhere"), Some("its state \"Nowhere\" is unknown")),
+            (waits().task("b", "Human Needed"), Some("it was handed to a person")),
             (waits().task("p", "Canceled").children("p", &[("b", "Backlog")]), Some("its parent p is Canceled")),
             (waits().task("p", "Backlog").children("p", &[("b", "Backlog")]), None),
             (waits().task("b", "Backlog").blocked_by(&["b"]), None),
@@ -241,7 +241,7 @@ mod tests {
         let ring = Sample::board().task("a", "Backlog").blocked_by(&["b"]).task("b", "Backlog").blocked_by(&["a"]);
         let causes = why(ring, "a");
         assert_eq!(told(&causes), "b(a!)");
-        assert_eq!(causes[0].causes[0].dead.as_deref(), Some("it waits for itself"));
+        assert_eq!(causes[0].causes[0].dead.as_deref(), Some("it is blocked by itself"));
     }
 
     #[test]

@@ -1,7 +1,6 @@
-//! The one door for text: what ralph prints is its own words and colours around somebody else's text, and no character of that
-//! text acts on the terminal.
+//! Escapes text for the terminal: no control character in the text of a task or a program reaches it.
 //!
-//! Colours carry a mark that is drawn anew for every process, so that text cannot bring colours of its own. Every other control
+//! Colors carry a random mark per process, so that text cannot contain colors of its own. Every other control
 //! character, and those that reverse the order of what follows, become `�`.
 
 use std::sync::LazyLock;

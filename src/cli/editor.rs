@@ -15,7 +15,7 @@ impl Typed {
         Self { text, draft: None }
     }
 
-    /// What became of it; on a failure nothing that was typed is lost.
+    /// Passes the result on; on a failure, the draft is kept.
     pub fn used<T>(self, result: Result<T, Failure>) -> Result<T, Failure> {
         match (result, self.draft) {
             (Err(failure), Some(draft)) if !self.text.is_empty() => Err(draft.kept(failure)),
@@ -24,10 +24,10 @@ impl Typed {
     }
 }
 
-/// A text from an empty file; what stands below the line is for the person.
+/// A text from an empty file. Everything below the line is ignored.
 pub fn compose(what: &str, initial: &str) -> Result<Typed, Failure> {
-    const LINE: &str = "# ------ what stands below this line is left out ------";
-    let draft = Draft::new("TEXT.md", &format!("{initial}\n{LINE}\n# {what}\n# An empty text changes nothing.\n"))?;
+    const LINE: &str = "# ------ everything below this line is ignored ------";
+    let draft = Draft::new("TEXT.md", &format!("{initial}\n{LINE}\n# {what}\n# An empty text aborts.\n"))?;
     match draft.edit() {
         Ok(text) => {
             let text = text.split(LINE).next().unwrap_or_default().trim().to_owned();
@@ -37,7 +37,7 @@ pub fn compose(what: &str, initial: &str) -> Result<Typed, Failure> {
     }
 }
 
-/// One letter from the person; `None` where nobody can answer.
+/// One letter from the person; `None` if standard input is not a terminal.
 pub fn ask(question: &str) -> Option<char> {
     use std::io::IsTerminal as _;
     if !std::io::stdin().is_terminal() {

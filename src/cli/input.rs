@@ -13,7 +13,7 @@ use crate::fs;
 
 /// An age such as `30d`, `12h` or `90m`.
 pub fn age(text: &str) -> Result<SignedDuration, String> {
-    duration(text).ok_or_else(|| format!("{text:?} is not a length of time: use 30d, 12h, 90m or 45s"))
+    duration(text).ok_or_else(|| format!("{text:?} is not a duration: use 30d, 12h, 90m or 45s"))
 }
 
 /// Agents are started in worktrees, where a path from here leads elsewhere: the program by its full path.
@@ -28,7 +28,7 @@ pub fn program_from(dir: &Path, typed: &[String]) -> Vec<String> {
     words
 }
 
-/// Asks on the terminal; `None` where nobody is there to answer.
+/// Asks on the terminal; `None` if standard input is not a terminal.
 pub fn confirm(out: &Out, question: &str) -> Option<bool> {
     if out.json || !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         return None;
@@ -39,8 +39,8 @@ pub fn confirm(out: &Out, question: &str) -> Option<bool> {
     Some(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
-/// Asks for one of several on the terminal, by number or name; the default for an empty line. `None` where nobody is there
-/// to answer.
+/// Asks for one of several choices on the terminal, by number or name; an empty line means the default. `None` if standard
+/// input is not a terminal.
 pub fn choose(out: &Out, question: &str, choices: &[(&str, &str)], default: &str) -> Option<String> {
     if out.json || !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         return None;
@@ -73,7 +73,7 @@ pub fn read(path: &Path) -> Result<String, Failure> {
     }
     let text = fs::read_text(path)?;
     let text = text.ok_or_else(|| {
-        Failure::usage(Code::NoFile, format!("there is no file {}", path.display()))
+        Failure::usage(Code::NoFile, format!("no such file: {}", path.display()))
             .hint(Hint::option("-", "to read standard input"))
     });
     text.map(|text| text.replace("\r\n", "\n"))
@@ -102,22 +102,15 @@ impl TextArgs {
 pub fn text_or_editor(words: &[String], text: &TextArgs, what: &str, initial: &str) -> Result<Typed, Failure> {
     let given = text.given()?;
     match (words.is_empty(), given) {
-        (false, Some(_)) => {
-            Err(Failure::usage(Code::TwoTexts, "there are two texts: words, and --body or --body-file"))
-        }
+        (false, Some(_)) => Err(Failure::usage(
+            Code::TwoTexts,
+            "the text is given twice: as an argument, and with --body or --body-file",
+        )),
         (false, None) => Ok(Typed::plain(words.join(" "))),
         (true, Some(given)) => Ok(Typed::plain(given)),
         (true, None) if std::io::stdin().is_terminal() => editor::compose(what, initial),
         (true, None) => stdin().map(Typed::plain),
     }
-}
-
-/// What somebody pipes in beside a title. A pipe that stays silent and open belongs to whoever started us: it is let be.
-pub fn piped() -> Result<Option<String>, Failure> {
-    if !crate::os::terminal::has_piped_stdin(std::time::Duration::from_millis(300)) {
-        return Ok(None);
-    }
-    stdin().map(|text| Some(text).filter(|text| !text.trim().is_empty()))
 }
 
 #[cfg(all(test, unix))]

@@ -1,4 +1,4 @@
-//! A team at work as a picture on the terminal: who does what since when, and the steps filling up.
+//! The live view of a team on the terminal: workers, their tasks, and the progress of the steps.
 
 use std::io::Write as _;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use super::words;
 use crate::app::{CrewView, StepView, TeamView};
 use crate::task::TaskId;
 
-/// How often it is drawn again when nothing happens: clocks go on.
+/// How often the view is drawn again without events, for its clocks.
 const AGAIN: Duration = Duration::from_millis(500);
 
 #[derive(Default)]
@@ -21,7 +21,7 @@ pub struct Live {
 }
 
 impl Live {
-    /// Draws the picture anew, below a line that stays if there is one.
+    /// Draws the view again, below a permanent line if there is one.
     pub fn draw(&mut self, out: &Out, view: &TeamView, line: Option<&str>) {
         if line.is_none() && self.drawn.is_some_and(|drawn| drawn.elapsed() < AGAIN) {
             return;
@@ -86,7 +86,7 @@ fn crew_line(seen: &CrewView, width: usize) -> String {
     }
 }
 
-/// The steps that serve the same tasks.
+/// The steps of the same tasks.
 struct LiveRow<'a> {
     of: &'a [TaskId],
     steps: Vec<&'a StepView>,
@@ -146,7 +146,7 @@ fn mark(step: &StepView) -> (&'static str, anstyle::Style) {
     }
 }
 
-/// The steps that there would be.
+/// The steps that a dry run would create.
 pub fn plan(steps: &[StepView], width: Option<usize>) -> String {
     rows(steps).iter().map(|row| format!("{}\n", row.line(width.unwrap_or(usize::MAX)).trim_start())).collect()
 }

@@ -30,12 +30,12 @@ use crate::task::Problem;
 use args::Cli;
 use out::Out;
 
-/// What a command came to.
+/// How a command ended.
 pub(crate) enum Outcome {
     Done,
-    /// It worked, and the answer is no: `doctor` found something.
+    /// It worked, and the answer is no, such as when `doctor` has findings.
     Negative,
-    /// As the program that was run ended.
+    /// The exit code of the program that was run.
     Code(u8),
 }
 
@@ -57,7 +57,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         let _ = std::io::Write::write_all(&mut std::io::stdout(), help::AGENTS.as_bytes());
         return ExitCode::SUCCESS;
     }
-    // Examples are put into the help of a hundred commands only where somebody asks for one.
+    // Adding the examples to a hundred commands takes time, so it happens only when help is printed.
     let asks = |word: &OsString| ["-h", "--help", "help", "man"].iter().any(|name| word == name);
     let command = if arguments.iter().any(asks) { args::command() } else { Cli::command() };
     let parsed = command.try_get_matches_from(&arguments).and_then(|found| Cli::from_arg_matches(&found));

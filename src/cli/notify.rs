@@ -1,4 +1,4 @@
-//! Desktop notifications, by the program that the system has for them.
+//! Desktop notifications, with the system's own program.
 
 use std::process::{Command, Stdio};
 
@@ -21,8 +21,9 @@ impl Notifier {
             std::env::split_paths(&paths).any(|folder| folder.join(program).is_file())
         };
         let program = PROGRAMS.into_iter().find(on_path).ok_or_else(|| {
-            Failure::refused(Code::NoProgram, "there is no program for desktop notifications")
-                .hint(Hint::step("install notify-send (libnotify), or use a rule for the event asked in the settings"))
+            Failure::refused(Code::NoProgram, "no program for desktop notifications was found").hint(Hint::step(
+                "install notify-send (libnotify), or add a rule for the event `asked` to the settings",
+            ))
         })?;
         Ok(Self { program })
     }
@@ -36,7 +37,7 @@ impl Notifier {
             return;
         }
         let task = event.task.as_ref().map(ToString::to_string).unwrap_or_default();
-        let head = if asked { format!("{task} asks") } else { format!("{task} needs you") };
+        let head = if asked { format!("{task} has a question") } else { format!("{task} was handed to a person") };
         let body = event.message.as_deref().or(event.title.as_deref()).unwrap_or_default();
         let mut command = Command::new(self.program);
         match self.program {
@@ -46,7 +47,7 @@ impl Notifier {
                 .args(["-e", "end run", &head, body]),
             _ => command.args(["--app-name=ralph", "--", &head, body]),
         };
-        // A desktop that is not there is no reason to stop watching.
+        // A missing desktop must not end `watch`.
         let _ = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
     }
 }

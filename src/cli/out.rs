@@ -19,7 +19,7 @@ pub struct Out {
     asked: Option<ColorWhen>,
     color: Cell<bool>,
     pub terminal: bool,
-    /// Why the answer could not be written; a reader that has gone away is no reason.
+    /// Why the output could not be written. A closed pipe does not count.
     failed: RefCell<Option<String>>,
 }
 
@@ -52,7 +52,7 @@ impl Out {
         self.color.get()
     }
 
-    /// How wide a line may be; without a terminal, as wide as it likes.
+    /// The width of a line; `None` without a terminal.
     pub fn width(&self) -> Option<usize> {
         let columns = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
         if !self.terminal {
@@ -85,17 +85,17 @@ impl Out {
         self.note(written);
     }
 
-    /// Whether there is still somebody to write for.
+    /// Whether the reader is still there.
     fn note(&self, written: std::io::Result<()>) -> bool {
         if let Err(error) = &written
             && error.kind() != std::io::ErrorKind::BrokenPipe
         {
-            *self.failed.borrow_mut() = Some(format!("the answer cannot be written: {error}"));
+            *self.failed.borrow_mut() = Some(format!("cannot write the output: {error}"));
         }
         written.is_ok()
     }
 
-    /// Why the answer is not whole, if it is not.
+    /// Why the output is incomplete, if it is.
     pub fn unwritten(&self) -> Option<String> {
         self.failed.borrow().clone()
     }
@@ -115,12 +115,12 @@ impl Out {
         child.wait().is_ok_and(|status| status.success())
     }
 
-    /// One line of an answer that goes on; `false` when nobody reads any more.
+    /// Writes one line of a stream; `false` once the reader is gone.
     pub fn line(&self, text: &str) -> bool {
         self.part(&format!("{text}\n"))
     }
 
-    /// A part of an answer that goes on; `false` when nobody reads any more.
+    /// Writes a part of a stream; `false` once the reader is gone.
     pub fn part(&self, text: &str) -> bool {
         let text = shown(text, self.color.get());
         let mut out = std::io::stdout().lock();
@@ -138,26 +138,26 @@ impl Out {
         }
     }
 
-    /// A line on the terminal that is written over by the next one.
+    /// A status line on the terminal; the next one replaces it.
     pub fn status(&self, text: Option<&str>) {
         let mut err = anstream::stderr().lock();
         let text = shown(text.unwrap_or_default(), true).replace('\n', " ");
         let _ = write!(err, "\r\x1b[2K{text}").and_then(|()| err.flush());
     }
 
-    /// Something for the person, beside the answer.
+    /// A message for the person, on stderr.
     pub fn say(&self, text: &str) {
         let mut err = anstream::stderr().lock();
         let _ = writeln!(err, "{}", shown(text, true));
     }
 
-    /// A question; the answer is typed behind it.
+    /// A question, without a line end: the answer is typed after it.
     pub fn ask(&self, text: &str) {
         let mut err = anstream::stderr().lock();
         let _ = write!(err, "{}", shown(text, true)).and_then(|()| err.flush());
     }
 
-    /// A document for a program, beside the answer.
+    /// A JSON document for a program, on stderr.
     fn tell(&self, document: &serde_json::Value) {
         let mut err = std::io::stderr().lock();
         let _ = writeln!(err, "{}", escaped(&document.to_string()));
@@ -177,7 +177,7 @@ impl Out {
         }
     }
 
-    /// What is worth knowing beside the answer.
+    /// Notes, on stderr.
     pub fn notices(&self, notices: &[String]) {
         for notice in notices {
             if self.json {
@@ -188,7 +188,7 @@ impl Out {
         }
     }
 
-    /// Files that could not be read as they should, whatever was asked for.
+    /// Problems of the files that were read, whatever the command was.
     pub fn problems(&self, problems: &[Problem]) {
         let mut shown: Vec<&Problem> = problems.iter().collect();
         shown.sort();
@@ -205,7 +205,7 @@ impl Out {
             self.say(&format!("{} {problem}{hint}", paint(style::WARN, "problem:")));
         }
         if shown.len() > MOST {
-            self.say(&format!("and {} more problems: `ralph doctor` lists them all", shown.len() - MOST));
+            self.say(&format!("{} more problems: `ralph doctor` lists all of them", shown.len() - MOST));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Commands of a confined agent: sent to the worker outside, and there held to what agents may ask for.
+//! Commands of a sandboxed agent: sent to the worker outside, which runs only those that agents are allowed to use.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::args::{
 };
 use crate::app::{Code, Failure, Hint, RELAY_SOCKET, RELAYED, relay_call};
 
-/// Has the worker run this command line, where this process is an agent's. `None`: run it here.
+/// Sends this command line to the worker if this process belongs to an agent. `None`: run it here.
 pub fn forward(cli: &Cli, arguments: &[OsString]) -> Option<Result<ExitCode, Failure>> {
     let socket = std::env::var_os(RELAY_SOCKET).filter(|path| !path.is_empty())?;
     let own = matches!(
@@ -31,7 +31,7 @@ pub fn forward(cli: &Cli, arguments: &[OsString]) -> Option<Result<ExitCode, Fai
     Some(relay_call(Path::new(&socket), &words, &dir).map(ExitCode::from))
 }
 
-/// In the worker: refuses what an agent must not have done outside its confinement.
+/// In the worker: refuses commands that an agent must not run outside its sandbox.
 pub fn refuse_for_agents(cli: &Cli) -> Result<(), Failure> {
     if std::env::var_os(RELAYED).is_none() {
         return Ok(());
@@ -43,14 +43,14 @@ pub fn refuse_for_agents(cli: &Cli) -> Result<(), Failure> {
             .hint(Hint::omit("--as", "to act under your own name")));
     }
     if cli.global.board.is_some() || !cli.global.config.is_empty() {
-        return Err(Failure::refused(Code::Confined, "an agent cannot choose another board or other settings")
+        return Err(Failure::refused(Code::Confined, "an agent cannot select another board or change settings")
             .hint(Hint::omit("--board", "to work on the board of your task"))
             .hint(Hint::omit("--config", "to use its settings")));
     }
     match is_for_agents(&cli.command) {
         true => Ok(()),
-        false => Err(Failure::refused(Code::Confined, "this command is not for agents that a worker runs")
-            .hint(Hint::step("do what your prompt asks for"))
+        false => Err(Failure::refused(Code::Confined, "agents of a worker cannot use this command")
+            .hint(Hint::step("do only what the prompt asks for"))
             .hint(Hint::run("escalate TASK", "to hand the task to a person"))),
     }
 }

@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue};
 use crate::app::{Code, Failure, Hint};
 
 pub fn failure(error: &clap::Error) -> Failure {
-    let what = error.kind().as_str().unwrap_or("the command line is wrong");
+    let what = error.kind().as_str().unwrap_or("invalid command line");
     let about =
         [ContextKind::InvalidSubcommand, ContextKind::InvalidArg, ContextKind::InvalidValue, ContextKind::PriorArg];
     let about: Vec<String> = about.iter().filter_map(|kind| error.get(*kind)).map(shown).collect();

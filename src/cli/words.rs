@@ -1,4 +1,4 @@
-//! What verbs return, in words for a person.
+//! Words, numbers and table rows for the results of commands.
 
 use super::style::{self, paint};
 use super::table::{self, Cell, cell, clean, cut};
@@ -34,7 +34,7 @@ pub fn dollars(amount: f64) -> String {
     if amount > 0.0 && amount < 0.01 { format!("${amount:.4}") } else { format!("${amount:.2}") }
 }
 
-/// One character and a colour for where a task stands.
+/// A character and a color for the standing of a task.
 pub fn mark(task: &TaskView) -> (&'static str, anstyle::Style) {
     match task.meaning {
         Meaning::Done => ("✓", style::DIM),
@@ -48,7 +48,7 @@ pub fn mark(task: &TaskView) -> (&'static str, anstyle::Style) {
     }
 }
 
-pub const LEGEND: &str = "● ready  ▶ at work  ▷ has an owner  ⊘ blocked  ! a person is needed  ○ waits";
+pub const LEGEND: &str = "● ready  ▶ claimed  ▷ has an owner  ⊘ blocked  ! handed to a person  ○ waiting";
 
 pub fn task_table(tasks: &[TaskView], width: Option<usize>) -> String {
     let heads = ["", "ID", "STATE", "PRI", "SIZE", "TITLE", "BLOCKED BY", "LABELS", "OWNER"];
@@ -72,7 +72,7 @@ fn task_row(task: &TaskView) -> Vec<Cell> {
     ]
 }
 
-/// Its open blockers, the first two by name; or the parent that waits, marked with an arrow.
+/// Its open blockers, the first two by id; or its blocked parent, marked with an arrow.
 fn waits_for(task: &TaskView) -> String {
     let named: Vec<&str> = task.open_blockers.iter().map(|id| id.as_str()).take(2).collect();
     match (task.open_blockers.len(), &task.parent) {

@@ -23,11 +23,13 @@ pub const FORMAT: i64 = 1;
 pub enum ConfigError {
     #[error("{0}")]
     Syntax(Problem),
-    #[error("this board needs another version of ralph: {file} has format {found}, and this one reads format {FORMAT}")]
+    #[error(
+        "this board needs another version of ralph: {file} has format {found}, but this version reads format {FORMAT}"
+    )]
     Format { file: String, found: String },
-    #[error("there is no setting {key:?}{}", meant.as_ref().map(|m| format!(": did you mean {m:?}?")).unwrap_or_default())]
+    #[error("unknown setting {key:?}{}", meant.as_ref().map(|m| format!(": did you mean {m:?}?")).unwrap_or_default())]
     UnknownKey { key: String, meant: Option<String> },
-    #[error("{value:?} cannot be {key}: {wanted}")]
+    #[error("invalid value {value:?} for {key}: {wanted}")]
     BadValue { key: String, value: String, wanted: String, source_name: String },
     #[error("{0:?} is not KEY=VALUE")]
     NotAssignment(String),
@@ -97,13 +99,13 @@ pub struct Setting {
 #[derive(Debug, Clone)]
 pub struct Settings {
     values: BTreeMap<&'static str, Setting>,
-    /// What runs when something happens, in the order of the files.
+    /// The rules, in the order of the files.
     pub rules: Vec<OnRule>,
-    /// Keys in the files that this ralph does not know; they are kept. Those that look mistyped have a hint.
+    /// Keys in the files that this version does not know; they are kept. Likely typing errors have a hint.
     pub unknown: Vec<Problem>,
-    /// Values that a setting cannot have: it is left as it was.
+    /// Invalid values; the settings keep their previous value.
     pub bad: Vec<Problem>,
-    /// `[github.states]`: columns of a project that have another name than the state.
+    /// `[github.states]`: columns of a project whose name differs from the state.
     pub github_states: BTreeMap<String, String>,
 }
 
@@ -113,7 +115,7 @@ impl Spec {
         format!("RALPH_{}", self.key.replace('.', "_").to_uppercase())
     }
 
-    /// What a file says for this value.
+    /// The value as a file has it.
     pub fn value(&self, text: &str) -> crate::task::Value {
         use crate::task::Value;
         match (self.shape, programs(text)) {
@@ -141,7 +143,7 @@ impl Settings {
         }
     }
 
-    /// Lays a file's values over those that are there.
+    /// Adds a file as the next layer.
     pub fn add_file(&mut self, source: Source, text: &str) -> Result<(), ConfigError> {
         let file = source.to_string();
         let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
@@ -168,7 +170,7 @@ impl Settings {
                     other => other?,
                 },
                 None => {
-                    let problem = at(format!("there is no setting {key:?}"));
+                    let problem = at(format!("unknown setting {key:?}"));
                     self.unknown.push(match nearest(&key) {
                         Some(near) => problem.hint(format!("did you mean {near:?}?")),
                         None => problem,
@@ -207,7 +209,7 @@ impl Settings {
         Ok(&self.values[spec.key])
     }
 
-    /// For keys that this program asks for itself.
+    /// For keys that are literals in this program.
     pub fn text(&self, key: &'static str) -> &str {
         self.values.get(key).map_or("", |setting| &setting.value)
     }
@@ -220,7 +222,7 @@ impl Settings {
         duration(self.text(key)).unwrap_or_default()
     }
 
-    /// A setting that limits what is spent; none if it is empty.
+    /// A budget; `None` if the setting is empty.
     pub fn budget(&self, key: &'static str) -> Option<Budget> {
         Budget::parse(self.text(key))
     }
@@ -235,13 +237,13 @@ impl Settings {
         program(&self.get(key).ok()?.value).filter(|program| !program.is_empty())
     }
 
-    /// What the board's own file wants to run, as text to agree to. What people set for themselves needs no consent.
+    /// The programs that the board's own file runs, as text to trust. A user's own settings need no trust.
     pub fn untrusted(&self) -> String {
         let shown = |(spec, setting): (&Spec, &Setting)| format!("{} = {}\n", spec.key, one_line(&setting.value));
         self.asking().map(shown).chain(self.asking_rules().map(|rule| format!("{rule}\n"))).collect()
     }
 
-    /// Settings of the board's own file that need consent.
+    /// Settings of the board's own file that need trust.
     fn asking(&self) -> impl Iterator<Item = (&'static Spec, &Setting)> {
         self.all().filter(|(spec, setting)| {
             let named = ["agent.profile", "agent.sandbox"].contains(&spec.key);
@@ -254,7 +256,7 @@ impl Settings {
         self.rules.iter().filter(|rule| matches!(rule.source, Source::Board(_)))
     }
 
-    /// Every word of the programs that need consent.
+    /// Every word of the programs that need trust.
     pub fn untrusted_words(&self) -> Vec<String> {
         let of_setting = |(spec, setting): (&Spec, &Setting)| match spec.shape {
             ValueShape::Programs => programs(&setting.value).unwrap_or_default().concat(),
@@ -268,12 +270,12 @@ impl Settings {
     }
 }
 
-/// On one line, whatever is in it.
+/// Escaped, on one line.
 fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { c.escape_unicode().to_string() } else { c.to_string() }).collect()
 }
 
-/// Agents are told to type it, so that it must mean nothing to a shell.
+/// Agents type it into a shell, so it must not contain characters with a meaning there.
 fn is_plain_branch(name: &str) -> bool {
     let plain = |c: char| c.is_alphanumeric() || "._/-+@".contains(c);
     !name.is_empty() && !name.starts_with('-') && name.chars().all(plain)
@@ -312,13 +314,13 @@ fn program(text: &str) -> Option<Vec<String>> {
     only.value.first().is_some_and(|name| !name.is_empty()).then_some(only.value)
 }
 
-/// Refuses a key that there is not, or a value that it cannot have.
+/// Refuses an unknown key or an invalid value.
 pub fn check_assignment(key: &str, value: &str) -> Result<&'static Spec, ConfigError> {
     let spec = known(key)?;
-    // An empty value takes the setting out of the file.
+    // An empty value removes the setting from the file.
     if !value.is_empty() {
         check(spec, value, &Source::Flag).map_err(|error| match error {
-            // Whoever typed it knows where it comes from.
+            // A typed value needs no source.
             ConfigError::BadValue { key, value, wanted, .. } => {
                 ConfigError::BadValue { key, value, wanted, source_name: String::new() }
             }
@@ -337,14 +339,14 @@ fn known(key: &str) -> Result<&'static Spec, ConfigError> {
     spec(key).ok_or_else(|| ConfigError::UnknownKey { key: key.to_owned(), meant: meant() })
 }
 
-/// The setting that was meant, if one is spelled nearly so.
+/// The setting with the most similar name, if it is similar enough.
 fn nearest(key: &str) -> Option<&'static str> {
     let score = |spec: &Spec| strsim::jaro_winkler(key, spec.key);
     let near = SPECS.iter().max_by(|a, b| score(a).total_cmp(&score(b))).filter(|spec| score(spec) > 0.8);
     near.map(|spec| spec.key)
 }
 
-/// Where a key stands in a file, by its dotted name.
+/// The offset of a key in a file, by its dotted name.
 fn place_of(text: &str, key: &str) -> usize {
     let Ok(document) = toml_edit::Document::parse(text) else { return 0 };
     let mut table: Option<&dyn toml_edit::TableLike> = Some(document.as_table());
@@ -370,9 +372,9 @@ fn check(spec: &Spec, value: &str, source: &Source) -> Result<(), ConfigError> {
         ValueShape::Prefix if crate::task::TaskId::new(format!("{value}xxxxxxxxxxxx")).is_ok() => return Ok(()),
         ValueShape::Limit if value.is_empty() => return Ok(()),
         ValueShape::Count | ValueShape::Limit if value.parse::<u32>().is_ok_and(|n| n > 0) => return Ok(()),
-        ValueShape::Count | ValueShape::Limit => "use a number from 1".into(),
+        ValueShape::Count | ValueShape::Limit => "use a number of at least 1".into(),
         ValueShape::Number if value.parse::<u32>().is_ok() => return Ok(()),
-        ValueShape::Number => "use a number from 0".into(),
+        ValueShape::Number => "use a number of at least 0".into(),
         ValueShape::Duration if duration(value).is_some() => return Ok(()),
         ValueShape::Lasting if value.is_empty() || duration(value).is_some() => return Ok(()),
         ValueShape::Budget if value.is_empty() || Budget::parse(value).is_some() => return Ok(()),
@@ -420,7 +422,7 @@ mod tests {
         settings.add_environment(|name| (name == "RALPH_UI_COLOR").then(|| "never".into())).unwrap();
         assert_eq!((settings.text("board.prefix"), settings.text("board.name")), ("b-", "U"));
         assert_eq!(settings.get("ui.color").unwrap().source.to_string(), "RALPH_UI_COLOR");
-        assert_eq!(settings.unknown[0].message, "there is no setting \"future.x\"");
+        assert_eq!(settings.unknown[0].message, "unknown setting \"future.x\"");
         settings.add_flag("board.prefix=f-").unwrap();
         assert_eq!(settings.text("board.prefix"), "f-");
     }
@@ -442,7 +444,7 @@ mod tests {
         let error = Settings::defaults().add_file(board(), "format = 2\n[board]\nprefix = 3\n").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "this board needs another version of ralph: config.toml has format 2, and this one reads format 1"
+            "this board needs another version of ralph: config.toml has format 2, but this version reads format 1"
         );
     }
 
@@ -450,11 +452,11 @@ mod tests {
     fn wrong_values_and_keys_say_what_would_be_right() {
         let mut settings = Settings::defaults();
         let error = settings.add_flag("ui.color=pink").unwrap_err().to_string();
-        assert_eq!(error, "\"pink\" cannot be ui.color: use auto, always, never");
+        assert_eq!(error, "invalid value \"pink\" for ui.color: use auto, always, never");
         assert!(settings.add_flag("board.prefx=x").unwrap_err().to_string().contains("board.prefix"));
         settings.add_file(board(), "[board]\nprefix = \"../\"\n[ui]\ncolor = \"never\"\n").unwrap();
         assert_eq!((settings.text("board.prefix"), settings.text("ui.color")), ("t-", "never"));
-        assert!(settings.bad[0].to_string().starts_with("config.toml:2:1: \"../\" cannot be board.prefix"));
+        assert!(settings.bad[0].to_string().starts_with("config.toml:2:1: invalid value \"../\" for board.prefix"));
         let error = settings.add_file(board(), "a = 1\nb = = 2\n").unwrap_err().to_string();
         assert!(error.starts_with("config.toml:2:5"), "{error}");
     }

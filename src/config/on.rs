@@ -1,4 +1,4 @@
-//! `[[on]]` tables: programs that run when something happens on the board.
+//! `[[on]]` tables: rules, which run a program on an event of the board.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,17 +9,17 @@ use toml::Value;
 use super::{ConfigError, Source, duration};
 use crate::task::Problem;
 
-/// A program that runs when something happens on the board.
+/// A rule: a program that runs on an event of the board.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OnRule {
     pub event: String,
-    /// What the event must say, by field.
+    /// The values that the event must have, by field.
     pub when: BTreeMap<String, String>,
     /// The program and its arguments, with places such as `{task}`.
     pub run: Vec<String>,
     pub timeout: SignedDuration,
     pub source: Source,
-    /// Where it stands in its file.
+    /// Its place in its file.
     pub line: u32,
 }
 
@@ -45,17 +45,17 @@ pub(super) fn rules(file: &str, text: &str, rules: Value, source: &Source) -> Re
     for (at, OnTable { event, when, run, timeout }) in tables.into_iter().enumerate() {
         let place = starts.get(at).copied().unwrap_or(start);
         if run.first().is_none_or(String::is_empty) {
-            return Err(bad(format!("the rule on {event} runs nothing: run = [program, arguments…]")));
+            return Err(bad(format!("the rule on {event} has no program: add run = [program, arguments…]")));
         }
         if let Some(place) = shell_place(&run) {
-            let advice = format!("use ${} there", place.to_uppercase().replace('{', "RALPH_").replace('}', ""));
+            let advice = format!("use ${} instead", place.to_uppercase().replace('{', "RALPH_").replace('}', ""));
             return Err(bad(format!(
-                "the rule on {event} puts {place} into a shell's text, which would run it: {advice}"
+                "the rule on {event} inserts {place} into shell code, which would run it: {advice}"
             )));
         }
         let limit = timeout.as_deref().unwrap_or("60s");
         let Some(timeout) = duration(limit) else {
-            return Err(bad(format!("{limit:?} cannot be a timeout: use 90s, 60m or 12h")));
+            return Err(bad(format!("{limit:?} is not a timeout: use 90s, 60m or 12h")));
         };
         let line = Problem::at(file, text, place, "").line;
         found.push(OnRule { event, when, run, timeout, source: source.clone(), line });
@@ -63,7 +63,7 @@ pub(super) fn rules(file: &str, text: &str, rules: Value, source: &Source) -> Re
     Ok(found)
 }
 
-/// What others write must not become a command: a place whose text is anybody's, inside what a shell is given to run.
+/// Whether a placeholder with untrusted text is inside shell code, where it could become a command.
 fn shell_place(run: &[String]) -> Option<&'static str> {
     let shell = run.first().and_then(|name| name.rsplit('/').next())?;
     let is_shell = ["sh", "bash", "dash", "zsh", "fish", "ksh"].contains(&shell);

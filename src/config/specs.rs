@@ -1,4 +1,4 @@
-//! Every setting that ralph knows, with its default and what it is about.
+//! Every setting that ralph knows, with its default and its description.
 
 use super::{Spec, ValueShape};
 
@@ -7,13 +7,13 @@ pub const SPECS: &[Spec] = &[
         key: "agent.args",
         shape: ValueShape::Words,
         default: "",
-        about: "more arguments for the program of agent.profile, such as [\"--max-budget-usd\", \"5\"]",
+        about: "additional arguments for the program of agent.profile, such as [\"--max-budget-usd\", \"5\"]",
     },
     Spec {
         key: "agent.backoff",
         shape: ValueShape::Duration,
         default: "10s",
-        about: "how long a task rests after a run that failed; twice as long each time",
+        about: "how long to wait after a failed run before the task is tried again; doubles each time",
     },
     Spec {
         key: "agent.command",
@@ -25,33 +25,33 @@ pub const SPECS: &[Spec] = &[
         key: "agent.model",
         shape: ValueShape::Text,
         default: "",
-        about: "the model that the program of agent.profile uses; its own default if empty",
+        about: "the model for the program of agent.profile; if empty, the program's default",
     },
     Spec {
         key: "agent.profile",
         shape: ValueShape::Choice(&["", "claude", "codex", "gemini", "opencode"]),
         default: "",
-        about: "an agent program that ralph knows; agent.command overrides it",
+        about: "the agent host to use, unless agent.command is set",
     },
     Spec {
         key: "agent.retries",
         shape: ValueShape::Number,
         default: "2",
-        about: "how often a run that failed is tried again before a person is called",
+        about: "how many times a failed run is repeated before the task is handed to a person",
     },
     Spec {
         key: "agent.sandbox",
         shape: ValueShape::Choice(&["auto", "strict", "off"]),
         default: "auto",
-        about: "confine agents with Landlock: auto (where the kernel has it), strict (refuse to run without it) or off",
+        about: "sandbox agents with Landlock: auto (where the kernel has it), strict (refuse to run without it) or off",
     },
     Spec {
         key: "agent.strays",
         shape: ValueShape::Choice(&["escalate", "tell"]),
         default: "escalate",
-        about: "what files that change in the main worktree while a task is implemented lead to",
+        about: "what to do when files in the main worktree change while a task is implemented: hand it to a person (escalate) or report them (tell)",
     },
-    Spec { key: "agent.timeout", shape: ValueShape::Duration, default: "30m", about: "how long one run may take" },
+    Spec { key: "agent.timeout", shape: ValueShape::Duration, default: "30m", about: "how long one run can take" },
     agent("agent.triage.command"),
     model("agent.triage.model"),
     limit_of("agent.triage.timeout"),
@@ -83,32 +83,32 @@ pub const SPECS: &[Spec] = &[
         key: "agent.write",
         shape: ValueShape::Words,
         default: "",
-        about: "more folders that confined agents may write to, such as [\"~/.m2\"]",
+        about: "additional folders that agents can write to in the sandbox, such as [\"~/.m2\"]",
     },
     Spec {
         key: "board.name",
         shape: ValueShape::Text,
         default: "",
-        about: "what the board is called; the folder's name if empty",
+        about: "the name of the board; if empty, the folder's name",
     },
-    Spec { key: "board.prefix", shape: ValueShape::Prefix, default: "t-", about: "what new ids begin with" },
+    Spec { key: "board.prefix", shape: ValueShape::Prefix, default: "t-", about: "the prefix of new ids" },
     Spec {
         key: "budget.day",
         shape: ValueShape::Budget,
         default: "",
-        about: "how much agents may use on this machine from midnight to midnight: $20, \"5M tokens\" or \"50 runs\"; no limit if empty",
+        about: "how much agents can use on this machine per day: $20, \"5M tokens\" or \"50 runs\"; if empty, no limit",
     },
     Spec {
         key: "budget.task",
         shape: ValueShape::Budget,
         default: "",
-        about: "how much agents may use for one task; then a person decides",
+        about: "how much agents can use for one task before it is handed to a person",
     },
     Spec {
         key: "budget.team",
         shape: ValueShape::Budget,
         default: "",
-        about: "how much agents may use for the tasks of one team",
+        about: "how much agents can use for the tasks of one team",
     },
     Spec {
         key: "claims.exchange",
@@ -121,25 +121,25 @@ pub const SPECS: &[Spec] = &[
         key: "claims.lease",
         shape: ValueShape::Duration,
         default: "60m",
-        about: "how long a claim lives without a sign of its holder",
+        about: "how long a claim lasts if its holder does not renew it",
     },
     Spec {
         key: "claims.per_worker",
         shape: ValueShape::Count,
         default: "1",
-        about: "how many tasks a worker may hold; a person is not counted",
+        about: "how many tasks a worker can hold; people have no limit",
     },
     Spec {
         key: "claims.remote",
         shape: ValueShape::Text,
         default: "",
-        about: "the git remote through which several machines agree who has a task; none if empty",
+        about: "the git remote on which several machines share their claims; none if empty",
     },
     Spec {
         key: "git.commit",
         shape: ValueShape::Choice(&["manual", "each"]),
         default: "manual",
-        about: "when the board is committed: by `ralph commit`, or after each verb",
+        about: "when the board is committed: by `ralph commit` (manual), or after each change (each)",
     },
     Spec {
         key: "git.main",
@@ -151,37 +151,37 @@ pub const SPECS: &[Spec] = &[
         key: "github.api",
         shape: ValueShape::Text,
         default: "",
-        about: "another endpoint than the host's own; only in your own settings or the environment",
+        about: "the API endpoint, if it is not the host's own; only in your own settings or the environment",
     },
     Spec {
         key: "github.estimate_field",
         shape: ValueShape::Text,
         default: "Estimate",
-        about: "the project's field for estimates",
+        about: "the field of the project for estimates",
     },
     Spec {
         key: "github.host",
         shape: ValueShape::Text,
         default: "",
-        about: "where the project is; as the git remote has it if empty",
+        about: "the GitHub host; if empty, that of the git remote",
     },
     Spec {
         key: "github.owner",
         shape: ValueShape::Text,
         default: "",
-        about: "who owns the project; the repository's owner if empty",
+        about: "the owner of the project; if empty, the owner of the repository",
     },
     Spec {
         key: "github.pace",
         shape: ValueShape::Duration,
         default: "1s",
-        about: "the shortest pause between two requests that write; longer when GitHub's rate limit asks for it",
+        about: "the minimum pause between two write requests; longer if GitHub's rate limit requires it",
     },
     Spec {
         key: "github.priority_field",
         shape: ValueShape::Text,
         default: "Priority",
-        about: "the project's field for priorities",
+        about: "the field of the project for priorities",
     },
     Spec {
         key: "github.project",
@@ -193,25 +193,25 @@ pub const SPECS: &[Spec] = &[
         key: "github.repo",
         shape: ValueShape::Text,
         default: "",
-        about: "the repository with the issues, owner/name",
+        about: "the repository with the issues, as owner/name",
     },
     Spec {
         key: "github.state_field",
         shape: ValueShape::Text,
         default: "Workflow State",
-        about: "the project's field for states",
+        about: "the field of the project for states",
     },
     Spec {
         key: "merge.checks",
         shape: ValueShape::Programs,
         default: "",
-        about: "what must succeed in a task's worktree before it is merged, such as [[\"cargo\", \"test\"]]",
+        about: "programs that must succeed in a task's worktree before it is merged, such as [[\"cargo\", \"test\"]]",
     },
     Spec {
         key: "merge.style",
         shape: ValueShape::Choice(&["merge", "squash", "ff"]),
         default: "merge",
-        about: "how a branch comes into git.main: by a merge, as one commit, or only by going forward",
+        about: "how a branch is merged into git.main: with a merge commit, as one commit (squash), or fast-forward only (ff)",
     },
     Spec {
         key: "net.ssh_sharing",
@@ -229,13 +229,13 @@ pub const SPECS: &[Spec] = &[
         key: "review.max_rejections",
         shape: ValueShape::Count,
         default: "3",
-        about: "the rejection of a plan that calls for a person",
+        about: "how many times a plan can be rejected before the task is handed to a person",
     },
     Spec {
         key: "review.mode",
         shape: ValueShape::Choice(&["skip", "auto", "interactive"]),
         default: "skip",
-        about: "who reviews a plan: nobody (skip), the builder (auto), a person or the validator (interactive)",
+        about: "who reviews a plan: no one (skip), the builder (auto), a person or the validator (interactive)",
     },
     limit("roles.analyst.limit"),
     limit("roles.builder.limit"),
@@ -245,13 +245,13 @@ pub const SPECS: &[Spec] = &[
         key: "scopes.mode",
         shape: ValueShape::Choice(&["tell", "strict", "off"]),
         default: "tell",
-        about: "workers never build tasks at once whose plans change the same files; files outside a plan are reported (tell) or refused (strict); off disables both",
+        about: "keep workers from implementing tasks with overlapping plans at once, and report (tell) or refuse (strict) files outside a plan; off disables both",
     },
     Spec {
         key: "split.limit",
         shape: ValueShape::Count,
         default: "5",
-        about: "how many children a task is split into at most; one that needs more is for a person",
+        about: "the maximum number of children that split creates; a task that needs more is handed to a person",
     },
     Spec {
         key: "worktree.before_remove",
@@ -269,13 +269,13 @@ pub const SPECS: &[Spec] = &[
         key: "worktree.include",
         shape: ValueShape::Choice(&["copy", "link", "off"]),
         default: "copy",
-        about: "how ignored files that .worktreeinclude matches get into a new worktree: copied, folders as links, or not at all",
+        about: "how to add ignored files that .worktreeinclude matches to a new worktree: copy them, link folders, or off",
     },
     Spec {
         key: "worktree.ports",
         shape: ValueShape::Number,
         default: "10",
-        about: "how many free ports each worktree gets, the first of them in RALPH_PORT; 0 for none",
+        about: "how many free ports to reserve for each worktree, the first of them in RALPH_PORT; 0 for none",
     },
     Spec {
         key: "worktree.setup",
@@ -287,32 +287,47 @@ pub const SPECS: &[Spec] = &[
         key: "worktree.timeout",
         shape: ValueShape::Duration,
         default: "10m",
-        about: "how long each of the programs of worktree.* may take",
+        about: "how long each program of worktree.* can take",
     },
     Spec {
         key: "watch.programs",
         shape: ValueShape::Count,
         default: "4",
-        about: "how many programs of `[[on]]` rules may run at once",
+        about: "how many programs of `[[on]]` rules can run at once",
     },
     Spec {
         key: "ui.color",
         shape: ValueShape::Choice(&["auto", "always", "never"]),
         default: "auto",
-        about: "colour: on a terminal, always, or never",
+        about: "when to use color: on a terminal (auto), always, or never",
     },
 ];
 
 const fn agent(key: &'static str) -> Spec {
-    Spec { key, shape: ValueShape::Program, default: "", about: "another agent program for this command or role" }
+    Spec {
+        key,
+        shape: ValueShape::Program,
+        default: "",
+        about: "the agent program for this command or role, instead of agent.command",
+    }
 }
 
 const fn model(key: &'static str) -> Spec {
-    Spec { key, shape: ValueShape::Text, default: "", about: "another agent.model for this command or role" }
+    Spec {
+        key,
+        shape: ValueShape::Text,
+        default: "",
+        about: "the model for this command or role, instead of agent.model",
+    }
 }
 
 const fn limit_of(key: &'static str) -> Spec {
-    Spec { key, shape: ValueShape::Lasting, default: "", about: "another agent.timeout for this command or role" }
+    Spec {
+        key,
+        shape: ValueShape::Lasting,
+        default: "",
+        about: "how long one run can take for this command or role, instead of agent.timeout",
+    }
 }
 
 const fn limit(key: &'static str) -> Spec {
@@ -320,6 +335,6 @@ const fn limit(key: &'static str) -> Spec {
         key,
         shape: ValueShape::Limit,
         default: "",
-        about: "how many of them may be at work; as the workflow says if empty",
+        about: "how many workers of this role can hold a claim at once; if empty, the limit of the workflow",
     }
 }

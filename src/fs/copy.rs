@@ -23,7 +23,7 @@ pub fn copy_tree(from: &Path, to: &Path) -> Result<usize, FsError> {
             _ => to.to_owned(),
         };
         if entry.file_type().is_dir() {
-            named("make the folder", &target, std::fs::create_dir(&target))?;
+            named("create the folder", &target, std::fs::create_dir(&target))?;
         } else {
             files.push((entry.into_path(), target));
         }

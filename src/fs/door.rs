@@ -18,8 +18,8 @@ use crate::os::{Beneath, OpenMode};
 /// More than this is not read into memory from a repository.
 const LONGEST: u64 = 512 * 1024 * 1024;
 
-const OUTSIDE: &str = "a link leads out of the repository: put the file itself there";
-const IRREGULAR: &str = "this is not a regular file: move it away";
+const OUTSIDE: &str = "a symbolic link leads out of the repository: replace it with the file itself";
+const IRREGULAR: &str = "this is not a regular file: move or remove it";
 
 /// The root of a board, opened once.
 struct Kept {
@@ -114,7 +114,7 @@ fn regular(kept: &Kept, rest: &Path) -> io::Result<(std::fs::Metadata, File)> {
 fn read_at_most(meta: &std::fs::Metadata, file: File, longest: u64) -> io::Result<Vec<u8>> {
     if meta.len() > longest {
         let size = meta.len();
-        return Err(refused(&format!("this file is too large: {size} bytes, and at most {longest} are read")));
+        return Err(refused(&format!("this file is too large: {size} bytes; the limit is {longest}")));
     }
     // One more than it has, so that its end is seen without another look.
     let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or_default() + 1);
@@ -164,7 +164,9 @@ impl Spot {
 
     fn open(&self, name: &OsStr, how: &OpenMode) -> io::Result<File> {
         match self.dir.open_file(name, how) {
-            Err(error) if files::is_link_error(&error) => Err(refused("this is a link: put the file itself there")),
+            Err(error) if files::is_link_error(&error) => {
+                Err(refused("this is a symbolic link: replace it with the file itself"))
+            }
             other => other,
         }
     }

@@ -103,8 +103,7 @@ pub fn read_from(path: &Path, start: u64) -> Result<Vec<u8>, FsError> {
 }
 
 pub fn read_text(path: &Path) -> Result<Option<String>, FsError> {
-    let text =
-        |bytes| String::from_utf8(bytes).map_err(|_| io::Error::new(ErrorKind::InvalidData, "this is not UTF-8 text"));
+    let text = |bytes| String::from_utf8(bytes).map_err(|_| io::Error::new(ErrorKind::InvalidData, "not UTF-8"));
     if_there("read", path, door::read_all(path).and_then(text))
 }
 
@@ -121,16 +120,16 @@ pub fn last_lines(output: &[u8], lines: usize) -> String {
 }
 
 pub fn metadata(path: &Path) -> Result<Option<std::fs::Metadata>, FsError> {
-    if_there("look at", path, door::metadata(path))
+    if_there("read the metadata of", path, door::metadata(path))
 }
 
 pub fn make_dir(path: &Path) -> Result<(), FsError> {
-    named("make the folder", path, refuse_outside(path).and_then(|()| std::fs::create_dir_all(path)))
+    named("create the folder", path, refuse_outside(path).and_then(|()| std::fs::create_dir_all(path)))
 }
 
 /// A new folder that only its owner can look into.
 pub fn make_private_dir(path: &Path) -> Result<(), FsError> {
-    named("make the folder", path, refuse_outside(path).and_then(|()| files::make_private_dir(path)))
+    named("create the folder", path, refuse_outside(path).and_then(|()| files::make_private_dir(path)))
 }
 
 pub fn remove(path: &Path) -> Result<(), FsError> {
@@ -145,7 +144,7 @@ pub fn remove_empty_dir(path: &Path) {
 
 /// Refuses a folder of the repository that a link leads out of it.
 pub fn refuse_link_out(path: &Path) -> Result<(), FsError> {
-    named("look into", path, refuse_outside(path))
+    named("read", path, refuse_outside(path))
 }
 
 /// A folder with all that is in it.
@@ -328,7 +327,7 @@ pub fn is_same(a: &Path, b: &Path) -> bool {
 
 /// What is at a path itself, be it a link.
 pub fn itself(path: &Path) -> Result<Option<std::fs::Metadata>, FsError> {
-    if_there("look at", path, std::fs::symlink_metadata(path))
+    if_there("read the metadata of", path, std::fs::symlink_metadata(path))
 }
 
 /// A new file or link, as git would check it out; what is there goes.

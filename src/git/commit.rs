@@ -1,4 +1,4 @@
-//! Committing some paths of the main worktree while whatever else is staged or changed stays as it is.
+//! Commits some paths of the main worktree, and leaves all other staged and unstaged changes alone.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -64,9 +64,9 @@ impl Repository {
                 Some((_, id, _, kind)) => tree.upsert(path, *kind, *id),
                 None => tree.remove(path),
             }
-            .map_err(|e| other("make the tree", &e))?;
+            .map_err(|e| other("create the tree", &e))?;
         }
-        let tree = tree.write().map_err(|e| other("make the tree", &e))?.detach();
+        let tree = tree.write().map_err(|e| other("create the tree", &e))?.detach();
         let entries: Entries = found
             .into_iter()
             .map(|found| (found.path, found.entry.map(|(stat, id, mode, _)| (stat, id, mode))))
@@ -184,7 +184,7 @@ pub(super) fn new_commit(
     parents: Vec<gix::ObjectId>,
     message: &str,
 ) -> Result<gix::ObjectId, GitError> {
-    let doing = "make the commit";
+    let doing = "create the commit";
     let who = |found: Option<Result<gix::actor::SignatureRef<'_>, _>>| {
         found.ok_or(GitError::Nobody)?.and_then(|who| who.to_owned()).map_err(|e: gix::Error| other(doing, &e))
     };

@@ -1,4 +1,4 @@
-//! What a branch or a worktree changes, against where it left main.
+//! The changes of a branch or a worktree since its merge base with main.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ use crate::fs;
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct FileDiff {
     pub path: String,
-    /// What it was called before, where that differs.
+    /// Its old name, if it was renamed.
     pub old_path: Option<String>,
     pub status: &'static str,
     pub added: usize,
@@ -47,7 +47,7 @@ impl Repository {
         let said = run(self.program().args(["merge-base", one, two]), b"")?;
         match said.ok {
             true => Ok(said.stdout.trim().to_owned()),
-            false => Err(other("find where the branches part", &std::io::Error::other(said.stderr))),
+            false => Err(other("find the common commit of the branches", &std::io::Error::other(said.stderr))),
         }
     }
 

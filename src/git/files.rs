@@ -14,9 +14,9 @@ use super::commit::mode_of;
 use super::repository::{GitError, other};
 use crate::fs::{self, CheckOut, FsError};
 
-const DOING: &str = "bring the worktree forward";
+const DOING: &str = "update the worktree";
 
-/// What a path is: its mode and its object.
+/// The mode and the object of a path.
 pub(super) type Entry = (Mode, gix::ObjectId);
 
 /// A path that differs between two commits: what it was and what it is to be.
@@ -265,7 +265,7 @@ impl<'r> Files<'r> {
 
     /// With line endings and filters as the attributes say; those that come with this update are on disk already.
     fn check_out(&mut self, path: &BString, (mode, id): Entry, to: &Path) -> Result<(), GitError> {
-        let doing = "write what is new";
+        let doing = "write the new files";
         let blob = self.repo.find_blob(id).map_err(|e| other(doing, &e))?;
         if mode == Mode::SYMLINK && self.symlinks {
             return fs::check_out(to, &blob.data, CheckOut::Link).map_err(failed);

@@ -1,4 +1,4 @@
-//! What the repository held at another point: the files under a folder, as some revision has them.
+//! Reads the files of a folder at another revision.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +16,7 @@ pub struct OldFile {
     pub content: Vec<u8>,
 }
 
-/// What git itself has done last, as far as its own files show it.
+/// The last operation of git, according to its own files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GitHand {
     pub head: Option<String>,
@@ -30,7 +30,7 @@ pub struct BranchMove {
     pub new: String,
     /// In seconds since 1970; none where the branch's log does not have it.
     pub at: Option<i64>,
-    /// What its log says of it.
+    /// Its message in the reflog.
     pub how: String,
 }
 
@@ -51,7 +51,7 @@ impl Repository {
         let id = self.here.rev_parse_single(revision).map_err(unknown)?;
         let commit = id.object().and_then(gix::Object::peel_to_commit).map_err(unknown)?;
         let tree = commit.tree().map_err(|e| other("read the tree of that revision", &e))?;
-        let entry = tree.lookup_entry_by_path(folder).map_err(|e| other("look the folder up", &e))?;
+        let entry = tree.lookup_entry_by_path(folder).map_err(|e| other("find the folder", &e))?;
         let mut files = Vec::new();
         if let Some(entry) = entry.filter(|entry| entry.mode().is_tree()) {
             self.collect(entry.object_id(), "", &mut files)?;

@@ -129,7 +129,7 @@ pub(super) fn put(index: &mut gix::index::File, entries: Entries) {
     index.sort_entries();
 }
 
-/// What the index has at a path: nothing, one entry, or an unmerged one.
+/// The entry of the index at a path: none, one, or an unmerged one.
 pub(super) enum At {
     Nothing,
     Entry(gix::ObjectId, Mode),

@@ -1,4 +1,4 @@
-//! A task's branch into main: prepared in memory, then landed in one step.
+//! Merges a task's branch into main: prepared in memory, then applied in one step.
 
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,7 @@ impl Landing {
         self.old.is_empty()
     }
 
-    /// What a server has merged by itself.
+    /// A merge that was made on the server.
     pub fn elsewhere(into: &str, new: &str, tip: &str) -> Self {
         Self { into: into.to_owned(), old: String::new(), new: new.to_owned(), tip: tip.to_owned(), log: String::new() }
     }

@@ -1,4 +1,4 @@
-//! Merging two commits in memory: code as git does, the board's files by the board's own rules.
+//! Merges two commits in memory: code as git does, the board's files by their own rules.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,12 +13,12 @@ use super::update::files_of;
 
 const DOING: &str = "merge";
 
-/// What becomes of a file that both sides have.
+/// The result for a file that both sides have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Settled<T> {
     Is(T),
     Gone,
-    /// Nobody but a person can tell.
+    /// A conflict, which only a person can resolve.
     Open,
 }
 
@@ -43,7 +43,7 @@ pub trait MergeFiles {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MergedTree {
     pub tree: gix::ObjectId,
-    /// Paths that nobody but a person can merge.
+    /// Paths with conflicts.
     pub conflicts: Vec<String>,
 }
 
@@ -106,7 +106,7 @@ impl Repository {
 type Decided = BTreeMap<BString, Settled<Entry>>;
 
 impl Sides {
-    /// What becomes of each file of the board that is not the same on all sides.
+    /// The result for each file of the board that differs between the sides.
     fn decide(&self, repo: &gix::Repository, files: &dyn MergeFiles) -> Result<Decided, GitError> {
         let all: BTreeSet<&BString> = self.base.keys().chain(self.ours.keys()).chain(self.theirs.keys()).collect();
         let mut decided = Decided::new();

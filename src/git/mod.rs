@@ -1,4 +1,4 @@
-//! The repository around the board, through gix: where it is, who works in it, and what ralph sets up there.
+//! The git repository of the board, through gix.
 
 mod commit;
 mod diff;

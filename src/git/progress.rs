@@ -1,4 +1,4 @@
-//! How far a checkout is: gix counts files on its own threads, and whoever waits for it reads the count.
+//! The progress of a checkout: gix counts files on its own threads, and the waiting thread reads the count.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! Finding the repository, its main worktree and its common directory, and refusing what gix would read wrongly.
+//! Finds the repository, its main worktree and its common directory, and refuses formats that gix does not support.
 
 use std::path::{Path, PathBuf};
 
@@ -15,15 +15,15 @@ pub enum GitError {
     Bare(PathBuf),
     #[error("{} keeps its refs in reftable, which ralph cannot read yet", .0.display())]
     Reftable(PathBuf),
-    #[error("{0}, which ralph cannot check out")]
+    #[error("{0}, which ralph does not support")]
     Unsupported(String),
     #[error("unknown revision {0:?}")]
     NoRevision(String),
-    #[error("{} belongs to another user", .0.display())]
+    #[error("{} is owned by another user", .0.display())]
     ForeignOwner(PathBuf),
-    #[error("another program is changing git's index: {} is there", .0.display())]
+    #[error("git's index is locked by another program: {} exists", .0.display())]
     IndexBusy(PathBuf),
-    #[error("another program is changing the references: {} is there", .0.display())]
+    #[error("git's references are locked by another program: {} exists", .0.display())]
     RefBusy(PathBuf),
     #[error("a {0} is in progress in this repository")]
     Underway(String),
@@ -35,23 +35,23 @@ pub enum GitError {
     NotForward(String, String),
     #[error("HEAD is detached in the main worktree: there is no branch for the board")]
     Detached,
-    #[error("{}", .0.as_ref().map_or("this repository has no remote".to_owned(), |name| format!("there is no remote {name:?}")))]
+    #[error("{}", .0.as_ref().map_or("this repository has no remote".to_owned(), |name| format!("no remote {name:?}")))]
     NoRemote(Option<String>),
     #[error("{remote}{}{message}", .trouble.words())]
     Remote { remote: String, trouble: NetTrouble, message: String },
     #[error("{remote} rejected the push: {message}")]
     Denied { remote: String, message: String },
-    #[error("{0} is a link, and what lies behind it is not in this repository")]
+    #[error("{0} is a symbolic link that leads out of this repository")]
     LinkedFolder(String),
-    #[error("the commit cannot be signed: {0}")]
+    #[error("cannot sign the commit: {0}")]
     Signing(String),
-    #[error("{0} and {1} share no history")]
+    #[error("{0} and {1} have unrelated histories")]
     Unrelated(String, String),
-    #[error("which remote is meant: {}?", .0.join(", "))]
+    #[error("there are several remotes: {}", .0.join(", "))]
     ManyRemotes(Vec<String>),
-    #[error("git does not know who commits: user.name or user.email is not set")]
+    #[error("git has no identity for the commit: user.name or user.email is not set")]
     Nobody,
-    #[error("git did not make the commit: {0}")]
+    #[error("git refused the commit: {0}")]
     Hook(String),
     #[error("cannot {doing}: {message}")]
     Other { doing: &'static str, message: String },
@@ -64,7 +64,7 @@ pub struct Repository {
     pub(super) here: gix::Repository,
     /// The main worktree: the board of every linked worktree is here.
     pub root: PathBuf,
-    /// What all worktrees share: `.git` of the main one.
+    /// The common directory of all worktrees: `.git` of the main one.
     pub common: PathBuf,
     pub(super) network: Network,
 }
@@ -115,7 +115,7 @@ impl Repository {
 
     /// `git init`.
     pub fn create(path: &Path) -> Result<(), GitError> {
-        gix::init(path).map(|_| ()).map_err(|e| other("make a repository", &e))
+        gix::init(path).map(|_| ()).map_err(|e| other("create a repository", &e))
     }
 
     /// The name and e-mail address that a commit would have now.
@@ -132,7 +132,7 @@ impl Repository {
     }
 }
 
-/// What `remember_root` wrote, if it is still so.
+/// The path that `remember_root` wrote, if it is still valid.
 fn remembered(common: &Path) -> Option<PathBuf> {
     let root = PathBuf::from(crate::fs::read_text(&common.join(ROOT)).ok()??);
     let found = gix::open(&root).ok()?;

@@ -1,4 +1,4 @@
-//! What `ralph init` leaves in git: the merge driver of task files, for this clone, and the attributes that name it.
+//! The git setup of `ralph init`: the merge driver of this clone, and the attributes that use it.
 
 use std::io::Write as _;
 
@@ -12,7 +12,7 @@ pub const ATTRIBUTES: [&str; 4] = [
     ".ralph/journal/*.jsonl merge=union",
 ];
 
-/// What git is to run, behind the program's name.
+/// The arguments of the merge driver, after the program's name.
 pub const DRIVER: &str = "merge-driver %O %A %B %P";
 
 impl Repository {

@@ -17,7 +17,7 @@ use super::merge::{MergeFiles, Settled};
 use super::repository::{GitError, Repository, other};
 use crate::fs;
 
-const DOING: &str = "bring the worktree forward";
+const DOING: &str = "update the worktree";
 
 /// An update that has begun, on disk until it is done.
 #[derive(Debug, Serialize, Deserialize)]
@@ -67,7 +67,7 @@ impl Repository {
         self.carry_out(&holder, lock, index, &touched, &begun, None)
     }
 
-    /// Whether an update was begun that nobody has completed.
+    /// Whether there is an incomplete update.
     pub fn has_begun(&self) -> bool {
         self.begun_path().exists()
     }
@@ -165,7 +165,7 @@ impl Repository {
     }
 }
 
-/// What we could not write as git would.
+/// Refuses files that gix cannot write as git does.
 fn refuse_unfit(holder: &gix::Repository, branch: &str) -> Result<(), GitError> {
     refuse_underway(holder)?;
     if holder.config_snapshot().boolean("core.sparseCheckout") == Some(true) {
@@ -175,7 +175,7 @@ fn refuse_unfit(holder: &gix::Repository, branch: &str) -> Result<(), GitError> 
 }
 
 fn lost(name: &FullName) -> String {
-    format!("{} is checked out in a worktree whose folder is gone", name.shorten())
+    format!("{} is checked out in a worktree whose folder is missing", name.shorten())
 }
 
 /// All paths that differ between two commits.
@@ -239,7 +239,7 @@ fn in_order(touched: &[Touched]) -> Vec<Touched> {
     removed.chain(attributes).chain(rest).cloned().collect()
 }
 
-/// Writes what is new, removes what is gone.
+/// Writes new files, and removes deleted ones.
 fn write_files(
     repo: &gix::Repository,
     index: &gix::index::File,

@@ -18,7 +18,7 @@ use super::update::touched;
 
 /// How often a checkout tells how far it is.
 const LOOK: Duration = Duration::from_millis(100);
-/// What git writes into a worktree's lock while it is being made.
+/// The lock reason of a worktree that is being created.
 const BEING_MADE: &str = "initializing";
 
 /// A linked worktree, as git has it.
@@ -28,33 +28,37 @@ pub struct Worktree {
     /// Without `refs/heads/`; none when HEAD is detached.
     pub branch: Option<String>,
     pub locked: Option<String>,
-    /// Its folder is gone.
+    /// Its folder is missing.
     pub missing: bool,
     pub made: Option<Timestamp>,
 }
 
-/// How a branch stands to another.
+/// The distance between two branches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct Distance {
     pub ahead: usize,
     pub behind: usize,
 }
 
-/// What keeps a worktree from being removed.
+/// Why a worktree cannot be removed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Keeps {
-    #[error("it has changes that are not committed")]
+    #[error("it has uncommitted changes")]
     Dirty,
     #[error("a {0} is in progress in it")]
     Underway(String),
-    #[error("its HEAD is detached at a commit that is on no branch")]
+    #[error("its HEAD is detached at a commit that no branch contains")]
     Detached,
-    #[error("{0} commits are not merged into {1}")]
+    #[error("{} not merged into {}", commits(*.0), .1)]
     Unmerged(usize, String),
-    #[error("{0} commits are not pushed")]
+    #[error("{} not pushed", commits(*.0))]
     Unpushed(usize),
     #[error("it is locked{}", if .0.is_empty() { String::new() } else { format!(": {}", .0) })]
     Locked(String),
+}
+
+fn commits(count: usize) -> String {
+    if count == 1 { "1 commit is".to_owned() } else { format!("{count} commits are") }
 }
 
 impl Repository {
@@ -97,7 +101,7 @@ impl Repository {
         Ok(self.commit_of(&format!("refs/heads/{branch}"))?.to_string())
     }
 
-    /// What somebody typed as a revision, as git would understand it where they are.
+    /// Resolves a typed revision as git does in that directory.
     pub fn typed(&self, revision: &str) -> Result<String, GitError> {
         let unknown = |_| GitError::NoRevision(revision.to_owned());
         let id = self.here.rev_parse_single(revision).map_err(unknown)?;
@@ -128,7 +132,7 @@ impl Repository {
             return Err(GitError::Nobody);
         }
         let name: FullName =
-            format!("refs/heads/{branch}").try_into().map_err(|e| other("use that name for a branch", &e))?;
+            format!("refs/heads/{branch}").try_into().map_err(|e| other("use this name for a branch", &e))?;
         let made = if self.has_branch(branch) { None } else { Some(self.make_branch(&name, start)?) };
         let added = self.checkout(path, &name, tell);
         if let (Err(_), Some(start)) = (&added, made) {
@@ -139,19 +143,19 @@ impl Repository {
 
     fn make_branch(&self, name: &FullName, start: &str) -> Result<gix::ObjectId, GitError> {
         let start = self.commit_of(start)?;
-        let doing = "make the branch";
+        let doing = "create the branch";
         let edit =
             RefEdit::update(name.clone(), start, PreviousValue::MustNotExist, format!("branch: Created from {start}"));
         let edits = self.edit_reference(&self.inner, edit, doing)?;
         // "Must not exist" is also met by a branch that exists with the same value: somebody else made it just now.
         if edits.iter().any(|edit| edit.name == *name && edit.change.previous_value().is_some()) {
-            return Err(other(doing, &format!("{} has just been made by somebody else", name.shorten())));
+            return Err(other(doing, &format!("{} was just created by another process", name.shorten())));
         }
         Ok(start)
     }
 
     fn checkout(&self, path: &Path, name: &FullName, tell: &mut dyn FnMut(usize, usize)) -> Result<(), GitError> {
-        let doing = "make the worktree";
+        let doing = "create the worktree";
         let mut repo = self.inner.clone();
         // Git before 2.48 refuses the whole repository once a worktree has a relative link.
         let mut settings = repo.config_snapshot_mut();
@@ -171,7 +175,7 @@ impl Repository {
                         let (files, of) = progress.read();
                         tell(files, of);
                     }
-                    Err(RecvTimeoutError::Disconnected) => break Err(other(doing, &"the checkout ended early")),
+                    Err(RecvTimeoutError::Disconnected) => break Err(other(doing, &"the checkout ended unexpectedly")),
                 }
             }
         });
@@ -180,8 +184,12 @@ impl Repository {
             return Ok(());
         }
         let first = outcome.errors.first().map(|record| format!("{}: {}", record.path, record.error));
-        let clash =
-            || outcome.collisions.first().map(|clash| format!("{} is there twice on this file system", clash.path));
+        let clash = || {
+            outcome
+                .collisions
+                .first()
+                .map(|clash| format!("several paths are the same file on this file system: {}", clash.path))
+        };
         let why = first.or_else(clash).unwrap_or_default();
         let _ = repo.remove_worktree(path, Force::OverrideLock, gix::progress::Discard);
         Err(other(doing, &why))
@@ -196,7 +204,7 @@ impl Repository {
         }
         // Killed while its `.git` was being written, it is not known as a worktree: nobody can have worked there.
         if self.remove_worktree(path, true).is_err() {
-            let doing = "clear the worktree that was being made";
+            let doing = "remove the incomplete worktree";
             let proxies = self.inner.worktrees().map_err(|e| other(doing, &e))?;
             let wanted = real(path);
             let proxy = proxies.into_iter().find(|proxy| proxy.base().is_ok_and(|base| real(&base) == wanted));
@@ -234,7 +242,7 @@ impl Repository {
 
     /// A detached HEAD whose commit no branch of the repository reaches.
     fn is_loose(&self, repo: &gix::Repository) -> Result<bool, GitError> {
-        let doing = "look at the branches";
+        let doing = "read the branches";
         let Ok(head) = repo.head_id().map(gix::Id::detach) else { return Ok(false) };
         let references = self.inner.references().map_err(|e| other(doing, &e))?;
         for branch in references.local_branches().map_err(|e| other(doing, &e))?.filter_map(Result::ok) {
@@ -296,7 +304,7 @@ impl Repository {
         let Some(worktree) = self.worktree_at(path)?.filter(|there| there.missing && there.locked.is_none()) else {
             return Ok(false);
         };
-        let doing = "forget the worktree";
+        let doing = "unregister the worktree";
         let proxies = self.inner.worktrees().map_err(|e| other(doing, &e))?;
         let wanted = proxies.into_iter().find(|proxy| proxy.base().is_ok_and(|base| real(&base) == worktree.path));
         let Some(proxy) = wanted else { return Ok(false) };
@@ -330,7 +338,7 @@ impl Repository {
         Ok(true)
     }
 
-    /// What gix would check out wrongly: it is refused before anything is made.
+    /// Refuses revisions that gix would check out wrongly, before anything is created.
     pub fn refuse_unsupported(&self, start: &str) -> Result<(), GitError> {
         let commit = self.commit_of(start)?;
         let tree = self
@@ -338,7 +346,7 @@ impl Repository {
             .find_commit(commit)
             .and_then(|commit| commit.tree())
             .map_err(|e| other("read that revision", &e))?;
-        let entries = tree.traverse().breadthfirst.files().map_err(|e| other("look through that revision", &e))?;
+        let entries = tree.traverse().breadthfirst.files().map_err(|e| other("read the files of that revision", &e))?;
         for entry in entries.iter().filter(|entry| entry.filepath.ends_with(b".gitattributes")) {
             let text = self.inner.find_blob(entry.oid).map_err(|e| other("read the attributes", &e))?;
             let text = String::from_utf8_lossy(&text.data).to_lowercase();
@@ -346,7 +354,7 @@ impl Repository {
                 .lines()
                 .any(|line| !line.trim_start().starts_with('#') && line.contains("working-tree-encoding=utf-16"))
             {
-                return Err(GitError::Unsupported(format!("{} asks for working-tree-encoding UTF-16", entry.filepath)));
+                return Err(GitError::Unsupported(format!("{} sets working-tree-encoding=UTF-16", entry.filepath)));
             }
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! GitHub's answers as structs. Every field that the schema lets be absent is optional here, and every enum is text: both grow.
+//! The responses of GitHub as structs. Nullable fields are optional and enums are strings, so that new values do not break parsing.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Texts as both sides have them: the marker at the end of a body, who wrote a comment, and what counts as the same.
+//! The texts of issues and comments: markers, authors, and comparison.
 
 use super::{canonical, hash};
 use crate::task::TaskId;
@@ -82,7 +82,7 @@ fn without_comment<'a>(text: &'a str, start: &str) -> (String, Option<&'a str>) 
     (format!("{before}{gap}{after}"), Some(&text[at..end]))
 }
 
-/// A note as a comment: whoever posts it, its writer is named.
+/// A note as a comment, which names its author.
 pub fn comment_body(text: &str, by: Option<&str>, note: &str) -> String {
     let text = canonical(text);
     match by {

@@ -1,4 +1,4 @@
-//! The mutations that may be done twice, and batches of them in one request.
+//! Idempotent mutations, and batches of them in one request.
 
 use serde_json::{Value, json};
 
@@ -149,7 +149,7 @@ impl Call {
         }
     }
 
-    /// What GitHub kept of a text that was sent.
+    /// A text as GitHub stored it.
     pub fn kept(&self, answer: &Value) -> Option<String> {
         let text = match self {
             Self::Title { .. } => &answer["issue"]["title"],

@@ -1,4 +1,4 @@
-//! One request after another, paced and patient. What was asked to be created is never asked for twice.
+//! The client: sends requests one after the other, with pauses and retries. A create is never sent twice.
 
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use super::host::is_loopback;
 use super::pace::{Budget, Pace};
 use super::{ApiError, GithubError, Token, unanswered};
 
-/// What a request does, and therefore whether it may be repeated when its outcome is unknown.
+/// The effect of a request, which determines whether it can be repeated if its outcome is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     Read,
@@ -22,7 +22,7 @@ pub enum Effect {
     Create,
 }
 
-/// Something that takes time, for whoever waits.
+/// A pause, for the display.
 #[derive(Debug, Clone)]
 pub struct Wait {
     pub seconds: u64,
@@ -35,7 +35,7 @@ pub trait Patience {
     fn is_over(&self) -> bool;
 }
 
-/// What GitHub said: data and errors may come together.
+/// A response of GitHub, which can have data and errors at the same time.
 #[derive(Debug)]
 pub struct Answer<T> {
     pub data: T,
@@ -58,7 +58,7 @@ const TRIES: u32 = 5;
 /// How often a limit is waited for before it is given up.
 const LIMIT_TRIES: u32 = 6;
 const SECONDARY_WAIT: u64 = 60;
-/// A pause that whoever waits is told of.
+/// Waits, and reports the pause.
 const NOTICED: Duration = Duration::from_secs(5);
 
 impl<'a> Client<'a> {
@@ -112,7 +112,7 @@ impl<'a> Client<'a> {
         self.server_now.get()
     }
 
-    /// What a classic token may do; other tokens do not say.
+    /// The scopes of a classic token; other tokens do not report any.
     pub fn scopes(&self) -> Option<Vec<String>> {
         self.scopes.borrow().clone()
     }
@@ -144,7 +144,7 @@ impl<'a> Client<'a> {
         match (answer.data.and_then(made), answer.errors.first()) {
             (Some(made), _) => Ok(made),
             (None, Some(error)) => Err(error.into()),
-            (None, None) => Err(GithubError::Ambiguous(format!("what {name} made is not in the answer"))),
+            (None, None) => Err(GithubError::Ambiguous(format!("the response does not contain the result of {name}"))),
         }
     }
 
@@ -207,8 +207,8 @@ impl<'a> Client<'a> {
             self.scopes.replace(head.scopes.clone());
         }
         let text = reply.body_mut().with_config().limit(64 << 20).read_to_string();
-        let text =
-            text.map_err(|error| GithubError::Outage(self.token.redact(&format!("the answer broke off: {error}"))))?;
+        let text = text
+            .map_err(|error| GithubError::Outage(self.token.redact(&format!("the response was cut off: {error}"))))?;
         head.judge(&self.token.redact(&text), effect)
     }
 
@@ -231,7 +231,7 @@ impl<'a> Client<'a> {
         let left = self.pace.get().pause().saturating_sub(at.elapsed());
         match left < NOTICED {
             true => self.sleep(left),
-            false => self.wait(left, "GitHub's rate limit, spread over what is left of it"),
+            false => self.wait(left, "to stay within GitHub's rate limit"),
         }
     }
 
@@ -267,7 +267,7 @@ fn decoded<T: DeserializeOwned>(
     }
 }
 
-/// What stands before the body.
+/// The header of the response.
 struct ResponseHead {
     status: u16,
     date: Option<Timestamp>,
@@ -301,23 +301,23 @@ impl ResponseHead {
         let said = body.as_ref().and_then(|body| body["message"].as_str()).unwrap_or_default().to_owned();
         let told = |what: &str| format!("{}{}", if said.is_empty() { what } else { &said }, self.request);
         match self.status {
-            401 => return Err(GithubError::BadToken(told("it is unknown"))),
+            401 => return Err(GithubError::BadToken(told("unknown token"))),
             403 | 429 if is_secondary(&said) || self.retry_after.is_some() || self.is_spent() || self.status == 429 => {
                 return Err(self.limited("the secondary rate limit"));
             }
             403 if self.sso => {
-                return Err(GithubError::Forbidden(told("the organization wants single sign-on for this token")));
+                return Err(GithubError::Forbidden(told("the organization requires single sign-on for this token")));
             }
-            403 => return Err(GithubError::Forbidden(told("no reason was given"))),
+            403 => return Err(GithubError::Forbidden(told("no reason given"))),
             status @ 500.. => return Err(GithubError::Outage(told(&format!("status {status}")))),
             200 => {}
             status => return Err(GithubError::Refused(told(&format!("status {status}")))),
         }
         let Some(Value::Object(mut body)) = body else {
-            return Err(GithubError::Odd(format!("it is no JSON{}", self.request)));
+            return Err(GithubError::Odd(format!("not JSON{}", self.request)));
         };
         let errors = body.remove("errors").map_or(Ok(Vec::new()), serde_json::from_value::<Vec<ApiError>>);
-        let errors = errors.map_err(|error| GithubError::Odd(format!("its errors cannot be read: {error}")))?;
+        let errors = errors.map_err(|error| GithubError::Odd(format!("cannot read its errors: {error}")))?;
         // What a mutation has done is done, whatever stands beside it: to ask again would be to do it twice.
         let fields = body.get("data").and_then(Value::as_object);
         if effect != Effect::Read && fields.is_some_and(|fields| fields.values().any(|field| !field.is_null())) {
@@ -330,10 +330,10 @@ impl ResponseHead {
             return Err(self.limited("the secondary rate limit"));
         }
         if errors.iter().any(ApiError::is_too_large) {
-            return Err(GithubError::Outage(format!("the answer would be too large{}", self.request)));
+            return Err(GithubError::Outage(format!("the response would be too large{}", self.request)));
         }
         if body.is_empty() && errors.is_empty() {
-            return Err(GithubError::Odd(format!("it is empty{}", self.request)));
+            return Err(GithubError::Odd(format!("empty{}", self.request)));
         }
         Ok(Answer { data: body.remove("data"), errors })
     }
@@ -384,8 +384,8 @@ mod tests {
         assert!(says(head(401), r#"{"message":"Bad credentials"}"#).contains("rejected the token"));
         assert!(says(head(502), "<html>").contains("status 502"));
         assert!(says(head(403), r#"{"message":"You have exceeded a secondary rate limit."}"#).contains("secondary"));
-        assert!(says(head(403), r#"{"message":"Resource protected"}"#).contains("forbids"));
-        assert!(says(head(200), r#"{"data":{"#).contains("no JSON"));
+        assert!(says(head(403), r#"{"message":"Resource protected"}"#).contains("forbidden"));
+        assert!(says(head(200), r#"{"data":{"#).contains("not JSON"));
         for kind in ["RATE_LIMITED", "RATE_LIMIT"] {
             let text = format!(r#"{{"errors":[{{"type":"{kind}","message":"API rate limit exceeded"}}]}}"#);
             assert!(says(head(200), &text).contains("hourly"), "{kind}");

@@ -1,4 +1,4 @@
-//! Everything that GitHub is asked, as documents; `tests/it/github.rs` holds each against GitHub's schema.
+//! All GraphQL documents; `tests/it/github.rs` checks each against GitHub's schema.
 
 pub const PROJECT: &str = include_str!("documents/project.graphql");
 pub const OWNER: &str = include_str!("documents/owner.graphql");

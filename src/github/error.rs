@@ -1,37 +1,37 @@
-//! What can go wrong between here and GitHub, by what can be done about it.
+//! The errors of GitHub requests, by what the caller can do.
 
 use serde::Deserialize;
 
 #[derive(Debug, thiserror::Error)]
 pub enum GithubError {
-    #[error("there is no token for {host}")]
+    #[error("no token for {host}")]
     NoToken { host: String, variable: &'static str },
-    #[error("the token has characters that no token has")]
+    #[error("the token contains invalid characters")]
     OddToken,
     #[error("refusing plain HTTP to another machine: {0}")]
     Unsafe(String),
     #[error("GitHub rejected the token (unauthorized): {0}")]
     BadToken(String),
-    #[error("the token may not do this: {message}")]
+    #[error("the token lacks a permission: {message}")]
     Scopes { message: String, wanted: Vec<String> },
     #[error("GitHub denied access (forbidden): {0}")]
     Forbidden(String),
-    #[error("GitHub cannot be reached: {0}")]
+    #[error("cannot reach GitHub: {0}")]
     Unreachable(String),
     #[error("the certificate of GitHub is not trusted: {0}")]
     Untrusted(String),
     #[error("GitHub returned an error: {0}")]
     Outage(String),
-    #[error("GitHub's limit is reached: {reason}")]
+    #[error("GitHub's rate limit is reached: {reason}")]
     Limited { reason: String, seconds: u64 },
     #[error("{0}")]
     NotFound(String),
     #[error("GitHub did not confirm the request: {0}")]
     Ambiguous(String),
     /// A merge that is worth another try.
-    #[error("GitHub refuses: {0}")]
+    #[error("GitHub refused the request: {0}")]
     BaseMoved(String),
-    #[error("GitHub refuses: {0}")]
+    #[error("GitHub refused the request: {0}")]
     Refused(String),
     #[error("unexpected response from GitHub: {0}")]
     Odd(String),
@@ -75,7 +75,7 @@ impl ApiError {
         self.is("RESOURCE_LIMITS_EXCEEDED") || self.is("MAX_NODE_LIMIT_EXCEEDED")
     }
 
-    /// What was asked for is so already.
+    /// The requested change has already been made.
     pub fn is_already(&self) -> bool {
         let text = self.message.to_lowercase();
         self.is("UNPROCESSABLE") && (text.contains("already") || text.contains("duplicate sub-issues"))

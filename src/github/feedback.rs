@@ -1,4 +1,4 @@
-//! What is said about a pull request: open review threads, requested changes, failed checks with the end of their logs.
+//! Reads the feedback on a pull request: open review threads, requested changes, failed checks with the end of their logs.
 
 use std::io::Read as _;
 
@@ -68,15 +68,18 @@ pub struct FailedCheck {
     pub name: String,
     /// Of a job of GitHub Actions: the number of its log.
     pub job: Option<u64>,
-    /// What the check says itself.
+    /// The output of the check.
     pub text: String,
     pub url: Option<String>,
 }
 
 impl Client<'_> {
     pub fn feedback(&self, slug: &Slug, number: u64) -> Result<PullFeedback, GithubError> {
-        let missing =
-            || GithubError::NotFound(format!("there is no pull request {slug}#{number}, or not for this token"));
+        let missing = || {
+            GithubError::NotFound(format!(
+                "pull request {slug}#{number} does not exist, or this token has no access to it"
+            ))
+        };
         let mut after = None::<String>;
         let mut threads = Vec::new();
         loop {

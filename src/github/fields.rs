@@ -1,4 +1,4 @@
-//! What is mirrored, field by field, and what a task's file remembers of its issue.
+//! The mirrored fields of a task, and the link to its issue.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Where a GitHub is: from the address of a git remote to the endpoint that answers for it.
+//! The GitHub host: from the URL of a git remote to the API endpoint.
 
 use std::fmt;
 

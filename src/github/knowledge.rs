@@ -1,4 +1,4 @@
-//! What this machine has seen of GitHub: a cache that saves requests and lets `sync status` answer offline, never the truth.
+//! A cache of what this machine last read from GitHub, which saves requests and lets `sync status` work offline.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::fs::{self, FsError};
 use crate::task::{Estimate, Priority, StateName, Value};
 use crate::workflow::Workflow;
 
-/// What a server can do.
+/// The features of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Features {
     pub dependencies: bool,

@@ -1,4 +1,4 @@
-//! How fast GitHub is written to: no faster than it asks for, spread over what is left of the hour, and slower after every limit.
+//! The pace of write requests: within the rate limit, and slower after each limit error.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ pub struct Pace {
     budget: Option<Budget>,
 }
 
-/// What is left of the hourly limit, by the server's own headers.
+/// The rest of the hourly limit, from the headers of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     pub requests: u64,

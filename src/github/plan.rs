@@ -1,4 +1,4 @@
-//! The three-way decision about one field of one task: what is here, what is there, and what both last agreed on.
+//! The three-way decision about one field: local value, remote value and base.
 
 use std::collections::BTreeSet;
 
@@ -79,7 +79,7 @@ fn has_all_lines_of(longer: &str, shorter: &str) -> bool {
     shorter.lines().all(|line| lines.any(|other| other == line))
 }
 
-/// What was added on either side is there, what was removed on either is not.
+/// Merges two sets: additions and removals of both sides apply.
 fn union(field: Field, local: Option<&Value>, remote: Option<&Value>, base: Option<&Value>) -> Option<Value> {
     let marks = |value: Option<&Value>| items(value).iter().map(|item| mark(field, item)).collect::<BTreeSet<_>>();
     let (here, there, before) = (marks(local), marks(remote), items(base));

@@ -1,4 +1,4 @@
-//! The repository and the project: found, created, and their fields made fit without ever losing an option.
+//! The repository and the project: finds or creates them, and adds fields without losing options.
 
 use std::collections::BTreeMap;
 
@@ -121,7 +121,7 @@ impl Client<'_> {
         }
         let data = answer.data.ok_or_else(|| GithubError::Odd("ProjectLookup has no data".into()))?;
         let owner =
-            data.repository_owner.ok_or_else(|| GithubError::NotFound(format!("there is no {owner} on GitHub")))?;
+            data.repository_owner.ok_or_else(|| GithubError::NotFound(format!("{owner} does not exist on GitHub")))?;
         Ok(Lookup {
             viewer: data.viewer.map(|viewer| viewer.login).unwrap_or_default(),
             repo: data.repository.map(|repository| repository.name_with_owner),
@@ -133,8 +133,9 @@ impl Client<'_> {
     pub fn projects_titled(&self, owner: &str, title: &str) -> Result<(Node, Vec<u64>), GithubError> {
         let variables = json!({ "login": owner, "title": title });
         let answer: OfOwners = self.ask(documents::OWNER, "OwnerProjects", variables, Effect::Read)?;
-        let owner =
-            answer.repository_owner.ok_or_else(|| GithubError::NotFound(format!("there is no {owner} on GitHub")))?;
+        let owner = answer
+            .repository_owner
+            .ok_or_else(|| GithubError::NotFound(format!("{owner} does not exist on GitHub")))?;
         let projects = owner.projects_v2.into_iter().flat_map(|list| list.into_vec());
         let open = projects.filter(|project| project.title == title && !project.closed).map(|project| project.number);
         Ok((owner.id, open.collect()))
@@ -172,7 +173,9 @@ impl Client<'_> {
     /// and wipe what every item says.
     pub fn add_options(&self, field: &OptionField, wanted: &Wanted, features: Features) -> Result<(), GithubError> {
         if !features.option_ids {
-            return Err(GithubError::Refused("this GitHub replaces all options of a field when one is added".into()));
+            return Err(GithubError::Refused(
+                "this GitHub server replaces all options of a field when one is added".into(),
+            ));
         }
         let kept = field.options.iter().map(|there| {
             json!({ "id": there.id, "name": there.name, "color": there.color, "description": there.description })
@@ -189,7 +192,9 @@ impl Client<'_> {
         loop {
             let variables = json!({ "owner": slug.owner, "name": slug.name, "after": after });
             let answer: OfRepository = self.ask(documents::REPOSITORY, "RepoLookup", variables, Effect::Read)?;
-            let missing = || GithubError::NotFound(format!("there is no repository {slug}, or not for this token"));
+            let missing = || {
+                GithubError::NotFound(format!("repository {slug} does not exist, or this token has no access to it"))
+            };
             let raw = answer.repository.ok_or_else(missing)?;
             let page = raw.labels.as_ref().and_then(|labels| labels.page_info.as_ref());
             after = page.and_then(|page| page.next()).map(str::to_owned);

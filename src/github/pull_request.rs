@@ -1,4 +1,4 @@
-//! Pull requests: found by their branch, made, judged, merged.
+//! Pull requests: finds, creates, checks and merges them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -70,7 +70,7 @@ struct Review {
     author: Option<Login>,
 }
 
-/// What the checks say. Not to know is never to be green.
+/// The result of the checks. Unknown never counts as passed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Checks {
     None,
@@ -98,7 +98,7 @@ impl PullState {
         self.merge_commit.as_ref().map(|commit| commit.oid.as_str())
     }
 
-    /// Review threads that nobody has resolved.
+    /// Unresolved review threads.
     pub fn open_threads(&self) -> usize {
         let threads = self.review_threads.iter().flat_map(|threads| threads.iter());
         threads.filter(|thread| !thread.is_resolved).count()
@@ -116,7 +116,8 @@ impl Client<'_> {
     pub fn pulls_of(&self, slug: &Slug, branch: &str) -> Result<Head, GithubError> {
         let variables = json!({ "owner": slug.owner, "name": slug.name, "head": branch });
         let answer: OfHead = self.ask(documents::PULL, "PullByHead", variables, Effect::Read)?;
-        let missing = || GithubError::NotFound(format!("there is no repository {slug}, or not for this token"));
+        let missing =
+            || GithubError::NotFound(format!("repository {slug} does not exist, or this token has no access to it"));
         let found = answer.repository.ok_or_else(missing)?;
         let pulls = found.pull_requests.into_vec().into_iter().filter(|pull| !pull.is_cross_repository);
         Ok(Head {
@@ -135,8 +136,11 @@ impl Client<'_> {
     pub fn pull_state(&self, slug: &Slug, number: u64) -> Result<PullState, GithubError> {
         let variables = json!({ "owner": slug.owner, "name": slug.name, "number": number });
         let answer: OfPull = self.ask(documents::PULL, "PullStatus", variables, Effect::Read)?;
-        let missing =
-            || GithubError::NotFound(format!("there is no pull request {slug}#{number}, or not for this token"));
+        let missing = || {
+            GithubError::NotFound(format!(
+                "pull request {slug}#{number} does not exist, or this token has no access to it"
+            ))
+        };
         let repository = answer.repository.ok_or_else(missing)?;
         let mut pull = repository.pull_request.ok_or_else(missing)?;
         let allowed = [
@@ -161,7 +165,9 @@ impl Client<'_> {
                 }
                 other => other?.node.and_then(Maybe::it),
             };
-            let Some(rollup) = rollup else { return Ok(Checks::Unknown("GitHub does not show them".into())) };
+            let Some(rollup) = rollup else {
+                return Ok(Checks::Unknown("GitHub does not show them to this token".into()));
+            };
             let Some(rollup) = rollup.status_check_rollup else { return Ok(Checks::None) };
             after = rollup.contexts.page_info.as_ref().and_then(|page| page.next()).map(str::to_owned);
             checks.extend(rollup.contexts.into_vec().into_iter().map(CheckContext::check));

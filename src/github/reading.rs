@@ -1,4 +1,4 @@
-//! Reading GitHub: what the project holds, what has changed since it was last seen, and what it says in a task's own words.
+//! Reads the project: its items, its changes since the last sync, and their values as fields of tasks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,7 +55,7 @@ impl Names {
 }
 
 impl Client<'_> {
-    /// What this server can do; asked once a day.
+    /// The features of this server; read once a day.
     pub fn features(&self, known: &mut Knowledge) -> Result<Features, GithubError> {
         let fresh = |at: Timestamp| self.server_now().is_some_and(|now| now.duration_since(at) < FULL_AFTER);
         if let (Some(features), Some(true)) = (known.features, known.features_at.map(fresh)) {
@@ -164,7 +164,11 @@ impl Client<'_> {
         }
         let nodes = answer.data.ok_or_else(|| GithubError::Odd("IssueDetails has no data".into()))?.nodes;
         if nodes.len() != ids.len() {
-            return Err(GithubError::Odd(format!("{} issues were asked for, {} came", ids.len(), nodes.len())));
+            return Err(GithubError::Odd(format!(
+                "{} issues were requested, {} were returned",
+                ids.len(),
+                nodes.len()
+            )));
         }
         let mut found = Vec::new();
         for (id, node) in ids.iter().zip(nodes) {
@@ -262,7 +266,7 @@ pub fn remote_values(item: &Item, issue: &RemoteIssue, names: &Names, link: Opti
     let agreed = base.and_then(|base| base.get(&Field::State));
     let is_it = |state: &&State| Some(&fingerprint(Field::State, &Value::text(&state.name))) == agreed;
     let before = flow.states().iter().find(is_it).map(|state| state.name.clone());
-    // A row that nobody has put anywhere yet says nothing.
+    // An item without a column has no state.
     let says = before.is_some() || item.closed || item.state.is_some();
     values.extend(says.then(|| {
         (
@@ -285,7 +289,7 @@ pub fn remote_values(item: &Item, issue: &RemoteIssue, names: &Names, link: Opti
 }
 
 fn gone(what: &str) -> GithubError {
-    GithubError::NotFound(format!("{what} is not there, or not for this token"))
+    GithubError::NotFound(format!("{what} does not exist, or this token has no access to it"))
 }
 
 #[derive(Deserialize)]

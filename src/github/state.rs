@@ -1,4 +1,4 @@
-//! A state as GitHub shows it: the option of a field, open or closed with a reason, and its own Status.
+//! The representation of a state on GitHub: option, open or closed with a reason, and Status.
 
 use crate::task::{Kind, StateName};
 use crate::workflow::{State, Workflow};

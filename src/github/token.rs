@@ -1,4 +1,4 @@
-//! The token: found where gh finds it, never stored, never shown.
+//! The token: found in the same places as by gh; never stored or shown.
 
 use std::fmt;
 use std::process::{Command, Stdio};

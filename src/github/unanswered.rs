@@ -1,4 +1,4 @@
-//! A request that got no answer: what that means, by the kind of the HTTP library's error.
+//! Classifies errors of the HTTP library: whether the request may have been received.
 
 use super::GithubError;
 use super::client::Effect;

@@ -1,4 +1,4 @@
-//! Writing to GitHub: one create at a time, everything else in batches whose results are told apart.
+//! Writes to GitHub: creates one at a time, everything else in batches with separate results.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -19,7 +19,7 @@ pub struct Created {
     pub item: Option<Node>,
 }
 
-/// What a new issue says.
+/// The content of a new issue.
 #[derive(Debug)]
 pub struct NewText<'a> {
     pub title: &'a str,
@@ -34,7 +34,7 @@ pub struct WithRiders {
     pub riders: Vec<Outcome>,
 }
 
-/// What became of one call of a batch.
+/// The result of one call of a batch.
 #[derive(Debug)]
 pub enum Outcome {
     /// With what GitHub kept of a text that was sent.
@@ -67,7 +67,7 @@ impl Client<'_> {
             (Ok(Some(issue)), _) => Ok(Created::of(issue, project)),
             (Err(error), _) => Err(GithubError::Ambiguous(format!("CreateIssue: {error}"))),
             (Ok(None), Some(error)) => Err(error.into()),
-            (Ok(None), None) => Err(GithubError::Ambiguous("the new issue is not in the answer".into())),
+            (Ok(None), None) => Err(GithubError::Ambiguous("the response does not contain the new issue".into())),
         };
         Ok(WithRiders { created, riders: outcomes(riders, &data, &answer.errors) })
     }
@@ -88,7 +88,7 @@ impl Client<'_> {
             (Some(label), _) => Ok(Some(label)),
             (None, Some(error)) if error.is_already() => Ok(None),
             (None, Some(error)) => Err(error.into()),
-            (None, None) => Err(GithubError::Odd("the new label is not in the answer".into())),
+            (None, None) => Err(GithubError::Odd("the response does not contain the new label".into())),
         }
     }
 
@@ -121,7 +121,7 @@ impl Created {
     }
 }
 
-/// What became of each call, by its alias.
+/// The results of the calls, by alias.
 fn outcomes(calls: &[Call], data: &Map<String, Value>, errors: &[ApiError]) -> Vec<Outcome> {
     let outcome = |(at, call): (usize, &Call)| {
         let alias = format!("m{at}");

@@ -15,31 +15,31 @@ use crate::app::{
 };
 use crate::task::TaskId;
 
-/// The header by which a client over HTTP says who it is.
+/// The header with the worker name of a client over HTTP.
 pub const HEADER: &str = "ralph-worker";
 
 /// One client of the server, for as long as it is connected.
 pub struct Caller {
     options: Options,
     pub read_only: bool,
-    /// Sets this client apart from another of the same name; none where every request stands for itself.
+    /// Distinguishes this client from others with the same name; `None` if requests have no session.
     mark: Option<String>,
-    /// What each worker was given for a task, to notice when it is lost.
+    /// The claims of each worker, to notice when one is lost.
     proofs: Mutex<BTreeMap<(TaskId, Who), String>>,
-    /// The claims of a worker that nobody named: it is gone when its session is, and they with it.
+    /// The claims of a generated worker name, which are released at the end of its session.
     holds: Arc<HeldLocks>,
-    /// Who that is, once it has called.
+    /// That name, once a call was made.
     session: Mutex<Option<String>>,
-    /// Shared by the calls that run.
+    /// Shared by running calls.
     running: RwLock<()>,
 }
 
-/// Under which name a call is made.
+/// The worker name of a call.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Who {
-    /// Somebody said so; that worker may come back.
+    /// A given name; the worker may reconnect.
     Named(String),
-    /// The client of this session, and nobody after it.
+    /// A generated name for this session only.
     Session(String),
     Nobody,
 }
@@ -53,15 +53,15 @@ impl Who {
     }
 }
 
-/// One call, as the tools see it.
+/// The context of one tool call.
 pub struct Call<'a> {
     pub ws: &'a Workspace,
     caller: &'a Caller,
     who: &'a Who,
     changes: Cell<bool>,
-    /// The tasks that it is about.
+    /// The tasks that it concerns.
     about: RefCell<Vec<TaskId>>,
-    /// The client has given up.
+    /// Set when the client has canceled the call.
     pub stop: &'a Stop,
 }
 
@@ -82,7 +82,7 @@ impl Caller {
         &self.options
     }
 
-    /// The name of who calls: as the server was told, else as the call says, else the client's own name.
+    /// The worker name: from the server's options, else from the call, else from the client.
     pub fn name(&self, asked: Option<&str>, context: &RequestContext<RoleServer>) -> Result<Who, Failure> {
         let set = |name: &String| !name.is_empty();
         let pinned = self.options.worker.clone().or_else(|| std::env::var("RALPH_WORKER").ok()).filter(set);
@@ -91,7 +91,7 @@ impl Caller {
         match (asked.map(str::trim).filter(|name| !name.is_empty()), pinned.or(header)) {
             (Some(asked), Some(own)) if asked != own => {
                 Err(Failure::refused(Code::NotYou, format!("this server acts as {own}, not as {asked}"))
-                    .hint(Hint::step("leave as out")))
+                    .hint(Hint::step("omit as")))
             }
             (Some(name), _) => Ok(Who::Named(name.to_owned())),
             (None, Some(own)) => Ok(Who::Named(own)),
@@ -102,14 +102,14 @@ impl Caller {
         }
     }
 
-    /// Two sessions of one program are two workers: neither may take up what the other holds.
+    /// Two sessions of one program are two workers, so that they do not share claims.
     fn own_name(&self, client: Option<&Implementation>, session: Option<String>) -> Option<String> {
         let mark = self.mark.clone().or(session)?;
         let name = slug(client.map_or("mcp", |client| client.name.as_str()));
         Some(format!("{}-{mark}", if name.is_empty() { "mcp" } else { &name }))
     }
 
-    /// Runs a verb on the board as it is now. Without `acts`, a session is whoever its host says.
+    /// Runs a verb on the present board. Without `acts`, the worker is the one of the host.
     pub fn run<T>(
         &self,
         who: &Who,
@@ -136,18 +136,18 @@ impl Caller {
         ws.finish(result)
     }
 
-    /// Without waiting for anybody.
+    /// Does not wait for the board lock.
     pub fn holds_something(&self) -> bool {
         !self.holds.is_empty()
     }
 
-    /// From time to time, while something is held: what was taken over, or not cared for, is let go.
+    /// Called periodically while claims are held: forgets claims that were taken over or have expired.
     pub fn settle(&self) -> Result<(), Failure> {
         let Some(session) = open(&self.session).clone() else { return Ok(()) };
         self.holds.settle(&opened(&self.options, &Who::Session(session.clone()))?, &session)
     }
 
-    /// The session is over: what it held goes back, once the last call has ended.
+    /// Releases the claims at the end of the session, after its last call.
     pub fn leave(&self) -> Result<(), Failure> {
         let _running = self.running.write();
         let session = open(&self.session).clone();
@@ -174,10 +174,10 @@ fn give_back(options: &Options, holds: &HeldLocks, session: &str) -> Result<(), 
 }
 
 impl Call<'_> {
-    /// Refuses a change by somebody who may not make it, or of whom nobody knows who it is.
+    /// Refuses a change on a read-only server, or by a caller without a name.
     pub fn refuse_reader(&self, what: &str) -> Result<(), Failure> {
         if self.caller.read_only {
-            let message = format!("{what} changes the board, and this server only reads");
+            let message = format!("{what} changes the board, but this server is read-only");
             return Err(Failure::refused(Code::ReadOnly, message)
                 .hint(Hint::step("only get, list, status, and next with claim: false are allowed")));
         }
@@ -195,7 +195,7 @@ impl Call<'_> {
         self.with_proof(self.ws.find(&typed.0)?)
     }
 
-    /// The same by a whole id or the number of an issue, and nothing less.
+    /// The same, only by a complete id or the number of an issue.
     pub fn find_exact(&self, typed: &TaskRef) -> Result<TaskId, Failure> {
         self.with_proof(self.ws.find_exact(&typed.0)?)
     }
@@ -213,7 +213,7 @@ impl Call<'_> {
         self.about.borrow_mut().push(id.clone());
     }
 
-    /// After a verb: which claims the caller has now, and which it has no more. What cannot be read now is read the next time.
+    /// Updates the known claims of the caller after a verb. Read errors are ignored until the next call.
     fn remember(&self, done: bool) {
         if let Who::Session(session) = self.who {
             let _ = self.caller.holds.settle(self.ws, session);
@@ -233,7 +233,7 @@ impl Call<'_> {
     }
 }
 
-/// A task as a caller names it: `t-x7kq`, `x7`, `#44` or 44.
+/// A reference to a task: `t-x7kq`, `x7`, `#44` or 44.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskRef(pub String);
 
@@ -243,7 +243,7 @@ impl<'de> serde::Deserialize<'de> for TaskRef {
             serde_json::Value::String(text) => Ok(Self(text)),
             serde_json::Value::Number(number) if number.is_u64() => Ok(Self(format!("#{number}"))),
             other => {
-                Err(serde::de::Error::custom(format!("{other} names no task: give its id, or its issue's number")))
+                Err(serde::de::Error::custom(format!("{other} is not a task: pass its id, or the number of its issue")))
             }
         }
     }
@@ -264,7 +264,7 @@ impl schemars::JsonSchema for TaskRef {
     }
 }
 
-/// Arguments as a tool wants them, or what is wrong with them and where.
+/// Parses the arguments of a tool; an error names the invalid argument.
 pub fn arguments<A: serde::de::DeserializeOwned>(given: JsonObject) -> Result<A, Failure> {
     let value = serde_json::Value::Object(given);
     serde_path_to_error::deserialize(value).map_err(|error| {
@@ -274,7 +274,7 @@ pub fn arguments<A: serde::de::DeserializeOwned>(given: JsonObject) -> Result<A,
     })
 }
 
-/// A thread that panicked has left nothing half done here.
+/// The data is valid even if a thread panicked while it held the lock.
 pub fn open<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -283,12 +283,12 @@ fn header<'a>(parts: &'a Parts, name: &str) -> Option<&'a str> {
     parts.headers.get(name)?.to_str().ok().map(str::trim).filter(|value| !value.is_empty())
 }
 
-/// What sets the session of a client over HTTP apart.
+/// The id of a session over HTTP.
 fn session(parts: &Parts) -> Option<String> {
     header(parts, "mcp-session-id").map(|id| id.chars().filter(char::is_ascii_alphanumeric).take(8).collect())
 }
 
-/// Small letters, digits and dashes.
+/// Lower-case letters, digits and dashes.
 fn slug(name: &str) -> String {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let joined = words.collect::<Vec<_>>().join("-").to_ascii_lowercase();
@@ -315,7 +315,7 @@ mod tests {
         let parse = |text: &str| serde_json::from_str::<TaskRef>(text).map(|found| found.0);
         assert_eq!(parse("\"t-x7\"").unwrap(), "t-x7");
         assert_eq!(parse("44").unwrap(), "#44");
-        assert!(parse("-1").unwrap_err().to_string().contains("names no task"));
+        assert!(parse("-1").unwrap_err().to_string().contains("is not a task"));
         assert!(parse("[1]").is_err());
     }
 }

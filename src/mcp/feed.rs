@@ -19,7 +19,7 @@ use crate::app::{Event, EventKind, Failure, Options, WatchOptions, follow_board}
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct News {
     pub uris: BTreeSet<String>,
-    /// Some came or went.
+    /// The list of resources has changed.
     pub list: bool,
 }
 
@@ -32,12 +32,12 @@ impl News {
 
 pub type Changes = broadcast::Receiver<Arc<News>>;
 
-/// News that a slow client may be behind with.
+/// The number of changes that a slow client can be behind.
 const BEHIND: usize = 256;
 
 pub struct Feed {
     options: Options,
-    /// Whoever watches has the only strong one: with it, the line ends.
+    /// The watching thread holds the only strong reference; when it ends, the channel closes.
     line: Arc<Mutex<WeakSender<Arc<News>>>>,
 }
 
@@ -109,7 +109,7 @@ fn news(events: &[Event], saved: BTreeSet<String>) -> News {
     news
 }
 
-/// Tells a client of today's protocol what it listens for, until it has heard enough.
+/// Notifies a client with the current protocol of its subscriptions, until it ends the request.
 pub async fn listen(mut changes: Changes, context: &SubscriptionContext) {
     let sink = context.sink();
     loop {
@@ -131,7 +131,7 @@ pub async fn listen(mut changes: Changes, context: &SubscriptionContext) {
     }
 }
 
-/// What a client of an older protocol has subscribed to.
+/// The subscriptions of a client with an older protocol.
 #[derive(Debug, Default)]
 pub struct Followed {
     uris: Mutex<BTreeSet<String>>,
@@ -147,13 +147,13 @@ impl Followed {
         open(&self.uris).remove(uri);
     }
 
-    /// Whether somebody has to begin telling.
+    /// Whether the notifications must be started.
     pub fn is_first(&self) -> bool {
         !self.told.swap(true, Ordering::Relaxed)
     }
 }
 
-/// The same for a client of an older one, until it is gone.
+/// The same for a client with an older protocol, until it disconnects.
 pub async fn follow(mut changes: Changes, followed: Arc<Followed>, peer: Peer<RoleServer>) {
     while let Some(news) = next(&mut changes).await {
         let uris: Vec<String> = open(&followed.uris).iter().filter(|uri| is_told(&news, uri)).cloned().collect();
@@ -171,7 +171,7 @@ pub async fn follow(mut changes: Changes, followed: Arc<Followed>, peer: Peer<Ro
     }
 }
 
-/// Everything may have changed for those who are too far behind.
+/// For clients that are too far behind, everything may have changed.
 const EVERYTHING: &str = "*";
 
 fn is_told(news: &News, uri: &str) -> bool {

@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 use super::server::Server;
 use crate::app::{Code, Failure, Hint, fresh_token, is_same_token};
 
-/// Where a person may put the token, so that clients keep it when the server starts anew.
+/// The variable for a fixed token, so that clients keep it when the server restarts.
 pub const TOKEN: &str = "RALPH_MCP_TOKEN";
 
 pub async fn serve(server: &Server, address: SocketAddr, tell: &dyn Fn(&str)) -> Result<(), Failure> {
@@ -33,7 +33,7 @@ pub async fn serve(server: &Server, address: SocketAddr, tell: &dyn Fn(&str)) ->
     if given.is_none() {
         tell(&format!("clients send the header `Authorization: Bearer {token}`"));
     }
-    tell(&format!("each says who it is with the header `{}: NAME`", super::caller::HEADER));
+    tell(&format!("clients give their worker name in the header `{}: NAME`", super::caller::HEADER));
     let served = axum::serve(listener, routes(server.clone(), token)).with_graceful_shutdown(stopped());
     tokio::select! {
         done = served.into_future() => done.map_err(cannot),
@@ -45,7 +45,7 @@ pub async fn serve(server: &Server, address: SocketAddr, tell: &dyn Fn(&str)) ->
 /// How long a session may say nothing: an agent that thinks, or waits for work, is not gone. What it claimed ends with the
 /// lease all the same.
 const SILENT: Duration = Duration::from_secs(24 * 60 * 60);
-/// For answers that are under way when it is to end.
+/// The time for pending responses at the end.
 const GRACE: Duration = Duration::from_millis(500);
 
 fn routes(server: Server, token: String) -> Router {

@@ -34,25 +34,25 @@ use crate::app::{Code, Failure, Options};
 use crate::os::signals::terminated;
 use server::Server;
 
-/// Which names the tools have.
+/// The names of the tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Profile {
     #[default]
     Board,
-    /// Those that ralph-hero's agents and skills call.
+    /// The names that ralph-hero's agents and skills call.
     Hero,
 }
 
-/// How the board is served.
+/// The options of the server.
 #[derive(Debug, Clone)]
 pub struct Wanted {
     pub profile: Profile,
     pub read_only: bool,
-    /// Else over this process's pipes.
+    /// Else over stdin and stdout.
     pub http: Option<SocketAddr>,
 }
 
-/// Serves until the client is gone, or until it is interrupted. `tell` hears what a person should know.
+/// Serves until the client disconnects or a signal arrives. `tell` gets messages for the person.
 pub fn serve(options: &Options, wanted: &Wanted, tell: &dyn Fn(&str)) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

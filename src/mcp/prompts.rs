@@ -6,18 +6,20 @@ use super::caller::{Call, TaskRef};
 use crate::app::{self, Code, Failure, Hint, Query, Workspace};
 
 const ABOUT: [(&str, &str); 8] = [
-    ("triage", "Look at a new task: research it, plan it, split it, close it or leave it"),
-    ("split", "Split a task that is too large into small ones"),
-    ("research", "Find out what there is to know before a task is planned"),
+    ("triage", "Triage a task: research, plan, split, close or leave it"),
+    ("split", "Split a large task into small ones"),
+    ("research", "Research a task before it is planned"),
     ("plan", "Write the plan of a task or of its group"),
     ("review", "Review a plan and approve or reject it"),
-    ("implement", "Build what the plan says, in the task's own worktree"),
+    ("implement", "Implement the plan in the task's worktree"),
     ("pr", "Open the pull request of a finished task"),
-    ("merge", "Merge a task's work and close it"),
+    ("merge", "Merge a task's branch and close the task"),
 ];
 
 pub fn all() -> Vec<Prompt> {
-    let task = || PromptArgument::new("task").with_description("Its id, or its issue's number").with_required(true);
+    let task = || {
+        PromptArgument::new("task").with_description("The task's id, or the number of its issue").with_required(true)
+    };
     ABOUT.iter().map(|(name, about)| Prompt::new(*name, Some(*about), Some(vec![task()]))).collect()
 }
 
@@ -30,7 +32,7 @@ get. What is done in a worktree, and `ralph pr` and `ralph merge`, needs a shell
 pub fn get(call: &Call<'_>, name: &str, given: &JsonObject) -> Result<GetPromptResult, Failure> {
     call.ws.flow().command(name)?;
     let typed = given.get("task").cloned().ok_or_else(|| {
-        Failure::usage(Code::BadArguments, "the prompt needs a task").hint(Hint::step("pass task: the ID of a task"))
+        Failure::usage(Code::BadArguments, "the prompt needs a task").hint(Hint::step("pass task: the id of a task"))
     })?;
     let task: TaskRef =
         serde_json::from_value(typed).map_err(|error| Failure::usage(Code::BadArguments, error.to_string()))?;
@@ -43,7 +45,7 @@ pub fn get(call: &Call<'_>, name: &str, given: &JsonObject) -> Result<GetPromptR
     Ok(GetPromptResult::new(vec![message]).with_description(about))
 }
 
-/// Tasks that somebody may mean who has typed this much of an id, or of a title.
+/// Tasks that match the beginning of an id or a part of a title.
 pub fn complete(ws: &Workspace, typed: &str) -> Result<CompletionInfo, Failure> {
     let query = Query { search: Some(typed.to_owned()).filter(|typed| !typed.is_empty()), ..Query::default() };
     let mut tasks = app::list(ws, &query)?.tasks;

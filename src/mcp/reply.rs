@@ -9,7 +9,7 @@ use super::words;
 use crate::app::{Code, Failure, TaskView};
 use crate::task::TaskId;
 
-/// How many bytes an answer has at most, where the caller does not say.
+/// The default maximum size of an answer, in bytes.
 pub const BUDGET: usize = 8_000;
 
 /// A task in a list.
@@ -30,14 +30,14 @@ pub struct Brief {
     owner: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     parent: Option<TaskId>,
-    /// Those that are still open.
+    /// Open ones only.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     blocked_by: Vec<TaskId>,
     #[serde(skip_serializing_if = "is_false")]
     ready: bool,
     #[serde(skip_serializing_if = "is_false")]
     blocked: bool,
-    /// Who is at work on it.
+    /// The holder of its claim.
     #[serde(skip_serializing_if = "Option::is_none")]
     claimed_by: Option<String>,
     /// The number of its issue.
@@ -81,7 +81,7 @@ impl From<&TaskView> for Brief {
     }
 }
 
-/// As many of the items as the budget has room for, at least one; and how many that were.
+/// As many items as fit into the budget, at least one, and their number.
 pub fn fitting<T: Serialize>(items: impl IntoIterator<Item = T>, budget: usize) -> Vec<Value> {
     let mut used = 0;
     let mut taken = Vec::new();
@@ -96,7 +96,7 @@ pub fn fitting<T: Serialize>(items: impl IntoIterator<Item = T>, budget: usize) 
     taken
 }
 
-/// Whole seconds are enough.
+/// In whole seconds.
 pub fn stamp(at: Timestamp) -> String {
     at.strftime("%FT%TZ").to_string()
 }
@@ -120,26 +120,26 @@ fn written(c: char) -> usize {
     }
 }
 
-/// An answer, as text and as structure.
+/// An answer, as text and as structured content.
 pub fn answer(value: Value) -> CallToolResult {
     let mut result = CallToolResult::success(vec![ContentBlock::text(value.to_string())]);
     result.structured_content = Some(value);
     result
 }
 
-/// A refusal is an answer of the tool, not a failure of the protocol: the model is to read it.
+/// A failure as a tool result instead of a protocol error, so that the model reads it.
 pub fn refusal(failure: &Failure) -> CallToolResult {
     refusal_of(json!({ "error": Refused::new(failure) }))
 }
 
-/// A refusal in these words.
+/// A failure with these words.
 pub fn refusal_of(value: Value) -> CallToolResult {
     let mut result = CallToolResult::error(vec![ContentBlock::text(value.to_string())]);
     result.structured_content = Some(value);
     result
 }
 
-/// A failure in the words of this face.
+/// A failure, worded for this face.
 #[derive(Debug, Serialize)]
 pub struct Refused {
     kind: Value,

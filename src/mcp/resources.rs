@@ -90,7 +90,7 @@ pub fn list(ws: &Workspace, cursor: Option<&str>) -> Result<ListResourcesResult,
 }
 
 fn bad_cursor(cursor: &str) -> Failure {
-    Failure::usage(Code::BadCursor, format!("{cursor:?} is no cursor of this list"))
+    Failure::usage(Code::BadCursor, format!("{cursor:?} is not a cursor of this list"))
         .hint(Hint::step("start without a cursor"))
 }
 
@@ -104,7 +104,7 @@ enum NamedResource {
 
 fn named(ws: &Workspace, uri: &str) -> Result<NamedResource, Failure> {
     let unknown = || {
-        Failure::refused(Code::NoResource, format!("there is no resource {uri:?}"))
+        Failure::refused(Code::NoResource, format!("unknown resource {uri:?}"))
             .hint(Hint::step("use ralph://board, ralph://workflow, ralph://task/ID or ralph://artifact/PATH"))
     };
     match uri {

@@ -25,27 +25,27 @@ use super::tool;
 use super::{Profile, Wanted, hero, prompts, resources, tools};
 use crate::app::{Code, Failure, FailureKind, Hint, Options, ProgramAction, Stop, fresh_token};
 
-/// Arguments of one call at most: a document is smaller, and a model never means to send more.
+/// The maximum size of the arguments of a call. Documents are smaller.
 const MOST_BYTES: usize = 2 * 1024 * 1024;
 
-/// Letters that set a session apart from others of the same name.
+/// The random letters that distinguish sessions with the same name.
 const MARK: usize = 6;
 
-/// One client's view of the board.
+/// The server for one client.
 #[derive(Clone)]
 pub struct Server {
     pub(super) caller: Arc<Caller>,
     tools: Arc<Vec<tool::Tool>>,
     feed: Arc<Feed>,
-    /// What an older client has subscribed to.
+    /// The subscriptions of a client with the older protocol.
     followed: Arc<Followed>,
-    /// What has changed since a client of today's was told that it is listened for.
+    /// Changes since the last notification of a client with the current protocol.
     accepted: Arc<Mutex<VecDeque<Changes>>>,
-    /// The pipe has ended.
+    /// Set at the end of the input.
     pub(super) gone: Arc<Notify>,
-    /// Somebody looks after the claims.
+    /// Set while a task renews the claims.
     keeping: Arc<AtomicBool>,
-    /// Those who write, one after the other.
+    /// Serializes writers.
     turn: Arc<tokio::sync::Mutex<()>>,
     profile: Profile,
 }
@@ -71,7 +71,7 @@ impl Server {
         })
     }
 
-    /// The same board for another client.
+    /// A server on the same board for another client.
     #[must_use]
     pub fn for_client(&self, mark: Option<String>) -> Self {
         let caller = Caller::new(self.caller.options().clone(), self.caller.read_only, mark);
@@ -84,7 +84,7 @@ impl Server {
         }
     }
 
-    /// Runs a verb for this caller, where it may block; the client can call it off.
+    /// Runs a verb for this caller on a blocking thread; the client can cancel it.
     async fn blocking<T: Send + 'static>(
         &self,
         asked: ToolRequest,
@@ -106,12 +106,10 @@ impl Server {
         if self.caller.holds_something() && !self.keeping.swap(true, Ordering::Relaxed) {
             tokio::spawn(keep(Arc::downgrade(&self.caller), Arc::clone(&self.keeping)));
         }
-        done.unwrap_or_else(|_| {
-            Err(Failure::broken(Code::Bug, "the call ended in the middle; this is a bug of ralph's"))
-        })
+        done.unwrap_or_else(|_| Err(Failure::broken(Code::Bug, "the call ended unexpectedly; this is a bug in ralph")))
     }
 
-    /// Tells a client of an older protocol what it has subscribed to, and when resources come and go.
+    /// Notifies a client with the older protocol of its subscriptions, and of new and removed resources.
     fn follow(&self, context: &RequestContext<RoleServer>) {
         if self.followed.is_first() {
             tokio::spawn(follow(self.feed.changes(), Arc::clone(&self.followed), context.peer.clone()));
@@ -125,7 +123,7 @@ impl Server {
     async fn call(&self, at: usize, mut given: JsonObject, context: &RequestContext<RoleServer>) -> CallToolResult {
         let size = serde_json::to_string(&given).map_or(0, |text| text.len());
         if size > MOST_BYTES {
-            let message = format!("the arguments have {size} bytes: at most {MOST_BYTES} are taken");
+            let message = format!("the arguments have {size} bytes; the limit is {MOST_BYTES}");
             let hint = Hint::step("put long texts into a document");
             return self.refusal(&Failure::usage(Code::TooLarge, message).hint(hint));
         }
@@ -133,7 +131,7 @@ impl Server {
             Some(Value::String(name)) => Some(name),
             None | Some(Value::Null) => None,
             Some(other) => {
-                return self.refusal(&Failure::usage(Code::BadArguments, format!("as: {other} is not a name")));
+                return self.refusal(&Failure::usage(Code::BadArguments, format!("as: {other} is not a worker name")));
             }
         };
         let acts = match self.profile {
@@ -146,7 +144,7 @@ impl Server {
             tool::Nature::Writes => tokio::select! {
                 biased;
                 () = context.ct.cancelled() => {
-                    let message = "it was called off before it began";
+                    let message = "the call was canceled before it began";
                     return self.refusal(&Failure::new(FailureKind::Raced, Code::Stopped, message));
                 }
                 turn = self.turn.lock() => Some(turn),
@@ -159,7 +157,7 @@ impl Server {
         done.map_or_else(|failure| self.refusal(&failure), answer)
     }
 
-    /// A refusal in the shape of the profile.
+    /// A failure in the format of the profile.
     fn refusal(&self, failure: &Failure) -> CallToolResult {
         match self.profile {
             Profile::Board => refusal(failure),
@@ -168,7 +166,7 @@ impl Server {
     }
 }
 
-/// As whom a call is made, as far as it says so.
+/// The worker name in a call, if it has one.
 #[derive(Default)]
 struct ToolRequest {
     name: Option<String>,
@@ -186,7 +184,7 @@ fn acts(tool: &str, given: &JsonObject) -> ProgramAction {
     }
 }
 
-/// A call that nobody waits for any more, because it was canceled or because its client is gone.
+/// A call that was canceled, or whose client is gone.
 struct CalledOff(Stop);
 
 impl Drop for CalledOff {
@@ -195,7 +193,7 @@ impl Drop for CalledOff {
     }
 }
 
-/// How often claims are looked after.
+/// How often claims are renewed.
 const CARE: Duration = Duration::from_secs(5);
 
 async fn keep(caller: Weak<Caller>, keeping: Arc<AtomicBool>) {
@@ -208,7 +206,7 @@ async fn keep(caller: Weak<Caller>, keeping: Arc<AtomicBool>) {
     keeping.store(false, Ordering::Relaxed);
 }
 
-/// What a request that is not a tool's call failed for.
+/// The error of a request other than a tool call.
 fn error(failure: &Failure) -> ErrorData {
     let code = match failure.code {
         Code::NoResource | Code::UnknownTask | Code::NoDocument | Code::NoFile => ErrorCode::RESOURCE_NOT_FOUND,
@@ -218,16 +216,18 @@ fn error(failure: &Failure) -> ErrorData {
     ErrorData::new(code, refused.line(), Some(serde_json::json!({ "error": refused })))
 }
 
-/// The library takes a request of the protocol whose parameters it cannot read for one that it does not know.
+/// The library reports a known request with invalid parameters as an unknown one.
 fn not_understood(request: &CustomRequest) -> ErrorData {
     let needs = match request.method.as_str() {
-        "tools/call" => "`name`, a text, and `arguments`, an object",
-        "prompts/get" => "`name`, a text, and `arguments`, an object of texts",
-        "resources/read" => "`uri`, a text",
+        "tools/call" => "`name`, a string, and `arguments`, an object",
+        "prompts/get" => "`name`, a string, and `arguments`, an object of strings",
+        "resources/read" => "`uri`, a string",
         "completion/complete" => "`ref` and `argument`",
-        "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list" => "at most `cursor`, a text",
+        "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list" => {
+            "an optional `cursor`, a string"
+        }
         // Those that today's protocol has no more are unknown to it, too.
-        method => return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method {method:?}"), None),
+        method => return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("unknown method {method:?}"), None),
     };
     ErrorData::invalid_params(format!("{} takes {needs}", request.method), None)
 }
@@ -286,7 +286,7 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(at) = self.tool(&request.name) else {
             let names: Vec<&str> = self.tools.iter().map(|tool| tool.name).collect();
-            let message = format!("there is no tool {:?}: use {}", request.name, names.join(", "));
+            let message = format!("unknown tool {:?}: use {}", request.name, names.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };
         Ok(self.call(at, request.arguments.unwrap_or_default(), &context).await.into())

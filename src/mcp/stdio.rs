@@ -1,4 +1,4 @@
-//! Messages over this process's pipes, a line each; a line that is no message is answered, not passed over in silence.
+//! The stdio transport: one message per line; an invalid line gets an error response.
 
 use std::sync::Arc;
 
@@ -12,23 +12,23 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 use tokio::sync::{Notify, mpsc};
 
-/// The longest message that is read at all.
+/// The maximum length of a message.
 const LONGEST: usize = 16 * 1024 * 1024;
-/// Between the two readers.
+/// The size of the pipe between the two readers.
 const BUFFER: usize = 64 * 1024;
 
 type PendingAnswer = TxJsonRpcMessage<RoleServer>;
 
-/// The protocol's own transport behind a reader that says what is wrong with a line.
+/// The transport of the library, behind a reader that reports invalid lines.
 pub struct Pipes {
     inner: AsyncRwTransport<RoleServer, DuplexStream, StdioWriter>,
     complaints: mpsc::Receiver<PendingAnswer>,
-    /// Told when an answer cannot be written: nobody listens any more.
+    /// Called when a response cannot be written, because the client is gone.
     deaf: Arc<Notify>,
 }
 
 impl Pipes {
-    /// `gone` is told when there is nothing more to read.
+    /// `gone` is called at the end of the input.
     pub fn new(gone: Arc<Notify>) -> Self {
         let (read, write) = stdio_pipes();
         let (good, sieved) = tokio::io::duplex(BUFFER);
@@ -68,7 +68,7 @@ impl Transport<RoleServer> for Pipes {
     }
 }
 
-/// Lets good lines through; ends with what it reads from.
+/// Passes valid lines on, until the end of the input.
 async fn sieve(read: StdioReader, mut good: DuplexStream, complain: mpsc::Sender<PendingAnswer>) {
     let mut read = BufReader::new(read);
     let mut line = Vec::new();
@@ -94,9 +94,9 @@ async fn sieve(read: StdioReader, mut good: DuplexStream, complain: mpsc::Sender
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum InputLine {
     Whole,
-    /// Only its beginning was kept.
+    /// The line was too long; only its beginning was kept.
     TooLong,
-    /// What was left when the pipe was closed.
+    /// The rest when the pipe was closed.
     End,
 }
 
@@ -120,7 +120,7 @@ async fn read_line(read: &mut BufReader<StdioReader>, line: &mut Vec<u8>) -> std
     }
 }
 
-/// What is wrong with a line.
+/// The error response for an invalid line, if it is invalid.
 fn fault(line: &[u8], whole: InputLine) -> Option<PendingAnswer> {
     if whole == InputLine::TooLong {
         let message = format!("the message is longer than {LONGEST} bytes");
@@ -131,7 +131,7 @@ fn fault(line: &[u8], whole: InputLine) -> Option<PendingAnswer> {
     }
     let message = match serde_json::from_slice(line) {
         Ok(Value::Object(message)) => message,
-        Ok(_) => return Some(invalid("a message is a JSON object, one in a line".into(), None)),
+        Ok(_) => return Some(invalid("expected one JSON object per line".into(), None)),
         Err(error) => {
             let message = format!("not JSON: {error}");
             return Some(PendingAnswer::error(ErrorData::new(ErrorCode::PARSE_ERROR, message, None), id_in(line)));
@@ -139,13 +139,13 @@ fn fault(line: &[u8], whole: InputLine) -> Option<PendingAnswer> {
     };
     let id = message.get("id");
     if let Some(id) = id.filter(|id| !id.is_string() && !id.is_number()) {
-        return Some(invalid(format!("{id} is no id of a request: use a string or a number"), None));
+        return Some(invalid(format!("{id} is not a valid request id: use a string or a number"), None));
     }
     let is_answer = message.contains_key("result") || message.contains_key("error");
     let says_what = message.get("method").is_some_and(Value::is_string);
     (!is_answer && !says_what).then(|| {
         let id = id.and_then(|id| serde_json::from_value(id.clone()).ok());
-        invalid("a message has a `method`".into(), id)
+        invalid("the message has no `method`".into(), id)
     })
 }
 
@@ -178,7 +178,7 @@ mod tests {
         for line in ["[]", "[1]", "[1,2]", "5", "{\"id\":null,\"method\":\"ping\"}", "{}", "{\"method\":5}"] {
             assert!(complaint(line).unwrap().contains("-32600"), "{line}");
         }
-        assert!(complaint("{\"id\":{}}\n").unwrap().contains("no id of a request"));
+        assert!(complaint("{\"id\":{}}\n").unwrap().contains("not a valid request id"));
     }
 
     #[test]

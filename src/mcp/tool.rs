@@ -18,7 +18,7 @@ use crate::app::{Code, Failure};
 pub enum Nature {
     Reads,
     Writes,
-    /// By what is asked; the tool says no to readers itself.
+    /// Depends on the arguments; the tool itself refuses changes on a read-only server.
     Either,
 }
 
@@ -71,7 +71,7 @@ impl Tool {
         Ok(answer)
     }
 
-    /// As the client is told.
+    /// The description for the client.
     pub fn described(&self) -> model::Tool {
         let annotations = match self.nature {
             Nature::Reads => ToolAnnotations::new().read_only(true).open_world(false),
@@ -84,10 +84,10 @@ impl Tool {
     }
 }
 
-/// Files that are named; of the others it is said how many there are.
+/// The maximum number of files that a warning names.
 const NAMED: usize = 3;
 
-/// What the caller should know though nothing was refused: a file that cannot be read is not a task that is not there.
+/// Warnings beside a successful answer, such as unreadable files.
 fn beside(call: &Call<'_>, answer: &mut JsonObject) {
     let problems = call.ws.problems();
     let more = problems.len().saturating_sub(NAMED);
@@ -100,7 +100,7 @@ fn beside(call: &Call<'_>, answer: &mut JsonObject) {
     }
 }
 
-/// The argument by which a caller says who it is; every tool that changes something has it.
+/// The argument for the worker name; every tool that changes something has it.
 pub const AS: &str = "as";
 
 fn fields(fields: &[(&str, &str)]) -> JsonObject {
@@ -116,7 +116,7 @@ fn object(value: Value) -> JsonObject {
     }
 }
 
-/// The schema of the arguments without what a model has no use for.
+/// The schema of the arguments, without parts that models do not need.
 fn input<A: JsonSchema>() -> JsonObject {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
@@ -132,7 +132,7 @@ fn input<A: JsonSchema>() -> JsonObject {
     object(schema)
 }
 
-/// Takes titles, formats and defaults out, and says once that a value may be left out.
+/// Removes titles, formats and defaults.
 fn slim(schema: &mut Value) {
     let Value::Object(map) = schema else {
         if let Value::Array(list) = schema {

@@ -25,11 +25,11 @@ pub fn hint(hint: &Hint) -> Vec<String> {
         Hint::Worktree { task } => vec![format!("create it with `ralph worktree add {task}` in a shell")],
         Hint::Move => vec!["pass `state` to move it".into()],
         Hint::Unblock => vec!["call relate with `remove_blocked_by` to remove one of these links".into()],
-        Hint::CustomKey => vec!["put keys of your own into `other`".into()],
+        Hint::CustomKey => vec!["pass fields of your own in `other`".into()],
         Hint::SayCommand { choices } => vec![argument("command", choices)],
         Hint::SayRole { roles } => vec![argument("role", roles)],
         Hint::SayWho => vec!["pass `as`, or ask a person to start the server with `--as NAME`".into()],
-        Hint::Trust => vec!["ask a person to review and approve them with `ralph trust`".into()],
+        Hint::Trust => vec!["ask a person to review and trust them with `ralph trust`".into()],
         Hint::Run { .. }
         | Hint::Shell { .. }
         | Hint::Set { .. }

@@ -13,8 +13,8 @@ pub struct Confinement {
 
 #[derive(Debug, thiserror::Error)]
 pub enum ConfineError {
-    #[error("this system cannot confine a program (on Linux: Landlock is missing or disabled)")]
+    #[error("this system has no sandbox (on Linux: Landlock is missing or disabled)")]
     Unsupported,
-    #[error("cannot confine the program: {0}")]
+    #[error("cannot sandbox the program: {0}")]
     Refused(String),
 }

@@ -41,7 +41,7 @@ pub use system::{clock, confine, files, process, relay, signals, terminal};
 pub fn limits() -> Vec<&'static str> {
     let mut limits = system::LIMITS.to_vec();
     if !confine::is_supported() {
-        limits.push("agents are not confined by the kernel; only their own sandboxes and ralph's hooks restrict them");
+        limits.push("agents are not sandboxed by the kernel; only their own sandboxes and ralph's hooks restrict them");
     }
     limits
 }

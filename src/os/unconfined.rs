@@ -24,7 +24,7 @@ pub mod relay {
     pub enum Line {}
 
     fn unsupported<T>() -> io::Result<T> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "programs are not confined on this system"))
+        Err(io::Error::new(io::ErrorKind::Unsupported, "this system has no sandbox"))
     }
 
     impl Listener {

@@ -1,4 +1,4 @@
-//! Which paths of a repository are the board's.
+//! Which paths of a repository belong to the board.
 
 /// Folders that belong to the board: the board itself, and the documents that its tasks link.
 pub const FOLDERS: [&str; 2] = [".ralph", "thoughts/shared"];

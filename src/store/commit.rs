@@ -1,7 +1,7 @@
-//! Committing a verb: everything it changes, or nothing, whoever is killed when.
+//! Committing a verb: all of its changes or none, even if the process is killed.
 //!
 //! The verb's journal line is written first as an intent, then the files, then the journal, then the intent goes. A
-//! process that dies in between leaves the intent, and whoever comes next completes it from there.
+//! process that dies in between leaves the intent, and the next one completes it from there.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::fs;
 use crate::task::{Key, Kind, TaskId, Value, Worker};
 use crate::workflow::Workflow;
 
-/// How often a verb is worked out again when somebody saves in between.
+/// How often a verb is repeated when a file is saved in between.
 const TRIES: usize = 5;
 
 /// A verb that is durable.
@@ -25,7 +25,7 @@ pub struct Committed {
     pub id: String,
 }
 
-/// One file of a verb: what it said, and what it is to say.
+/// One file of a verb: its old and its new content.
 struct Edit {
     task: TaskId,
     place: Place,
@@ -34,7 +34,7 @@ struct Edit {
     new: Option<String>,
 }
 
-/// Whether changes must find what they expect.
+/// Whether the old values must match.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Expect {
     /// A verb that is decided now.
@@ -70,7 +70,7 @@ impl Store {
         FileLock::try_take(&self.sync_dir().join("lock"))
     }
 
-    /// What this machine remembers of GitHub.
+    /// The data of GitHub that this machine keeps.
     pub fn sync_dir(&self) -> PathBuf {
         self.local.join("sync")
     }
@@ -217,7 +217,7 @@ impl Store {
         self.note_touched(before, ids.into_iter().collect());
     }
 
-    /// Writes every file; names the task that somebody else changed first.
+    /// Writes every file; returns the task that another process changed first.
     fn apply(&self, edits: &[Edit], op: &str) -> Result<Option<TaskId>, StoreError> {
         for edit in edits {
             if guard::replace(&edit.path, op, edit.old.as_deref(), edit.new.as_deref())? == GuardOutcome::Changed {
@@ -233,7 +233,7 @@ impl Store {
         Ok(None)
     }
 
-    /// Undoes the files that were already written, where they still say what we wrote.
+    /// Undoes the files that were already written, unless they have changed since.
     fn take_back(&self, edits: &[Edit], op: &str) {
         for edit in edits {
             let temp = guard::temp_path(&edit.path, op);
@@ -312,7 +312,7 @@ impl Store {
     }
 }
 
-/// A verb as the journal will have it.
+/// The line of a verb in the journal.
 fn line_of(op: Op, by: &Worker, at: Timestamp, rng: &mut fastrand::Rng) -> Line {
     let id = (0..10).map(|_| rng.alphanumeric().to_ascii_lowercase()).collect();
     Line { id, at, by: by.clone(), verb: op.verb, undoes: op.undoes, changes: op.changes }

@@ -1,10 +1,10 @@
-//! Replacing one file only if it still says what was read: a person's save in between wins.
+//! Replaces a file only if it has not changed since it was read: a person's save in between wins.
 
 use std::path::{Path, PathBuf};
 
 use crate::fs::{self, FsError};
 
-/// What became of a guarded write.
+/// The result of a guarded write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GuardOutcome {
     Done,

@@ -1,4 +1,4 @@
-//! Which moves were made in this clone: the journal comes with git, and does not tell.
+//! Which moves were made in this clone, which the shared journal does not record.
 
 use std::io::Write as _;
 use std::path::PathBuf;

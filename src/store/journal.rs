@@ -77,7 +77,7 @@ pub fn problems_of(file: &str, bytes: &[u8]) -> Vec<Problem> {
         line: number as u32,
         column: 1,
         message: "not a line of the journal".into(),
-        hint: Some("take the line out, or restore it from git".into()),
+        hint: Some("remove the line, or restore it from git".into()),
     };
     parse(bytes).1.into_iter().map(problem).collect()
 }

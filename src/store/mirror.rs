@@ -13,7 +13,7 @@ use crate::task::{Problem, TaskId};
 struct SeenFile {
     stamp: Stamp,
     content: Content,
-    /// What it said when it could last be read.
+    /// Its last readable content.
     text: Option<String>,
 }
 
@@ -34,7 +34,7 @@ pub struct Difference {
     pub new: Option<String>,
 }
 
-/// What is new since the last look.
+/// The changes since the last look.
 #[derive(Default)]
 pub struct Delta {
     pub files: Vec<Difference>,
@@ -185,12 +185,12 @@ impl Mirror {
         store.with_archive(Board::new(tasks, broken, Vec::new()))
     }
 
-    /// What a task's file says, or said when it could last be read.
+    /// The content of a task's file, or its last readable content.
     pub fn text(&self, id: &TaskId) -> Option<&str> {
         self.files.get(id).and_then(|seen| seen.text.as_deref())
     }
 
-    /// Under another workflow the same files may say something else.
+    /// The same files can mean something else under another workflow.
     pub fn read_again(&mut self, store: &Store) {
         for (id, seen) in &mut self.files {
             let Some(text) = &seen.text else { continue };

@@ -39,11 +39,11 @@ pub enum StoreError {
     Fs(#[from] FsError),
     #[error("the board is locked by {holder}")]
     Busy { holder: String },
-    #[error("{task} was changed by somebody else{}", key.as_ref().map(|k| format!(" ({k})")).unwrap_or_default())]
+    #[error("{task} was changed by another process{}", key.as_ref().map(|k| format!(" ({k})")).unwrap_or_default())]
     Raced { task: TaskId, key: Option<Key> },
     #[error("{0}")]
     Broken(Problem),
-    #[error("it would make a file that cannot be read: {0}")]
+    #[error("the change would make the file unreadable: {0}")]
     Unwritable(Problem),
     #[error("no task {0}")]
     Missing(TaskId),
@@ -130,8 +130,8 @@ impl Store {
         match real {
             Ok(real) if real.starts_with(&self.root) && !real.is_symlink() => Ok(real),
             _ => {
-                let problem = Problem::whole(&shown, "this is a link that leads out of the repository");
-                Err(StoreError::Broken(problem.hint("put the file itself there")))
+                let problem = Problem::whole(&shown, "this symbolic link leads out of the repository");
+                Err(StoreError::Broken(problem.hint("replace it with the file itself")))
             }
         }
     }
@@ -185,7 +185,9 @@ impl Store {
         let Some(meta) = fs::metadata(path)? else { return Ok(None) };
         let shown = self.shown(path);
         if !meta.is_file() {
-            return Err(StoreError::Broken(Problem::whole(&shown, "this is not a file").hint("move it away")));
+            return Err(StoreError::Broken(
+                Problem::whole(&shown, "this is not a regular file").hint("move or remove it"),
+            ));
         }
         if meta.len() > codec::MAX_FILE_SIZE {
             return Err(StoreError::Broken(too_large(&shown)));

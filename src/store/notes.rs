@@ -19,7 +19,7 @@ pub struct Note {
     pub facts: NoteFacts,
 }
 
-/// What a note is, beside its text; nothing for a plain comment.
+/// The properties of a note beside its text; none for a plain one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct NoteFacts {
@@ -36,7 +36,7 @@ pub struct NoteFacts {
     /// The file of the question that this answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answers: Option<String>,
-    /// What was said in one review has the same.
+    /// The same for all points of one review.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub review: Option<String>,
     /// The file and line that a comment is about.
@@ -44,7 +44,7 @@ pub struct NoteFacts {
     pub path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// What feedback is about: `thread:ID`, `review:ID`, `check:NAME` or `conflict`.
+    /// The subject of feedback: `thread:ID`, `review:ID`, `check:NAME` or `conflict`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub point: Option<String>,
     /// The last that was said about it: a reply to this is an answer, until something else is said.
@@ -77,7 +77,7 @@ pub enum NoteKind {
     Rejection,
     /// A review thread, a failed check or a conflict of the task's pull request, or a failed check of a merge here.
     Feedback,
-    /// What was done about feedback or a comment.
+    /// The reply to feedback or a comment.
     Reply,
 }
 

@@ -26,7 +26,7 @@ enum Extent {
     Family,
 }
 
-/// What the folder holds, before any file is opened.
+/// The names in the folder, before any file is opened.
 pub(super) struct Listing {
     pub files: Vec<(TaskId, Stamp)>,
     pub misnamed: Vec<Problem>,
@@ -60,7 +60,7 @@ impl Store {
         self.local.join("index")
     }
 
-    /// Another ralph, or another workflow, may read the same file as something else.
+    /// Another version of ralph, or another workflow, may read the same file differently.
     pub(crate) fn reader(&self) -> u32 {
         crc32fast::hash(format!("{} {LAYOUT} {:?}", env!("CARGO_PKG_VERSION"), self.flow).as_bytes())
     }
@@ -179,7 +179,7 @@ impl Store {
         in_chunks(ids.iter().collect(), |id| self.read_file(id))
     }
 
-    /// `None` where the file has gone since it was listed.
+    /// `None` if the file was removed since it was listed.
     fn read_file(&self, id: &TaskId) -> Result<Option<Entry>, FsError> {
         Ok(self.read_file_and_text(id)?.map(|(entry, _)| entry))
     }
@@ -361,10 +361,10 @@ impl Store {
         fs::metadata(&self.tasks_dir()).ok().flatten().map_or(0, |meta| index::mtime(&meta))
     }
 
-    /// Whether there is an index that can be used; `Some(false)` is a damaged one.
+    /// Whether the index, if there is one, is undamaged.
     pub fn index_is_intact(&self) -> Option<bool> {
         let path: &Path = &self.index_path();
-        path.exists().then(|| IndexFile::open(path, self.reader()).and_then(|index| index.entries()).is_some())
+        path.exists().then(|| IndexFile::is_whole(path))
     }
 
     pub fn drop_index(&self) -> Result<(), StoreError> {
@@ -417,7 +417,7 @@ fn reconcile(files: &[(TaskId, Stamp)], entries: Vec<Entry>, began: Nanos) -> (V
         match entry {
             Some(entry) if entry.stamp == *stamp && stamp.mtime < began => kept.push(entry),
             Some(entry) => {
-                // What the journal said of it stays true.
+                // Its data from the journal is still valid.
                 kept.push(Entry { stamp: Stamp { inode: 0, ..*stamp }, ..entry });
                 changed.push(id.clone());
             }

@@ -1,4 +1,4 @@
-//! Task ids: what is one, and how a new one is minted without a counter.
+//! Task ids: their syntax, and how a new one is generated without a counter.
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ impl From<TaskId> for String {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} cannot be a task id: {why}")]
+#[error("{text:?} is not a valid task id: {why}")]
 pub struct InvalidId {
     text: String,
     why: &'static str,
@@ -43,7 +43,7 @@ impl TaskId {
         } else if text.starts_with(['.', '-']) {
             "it starts with a dot or a dash"
         } else if !text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)) {
-            "only letters, digits, `-`, `_` and `.` may be in it"
+            "it can contain only letters, digits, `-`, `_` and `.`"
         } else {
             return Ok(Self(text));
         };
@@ -119,9 +119,12 @@ mod tests {
             ("", "it is empty"),
             ("-x", "it starts with a dot or a dash"),
             (".x", "it starts with a dot or a dash"),
-            ("a b", "only letters, digits, `-`, `_` and `.` may be in it"),
+            ("a b", "it can contain only letters, digits, `-`, `_` and `.`"),
         ] {
-            assert_eq!(text.parse::<TaskId>().unwrap_err().to_string(), format!("{text:?} cannot be a task id: {why}"));
+            assert_eq!(
+                text.parse::<TaskId>().unwrap_err().to_string(),
+                format!("{text:?} is not a valid task id: {why}")
+            );
         }
         assert!(TaskId::new("x".repeat(64)).is_ok());
         assert!(serde_json::from_str::<TaskId>("\"../x\"").is_err(), "a file cannot smuggle a path in");

@@ -1,4 +1,4 @@
-//! What of a task is mirrored elsewhere, field by field, and the form in which its file remembers what was agreed on.
+//! The fields of a task that are mirrored, and the format in which its file stores their bases.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{Key, Value};
 
-/// Each has its own three-way decision; the name is the key in the task's file and in `[github.base]`.
+/// Each field is merged on its own; its name is the key in the task's file and in `[github.base]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Field {
@@ -35,7 +35,7 @@ impl Field {
         Self::Archived,
     ];
 
-    /// What the row of a project says, not the issue.
+    /// Whether the field is in the item of the project, not in the issue.
     pub const OF_ROW: [Self; 4] = [Self::State, Self::Priority, Self::Estimate, Self::Archived];
 
     pub fn name(self) -> &'static str {
@@ -83,12 +83,12 @@ impl Field {
 /// none. No fingerprint looks like this.
 pub const UNKNOWN: &str = "unknown";
 
-/// What `[github.base]` is to say of a field of which nothing is known any more.
+/// The value in `[github.base]` for a field whose base is unknown.
 pub fn unknown(field: Field) -> Option<Value> {
     (!field.is_always_there()).then(|| Value::text(UNKNOWN))
 }
 
-/// What was agreed on, as `[github.base]` says it; `None` where that is not known.
+/// The base, as `[github.base]` stores it; `None` if it is unknown.
 pub fn agreed(field: Field, written: Option<&Value>) -> Option<Option<&Value>> {
     match written {
         Some(Value::Text(text)) if text == UNKNOWN => None,
@@ -97,7 +97,7 @@ pub fn agreed(field: Field, written: Option<&Value>) -> Option<Option<&Value>> {
     }
 }
 
-/// A text without what may differ and mean nothing.
+/// A text without insignificant differences.
 pub fn canonical(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n").trim_end().to_owned()
 }

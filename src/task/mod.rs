@@ -1,4 +1,4 @@
-//! One task: its id, its fields, the values they may have, and what can be wrong with its file.
+//! One task: its id, its fields and their values, and the problems that its file can have.
 
 mod fields;
 mod id;
@@ -18,7 +18,7 @@ pub use problem::Problem;
 pub use step::Step;
 pub use value::{Key, Value};
 
-/// What lists, rules and the index know of a task; its description stays in the file until it is shown.
+/// The fields of a task that lists, rules and the index use. The description is read only when it is shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Task {
     pub id: TaskId,
@@ -40,9 +40,9 @@ pub struct Task {
     /// Why a person should look at it: it was moved outside of ralph, against the workflow.
     pub attention: Option<String>,
     pub github: Option<GithubLink>,
-    /// Of a step, what it does for its team.
+    /// The step of a team that this task is, if it is one.
     pub step: Option<Box<Step>>,
-    /// When a verb last changed it, by the journal; else what the file system says.
+    /// The time of its last change in the journal, else of its file.
     #[serde(skip)]
     pub updated: Option<Timestamp>,
     pub problems: Vec<Problem>,

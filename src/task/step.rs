@@ -1,4 +1,4 @@
-//! What a step of a team knows beyond other tasks: whose it is, what it does to which tasks, and what came of it.
+//! The fields of a step beyond those of other tasks: its team, its command, its tasks and its result.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,10 +12,10 @@ pub struct Step {
     pub command: String,
     /// The tasks that it serves, the first of a group first.
     pub of: Vec<TaskId>,
-    /// What it is called while somebody is at it.
+    /// Its title while a worker works on it.
     pub active_form: String,
     /// How often the plan had been rejected when the step was made: a later rejection ends it.
     pub round: u32,
-    /// What came of it, once it is completed.
+    /// Its result, once it is completed.
     pub result: Option<String>,
 }

@@ -31,7 +31,7 @@ impl fmt::Display for Key {
     }
 }
 
-/// What TOML can say, in a shape that goes through JSON and comes back the same.
+/// A TOML value, in a form that survives a round trip through JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {

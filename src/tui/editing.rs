@@ -76,7 +76,7 @@ impl Session {
         self.carry_out(vec![Wish::Do(Verb::Save { task: id.clone(), old, new, doubts })])
     }
 
-    /// What to do with a file that was not saved.
+    /// The choices for a file that was not saved.
     pub(super) fn settle(&mut self, id: &TaskId, settle: Settle) -> Result<(), Failure> {
         match settle {
             Settle::EditAgain => match self.works.get_mut(id).map_or(Ok(()), |work| work.rebase(&self.ws)) {
@@ -118,5 +118,5 @@ impl Session {
 }
 
 pub(super) fn not_saved() -> Failure {
-    Failure::refused(Code::Unsaved, "what you wrote is not saved")
+    Failure::refused(Code::Unsaved, "your text was not saved")
 }

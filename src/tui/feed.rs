@@ -11,7 +11,7 @@ use crate::app::{Failure, Options, Watch, WatchOptions};
 const IDLE: Duration = Duration::from_secs(60);
 const TROUBLED: Duration = Duration::from_secs(2);
 
-/// Tells of every change until nobody listens. What goes wrong is told, too, and tried again.
+/// Sends every change until the receiver is gone. Errors are sent, too, and retried.
 pub fn start(options: Options, tell: Sender<Answer>) {
     std::thread::spawn(move || {
         while let Err(failure) = desk::caught(|| watch(&options, &tell)) {
@@ -42,7 +42,7 @@ fn watch(options: &Options, tell: &Sender<Answer>) -> Result<(), Failure> {
             return Ok(());
         }
         if live.is_err() {
-            // Somebody holds the board for long, or it is away for a moment.
+            // The board is locked, or temporarily missing.
             std::thread::sleep(TROUBLED);
         }
         told = Some(live);

@@ -71,7 +71,7 @@ impl<'a> Frames<'a> {
 }
 
 fn nothing() -> Failure {
-    Failure::refused(Code::OnlyLooking, "these are frames to look at, and nothing on the board is changed through them")
+    Failure::refused(Code::OnlyLooking, "frames are read-only")
         .hint(Hint::run("board", "to change the board in a terminal"))
         .hint(Hint::run("task ls", "to print it"))
 }

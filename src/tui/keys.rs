@@ -117,7 +117,7 @@ fn on_screen(model: &Model) -> Vec<Offered> {
                 keys.push(offer(KeyCode::Tab, "tab", "links"));
             }
             if screen.link.is_some() {
-                keys.push(offer(KeyCode::Enter, "⏎", "go there"));
+                keys.push(offer(KeyCode::Enter, "⏎", "open"));
             }
             keys.extend(verbs().into_iter().chain(more()));
         }
@@ -146,9 +146,9 @@ fn on_screen(model: &Model) -> Vec<Offered> {
     keys
 }
 
-/// What fits what waits.
+/// The keys that fit the item of the inbox.
 fn on_item(kind: InboxKind) -> Vec<Offered> {
-    let back = letter('x', "x", "send back");
+    let back = letter('x', "x", "reject");
     match kind {
         InboxKind::Plan => vec![letter('y', "y", "approve"), back],
         InboxKind::Work | InboxKind::Merge => vec![letter('M', "M", "merge"), back],
@@ -167,7 +167,7 @@ fn in_review(review: &ReviewScreen) -> Vec<Offered> {
     keys.extend(page.question.is_some().then(|| letter('s', "s", "answer")));
     keys.extend(page.can.decide.approve.then(|| letter('y', "y", "approve")));
     keys.extend(page.can.decide.merge.then(|| letter('M', "M", "merge")));
-    keys.extend(page.can.decide.reject.then(|| letter('x', "x", "send back")));
+    keys.extend(page.can.decide.reject.then(|| letter('x', "x", "reject")));
     let goes_on = review.run().is_some_and(|run| run.outcome == RunOutcome::Running);
     keys.extend(goes_on.then(|| letter('S', "S", "stop the run")));
     keys.extend(page.can.retry.then(|| letter('T', "T", "try again")));
@@ -182,43 +182,43 @@ fn in_popup(popup: &Popup) -> Vec<Offered> {
             vec![letter('F', "F", "force"), enter("move"), close]
         }
         Purpose::Move => vec![enter("move"), close],
-        Purpose::Block => vec![enter("block on it"), close],
+        Purpose::Block => vec![enter("add blocker"), close],
         Purpose::Unblock => vec![enter("unblock"), close],
         Purpose::Answer => vec![enter("answer"), close],
-        Purpose::Reject => vec![enter("send back"), close],
+        Purpose::Reject => vec![enter("reject"), close],
         Purpose::Comment => vec![enter("keep"), close],
         Purpose::Note => vec![control('s', "^s", "save"), control('e', "^e", "in your editor"), close],
         Purpose::Add => vec![enter("add"), close],
         Purpose::Search => vec![enter("open"), close],
         Purpose::Filter => vec![enter("keep"), control('u', "^u", "empty"), close],
-        Purpose::Edited => vec![enter("do it"), close],
+        Purpose::Edited => vec![enter("choose"), close],
         Purpose::Help => vec![close],
     }
 }
 
-/// What the help says: groups of keys and what they do.
+/// The help: groups of keys and their actions.
 pub const HELP: [(&str, &[(&str, &str)]); 4] = [
     (
-        "look around",
+        "navigate",
         &[
             ("h j k l  arrows", "move"),
             ("gg  G  ^d  ^u", "top, bottom, half a page"),
             ("tab  shift-tab", "next column, next link"),
-            ("enter", "open what is selected"),
+            ("enter", "open the selected item"),
             ("/", "search titles, descriptions, notes"),
             ("f", "filter: state: label: owner: priority: ready …"),
             ("esc  q", "back, then quit"),
         ],
     ),
     (
-        "see more",
+        "view",
         &[
-            ("g", "what it waits for, and what waits for it"),
-            ("w", "workers: who has what, since when"),
-            ("i", "inbox: what waits for you"),
+            ("g", "its blockers, and what it blocks"),
+            ("w", "workers: claims and runs"),
+            ("i", "inbox: what needs your decision"),
             ("d", "review: plan, changes, runs"),
-            ("!", "what is wrong with the board's files"),
-            ("R", "read the board again"),
+            ("!", "problems in the board's files"),
+            ("R", "reload the board"),
         ],
     ),
     (
@@ -227,11 +227,11 @@ pub const HELP: [(&str, &[(&str, &str)]); 4] = [
             ("m", "move to another state; or drag the card"),
             ("c  r", "claim, release"),
             ("n", "note"),
-            ("s  y  x  M", "answer, approve, send back, merge"),
+            ("s  y  x  M", "answer, approve, reject, merge"),
             ("S  T", "stop its run, try again"),
             ("e", "edit the file in $EDITOR"),
-            ("b  u", "block on another task, unblock"),
-            ("a", "a new task"),
+            ("b  u", "add a blocker, remove one"),
+            ("a", "add a task"),
             ("F", "force a refused move"),
         ],
     ),
@@ -239,13 +239,13 @@ pub const HELP: [(&str, &[(&str, &str)]); 4] = [
         "marks",
         &[
             ("●", "ready"),
-            ("▶ name", "at work: a live claim"),
-            ("▷ name", "has an owner, nobody at work"),
-            ("⊘ 2", "blocked, by two that are open"),
+            ("▶ name", "claimed"),
+            ("▷ name", "has an owner, not claimed"),
+            ("⊘ 2", "blocked by two open tasks"),
             ("⊘ ↑", "blocked with its parent"),
-            ("!", "a person is needed"),
-            ("○", "waits for its turn"),
-            ("‼", "something is wrong with its file"),
+            ("!", "handed to a person"),
+            ("○", "waiting"),
+            ("‼", "its file has a problem"),
         ],
     ),
 ];

@@ -21,12 +21,9 @@ impl Session {
         let begun = Instant::now();
         let mut result = Ok(());
         while self.model.busy > 0 {
-            // Whoever asks twice does not want to wait.
+            // A second request ends at once.
             if begun.elapsed() > PATIENCE || asked_to_end.load(Ordering::Relaxed) != 0 {
-                return Err(Failure::broken(
-                    Code::Unfinished,
-                    "the board ended before all was done that you asked for",
-                ));
+                return Err(Failure::broken(Code::Unfinished, "the board ended before all changes were saved"));
             }
             match answers.recv_timeout(BEAT) {
                 Ok(answer) => {
@@ -42,7 +39,7 @@ impl Session {
         result
     }
 
-    /// What was written and not saved stays in files; they are named beside whatever else went wrong.
+    /// Unsaved texts stay in files; the error names them.
     pub(super) fn leave(mut self, mut result: Result<(), Failure>) -> Result<(), Failure> {
         let typed = self.model.popup.take().filter(|popup| popup.purpose == Purpose::Note);
         if let Some((task, text)) = typed.and_then(|popup| Some((popup.task.clone()?, popup.typed().to_owned()))) {

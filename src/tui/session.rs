@@ -1,4 +1,4 @@
-//! The loop: what the person presses, what others change and what verbs come to, one after another, each drawn.
+//! The event loop: handles keys, changes of the board and results of verbs, and draws after each.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::task::TaskId;
 const BEAT: Duration = Duration::from_millis(50);
 /// The same while the person waits for an answer.
 const SHORT: Duration = Duration::from_millis(5);
-/// How often it is drawn when nothing happens: clocks go on.
+/// How often the view is drawn without events, for its clocks.
 const AGAIN: Duration = Duration::from_secs(1);
 
 pub fn run(options: &Options, wanted: &Wanted) -> Result<(), Failure> {
@@ -102,7 +102,7 @@ impl Session {
         Ok(())
     }
 
-    /// What the person has pressed by the end of a beat.
+    /// The keys that were pressed within a tick.
     fn listen(&mut self) -> Result<bool, Failure> {
         let waits = !self.model.loaded || self.model.busy > 0;
         let mut heard = false;

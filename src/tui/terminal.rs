@@ -1,4 +1,4 @@
-//! The terminal: taken for the board, and given back as it was, however the board ends.
+//! The terminal: set up for the board, and restored on every exit.
 
 use std::io::{IsTerminal as _, Stdout, Write as _, stdout};
 use std::sync::Once;
@@ -28,10 +28,10 @@ pub struct Screen(pub Terminal<CrosstermBackend<Stdout>>);
 impl Screen {
     pub fn take() -> Result<Self, Failure> {
         if !stdout().is_terminal() || !std::io::stdin().is_terminal() {
-            return Err(Failure::usage(Code::NoTerminal, "the board needs a terminal to draw on")
+            return Err(Failure::usage(Code::NoTerminal, "the board needs a terminal")
                 .hint(Hint::run("task ls", "to print the tasks"))
                 .hint(Hint::run("status", "to print a summary"))
-                .hint(Hint::run("board --json", "for programs")));
+                .hint(Hint::run("board --json", "to print it as JSON")));
         }
         restore_on_panic();
         end_with_terminal();
@@ -97,7 +97,7 @@ fn enter() -> std::io::Result<()> {
     stdout().write_all(ENTER).and_then(|()| stdout().flush())
 }
 
-/// Once is enough, and there may be nobody left to tell what fails.
+/// Runs once; errors are ignored, because the terminal may be gone.
 fn leave() {
     if TAKEN.swap(false, Ordering::SeqCst) {
         let _ = stdout().write_all(LEAVE).and_then(|()| stdout().flush());

@@ -7,8 +7,8 @@ use crate::task::Value;
 /// The next step, as keys of this board where there is one; options have none.
 pub fn hint(hint: &Hint) -> Vec<String> {
     match hint {
-        Hint::List | Hint::Ready => vec!["R reads the board again".into()],
-        Hint::Workflow | Hint::Move => vec!["m shows where it can go".into()],
+        Hint::List | Hint::Ready => vec!["R reloads the board".into()],
+        Hint::Workflow | Hint::Move => vec!["m shows the states that it can be moved to".into()],
         Hint::Wait { task } => vec![format!("w shows who holds {task}, and until when")],
         Hint::Why { .. } => vec!["g shows what blocks it".into()],
         Hint::Claim { command: Some(command), .. } => vec![format!("c claims it for {command}")],
@@ -41,9 +41,9 @@ pub fn hint(hint: &Hint) -> Vec<String> {
     }
 }
 
-pub const FORCING: &str = "F forces the move; the log records who did";
+pub const FORCING: &str = "F forces the move; the journal records it";
 
-/// One character for where a task stands, and what it means.
+/// The character for the standing of a task, and its meaning.
 pub fn mark(task: &TaskView, meaning: Meaning) -> (&'static str, Tone) {
     match meaning {
         Meaning::Done => ("✓", Tone::Dim),
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_hint_is_a_key_or_nothing_but_never_an_option() {
-        assert_eq!(hint(&Hint::Workflow), ["m shows where it can go"]);
+        assert_eq!(hint(&Hint::Workflow), ["m shows the states that it can be moved to"]);
         assert_eq!(hint(&Hint::Force), [""; 0]);
         assert_eq!(hint(&Hint::option("--local", "to claim it here")), [""; 0]);
         assert_eq!(hint(&Hint::step("split it first")), ["split it first"]);

@@ -1,4 +1,4 @@
-//! What no file event tells: that a process has let go of a lock, or that a thread has something to say.
+//! Wake-ups without a file event: a released lock, or a message from another thread.
 
 use std::fs::File;
 use std::path::PathBuf;

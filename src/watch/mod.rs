@@ -1,4 +1,4 @@
-//! File events: which paths in some folders may have changed. What they say, the caller reads anew.
+//! File events: which paths in some folders may have changed. The caller reads these files again.
 
 mod alarm;
 
@@ -93,7 +93,7 @@ impl Changes {
         let first = folders.first().copied().unwrap_or(Path::new("."));
         let failed = |source| WatchError { path: first.to_owned(), source };
         if poll {
-            return Self::with(folders, poller, Some("as asked".into())).map_err(failed);
+            return Self::with(folders, poller, Some("--poll".into())).map_err(failed);
         }
         match Self::with(folders, listener, None) {
             Err(error) if is_limit(&error) => Self::with(folders, poller, Some(error.to_string())).map_err(failed),

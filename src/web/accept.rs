@@ -1,4 +1,4 @@
-//! Connections: each is served by itself; there are only so many, and none may dawdle over what it asks.
+//! Accepts connections, with limits on their number and on the time for a request.
 
 use std::net::IpAddr;
 use std::sync::Arc;

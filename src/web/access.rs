@@ -1,4 +1,4 @@
-//! Who is let in: the right host, no page of another site, the token; and what browsers may do with answers.
+//! Access control: host name, origin and token; and the security headers of responses.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -62,7 +62,7 @@ impl AccessRules {
         };
         let host = text(headers, "host").unwrap_or_default();
         if !self.is_host(host) {
-            let message = format!("this server is not {host:?}");
+            let message = format!("unknown host {host:?}");
             return no(
                 StatusCode::MISDIRECTED_REQUEST,
                 Code::WrongHost,
@@ -71,27 +71,27 @@ impl AccessRules {
             );
         }
         if let Some(origin) = text(headers, "origin").filter(|origin| *origin != format!("http://{host}")) {
-            let message = format!("a page of {origin} may not ask here");
-            return no(StatusCode::FORBIDDEN, Code::ForeignOrigin, message, "open the board itself");
+            let message = format!("requests from pages of {origin} are not allowed");
+            return no(StatusCode::FORBIDDEN, Code::ForeignOrigin, message, "open the board directly");
         }
         let api = request.uri().path().starts_with("/api/");
         let reads = [Method::GET, Method::HEAD].contains(request.method());
         if is_from_elsewhere(headers) && !(reads && !api && is_opened(headers)) {
-            let message = "a page of another site may not ask here".to_owned();
-            return no(StatusCode::FORBIDDEN, Code::ForeignOrigin, message, "open the board itself");
+            let message = "requests from pages of other sites are not allowed".to_owned();
+            return no(StatusCode::FORBIDDEN, Code::ForeignOrigin, message, "open the board directly");
         }
         // Also to read, and also from this machine: it may have other users.
         if api && !self.knows(headers) {
             let step = "open the URL that the server printed, including the part after the #";
-            return no(StatusCode::UNAUTHORIZED, Code::NoToken, "this needs the server's token".into(), step);
+            return no(StatusCode::UNAUTHORIZED, Code::NoToken, "the token of the server is required".into(), step);
         }
         if !reads && self.read_only {
-            let message = "this server only reads".to_owned();
-            return no(StatusCode::FORBIDDEN, Code::ReadOnly, message, "restart it without the read-only option");
+            let message = "this server is read-only".to_owned();
+            return no(StatusCode::FORBIDDEN, Code::ReadOnly, message, "restart it without `--read-only`");
         }
         if !reads && !text(headers, "content-type").is_some_and(|kind| kind.starts_with("application/json")) {
-            let message = "a change is sent as application/json".to_owned();
-            return no(StatusCode::UNSUPPORTED_MEDIA_TYPE, Code::NotJson, message, "set the content type");
+            let message = "changes must be sent as application/json".to_owned();
+            return no(StatusCode::UNSUPPORTED_MEDIA_TYPE, Code::NotJson, message, "set the header Content-Type");
         }
         Ok(())
     }

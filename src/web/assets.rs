@@ -1,4 +1,4 @@
-//! The page's own files, as they are in the binary.
+//! The static files of the page, which are compiled into the binary.
 
 use axum::extract::Path;
 use axum::http::{HeaderMap, StatusCode, header};

@@ -1,4 +1,4 @@
-//! The columns as the page draws them: slim cards, and of long columns only as many as were asked for.
+//! The columns of the page: small cards, and for long columns only the requested number.
 
 use jiff::Timestamp;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! The charts of the dashboard: what gets done, how long states take, what is ready and what waits.
+//! The charts of the dashboard: done tasks, time in state, ready and blocked tasks.
 
 use serde::Serialize;
 
@@ -68,7 +68,7 @@ fn date(day: &Day) -> String {
 
 fn finished(trends: &Trends) -> String {
     let total: usize = trends.finished.iter().sum();
-    let label = format!("{total} tasks finished in {} days", trends.days.len());
+    let label = format!("{total} tasks done in {} days", trends.days.len());
     let mut svg = Svg::new("chart", WIDTH, HEIGHT, &label);
     let scale = Scale::new(trends.finished.iter().copied(), trends.days.len());
     scale.frame(&mut svg, &trends.days);
@@ -129,7 +129,7 @@ fn times(trends: &Trends) -> String {
         let y = 6.0 + row as f64 * ROW;
         let (median, most) = (state.median_hours.unwrap_or_default(), state.most_hours.unwrap_or_default());
         let wide = |hours: f64| (hours / longest * (WIDTH - NAME - 110.0)).max(2.0);
-        let tells = format!("{}: half within {}, nine of ten within {}", state.state, span(median), span(most));
+        let tells = format!("{}: 50% within {}, 90% within {}", state.state, span(median), span(most));
         svg.text("tick end name", (NAME - 8.0, y + 16.0), state.state.as_str());
         svg.rect("series most", (NAME, y + 4.0), (wide(most), ROW - 10.0), 3.0, &tells);
         svg.rect("series median", (NAME, y + 4.0), (wide(median), ROW - 10.0), 3.0, &tells);

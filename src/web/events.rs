@@ -1,4 +1,4 @@
-//! What changes on the board, told to every page as it happens; one that was away hears what it missed.
+//! Pushes changes of the board to every page; a page that reconnects gets what it missed.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::convert::Infallible;

@@ -41,7 +41,7 @@ pub fn draw(nodes: Vec<&GraphNode>, frame: &Frame<'_>) -> String {
         EDGE * 2.0 + columns as f64 * (BOX.0 + GAP.0) - GAP.0,
         EDGE * 2.0 + rows as f64 * (BOX.1 + GAP.1) - GAP.1 + below,
     );
-    let mut svg = Svg::new("graph", size.0.max(1.0), size.1.max(1.0), "which task waits for which");
+    let mut svg = Svg::new("graph", size.0.max(1.0), size.1.max(1.0), "graph of blockers");
     for (at, node) in layout.nodes.iter().enumerate() {
         let place = |id: &TaskId| layout.at.get(id).map(|&there| layout.corner(there));
         node.leads_to.iter().filter_map(place).for_each(|to| edge(&mut svg, layout.corner(at), to));

@@ -1,4 +1,4 @@
-//! Where the server listens, and the address under which a browser finds it.
+//! The address that the server listens on, and the URL for a browser.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 

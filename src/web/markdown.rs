@@ -1,4 +1,4 @@
-//! Texts of people as HTML: what Markdown makes of them, and nothing of their own.
+//! Renders Markdown as HTML, without raw HTML of its author.
 
 use pulldown_cmark::{Alignment, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd, html};
 

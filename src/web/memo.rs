@@ -1,4 +1,4 @@
-//! What is computed once for all who ask, as long as the board has not changed.
+//! A cache of answers, valid until the board changes.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

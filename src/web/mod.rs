@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! listen.rs    where it listens, and under which address it is found; accept.rs connections
-//! access.rs    who is let in, and what a browser may do with an answer
-//! routes.rs    which path is whose; assets.rs the page's own files
-//! api/         reading, changing, and what refusals look like
-//! events.rs    what changes, told as it happens; memo.rs what is computed once for all who ask
+//! access.rs    access control and response headers
+//! routes.rs    the routes; assets.rs static files
+//! api/         read and write endpoints, and failures
+//! events.rs    pushes changes; memo.rs caches answers
 //! board.rs     the columns as slim cards
-//! markdown.rs  texts of people as HTML that cannot do anything
+//! markdown.rs  Markdown as safe HTML
 //! graph.rs, charts.rs, svg.rs   drawings; chains.rs which tasks are drawn together
 //! report/      the same as one file, without a server
 //! assets/      the page: HTML, styles and modules as a browser reads them

@@ -1,4 +1,4 @@
-//! Which path is whose.
+//! The routes of the server.
 
 use std::sync::Arc;
 
@@ -64,6 +64,6 @@ pub fn routes(site: Arc<Site>) -> Router {
 }
 
 async fn nothing() -> Response {
-    let failure = Failure::refused(Code::NoPage, "there is nothing here").hint(Hint::step("the board is at /"));
+    let failure = Failure::refused(Code::NoPage, "page not found").hint(Hint::step("the board is at /"));
     api::refusal(StatusCode::NOT_FOUND, &failure)
 }

@@ -1,4 +1,4 @@
-//! Drawings as text: a few shapes, with everything that people wrote escaped.
+//! SVG drawings: a few shapes, with all text escaped.
 
 use std::fmt::Write as _;
 

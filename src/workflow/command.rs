@@ -1,4 +1,4 @@
-//! A command of the workflow: who may run it, where it starts, where it may end, and what an intent means to it.
+//! A command of the workflow: its roles, the states where it starts and ends, and its intents.
 
 use std::str::FromStr;
 
@@ -24,30 +24,30 @@ pub struct Command {
     pub yields: Vec<String>,
     /// The review modes in which it must.
     pub yields_in: Vec<ReviewMode>,
-    /// The label of a task that the command left where it was: it is not taken up for it again.
+    /// The label for tasks that the command left in their state; it does not start on them again.
     pub stay: Option<String>,
     /// The end that counts as a rejection.
     pub iterate: Option<StateName>,
-    /// The end that sends work back to be mended.
+    /// The end that returns work to be fixed.
     pub back: Option<StateName>,
-    /// It is done in the task's own worktree, and what it leaves are commits there.
+    /// It runs in the task's own worktree, and its result is commits there.
     pub worktree: bool,
     /// `ralph merge` completes it.
     pub merges: bool,
     pub on_blocked: bool,
     pub sizes: Sizes,
-    /// Runs once for a group, on its first member.
+    /// Runs once for a group, on its primary.
     pub group: bool,
 }
 
-/// What other tools call our commands.
+/// The names that other tools use for these commands.
 const OTHER_NAMES: [(&str, &str); 4] =
     [("impl", "implement"), ("implement_plan", "implement"), ("create_plan", "plan"), ("iterate_plan", "plan")];
 
-/// A command by any of the names that skills give it: `ralph_impl`, `ralph-impl` and `impl` are `implement`.
+/// A command by any name that skills use: `ralph_impl`, `ralph-impl` and `impl` are `implement`.
 pub fn plain_command(typed: &str) -> String {
     let name = typed.trim().to_ascii_lowercase().replace('-', "_");
-    // A skill is called with its plugin's name before it.
+    // The name of a skill has its plugin's name as a prefix.
     let name = name.rsplit(':').next().unwrap_or(&name);
     let bare = name.strip_prefix("ralph_").unwrap_or(name);
     let ours = OTHER_NAMES.iter().find(|(other, _)| *other == bare).map(|(_, ours)| *ours);
@@ -61,18 +61,18 @@ pub enum Sizes {
     #[default]
     Small,
     Any,
-    /// It makes small ones of large ones.
+    /// It splits large tasks into small ones.
     Oversized,
 }
 
 /// Who decides about a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReviewMode {
-    /// The builder passes its own plan on.
+    /// Plans are not reviewed.
     Skip,
-    /// The builder reviews, and obeys the verdict.
+    /// The builder reviews plans, and follows the verdict.
     Auto,
-    /// The validator decides, with a person.
+    /// The validator reviews plans, together with a person.
     Interactive,
 }
 
@@ -96,7 +96,7 @@ impl FromStr for ReviewMode {
     }
 }
 
-/// What a worker wants, whatever the state is called.
+/// A move that is named by its purpose instead of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Intent {
     Lock,
@@ -150,7 +150,7 @@ impl Command {
         starts || (self.lock.as_ref() == Some(&state.name) && state.release.is_none())
     }
 
-    /// What an intent means to this command; `None` where it means nothing.
+    /// The state that an intent leads to; `None` if the command does not have it.
     pub fn intend(&self, intent: Intent, flow: &Workflow) -> Option<StateName> {
         let may_end = |state: &StateName| self.ends.contains(state) || self.complete.as_ref() == Some(state);
         match intent {
@@ -167,7 +167,7 @@ impl Command {
         all.map(|(_, name)| *name).collect()
     }
 
-    /// Where it may end, from a start or from its lock.
+    /// The states that it can end in.
     pub fn may_end_in(&self, flow: &Workflow) -> Vec<StateName> {
         let mut states: Vec<StateName> =
             self.complete.iter().chain(&self.ends).chain(flow.escalation()).cloned().collect();

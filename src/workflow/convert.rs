@@ -1,4 +1,4 @@
-//! From one workflow to another: where the tasks of each state go.
+//! Conversion to another workflow: the new state for each old one.
 
 use super::{Phase, State, Workflow};
 use crate::task::{Kind, StateName};

@@ -9,7 +9,7 @@ use crate::task::{Kind, StateName};
 
 pub(super) const BUILTIN: &str = include_str!("tables/full.toml");
 
-/// The workflows to choose from: name, what it is, and its table.
+/// The shipped workflows: name, description and table.
 pub const TABLES: [(&str, &str, &str); 3] = [
     ("simple", "Todo, Doing, Done", include_str!("tables/simple.toml")),
     ("lite", "Intake, Backlog, In Progress, In Review, Done, Canceled, Human Needed", include_str!("tables/lite.toml")),
@@ -26,9 +26,9 @@ pub enum WorkflowError {
         /// The value in the table that is wrong, if it is one.
         value: Option<String>,
     },
-    #[error("format {0} is not known to this ralph, which reads format 1")]
+    #[error("unknown format {0}: this version of ralph reads format 1")]
     Format(u32),
-    #[error("{typed:?} is not a state: {}there are {all}", meant.as_ref().map(|m| format!("did you mean {m}? ")).unwrap_or_default())]
+    #[error("{typed:?} is not a state: {}use one of {all}", meant.as_ref().map(|m| format!("did you mean {m}? ")).unwrap_or_default())]
     NoSuchState { typed: String, meant: Option<String>, all: String },
     #[error("{typed:?} is not a command: use {all}")]
     NoSuchCommand { typed: String, all: String },
@@ -146,7 +146,7 @@ impl WorkflowError {
 impl Workflow {
     pub fn parse(text: &str) -> Result<Self, WorkflowError> {
         let table: Table = toml::from_str(text).map_err(|error| match other_format(text) {
-            // A newer table may have keys that this ralph does not know.
+            // A newer table may have keys that this version does not know.
             Some(format) => WorkflowError::Format(format),
             None => WorkflowError::Syntax {
                 message: error.message().to_owned(),
@@ -177,7 +177,7 @@ impl Workflow {
         }
         let mut seen = HashSet::new();
         if let Some(twice) = self.states.iter().find(|s| !seen.insert(&s.name)) {
-            return wrong(twice.name.as_str(), format!("state {:?} is there twice", twice.name.as_str()));
+            return wrong(twice.name.as_str(), format!("state {:?} is defined twice", twice.name.as_str()));
         }
         if !seen.contains(&self.initial) {
             return wrong(
@@ -186,22 +186,20 @@ impl Workflow {
             );
         }
         if !self.states.iter().any(|s| s.terminal) {
-            return wrong("", "no state is terminal, so nothing could ever be finished".into());
+            return wrong("", "no state is terminal, so no task could ever be finished".into());
         }
         let role = |name: &String| self.role(name).is_none();
         if let Some((command, name)) =
             self.commands.iter().find_map(|c| Some((c, c.roles.iter().chain(&c.interactive).find(|r| role(r))?)))
         {
-            return wrong(name, format!("command {:?} is for {name:?}, which is not one of the roles", command.name));
+            return wrong(name, format!("command {:?} is for the role {name:?}, which is not defined", command.name));
         }
         let handed = self.roles.iter().filter_map(|r| r.hands_off.as_ref());
         let stated = self.states.iter().flat_map(|s| s.release.iter().chain(&s.claim).chain(&s.leave));
         let commanded = self.commands.iter().flat_map(Command::states);
         let mut named = handed.chain(stated).chain(commanded).chain(self.targets.iter().flatten());
         match named.find(|state| !seen.contains(state)) {
-            Some(state) => {
-                wrong(state.as_str(), format!("{:?} is named, and is not one of the states", state.as_str()))
-            }
+            Some(state) => wrong(state.as_str(), format!("{:?} is not one of the states", state.as_str())),
             None => self.check_back(),
         }
     }
@@ -216,7 +214,7 @@ impl Workflow {
         };
         let lost = self.commands.iter().filter_map(|command| command.back.as_ref()).find(|state| !is_taken(state));
         lost.map_or(Ok(()), |state| {
-            let message = format!("back = {:?}: nobody takes work from there", state.as_str());
+            let message = format!("back = {:?}: no command starts from this state", state.as_str());
             Err(WorkflowError::inconsistent(message, Some(state.as_str())))
         })
     }
@@ -337,7 +335,7 @@ mod tests {
             state("[targets]\nescalate = \"Nowhere\""),
         ] {
             let error = Workflow::parse(&text).unwrap_err().to_string();
-            assert_eq!(error, r#""Nowhere" is named, and is not one of the states"#, "{text}");
+            assert_eq!(error, r#""Nowhere" is not one of the states"#, "{text}");
             assert!(Workflow::parse(&text.replace("Nowhere", "Done")).is_ok(), "{text}");
         }
     }
@@ -347,7 +345,7 @@ mod tests {
         for key in ["roles = [\"cook\"]", "interactive = \"cook\""] {
             let text = format!("{PLAIN}[[command]]\nname = \"fry\"\n{key}\n");
             let error = Workflow::parse(&text).unwrap_err().to_string();
-            assert_eq!(error, r#"command "fry" is for "cook", which is not one of the roles"#, "{key}");
+            assert_eq!(error, r#"command "fry" is for the role "cook", which is not defined"#, "{key}");
             let role = "[[role]]\nname = \"cook\"\n";
             assert_eq!(Workflow::parse(&format!("{text}{role}")).unwrap().roles()[0].limit, 1, "one unless it says so");
         }

@@ -1,4 +1,4 @@
-//! What a state says of the tasks in it, whatever its name.
+//! The meaning of a state for its tasks, independent of its name.
 
 use serde::Serialize;
 
@@ -8,14 +8,14 @@ use crate::task::{Kind, StateName};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Meaning {
-    /// Somebody may take them.
+    /// Work can start.
     #[default]
     Waiting,
-    /// They are to be looked at: a plan, or finished work.
+    /// A plan or finished work is in review.
     Review,
-    /// Somebody has them.
+    /// A worker works on them.
     Working,
-    /// A person is needed.
+    /// They were handed to a person.
     Person,
     Done,
     Canceled,

@@ -20,9 +20,9 @@ pub struct Workflow {
     steps: Vec<State>,
     roles: Vec<Role>,
     commands: Vec<Command>,
-    /// Where closing, canceling and escalating lead.
+    /// The states that closing, canceling and escalating lead to.
     targets: [Option<StateName>; 3],
-    /// It stands in for a table that cannot be read: what it says of states counts for nothing.
+    /// Whether it replaces a table that cannot be read, so that its states are meaningless.
     pub is_guess: bool,
 }
 
@@ -33,13 +33,13 @@ pub struct State {
     pub terminal: bool,
     pub human: bool,
     pub gate: bool,
-    /// Beside the pipeline: it has no place in the order.
+    /// Beside the pipeline, without a position in its order.
     pub off: bool,
-    /// Where a lock that nobody holds returns to.
+    /// The state that a lock without a claim returns to.
     pub release: Option<StateName>,
-    /// Where a person's plain claim leads.
+    /// The state that a person's plain claim leads to.
     pub claim: Option<StateName>,
-    /// Where a person may move it without force, beside what the commands allow.
+    /// States that a person can move it to within the workflow, beyond those of the commands.
     pub leave: Vec<StateName>,
     pub phase: Option<Phase>,
     pub github: Option<String>,
@@ -73,7 +73,7 @@ impl Workflow {
         Self::parse(load::BUILTIN).expect("the embedded workflow is checked by a test")
     }
 
-    /// What stands in for a table that cannot be read.
+    /// The replacement for a table that cannot be read.
     pub fn guessed() -> Self {
         Self { is_guess: true, ..Self::builtin() }
     }
@@ -111,7 +111,7 @@ impl Workflow {
         self.states_of(kind).iter().find(|state| state.name == *name)
     }
 
-    /// Where a state stands in its table: the order to sort by; unknown ones come last.
+    /// The position of a state in its table, to sort by; unknown states come last.
     pub fn position(&self, kind: Kind, name: &StateName) -> usize {
         let states = self.states_of(kind);
         states.iter().position(|state| state.name == *name).unwrap_or(states.len())
@@ -165,7 +165,7 @@ impl Workflow {
         self.command(typed).or_else(|unknown| self.command(&plain_command(typed)).map_err(|_| unknown))
     }
 
-    /// The commands that workers of a role may run.
+    /// The commands that a role can run.
     pub fn commands_of(&self, role: &str, mode: ReviewMode) -> impl Iterator<Item = &Command> {
         self.commands.iter().filter(move |command| command.is_for(role, mode))
     }

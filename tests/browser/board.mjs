@@ -53,7 +53,7 @@ run(async (keep) => {
 
   // What is blocked is not started.
   ralph('block', id, '--on', 't-b005');
-  await until(async () => (await card(page, id).textContent()).includes('waits for'), 'the card does not show that it is blocked');
+  await until(async () => (await card(page, id).textContent()).includes('blocked by'), 'the card does not show that it is blocked');
   const state = json('task', 'show', id).state;
   const targets = await (await fetch(`${server.base}/api/task/${id}/targets`, { headers: { 'ralph-token': server.token } })).json();
   const legal = targets.find((target) => target.allowed).state;

@@ -2,7 +2,7 @@
 
 import { browser, check, hold, json, open, ralph, retell, run, serve, until } from './lib.mjs';
 
-const ASKS = 'what you wrote is not saved';
+const ASKS = 'your text is not saved';
 const shown = (id) => json('task', 'show', id);
 
 async function openTask(page, id) {
@@ -123,7 +123,7 @@ async function newTask(page) {
   await title.press('Enter');
   await letGo();
   await page.waitForSelector('dialog', { state: 'detached' });
-  await page.locator('.toast', { hasText: 'is new' }).waitFor();
+  await page.locator('.toast', { hasText: 'added t-' }).waitFor();
   check(json('task', 'list').filter((task) => task.title === 'Made once').length === 1, 'two presses make two tasks');
 }
 

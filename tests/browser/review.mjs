@@ -44,7 +44,7 @@ async function sentBack(page) {
   check((await page.locator('.comment textarea').nth(1).inputValue()).includes('overflow'), 'a comment is lost when the diff is drawn anew');
   await look(page, 'side by side');
   await page.fill('[data-key="why"]', 'Nearly there.');
-  check((await page.textContent('#send-back')) === 'Send back with 2 comments', await page.textContent('#send-back'));
+  check((await page.textContent('#send-back')) === 'Reject with 2 comments', await page.textContent('#send-back'));
   await page.click('#send-back');
   await until(() => json('task', 'show', 't-plan').state === 'Ready for Plan', 'it is not sent back');
   check(page.url().endsWith('/review/t-plan'), 'the page was left');

@@ -14,7 +14,7 @@ run(async (keep) => {
   check(await page.locator('text=Start a team').count() === 0, 'a second team is offered');
   await page.locator('.run.running summary').click();
   await until(async () => (await page.locator('.run .log').first().textContent()).includes('triage one (t-one)'), 'the log is not shown');
-  await page.click('text=Stop it');
+  await page.click('text=Stop run');
   await until(() => json('task', 'show', 't-one').state === 'Human Needed', 'it is not stopped', 20000);
   await page.locator('.run.stopped').waitFor();
   await page.click('text=Try again');
@@ -26,5 +26,5 @@ run(async (keep) => {
   await guest.locator('.card').waitFor();
   await guest.goto(`${reading.base}/review/t-one`);
   await guest.locator('.run.stopped').waitFor();
-  for (const name of ['Start a team', 'Try again', 'Stop it']) check(await guest.locator(`text=${name}`).count() === 0, `a reader is offered to ${name}`);
+  for (const name of ['Start a team', 'Try again', 'Stop run']) check(await guest.locator(`text=${name}`).count() === 0, `a reader is offered to ${name}`);
 });

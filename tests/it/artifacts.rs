@@ -19,7 +19,7 @@ fn a_document_is_made_once_checked_and_linked() {
     assert!(made["file"].as_str().unwrap().ends_with(&path));
 
     let refused = sandbox.ralph(&["artifact", "link", "research", &id]).fails(1);
-    assert!(refused.contains("this is still to be written"), "{refused}");
+    assert!(refused.contains("replace TO BE WRITTEN with your text"), "{refused}");
     assert!(!sandbox.read_task(&id).contains("[artifacts]"));
     let checked = sandbox.ralph(&["artifact", "check", "research", &id]);
     assert_eq!(checked.code, 1, "{checked}");
@@ -65,7 +65,7 @@ fn a_mirrored_task_is_named_by_its_issue_and_not_by_one_that_begins_alike() {
     // A free name does not hide whose it is.
     fs::rename(sandbox.root().join(&long), sandbox.root().join("plan.md")).unwrap();
     let said = sandbox.ralph(&["artifact", "link", "plan", "t-aa", "plan.md"]).fails(1);
-    assert!(said.contains("the document is of t-bb, 147"), "{said}");
+    assert!(said.contains("the document names t-bb, 147"), "{said}");
     sandbox.ralph(&["artifact", "link", "plan", "t-bb", "plan.md"]).ok();
     sandbox.ralph(&["artifact", "link", "plan", "#14"]).ok();
     let text = fs::read_to_string(sandbox.root().join(&short)).unwrap();
@@ -81,7 +81,7 @@ fn a_path_that_leads_out_of_the_repository_is_refused() {
     fs::copy(sandbox.root().join(&path), sandbox.outside("r.md")).unwrap();
     for typed in ["../r.md", sandbox.outside("r.md").to_str().unwrap()] {
         assert!(
-            sandbox.ralph(&["artifact", "link", "research", &id, typed]).fails(1).contains("is not in the repository")
+            sandbox.ralph(&["artifact", "link", "research", &id, typed]).fails(1).contains("is outside the repository")
         );
     }
     assert!(sandbox.ralph(&["artifact", "link", "research", &id, "none.md"]).fails(1).contains("no file none.md"));
@@ -131,9 +131,14 @@ fn each_round_of_review_has_its_own_critique() {
     let second = new(&sandbox, "review", &id);
     assert_eq!(second, format!("thoughts/shared/reviews/2026-11-16-{id}-critique-2.md"));
     fs::copy(sandbox.root().join(&first), sandbox.root().join("r.md")).unwrap();
-    assert!(sandbox.ralph(&["artifact", "link", "review", &id, "r.md"]).fails(1).contains("not named like a review"));
+    assert!(
+        sandbox
+            .ralph(&["artifact", "link", "review", &id, "r.md"])
+            .fails(1)
+            .contains("does not have the file name of a review")
+    );
     let said = sandbox.ralph(&["artifact", "link", "review", &id, &first]).fails(1);
-    assert!(said.contains("is of round 1, and this is round 2"), "{said}");
+    assert!(said.contains("is from round 1, but this is round 2"), "{said}");
 }
 
 #[test]
@@ -183,7 +188,7 @@ fn a_verdict_and_the_move_must_agree() {
     sandbox.hand_in("plan", &id);
     let path = sandbox.hand_in("review", &id);
     let reject = ["move", &id, "ready-for-plan", "--for", "review", "--as", "builder"];
-    assert!(sandbox.ralph(&reject).fails(1).contains("says approved, which is not where this move leads"));
+    assert!(sandbox.ralph(&reject).fails(1).contains("says approved, but this move leads elsewhere"));
     let file = sandbox.root().join(&path);
     let text = fs::read_to_string(&file).unwrap();
     let rejecting =
@@ -194,7 +199,7 @@ fn a_verdict_and_the_move_must_agree() {
     sandbox.ralph(&reject).ok();
     // The critique of the first round is no proof in the second.
     sandbox.ralph(&["move", &id, "plan-in-review", "--force"]).ok();
-    assert!(sandbox.ralph(&reject).fails(1).contains("which is round 2"));
+    assert!(sandbox.ralph(&reject).fails(1).contains("this is round 2"));
     sandbox.hand_in("review", &id);
     sandbox.ralph(&approve).ok();
 }
@@ -209,14 +214,14 @@ fn an_implementation_is_committed_in_the_tasks_own_worktree() {
     let complete = ["move", &id, "__COMPLETE__", "--for", "implement", "--as", "builder"];
     assert!(sandbox.ralph(&complete).fails(1).contains("has no worktree"));
     sandbox.ralph(&["worktree", "add", &id]).ok();
-    assert!(sandbox.ralph(&complete).fails(1).contains("has nothing that main has not"));
+    assert!(sandbox.ralph(&complete).fails(1).contains("has no commits that main lacks"));
     let place = sandbox.root().join(format!("worktrees/{id}"));
     fs::write(place.join("a.txt"), "a").unwrap();
     let git = |args: &[&str]| sandbox.git_in(&place, args).ok();
     git(&["add", "a.txt"]);
     git(&["commit", "-qm", "a"]);
     fs::write(place.join("b.txt"), "b").unwrap();
-    assert!(sandbox.ralph(&complete).fails(1).contains("not committed"));
+    assert!(sandbox.ralph(&complete).fails(1).contains("uncommitted changes"));
     fs::remove_file(place.join("b.txt")).unwrap();
     git(&["checkout", "-q", "-b", "other"]);
     assert!(sandbox.ralph(&complete).fails(1).contains("is on branch other"));

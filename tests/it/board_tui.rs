@@ -152,13 +152,13 @@ fn tour(size: (u16, u16)) {
     terminal.press(&["Enter"]);
     terminal.shows("Write the payment guide");
     terminal.press(&["m"]);
-    terminal.shows("it is here");
+    terminal.shows("current state");
     terminal.press(&["G", "k", "k", "k", "k", "Enter"]);
     see("move_refused", terminal.shows("✗"));
     terminal.press(&["Escape"]);
-    terminal.shows_no("it is here");
+    terminal.shows_no("current state");
     terminal.press(&["q", "w"]);
-    see("workers", terminal.shows("nothing was run here yet"));
+    see("workers", terminal.shows("no runs yet"));
     terminal.press(&["q", "f"]);
     terminal.shows("─ filter");
     terminal.typed("label:web blocked");
@@ -168,7 +168,7 @@ fn tour(size: (u16, u16)) {
         terminal.until("the filtered board", |screen| screen.contains("1 of 14") && !screen.contains("─ filter")),
     );
     terminal.press(&["?"]);
-    see("help", terminal.shows("look around"));
+    see("help", terminal.shows("navigate"));
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn a_person_forces_a_move_where_a_refusal_offers_it_and_only_there() {
     terminal.press(&["F"]);
     terminal.shows("no refused move can be forced");
     terminal.press(&["m"]);
-    terminal.shows("it is here");
+    terminal.shows("current state");
     // In Progress is four above the last.
     terminal.press(&["G", "k", "k", "k", "k", "Enter"]);
     terminal.shows("→ F forces the move");
@@ -255,11 +255,11 @@ fn what_is_typed_here_is_done_on_the_board() {
     terminal.shows("─ new task");
     terminal.typed("Neues für 日本");
     terminal.press(&["Enter"]);
-    terminal.shows("new in Backlog");
+    terminal.shows("added to Backlog");
     let new = id_of(&sandbox, "Neues");
     // The new one is selected.
     terminal.press(&["b"]);
-    terminal.shows("waits for …");
+    terminal.shows("add a blocker to");
     terminal.typed("old");
     terminal.press(&["Enter"]);
     terminal.shows("⊘ 1");
@@ -269,7 +269,7 @@ fn what_is_typed_here_is_done_on_the_board() {
     terminal.press(&["Enter"]);
     terminal.typed("second");
     terminal.press(&["Escape"]);
-    terminal.shows("is not saved: n goes on with it");
+    terminal.shows("was not saved: press n to continue it");
     terminal.press(&["n"]);
     terminal.shows("second");
     terminal.press(&["C-s"]);
@@ -279,7 +279,7 @@ fn what_is_typed_here_is_done_on_the_board() {
     assert_eq!(shown["blocked_by"][0], old.as_str());
     assert_eq!(shown["notes"][0]["text"].as_str().unwrap().trim(), "first line\nsecond");
     terminal.press(&["u", "Enter"]);
-    terminal.shows("waits no longer for");
+    terminal.shows("is no longer blocked by");
     assert_eq!(sandbox.ralph(&["task", "show", &new, "--json"]).json()["blocked"], false);
 }
 
@@ -347,12 +347,12 @@ fn control_z_goes_to_the_shell_and_back_and_does_nothing_where_there_is_none() {
     terminal.press(&["C-z"]);
     terminal.shows("Stopped");
     terminal.typed("fg\n");
-    terminal.until("the board again", |screen| screen.contains("· live") && !screen.contains("shell>"));
+    terminal.until("reload the board", |screen| screen.contains("· live") && !screen.contains("shell>"));
     terminal.press(&["q"]);
     terminal.shows("ended 0");
     let alone = Terminal::board(&sandbox, (80, 24));
     alone.press(&["C-z", "?"]);
-    alone.shows("look around");
+    alone.shows("navigate");
 }
 
 #[test]
@@ -390,7 +390,7 @@ fn without_colour_there_are_only_bold_and_reverse() {
         let terminal = Terminal::new(&sandbox, (80, 24), line, &[env]);
         terminal.shows("· live");
         terminal.press(&["m"]);
-        terminal.shows("it is here");
+        terminal.shows("current state");
         let used = colours(&terminal.painted());
         let plain = ["", "0", "1", "7", "22", "27", "39", "49"];
         assert!(used.iter().all(|code| plain.contains(&code.as_str())), "{used:?}");
@@ -498,10 +498,10 @@ fn a_person_answers_and_decides_from_the_inbox() {
     terminal.press(&["Enter"]);
     terminal.shows("2 comments");
     terminal.press(&["x"]);
-    terminal.shows("back with 2 comments: what should be different?");
+    terminal.shows("with 2 comments: what has to change?");
     terminal.typed("a test is missing");
     terminal.press(&["Enter"]);
-    terminal.shows("sent back");
+    terminal.shows("rejected: ");
     assert_eq!(state_of(&sandbox, &planned), "Ready for Plan");
     let prompt = sandbox.ralph(&["prompt", "plan", &planned]).ok();
     for part in ["on line 3 of \"thoughts/shared/plans/p.md\":", "in which order?", "why 1?", "a test is missing"] {
@@ -538,7 +538,7 @@ fn the_board_works_on_every_workflow() {
         let terminal = Terminal::new(&sandbox, (100, 24), line, &[]);
         terminal.until("the board", |screen| screen.contains(first) && screen.contains("· live"));
         terminal.press(&["m"]);
-        terminal.shows("it is here");
+        terminal.shows("current state");
         terminal.press(&["g", "j", "Enter"]);
         terminal.shows(&format!("{first} → {to}"));
         assert_eq!(state_of(&sandbox, &id), to);

@@ -45,12 +45,12 @@ fn each_kind_of_bad_file_says_what_to_do() {
         "empty.toml: the file is empty",
         "latin.toml:1:13: not UTF-8",
         "huge.toml: the file is larger than 1 MiB",
-        "conflict.toml:1:1: git left a merge conflict here",
-        "wrong.toml:1:9: title must be text",
+        "conflict.toml:1:1: unresolved merge conflict",
+        "wrong.toml:1:9: title must be a string",
         "wrong.toml:2:9: \"Nowhere\" is not a state",
         "wrong.toml:3:10: labels must be a list",
         "wrong.toml:4:11: created must be a date",
-        "a b.toml: \"a b\" cannot be a task id",
+        "a b.toml: \"a b\" is not a valid task id",
     ] {
         assert!(said.contains(wanted), "{wanted}\nis not in\n{said}");
     }
@@ -137,7 +137,7 @@ fn nothing_is_written_that_could_not_be_read_again() {
     for text in [long.as_str(), conflict] {
         for args in [&["task", "add", "T", "--body-file", "-"][..], &["task", "set", &id, "--body-file", "-"]] {
             let output = sandbox.ralph_with(args, text);
-            assert!(output.fails(1).contains("cannot be read"), "{args:?}");
+            assert!(output.fails(1).contains("unreadable"), "{args:?}");
         }
     }
     assert!(sandbox.ralph_with(&["note", &id], &long).fails(1).contains("larger than 1 MiB"));
@@ -163,7 +163,7 @@ fn a_journal_that_cannot_be_written_undoes_the_verb_and_stops_nobody_reading() {
 fn what_is_no_file_is_not_waited_for() {
     let sandbox = Sandbox::new();
     crate::sandbox::finish(std::process::Command::new("mkfifo").arg(sandbox.task_file("pipe"))).ok();
-    assert!(sandbox.ralph(&["task", "show", "pipe"]).fails(4).contains("not a file"));
+    assert!(sandbox.ralph(&["task", "show", "pipe"]).fails(4).contains("not a regular file"));
 }
 
 #[test]

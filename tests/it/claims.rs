@@ -81,7 +81,7 @@ fn a_released_task_goes_back_and_a_forced_takeover_is_journaled() {
         finish(sandbox.command(RALPH, &sandbox.root()).args(verb).env("RALPH_CLAIM", proof))
     };
     assert!(
-        with(&format!("{id}:stale"), &["note", &id, "mine", "--as", "Bob"]).fails(3).contains("claim on"),
+        with(&format!("{id}:stale"), &["note", &id, "mine", "--as", "Bob"]).fails(3).contains("you no longer hold"),
         "every verb notices"
     );
     sandbox.hand_in("plan", &id);
@@ -503,7 +503,7 @@ fn the_programs_end_is_ralphs_whatever_became_of_the_task() {
     let file = sandbox.task_file(&id).display().to_string();
     let broken =
         sandbox.ralph(&["run", &id, "--as", "analyst", "--", "sh", "-c", &format!("echo '= =' > {file}; exit 8")]);
-    assert!(broken.code == 8 && broken.stderr.contains("could not be given back"), "{broken}");
+    assert!(broken.code == 8 && broken.stderr.contains("cannot release"), "{broken}");
     let other = sandbox.add(&["y", "--state", "research-needed"]);
     let script = format!("{RALPH} task rm $RALPH_TASK --force; exit 7");
     assert_eq!(sandbox.ralph(&["run", &other, "--as", "analyst-2", "--", "sh", "-c", &script]).code, 7);

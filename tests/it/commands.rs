@@ -27,7 +27,7 @@ fn the_demo_has_every_state_an_epic_and_a_chain() {
     assert_snapshot!(sandbox.ralph(&["task", "tree"]));
     assert_snapshot!(sandbox.ralph(&["task", "graph"]));
     assert_snapshot!(sandbox.ralph(&["task", "ls", "--compact", "--ready"]));
-    assert!(sandbox.ralph(&["init", "--demo"]).fails(1).contains("has tasks already"));
+    assert!(sandbox.ralph(&["init", "--demo"]).fails(1).contains("already has tasks"));
     sandbox.ralph(&["doctor"]).ok();
 }
 
@@ -71,7 +71,7 @@ fn without_a_board_every_command_says_how_to_get_one() {
     sandbox.git(&["init", "-q"]);
     for args in [&["task", "ls"][..], &["task", "add", "x"], &["doctor"], &["log"]] {
         let said = sandbox.ralph(args).fails(4);
-        assert!(said.contains("there is no board") && said.contains("`ralph init` to create one"), "{said}");
+        assert!(said.contains("no board in") && said.contains("`ralph init` to create one"), "{said}");
     }
 }
 
@@ -84,6 +84,9 @@ fn a_task_is_added_from_wherever_its_text_comes() {
     let json =
         sandbox.ralph_with(&["task", "add", "B", "--body-file", "-", "--json"], "\"quoted\" $x `y`\n\nmore").json();
     assert_eq!(described(json["tasks"][0]["id"].as_str().unwrap()), "\"quoted\" $x `y`\n\nmore\n");
+    // The rest of a script that is piped into a shell must not become the description.
+    let json = sandbox.ralph_with(&["add", "Named", "--json"], "git push --force\n").json();
+    assert_eq!(described(json["tasks"][0]["id"].as_str().unwrap()), "");
     let json = sandbox.ralph_with(&["task", "add", "--json"], "Title from stdin\n\nand a body\n").json();
     assert_eq!(json["tasks"][0]["title"], "Title from stdin");
     let mut command = sandbox.command("script", &sandbox.root());
@@ -125,7 +128,7 @@ fn blocking_refuses_a_ring_and_prints_it() {
     assert!(sandbox.ralph(&["task", "set", "a", "blocked_by=a"]).fails(1).contains("a → a"));
     assert!(sandbox.ralph(&["task", "set", "p", "parent=k"]).fails(1).contains("create a cycle"));
     assert_snapshot!(sandbox.ralph(&["block", "k", "--on", "a", "b"]));
-    assert_eq!(sandbox.ralph(&["block", "k", "--on", "a"]).stderr, "nothing to do: it is so already\n");
+    assert_eq!(sandbox.ralph(&["block", "k", "--on", "a"]).stderr, "nothing to do: these blockers are already set\n");
     assert_snapshot!(sandbox.ralph(&["unblock", "k", "--from", "a"]));
 }
 
@@ -195,7 +198,7 @@ fn search_ranks_titles_before_notes_and_needs_every_word() {
     let sandbox = demo();
     assert_snapshot!(sandbox.ralph(&["task", "search", "search"]));
     assert_snapshot!(sandbox.ralph(&["task", "search", "idempotency", "bank"]));
-    assert_eq!(sandbox.ralph(&["task", "search", "xyzzy"]).stderr, "nothing found\n");
+    assert_eq!(sandbox.ralph(&["task", "search", "xyzzy"]).stderr, "no tasks match\n");
 }
 
 #[test]
@@ -399,7 +402,7 @@ fn wrong_calls_are_json_too_when_json_is_asked_for() {
 #[test]
 fn no_text_is_dropped_in_silence() {
     let sandbox = Sandbox::new();
-    let json = sandbox.ralph_with(&["task", "add", "Title", "--json"], "one\r\ntwo\r\n").json();
+    let json = sandbox.ralph_with(&["task", "add", "Title", "-F", "-", "--json"], "one\r\ntwo\r\n").json();
     let id = json["tasks"][0]["id"].as_str().unwrap();
     assert_eq!(sandbox.ralph(&["task", "show", id, "--json"]).json()["description"], "one\ntwo\n");
     for args in [
@@ -442,4 +445,14 @@ fn narrow_terminals_and_odd_titles_keep_their_lines() {
             }
         }
     }
+}
+
+#[test]
+fn a_chain_of_two_is_drawn_with_a_line_between_them() {
+    let sandbox = Sandbox::new();
+    sandbox.write_task("a", "title = 'First'\n");
+    sandbox.write_task("b", "title = 'Second'\nblocked_by = ['a']\n");
+    let drawn = sandbox.ralph(&["task", "graph"]).ok();
+    let lines: Vec<&str> = drawn.lines().map(str::trim_end).collect();
+    assert_eq!((lines.len(), lines[1]), (3, "│"), "{drawn}");
 }

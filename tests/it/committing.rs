@@ -64,7 +64,7 @@ fn the_board_is_committed_and_a_persons_own_work_stays_as_it_is() {
     assert!(files.contains("thoughts/shared/plans/p.md") && !files.contains("private") && !files.contains("staged"));
     assert!(files.contains(".gitattributes") && files.contains(".taplo.toml"), "what init wrote goes along: {files}");
     sandbox.git(&["fsck", "--strict"]);
-    assert!(sandbox.ralph(&["commit"]).stderr.contains("nothing to do"));
+    assert!(sandbox.ralph(&["commit"]).stderr.contains("nothing to commit"));
     sandbox.ralph(&["task", "rm", &id]).ok();
     sandbox.ralph(&["commit", "-m", "gone again"]).ok();
     assert_eq!(sandbox.git(&["log", "-1", "--format=%s"]).trim(), "board: gone again");
@@ -165,7 +165,7 @@ fn a_board_that_wants_it_is_committed_after_each_verb() {
     // A verb is done even where git cannot take it.
     write(&sandbox.root().join(".git/index.lock"), "");
     let said = sandbox.ralph(&["task", "set", &id, "priority=P2"]);
-    assert!(said.stderr.contains("the board is not committed"), "{said}");
+    assert!(said.stderr.contains("the board was not committed"), "{said}");
     assert!(sandbox.read_task(&id).contains("P2"));
 }
 
@@ -202,7 +202,7 @@ fn what_would_be_lost_or_wrong_is_not_committed() {
     assert!(said.code == 0 && said.stderr.contains("problem: .ralph/tasks/t-b.toml:1"), "{said}");
     std::fs::write(sandbox.root().join(".ralph/tasks/.t-a.toml.swp"), "x").unwrap();
     std::fs::write(sandbox.root().join(".ralph/tasks/t-a.toml~"), "x").unwrap();
-    assert!(sandbox.ralph(&["commit"]).stderr.contains("nothing to do"));
+    assert!(sandbox.ralph(&["commit"]).stderr.contains("nothing to commit"));
     sandbox.git(&["checkout", "-q", "--detach"]);
     sandbox.add(&["Lost"]);
     assert!(sandbox.ralph(&["commit"]).fails(1).contains("HEAD is detached"));

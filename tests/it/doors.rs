@@ -294,7 +294,11 @@ impl Outcome {
 fn answered(root: &Path, refused: bool, answer: &serde_json::Value) -> Outcome {
     match refused {
         false => Outcome::Board(board(root)),
-        true => Outcome::Refused(answer["error"]["code"].as_str().unwrap_or_default().to_owned()),
+        // The profile of ralph-hero has a text as `error`, and the code beside it.
+        true => {
+            let code = answer["error"]["code"].as_str().or(answer["code"].as_str());
+            Outcome::Refused(code.unwrap_or_default().to_owned())
+        }
     }
 }
 

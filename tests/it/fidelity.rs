@@ -87,7 +87,7 @@ fn an_edit_loses_to_a_save_in_between() {
     // An editor that changes its own copy while somebody else saves the real file.
     let editor = format!("sh -c 'echo \"# theirs\" >> {file}; sed -i s/x/mine/ \"$1\"' -");
     let said = crate::sandbox::finish(command.args(["task", "edit", "a"]).env("EDITOR", editor)).fails(3);
-    assert!(said.contains("changed by somebody else") && said.contains("your text is in"), "{said}");
+    assert!(said.contains("changed by another process") && said.contains("your text is in"), "{said}");
     assert_eq!(sandbox.read_task("a"), "title = 'x'\n# theirs\n");
 }
 

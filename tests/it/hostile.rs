@@ -358,7 +358,7 @@ fn a_child_that_was_added_in_place_is_seen_by_a_claim_of_its_parent() {
     std::io::Write::write_all(&mut file, format!("parent = \"{parent}\"\n").as_bytes()).unwrap();
     drop(file);
     let said = sandbox.ralph(&["claim", &parent, "--for", "plan", "--as", "builder"]).fails(1);
-    assert!(said.contains("moves with its children"), "{said}");
+    assert!(said.contains("cannot be ahead of its children"), "{said}");
 }
 
 /// Requests that are no requests: the server goes on.

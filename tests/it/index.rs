@@ -72,6 +72,18 @@ fn a_damaged_index_is_found_and_made_anew() {
     assert_eq!(titles(&sandbox), wanted);
 }
 
+#[test]
+fn an_index_of_another_workflow_is_out_of_date_and_not_damaged() {
+    let sandbox = Sandbox::new();
+    board_of(&sandbox, 60);
+    titles(&sandbox);
+    assert!(sandbox.root().join(".git/ralph/index").exists());
+    let table = sandbox.ralph(&["workflow", "--of", "lite", "--toml"]).ok();
+    std::fs::write(sandbox.root().join(".ralph/workflow.toml"), table).unwrap();
+    let said = sandbox.ralph(&["doctor"]).to_string();
+    assert!(!said.contains("damaged-index"), "{said}");
+}
+
 /// `show` asks the index who points at a task; verbs and hand edits since must not be missed.
 #[test]
 fn links_to_a_task_are_seen_whoever_made_them() {

@@ -57,7 +57,7 @@ fn one_key_with_two_values_is_a_conflict_that_names_the_key_and_the_board_goes_o
         &[&["task", "set", "a", "priority=P1", "labels+=theirs"]],
     );
     assert_eq!(merged.code, 1);
-    assert!(format!("{merged}").contains("a.toml: both sides set priority"), "{merged}");
+    assert!(format!("{merged}").contains("a.toml: both sides changed priority"), "{merged}");
     let text = sandbox.read_task("a");
     assert!(text.contains("<<<<<<< ours\npriority = \"P0\"\n=======\npriority = \"P1\"\n>>>>>>> theirs\n"), "{text}");
     assert!(text.contains("\"ours\"") && text.contains("\"theirs\""), "{text}");

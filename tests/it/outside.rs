@@ -77,7 +77,7 @@ fn a_claim_that_a_card_overrules_ends_and_its_holder_is_told() {
     let mut command = mirror.command(&mirror.sandbox.root());
     command.env("RALPH_CLAIM", claimed["claim"].as_str().unwrap());
     let told = crate::sandbox::finish(command.args(["escalate", &task, "--as", "analyst"])).fails(3);
-    assert!(told.contains("is lost"), "{told}");
+    assert!(told.contains("you no longer hold"), "{told}");
 }
 
 #[test]

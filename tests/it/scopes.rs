@@ -133,8 +133,8 @@ fn who_has_a_file_is_known_from_claims_and_worktrees() {
     assert_eq!((inside["path"].as_str(), tasks(&inside, "claims")), (Some("src/sync/mod.rs"), vec!["t-a".into()]));
     let nobody = sandbox.ralph(&["who", "LICENSE"]);
     assert_eq!((nobody.code, nobody.stdout.as_str()), (0, ""));
-    assert!(nobody.stderr.contains("nobody has LICENSE"), "{}", nobody.stderr);
-    assert!(sandbox.ralph(&["who", "/etc/hosts"]).fails(1).contains("not in the repository"));
+    assert!(nobody.stderr.contains("nobody works on LICENSE"), "{}", nobody.stderr);
+    assert!(sandbox.ralph(&["who", "/etc/hosts"]).fails(1).contains("outside the repository"));
 }
 
 /// A task in the hands of a builder, with a commit that changes `src/a.rs` and `src/b.rs`, of which the plan names the first.

@@ -142,7 +142,7 @@ fn what_somebody_edited_is_theirs() {
         assert_eq!(done[path], "kept", "{path}");
     }
     assert_eq!(files(&sandbox.root()), before);
-    assert!(sandbox.ralph(&["setup", "claude"]).ok().contains(&format!("kept {agent}: somebody has edited it")));
+    assert!(sandbox.ralph(&["setup", "claude"]).ok().contains(&format!("kept {agent}: it was edited")));
     report(&sandbox, &["--remove"]);
     let left: Vec<String> = files(&sandbox.root()).into_keys().filter(|path| path.contains("claude/")).collect();
     assert_eq!(left, [agent, skill]);

@@ -84,8 +84,8 @@ fn a_part_that_is_large_or_one_too_many_is_refused_and_nothing_is_made() {
     let row = |title: &str, more: &str| format!("{{\"title\":\"{title}\",\"estimate\":\"S\"{more}}}\n");
     assert!(split("{\"title\":\"A\",\"estimate\":\"M\"}\n").fails(2).contains("task 1 (\"A\") is of size M"));
     assert!(split(&(row("A", "") + "{\"title\":\"B\"}\n")).fails(2).contains("task 2 (\"B\") has no estimate"));
-    assert!(split(&row("A", ",\"state\":\"Done\"")).fails(2).contains("has a state, which split gives it"));
-    assert!(split(&(row("A", "") + &row("a", ""))).fails(2).contains("there twice"));
+    assert!(split(&row("A", ",\"state\":\"Done\"")).fails(2).contains("has a state, which split sets itself"));
+    assert!(split(&(row("A", "") + &row("a", ""))).fails(2).contains("is given twice"));
     let many: String = (0..6).map(|n| row(&format!("T{n}"), "")).collect();
     let said = split(&many).fails(1);
     assert!(said.contains("6 children") && said.contains("ralph escalate"), "{said}");
@@ -171,10 +171,10 @@ fn phases_become_what_tasks_wait_for_and_only_their_own_edges_go() {
 #[test]
 fn a_plan_that_names_what_is_not_there_says_in_which_line() {
     for (plan, said) in [
-        ("## Phase 1: A (t-a)\n\n- **depends_on**: [phase-7]\n", "plan.md:3: there is no phase 7"),
-        ("## Phase 1: A (t-a)\n- **depends_on**: [GH-1]\n", "plan.md:2: there is no task GH-1"),
-        ("x\n## Phase 1: A (t-zz)\n", "plan.md:2: there is no task t-zz"),
-        ("## Phase 1: A (t-x)\n", "plan.md:1: t-x does not belong to t-a"),
+        ("## Phase 1: A (t-a)\n\n- **depends_on**: [phase-7]\n", "plan.md:3: no phase 7"),
+        ("## Phase 1: A (t-a)\n- **depends_on**: [GH-1]\n", "plan.md:2: no task GH-1"),
+        ("x\n## Phase 1: A (t-zz)\n", "plan.md:2: no task t-zz"),
+        ("## Phase 1: A (t-x)\n", "plan.md:1: t-x is not a task of this plan, which is for t-a"),
         (
             "## Phase 1: A (t-a)\n- **depends_on**: [t-b]\n## Phase 2: B (t-b)\n- **depends_on**: [t-a]\n",
             "plan.md:2: this would create a cycle",

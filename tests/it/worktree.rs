@@ -52,10 +52,10 @@ fn what_would_be_lost_keeps_a_worktree() {
     let sandbox = committed();
     sandbox.ralph(&["worktree", "add", "x7"]).ok();
     std::fs::write(path(&sandbox).join("new.txt"), "x").unwrap();
-    assert!(sandbox.ralph(&["worktree", "rm", "x7"]).fails(1).contains("changes that are not committed"));
+    assert!(sandbox.ralph(&["worktree", "rm", "x7"]).fails(1).contains("uncommitted changes"));
     commit(&sandbox, &path(&sandbox), "work");
     let said = sandbox.ralph(&["worktree", "rm", "x7"]).fails(1);
-    assert!(said.contains("1 commits are not merged into main") && !said.contains("not committed"), "{said}");
+    assert!(said.contains("1 commit is not merged into main") && !said.contains("not committed"), "{said}");
     sandbox.ralph(&["worktree", "lock", "x7", "on a stick"]).ok();
     assert!(sandbox.ralph(&["worktree", "rm", "x7"]).fails(1).contains("locked: on a stick"));
     sandbox.ralph(&["worktree", "unlock", "x7"]).ok();
@@ -103,7 +103,8 @@ fn only_what_is_merged_or_gone_is_pruned() {
     std::fs::remove_dir_all(sandbox.root().join("worktrees/gone")).unwrap();
     let named = sandbox.ralph(&["worktree", "prune"]);
     assert!(
-        named.stdout.contains("worktrees/done could go") && named.stdout.contains("worktrees/gone could go"),
+        named.stdout.contains("worktrees/done can be removed")
+            && named.stdout.contains("worktrees/gone can be removed"),
         "{named}"
     );
     assert!(!named.stdout.contains("open") && !named.stdout.contains("dirty"), "{named}");
@@ -117,13 +118,13 @@ fn only_what_is_merged_or_gone_is_pruned() {
 fn a_branch_is_stacked_on_the_one_that_it_waits_for() {
     let sandbox = committed();
     sandbox.write_task("next", "title = 'Next'\nblocked_by = ['t-x7']\n");
-    assert!(sandbox.ralph(&["worktree", "add", "next", "--stack"]).fails(1).contains("nothing that has a branch"));
+    assert!(sandbox.ralph(&["worktree", "add", "next", "--stack"]).fails(1).contains("no blocker with a branch"));
     sandbox.ralph(&["worktree", "add", "x7"]).ok();
     std::fs::write(path(&sandbox).join("code.txt"), "two\n").unwrap();
     commit(&sandbox, &path(&sandbox), "work");
     sandbox.ralph(&["worktree", "add", "next", "--stack"]).ok();
     assert_eq!(std::fs::read_to_string(sandbox.root().join("worktrees/next/code.txt")).unwrap(), "two\n");
-    assert!(sandbox.ralph(&["worktree", "add", "t-x7", "--from", "nowhere"]).code == 0, "it is there already");
+    assert!(sandbox.ralph(&["worktree", "add", "t-x7", "--from", "nowhere"]).code == 0, "it already exists");
     sandbox.write_task("other", "title = 'o'\n");
     assert!(
         sandbox.ralph(&["worktree", "add", "other", "--from", "nowhere"]).fails(2).contains("no revision \"nowhere\"")
@@ -137,14 +138,14 @@ fn nothing_is_made_outside_the_repository_or_over_something_else() {
     let elsewhere = sandbox.outside("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
     symlink(&elsewhere, sandbox.root().join("worktrees")).unwrap();
-    assert!(sandbox.ralph(&["worktree", "add", "x7"]).fails(1).contains("is a link"));
+    assert!(sandbox.ralph(&["worktree", "add", "x7"]).fails(1).contains("is a symbolic link"));
     std::fs::remove_file(sandbox.root().join("worktrees")).unwrap();
     std::fs::create_dir_all(path(&sandbox)).unwrap();
     std::fs::write(path(&sandbox).join("mine.txt"), "keep").unwrap();
-    assert!(sandbox.ralph(&["worktree", "add", "x7"]).fails(1).contains("in the way"));
+    assert!(sandbox.ralph(&["worktree", "add", "x7"]).fails(1).contains("is not a worktree and is not empty"));
     std::fs::remove_dir_all(path(&sandbox)).unwrap();
     symlink(&elsewhere, path(&sandbox)).unwrap();
-    assert!(sandbox.ralph(&["worktree", "add", "x7"]).fails(1).contains("is a link"));
+    assert!(sandbox.ralph(&["worktree", "add", "x7"]).fails(1).contains("is a symbolic link"));
     assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
     assert!(!sandbox.git(&["branch"]).contains("feature"));
 }

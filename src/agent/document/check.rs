@@ -1,4 +1,4 @@
-//! Whether a document is complete: front matter, sections, and nothing left to be written.
+//! Checks whether a document is complete: front matter, sections, no markers.
 
 use std::fmt;
 
@@ -45,7 +45,7 @@ pub fn check(kind: DocumentKind, text: &str, subject: &Subject) -> Vec<Finding> 
 
 fn about_front(kind: DocumentKind, front: &FrontMatter, subject: &Subject, template: Template) -> Vec<Finding> {
     if front.end.is_none() {
-        return vec![Finding::new(1, "there is no front matter: begin with `---`, lines of `key: value`, and `---`")];
+        return vec![Finding::new(1, "no front matter: begin with `---`, lines of `key: value`, and `---`")];
     }
     let mut found = Vec::new();
     let typed = front.get("type");
@@ -56,12 +56,12 @@ fn about_front(kind: DocumentKind, front: &FrontMatter, subject: &Subject, templ
         }
     }
     if typed.is_some() && !template.names(kind, typed) {
-        found.push(Finding::new(front.line("type"), format!("this is no {kind}: write `type: {kind}`")));
+        found.push(Finding::new(front.line("type"), format!("this is not a {kind}: write `type: {kind}`")));
     }
     let named = named_tasks(front);
     if !named.iter().any(|name| subject.members.iter().any(|member| member.is_called(name))) {
         let line = front.line(if front.get("task").is_some() { "task" } else { "github_issue" });
-        let who = if named.is_empty() { "names no task".into() } else { format!("is of {}", named.join(", ")) };
+        let who = if named.is_empty() { "names no task".into() } else { format!("names {}", named.join(", ")) };
         found.push(Finding::new(line, format!("the document {who}: write `task: {}`", subject.task)));
     }
     found
@@ -75,8 +75,7 @@ fn named_tasks(front: &FrontMatter) -> Vec<&str> {
 
 fn unwritten(text: &str) -> impl Iterator<Item = Finding> {
     let marked = lines(text).into_iter().filter(|(_, line)| line.contains(MARKER));
-    marked
-        .map(|(line, _)| Finding::new(line, format!("this is still to be written: put your text in place of {MARKER}")))
+    marked.map(|(line, _)| Finding::new(line, format!("unfinished: replace {MARKER} with your text")))
 }
 
 fn about_research(text: &str, template: Template) -> Vec<Finding> {
@@ -89,7 +88,7 @@ fn about_research(text: &str, template: Template) -> Vec<Finding> {
     };
     for title in titles {
         match all.iter().position(|section| section.is(2, title)) {
-            None => found.push(Finding::new(last, format!("there is no section `## {title}`: add it"))),
+            None => found.push(Finding::new(last, format!("no section `## {title}`: add it"))),
             Some(at) if is_bare(&all, at) => {
                 found.push(Finding::new(all[at].line, format!("`## {title}` is empty: write it")));
             }
@@ -107,14 +106,14 @@ fn is_bare(all: &[Section<'_>], at: usize) -> bool {
 
 fn about_files(all: &[Section<'_>], text: &str, last: u32) -> Vec<Finding> {
     let Some(listed) = all.iter().find(|section| section.is(3, "Will Modify")) else {
-        let message = "there is no `### Will Modify` under `## Files Affected`: list the files there, in back-ticks";
+        let message = "no `### Will Modify` under `## Files Affected`: list the files there, in backticks";
         return vec![Finding::new(last, message)];
     };
     let paths = files_modified(text);
     let none = listed.body.iter().any(|(_, line)| line.trim_matches(['-', '*', '.', ' ']).eq_ignore_ascii_case("none"));
     if paths.is_empty() && !none {
         let message =
-            "no file is named: write `- ` and the path from the root of the repository in back-ticks, or `none`";
+            "no file is listed: write `- ` and the path from the root of the repository in backticks, or `none`";
         return vec![Finding::new(listed.line, message)];
     }
     let outside = paths.iter().filter(|path| path.starts_with(['/', '~']) || path.split('/').any(|part| part == ".."));
@@ -127,16 +126,16 @@ fn about_plan(text: &str, subject: &Subject, template: Template) -> Vec<Finding>
     let last = text.lines().count().max(1) as u32;
     let phases = phases(text);
     if phases.is_empty() {
-        return vec![Finding::new(last, "there is no phase: add `## Phase 1: title` with boxes `- [ ] …` to tick")];
+        return vec![Finding::new(last, "no phases: add `## Phase 1: title` with boxes `- [ ] …` to tick")];
     }
     let mut found = Vec::new();
     for (at, phase) in phases.iter().enumerate() {
         if phase.total == 0 {
-            let message = format!("phase {} has nothing to tick: add lines `- [ ] …`", phase.number);
+            let message = format!("phase {} has no boxes to tick: add lines `- [ ] …`", phase.number);
             found.push(Finding::new(phase.line, message));
         }
         if phases[..at].iter().any(|other| other.number == phase.number) {
-            let message = format!("there are two phases {}: number them one by one", phase.number);
+            let message = format!("there are two phases {}: number them consecutively", phase.number);
             found.push(Finding::new(phase.line, message));
         }
     }
@@ -171,7 +170,7 @@ fn about_review(text: &str, front: &FrontMatter, subject: &Subject, template: Te
             found.push(Finding::new(front.line("plan_document"), "the front matter has no `plan_document`: add it"));
         }
         (Some(named), Some(plan)) if !template.is_path(named, plan) => {
-            let message = format!("this is about {named}, but the plan of {} is {plan}", subject.task);
+            let message = format!("this reviews {named}, but the plan of {} is {plan}", subject.task);
             found.push(Finding::new(front.line("plan_document"), message));
         }
         _ => {}
@@ -180,7 +179,7 @@ fn about_review(text: &str, front: &FrontMatter, subject: &Subject, template: Te
         // There it is in the comment that hands the critique in.
         (None, Some(_)) if template == Template::Hero => {}
         (None, _) => {
-            let message = "there is no verdict: write a line `VERDICT: APPROVED` or `VERDICT: NEEDS_ITERATION`";
+            let message = "no verdict: write a line `VERDICT: APPROVED` or `VERDICT: NEEDS_ITERATION`";
             found.push(Finding::new(last, message));
         }
         (Some((line, verdict)), Some(status)) if verdict != status => {
@@ -254,7 +253,7 @@ mod tests {
     fn a_document_of_another_task_is_refused_even_if_its_number_begins_alike() {
         let mine = subject(vec![member("t-a", Some(14))]);
         let text = filled(DocumentKind::Research, &subject(vec![member("t-b", Some(147))]));
-        assert!(messages(DocumentKind::Research, &text, &mine)[0].contains("the document is of t-b, 147"), "{text}");
+        assert!(messages(DocumentKind::Research, &text, &mine)[0].contains("the document names t-b, 147"), "{text}");
         let padded = text.replace("task: t-b", "").replace("github_issue: 147", "github_issue: GH-0014");
         assert_eq!(messages(DocumentKind::Research, &padded, &mine), Vec::<String>::new());
     }
@@ -279,7 +278,7 @@ mod tests {
         let text = filled(DocumentKind::Plan, &group).replace("(GH-147)", "(GH-14)");
         assert!(messages(DocumentKind::Plan, &text, &group)[0].contains("no phase names GH-147"));
         let text = filled(DocumentKind::Plan, &group).replace("- [ ]", "-");
-        assert!(messages(DocumentKind::Plan, &text, &group)[0].contains("phase 1 has nothing to tick"));
+        assert!(messages(DocumentKind::Plan, &text, &group)[0].contains("phase 1 has no boxes to tick"));
     }
 
     const FRONT: &str = "---\ndate: 2026-02-24\ngithub_issue: 44\ngithub_url: https://x/44\n";
@@ -303,10 +302,10 @@ mod tests {
         // What those templates have is still asked for.
         for (kind, text, said) in [
             (DocumentKind::Research, research.replace("### Will Modify", "### Files"), "no `### Will Modify`"),
-            (DocumentKind::Research, research.replace("issue: 44", "issue: 46"), "is of 46"),
+            (DocumentKind::Research, research.replace("issue: 44", "issue: 46"), "names 46"),
             (DocumentKind::Plan, plan.replace("- [ ]", "-"), "nothing to tick"),
             (DocumentKind::Review, critique.replace("approved", "fine"), "neither `approved`"),
-            (DocumentKind::Review, critique.replace("critique", "plan"), "this is no review"),
+            (DocumentKind::Review, critique.replace("critique", "plan"), "this is not a review"),
             (DocumentKind::Review, critique.replace("2026-11-16-t-a-x", "other"), "but the plan of t-a"),
         ] {
             let found = messages(kind, &text, &alone);
@@ -329,6 +328,6 @@ mod tests {
         let text = filled(DocumentKind::Review, &alone()).replace("VERDICT: APPROVED", "VERDICT: NEEDS_ITERATION");
         assert!(messages(DocumentKind::Review, &text, &alone())[0].contains("but the status is approved"));
         let text = text.replace("VERDICT: NEEDS_ITERATION", "it is APPROVED");
-        assert!(messages(DocumentKind::Review, &text, &alone())[0].contains("there is no verdict"));
+        assert!(messages(DocumentKind::Review, &text, &alone())[0].contains("no verdict"));
     }
 }

@@ -1,4 +1,4 @@
-//! The kinds of document, and what a review can come to.
+//! The kinds of documents, and the verdicts of a review.
 
 use std::fmt;
 use std::str::FromStr;

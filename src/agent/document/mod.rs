@@ -1,4 +1,4 @@
-//! The documents that agents hand in: kinds, names, front matter, skeletons, and what makes one complete.
+//! The documents of agents: kinds, names, front matter, templates, and checks.
 
 mod check;
 mod front;

@@ -1,4 +1,4 @@
-//! What a plan or research says to programs: its phases, what they wait for, and the files that it will change.
+//! The machine-readable parts of a plan or research: phases, their dependencies, and the files to change.
 
 use serde::Serialize;
 

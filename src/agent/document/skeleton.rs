@@ -1,4 +1,4 @@
-//! A new document: front matter, the sections that it must have, and a mark where each is still to be written.
+//! The template of a document: front matter, required sections, and a marker in each unfinished one.
 
 use super::{DocumentKind, Member, Subject};
 
@@ -146,10 +146,10 @@ VERDICT: {MARKER}: APPROVED or NEEDS_ITERATION
 fn report(subject: &Subject) -> String {
     let mut text = format!("# Report: {} ({})\n", title(&subject.title), subject.members[0].label());
     for (section, what) in [
-        ("Issues Processed", "each task, where it ended, and how"),
+        ("Issues Processed", "each task, its final state, and the outcome"),
         ("Artifacts", "the documents, branches and pull requests"),
         ("Worker Summary", "who did what, and for how long"),
-        ("Blockers", "what stood in the way, and what is left for a person"),
+        ("Blockers", "what blocked the work, and what remains for a person"),
     ] {
         text.push_str(&format!("\n## {section}\n\n{MARKER}: {what}\n"));
     }

@@ -1,4 +1,4 @@
-//! What a document is about: one task, or a group with its members in order.
+//! The subject of a document: one task, or a group with its members in order.
 
 use crate::board::{Board, Links, Refusal, Rules, unmarked};
 use crate::task::{GithubLink, Task, TaskId};

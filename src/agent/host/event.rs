@@ -1,4 +1,4 @@
-//! What an agent did in a run, in words that all programs share.
+//! The events of a run, in one format for all agent programs.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,8 +37,8 @@ impl AgentEvent {
             Self::Answer { ok: false, text, .. } => format!("  failed: {}", cut(text)),
             Self::Refused { tool, why, .. } => format!("  refused: {tool} {}", cut(why)).replace(":  ", ": "),
             Self::Failed { message } => format!("error: {}", cut(message)),
-            Self::Limit { .. } => "the limit of its account is reached".to_owned(),
-            Self::Ended { ok: false, text, .. } => format!("it ended with an error: {}", cut(text)),
+            Self::Limit { .. } => "the usage limit of the account is reached".to_owned(),
+            Self::Ended { ok: false, text, .. } => format!("ended with an error: {}", cut(text)),
             Self::Answer { .. } | Self::Session { .. } | Self::Ended { .. } => return None,
         })
     }

@@ -42,7 +42,7 @@ fn last_words(report: &Report, code: i32) -> String {
     let ended = report.ended.as_ref().map(|ended| ended.text.clone());
     let all = [ended, report.failure.clone(), report.said.clone(), report.text.clone()];
     let found = all.into_iter().flatten().find(|text| !text.trim().is_empty());
-    found.unwrap_or_else(|| format!("it ended with exit code {code} and said nothing"))
+    found.unwrap_or_else(|| format!("exited with status {code} and no output"))
 }
 
 /// `…limit reached|1794935249`, `try again at 6:11 PM`, `resets 3pm`, `resets at 15:30`: the next such time from now. A time

@@ -1,4 +1,4 @@
-//! A call of git, with its own options taken off.
+//! Parses a call of git: its global options, its command and its arguments.
 
 use std::path::PathBuf;
 

@@ -1,9 +1,9 @@
-//! What a shell command line calls, what it writes, and where: enough of the shell's grammar that no plain call is missed.
+//! Finds the programs that a shell command line calls, and the files that it writes.
 //!
-//! This guards against mistakes, and is no wall: a program can do what no command line shows.
+//! This protects against mistakes, not against malice: a program can do things that its command line does not show.
 //!
 //! ```text
-//! scan.rs     a line in its parts
+//! scan.rs     splits a line into its parts
 //! runners.rs  programs that only run another one
 //! git.rs      a call of git
 //! writes.rs   files that a call writes
@@ -31,15 +31,15 @@ pub struct Call {
 /// Why a command line could not be read. Its calls are unknown, so a gate must block it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
-    #[error("a quote is not closed")]
+    #[error("unclosed quote")]
     OpenQuote,
-    #[error("a parenthesis or back-tick is not closed")]
+    #[error("unclosed parenthesis or backtick")]
     OpenList,
     #[error("it ends with a backslash")]
     OpenEscape,
-    #[error("a here-document begins in parentheses that end on the same line")]
+    #[error("a here-document starts inside parentheses that end on the same line")]
     HereDocument,
-    #[error("it is nested more than {DEEPEST} levels deep")]
+    #[error("nested more than {DEEPEST} levels deep")]
     TooDeep,
 }
 

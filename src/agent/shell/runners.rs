@@ -1,4 +1,4 @@
-//! Programs that only run another one, and what the grammar puts before a command.
+//! Programs that run another program, and prefixes of a command.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! A command line in its parts: commands, lists, redirections and here-documents, with all quotes as they were.
+//! Splits a command line into commands, lists, redirections and here-documents; quotes are kept.
 
 use std::rc::Rc;
 

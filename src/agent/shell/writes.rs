@@ -1,4 +1,4 @@
-//! Files that a call writes, as far as its arguments tell.
+//! The files that a call writes, judged by its arguments.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! `workflow use`: another workflow for a board, and its tasks brought along.
+//! `workflow use`: converts a board and its tasks to another workflow.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,14 +12,14 @@ use crate::fs;
 use crate::task::{Key, Kind, StateName, TaskId, Value, Worker};
 use crate::workflow::{TABLES, Workflow};
 
-/// What a change of the workflow does to the tasks.
+/// The effect of a change of the workflow on the tasks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WorkflowChange {
     pub from: String,
     pub to: String,
     /// Every state of the old workflow, in its order, and those that tasks have beside it.
     pub states: Vec<StateChange>,
-    /// Where the old table is kept, if somebody had edited it.
+    /// The path of the saved old table, if it had been edited.
     pub kept: Option<String>,
     pub changed: bool,
 }
@@ -69,7 +69,7 @@ pub fn use_workflow(ws: &Workspace, planned: &WorkflowChange) -> Result<(), Fail
         if let Some(to) = goal(&task.state).filter(|to| **to != task.state) {
             changes.push(Change::set(&task.id, "state", Some(Value::text(&task.state)), Some(Value::text(to))));
         }
-        // A worker whose role is gone would pass for a person.
+        // A worker whose role no longer exists would count as a person.
         let gone = |owner: &&Worker| ws.flow().role_of(owner).is_some() && to.role_of(owner).is_none();
         if task.owner.as_ref().filter(gone).is_some() {
             changes.push(Change::set(&task.id, "owner", task.value(&Key::new("owner")), None));
@@ -79,7 +79,7 @@ pub fn use_workflow(ws: &Workspace, planned: &WorkflowChange) -> Result<(), Fail
         // The new states are no states of the table that is still there.
         ws.without_problems(|| ws.commit(&lock, Op::new(format!("workflow use {}", planned.to), changes)))?;
     }
-    // Killed before this, the same command goes on from here: tasks that are there already stay.
+    // If it is killed before this, the same command continues: converted tasks stay.
     write_table(ws, &planned.to)?;
     // Editors complete the new states.
     let text = format!("{:#}\n", schema("task", &to)?);
@@ -101,22 +101,19 @@ pub(in crate::app) fn write_table(ws: &Workspace, name: &str) -> Result<(), Fail
             fs::remove(&last_known(ws))?;
             Ok(fs::remove(&path)?)
         }
-        false => Ok(fs::replace(&path, table(name)?.as_bytes(), true)?),
+        false => Ok(fs::replace(&path, shipped_table(name)?.as_bytes(), true)?),
     }
 }
 
 /// The table of the board as text: its own, or the one that ralph ships. A file that a shell has just emptied, to write this very
 /// text into it, still counts as what it was.
-pub fn workflow_text(ws: &Workspace, name: Option<&str>) -> Result<String, Failure> {
-    if let Some(name) = name {
-        return Ok(table(name)?.to_owned());
-    }
+pub fn workflow_text(ws: &Workspace) -> Result<String, Failure> {
     let own = fs::read_text(&path(ws))?;
     let own = match own {
         Some(text) if text.trim().is_empty() => fs::read_text(&last_known(ws))?,
         other => other,
     };
-    own.map_or_else(|| table("full").map(str::to_owned), Ok)
+    own.map_or_else(|| shipped_table("full").map(str::to_owned), Ok)
 }
 
 /// Where this clone keeps the last table that could be read.
@@ -129,21 +126,22 @@ pub fn named(name: &str) -> Result<Workflow, Failure> {
     Workflow::shipped(name).ok_or_else(|| unknown(name))
 }
 
-fn table(name: &str) -> Result<&'static str, Failure> {
+/// The table of one of those that ralph ships, as text.
+pub fn shipped_table(name: &str) -> Result<&'static str, Failure> {
     let found = TABLES.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name));
     found.map(|(_, _, text)| *text).ok_or_else(|| unknown(name))
 }
 
 fn unknown(name: &str) -> Failure {
     let names: Vec<&str> = TABLES.iter().map(|(known, ..)| *known).collect();
-    Failure::usage(Code::UnknownWorkflow, format!("{name:?} is not a workflow: use {}", names.join(", ")))
+    Failure::usage(Code::UnknownWorkflow, format!("unknown workflow {name:?}: use {}", names.join(", ")))
 }
 
 fn path(ws: &Workspace) -> PathBuf {
     ws.store.root().join(FILE)
 }
 
-/// What somebody wrote into the table, if it is not as ralph ships it.
+/// The table of the board, if it differs from the shipped one.
 fn edited_table(ws: &Workspace) -> Result<Option<String>, Failure> {
     let text = fs::read_text(&path(ws))?;
     Ok(text.filter(|text| TABLES.iter().all(|(.., shipped)| shipped != text)))
@@ -152,7 +150,7 @@ fn edited_table(ws: &Workspace) -> Result<Option<String>, Failure> {
 fn overrides(ws: &Workspace, to: &Workflow, wanted: &[String]) -> Result<BTreeMap<StateName, StateName>, Failure> {
     let pair = |text: &String| {
         let (old, new) = text.split_once('=').ok_or_else(|| {
-            Failure::usage(Code::BadValue, format!("{text:?} is not a mapping"))
+            Failure::usage(Code::BadValue, format!("{text:?} is not of the form OLD=NEW"))
                 .hint(Hint::step("write the old state, an equals sign, and the new state"))
         })?;
         let old = ws.flow().find_state(Kind::Issue, old).map(|state| state.name.clone());
@@ -169,9 +167,12 @@ fn refuse_claimed(board: &Board, me: &Worker) -> Result<(), Failure> {
         None => Ok(()),
         Some(first) => {
             let more = if live.len() > 1 { format!(" and {} more", live.len() - 1) } else { String::new() };
-            Err(Failure::refused(Code::Held, format!("{first}{more} is claimed, and the workflow changes under it"))
-                .hint(Hint::run("claims ls", "to see who has what"))
-                .hint(Hint::step("wait until the work is done, or release the claims")))
+            Err(Failure::refused(
+                Code::Held,
+                format!("cannot change the workflow while tasks are claimed: {first}{more}"),
+            )
+            .hint(Hint::run("claims ls", "to list the claims"))
+            .hint(Hint::step("wait until the work is done, or release the claims")))
         }
     }
 }

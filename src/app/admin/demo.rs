@@ -1,4 +1,4 @@
-//! The board that `init --demo` makes.
+//! The example board of `init --demo`.
 
 use crate::app::{Code, Failure, Hint, Workspace, add, note, parse_batch};
 use crate::task::StateName;
@@ -14,7 +14,7 @@ pub(in crate::app) fn refuse_unless_empty(ws: &Workspace) -> Result<(), Failure>
     if ws.board()?.tasks().is_empty() {
         return Ok(());
     }
-    let message = "the board has tasks already, and a demo would stand between them";
+    let message = "the board already has tasks; the demo needs an empty board";
     Err(Failure::refused(Code::NotEmpty, message).hint(Hint::run("init --demo", "in an empty repository")))
 }
 

@@ -1,4 +1,4 @@
-//! `doctor`: everything that is wrong with a board, and what of it can be put right safely.
+//! `doctor`: the problems of a board, and safe fixes for some of them.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ use crate::task::{Problem, TaskId};
 pub struct Diagnosis {
     pub tasks: usize,
     pub findings: Vec<DoctorFinding>,
-    /// What ralph promises elsewhere and cannot promise on this system.
+    /// Guarantees that ralph cannot give on this system.
     pub limits: Vec<&'static str>,
 }
 
@@ -32,7 +32,7 @@ pub struct DoctorFinding {
     fix: Option<Fix>,
 }
 
-/// What `--fix` does about a finding.
+/// The fix of a finding.
 #[derive(Debug)]
 enum Fix {
     Assign(TaskId, Vec<Assignment>),
@@ -58,23 +58,28 @@ impl DoctorFinding {
 
 pub fn doctor(ws: &Workspace, fix: bool) -> Result<Diagnosis, Failure> {
     let mut findings = Vec::new();
-    // Asked before the board is read, which would mend it.
+    // Checked before the board is read, which would rebuild it.
     if ws.store.index_is_intact() == Some(false) {
-        let advice = "it is a cache: the next list makes a new one";
+        let advice = "it is a cache: the next command that lists tasks rebuilds it";
         findings.push(DoctorFinding::new("damaged-index", "the index is damaged", advice, Some(Fix::DropIndex)));
     }
     let board = ws.board()?;
     findings.extend(board.problems().into_iter().map(DoctorFinding::of));
     let renamed = renamed(ws, &board)?;
     findings.extend(renamed.iter().map(|(now, id)| {
-        let message = format!("{id} is in a file called {now}.toml");
+        let message = format!("the file of {id} was renamed to {now}.toml");
         let fix = Fix::Rename(now.clone(), id.clone());
-        DoctorFinding::new("renamed-file", message, "`--fix` restores its name, and links to it hold again", Some(fix))
+        DoctorFinding::new(
+            "renamed-file",
+            message,
+            "`--fix` restores its name, so that links to it work again",
+            Some(fix),
+        )
     }));
     let lost = |id: &TaskId| renamed.iter().any(|(_, stated)| stated == id);
     findings.extend(inspect(&board, ws.flow()).into_iter().map(|found| {
         let task = found.task.as_ref().and_then(|id| board.get(id));
-        // What only has another name is not unlinked.
+        // Links to renamed files are kept.
         let away = task.is_some_and(|task| task.parent.iter().chain(&task.blocked_by).any(lost));
         let fix = found.task.clone().filter(|_| !found.fix.is_empty() && !away);
         let fix = fix.map(|task| Fix::Assign(task, found.fix));
@@ -117,8 +122,8 @@ fn conflicts(ws: &Workspace, board: &Board) -> Vec<DoctorFinding> {
     let mirrored = board.tasks().iter().filter(|task| task.github.is_some());
     let found = mirrored.filter_map(|task| {
         let over = crate::app::edit::fields::conflicts_of(ws, &task.id);
-        let message = format!("{} and its issue differ in {}", task.id, over.join(", "));
-        let advice = format!("`ralph sync resolve {} --take local`, or remote, decides whose counts", task.id);
+        let message = format!("{} and its issue on GitHub differ in {}", task.id, over.join(", "));
+        let advice = format!("run `ralph sync resolve {}` with `--take local` or `--take remote`", task.id);
         let finding = DoctorFinding::new("sync-conflict", message, advice, None);
         (!over.is_empty()).then(|| DoctorFinding { task: Some(task.id.clone()), ..finding })
     });
@@ -132,7 +137,7 @@ fn files(ws: &Workspace, has_other_name: &dyn Fn(&TaskId) -> bool) -> Result<Vec
     for entry in folders.iter().flat_map(|folder| walkdir::WalkDir::new(folder).into_iter().filter_map(Result::ok)) {
         let name = entry.file_name().to_string_lossy();
         if name.starts_with('.') && name.ends_with(".tmp") {
-            let message = format!("{} was left by a program that died", ws.store.shown(entry.path()));
+            let message = format!("{} is left over from a process that was killed", ws.store.shown(entry.path()));
             found.push(DoctorFinding::new(
                 "stray-file",
                 message,
@@ -147,7 +152,7 @@ fn files(ws: &Workspace, has_other_name: &dyn Fn(&TaskId) -> bool) -> Result<Vec
             let (there, away) = (ws.store.path(&id, &Place::Task), ws.store.path(&id, &Place::Archive));
             let same = fs::read(&there)? == fs::read(&away)?;
             let (message, advice, fix) = match same {
-                true => ("both files say the same", "`--fix` removes the archived one", Some(Fix::Remove(away))),
+                true => ("both files are equal", "`--fix` removes the archived one", Some(Fix::Remove(away))),
                 false => ("the files differ", "delete the file that is out of date", None),
             };
             let message = format!("{id} is both on the board and in the archive: {message}");
@@ -157,25 +162,25 @@ fn files(ws: &Workspace, has_other_name: &dyn Fn(&TaskId) -> bool) -> Result<Vec
     let mut folded = std::collections::HashMap::new();
     for name in fs::names(&ws.store.tasks_dir())? {
         if let Some(other) = folded.insert(name.to_lowercase(), name.clone()) {
-            let message = format!("{other} and {name} are one file where case does not count");
+            let message = format!("{other} and {name} are the same file on file systems that ignore case");
             found.push(DoctorFinding::new("duplicate-id", message, "rename one of them", None));
         }
     }
     for name in fs::names(&ws.store.board_dir().join("notes"))? {
         let Ok(id) = TaskId::new(name) else { continue };
         if !ws.store.exists(&id) && !ws.store.is_archived(&id) && !has_other_name(&id) {
-            let message = format!("there are notes on {id}, which does not exist");
+            let message = format!("there are notes for {id}, which does not exist");
             found.push(DoctorFinding::new(
                 "orphan-notes",
                 message,
-                format!("delete .ralph/notes/{id} if they are of no use"),
+                format!("if they are not needed, delete .ralph/notes/{id}"),
                 None,
             ));
         }
     }
     if ws.store.local().join("intent/damaged").exists() {
         let path = ws.store.local().join("intent/damaged");
-        let message = "a verb was interrupted and its record is damaged";
+        let message = "a command was interrupted, and its record is damaged";
         found.push(DoctorFinding::new(
             "damaged-intent",
             message,
@@ -194,7 +199,7 @@ fn links(ws: &Workspace, board: &Board) -> Vec<DoctorFinding> {
         task: Some(task.id.clone()),
         ..DoctorFinding::new(
             "missing-artifact",
-            format!("{}: its {kind}, {path}, does not exist", task.id),
+            format!("the {kind} of {} does not exist: {path}", task.id),
             "restore the file, or correct the link",
             None,
         )
@@ -217,11 +222,16 @@ fn settings(ws: &Workspace) -> Vec<DoctorFinding> {
 fn git(ws: &Workspace) -> Result<Vec<DoctorFinding>, Failure> {
     let mut found = Vec::new();
     if ws.repository.is_ignored(IGNORED_PROBE) {
-        found.push(DoctorFinding::new("ignored-board", "git ignores .ralph", "take the line out of .gitignore", None));
+        found.push(DoctorFinding::new("ignored-board", "git ignores .ralph", "remove the line from .gitignore", None));
     }
     if let Some(remote) = ws.claims_remote().filter(|remote| !ws.repository.has_remote(remote)) {
-        let message = format!("claims.remote is {remote:?}, and git knows no such remote here");
-        found.push(DoctorFinding::new("no-remote", message, "`git remote add` it, or correct the setting", None));
+        let message = format!("claims.remote is {remote:?}, but this repository has no such remote");
+        found.push(DoctorFinding::new(
+            "no-remote",
+            message,
+            "add it with `git remote add`, or correct the setting",
+            None,
+        ));
     }
     match ws.repository.merge_driver() {
         None => {
@@ -248,7 +258,7 @@ fn git(ws: &Workspace) -> Result<Vec<DoctorFinding>, Failure> {
     }
     let attributes = fs::read_text(&ws.store.root().join(".gitattributes"))?.unwrap_or_default();
     if ATTRIBUTES.iter().any(|line| !has_line(&attributes, line)) {
-        let message = ".gitattributes does not say how git merges the board";
+        let message = ".gitattributes lacks the merge driver for the board";
         found.push(DoctorFinding::new(
             "no-attributes",
             message,
@@ -261,7 +271,8 @@ fn git(ws: &Workspace) -> Result<Vec<DoctorFinding>, Failure> {
 
 /// Tasks that were edited in a linked worktree's copy of the board, which nobody reads.
 fn copies(ws: &Workspace) -> Result<Vec<DoctorFinding>, Failure> {
-    let advice = "make the change on the board itself (`ralph` does so from anywhere), and restore the copy";
+    let advice =
+        "make the change with `ralph`, which edits the board itself from any directory, then restore this copy";
     let found = crate::app::repo::worktree::edited_copies(ws)?;
     Ok(found.into_iter().map(|message| DoctorFinding::new("edited-copy", message, advice, None)).collect())
 }
@@ -277,9 +288,15 @@ fn foreign() -> Option<DoctorFinding> {
     }
     let output = std::process::Command::new(&found).arg("--version").stdin(std::process::Stdio::null()).output();
     let ours = output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("ralph-board"));
-    let message = format!("`ralph` on your PATH is {}, another program", found.display());
-    (!ours)
-        .then(|| DoctorFinding::new("foreign-ralph", message, "put this ralph before it, or call it by its path", None))
+    let message = format!("`ralph` on your PATH is another program: {}", found.display());
+    (!ours).then(|| {
+        DoctorFinding::new(
+            "foreign-ralph",
+            message,
+            "put this ralph first on the PATH, or run it with its full path",
+            None,
+        )
+    })
 }
 
 fn mend(ws: &Workspace, findings: &mut [DoctorFinding]) -> Result<(), Failure> {

@@ -1,4 +1,4 @@
-//! Schemas beside the board, and the file that tells Taplo and the TOML extensions of editors where they are.
+//! The JSON schemas of the board for editors, and the Taplo configuration that names them.
 
 use crate::app::read::schema::{FILE_SCHEMAS, schema};
 use crate::app::workspace::git_commit::TAPLO;
@@ -20,12 +20,12 @@ pub(in crate::app) fn write_editor_files(ws: &Workspace) -> Result<Vec<&'static 
         }
     }
     if changed {
-        written.push(".ralph/schema: what editors check the files by");
+        written.push(".ralph/schema: JSON schemas for editors");
     }
     let taplo = ws.store.root().join(".taplo.toml");
     if !taplo.exists() && !ws.store.root().join("taplo.toml").exists() {
         fs::replace(&taplo, TAPLO.as_bytes(), false)?;
-        written.push(".taplo.toml: where editors find the schemas");
+        written.push(".taplo.toml: the paths of the schemas, for editors");
     }
     Ok(written)
 }

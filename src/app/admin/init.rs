@@ -1,4 +1,4 @@
-//! `init`: a board in this repository. Asks nothing, and does only what is not done yet.
+//! `init`: creates a board in this repository. It asks nothing, and does only what is missing.
 
 use std::path::Path;
 
@@ -32,7 +32,7 @@ pub struct Initialised {
     pub tasks: usize,
     /// How many there were already.
     pub found: usize,
-    /// What somebody should know.
+    /// Notes for the person.
     pub notices: Vec<String>,
 }
 
@@ -74,7 +74,7 @@ pub fn init(options: &Options, wanted: &InitOptions) -> Result<Initialised, Fail
         report.note(true, &format!(".ralph/workflow.toml: the workflow {name}"));
     }
     let attributes = add_lines(&ws.store.root().join(".gitattributes"), &ATTRIBUTES)?;
-    report.note(attributes, ".gitattributes: how git merges tasks and the journal");
+    report.note(attributes, ".gitattributes: merge driver for tasks and the journal");
     let ignored = add_lines(&ws.store.root().join(".gitignore"), &IGNORED)?;
     report.note(ignored, ".gitignore: /worktrees/");
     let editor = write_editor_files(&ws)?;
@@ -101,9 +101,9 @@ fn use_table(ws: &Workspace, name: &str, tasks: usize) -> Result<(), Failure> {
     match tasks {
         0 => write_table(ws, name),
         _ => {
-            let message = format!("this board has tasks, and uses the workflow {:?}", ws.flow().name);
+            let message = format!("this board already has tasks and uses the workflow {:?}", ws.flow().name);
             Err(Failure::refused(Code::NotEmpty, message)
-                .hint(Hint::run(&format!("workflow use {name}"), "to bring its tasks along")))
+                .hint(Hint::run(&format!("workflow use {name}"), "to convert its tasks")))
         }
     }
 }

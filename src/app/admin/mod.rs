@@ -1,4 +1,4 @@
-//! The board itself: made, checked, configured.
+//! The board itself: creating, checking and configuring it.
 
 pub(super) mod agent_test;
 pub(super) mod change_workflow;

@@ -1,4 +1,4 @@
-//! `doctor --at`: what is wrong with the board of a revision, and what moved since another one that should not have.
+//! `doctor --at`: the problems of the board of a revision, and moves since another one that the workflow forbids.
 //!
 //! Everything comes from the revision itself: tasks, journal, settings and workflow. Nothing is checked out, and this
 //! machine's settings do not count, so the answer is the same in every clone.
@@ -45,7 +45,7 @@ pub struct RevisionFinding {
 pub enum Severity {
     /// Must be fixed.
     Error,
-    /// Somebody should look at it.
+    /// A warning.
     Warning,
 }
 
@@ -137,7 +137,7 @@ impl Revision {
                 found.push(finding.at(file.clone()));
             }
             if let Some(other) = folded.insert(name.to_lowercase(), name) {
-                let message = format!("{other} and {name} are the same file on systems that ignore case");
+                let message = format!("{other} and {name} are the same file on file systems that ignore case");
                 let finding = RevisionFinding::new(Severity::Error, "duplicate-id", message, "rename one of them");
                 found.push(finding.at(file));
             }
@@ -145,7 +145,7 @@ impl Revision {
         found
     }
 
-    /// What does no harm to others, and should still be looked at.
+    /// Warnings about single tasks.
     fn leftovers(&self) -> Vec<RevisionFinding> {
         let warn =
             |code, message: String, advice: String| RevisionFinding::new(Severity::Warning, code, message, advice);
@@ -156,7 +156,7 @@ impl Revision {
             let over = conflicts_in(text.clone());
             if !over.is_empty() {
                 let message = format!("{id} and its issue on GitHub differ in {}", over.join(", "));
-                let advice = format!("`ralph sync resolve {id} --take local` or `--take remote` decides");
+                let advice = format!("run `ralph sync resolve {id}` with `--take local` or `--take remote`");
                 found.push(warn("sync-conflict", message, advice).about(Some(id.clone())).at(self.place(id, "github")));
             }
         }
@@ -188,7 +188,7 @@ impl Revision {
             return None;
         }
         let message = "the workflow of the board changed, and moves were checked against the new one";
-        let advice = "make sure that somebody reviews the workflow";
+        let advice = "review the changes to the workflow";
         let file = Problem::whole(format!(".ralph/{WORKFLOW}"), "");
         Some(RevisionFinding::new(Severity::Warning, "workflow-changed", message, advice).at(Some(file)))
     }
@@ -211,8 +211,7 @@ impl Revision {
 }
 
 const WORKFLOW: &str = "workflow.toml";
-const UNLINK: &str =
-    "add the missing task, or remove the link: `ralph doctor --fix` does that on a branch that is checked out";
+const UNLINK: &str = "add the missing task, or check out the branch and run `ralph doctor --fix` to remove the link";
 
 fn text_of(files: &BTreeMap<String, Vec<u8>>, path: &str) -> Option<String> {
     files.get(path).map(|bytes| String::from_utf8_lossy(bytes).into_owned())
@@ -236,13 +235,13 @@ fn told(moved: &IrregularMove) -> RevisionFinding {
             Severity::Warning,
             "outside-workflow",
             format!("{person} moved {task} from {from} to {to}, outside the workflow{because}"),
-            "people may do this; make sure that it is intended",
+            "people can do this; check that it was intended",
         ),
         MovedBy::Worker(worker) => RevisionFinding::new(
             Severity::Error,
             "illegal-move",
             format!("{worker} moved {task} from {from} to {to}, which the workflow does not allow{because}"),
-            format!("move it back to {from}, or let a person move it with `ralph move`"),
+            format!("move it back to {from}, or have a person move it with `ralph move`"),
         ),
         MovedBy::Unrecorded => RevisionFinding::new(
             Severity::Error,

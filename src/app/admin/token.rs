@@ -23,7 +23,8 @@ const LENGTH: usize = 24;
 
 pub fn fresh_token() -> Result<String, Failure> {
     let mut bytes = [0_u8; LENGTH];
-    getrandom::fill(&mut bytes).map_err(|_| Failure::broken(Code::NoRandom, "the system has no random bytes"))?;
+    getrandom::fill(&mut bytes)
+        .map_err(|_| Failure::broken(Code::NoRandom, "cannot get random bytes from the system"))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

@@ -1,4 +1,4 @@
-//! `uninstall`: what `init` and `setup` made in a repository, taken away again. The tasks stay unless told otherwise.
+//! `uninstall`: removes what `init` and `setup` created in a repository. The tasks stay, except with `--tasks`.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,9 +14,9 @@ use crate::task::TaskId;
 
 #[derive(Debug, Serialize)]
 pub struct Uninstalled {
-    /// What is gone, or would be.
+    /// Removed parts, or parts that would be removed.
     pub removed: Vec<String>,
-    /// What somebody has edited, and what is left on purpose.
+    /// Edited files, and parts that are kept on purpose.
     pub kept: Vec<String>,
     pub dry_run: bool,
 }
@@ -31,7 +31,7 @@ pub fn uninstall(ws: &Workspace, tasks: bool, dry_run: bool) -> Result<Uninstall
         for file in set_up(ws, host, SetUpHow::Remove, dry_run)?.files {
             match file.done {
                 Done::Removed if file.emptied => done.removed.push(file.path),
-                Done::Removed => done.removed.push(format!("{}: ralph's part", file.path)),
+                Done::Removed => done.removed.push(format!("ralph's section of {}", file.path)),
                 Done::Kept => done.kept.push(format!("{}: {}", file.path, file.why.unwrap_or_default())),
                 Done::Created | Done::Updated | Done::Unchanged => {}
             }
@@ -58,25 +58,25 @@ pub fn uninstall(ws: &Workspace, tasks: bool, dry_run: bool) -> Result<Uninstall
     }
     let worktrees = root.join("worktrees");
     if !fs::names(&worktrees)?.is_empty() {
-        done.kept.push("worktrees/: the work in it is yours; `git worktree remove` takes one away".into());
+        done.kept.push("worktrees/: your work; `git worktree remove` removes a worktree".into());
     }
     remove(&mut done, ws.store.local(), ".git/ralph: claims, runs and caches of this clone")?;
     match tasks {
         true => remove(&mut done, ws.store.board_dir().as_path(), ".ralph: tasks, notes and journal")?,
-        false => done.kept.push(".ralph: the tasks, which are plain files".into()),
+        false => done.kept.push(".ralph: your tasks".into()),
     }
     Ok(done)
 }
 
-/// Whoever works here would lose their claim under their hands.
+/// Running workers would lose their claims.
 fn refuse_claimed(ws: &Workspace) -> Result<(), Failure> {
     let claims = ws.claims()?;
     let live: Vec<&TaskId> =
         claims.iter().filter(|(_, claim)| claim.live && !claim.foreign).map(|(id, _)| id).collect();
     match live.first() {
         None => Ok(()),
-        Some(first) => Err(Failure::refused(Code::Held, format!("{first} is claimed, and somebody works on it"))
-            .hint(Hint::run("claims ls", "to see who has what"))
+        Some(first) => Err(Failure::refused(Code::Held, format!("cannot uninstall while {first} is claimed"))
+            .hint(Hint::run("claims ls", "to list the claims"))
             .hint(Hint::run(&format!("release {first}"), "to release it"))),
     }
 }
@@ -105,7 +105,7 @@ fn without_lines(done: &mut Uninstalled, root: &Path, name: &str, lines: &[&str]
     if kept == text {
         return Ok(());
     }
-    done.removed.push(format!("{name}: the lines of ralph"));
+    done.removed.push(format!("ralph's lines in {name}"));
     match (done.dry_run, kept.trim().is_empty()) {
         (true, _) => Ok(()),
         (false, true) => Ok(fs::remove(&path)?),

@@ -51,7 +51,7 @@ fn on_path(program: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join(program)).find(|place| place.is_file())
 }
 
-/// What a program prints, unless it fails or hangs.
+/// The output of a program, unless it fails or times out.
 fn output_of(program: &Path, arguments: &[impl AsRef<OsStr>]) -> Option<String> {
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -90,6 +90,6 @@ pub(in crate::app) fn refuse_outdated(host: &'static Host) -> Result<(), Failure
     Err(Failure::refused(Code::OldAgent, message).hint(Hint::shell(&found.install, "to update it")).hint(Hint::set(
         "agent.command",
         "COMMAND",
-        "to start it in another way",
+        "to use another command line",
     )))
 }

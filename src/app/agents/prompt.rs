@@ -1,4 +1,4 @@
-//! `prompt`: what an agent is told about one command on one task.
+//! `prompt`: the prompt for one command on one task.
 
 use serde::Serialize;
 
@@ -152,7 +152,7 @@ fn last_review(notes: &[Note]) -> Option<&String> {
     notes.iter().rev().find_map(|note| note.facts.review.as_ref())
 }
 
-/// What was said in the last review.
+/// The points of the last review.
 fn comments(notes: &[Note]) -> Vec<LineRemark> {
     let Some(last) = last_review(notes) else { return Vec::new() };
     let said = notes.iter().filter(|note| note.facts.review.as_ref() == Some(last));

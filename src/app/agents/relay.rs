@@ -26,7 +26,7 @@ pub const RELAYED: &str = "RALPH_RELAYED";
 const NAME: &str = "relay.sock";
 /// More than any command line.
 const LONGEST: u64 = 4 * 1024 * 1024;
-/// What a command that nobody waits for has left to end.
+/// How long a canceled command can take to end.
 const GRACE: Duration = Duration::from_secs(2);
 /// Variables of the agent's shell that only change how an answer looks, or name its session.
 const PASSED: [&str; 8] =
@@ -113,7 +113,7 @@ fn answer(line: &Line, runner: &Arc<Runner>, over: &AtomicBool) -> Option<u8> {
     Some(until_it_ends(line, &mut child, over))
 }
 
-/// Ends it when the agent's own `ralph` is gone, or the run is over.
+/// Ends the command when the agent's `ralph` or the run ends.
 fn until_it_ends(line: &Line, child: &mut Child, over: &AtomicBool) -> u8 {
     let mut asked: Option<Instant> = None;
     loop {
@@ -140,7 +140,7 @@ fn until_it_ends(line: &Line, child: &mut Child, over: &AtomicBool) -> u8 {
 pub fn relay_call(socket: &Path, arguments: &[String], dir: &Path) -> Result<u8, Failure> {
     let gone = |error: std::io::Error| {
         Failure::broken(Code::NoRelay, format!("cannot reach the worker of this run: {error}"))
-            .hint(Hint::step("its worker may have ended; stop, and leave the task as it is"))
+            .hint(Hint::step("the worker may have ended; stop, and leave the task as it is"))
     };
     let line = Line::call(socket).map_err(gone)?;
     let variable = |name: &&str| Some(((*name).to_owned(), std::env::var(name).ok()?));

@@ -31,12 +31,12 @@ pub struct Review {
     pub checks: Vec<CheckView>,
     pub runs: Vec<Run>,
     pub question: Option<Question>,
-    /// Why it waits for a person, where nobody asked anything.
+    /// Why it was handed to a person, if there is no question.
     pub waits: Option<String>,
     pub can: ReviewActions,
 }
 
-/// What the person can do about it from here.
+/// The possible decisions of the person.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct ReviewActions {
     #[serde(flatten)]
@@ -50,7 +50,7 @@ pub fn review(ws: &Workspace, id: &TaskId) -> Result<Review, Failure> {
     let shown = show_without_moves(ws, id)?;
     let question = open_question(ws, id)?;
     let needed = needs_person(ws, id)?;
-    let last = shown.notes.last().map_or_else(|| "A person is needed.".to_owned(), |note| note.text.clone());
+    let last = shown.notes.last().map_or_else(|| "Handed to a person.".to_owned(), |note| note.text.clone());
     let open = !matches!(shown.task.meaning, Meaning::Done | Meaning::Canceled);
     let (changes, unchanged) = match task_changes(ws, id) {
         Ok(changes) => (Some(changes), None),

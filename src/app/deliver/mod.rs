@@ -1,4 +1,4 @@
-//! Finished work into the main branch: merges and pull requests.
+//! Delivers finished work: merges and pull requests.
 
 pub(super) mod merge;
 pub(super) mod pr;

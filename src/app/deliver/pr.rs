@@ -1,9 +1,9 @@
-//! `pr`: a task's branch to GitHub, and a pull request for it that closes the issues of its group.
+//! `pr`: pushes a task's branch to GitHub, and creates a pull request that closes the issues of its group.
 
 use serde::Serialize;
 use serde_json::json;
 
-use crate::app::repo::branch::refuse_unmergeable;
+use crate::app::repo::branch::{refuse_missing_branch, refuse_unmergeable};
 use crate::app::repo::worktree::{Place, main_branch, place};
 use crate::app::sync::feedback::post_replies;
 use crate::app::sync::target::{Calm, Target};
@@ -36,7 +36,7 @@ pub struct PullRequested {
     pub state: StateName,
 }
 
-/// What is going on.
+/// The progress, for a display.
 #[derive(Debug)]
 pub enum PrStep<'a> {
     Pushing(&'a str),
@@ -68,6 +68,7 @@ pub fn pull_request(
         closes: Vec::new(),
         state: verdict.as_ref().map_or_else(|| state_of(&board, id), |verdict| verdict.to.clone()),
     };
+    refuse_missing_branch(ws, &place)?;
     let Some(target) = Target::of(ws)? else { return Ok(done) };
     refuse_unmergeable(ws, &place, &base)?;
     let remote = remote_of(ws, &target)?;
@@ -85,7 +86,7 @@ pub fn pull_request(
     done.pushed = push(ws, &remote, &place.branch, known.as_deref())?;
     done.closes = closes(ws, &board, id)?;
     if head.default_branch.as_ref().is_some_and(|branch| *branch != base) {
-        ws.notice(format!("GitHub closes issues only from its default branch: merging into {base} leaves them open until the next sync"));
+        ws.notice(format!("GitHub closes issues only on merges into its default branch; after a merge into {base}, they stay open until the next sync"));
     }
     let pull = match open_one(&head, &base) {
         Some(pull) => pull,
@@ -109,7 +110,7 @@ fn state_of(board: &Board, id: &TaskId) -> StateName {
 fn completing(ws: &Workspace, board: &Board, id: &TaskId, force: bool) -> Result<Option<Admission>, Failure> {
     let task = board.get(id).ok_or_else(|| missing(ws, board, id))?;
     if ws.flow().is_terminal(task.kind, &task.state) {
-        return Err(Failure::refused(Code::Finished, format!("{id} is {} already", task.state)));
+        return Err(Failure::refused(Code::Finished, format!("{id} is already {}", task.state)));
     }
     let Ok(command) = ws.flow().command(COMMAND) else { return Ok(None) };
     let goal = Goal::Intent(Intent::Complete);
@@ -136,7 +137,7 @@ fn push(ws: &Workspace, remote: &str, branch: &str, head: Option<&str>) -> Resul
         Pushed::Behind => Err(Failure::new(
             FailureKind::Raced,
             Code::Behind,
-            format!("{remote} has commits on {branch} that are not here"),
+            format!("{remote} has commits on {branch} that this clone lacks"),
         )
         .hint(Hint::shell("git pull", "in the worktree of the task, to merge them first"))),
     }
@@ -189,7 +190,7 @@ fn create(
     }
 }
 
-/// What it is about, what it rests on, and what it closes.
+/// The body of a pull request: tasks, documents, and issues that it closes.
 fn body(ws: &Workspace, board: &Board, id: &TaskId, closes: &[u64]) -> Result<String, Failure> {
     let description = ws.store.load(id)?.description;
     let members = members(ws, board, id)?;

@@ -102,8 +102,8 @@ impl<'a> Minted<'a> {
     fn own_id(&self, text: &str) -> Result<TaskId, Failure> {
         let id = TaskId::new(text)?;
         if self.is_taken(&id) {
-            return Err(Failure::refused(Code::IdTaken, format!("there is a task {id} already"))
-                .hint(Hint::step("leave the ID out to get a new one")));
+            return Err(Failure::refused(Code::IdTaken, format!("{id} already exists"))
+                .hint(Hint::step("omit the id to get a new one")));
         }
         Ok(id)
     }

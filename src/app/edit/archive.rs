@@ -1,4 +1,4 @@
-//! `task archive`: finished tasks out of sight, still found by id.
+//! `task archive`: moves finished tasks to the archive, where they can still be found by id.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -39,7 +39,7 @@ fn checked(ws: &Workspace, board: &Board, ids: &[TaskId]) -> Result<Vec<TaskId>,
     for id in ids {
         let Some(task) = board.get(id) else { return Err(ws.store.absent(id).into()) };
         if !is_finished(ws, task) {
-            let message = format!("{id} is {}, and only finished tasks are archived", task.state);
+            let message = format!("{id} is in {}; only finished tasks can be archived", task.state);
             return Err(Failure::refused(Code::NotFinished, message));
         }
     }

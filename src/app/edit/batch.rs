@@ -1,4 +1,4 @@
-//! Many tasks from one text: TOML with `[[task]]`, or a JSON object per line.
+//! Parses many tasks from one text: TOML with `[[task]]`, or a JSON object per line.
 
 use serde::Deserialize;
 

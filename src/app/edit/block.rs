@@ -1,4 +1,4 @@
-//! `block` and `unblock`: what a task waits for.
+//! `block` and `unblock`: the blockers of a task.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! A text in the person's editor: it is never lost, whatever becomes of it.
+//! A text in the person's editor, which is kept on every failure.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ impl Draft {
     pub fn new(name: &str, text: &str) -> Result<Self, Failure> {
         let folder = tempfile::Builder::new().prefix("ralph-").tempdir();
         let folder =
-            folder.map_err(|error| Failure::broken(Code::Io, format!("cannot make a temporary folder: {error}")))?;
+            folder.map_err(|error| Failure::broken(Code::Io, format!("cannot create a temporary folder: {error}")))?;
         let draft = Self { folder, name: name.to_owned() };
         fs::write_new(&draft.folder.path().join(&draft.name), text.as_bytes(), false)?;
         Ok(draft)
@@ -46,10 +46,10 @@ fn open(path: &Path) -> Result<(), Failure> {
         Ok(status) if status.success() => Ok(()),
         // What a shell says of a program that it does not find.
         Ok(status) if status.code() == Some(127) => {
-            Err(Failure::broken(Code::Editor, format!("there is no editor {editor:?}"))
+            Err(Failure::broken(Code::Editor, format!("cannot start the editor {editor:?}: not found"))
                 .hint(Hint::variable("EDITOR", "to an editor that is installed")))
         }
-        Ok(_) => Err(Failure::broken(Code::Editor, format!("the editor {editor:?} did not end well"))),
+        Ok(_) => Err(Failure::broken(Code::Editor, format!("the editor {editor:?} exited with an error"))),
         Err(error) => Err(Failure::broken(Code::Editor, format!("cannot start the editor {editor:?}: {error}"))),
     }
 }

@@ -1,4 +1,4 @@
-//! What whoever edits a task has seen of it: nobody's words are written over unseen.
+//! The values that an editor has seen, so that newer values are not overwritten.
 
 use std::collections::BTreeMap;
 
@@ -26,9 +26,9 @@ impl Expected {
                 other => file.task.value(&Key::new(other)).map(|value| value.to_string()).unwrap_or_default(),
             };
             if compared(key, &now) != compared(key, was) {
-                let message = format!("the {key} of {id} has changed since you began");
+                let message = format!("the {key} of {id} has changed since you started to edit it");
                 return Err(Failure::new(FailureKind::Raced, Code::ChangedSince, message)
-                    .hint(Hint::step("copy what you wrote, look at what is there now, and save again")));
+                    .hint(Hint::step("copy your text, reload the task, and save again")));
             }
         }
         Ok(())

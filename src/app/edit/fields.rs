@@ -1,11 +1,11 @@
-//! A task's file key by key: what differs between two versions of it, and from its issue.
+//! The differences between two versions of a task file, field by field.
 
 use crate::app::{FieldChange, Workspace};
 use crate::github::Link;
 use crate::store::codec::Doc;
 use crate::task::{Key, TaskId, Value};
 
-/// What differs between two versions of a file, key by key.
+/// The differences between two versions of a file, key by key.
 pub(in crate::app) fn differences(id: &TaskId, old: &str, new: &str) -> Vec<FieldChange> {
     let leaves = |text: &str| -> std::collections::BTreeMap<Key, Value> {
         Doc::new(text).map(|doc| doc.leaves().into_iter().collect()).unwrap_or_default()

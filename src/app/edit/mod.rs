@@ -1,4 +1,4 @@
-//! Changes that move nothing: tasks, their fields, links and notes.
+//! Changes other than moves: tasks, their fields, links and notes.
 
 pub(super) mod add;
 pub(super) mod archive;

@@ -1,4 +1,4 @@
-//! `note`: a comment on a task.
+//! `note`: adds, changes and removes notes.
 
 use serde::Serialize;
 
@@ -40,7 +40,7 @@ pub fn remove_note(ws: &Workspace, id: &TaskId, number: usize) -> Result<Noted, 
     replace(ws, id, number, "note --rm", |_| None)
 }
 
-/// What a note says now, for whoever edits it.
+/// The text of a note, to edit it.
 pub fn note_text(ws: &Workspace, id: &TaskId, number: usize) -> Result<String, Failure> {
     numbered(ws, id, number).map(|note| note.text)
 }
@@ -52,7 +52,7 @@ fn numbered(ws: &Workspace, id: &TaskId, number: usize) -> Result<Note, Failure>
         Some(at) => Ok(notes.swap_remove(at)),
         None => {
             let message = format!("{id} has no note {number}: it has {}", notes.len());
-            Err(Failure::usage(Code::NoNote, message).hint(Hint::run(&format!("show {id}"), "to see them")))
+            Err(Failure::usage(Code::NoNote, message).hint(Hint::run(&format!("show {id}"), "to list them")))
         }
     }
 }
@@ -69,8 +69,8 @@ fn replace(
     let actor = ws.actor()?;
     let others = note.by.as_deref() != Some(actor.worker.as_str());
     if others && actor.is_held(ws.rules()) {
-        return Err(Failure::refused(Code::NotYou, format!("note {number} of {id} is somebody else's"))
-            .hint(Hint::step("write a note of your own")));
+        return Err(Failure::refused(Code::NotYou, format!("note {number} of {id} was written by another worker"))
+            .hint(Hint::step("add a note of your own")));
     }
     let place = Place::Note(note.file);
     let path = ws.store.path(id, &place);

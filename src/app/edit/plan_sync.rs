@@ -1,4 +1,4 @@
-//! `plan sync`: what the phases of a plan wait for, as `blocked_by` of the tasks that they name.
+//! `plan sync`: turns the dependencies of the phases of a plan into blockers of their tasks.
 
 use serde::Serialize;
 
@@ -62,7 +62,7 @@ pub fn plan_sync(ws: &Workspace, id: &TaskId, dry_run: bool) -> Result<PlanSynce
 }
 
 fn unlinked(id: &TaskId) -> Failure {
-    Failure::refused(Code::NoArtifact, format!("{id} links no plan")).hint(Hint::artifact("plan", id))
+    Failure::refused(Code::NoArtifact, format!("{id} has no plan")).hint(Hint::artifact("plan", id))
 }
 
 struct PlannedEdges<'a> {
@@ -96,11 +96,7 @@ impl<'a> PlannedEdges<'a> {
     /// The task that a heading names: one of those that the plan is for. A plain word is none.
     fn part(&self, subject: &Subject, name: &str, line: u32) -> Result<Option<&'a Task>, Failure> {
         let Some(task) = self.task(name) else {
-            return if is_surely_name(name) {
-                Err(self.wrong(line, format!("there is no task {name}")))
-            } else {
-                Ok(None)
-            };
+            return if is_surely_name(name) { Err(self.wrong(line, format!("no task {name}"))) } else { Ok(None) };
         };
         let atomic = |parent: &&TaskId| self.board.get(parent).is_some_and(|parent| parent.atomic);
         let family = self.board.get(&subject.task).and_then(|first| first.parent.as_ref()).filter(atomic);
@@ -109,7 +105,7 @@ impl<'a> PlannedEdges<'a> {
             || (family.is_some() && task.parent.as_ref() == family);
         match inside {
             true => Ok(Some(task)),
-            false => Err(self.wrong(line, format!("{name} does not belong to {}, whose plan this is", subject.task))),
+            false => Err(self.wrong(line, format!("{name} is not a task of this plan, which is for {}", subject.task))),
         }
     }
 
@@ -134,11 +130,11 @@ impl<'a> PlannedEdges<'a> {
         let line = phase.depends_line.unwrap_or(phase.line);
         if let Some(number) = name.to_ascii_lowercase().strip_prefix("phase-").and_then(|n| n.parse::<u32>().ok()) {
             let Some((_, named)) = self.phases.iter().find(|(other, _)| other.number == number) else {
-                return Err(self.wrong(line, format!("there is no phase {number}")));
+                return Err(self.wrong(line, format!("no phase {number}")));
             };
             return Ok(named.iter().map(|task| task.id.clone()).collect());
         }
-        let task = self.task(name).ok_or_else(|| self.wrong(line, format!("there is no task {name}")))?;
+        let task = self.task(name).ok_or_else(|| self.wrong(line, format!("no task {name}")))?;
         Ok(vec![task.id.clone()])
     }
 

@@ -1,4 +1,4 @@
-//! `task rm`: tasks off the board, with their notes; `undo` brings them back.
+//! `task rm`: removes tasks with their notes; `undo` restores them.
 
 use serde::Serialize;
 
@@ -52,14 +52,14 @@ fn tell_of_branch(ws: &Workspace, board: &Board, id: &TaskId) {
     let ahead = ws.repository.distance(branch, &main_branch(ws)).map_or(0, |distance| distance.ahead);
     let commits = match ahead {
         0 => String::new(),
-        1 => ", with 1 commit that is not merged".to_owned(),
-        many => format!(", with {many} commits that are not merged"),
+        1 => ", with 1 unmerged commit".to_owned(),
+        many => format!(", with {many} unmerged commits"),
     };
     let worktree = match place.path.exists() {
         true => format!("`git worktree remove {}` and ", ws.store.shown(&place.path)),
         false => String::new(),
     };
-    ws.notice(format!("the branch {branch} is still there{commits}: {worktree}`git branch -D {branch}` removes it"));
+    ws.notice(format!("the branch {branch} still exists{commits}: {worktree}`git branch -D {branch}` deletes it"));
 }
 
 /// The changes that take every file of a task away.

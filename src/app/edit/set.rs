@@ -1,4 +1,4 @@
-//! `task set`: keys of one task or many, in one verb.
+//! `task set`: sets fields of one or more tasks in one change.
 
 use serde::Serialize;
 
@@ -87,7 +87,7 @@ pub(in crate::app) fn assign_with(
     Ok(SetDone { changes: changes.into_iter().filter_map(field_change).collect() })
 }
 
-/// What assignments change in one task, as its file stands.
+/// The changes that assignments make to one task.
 pub(in crate::app) fn changes(ws: &Workspace, id: &TaskId, wanted: &[Assignment]) -> Result<Vec<Change>, Failure> {
     let file = ws.store.load(id)?;
     let doc = Doc::new(file.text).map_err(|source| crate::store::StoreError::Edit { task: id.clone(), source })?;

@@ -1,4 +1,4 @@
-//! The codes of failures: kebab-case, stable, and what programs match on.
+//! The codes of failures: kebab-case and stable, so that programs can match on them.
 
 use std::fmt;
 

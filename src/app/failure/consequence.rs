@@ -1,4 +1,4 @@
-//! What a failure means to the worker that met it: one table for every code.
+//! The consequence of each failure code for a worker, in one table.
 
 use super::{Code, Failure, FailureKind};
 

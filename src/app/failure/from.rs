@@ -1,4 +1,4 @@
-//! The errors of the layers below as failures, each with its code and what to do next.
+//! Converts the errors of the layers below into failures, each with a code and hints.
 
 use super::{Code, Failure, FailureKind, Hint};
 use crate::board::RefError;
@@ -25,9 +25,9 @@ impl From<FsError> for Failure {
         if error.is_read_only() && error.doing != "read" {
             return failure
                 .hint(Hint::step(
-                    "the board is in the main worktree and in the git directory, where this program cannot write",
+                    "this program cannot write to the main worktree or the git directory, which contain the board",
                 ))
-                .hint(Hint::run("mcp", "to change the board from a sandbox: the host starts it outside"));
+                .hint(Hint::run("mcp", "to change the board from a sandbox: the agent host starts it outside"));
         }
         failure
     }
@@ -43,14 +43,14 @@ impl From<StoreError> for Failure {
             StoreError::Raced { .. } => Self::new(FailureKind::Raced, Code::Raced, message).hint(Hint::Retry),
             StoreError::Missing(_) => Self::refused(Code::UnknownTask, message).hint(Hint::List),
             StoreError::Archived(_) => Self::refused(Code::Archived, message)
-                .hint(Hint::run("undo", "to bring it back, if archiving it was the last change")),
+                .hint(Hint::run("undo", "to restore it, if archiving it was the last change")),
             StoreError::Unwritable(problem) => {
                 let failure = Self::refused(Code::UnreadableResult, message);
                 problem.hint.into_iter().fold(failure, |failure, hint| failure.hint(Hint::step(hint)))
             }
             StoreError::Edit { source: EditError::Syntax { .. }, .. } => Self::broken(Code::CannotEdit, message),
             StoreError::Edit { .. } => {
-                Self::refused(Code::CannotEdit, message).hint(Hint::run("task edit TASK", "to change the file itself"))
+                Self::refused(Code::CannotEdit, message).hint(Hint::run("task edit TASK", "to edit the file directly"))
             }
         }
     }
@@ -76,7 +76,7 @@ impl From<GitError> for Failure {
             }
             GitError::IndexBusy(_) | GitError::RefBusy(_) => Self::new(FailureKind::Raced, Code::GitBusy, message)
                 .hint(Hint::Retry)
-                .hint(Hint::step("if no git process is running, remove the lock file that it left behind")),
+                .hint(Hint::step("if no git process is running, delete this lock file")),
             GitError::Underway(_) => {
                 Self::refused(Code::Underway, message).hint(Hint::step("finish or abort it first"))
             }
@@ -104,12 +104,14 @@ impl From<GitError> for Failure {
             GitError::Signing(_) => Self::broken(Code::Signing, message)
                 .hint(Hint::step("check commit.gpgSign, user.signingKey and gpg.program in the git configuration")),
             GitError::Unrelated(..) => Self::refused(Code::Unrelated, message)
-                .hint(Hint::shell("git pull --allow-unrelated-histories", "to join them, if that is what you want")),
-            GitError::ManyRemotes(_) => Self::usage(Code::WhichRemote, message).hint(Hint::step("name one of them")),
+                .hint(Hint::shell("git pull --allow-unrelated-histories", "to merge them anyway")),
+            GitError::ManyRemotes(_) => {
+                Self::usage(Code::WhichRemote, message).hint(Hint::step("give its name on the command line"))
+            }
             GitError::Nobody => Self::refused(Code::Nobody, message)
                 .hint(Hint::shell("git config user.name NAME", "to set the name; user.email is set the same way")),
             GitError::Hook(_) => {
-                Self::refused(Code::Hook, message).hint(Hint::step("do what the hook asks for, then try again"))
+                Self::refused(Code::Hook, message).hint(Hint::step("fix what the hook reports, then try again"))
             }
             GitError::Other { .. } => Self::broken(Code::Git, message),
         }
@@ -140,7 +142,7 @@ impl From<GithubError> for Failure {
             GithubError::NoToken { host, variable } => offline(Code::NoToken, message)
                 .hint(Hint::shell(&format!("gh auth login --hostname {host} -s project"), "to get one"))
                 .hint(Hint::variable(variable, "to a token of your own")),
-            GithubError::OddToken => offline(Code::BadToken, message).hint(Hint::step("check the environment variable that it comes from")),
+            GithubError::OddToken => offline(Code::BadToken, message).hint(Hint::step("check the environment variable that contains it")),
             GithubError::Unsafe(_) => Self::refused(Code::UnsafeEndpoint, message).hint(Hint::step("use https")),
             GithubError::BadToken(_) => offline(Code::BadToken, message)
                 .hint(Hint::shell("gh auth login -s project", "to get a new one, if it has expired or was revoked"))
@@ -153,7 +155,7 @@ impl From<GithubError> for Failure {
                 "a fine-grained token needs read and write access to Issues, Pull requests and the organization's Projects",
             )),
             GithubError::Untrusted(_) => offline(Code::Untrusted, message)
-                .hint(Hint::step("add your company's root certificate to the system's"))
+                .hint(Hint::step("add your company's root certificate to those of the system"))
                 .hint(Hint::variable("SSL_CERT_FILE", "to the path of that certificate")),
             GithubError::Unreachable(_) => offline(Code::Offline, message).hint(Hint::Retry).hint(resume()),
             GithubError::Outage(_) => offline(Code::Outage, message).hint(Hint::Retry).hint(resume()),
@@ -161,7 +163,7 @@ impl From<GithubError> for Failure {
                 offline(Code::Limited, message).hint(Hint::step(format!("try again in {seconds} seconds"))).hint(resume())
             }
             GithubError::NotFound(_) => Self::refused(Code::NotFound, message)
-                .hint(Hint::step("it may have been deleted or renamed, or the token cannot see it; nothing was changed here")),
+                .hint(Hint::step("it may have been deleted or renamed, or the token has no access to it; nothing was changed here")),
             GithubError::Ambiguous(_) => offline(Code::UnknownOutcome, message).hint(Hint::run("sync", "to check whether it was done")),
             GithubError::Refused(_) | GithubError::BaseMoved(_) => Self::refused(Code::Refused, message),
             GithubError::Odd(_) => offline(Code::OddAnswer, message).hint(Hint::Retry).hint(resume()),

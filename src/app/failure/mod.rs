@@ -1,4 +1,4 @@
-//! What a verb says when it cannot be done: all that faces see of any error below.
+//! The error type of all verbs, and the only one that faces see.
 
 mod code;
 mod consequence;
@@ -23,21 +23,21 @@ pub struct Failure {
     pub hints: Vec<Hint>,
 }
 
-/// What the caller can do about it; each has its exit code.
+/// The kind of a failure; each has its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureKind {
-    /// A rule says no.
+    /// A rule forbids it.
     Refused,
-    /// The call itself is wrong.
+    /// The call is invalid.
     Usage,
-    /// Somebody else was first: try again.
+    /// Another process or worker was first: try again.
     Raced,
-    /// Something cannot be read or written.
+    /// A file cannot be read or written.
     Broken,
-    /// There is no work, or what was waited for did not come.
+    /// There is no work, or a wait timed out.
     Nothing,
-    /// A remote cannot be reached, or does not let us in.
+    /// A remote cannot be reached, or denies access.
     Offline,
 }
 
@@ -64,17 +64,17 @@ impl Failure {
         self
     }
 
-    /// Whether a person may do it anyway.
+    /// Whether a person can override it.
     pub fn can_be_forced(&self) -> bool {
         self.hints.contains(&Hint::Force)
     }
 
-    /// Whether a person who is there should be asked whether to go on: nobody else has the task.
+    /// Whether to ask a person at a terminal whether to continue, because no other worker holds the task.
     pub fn is_question(&self) -> bool {
         self.can_be_forced() && matches!(self.code, Code::Blocked | Code::Unmerged)
     }
 
-    /// Whether it says something of the task that a verb was about, and nothing of the board or the machine.
+    /// Whether it concerns only the task, not the board or the machine.
     pub(in crate::app) fn is_about_one_task(&self) -> bool {
         !matches!(self.code, Code::Busy | Code::Io | Code::Switched) && !matches!(self.kind, FailureKind::Offline)
     }

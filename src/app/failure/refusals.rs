@@ -1,4 +1,4 @@
-//! What the board refuses, with its code and what to do next.
+//! Converts refusals of the board into failures, each with a code and hints.
 
 use super::{Code, Failure, FailureKind, Hint};
 use crate::board::Refusal;
@@ -8,14 +8,15 @@ impl From<Refusal> for Failure {
         let message = refusal.to_string();
         match refusal {
             Refusal::Cycle { .. } => Self::refused(Code::Cycle, message).hint(Hint::Unblock),
-            Refusal::Needed { .. } => Self::refused(Code::Needed, message)
-                .hint(Hint::option("--force", "to remove these links with the task")),
+            Refusal::Needed { .. } => {
+                Self::refused(Code::Needed, message).hint(Hint::option("--force", "to remove the task and these links"))
+            }
             Refusal::Missing(_) => Self::refused(Code::UnknownTask, message).hint(Hint::List),
             Refusal::NotAssignment(_) => Self::usage(Code::NotAnAssignment, message)
                 .hint(Hint::step("use KEY=VALUE, such as priority=P1 or labels+=bug")),
             Refusal::UnknownKey { .. } => Self::usage(Code::UnknownKey, message).hint(Hint::CustomKey),
             Refusal::Fixed(key) if key == "state" => Self::usage(Code::FixedKey, message).hint(Hint::Move),
-            Refusal::Fixed(_) => Self::usage(Code::FixedKey, message).hint(Hint::step("ralph sets it")),
+            Refusal::Fixed(_) => Self::usage(Code::FixedKey, message),
             Refusal::Empty(_) | Refusal::NotASet { .. } | Refusal::Value(_) | Refusal::BadKey(_) => {
                 Self::usage(Code::BadValue, message)
             }
@@ -27,7 +28,7 @@ impl From<Refusal> for Failure {
 }
 
 impl Failure {
-    /// Moves and claims that the workflow, or another worker, stands against.
+    /// Moves and claims that the workflow or the claim of another worker forbids.
     fn from_workflow(refusal: &Refusal, message: String) -> Self {
         let raced = |code, message| Self::new(FailureKind::Raced, code, message);
         match refusal {
@@ -47,7 +48,7 @@ impl Failure {
                 raced(Code::ClaimLost, message).hint(Hint::step("stop working on it and choose another task"))
             }
             Refusal::RoleFull { .. } => {
-                raced(Code::RoleFull, message).hint(Hint::step("wait until one of them is done"))
+                raced(Code::RoleFull, message).hint(Hint::step("wait until one of them releases its claim"))
             }
             Refusal::WorkerFull { .. } => {
                 Self::refused(Code::WorkerFull, message).hint(Hint::step("finish or release it first"))
@@ -63,8 +64,9 @@ impl Failure {
             Refusal::NeedsCommand { choices, .. } => {
                 Self::usage(Code::NeedsCommand, message).hint(Hint::SayCommand { choices: choices.clone() })
             }
-            Refusal::NeedsPerson { .. } => Self::refused(Code::NeedsPerson, message)
-                .hint(Hint::step("leave it to a person and choose another task")),
+            Refusal::NeedsPerson { .. } => {
+                Self::refused(Code::NeedsPerson, message).hint(Hint::step("choose another task"))
+            }
             Refusal::NotClaimed { task, command } => Self::refused(Code::NotClaimed, message)
                 .hint(Hint::Claim { task: task.clone(), command: Some(command.clone()) }),
             Refusal::Blocked { task, .. } => {
@@ -72,7 +74,7 @@ impl Failure {
             }
             Refusal::Oversized { .. } => Self::refused(Code::Oversized, message).hint(Hint::step("split it first")),
             Refusal::SmallEnough { .. } => Self::refused(Code::SmallEnough, message)
-                .hint(Hint::step("set a larger estimate first, if it is larger than it looks")),
+                .hint(Hint::step("if it is larger than estimated, set a larger estimate first")),
             Refusal::NotPrimary { .. } => Self::refused(Code::NotPrimary, message),
             Refusal::NotConverged { .. } => Self::refused(Code::NotConverged, message),
             Refusal::AheadOfChildren { .. } => {
@@ -89,7 +91,7 @@ impl Failure {
         }
     }
 
-    /// What this actor may not do, or has not shown.
+    /// Moves that this actor is not allowed to make, or that lack a proof.
     fn from_actor(refusal: &Refusal, message: String) -> Self {
         match refusal {
             Refusal::UndoesState { .. } => Self::refused(Code::UnknownState, message)

@@ -1,4 +1,4 @@
-//! Hints as lines for somebody at a shell: what the command line and the gates of agents say.
+//! The wording of hints for a shell, for the command line and the policy checks.
 
 use super::Hint;
 use crate::task::TaskId;
@@ -32,11 +32,13 @@ impl Hint {
             Self::Worktree { task } => vec![format!("`ralph worktree add {task}` to create it")],
             Self::Move => vec!["`ralph move TASK STATE` to change the state".into()],
             Self::Unblock => vec!["`ralph unblock TASK --from OTHER` to remove one of these links".into()],
-            Self::CustomKey => vec!["`--custom` to set a key of your own".into()],
-            Self::SayCommand { choices } => vec![one_of("--for COMMAND", "to say which command you act for", choices)],
+            Self::CustomKey => vec!["`--custom` to set a field of your own".into()],
+            Self::SayCommand { choices } => {
+                vec![one_of("--for COMMAND", "to choose the command that you act for", choices)]
+            }
             Self::SayRole { roles } => vec![one_of("--role ROLE", "to choose a role", roles)],
             Self::SayWho => vec!["use `--as NAME`, set RALPH_WORKER, or set git's user.name".into()],
-            Self::Trust => vec!["ask a person to review and approve them with `ralph trust`".into()],
+            Self::Trust => vec!["ask a person to review and trust them with `ralph trust`".into()],
             Self::Run { command, purpose } => vec![format!("`ralph {}` {purpose}", typed(command))],
             Self::Shell { command, purpose } => vec![format!("`{}` {purpose}", typed(command))],
             Self::Set { key, value, purpose } => vec![format!("`ralph config set {key} {value}` {purpose}")],

@@ -1,4 +1,4 @@
-//! `claims ls`: who has what, here and on other machines.
+//! `claims ls`: lists claims, of this and other machines.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -46,8 +46,8 @@ pub struct ClaimList {
 pub fn list_claims(ws: &Workspace, ask: bool) -> Result<ClaimList, Failure> {
     if ask {
         if ws.claims_remote().is_none() {
-            return Err(Failure::refused(Code::NoRemote, "this board keeps its claims on one machine")
-                .hint(Hint::set("claims.remote", "origin", "to share claims between machines")));
+            return Err(Failure::refused(Code::NoRemote, "this board does not share its claims between machines")
+                .hint(Hint::set("claims.remote", "origin", "to share them")));
         }
         publish_missing(ws)?;
     }

@@ -1,4 +1,4 @@
-//! `task diff`: what differs between the boards of two revisions, or of one and the files as they are, field by field.
+//! `task diff`: compares the boards of two revisions, or of one and the files on disk, field by field.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ pub struct TaskDiff {
 
 type Texts = BTreeMap<TaskId, String>;
 
-/// Without `to`, against the files as they are now.
+/// Without `to`, compares with the files on disk.
 pub fn diff(ws: &Workspace, from: &str, to: Option<&str>) -> Result<Vec<TaskDiff>, Failure> {
     let at = |revision: &str| Past::read(&ws.repository, &ws.store, revision).map(|past| past.texts());
     let (old, new) = (at(from)?, to.map_or_else(|| now(ws), at)?);

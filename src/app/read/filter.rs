@@ -1,4 +1,4 @@
-//! A filter as one line of text, for faces that have a box to type it in: the terms of `task ls`.
+//! A filter as one line of text, for faces with an input field: the terms of `task ls`.
 
 use crate::app::{Code, Failure, Hint, ListAsk};
 
@@ -45,8 +45,8 @@ impl ListAsk {
             "parent" => self.parent = Some(value.to_owned()),
             "role" => self.role = Some(value.to_owned()),
             _ => {
-                return Err(Failure::usage(Code::UnknownTerm, format!("there is no term {key:?}"))
-                    .hint(Hint::step(format!("use {KEYS} {WORDS}; other words are searched for"))));
+                return Err(Failure::usage(Code::UnknownTerm, format!("unknown term {key:?}"))
+                    .hint(Hint::step(format!("use {KEYS} {WORDS}, or plain words to search for"))));
             }
         }
         Ok(())

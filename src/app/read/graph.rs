@@ -1,4 +1,4 @@
-//! `task tree` and `task graph`: who belongs to whom, and who waits for whom.
+//! `task tree` and `task graph`: parents with children, and blockers.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -37,7 +37,7 @@ pub fn tree(ws: &Workspace, root: Option<&TaskId>, all: bool) -> Result<Vec<Tree
     Ok(trees)
 }
 
-/// Deeper than this nobody reads, and the stack ends somewhere.
+/// The maximum depth, which limits the stack.
 const DEEPEST: usize = 100;
 
 struct Grower<'a> {

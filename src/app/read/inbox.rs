@@ -1,4 +1,4 @@
-//! `inbox`: everything that waits for a person, the most blocking and oldest first.
+//! `inbox`: lists what needs a decision of a person, the most blocking and oldest first.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -36,10 +36,10 @@ pub struct InboxItem {
     pub since: Option<Timestamp>,
     /// How many open tasks wait for this one, directly or through others.
     pub blocks: usize,
-    /// What it is about, in a few words.
+    /// The reason, in a few words.
     pub why: String,
     pub question: Option<Question>,
-    /// What can be done about it.
+    /// The possible decisions.
     pub hints: Vec<Hint>,
 }
 
@@ -60,7 +60,7 @@ pub enum InboxKind {
     Attention,
     /// GitHub and the board say different things.
     Conflict,
-    /// A claim whose holder is gone.
+    /// A claim whose holder is dead.
     StaleClaim,
     /// A file that cannot be read as it should.
     Problem,
@@ -70,7 +70,7 @@ impl InboxKind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Question => "question",
-            Self::HumanNeeded => "needs you",
+            Self::HumanNeeded => "handed to you",
             Self::Plan => "plan to review",
             Self::Work => "work to review",
             Self::Merge => "merge failed",
@@ -129,7 +129,7 @@ pub fn waiting_count(ws: &Workspace, board: &Board) -> usize {
     board.tasks().iter().filter(waits).count()
 }
 
-/// What one task has for a person; at most one thing of each kind.
+/// The items of one task; at most one of each kind.
 fn of_task(ws: &Workspace, task: &Task, failed: Option<String>, claimed: bool) -> Result<Vec<InboxItem>, Failure> {
     let mut items = Vec::new();
     let id = &task.id;
@@ -143,21 +143,20 @@ fn of_task(ws: &Workspace, task: &Task, failed: Option<String>, claimed: bool) -
     if phase == Some(Phase::Review) && ws.rules().mode == ReviewMode::Interactive {
         let planned = task.artifacts.contains_key("plan") || task.parent.is_some();
         let mut hints = vec![
-            Hint::run(&format!("approve {id}"), "to let the work begin"),
-            Hint::run(&format!("reject {id} WHY"), "to send it back"),
+            Hint::run(&format!("approve {id}"), "to approve it"),
+            Hint::run(&format!("reject {id} WHY"), "to reject it"),
         ];
         if planned {
             hints.insert(0, Hint::run(&format!("plan show {id}"), "to read it"));
         }
-        let why =
-            if planned { "its plan waits for your decision" } else { "it waits for your decision, without a plan" };
+        let why = if planned { "its plan needs your approval" } else { "it needs your approval, but has no plan" };
         items.push(InboxItem { hints, ..item(InboxKind::Plan, task, why.into()) });
     }
     if failed.is_none() && !claimed && is_finished_work(ws, task) {
-        let back = Hint::run(&format!("reject {id} WHY"), "to send it back");
+        let back = Hint::run(&format!("reject {id} WHY"), "to reject it");
         let (why, hints) = match has_branch(ws, id)? {
             true => (
-                "its work waits to be merged",
+                "its work is ready to merge",
                 vec![
                     Hint::run(&format!("diff {id}"), "to see the work"),
                     Hint::run(&format!("merge {id}"), "to merge it"),
@@ -165,8 +164,8 @@ fn of_task(ws: &Workspace, task: &Task, failed: Option<String>, claimed: bool) -
                 ],
             ),
             false => (
-                "it waits to be merged, and has no branch",
-                vec![Hint::run(&format!("done {id}"), "to finish it if its work is in main"), back],
+                "it is ready to merge, but has no branch",
+                vec![Hint::run(&format!("done {id}"), "to close it, if its work is already merged"), back],
             ),
         };
         items.push(InboxItem { hints, ..item(InboxKind::Work, task, why.into()) });
@@ -181,7 +180,7 @@ fn of_task(ws: &Workspace, task: &Task, failed: Option<String>, claimed: bool) -
     let conflicts = if task.github.is_some() { conflicts_of(ws, id) } else { Vec::new() };
     if !conflicts.is_empty() {
         let why = format!("both sides changed {}", conflicts.join(", "));
-        let hints = vec![Hint::run(&format!("sync resolve {id} --take local"), "to keep what the board says")];
+        let hints = vec![Hint::run(&format!("sync resolve {id} --take local"), "to keep the local values")];
         items.push(InboxItem { hints, ..item(InboxKind::Conflict, task, why) });
     }
     Ok(items)
@@ -208,7 +207,7 @@ fn for_person(ws: &Workspace, task: &Task) -> Result<InboxItem, Failure> {
             vec![answer(&(question.options.iter().position(is_it).unwrap_or(0) + 1).to_string())]
         }
         None if stopped() => {
-            vec![answer("WORDS"), Hint::run(&format!("runs retry {id}"), "to have it tried again as it is")]
+            vec![answer("WORDS"), Hint::run(&format!("runs retry {id}"), "to let workers try it again")]
         }
         _ => vec![answer("WORDS")],
     };
@@ -216,7 +215,7 @@ fn for_person(ws: &Workspace, task: &Task) -> Result<InboxItem, Failure> {
 }
 
 fn answer_hint(id: &TaskId, text: &str) -> Hint {
-    Hint::run(&format!("answer {id} {text}"), "to answer, and send it back to work")
+    Hint::run(&format!("answer {id} {text}"), "to answer it and continue the work")
 }
 
 /// In the state from which a merge starts, and nowhere before.
@@ -250,14 +249,18 @@ fn stale_claim(ws: &Workspace, board: &Board, id: &TaskId, claim: &Claim, me: Op
         meaning: task.map(|task| ws.flow().meaning_of(task.kind, &task.state)),
         since: Some(claim.until),
         blocks: 0,
-        why: if mine { "your claim has expired".into() } else { format!("{} no longer works on it", claim.worker) },
+        why: if mine {
+            "your claim has expired".into()
+        } else {
+            format!("the claim of {} expired or its process ended", claim.worker)
+        },
         question: None,
         hints: match mine {
             true => vec![
-                Hint::run(&format!("claim {id}"), "to go on with it"),
-                Hint::run(&format!("release {id}"), "to leave it to others"),
+                Hint::run(&format!("claim {id}"), "to claim it again"),
+                Hint::run(&format!("release {id}"), "to release it"),
             ],
-            false => vec![Hint::run("reap", "to return it to the board")],
+            false => vec![Hint::run("reap", "to release the claims of dead workers")],
         },
     }
 }
@@ -285,7 +288,7 @@ fn failed_runs(ws: &Workspace, board: &Board) -> Result<HashMap<TaskId, String>,
     Ok(failed.map(|(id, run)| (id, run.message.unwrap_or_else(|| "the merge failed".into()))).collect())
 }
 
-/// What a text is about: its first line, or the first point of the list that it announces.
+/// A summary of a text: its first line, or the first point of its list.
 fn first_line(text: &str) -> String {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or_default();

@@ -13,7 +13,7 @@ pub struct ListAsk {
     pub ready: bool,
     pub blocked: bool,
     pub owner: Vec<String>,
-    /// Those of whoever asks, too.
+    /// Tasks of the caller.
     pub mine: bool,
     pub label: Vec<String>,
     pub priority: Vec<String>,

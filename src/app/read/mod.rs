@@ -1,4 +1,4 @@
-//! Questions about the board; nothing changes.
+//! Queries of the board, which change nothing.
 
 pub(super) mod claim_list;
 pub(super) mod diff;

@@ -1,4 +1,4 @@
-//! `position`, `group` and `converged`: where a task stands in the pipeline, with whom, and whether they are together.
+//! `position`, `group` and `converged`: the phase of a task, its group, and whether all of the group have reached it.
 
 use serde::Serialize;
 

@@ -83,7 +83,7 @@ fn config() -> Value {
     }
     tables.insert("format".into(), json!({ "const": 1 }));
     if let Some(github) = tables.get_mut("github").and_then(|table| table.get_mut("properties")) {
-        let about = "Columns of the project that have another name than the state they mean";
+        let about = "Columns of the project whose name differs from the state";
         let column = json!({ "type": "string" });
         github["states"] = json!({ "type": "object", "additionalProperties": column, "description": about });
     }
@@ -99,7 +99,7 @@ fn config() -> Value {
     });
     tables.insert(
         "on".into(),
-        json!({ "type": "array", "items": rule, "description": "Programs that run when something happens" }),
+        json!({ "type": "array", "items": rule, "description": "Rules: programs that run on events" }),
     );
     json!({
         "$schema": DRAFT, "title": "Settings of ralph", "type": "object", "properties": tables, "additionalProperties": false,

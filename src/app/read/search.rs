@@ -18,7 +18,7 @@ pub struct Hit {
 pub fn search(ws: &Workspace, text: &str, all: bool, limit: usize) -> Result<Vec<Hit>, Failure> {
     let words: Vec<String> = text.to_lowercase().split_whitespace().map(str::to_owned).collect();
     if words.is_empty() {
-        return Err(Failure::usage(Code::EmptySearch, "say what to search for"));
+        return Err(Failure::usage(Code::EmptySearch, "no words to search for"));
     }
     let board = ws.board()?;
     let mut found: Vec<(u32, usize, Option<String>)> = Vec::new();

@@ -1,4 +1,4 @@
-//! `task show`: one task with all that is known of it.
+//! `task show`: one task with all its details.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! `status`: the whole board on one screen.
+//! `status`: a summary of the board.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -15,7 +15,7 @@ pub struct Status {
     pub states: Vec<StateCount>,
     pub claims: Vec<Held>,
     pub ready: Vec<RoleQueue>,
-    /// What most wait for, with how many each would free.
+    /// The blockers of most tasks, with the number of tasks that each unblocks.
     pub roots: Vec<Root>,
     pub stuck: Vec<Stuck>,
     pub oversized: Vec<Brief>,
@@ -52,7 +52,7 @@ pub struct Held {
 #[derive(Debug, Serialize)]
 pub struct RoleQueue {
     pub role: String,
-    /// At work now, and how many may be.
+    /// The number of claims, and the limit.
     pub at_work: usize,
     pub limit: Option<usize>,
     pub count: usize,

@@ -1,4 +1,4 @@
-//! `streams`: which of some tasks can be built in parallel, by the files of their research and by what they wait for.
+//! `streams`: which tasks can be implemented in parallel, by the files of their research and their blockers.
 
 use crate::agent::document::files_modified;
 use crate::app::records::artifact::linked_artifact;

@@ -1,4 +1,4 @@
-//! Where a task may go from here, for faces that offer it: every state, and what the move there would say.
+//! The possible moves of a task, for faces: every state, with the result of the move.
 
 use crate::app::work::admit::admit;
 use crate::app::workspace::open::missing;

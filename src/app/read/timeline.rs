@@ -1,4 +1,4 @@
-//! Where a task has been: its states, since when and how long, and who moved it.
+//! The past states of a task: when, for how long, and who moved it.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What the journal tells of the last weeks: how much gets done, how long states take, what was ready and what waited.
+//! Statistics from the journal of the last weeks: done tasks, time in state, ready and blocked tasks.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! `upkeep`: what on the board needs tidying up: finished tasks to archive, tasks that stand still, gaps and doubles.
+//! `upkeep`: finished tasks to archive, stale tasks, missing fields and possible duplicates.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ pub struct Upkeep {
     pub tasks: Vec<TaskView>,
     pub to_archive: Vec<TaskView>,
     pub stale: Vec<TaskView>,
-    /// In the initial state, nobody's, and old.
+    /// In the initial state, without an owner, and old.
     pub orphaned: Vec<TaskView>,
     pub without_estimate: Vec<TaskView>,
     pub without_priority: Vec<TaskView>,

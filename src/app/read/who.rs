@@ -1,4 +1,4 @@
-//! `who`: who has a file, by the claims whose scope covers it and by the worktrees that change it.
+//! `who`: shows who works on a file, by claims that cover it and worktrees that change it.
 
 use std::path::{Path, PathBuf};
 
@@ -59,7 +59,7 @@ fn within(ws: &Workspace, worktrees: &[Worktree], dir: &Path, typed: &str) -> Re
         Some(path) if path.is_empty() => Ok(".".into()),
         Some(path) => Ok(path),
         None => {
-            let message = format!("{} is not in the repository of the board", path.display());
+            let message = format!("{} is outside the repository of the board", path.display());
             Err(Failure::refused(Code::Outside, message).hint(Hint::step("name a file or folder of the repository")))
         }
     }

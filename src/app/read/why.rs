@@ -1,4 +1,4 @@
-//! `why`: what stands between a task and its start.
+//! `why`: explains why a task cannot start.
 
 use serde::Serialize;
 
@@ -61,36 +61,39 @@ fn reason(board: &Board, cause: Cause) -> Reason {
     }
 }
 
+fn counted(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
 fn verdict(ws: &Workspace, board: &Board, at: usize, standings: &Standings, reasons: &[Reason]) -> String {
     let task = &board.tasks()[at];
     let flow = ws.flow();
     let children = board.tasks().iter().filter(|other| other.parent.as_ref() == Some(&task.id)).count();
     if standings.is_finished(at) {
-        return format!("it is {}: there is nothing to start", task.state);
+        return format!("it is already {}", task.state);
     }
     if !reasons.is_empty() {
         let dead = reasons.iter().filter(|reason| reason.dead.is_some()).count();
-        let never = if dead > 0 {
-            format!(", and {dead} of them can never be finished as things stand")
-        } else {
-            String::new()
-        };
-        return format!("blocked by {}{never}", reasons.len());
+        let never = if dead > 0 { format!(", and {dead} of them can never be finished") } else { String::new() };
+        return format!("blocked by {}{never}", counted(reasons.len(), "open task"));
     }
     if let Some(claim) = board.claim(&task.id).filter(|claim| claim.live) {
         return Refusal::held(&task.id, claim).to_string();
     }
     if ws.rules().needs_person(task) {
-        return "it waits for a person".into();
+        return "it was handed to a person".into();
     }
     if children > 0 {
-        return format!("it moves with its {children} children");
+        return format!(
+            "its state follows its {}",
+            if children == 1 { "child".into() } else { format!("{children} children") }
+        );
     }
     if let Some(reason) = &task.attention {
-        return format!("a person should look at it: {reason}");
+        return format!("flagged for a person: {reason}");
     }
     if board.is_kept(at, ws.rules()) {
-        return format!("it is set aside for {}", task.owner.as_ref().map(ToString::to_string).unwrap_or_default());
+        return format!("reserved for its owner, {}", task.owner.as_ref().map(ToString::to_string).unwrap_or_default());
     }
     if let Some(turn) = board.not_its_turn(at, ws.rules()) {
         return turn.to_string();
@@ -100,7 +103,7 @@ fn verdict(ws: &Workspace, board: &Board, at: usize, standings: &Standings, reas
     }
     if let Some((command, label)) = left_by(task, ws.rules()) {
         return format!(
-            "{} left it where it is, with the label {label}: it is looked at again when that is taken off",
+            "{} left it in its state, with the label {label}; remove the label to have it considered again",
             command.name
         );
     }
@@ -109,10 +112,7 @@ fn verdict(ws: &Workspace, board: &Board, at: usize, standings: &Standings, reas
         let state = flow.state(task.kind, &task.state);
         let takes = |role: &str| state.is_some_and(|state| flow.takes(role, state, mode));
         let roles: Vec<&str> = flow.roles().iter().map(|role| role.name.as_str()).filter(|role| takes(role)).collect();
-        return format!(
-            "nothing stands in its way: it is ready for {}",
-            if roles.is_empty() { "anybody".into() } else { roles.join(" or ") }
-        );
+        return format!("ready for {}", if roles.is_empty() { "anyone".into() } else { roles.join(" or ") });
     }
-    format!("nobody takes work from {}", task.state)
+    format!("no role starts work in {}", task.state)
 }

@@ -1,4 +1,4 @@
-//! `artifact`: the documents of a task, made from a skeleton, checked, and linked.
+//! `artifact`: creates, checks and links the documents of a task.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -24,11 +24,11 @@ pub struct Artifact {
     pub file: PathBuf,
     pub created: bool,
     pub linked: bool,
-    /// What keeps it from being handed in.
+    /// Why it cannot be linked.
     pub findings: Vec<Finding>,
 }
 
-/// The document to write: the one that is there for this task and round, else a new skeleton.
+/// The document to write: the existing one for this task and round, else a new one.
 pub fn new_artifact(ws: &Workspace, kind: &str, id: &TaskId, words: Option<&str>) -> Result<Artifact, Failure> {
     let kind: DocumentKind = kind.parse()?;
     let words = words.map(named_slug).transpose()?;
@@ -47,12 +47,12 @@ pub fn new_artifact(ws: &Workspace, kind: &str, id: &TaskId, words: Option<&str>
 
 fn named_slug(words: &str) -> Result<String, Failure> {
     Some(slug(words)).filter(|slug| !slug.is_empty()).ok_or_else(|| {
-        Failure::usage(Code::BadSlug, format!("{words:?} has no letter or digit that can be in a file name"))
+        Failure::usage(Code::BadSlug, format!("{words:?} has no letter or digit for a file name"))
             .hint(Hint::step("use a name such as label-case"))
     })
 }
 
-/// A new file; `false` where somebody was quicker.
+/// Creates a file; `false` if it already exists.
 fn write(ws: &Workspace, path: &str, text: &str) -> Result<bool, Failure> {
     let place = ws.store.inside(ws.store.root().join(path))?;
     let folder = place.parent().unwrap_or(&place);
@@ -60,12 +60,12 @@ fn write(ws: &Workspace, path: &str, text: &str) -> Result<bool, Failure> {
     Ok(fs::create(&place, text.as_bytes(), true)?)
 }
 
-/// A document as it stands.
+/// A document with its present text.
 #[derive(Debug, Serialize)]
 pub struct Document {
     pub path: String,
     pub text: String,
-    /// What its front matter says, key by key.
+    /// Its front matter, key by key.
     pub facts: Vec<(String, String)>,
     /// The text behind the front matter.
     #[serde(skip)]
@@ -84,7 +84,7 @@ pub fn read_artifact(ws: &Workspace, path: &str) -> Result<Document, Failure> {
     let linked =
         || Ok::<_, Failure>(ws.board()?.tasks().iter().any(|task| task.artifacts.values().any(|at| at == path)));
     if !plain || !(usual || linked()?) {
-        return Err(Failure::refused(Code::NoDocument, format!("{path} is no document of a task")).hint(Hint::List));
+        return Err(Failure::refused(Code::NoDocument, format!("{path} is not a document of a task")).hint(Hint::List));
     }
     let text = ws.store.text_of(&ws.store.root().join(path))?.ok_or_else(|| no_file(path))?;
     let front = FrontMatter::read(&text);
@@ -126,7 +126,7 @@ pub fn write_artifact(
     let date = FrontMatter::read(&before.text).get("date").unwrap_or_default().to_owned();
     let blank = before.text == skeleton(made.kind, &date, &subject);
     if !blank && before.text != text && seen != Some(before.version.as_str()) {
-        let message = format!("{} has a text already, version {}", made.path, before.version);
+        let message = format!("{} already has a text, version {}", made.path, before.version);
         return Err(
             Failure::refused(Code::WrittenAlready, message).hint(Hint::step("read it first, then pass its version"))
         );
@@ -168,7 +168,7 @@ pub fn link_artifact(
     Ok(linked)
 }
 
-/// What keeps the document of a task from being handed in.
+/// Why the document of a task cannot be linked.
 pub fn check_artifact(ws: &Workspace, kind: &str, id: &TaskId) -> Result<Artifact, Failure> {
     let kind: DocumentKind = kind.parse()?;
     let board = ws.board()?;
@@ -257,14 +257,14 @@ fn inside(ws: &Workspace, typed: &Path, from: &Path) -> Result<String, Failure> 
     let real = there.canonicalize().unwrap_or_else(|_| there.clone());
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let outside = || {
-        Failure::refused(Code::Outside, format!("{} is not in the repository of the board", typed.display()))
+        Failure::refused(Code::Outside, format!("{} is outside the repository of the board", typed.display()))
             .hint(Hint::step(format!("documents belong under {}/thoughts/shared", root.display())))
     };
     let path = real.strip_prefix(&root).map_err(|_| outside())?;
     if path.starts_with("worktrees") || path.starts_with(".git") {
         return Err(Failure::refused(
             Code::Outside,
-            format!("{} is in a worktree, not in the board's own", typed.display()),
+            format!("{} is in the worktree of a task, not in the main worktree", typed.display()),
         )
         .hint(Hint::step(format!("write it under {}/thoughts/shared", root.display()))));
     }
@@ -272,12 +272,12 @@ fn inside(ws: &Workspace, typed: &Path, from: &Path) -> Result<String, Failure> 
 }
 
 fn no_file(path: &str) -> Failure {
-    Failure::refused(Code::NoFile, format!("there is no file {path}"))
+    Failure::refused(Code::NoFile, format!("no such file: {path}"))
 }
 
 fn none_yet(kind: DocumentKind, subject: &Subject) -> Failure {
     let round = if kind == DocumentKind::Review { format!(" {}", subject.round) } else { String::new() };
-    Failure::refused(Code::NoDocument, format!("there is no {kind}{round} of {} yet", subject.task))
+    Failure::refused(Code::NoDocument, format!("no {kind}{round} of {} yet", subject.task))
         .hint(Hint::artifact(kind, &subject.task))
 }
 
@@ -292,9 +292,10 @@ fn refuse_foreign(
     let right = Hint::artifact(kind, &subject.task);
     let Some(name) = DocumentName::parse(path) else {
         return match kind {
-            // Its name says of which round it is.
+            // Its file name contains the round.
             DocumentKind::Review => {
-                Err(Failure::refused(Code::OtherDocument, format!("{path} is not named like a review")).hint(right))
+                Err(Failure::refused(Code::OtherDocument, format!("{path} does not have the file name of a review"))
+                    .hint(right))
             }
             _ => Ok(()),
         };
@@ -310,7 +311,7 @@ fn refuse_foreign(
         Ok(name.round == 1 && Template::of(&FrontMatter::read(&text)) == Template::Hero)
     };
     if kind == DocumentKind::Review && name.round != subject.round && !unnumbered()? {
-        let message = format!("{path} is of round {}, and this is round {}", name.round, subject.round);
+        let message = format!("{path} is from round {}, but this is round {}", name.round, subject.round);
         return Err(Failure::refused(Code::OtherRound, message).hint(right));
     }
     Ok(())
@@ -319,7 +320,7 @@ fn refuse_foreign(
 fn unready(artifact: &Artifact) -> Failure {
     const MOST: usize = 8;
     let Artifact { kind, task, path, findings, .. } = artifact;
-    let failure = Failure::refused(Code::UnreadyDocument, format!("{path} cannot be handed in as it is"));
+    let failure = Failure::refused(Code::UnreadyDocument, format!("{path} is not complete"));
     let failure = findings.iter().take(MOST).fold(failure, |failure, finding| {
         failure.hint(Hint::Edit { file: path.clone(), line: finding.line, change: Some(finding.message.clone()) })
     });

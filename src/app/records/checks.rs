@@ -1,4 +1,4 @@
-//! How the checks of `merge` last ended on each task's branch.
+//! The last results of the checks of `merge` on each task's branch.
 
 use std::path::PathBuf;
 
@@ -51,7 +51,7 @@ pub(in crate::app) fn record_check(ws: &Workspace, id: &TaskId, result: CheckRes
     Ok(fs::replace(&path(ws, id), text.as_bytes(), false)?)
 }
 
-/// What must succeed before the branch of a task is merged.
+/// The checks of a merge.
 pub fn list_checks(ws: &Workspace, id: &TaskId) -> Result<Vec<CheckView>, Failure> {
     let place = place(ws, &ws.family(id)?, id)?;
     let tip = ws.repository.tip_of(&place.branch).ok();

@@ -11,14 +11,14 @@ use crate::app::{Failure, Workspace};
 use crate::config::Budget;
 use crate::task::TaskId;
 
-/// What some runs used together.
+/// The total usage of some runs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Spent {
     pub runs: usize,
     pub input_tokens: u64,
     pub cached_tokens: u64,
     pub output_tokens: u64,
-    /// What the programs reported; none if no run did.
+    /// The reported cost; `None` if no run reported one.
     pub cost_usd: Option<f64>,
     /// Runs that are over and reported no tokens.
     pub without_tokens: usize,
@@ -105,7 +105,7 @@ pub struct CostRow {
     pub spent: Spent,
 }
 
-/// What the tasks that are done by now have used.
+/// The usage of tasks that are done.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct MergedCosts {
     pub tasks: usize,
@@ -145,7 +145,7 @@ pub fn costs_of_days(ws: &Workspace, days: usize) -> Result<Costs, Failure> {
     costs(ws, Timestamp::now().checked_sub(age).ok(), CostsBy::Task)
 }
 
-/// What it takes to get one task done, from runs of any tasks.
+/// The average usage per done task, over the runs of all tasks.
 pub(in crate::app) fn merged_costs(ws: &Workspace, runs: &[Run]) -> Result<MergedCosts, Failure> {
     let board = ws.board()?;
     let is_done = |id: &TaskId| board.get(id).is_some_and(|task| ws.flow().closing() == Some(&task.state));

@@ -1,4 +1,4 @@
-//! Merges that failed on this machine and were not repeated with success: a person has to look at them.
+//! Failed merges on this machine that have not succeeded since; the inbox lists them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What work leaves behind: documents, runs and their costs, and files in the wrong place.
+//! The records of work: documents, runs, costs, and changes outside of worktrees.
 
 pub(super) mod artifact;
 pub(super) mod checks;

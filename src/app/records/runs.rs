@@ -1,4 +1,4 @@
-//! `runs`: what workers ran, on this machine: one folder each, with the record, the prompt and all that was said.
+//! `runs`: the runs on this machine, one folder each, with the record, the prompt and the output.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -57,9 +57,9 @@ pub struct Run {
     pub code: Option<i32>,
     pub from: StateName,
     pub to: Option<StateName>,
-    /// Why it failed, or what came of it.
+    /// Why it failed, or its result.
     pub message: Option<String>,
-    /// What changed in the main worktree meanwhile, be it by this run or by another.
+    /// Changes in the main worktree during the run, by this run or another.
     #[serde(default)]
     pub strays: Vec<String>,
     /// Files of the main worktree that differed from HEAD when it began.
@@ -83,13 +83,13 @@ pub enum RunOutcome {
     /// Its worker died with it.
     Lost,
     Done,
-    /// Part of the work is there; the rest is taken up again.
+    /// Part of the work is done; the next run continues.
     Advanced,
     Iterated,
     Escalated,
-    /// It waits for somebody or something outside.
+    /// It waits for something outside.
     Waiting,
-    /// Somebody else was at it at the same time.
+    /// Another worker was first.
     Raced,
     /// Sent back to be worked on.
     Returned,
@@ -124,7 +124,7 @@ pub struct RunShown {
     pub run: Run,
     pub log: PathBuf,
     pub prompt: PathBuf,
-    /// What the agent did, where its program reports it.
+    /// The actions of the agent, if its program reports them.
     pub events: Vec<AgentEvent>,
     /// The end of what it said.
     pub tail: String,
@@ -192,7 +192,7 @@ fn prune(ws: &Workspace) -> Result<(), Failure> {
 fn read(ws: &Workspace, name: &str) -> Option<Run> {
     let text = fs::read_text(&folder(ws).join(name).join("run.json")).ok()??;
     let mut run: Run = serde_json::from_str(&text).ok()?;
-    // Nobody was left to say how it ended.
+    // Its worker died, so its end is unknown.
     if run.outcome == RunOutcome::Running && !ws.store.is_held(&run.task) {
         run.outcome = RunOutcome::Lost;
     }
@@ -222,8 +222,8 @@ pub fn find_run(ws: &Workspace, typed: &str) -> Result<Run, Failure> {
     let of_task = ws.find(typed).ok().and_then(|task| list_runs(ws, Some(&task), 1).ok()?.pop());
     of_task.ok_or_else(|| {
         let message = match fits.len() {
-            0 | 1 => format!("there is no run {typed:?} here"),
-            many => format!("{many} runs are called like {typed:?}"),
+            0 | 1 => format!("no run {typed:?}"),
+            many => format!("{typed:?} matches {many} runs"),
         };
         Failure::refused(Code::NoRun, message).hint(Hint::run("runs ls", "to list the runs"))
     })
@@ -236,7 +236,7 @@ pub fn show_run(ws: &Workspace, run: Run) -> Result<RunShown, Failure> {
     Ok(RunShown { prompt: run.path(ws, "prompt.md"), log, events, tail, run })
 }
 
-/// What a run did and said, for people; of a long one the end.
+/// The actions and output of a run, for people; of a long run, only the end.
 pub fn run_text(ws: &Workspace, run: &Run) -> Result<String, Failure> {
     last_words(ws, run, 2_000)
 }
@@ -263,7 +263,7 @@ pub(in crate::app) fn last_words(ws: &Workspace, run: &Run, lines: usize) -> Res
     Ok(told[told.len().saturating_sub(lines)..].iter().map(|line| format!("{line}\n")).collect())
 }
 
-/// What has come to a run's log since a place in it, and whether it still runs.
+/// The new part of a run's log since an offset, and whether the run is still running.
 pub fn follow_run(ws: &Workspace, run: &Run, from: u64) -> Result<(Vec<u8>, bool), Failure> {
     let runs = read(ws, &run.id).is_some_and(|run| run.outcome == RunOutcome::Running);
     Ok((fs::read_from(&run.path(ws, "output.log"), from)?, runs))

@@ -1,4 +1,4 @@
-//! `post_status`: how the project as a whole stands, as a report in the repository.
+//! `post_status`: writes a status report of the project into the repository.
 
 use jiff::Timestamp;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! What an agent did where it must not: files of the main worktree that changed while it ran, and commits that it made there.
+//! Changes of an agent outside its worktree: files and commits in the main worktree during its run.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,7 +23,7 @@ const MOVING: [&str; 9] = ["commit", "merge", "rebase", "cherry-pick", "revert",
 /// In nanoseconds.
 const SECOND: i128 = 1_000_000_000;
 
-/// What differs from HEAD in the main worktree now.
+/// The present differences between the main worktree and HEAD.
 pub(in crate::app) fn dirty(ws: &Workspace) -> Result<Vec<Dirty>, Failure> {
     // A merge that is just landing looks dirty for a moment.
     let _still = ws.store.worktree_lock()?;
@@ -87,7 +87,7 @@ fn is_traced(ws: &Workspace, run: &Run) -> bool {
     named.any(|line| here(&line.sid) && worked(&line.sid))
 }
 
-/// What a run, or somebody while it ran, did in the main worktree.
+/// The changes in the main worktree during a run, by the run or by others.
 #[derive(Debug, Default)]
 pub(in crate::app) struct Strays {
     /// Certainly or most likely its own.
@@ -163,8 +163,10 @@ pub(in crate::app) fn refuse_strays(ws: &Workspace, id: &TaskId) -> Result<(), F
     if found.is_empty() {
         return Ok(());
     }
-    let message = format!("agents do not change the main worktree, and this changed there: {}", found.join(", "));
+    let message = format!("agents must not change the main worktree, but these changed there: {}", found.join(", "));
     Err(Failure::refused(Code::Strayed, message)
-        .hint(Hint::step("move these changes into the worktree and restore the main one, or ask a person"))
-        .hint(Hint::set("agent.strays", "tell", "to edit there while workers run")))
+        .hint(Hint::step(
+            "move these changes into the worktree of the task and restore the main worktree, or ask a person",
+        ))
+        .hint(Hint::set("agent.strays", "tell", "to allow edits there while workers run")))
 }

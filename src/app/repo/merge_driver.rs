@@ -1,4 +1,4 @@
-//! `merge-driver`: what git calls to merge a task file or a note. It knows no board: the three files are all there is.
+//! `merge-driver`: the program that git calls to merge a task file or a note. Its only input is the three files.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ pub struct DriverOutcome {
 /// Leaves the result in `ours`, as git wants it.
 pub fn merge_driver(base: &Path, ours: &Path, theirs: &Path, path: &str) -> Result<DriverOutcome, Failure> {
     let read = |path: &Path| {
-        let missing = || Failure::broken(Code::NoFile, format!("there is no file {}", path.display()));
+        let missing = || Failure::broken(Code::NoFile, format!("no such file: {}", path.display()));
         fs::read_text(path).map_err(Failure::from).and_then(|text| text.ok_or_else(missing))
     };
     let (base, mine, theirs) = (read(base)?, read(ours)?, read(theirs)?);

@@ -1,4 +1,4 @@
-//! What git does not know in a worktree that is about to go: ignored files that somebody left there are moved to a named place.
+//! Moves ignored files out of a worktree before it is removed.
 
 use std::path::{Path, PathBuf};
 

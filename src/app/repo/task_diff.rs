@@ -1,4 +1,4 @@
-//! What the work on a task changes: its worktree, or its branch, against where it left main.
+//! The changes of a task: its worktree or branch, compared with its merge base with main.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `worktree`: each task's code in a place of its own.
+//! `worktree`: creates, lists and removes the worktrees of tasks.
 
 use std::path::PathBuf;
 
@@ -83,19 +83,19 @@ pub(in crate::app) fn place(ws: &Workspace, board: &Board, id: &TaskId) -> Resul
     let task = &board.tasks()[group.primary()];
     let folder = ws.store.root().join("worktrees");
     if folder.is_symlink() {
-        let message = format!("{} is a link, and worktrees are made inside the repository", folder.display());
+        let message = format!("{} is a symbolic link; worktrees must be inside the repository", folder.display());
         return Err(Failure::refused(Code::Escapes, message).hint(Hint::step("replace it with a folder")));
     }
     let name = name(ws, task);
     let path = folder.join(&name);
     if path.is_symlink() {
-        return Err(Failure::refused(Code::Escapes, format!("{} is a link", path.display()))
+        return Err(Failure::refused(Code::Escapes, format!("{} is a symbolic link", path.display()))
             .hint(Hint::step("remove the link")));
     }
     Ok(Place { task: task.id.clone(), path, branch: format!("feature/{name}") })
 }
 
-/// The setting; unless somebody set it, `master` will do where there is no `main`.
+/// The setting; if it is not set and there is no `main`, `master`.
 pub(in crate::app) fn main_branch(ws: &Workspace) -> String {
     let named = ws.settings.text("git.main").to_owned();
     let set = ws.settings.get("git.main").is_ok_and(|setting| setting.source != Source::Default);
@@ -125,7 +125,7 @@ pub fn add_worktree(
     Ok(WorktreeAdded { task, path, branch, from, reused: !is_new, included, port })
 }
 
-/// The worktree on its branch, where that came from, and whether it is new.
+/// The worktree, the start of its branch, and whether it is new.
 fn checked_out(
     ws: &Workspace,
     id: &TaskId,
@@ -144,8 +144,8 @@ fn checked_out(
         };
     }
     if place.path.exists() && std::fs::read_dir(&place.path).is_ok_and(|mut entries| entries.next().is_some()) {
-        let message = format!("{} is in the way: it is no worktree, and not empty", ws.store.shown(&place.path));
-        return Err(Failure::refused(Code::InTheWay, message).hint(Hint::step("move it away")));
+        let message = format!("{} exists, is not a worktree and is not empty", ws.store.shown(&place.path));
+        return Err(Failure::refused(Code::InTheWay, message).hint(Hint::step("move or remove it")));
     }
     let begin = if let Start::Revision(typed) = start { ws.repository.typed(typed)? } else { from.clone() };
     ws.repository.refuse_unsupported(if ws.repository.has_branch(&place.branch) { &place.branch } else { &begin })?;
@@ -160,8 +160,8 @@ fn checked_out(
 
 fn wrong_branch(place: &Place, there: &Worktree) -> Failure {
     let on = there.branch.as_ref().map_or_else(|| "a detached HEAD".to_owned(), |branch| format!("branch {branch}"));
-    let message = format!("{} is there, on {on} instead of {}", place.path.display(), place.branch);
-    Failure::refused(Code::WrongBranch, message).hint(Hint::step("switch it back, or remove that worktree"))
+    let message = format!("{} exists, but is on {on} instead of {}", place.path.display(), place.branch);
+    Failure::refused(Code::WrongBranch, message).hint(Hint::step("switch it to that branch, or remove the worktree"))
 }
 
 fn revision(ws: &Workspace, board: &Board, id: &TaskId, start: &Start) -> Result<String, Failure> {
@@ -172,11 +172,11 @@ fn revision(ws: &Workspace, board: &Board, id: &TaskId, start: &Start) -> Result
             if ws.repository.has_branch(&main) {
                 return Ok(main);
             }
-            let message = format!("there is no branch {main:?} with a commit to start from");
+            let message = format!("no branch {main:?} with a commit to start from");
             Err(Failure::refused(Code::NoMain, message)
                 .hint(Hint::run("commit", "to commit the board as the first commit"))
                 .hint(Hint::set("git.main", "BRANCH", "to use another branch"))
-                .hint(Hint::option("--from REVISION", "to start somewhere else")))
+                .hint(Hint::option("--from REVISION", "to start from another revision")))
         }
         Start::Predecessor => predecessor(ws, board, id),
     }
@@ -190,12 +190,13 @@ fn predecessor(ws: &Workspace, board: &Board, id: &TaskId) -> Result<String, Fai
     let found: Vec<String> = branches.filter(|branch| ws.repository.has_branch(branch)).collect();
     match found.as_slice() {
         [one] => Ok(one.clone()),
-        [] => Err(Failure::refused(Code::NoPredecessor, format!("{id} waits for nothing that has a branch"))
+        [] => Err(Failure::refused(Code::NoPredecessor, format!("{id} has no blocker with a branch"))
             .hint(Hint::omit("--stack", "to start from the main branch"))),
-        many => {
-            Err(Failure::refused(Code::ManyPredecessors, format!("{id} could be stacked on {}", many.join(" or ")))
-                .hint(Hint::option("--from BRANCH", "to choose one")))
-        }
+        many => Err(Failure::refused(
+            Code::ManyPredecessors,
+            format!("{id} has several blockers with a branch: {}", many.join(" or ")),
+        )
+        .hint(Hint::option("--from BRANCH", "to choose one"))),
     }
 }
 
@@ -251,7 +252,7 @@ pub fn remove_worktree(ws: &Workspace, id: &TaskId, force: bool) -> Result<Workt
     let _lock = lock(ws)?;
     // Its programs took their time, and may have left something.
     let worktree = removable(ws, id, force)?;
-    let reason = if force { "forced" } else { "nothing that git knows of is lost with it" };
+    let reason = if force { "forced" } else { "all of its commits are merged" };
     take_away(ws, &worktree, force, reason.into())
 }
 
@@ -262,9 +263,9 @@ fn removable(ws: &Workspace, id: &TaskId, force: bool) -> Result<Worktree, Failu
     let keeps = ws.repository.keeps(&worktree, &main_branch(ws))?;
     if !keeps.is_empty() && !force {
         let reasons: Vec<String> = keeps.iter().map(ToString::to_string).collect();
-        let message = format!("{} stays: {}", ws.store.shown(&place.path), reasons.join("; "));
+        let message = format!("cannot remove {}: {}", ws.store.shown(&place.path), reasons.join("; "));
         return Err(Failure::refused(Code::WouldLose, message)
-            .hint(Hint::step("commit, merge or push what is there"))
+            .hint(Hint::step("commit, merge or push its changes"))
             .hint(Hint::option("--force", "to discard it")));
     }
     Ok(worktree)
@@ -318,7 +319,7 @@ fn prunable(ws: &Workspace, board: &Board, worktree: &Worktree, main: &str) -> R
         return Ok(None);
     }
     if worktree.missing {
-        return Ok(Some("its folder is gone".into()));
+        return Ok(Some("its folder is missing".into()));
     }
     if !is_ours(ws, worktree) {
         return Ok(None);
@@ -332,7 +333,7 @@ fn prunable(ws: &Workspace, board: &Board, worktree: &Worktree, main: &str) -> R
     Ok(Some(if finished {
         "its task is finished and merged".into()
     } else {
-        "it belongs to no task, and is merged".into()
+        "it belongs to no task and is merged".into()
     }))
 }
 
@@ -343,7 +344,9 @@ pub(in crate::app) fn edited_copies(ws: &Workspace) -> Result<Vec<String>, Failu
     for worktree in ws.repository.worktrees()? {
         let place = ws.store.shown(&worktree.path);
         let edited = ws.repository.edited_in(&worktree, ".ralph", &main)?;
-        found.extend(edited.iter().map(|path| format!("{path} was edited in {place}, whose board is only a copy")));
+        found.extend(
+            edited.iter().map(|path| format!("{path} was edited in {place}, which has only a copy of the board")),
+        );
     }
     Ok(found)
 }

@@ -1,4 +1,4 @@
-//! Issues that were made on GitHub become tasks: the same ones on every clone.
+//! Imports issues from GitHub as tasks, with the same ids in every clone.
 
 use std::collections::BTreeMap;
 

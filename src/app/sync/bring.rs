@@ -1,4 +1,4 @@
-//! One value of GitHub's into a task's file, with all that follows from it on the board.
+//! Applies one value from GitHub to a task, with all consequences on the board.
 
 use super::compare::task_id;
 use super::edits::FileEdit;
@@ -56,7 +56,8 @@ pub fn bring(
 fn move_to(ws: &Workspace, local: &Local, state: &StateName, effects: &mut Effects) -> Result<(), Failure> {
     let id = &local.id;
     if local.place != Place::Task {
-        let message = format!("{id} is archived, and {state} on GitHub: bring it back there and here");
+        let message =
+            format!("{id} is archived, but in {state} on GitHub: restore it in both places, or close the issue");
         return Err(Failure::refused(Code::Archived, message));
     }
     let board = ws.family(id)?;
@@ -83,7 +84,7 @@ fn relink(
     let change = Change::Set { task: id.clone(), key: key.clone(), old: edit.get(&key), new: new.clone() };
     let board = ws.board()?;
     board.refuse_cycles(std::slice::from_ref(&change)).map_err(|refusal| {
-        let message = format!("{refusal}, as GitHub has it");
+        let message = format!("{refusal}, as changed on GitHub");
         Failure { message, ..Failure::from(refusal) }
     })?;
     effects.changes.extend(board.after(&[change]).parents_over(std::slice::from_ref(id), ws.rules()));

@@ -1,4 +1,4 @@
-//! From decisions to calls: what has to be asked of GitHub so that an issue shows what its task says. Pure.
+//! Converts decisions into the mutations that update an issue. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

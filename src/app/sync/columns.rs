@@ -1,4 +1,4 @@
-//! Columns of a project that are no state of the board: what they probably mean. Pure.
+//! Suggests a state for columns of a project that are not states of the board. Pure.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! Both sides side by side: for every task and issue, what is to happen, field by field. Pure: it asks nobody and writes nothing.
+//! Compares both sides: decides for every task and issue what to do, field by field. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -40,7 +40,7 @@ pub fn unsaid(ws: &Workspace, second: &RemoteIssue, first: &RemoteIssue, local: 
     }
     let mut found = Vec::new();
     if !is_text() && !noted(&text) {
-        let text = format!("From #{}, a second issue of this task:\n\n{text}", second.number);
+        let text = format!("Copied from #{}, a second issue of this task:\n\n{text}", second.number);
         let (by, at) = (second.author.clone(), second.created.clone());
         found.push(Unsaid { node: second.node.clone(), by, at, text });
     }

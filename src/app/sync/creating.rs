@@ -139,14 +139,14 @@ impl Pusher<'_> {
     /// Whether GitHub takes texts of this length; told where it does not.
     fn fits(&mut self, local: &Local) -> bool {
         if title_of(&local.title).chars().count() > LONGEST_TITLE {
-            let message = format!("it is longer than the {LONGEST_TITLE} characters that GitHub takes");
+            let message = format!("longer than the {LONGEST_TITLE} characters that GitHub allows");
             self.fail(Some(&local.id), "title", message);
             return false;
         }
         let body = issue_body(&local.description, &Marker::of(&local.id, local.created));
         let fits = body.chars().count() <= crate::github::LONGEST_BODY;
         if !fits {
-            self.fail(Some(&local.id), "description", "it is longer than GitHub takes".into());
+            self.fail(Some(&local.id), "description", "longer than GitHub allows".into());
         }
         fits
     }
@@ -217,7 +217,7 @@ impl Pusher<'_> {
             self.fail(
                 Some(&row.task),
                 "project item",
-                "GitHub does not find the new issue yet: the next run adds it".into(),
+                "GitHub does not list the new issue yet; the next sync adds it".into(),
             );
         }
         Ok(())

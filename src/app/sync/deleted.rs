@@ -1,4 +1,4 @@
-//! Tasks that were deleted here, as the journal has it: their issues are to be closed, not taken for new.
+//! Deleted tasks, from the journal: their issues are closed, not imported as new tasks.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! `sync doctor`: what no run puts right by itself: duplicates, orphans, markers that name another task, rights that are missing.
+//! `sync doctor`: problems that a sync does not fix: duplicates, orphans, wrong markers, missing permissions.
 
 use std::collections::BTreeMap;
 
@@ -36,8 +36,8 @@ pub fn sync_doctor(ws: &Workspace, tell: &mut dyn FnMut(SyncStep<'_>)) -> Result
             "renamed",
             None,
             None,
-            format!("{} is {slug} now", target.slug),
-            "`ralph sync init` writes the new name".into(),
+            format!("{} was renamed to {slug}", target.slug),
+            "run `ralph sync init` to save the new name".into(),
         ));
     }
     if !repo.may_write() {
@@ -45,7 +45,7 @@ pub fn sync_doctor(ws: &Workspace, tell: &mut dyn FnMut(SyncStep<'_>)) -> Result
             "rights",
             None,
             None,
-            format!("the token may only read {slug}"),
+            format!("the token has only read access to {slug}"),
             "ask for write access".into(),
         ));
     }
@@ -59,13 +59,13 @@ pub fn sync_doctor(ws: &Workspace, tell: &mut dyn FnMut(SyncStep<'_>)) -> Result
     found.extend(all.unmapped.iter().map(|item| unmapped(item)));
     for intent in intents(ws)? {
         let what = if intent.note.is_some() { "comment" } else { "issue" };
-        let message = format!("whether the {what} of {} was made is not known", intent.task);
+        let message = format!("cannot tell whether the {what} of {} was created", intent.task);
         found.push(finding(
             "unknown",
             Some(intent.task),
             None,
             message,
-            "`ralph sync` looks for it, and makes it if it is not there after a minute".into(),
+            "`ralph sync` looks for it, and creates it if it is still missing after a minute".into(),
         ));
     }
     Ok(found)
@@ -83,9 +83,9 @@ fn finding(
 
 fn twins(locals: &Locals) -> Vec<SyncFinding> {
     let twin = |(first, second): &(TaskId, TaskId)| {
-        let message = format!("{first} and {second} say that they are the same issue");
+        let message = format!("{first} and {second} are linked to the same issue");
         let advice =
-            format!("take [github] out of one of them with `ralph task edit {second}`, or remove the one too many");
+            format!("remove [github] from one of them with `ralph task edit {second}`, or remove the duplicate task");
         finding("twin", Some(second.clone()), None, message, advice)
     };
     locals.twins.iter().map(twin).collect()
@@ -112,34 +112,34 @@ fn markers(locals: &Locals, known: &Knowledge, repo: &str) -> Vec<SyncFinding> {
 
 fn unmapped(item: &Item) -> SyncFinding {
     let column = item.state.as_deref().unwrap_or_default();
-    let message = format!("#{} has its card in {column:?}, which says nothing about its state here", item.number);
+    let message = format!("the card of #{} is in {column:?}, which is not a state of this board", item.number);
     let advice =
-        "move the card, or map the column with `[github.states]` in the settings; `ralph sync init` proposes lines"
+        "move the card, or map the column with `[github.states]` in the settings; `ralph sync init` suggests the lines"
             .into();
     finding("unmapped", None, Some(item.number), message, advice)
 }
 
 fn mismatch(item: &Item, linked: &TaskId, named: &TaskId) -> SyncFinding {
-    let message = format!("#{} mirrors {linked}, and its text names {named}", item.number);
+    let message = format!("#{} mirrors {linked}, but its text names {named}", item.number);
     finding(
         "marker",
         Some(linked.clone()),
         Some(item.number),
         message,
-        "its link counts; the next change of its description puts the text right".into(),
+        "the link is used; the next change of the description corrects the text".into(),
     )
 }
 
 fn duplicate(item: &Item, local: &Local) -> SyncFinding {
     let first = local.link.number.unwrap_or_default();
-    let message = format!("#{} is a second issue of {}, which is #{first}", item.number, local.id);
+    let message = format!("#{} is a second issue of {}, which already has #{first}", item.number, local.id);
     // Every clone says the same: the first one stays.
     let advice = match item.number > first {
         true => {
             format!("close #{} on GitHub as a duplicate of #{first}, once no other clone is linked to it", item.number)
         }
         false => {
-            format!("take [github] out of {} with `ralph task edit`: sync then finds #{} again", local.id, item.number)
+            format!("remove [github] from {} with `ralph task edit`; sync then finds #{} again", local.id, item.number)
         }
     };
     finding("duplicate", Some(local.id.clone()), Some(item.number), message, advice)
@@ -148,6 +148,6 @@ fn duplicate(item: &Item, local: &Local) -> SyncFinding {
 fn orphan(item: &Item, task: &TaskId) -> SyncFinding {
     let message = format!("#{} mirrors {task}, which is not on this board", item.number);
     let advice =
-        "`ralph pull` brings what other clones have; if the task is gone for good, close the issue on GitHub".into();
+        "run `ralph pull` to get tasks of other clones; if the task was deleted, close the issue on GitHub".into();
     finding("orphan", Some(task.clone()), Some(item.number), message, advice)
 }

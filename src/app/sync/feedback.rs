@@ -1,4 +1,4 @@
-//! Feedback on pull requests: brought here as notes of their tasks, and replies to it brought there.
+//! Feedback on pull requests: imports it as notes of tasks, and posts the replies.
 
 use crate::app::repo::worktree::place;
 use crate::app::sync::target::{Calm, Target};

@@ -1,4 +1,4 @@
-//! `sync init`: the repository and the project found or made, its fields made fit, the token's rights looked at, the settings written.
+//! `sync init`: finds or creates the project, adds its fields, checks the token, and writes the settings.
 
 use serde::Serialize;
 
@@ -61,7 +61,7 @@ pub fn sync_init(ws: &Workspace, ask: &InitAsk, tell: &mut dyn FnMut(InitStep<'_
         return Err(Failure::new(
             FailureKind::Offline,
             Code::NoRights,
-            format!("the project {:?} may not be changed with this token", project.title),
+            format!("this token has no write access to the project {:?}", project.title),
         )
         .hint(Hint::step("ask its owner for write access"))
         .hint(Hint::option("--project NUMBER", "to use another project")));
@@ -107,7 +107,7 @@ fn asked(ws: &Workspace, ask: &InitAsk) -> Result<Target, Failure> {
     let set = Target::of(ws)?;
     let named = ask.repo.as_ref().map(|text| {
         Slug::parse(text).ok_or_else(|| {
-            Failure::usage(Code::BadRepo, format!("{text:?} is no repository")).hint(Hint::step("use OWNER/NAME"))
+            Failure::usage(Code::BadRepo, format!("{text:?} is not a repository")).hint(Hint::step("use OWNER/NAME"))
         })
     });
     let slug = named.transpose()?;
@@ -115,7 +115,7 @@ fn asked(ws: &Workspace, ask: &InitAsk) -> Result<Target, Failure> {
         (Some(target), _) => target,
         (None, Some(slug)) => Target::named(ws, slug)?,
         (None, None) => {
-            return Err(Failure::refused(Code::NoRepo, "no git remote of this repository is a GitHub")
+            return Err(Failure::refused(Code::NoRepo, "this repository has no GitHub remote")
                 .hint(Hint::option("--repo OWNER/NAME", "to choose a repository"))
                 .hint(Hint::variable("GH_HOST", "to the host of your GitHub Enterprise server, if you use one")));
         }
@@ -137,7 +137,7 @@ fn asked(ws: &Workspace, ask: &InitAsk) -> Result<Target, Failure> {
 fn refuse_lacking(client: &Client<'_>, repo: &Repo) -> Result<(), Failure> {
     let offline = |code, message: String| Failure::new(FailureKind::Offline, code, message);
     if repo.archived || !repo.issues {
-        let why = if repo.archived { "is archived" } else { "has its issues switched off" };
+        let why = if repo.archived { "is archived" } else { "has issues disabled" };
         return Err(Failure::refused(Code::Unwritable, format!("{} {why}", repo.slug))
             .hint(Hint::step("change that in its settings on GitHub")));
     }
@@ -156,16 +156,18 @@ fn refuse_lacking(client: &Client<'_>, repo: &Repo) -> Result<(), Failure> {
             return Err(offline(Code::NoScope, format!("the token lacks the scope {}", missing.join(" and "))).hint(
                 Hint::shell(
                     &format!("gh auth refresh -s {list}"),
-                    "to add it; add it on GitHub if you made the token there",
+                    "to add it; if you created the token on GitHub, add it there",
                 ),
             ));
         }
     }
     match repo.may_write() {
         true => Ok(()),
-        false => Err(offline(Code::NoRights, format!("the token may only read {}", repo.slug)).hint(Hint::step(
-            "ask for write access; a fine-grained token needs read and write access to Issues and Pull requests",
-        ))),
+        false => {
+            Err(offline(Code::NoRights, format!("the token has only read access to {}", repo.slug)).hint(Hint::step(
+                "ask for write access; a fine-grained token needs read and write access to Issues and Pull requests",
+            )))
+        }
     }
 }
 
@@ -183,7 +185,7 @@ fn found(
         return found.map(|project| (project, false)).ok_or_else(|| {
             Failure::refused(
                 Code::NoProject,
-                format!("there is no project {number} of {}, or not for this token", target.owner),
+                format!("project {number} of {} does not exist, or this token has no access to it", target.owner),
             )
             .hint(Hint::omit("--project", "to create one"))
             .hint(Hint::step("a fine-grained token cannot see a user's own projects"))
@@ -201,15 +203,15 @@ fn found(
             let list: Vec<String> = many.iter().map(ToString::to_string).collect();
             return Err(Failure::usage(
                 Code::WhichProject,
-                format!("{} has several projects {title:?}: {}", target.owner, list.join(", ")),
+                format!("{} has several projects with the title {title:?}: {}", target.owner, list.join(", ")),
             )
             .hint(Hint::option("--project NUMBER", "to choose one")));
         }
     };
     let project = client.project(&target.owner, number, &target.slug)?.project;
-    project
-        .map(|project| (project, created))
-        .ok_or_else(|| Failure::broken(Code::NoProject, format!("project {number} is not there yet")).hint(Hint::Retry))
+    project.map(|project| (project, created)).ok_or_else(|| {
+        Failure::broken(Code::NoProject, format!("project {number} is not available yet")).hint(Hint::Retry)
+    })
 }
 
 fn board_name(ws: &Workspace) -> String {
@@ -263,7 +265,7 @@ fn refuse_misfit(project: &Project, wanted: &Wanted, features: Features) -> Resu
         return Ok(());
     }
     let message = format!(
-        "the field {} lacks {}, and this GitHub would clear the field of every item if they were added; nothing was changed",
+        "the field {} lacks {}; adding options on this GitHub server would clear the field of every item, so nothing was changed",
         wanted.name,
         missing.join(", ")
     );

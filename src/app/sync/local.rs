@@ -1,4 +1,4 @@
-//! The board's side of the mirror: each task's values, what its file remembers of its issue, and its notes.
+//! The local side of the mirror: the values, link and notes of each task.
 
 use std::collections::{BTreeMap, BTreeSet};
 

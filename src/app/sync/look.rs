@@ -1,4 +1,4 @@
-//! Looking at GitHub: the project, what has changed in it, and what an earlier run may have left there. Nothing is written there.
+//! Reads GitHub: the project, its changes, and issues of interrupted runs. It writes nothing.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -17,9 +17,12 @@ impl SyncPass<'_> {
         let lookup = self.client.project(&self.target.owner, number, &self.target.slug)?;
         let owner = &self.target.owner;
         let project = lookup.project.ok_or_else(|| {
-            Failure::refused(Code::NoProject, format!("there is no project {number} of {owner}, or not for this token"))
-                .hint(Hint::run("sync init", "to find or create one; nothing was changed"))
-                .hint(Hint::run("sync doctor", "to check the token"))
+            Failure::refused(
+                Code::NoProject,
+                format!("project {number} of {owner} does not exist, or this token has no access to it"),
+            )
+            .hint(Hint::run("sync init", "to find or create one; nothing was changed"))
+            .hint(Hint::run("sync doctor", "to check the token"))
         })?;
         if project.closed {
             return Err(Failure::refused(Code::ClosedProject, format!("the project {:?} is closed", project.title))
@@ -86,8 +89,8 @@ impl SyncPass<'_> {
         let renamed = if strange.is_empty() { String::new() } else { format!("; it has {}", strange.join(", ")) };
         let message = format!("the field {} has no option {}{renamed}", wanted.name, field.lacks(wanted).join(", "));
         Err(Failure::refused(Code::NoOption, message)
-            .hint(Hint::open(&project.url, "to rename it back, if it was renamed; nothing was changed"))
-            .hint(Hint::run("sync init", "to add what is missing and keep the rest")))
+            .hint(Hint::open(&project.url, "to restore its name, if it was renamed; nothing was changed"))
+            .hint(Hint::run("sync init", "to add the missing options and keep the rest")))
     }
 
     /// Reads what has changed, what tasks are linked to and the scan does not show, and what a run that died was about.

@@ -1,14 +1,14 @@
 //! `sync`: the board and a GitHub project mirror each other, field by field.
 //!
 //! ```text
-//! run        one run: look (what GitHub has), take in, hand out (outgoing)
-//! target     which GitHub, and how it is reached
+//! run        one sync: look (read GitHub), pull, push (outgoing)
+//! target     the repository and project on GitHub
 //! local      the board's side                        compare   both sides side by side              pure
 //! pull       GitHub's changes onto the board         calls     from decisions to mutations           pure
 //! adopt      issues that were made there             plan      what a run would do, for people       pure
 //! ties       links found again, and lost             deleted   tasks that were deleted here
 //! bring      one value, with what follows from it    edits     how sync writes task files
-//! push       what may be done twice                  creating  what can be made only once
+//! push       idempotent mutations                   creating  creates, which must happen once
 //! memory     intents and texts of this machine       waiter    `--watch`
 //! feedback   reviews and failed checks of pull requests, and the replies to them
 //! columns    what unknown columns probably mean      init · status · resolve · doctor     the other commands
@@ -135,7 +135,12 @@ pub struct Synced {
     /// Whether their issue or comment was made is not known yet: the seconds after which it is taken for not made.
     pub unknown: BTreeMap<TaskId, u64>,
     pub requests: usize,
-    /// Fields that were brought together.
+    /// Changes that a run in one direction leaves to the other one.
+    #[serde(skip)]
+    pub unpulled: usize,
+    #[serde(skip)]
+    pub unpushed: usize,
+    /// Fields that were merged.
     #[serde(skip)]
     pub done: BTreeSet<(TaskId, &'static str)>,
 }

@@ -1,4 +1,4 @@
-//! The second half of a run: what the board has changed, in the order in which GitHub can take it.
+//! The second half of a sync: pushes local changes, in the order that GitHub needs.
 
 use std::collections::BTreeSet;
 
@@ -252,8 +252,8 @@ fn is_listed(known: &Knowledge, local: &Local, note: &str) -> bool {
 fn refuse_unwritable(repo: &Repo) -> Result<(), Failure> {
     let why = match repo {
         repo if repo.archived => "is archived",
-        repo if !repo.issues => "has its issues switched off",
-        repo if !repo.may_write() => "may not be written to with this token",
+        repo if !repo.issues => "has issues disabled",
+        repo if !repo.may_write() => "cannot be written to with this token",
         _ => return Ok(()),
     };
     Err(Failure::refused(Code::Unwritable, format!("{} {why}", repo.slug))

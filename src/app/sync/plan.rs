@@ -1,4 +1,4 @@
-//! What a run would do, as rows that people and programs can read.
+//! The plan of a sync, as rows for people and programs.
 
 use serde::Serialize;
 
@@ -75,9 +75,9 @@ pub fn rows(all: &Comparison<'_>, flow: &Workflow) -> Vec<PlanRow> {
     rows.extend(all.retire.iter().map(|item| plain(None, Some(item.number), "close", Way::Retire, &item.title)));
     rows.extend(all.lost.iter().map(|(local, loss)| PlanRow {
         remote: Some(Value::text(if *loss == Loss::Gone {
-            "gone, or not for this token"
+            "deleted, or not accessible with this token"
         } else {
-            "not in the project any more"
+            "no longer in the project"
         })),
         ..plain(Some(&local.id), local.link.number, "link", Way::Lost, &local.title)
     }));

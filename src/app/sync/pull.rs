@@ -1,4 +1,4 @@
-//! Bringing GitHub's changes onto the board: fields, comments, issues that were made there, and what is put away there.
+//! Applies changes from GitHub to the board: fields, comments, new and archived issues.
 
 use super::bring::{Effects, bring};
 use super::compare::{NoteMove, Pair};
@@ -282,7 +282,7 @@ fn put_away(ws: &Workspace, lock: &BoardLock, pair: &Pair<'_>, taken: &mut Taken
     let to = if *place == Place::Task { Place::Archive } else { Place::Task };
     if to == Place::Archive && !ws.flow().is_terminal(now.kind, &state) {
         taken.told.push(format!(
-            "#{} is archived on GitHub, and {id} is {state} here: close it, or bring the item back",
+            "#{} is archived on GitHub, but {id} is in {state} here: close the task, or restore the item",
             pair.issue.number
         ));
         return Ok(());

@@ -216,11 +216,7 @@ impl<'a> Pusher<'a> {
         for node in self.client.changed_since(known, &ids)? {
             let task = chunk.iter().find(|step| step.issue.as_ref() == Some(&node)).and_then(|step| step.task.clone());
             if self.stale.insert(node) {
-                self.fail(
-                    task.as_ref(),
-                    "text",
-                    "it was changed on GitHub just now: the next run brings both together".into(),
-                );
+                self.fail(task.as_ref(), "text", "it has just changed on GitHub; the next sync merges both".into());
             }
         }
         Ok(())

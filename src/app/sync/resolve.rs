@@ -1,4 +1,4 @@
-//! `sync resolve`: a person decides between two values; the next run carries it out.
+//! `sync resolve`: a person chooses between two values; the next sync applies the choice.
 
 use serde::Serialize;
 
@@ -37,9 +37,9 @@ pub fn sync_resolve(ws: &Workspace, id: &TaskId, field: Option<&str>, side: Take
     };
     let names: Vec<String> = local.link.conflicts.keys().filter(|name| named(name)).cloned().collect();
     if names.is_empty() {
-        let what = field.map(|field| format!(" over {field}")).unwrap_or_default();
+        let what = field.map(|field| format!(" in {field}")).unwrap_or_default();
         let there: Vec<&str> = local.link.conflicts.keys().map(String::as_str).collect();
-        let failure = Failure::refused(Code::NoConflict, format!("{id} has no conflict{what}"));
+        let failure = Failure::refused(Code::NoConflict, format!("{id} has no sync conflict{what}"));
         return Err(if there.is_empty() {
             failure
         } else {
@@ -87,17 +87,17 @@ pub fn sync_resolve(ws: &Workspace, id: &TaskId, field: Option<&str>, side: Take
 
 /// Issues are made only for tasks on the board.
 fn gone_and_archived(id: &TaskId) -> Failure {
-    Failure::refused(Code::Archived, format!("the issue of {id} is gone, and archived tasks get no new one"))
-        .hint(Hint::run("undo", "after archiving it by mistake, to bring it back to the board"))
+    Failure::refused(Code::Archived, format!("the issue of {id} was deleted, and archived tasks get no new issue"))
+        .hint(Hint::run("undo", "to restore the task, if it was archived by mistake"))
         .hint(Hint::option("--take remote", "to stop mirroring it"))
 }
 
 /// Only finished tasks are archived.
 fn open_task(id: &TaskId, local: &Local) -> Failure {
     let state = local.value(Field::State).map(ToString::to_string).unwrap_or_default();
-    Failure::refused(Code::NotFinished, format!("{id} is in {state}, and only finished tasks are archived"))
-        .hint(Hint::run(&format!("done {id}"), "to finish it, or `cancel` to drop it; the next sync archives it"))
-        .hint(Hint::option("--take local", "to bring its item back on GitHub"))
+    Failure::refused(Code::NotFinished, format!("{id} is in {state}; only finished tasks can be archived"))
+        .hint(Hint::run(&format!("done {id}"), "or `cancel`, to finish it; the next sync archives it"))
+        .hint(Hint::option("--take local", "to restore its item on GitHub"))
 }
 
 /// Ours: it is added to the project again, or made anew. Theirs: this task is no longer mirrored.

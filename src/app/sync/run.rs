@@ -1,4 +1,4 @@
-//! One run: look, compare, take in, hand out.
+//! One sync: read GitHub, compare, pull, push.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -143,7 +143,7 @@ impl<'a> SyncPass<'a> {
         let locals = Locals::read(self.ws)?;
         for (first, second) in &locals.twins {
             self.ws.notice(format!(
-                "{second} says that it is the same issue as {first}: it is left out; `ralph sync doctor` tells more"
+                "{second} has the same issue as {first}, and is skipped; run `ralph sync doctor` for details"
             ));
         }
         let mut names = locals.names();
@@ -151,7 +151,14 @@ impl<'a> SyncPass<'a> {
         self.brake(&all, &locals)?;
         let numbers: Vec<u64> = all.retire.iter().map(|item| item.number).collect();
         self.tell_what_is_left(&all);
-        synced.plan = Plan { rows: self.ask.directions.of(rows(&all, self.ws.flow())), ..Plan::default() };
+        let compared = rows(&all, self.ws.flow());
+        let found = compared.len();
+        synced.plan = Plan { rows: self.ask.directions.of(compared), ..Plan::default() };
+        let left = found - synced.plan.rows.len();
+        match self.ask.directions {
+            Directions::Pull => synced.unpushed = left,
+            _ => synced.unpulled = left,
+        }
         if self.ask.dry_run {
             let (labels, pace) = (BTreeMap::new(), self.ws.settings.duration("github.pace"));
             let calls: Vec<_> = all.pairs.iter().flat_map(|pair| calls(pair, &self.lens(&names, &labels))).collect();
@@ -192,17 +199,17 @@ impl<'a> SyncPass<'a> {
         for item in &all.unmapped {
             let option = item.state.as_deref().unwrap_or_default();
             let why = match self.ws.flow().states().iter().any(|state| state.name.as_str() == option) {
-                true => format!("is open, and its card is in {option}"),
+                true => format!("is open, but its card is in {option}"),
                 false => format!("has its card in {option:?}, which is not a state of this board"),
             };
             self.ws.notice(format!(
-                "#{} {why}: it is left alone; move the card, or map the column with `[github.states]` in the settings",
+                "#{} {why}: it is skipped; move the card, or map the column with `[github.states]` in the settings",
                 item.number
             ));
         }
         for (item, local) in &all.deleted_elsewhere {
             self.ws.notice(format!(
-                "{} was deleted in another clone: `ralph pull` brings that here; reopen #{} to keep it",
+                "{} was deleted in another clone: run `ralph pull` to delete it here, or reopen #{} to keep it",
                 local.id, item.number
             ));
         }
@@ -244,16 +251,14 @@ impl<'a> SyncPass<'a> {
             self.keep_words(item, local, intake)?;
             let first = local.link.number.unwrap_or_default();
             self.ws.notice(format!(
-                "#{} is a second issue of {}, which is #{first}: `ralph sync doctor` tells more",
+                "#{} is a second issue of {}, which already has #{first}: run `ralph sync doctor` for details",
                 item.number, local.id
             ));
         }
         for (item, task) in &all.orphans {
             if !item.closed {
-                self.ws.notice(format!(
-                    "#{} mirrors {task}, which is not on this board: `ralph pull` may bring it",
-                    item.number
-                ));
+                self.ws
+                    .notice(format!("#{} mirrors {task}, which is not on this board: try `ralph pull`", item.number));
             }
         }
         Ok(())
@@ -312,7 +317,7 @@ impl<'a> SyncPass<'a> {
         };
         let news = all.lost.iter().filter(|(local, _)| !local.link.conflicts.contains_key("link")).count();
         let found = [
-            (news, "issues are gone from the project"),
+            (news, "issues are missing from the project"),
             (closes(Decision::Pull), "tasks would be closed here"),
             (closes(Decision::Push) + all.retire.len(), "issues would be closed on GitHub"),
         ];
@@ -321,9 +326,9 @@ impl<'a> SyncPass<'a> {
         else {
             return Ok(());
         };
-        Err(Failure::refused(Code::TooMuch, format!("{count} {what}, of {linked}; nothing was changed"))
+        Err(Failure::refused(Code::TooMuch, format!("{count} of {linked} {what}; nothing was changed"))
             .hint(Hint::run("sync --dry-run", "to see what would change"))
-            .hint(Hint::option("--anyway", "to do it")))
+            .hint(Hint::option("--anyway", "to continue anyway")))
     }
 
     /// What is left for a person, as it stands after the run, and in the files too.
@@ -346,7 +351,7 @@ impl<'a> SyncPass<'a> {
             synced.failed.push(Failed {
                 task: Some(local.id.clone()),
                 what: field.name().to_owned(),
-                message: "it is longer than GitHub takes".into(),
+                message: "longer than GitHub allows".into(),
             });
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! `sync status`: how far the two sides are apart, from what is known here; with `--remote`, after a look.
+//! `sync status`: the differences between the two sides, from the last sync; with `--remote`, from GitHub.
 
 use std::collections::BTreeSet;
 

@@ -28,7 +28,7 @@ impl Target {
         let set = |key: &'static str| Some(ws.settings.text(key)).filter(|text| !text.is_empty());
         let slug = match set("github.repo") {
             Some(text) => Some(Slug::parse(text).ok_or_else(|| {
-                Failure::usage(Code::BadRepo, format!("{text:?} is no repository")).hint(Hint::set(
+                Failure::usage(Code::BadRepo, format!("{text:?} is not a repository")).hint(Hint::set(
                     "github.repo",
                     "OWNER/NAME",
                     "to correct it",
@@ -80,12 +80,12 @@ impl Target {
         let Some(target) = Self::of(ws)? else { return Ok(None) };
         let start = format!("https://{}/{}/pull/", target.host.0, target.slug);
         let number = url.strip_prefix(&start).and_then(|number| number.trim_matches('/').parse().ok());
-        let message = format!("the pull request of {}, {url}, is not one of {}", place.task, target.slug);
+        let message = format!("the pull request of {}, {url}, does not belong to {}", place.task, target.slug);
         let elsewhere = || {
             Failure::refused(Code::OtherPullRequest, message).hint(Hint::set(
                 "github.repo",
                 "OWNER/NAME",
-                "if the repository is another one; else correct artifacts.pr of the task",
+                "if this is the wrong repository; else correct artifacts.pr of the task",
             ))
         };
         number.map(|number| Some((target, number))).ok_or_else(elsewhere)
@@ -94,14 +94,11 @@ impl Target {
     pub fn client<'a>(&self, ws: &Workspace, patience: &'a dyn Patience) -> Result<Client<'a>, Failure> {
         let api = ws.settings.get("github.api")?;
         if !api.value.is_empty() && matches!(api.source, Source::Board(_)) {
-            return Err(Failure::refused(
-                Code::StrangeEndpoint,
-                "github.api of the board's own settings is not followed",
-            )
-            .hint(Hint::run(
-                "config set --user github.api URL",
-                "to set it for yourself, if you trust it with your token",
-            )));
+            return Err(Failure::refused(Code::StrangeEndpoint, "github.api is ignored in the board's own settings")
+                .hint(Hint::run(
+                    "config set --user github.api URL",
+                    "to set it in your own settings, if you trust it with your token",
+                )));
         }
         let url = endpoint(&self.host, &api.value)?;
         let token = find_token(&self.host, &|name| std::env::var(name).ok())?;
@@ -124,7 +121,7 @@ fn environment() -> Option<String> {
 /// A board that came with a clone must not choose who gets the token of a company's server.
 fn refuse_strange_host(ws: &Workspace, host: &Host) -> Result<(), Failure> {
     if !host.is_valid() {
-        return Err(Failure::usage(Code::BadHost, format!("{:?} is no host", host.0)).hint(Hint::set(
+        return Err(Failure::usage(Code::BadHost, format!("{:?} is not a host name", host.0)).hint(Hint::set(
             "github.host",
             "HOST",
             "to a plain host name",
@@ -138,7 +135,7 @@ fn refuse_strange_host(ws: &Workspace, host: &Host) -> Result<(), Failure> {
     }
     Err(Failure::refused(
         Code::StrangeHost,
-        format!("the board's settings name the host {}, and no git remote does", host.0),
+        format!("the board's settings name the host {}, but no git remote uses it", host.0),
     )
     .hint(Hint::variable("GH_HOST", &format!("to {} if you trust it", host.0))))
 }

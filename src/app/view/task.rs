@@ -1,4 +1,4 @@
-//! A task as every face shows it: the one schema.
+//! A task as every face shows it, in one schema.
 
 use std::collections::BTreeMap;
 

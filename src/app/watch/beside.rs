@@ -1,4 +1,4 @@
-//! What is watched beside the board itself: its copies in linked worktrees, documents, and settings.
+//! Other watched files: copies of the board in linked worktrees, documents and settings.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `[[on]]` rules: programs that run when something happens, once they are trusted; how they end is told, and never fatal.
+//! `[[on]]` rules: runs trusted programs on events; their failures are reported, and never fatal.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::Write as _;
@@ -101,8 +101,7 @@ impl Runner {
                 times.push_back(Instant::now());
                 if times.len() > OFTEN {
                     // Told when it begins; the rest is the same.
-                    let message =
-                        format!("`{}` is called for again and again, and left out for a while", rule.run.join(" "));
+                    let message = format!("`{}` runs too often, and is paused for a while", rule.run.join(" "));
                     endless = endless.or((times.len() == OFTEN + 1).then_some(message));
                     times.truncate(OFTEN + 2);
                     continue;
@@ -116,7 +115,7 @@ impl Runner {
         if trusted || std::mem::replace(&mut self.told, true) {
             return endless;
         }
-        Some("the board's rules want to run programs that nobody here has trusted: see `ralph trust`".into())
+        Some("the board's rules are not trusted yet: run `ralph trust` to review them".into())
     }
 }
 
@@ -124,7 +123,7 @@ fn at_once(ws: &Workspace) -> usize {
     ws.settings.number("watch.programs").unwrap_or(4) as usize
 }
 
-/// What a rule may ask an event for.
+/// The fields of an event that a rule can match.
 const FIELDS: [&str; 10] = ["task", "state", "label", "priority", "kind", "role", "by", "owner", "parent", "via"];
 
 /// Refuses rules that could never be met, when a board is watched.
@@ -132,7 +131,7 @@ pub(in crate::app) fn check_rules(ws: &Workspace) -> Result<(), Failure> {
     for rule in &ws.settings.rules {
         rule.event.parse::<EventKind>()?;
         if let Some(field) = rule.when.keys().find(|field| !FIELDS.contains(&field.as_str())) {
-            let message = format!("{}: a rule cannot ask for {field:?}: use {}", rule.source, FIELDS.join(", "));
+            let message = format!("{}: a rule cannot match {field:?}: use {}", rule.source, FIELDS.join(", "));
             return Err(Failure::usage(Code::BadRule, message));
         }
     }
@@ -234,7 +233,7 @@ fn run(job: &RuleRun, root: &std::path::Path) -> Result<(), String> {
     process::own_group(command.args(&job.program[1..]).current_dir(root));
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     command.envs(job.environment.iter().map(|(name, value)| (name, value)));
-    let mut child = command.spawn().map_err(|error| format!("cannot be started: {error}"))?;
+    let mut child = command.spawn().map_err(|error| format!("cannot start: {error}"))?;
     if let Some(mut pipe) = child.stdin.take() {
         // Who does not read it does not want it.
         let _ = pipe.write_all(format!("{}\n", job.input).as_bytes());
@@ -260,13 +259,13 @@ fn wait(child: &mut Child, timeout: Duration) -> Result<std::process::ExitStatus
     let start = Instant::now();
     let mut pause = Duration::from_millis(1);
     loop {
-        if let Some(status) = child.try_wait().map_err(|error| format!("cannot be waited for: {error}"))? {
+        if let Some(status) = child.try_wait().map_err(|error| format!("cannot wait for its end: {error}"))? {
             return Ok(status);
         }
         if start.elapsed() > timeout {
             process::send_signal_to_group(child.id(), Signal::Kill);
             let _ = child.wait();
-            return Err(format!("took longer than {} s, and was ended", timeout.as_secs()));
+            return Err(format!("timed out after {}s", timeout.as_secs()));
         }
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(50));

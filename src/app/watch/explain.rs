@@ -1,4 +1,4 @@
-//! What a change means: which command made it, or git, or somebody by hand.
+//! Explains a change: made by a command, by git, or by hand.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,12 +8,12 @@ use crate::store::codec::Doc;
 use crate::store::{Delta, Difference, Line};
 use crate::task::{Key, TaskId, Value, Worker};
 
-/// What git has done since the last look.
+/// The operations of git since the last look.
 pub(super) struct GitPut {
     pub objects: BTreeMap<String, String>,
     /// HEAD is elsewhere.
     pub moved: bool,
-    /// What it had there before.
+    /// The previous content of its index.
     pub before: BTreeSet<String>,
     /// All that was ever told.
     pub journal: Vec<Line>,
@@ -29,7 +29,7 @@ pub(super) struct HandEdit {
     pub changes: Vec<Change>,
 }
 
-/// What one look at the board brought.
+/// The changes that one look at the board found.
 #[derive(Default)]
 pub(super) struct Look {
     pub events: Vec<Event>,
@@ -44,7 +44,7 @@ impl Watch {
         for file in &delta.files {
             known.insert(&file.id, leaves(file.old.as_deref()));
         }
-        // What was done long before the last look has come with git.
+        // Changes from long before the last look came with git.
         let since = self.looked.checked_sub(jiff::SignedDuration::from_secs(10)).unwrap_or(self.looked);
         let verbs: Vec<&Line> = delta.lines.iter().filter(|line| !delta.rewritten && line.at >= since).collect();
         for line in &verbs {

@@ -1,4 +1,4 @@
-//! A watcher on a thread of its own, for faces that go on with other things.
+//! A watcher on its own thread, for faces with an event loop.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -29,7 +29,7 @@ pub fn follow_board(
         let _ = ready.send(Ok(()));
         let mut events = watch.begin();
         loop {
-            // Somebody holds the board for long, or it is away for a moment.
+            // The board is locked, or temporarily missing.
             let told = events.unwrap_or_else(|_| {
                 std::thread::sleep(IDLE);
                 Vec::new()
@@ -40,5 +40,5 @@ pub fn follow_board(
             events = watch.next(IDLE);
         }
     });
-    opened.recv().unwrap_or_else(|_| Err(Failure::broken(Code::CannotWatch, "the watcher ended before it began")))
+    opened.recv().unwrap_or_else(|_| Err(Failure::broken(Code::CannotWatch, "the watcher ended before it started")))
 }

@@ -1,4 +1,4 @@
-//! `watch`: what happens on the board, told once and in order, and what follows from it done by one watcher at a time.
+//! `watch`: reports each event of the board once and in order; one watcher at a time reacts to them.
 //!
 //! Commands journal what they do. What the files say beyond that, somebody saved by hand, or git put there. Everything is read
 //! under the board's lock, so that no verb is half seen.
@@ -31,7 +31,7 @@ use explain::{GitPut, HandEdit, Look, events_of};
 
 pub use follow::follow_board;
 
-/// How long a git that is at work is waited for.
+/// How long to wait for a running git.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How the board is watched.
@@ -58,7 +58,7 @@ pub struct Watch {
     board: Board,
     facts: Facts,
     hand: GitHand,
-    /// Whoever has the lock reacts; the others wait for it.
+    /// The watcher with this lock reacts; the others wait for it.
     reactor: Option<File>,
     turn: Receiver<File>,
     /// Edits by hand that nobody has journaled yet, for the one who reacts.
@@ -68,20 +68,20 @@ pub struct Watch {
     owed: BTreeMap<TaskId, StateName>,
     /// Claims of programs, whose end no file event tells.
     attended: BTreeSet<TaskId>,
-    /// What git's index has of the board.
+    /// The entries of the board in git's index.
     tracked: BTreeSet<String>,
     /// When the board was last read.
     looked: Timestamp,
-    /// Why nothing may be done: the board is gone, or its settings cannot be read.
+    /// Why the watcher must not react: the board is missing, or its settings cannot be read.
     trouble: Option<String>,
     /// Boards in linked worktrees, which are only copies: what is wrong there has been told.
     copies: BTreeSet<PathBuf>,
     copied: BTreeSet<String>,
     /// When git last changed tasks: what it shows for a moment is not to be reacted to.
     git_was_here: Option<Instant>,
-    /// Settings and documents that have changed, for whoever asks.
+    /// Changed settings and documents.
     files: BTreeSet<String>,
-    /// What a look that failed has not told.
+    /// Events that a failed look has not reported.
     unseen: ChangedPaths,
     /// What was read while git was writing, and since when it is kept back: it is explained once git is done.
     half: Option<(Instant, Delta)>,
@@ -93,7 +93,7 @@ pub struct Watch {
 impl Watch {
     pub fn open(options: &Options, wanted: &WatchOptions) -> Result<Self, Failure> {
         let ws = Workspace::open(options)?;
-        // Whoever only looks may look at a board whose settings are broken.
+        // Read-only watching works with broken settings, too.
         if !wanted.idle {
             ws.refuse_broken_setup()?;
         }
@@ -160,7 +160,7 @@ impl Watch {
         &self.board
     }
 
-    /// Ready, at work, blocked, problems.
+    /// The numbers of ready, claimed and blocked tasks and of problems.
     pub fn counts(&self) -> [usize; 4] {
         self.facts.counts()
     }
@@ -186,7 +186,7 @@ impl Watch {
         Ok(self.titled(lines.flat_map(|line| events_of(&line, line.changes.clone())).collect()))
     }
 
-    /// What has happened by the end of `limit`, or nothing.
+    /// Waits up to `limit` for events.
     pub fn next(&mut self, limit: Duration) -> Result<Vec<Event>, Failure> {
         let soon = if self.unsettled.is_empty() { Duration::MAX } else { Duration::from_millis(60) };
         let dirt = self.changes.wait(limit.min(soon).min(self.next_expiry()));
@@ -214,7 +214,7 @@ impl Watch {
         let mut events = Vec::new();
         if dirt == ChangedPaths::Lost {
             let event = Event::new(EventKind::Rescanned, self.ws.now(), Via::Board, None);
-            events.push(event.saying("too much changed at once to follow: everything was read again"));
+            events.push(event.saying("too many changes at once: the whole board was read again"));
         }
         if self.settings_changed(&dirt) {
             events.extend(self.reopen());
@@ -312,7 +312,7 @@ impl Watch {
         GitPut { before: std::mem::replace(&mut self.tracked, tracked), moved, ..put }
     }
 
-    /// What has become true, once everything that follows is done.
+    /// The events of new conditions, after all reactions.
     fn news(&mut self) -> Vec<Event> {
         let facts = Facts::of(&self.board, self.ws.rules());
         let mut events = facts.since(&self.facts, self.ws.now());
@@ -397,7 +397,7 @@ impl Watch {
     }
 }
 
-/// What happened, and what has become true with it; each told once, by whoever tells it best.
+/// The events of a look, without duplicates.
 fn joined(mut events: Vec<Event>, mut news: Vec<Event>) -> Vec<Event> {
     // Who is dead has not let go of anything.
     let reaped =

@@ -1,4 +1,4 @@
-//! What follows from a change, done by the one watcher that reacts: journaling, judging, putting right, bringing along, reaping.
+//! The reactions to a change, by one watcher: journaling, checking, enforcing, moving parents, reaping.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::watch::ChangedPaths;
 const CALM: Duration = Duration::from_secs(60);
 
 impl Watch {
-    /// What follows from edits by hand, and what is due. Each commit of it is told like any other.
+    /// Reacts to edits by hand, and to expired claims. Each of its commits is reported like any other.
     pub(super) fn react(&mut self, lock: &BoardLock, edits: Vec<HandEdit>) -> Result<Vec<Event>, Failure> {
         let person = self.person()?;
         let mut events = Vec::new();
@@ -51,7 +51,7 @@ impl Watch {
         Ok(events)
     }
 
-    /// Whatever goes wrong with one save stops nothing.
+    /// An error of one save does not stop the others.
     fn answered(&mut self, lock: &BoardLock, edit: &HandEdit, person: &Worker) -> Vec<Event> {
         if self.board.get(&edit.id).is_none() && edit.exists {
             return Vec::new();
@@ -110,7 +110,7 @@ impl Watch {
         (from != to && edit.existed && edit.exists).then_some((from, to))
     }
 
-    /// What follows from a move that somebody made by hand.
+    /// The consequences of a move by hand.
     fn admitted(
         &self,
         edit: &HandEdit,
@@ -119,7 +119,7 @@ impl Watch {
         person: &Worker,
     ) -> Result<Admission, Failure> {
         let board = self.board.with_state(&edit.id, from);
-        // Whoever is named as the new owner in the same save has it.
+        // The new owner in the same save becomes the holder.
         let owner = Key::new("owner");
         let named = edit.new.get(&owner).filter(|new| edit.old.get(&owner) != Some(*new));
         let named = named.and_then(|owner| Worker::new(owner.to_string()).ok());

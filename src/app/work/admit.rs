@@ -15,7 +15,7 @@ use crate::board::{
 use crate::store::{BoardLock, new_note};
 use crate::task::TaskId;
 
-/// What a worker has to show, and why some of it does not hold.
+/// The evidence of a worker, and the problems with it.
 #[derive(Default)]
 pub(in crate::app) struct Gathered {
     evidence: Evidence,
@@ -56,7 +56,7 @@ impl Gathered {
     }
 }
 
-/// What the board says, with the reason in full where the evidence does not hold.
+/// The decision of the board, with the complete reason if the evidence is invalid.
 pub(in crate::app) fn decide_with(
     ws: &Workspace,
     board: &Board,
@@ -77,7 +77,7 @@ pub(in crate::app) fn decide_with(
     })
 }
 
-/// What the board says to a request that brings its evidence.
+/// The decision of the board on a request with its evidence.
 pub(in crate::app) fn decide(
     ws: &Workspace,
     board: &Board,
@@ -144,7 +144,7 @@ pub(in crate::app) struct Commit<'a> {
     pub actor: &'a Actor,
     /// How a claim that is taken lives.
     pub lease: Lease,
-    /// The claim as the remote has it already.
+    /// The claim, if the remote already has it.
     pub published: Option<&'a Published>,
 }
 

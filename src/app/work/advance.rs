@@ -1,4 +1,4 @@
-//! `advance`: the children of a task, or the members of its group, brought up to a state.
+//! `advance`: moves the children of a task, or the members of its group, forward to a state.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! `ask` and `answer`: a question to a person with choices, and the person's word on it.
+//! `ask` and `answer`: a question to a person, with choices, and the answer.
 
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ pub struct QuestionAsk {
     pub command: Option<String>,
 }
 
-/// A question that nobody has answered yet.
+/// An open question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Question {
     pub text: String,
@@ -43,18 +43,15 @@ pub struct QuestionAnswer {
     pub to: StateName,
 }
 
-/// Hands the task to a person with the question, in one step; the claim of whoever asks ends.
+/// Hands the task to a person with the question, in one step; the claim of the asking worker ends.
 pub fn ask(ws: &Workspace, id: &TaskId, asked: &QuestionAsk) -> Result<Moved, Failure> {
     let question = asked.question.trim();
     if question.is_empty() {
         return Err(Failure::usage(Code::EmptyNote, "a question needs a text"));
     }
     if let Some(unknown) = asked.recommend.as_ref().filter(|name| !asked.options.contains(name)) {
-        return Err(Failure::usage(
-            Code::BadValue,
-            format!("{unknown:?} is recommended, and is not one of the options"),
-        )
-        .hint(Hint::option("--option", "to name each choice")));
+        return Err(Failure::usage(Code::BadValue, format!("the recommended {unknown:?} is not one of the options"))
+            .hint(Hint::option("--option", "to name each choice")));
     }
     let lock = ws.lock()?;
     let board = ws.family(id)?;
@@ -100,9 +97,9 @@ pub fn answer(ws: &Workspace, id: &TaskId, typed: &str) -> Result<QuestionAnswer
     let question = open_question(ws, id)?;
     let waits = ws.rules().needs_person(task) || task.attention.is_some();
     if question.is_none() && !waits {
-        return Err(Failure::refused(Code::NothingToDo, format!("{id} has no open question, and waits for nobody"))
-            .hint(Hint::run("inbox", "to see what waits for you"))
-            .hint(Hint::run(&format!("note {id} TEXT"), "to comment on it")));
+        return Err(Failure::refused(Code::NothingToDo, format!("{id} has no open question"))
+            .hint(Hint::run("inbox", "to see what needs your decision"))
+            .hint(Hint::run(&format!("note {id} TEXT"), "to add a note")));
     }
     let text = match &question {
         Some(question) => chosen(question, typed).ok_or_else(|| no_option(question, typed))?,
@@ -140,7 +137,7 @@ fn note(ws: &Workspace, id: &TaskId, text: &str, facts: &NoteFacts) -> Result<Ch
 
 fn no_option(question: &Question, typed: &str) -> Failure {
     let count = question.options.len();
-    Failure::usage(Code::BadValue, format!("there is no option {}: use 1 to {count}, or your own words", typed.trim()))
+    Failure::usage(Code::BadValue, format!("no option {}: use 1 to {count}, or your own words", typed.trim()))
 }
 
 /// An option by its number, its name or the beginning of it; else the words themselves. A number beyond the options is none.

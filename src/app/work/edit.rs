@@ -1,4 +1,4 @@
-//! `task edit`: a person changes the whole file; it is checked before it becomes the task.
+//! `task edit`: a person edits the file of a task; it is checked before it is saved.
 
 use serde::Serialize;
 
@@ -27,7 +27,7 @@ pub struct Edited {
     pub problems: Vec<Problem>,
 }
 
-/// What becomes of a text whose values are wrong, though it can be read.
+/// The handling of a parsable text with invalid values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Doubts {
     Refuse,
@@ -90,7 +90,7 @@ pub fn finish_edit(ws: &Workspace, editing: &Editing, text: &str, doubts: Doubts
 
 fn wrong_values(problems: &[Problem]) -> Failure {
     let causes = problems.iter().map(ToString::to_string).collect();
-    Failure { causes, ..Failure::refused(Code::BadValues, "the edited file has wrong values") }
+    Failure { causes, ..Failure::refused(Code::BadValues, "the edited file has invalid values") }
 }
 
 fn refuse_cycles(ws: &Workspace, read: &Task) -> Result<(), Failure> {
@@ -123,7 +123,7 @@ impl Moving {
         let mut moving = Self { task, actor: ws.actor()?, gathered: Gathered::default() };
         let id = &moving.task.id;
         let before = ws.family(id)?;
-        // Whoever is named as the new owner has it, and nobody else takes a claim on it.
+        // The new owner holds it, and no other worker can claim it.
         let named = moving.task.owner.clone().filter(|owner| *owner != moving.actor.worker);
         let was = before.get(id).and_then(|task| task.owner.as_ref());
         if let Some(owner) = named.filter(|owner| Some(owner) != was && moving.actor.role(ws.rules()).is_none()) {

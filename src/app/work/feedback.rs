@@ -10,7 +10,7 @@ use crate::store::{Note, NoteFacts, NoteKind, note_with_facts, note_with_progres
 use crate::task::mirrored::hash;
 use crate::task::{TaskId, Worker};
 
-/// What feedback is about begins with one of these.
+/// The prefixes of the subjects of feedback.
 pub(in crate::app) const THREAD: &str = "thread:";
 pub(in crate::app) const REVIEW: &str = "review:";
 pub(in crate::app) const CHECK: &str = "check:";
@@ -30,7 +30,7 @@ pub struct Point {
     pub text: String,
     pub url: Option<String>,
     pub reply: Option<PointReply>,
-    /// Nobody has answered what was last said about it.
+    /// The last message on it has no reply.
     pub waiting: bool,
     #[serde(skip)]
     pub(in crate::app) file: String,
@@ -44,7 +44,7 @@ pub struct PointReply {
     pub text: String,
     /// It changes nothing, and says why.
     pub declined: bool,
-    /// GitHub has it.
+    /// It was posted to GitHub.
     pub posted: bool,
     #[serde(skip)]
     pub(in crate::app) file: String,
@@ -84,7 +84,7 @@ pub fn reply(ws: &Workspace, id: &TaskId, number: usize, text: &str, declined: b
             count => format!("{task} has no point {number}: it has {count}"),
         };
         let hint = match points.is_empty() {
-            true => Hint::run(&format!("feedback {task} --fetch"), "to ask GitHub"),
+            true => Hint::run(&format!("feedback {task} --fetch"), "to fetch it from GitHub"),
             false => Hint::run(&format!("feedback {task}"), "to list them"),
         };
         return Err(Failure::usage(Code::NoNote, message).hint(hint));

@@ -1,4 +1,4 @@
-//! `log` and `undo`: the journal read, and its last verb turned round.
+//! `log` and `undo`: shows the journal, and undoes its last change.
 
 use std::collections::HashSet;
 
@@ -26,7 +26,7 @@ pub struct LogLine {
     #[serde(flatten)]
     pub line: Line,
     pub undone: bool,
-    /// What changed, key by key, also where a whole file was replaced.
+    /// The changed keys, also if the whole file was replaced.
     #[serde(skip)]
     pub fields: Vec<FieldChange>,
 }
@@ -46,7 +46,7 @@ pub fn log(ws: &Workspace, query: &LogQuery) -> Result<Vec<LogLine>, Failure> {
     Ok(chosen.map(|line| LogLine { undone: undone.contains(&line.id), fields: fields(&line), line }).collect())
 }
 
-/// What sync writes of its own accord.
+/// The keys that only sync writes.
 const SYNC: &str = "sync";
 
 /// Whether sync has only noted something of issues: nobody decided that, so nobody takes it back.
@@ -113,17 +113,17 @@ pub struct Undone {
     pub undone: LogLine,
 }
 
-/// The last verb that still stands, or the one named; somebody else's only with `force`.
+/// The last change that is not undone, or the given one; that of another worker only with `force`.
 pub fn undo(ws: &Workspace, id: Option<&str>, force: bool) -> Result<Undone, Failure> {
     let lock = ws.lock()?;
     let line = chosen(ws, id)?;
     let actor = ws.actor()?;
     let force = ws.rules().insists(&actor, force);
     if line.by != actor.worker && !force {
-        let message = format!("{} ({}) was done by {}, not by {}", line.id, line.verb, line.by, actor.worker);
+        let message = format!("{} ({}) was made by {}, not by {}", line.id, line.verb, line.by, actor.worker);
         let failure = Failure::refused(Code::NotYours, message);
         return Err(match ws.rules().insists(&actor, true) {
-            true => failure.hint(Hint::option("--force", "to undo what somebody else did")),
+            true => failure.hint(Hint::option("--force", "to undo it anyway")),
             false => failure.hint(Hint::step("ask a person to undo it")),
         });
     }
@@ -161,7 +161,7 @@ fn refuse_needed(ws: &Workspace, line: &Line) -> Result<(), Failure> {
             .filter(|c| c.task() == id && matches!(c, Change::File { file: Place::Note(_), .. }))
             .count();
         if notes > own {
-            return Err(Failure::refused(Code::Needed, format!("{id} has notes since then"))
+            return Err(Failure::refused(Code::Needed, format!("notes were added to {id} since"))
                 .hint(Hint::run(&format!("task rm {id}"), "to delete it with its notes")));
         }
     }
@@ -179,19 +179,19 @@ fn chosen(ws: &Workspace, id: Option<&str>) -> Result<Line, Failure> {
         None => written.iter().rev().find(stands),
     };
     if let Some(line) = line.filter(|line| id.is_none() && line.at > ws.now() + FUTURE) {
-        // A merge orders by time, so that nobody can tell whether it was really the last.
-        let message = format!("the last change, {} ({}), has a time in the future: {}", line.id, line.verb, line.at);
+        // Merged journals are sorted by time, so it may not be the last one.
+        let message =
+            format!("the time of the last change, {} ({}), is in the future: {}", line.id, line.verb, line.at);
         return Err(Failure::refused(Code::FromTheFuture, message)
-            .hint(Hint::run(&format!("undo {}", line.id), "to undo that one"))
-            .hint(Hint::run("log", "to see what was done before")));
+            .hint(Hint::run(&format!("undo {}", line.id), "to undo it anyway"))
+            .hint(Hint::run("log", "to list the changes")));
     }
     let Some(line) = line else {
-        let message =
-            id.map_or_else(|| "there is nothing to undo".to_owned(), |id| format!("the journal has no verb {id:?}"));
-        return Err(Failure::refused(Code::NothingToUndo, message).hint(Hint::run("log", "to see what was done")));
+        let message = id.map_or_else(|| "nothing to undo".to_owned(), |id| format!("the journal has no change {id:?}"));
+        return Err(Failure::refused(Code::NothingToUndo, message).hint(Hint::run("log", "to list the changes")));
     };
     if undone.contains(&line.id) {
-        return Err(Failure::refused(Code::AlreadyUndone, format!("{} ({}) is undone already", line.id, line.verb)));
+        return Err(Failure::refused(Code::AlreadyUndone, format!("{} ({}) is already undone", line.id, line.verb)));
     }
     Ok(line.clone())
 }
@@ -202,5 +202,5 @@ fn changed_since(line: &Line, failure: Failure) -> Failure {
     }
     let message = format!("{} ({}) cannot be undone: {}", line.id, line.verb, failure.message);
     Failure::refused(Code::ChangedSince, message)
-        .hint(Hint::step("undo what came after it first, or set the value yourself"))
+        .hint(Hint::step("undo the later changes first, or set the value yourself"))
 }

@@ -1,4 +1,4 @@
-//! Changes of state and claims: each is admitted by the board, then committed.
+//! Moves and claims: the board admits each, then it is committed.
 
 pub(super) mod admit;
 pub(super) mod advance;

@@ -1,4 +1,4 @@
-//! `move`, `done`, `cancel`, `escalate`: a task to another state, as the workflow allows.
+//! `move`, `done`, `cancel`, `escalate`: moves a task to another state, as the workflow allows.
 
 use serde::Serialize;
 
@@ -23,13 +23,13 @@ pub struct Moved {
     pub command: Option<String>,
     /// Parents and members of its group that moved along.
     pub along: Vec<Along>,
-    /// Somebody else's claim or an open blocker was overridden.
+    /// Another worker's claim or an open blocker was overridden.
     pub forced: bool,
     /// Who had claimed it, and does not any more.
     pub taken_from: Option<Worker>,
     /// It waits for a person, where the workflow has no state for that.
     pub flagged: bool,
-    /// What a person's move skips, where the workflow does not have it.
+    /// What a person's move outside the workflow skips.
     pub outside: Option<String>,
     /// Tasks that waited for it, and wait for nothing any more.
     pub unblocked: Vec<TaskId>,
@@ -247,7 +247,7 @@ fn refuse_unmerged(
         0 => Ok(()),
         ahead => {
             let commits = if ahead == 1 { "1 commit".to_owned() } else { format!("{ahead} commits") };
-            Err(Failure::refused(Code::Unmerged, format!("{branch} has {commits} that {main} does not have"))
+            Err(Failure::refused(Code::Unmerged, format!("{branch} has {commits} that {main} lacks"))
                 .hint(Hint::run(&format!("merge {id}"), "to merge and close it"))
                 .hint(Hint::Force))
         }

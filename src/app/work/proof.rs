@@ -1,4 +1,4 @@
-//! The documents and commits that a worker's command yields, looked at before the task moves.
+//! Checks the documents and commits that a command must yield before its task moves.
 
 use crate::agent::document::{DocumentKind, FrontMatter, Status, check, phases};
 use crate::app::records::artifact::{linked, subject};
@@ -13,8 +13,10 @@ use crate::task::TaskId;
 /// Looks at one thing that a worker has to show; an error says what is wrong with it.
 pub(in crate::app) fn show(ws: &Workspace, board: &Board, id: &TaskId, proof: &Proof) -> Result<(), Failure> {
     match proof {
-        Proof::Merged => Err(Failure::refused(Code::Unmerged, format!("{id} is finished by merging its branch"))
-            .hint(Hint::run(&format!("merge {id}"), "to merge and close it"))),
+        Proof::Merged => {
+            Err(Failure::refused(Code::Unmerged, format!("{id} can only be finished by merging its branch"))
+                .hint(Hint::run(&format!("merge {id}"), "to merge and close it")))
+        }
         Proof::Build => {
             refuse_unbuilt(ws, board, id)?;
             refuse_strays(ws, id)
@@ -55,7 +57,7 @@ fn refuse_unwritten(
     let status = FrontMatter::read(&text).get("status").and_then(Status::parse);
     let wanted = if ending == Ending::Complete { Status::Approved } else { Status::NeedsIteration };
     if kind == DocumentKind::Review && status != Some(wanted) {
-        let message = format!("{path} says {}, which is not where this move leads", status.map_or("", Status::as_str));
+        let message = format!("{path} says {}, but this move leads elsewhere", status.map_or("", Status::as_str));
         return Err(Failure::refused(Code::OtherVerdict, message).hint(Hint::step(
             "follow the review: move the task to __COMPLETE__ if it is approved, else back to planning",
         )));
@@ -87,6 +89,6 @@ fn refuse_open_boxes(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), F
     let Some(path) = linked(board, kind, &subject) else { return Ok(()) };
     let text = ws.store.text_of(&ws.store.root().join(&path))?.unwrap_or_default();
     let Some(open) = phases(&text).into_iter().find(|phase| phase.done < phase.total) else { return Ok(()) };
-    let message = format!("phase {} of the plan has boxes that are not ticked: {path}:{}", open.number, open.line);
-    Err(Failure::refused(Code::OpenBoxes, message).hint(Hint::step("do what they say, then tick them")))
+    let message = format!("phase {} of the plan has open checkboxes: {path}:{}", open.number, open.line);
+    Err(Failure::refused(Code::OpenBoxes, message).hint(Hint::step("do these items, then tick their boxes")))
 }

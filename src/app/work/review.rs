@@ -1,4 +1,4 @@
-//! `approve` and `reject`: a person's decision about a plan or about finished work, with comments on lines.
+//! `approve` and `reject`: a person's decision on a plan or finished work, with comments on lines.
 
 use std::path::{Component, Path};
 
@@ -39,7 +39,7 @@ pub fn approve(ws: &Workspace, id: &TaskId) -> Result<Moved, Failure> {
 /// Sends a plan, or finished work, back with the reason and comments on lines; all of it is in the builder's next prompt.
 pub fn reject(ws: &Workspace, id: &TaskId, why: &str, comments: &[LineComment]) -> Result<Moved, Failure> {
     if why.trim().is_empty() && comments.is_empty() {
-        return Err(Failure::usage(Code::EmptyNote, "say what is to be different"));
+        return Err(Failure::usage(Code::EmptyNote, "a rejection needs a reason"));
     }
     refuse_misplaced(ws, id, comments)?;
     let lock = ws.lock()?;
@@ -78,9 +78,9 @@ fn refuse_misplaced(ws: &Workspace, id: &TaskId, comments: &[LineComment]) -> Re
         let lines =
             [own.as_path(), ws.store.root()].into_iter().filter_map(|folder| lines_of(folder, &comment.path)).max();
         let why = match lines {
-            None => format!("there is no file {:?}", comment.path),
+            None => format!("no such file: {:?}", comment.path),
             Some(lines) if !(1..=lines).contains(&(comment.line as usize)) => {
-                format!("{} has {lines} lines, and the comment is about line {}", comment.path, comment.line)
+                format!("{} has {lines} lines, but the comment is on line {}", comment.path, comment.line)
             }
             Some(_) => continue,
         };
@@ -98,7 +98,7 @@ fn lines_of(folder: &Path, path: &str) -> Option<usize> {
     Some(ends + usize::from(bytes.last().is_some_and(|last| *last != b'\n')))
 }
 
-/// What a person can decide about a task now.
+/// The decisions that a person can make on a task now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct Decisions {
     pub approve: bool,
@@ -122,7 +122,7 @@ fn deciding<'w>(ws: &'w Workspace, task: &Task) -> Option<&'w Command> {
     reviews.or_else(|| ws.rules().pending_merge(task)).or_else(merging)
 }
 
-/// Where work goes that is to be done again; without a state for that, where it is taken up.
+/// The state for rejected work; without one, the state where the command starts.
 fn sent_back_to(ws: &Workspace, task: &Task, command: &Command) -> Option<StateName> {
     let released = || ws.flow().state(task.kind, &task.state)?.release.as_ref();
     command.iterate.as_ref().or(command.back.as_ref()).or_else(released).cloned()
@@ -131,8 +131,8 @@ fn sent_back_to(ws: &Workspace, task: &Task, command: &Command) -> Option<StateN
 fn nothing_to_review(ws: &Workspace, task: &Task) -> Failure {
     let refused = |why: &str| Failure::refused(Code::NothingToDo, format!("{} is in {}: {why}", task.id, task.state));
     match deciding(ws, task) {
-        Some(_) => refused("it has no plan to approve; its work waits to be merged")
+        Some(_) => refused("it has no plan to approve; its work is ready to merge")
             .hint(Hint::run(&format!("merge {}", task.id), "to merge the work")),
-        None => refused("there is nothing to review yet").hint(Hint::run("inbox", "to see what waits for you")),
+        None => refused("nothing to review yet").hint(Hint::run("inbox", "to see what needs your decision")),
     }
 }

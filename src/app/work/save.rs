@@ -1,4 +1,4 @@
-//! `save`: fields of a task, a note on it and its move, in one verb: all of it or nothing.
+//! `save`: changes fields of a task, adds a note and moves it, all or nothing.
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use crate::app::{Code, Expected, Failure, FieldChange, Hint, Moved, Workspace};
 use crate::board::Grouping;
 use crate::task::TaskId;
 
-/// What is to be so afterwards.
+/// The requested changes.
 #[derive(Debug, Clone, Default)]
 pub struct SaveAsk {
     /// `KEY=VALUE`, `KEY+=VALUE` and `KEY-=VALUE`.
@@ -46,7 +46,7 @@ pub fn save_over(ws: &Workspace, id: &TaskId, asked: &SaveAsk, seen: &Expected) 
         return Ok(Saved { task: id.clone(), changes, moved: None });
     };
     if let Some(link) = fields.iter().find(|field| field.relinks()) {
-        let message = format!("{} is not changed in one step with a move", link.key());
+        let message = format!("{} cannot be changed together with the state", link.key());
         return Err(Failure::usage(Code::LinksApart, message).hint(Hint::step("set it first, then move the task")));
     }
     let before = crate::app::edit::set::changes(ws, id, &fields)?;

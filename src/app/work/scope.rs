@@ -1,4 +1,4 @@
-//! What a task's branch changes beyond its scope, looked at when the work ends.
+//! Checks at the end of the work whether a task's branch changes files outside its scope.
 
 use crate::app::repo::task_diff::changed_paths;
 use crate::app::repo::worktree::place;
@@ -29,7 +29,7 @@ fn granted(ws: &Workspace, board: &Board, id: &TaskId) -> Option<Scope> {
 pub(in crate::app) fn beyond_scope(id: &TaskId, paths: &[String]) -> Failure {
     let message = format!("the branch of {id} changes files outside its scope: {}", listed(paths));
     Failure::refused(Code::OutsideScope, message)
-        .hint(Hint::step("add them to the files that the plan names"))
+        .hint(Hint::step("add them to the files in the plan"))
         .hint(Hint::run(&format!("renew {id}"), "to extend the claim by the files of the plan"))
 }
 

@@ -1,4 +1,4 @@
-//! A task that `next` hands to programs again and again without progress goes to a person.
+//! Hands a task to a person after `next` has given it to programs several times without progress.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::PathBuf;
@@ -17,14 +17,14 @@ use crate::workflow::Intent;
 
 /// So often a task may be handed out before something has to come of it.
 const MOST: u32 = 5;
-/// Within this time a worker that has it already is not given it once more.
+/// Within this time, a repeated `next` of the same worker does not count.
 const ASKED_AGAIN: SignedDuration = SignedDuration::from_secs(60);
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Served {
     /// When it was last counted.
     at: Timestamp,
-    /// What the task looked like.
+    /// The progress of the task at that time.
     mark: String,
     count: u32,
     workers: Vec<Worker>,
@@ -75,8 +75,7 @@ pub(super) fn call_a_person(ws: &Workspace, lock: &BoardLock, claimed: &Claimed)
     let served: Served = fs::read_text(&path)?.and_then(|text| toml::from_str(&text).ok()).unwrap_or_default();
     let workers: Vec<&str> = served.workers.iter().map(Worker::as_str).collect();
     let note = format!(
-        "`ralph next` handed this out {MOST} times ({}), and nothing came of it: no note, no document, no commit, no other \
-         state. It needs a person.",
+        "`ralph next` gave out this task {MOST} times ({}) without progress: no note, no document, no commit, no new state.",
         workers.join(", ")
     );
     let board = ws.family(&claimed.task)?;
@@ -84,6 +83,6 @@ pub(super) fn call_a_person(ws: &Workspace, lock: &BoardLock, claimed: &Claimed)
         Request { command: claimed.command.as_deref(), ..Request::new(&claimed.task, Goal::Intent(Intent::Escalate)) };
     move_with_note(ws, lock, &board, &request, "escalate", &note)?;
     fs::remove(&path)?;
-    ws.notice(format!("{} was handed out {MOST} times without progress: a person has to look at it", claimed.task));
+    ws.notice(format!("{} was claimed {MOST} times without progress, and was handed to a person", claimed.task));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `split`: small tasks out of a large one, which stays as their epic; all in one commit, and no child twice.
+//! `split`: splits a large task into small ones and makes it their epic, in one commit and without duplicate children.
 
 use serde::Serialize;
 
@@ -46,10 +46,10 @@ pub fn split(ws: &Workspace, id: &TaskId, rows: &[NewTask], atomic: bool) -> Res
     Ok(SplitDone { task: id.clone(), from: moved.from, to: moved.to, atomic: atomic || parent.atomic, children })
 }
 
-/// What can be said of the rows alone: each is a small task, and nothing but that.
+/// Checks the rows alone: each must be a small task without other fields.
 fn refuse_unfit_rows(rows: &[NewTask]) -> Result<(), Failure> {
     if rows.is_empty() {
-        return Err(Failure::usage(Code::NoChildren, "there is no task to split into").hint(Hint::step(
+        return Err(Failure::usage(Code::NoChildren, "no tasks to split it into").hint(Hint::step(
             "write [[task]] tables with a title and an estimate, or one JSON object with both per line",
         )));
     }
@@ -57,8 +57,8 @@ fn refuse_unfit_rows(rows: &[NewTask]) -> Result<(), Failure> {
         let which = format!("task {} ({:?})", at + 1, row.title);
         if row.estimate.is_none_or(Estimate::is_oversized) {
             let size = row.estimate.map_or_else(|| "has no estimate".to_owned(), |size| format!("is of size {size}"));
-            return Err(Failure::usage(Code::NotSmall, format!("{which} {size}: a part is XS or S"))
-                .hint(Hint::step("split it further, or leave the task to a person")));
+            return Err(Failure::usage(Code::NotSmall, format!("{which} {size}: a part must be XS or S"))
+                .hint(Hint::step("split it further, or hand the task to a person")));
         }
         let set = [
             (row.kind.is_some_and(|kind| kind != Kind::Issue), "kind"),
@@ -68,10 +68,10 @@ fn refuse_unfit_rows(rows: &[NewTask]) -> Result<(), Failure> {
             (row.atomic, "atomic"),
         ];
         if let Some((_, key)) = set.iter().find(|(set, _)| *set) {
-            return Err(Failure::usage(Code::FixedKey, format!("{which} has a {key}, which split gives it")));
+            return Err(Failure::usage(Code::FixedKey, format!("{which} has a {key}, which split sets itself")));
         }
         if rows[..at].iter().any(|other| folded(&other.title) == folded(&row.title)) {
-            return Err(Failure::usage(Code::SameTitle, format!("{which} is there twice")));
+            return Err(Failure::usage(Code::SameTitle, format!("{which} is given twice")));
         }
     }
     Ok(())
@@ -87,7 +87,7 @@ struct Family<'a> {
     ws: &'a Workspace,
     board: &'a Board,
     parent: &'a Task,
-    /// Those that count: a canceled one is nobody's part any more.
+    /// The children that count: canceled ones do not.
     children: Vec<&'a Task>,
 }
 
@@ -112,9 +112,9 @@ impl<'a> Family<'a> {
             return Ok(());
         }
         let id = &self.parent.id;
-        let message = format!("{id} would have {all} children, and a task is split into {limit} at most");
+        let message = format!("{id} would have {all} children; the limit is {limit}");
         Err(Failure::refused(Code::TooManyChildren, message)
-            .hint(Hint::run(&format!("escalate {id}"), "to leave it to a person")))
+            .hint(Hint::run(&format!("escalate {id}"), "to hand it to a person")))
     }
 
     /// Every child, with what makes or updates it.
@@ -151,7 +151,7 @@ impl<'a> Family<'a> {
         Ok((told, changes))
     }
 
-    /// What a row says about a child that is there already; one that is finished stays as it is.
+    /// The changes of a row to an existing child; a finished one stays unchanged.
     fn updated(&self, minted: &Minted<'_>, row: &NewTask, task: &Task) -> Result<Vec<Change>, Failure> {
         if self.ws.flow().is_terminal(task.kind, &task.state) {
             return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! `pick`: what could be taken up in a state, best first, without taking it.
+//! `pick`: lists the tasks that can start in a state, best first, without claiming one.
 
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ pub struct TakeableTasks {
 pub struct TakeableTask {
     #[serde(flatten)]
     pub task: TaskView,
-    /// The worker has it already: go on.
+    /// The worker already holds it.
     pub resume: bool,
 }
 

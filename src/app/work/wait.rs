@@ -1,4 +1,4 @@
-//! `wait`: until a task is in a state, ready or free; by watching, not by asking again and again.
+//! `wait`: waits until a task is in a state, ready or free, by watching the board instead of polling.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -13,10 +13,10 @@ use crate::store::FileLock;
 use crate::task::{StateName, TaskId};
 use crate::watch::{ChangedPaths, Changes};
 
-/// How often a remote is asked by somebody who waits.
+/// How often a wait asks the remote.
 const ASK_REMOTE: Duration = Duration::from_secs(5);
 
-/// What is waited for.
+/// The condition of a wait.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WaitFor {
     State(StateName),
@@ -31,7 +31,7 @@ pub struct Waited {
     pub waited_seconds: u64,
 }
 
-/// What was typed: a state in any spelling, `ready` or `free`.
+/// Parses a condition: a state in any spelling, `ready` or `free`.
 pub fn wait_for(ws: &Workspace, id: &TaskId, typed: &str) -> Result<WaitFor, Failure> {
     let kind = ws.store.load(id)?.task.kind;
     Ok(match typed {
@@ -123,7 +123,7 @@ fn end_of(limit: SignedDuration) -> Instant {
 }
 
 fn stopped() -> Failure {
-    Failure::new(FailureKind::Raced, Code::Stopped, "nobody waits for it any more")
+    Failure::new(FailureKind::Raced, Code::Stopped, "the wait was stopped")
 }
 
 fn timed_out() -> Failure {

@@ -1,4 +1,4 @@
-//! How two versions of the board's files become one, wherever git's histories meet.
+//! Merges two versions of the board's files in merges and pulls.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use crate::task::Key;
 pub(in crate::app) struct BoardFiles {
     /// Which side wins where both changed the same thing.
     take: Option<Side>,
-    /// What is open, in words, by path.
+    /// The conflicts, in words, by path.
     conflicts: RefCell<BTreeMap<String, String>>,
 }
 

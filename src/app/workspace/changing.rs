@@ -1,4 +1,4 @@
-//! What stands before and behind every change of the board: the lock, who may make it, and the commit.
+//! The steps before and after every change of the board: lock, permission and commit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ impl Workspace {
     pub(in crate::app) fn lock_to_repair(&self) -> Result<BoardLock, Failure> {
         let lock = self.store.lock()?;
         if self.repository.needs_care() {
-            // What a person has saved since wins.
+            // A save by a person in between wins.
             self.repository.complete(&BoardFiles::taking(Some(Side::Ours)))?;
         }
         Ok(lock)
@@ -59,7 +59,7 @@ impl Workspace {
         if self.settings.text("git.commit") == "each" {
             // The verb is done; that git does not have it yet is no reason to fail.
             if let Err(failure) = crate::app::workspace::git_commit::commit_board(self, lock, None) {
-                self.notice(format!("the board is not committed: {}", failure.message));
+                self.notice(format!("the board was not committed: {}", failure.message));
             }
         }
     }
@@ -75,7 +75,7 @@ impl Workspace {
         for file in touched.iter().take(3).filter_map(|id| self.store.load(id).ok()) {
             self.problems.borrow_mut().extend(file.task.problems);
         }
-        // A sign of the holder: its leases begin anew.
+        // Any command of the holder renews its leases.
         for (id, claim) in
             claims.into_iter().filter(|(id, claim)| touched.contains(id) && claim.live && claim.is_of(&actor.worker))
         {

@@ -104,7 +104,7 @@ impl Drafts {
             if digest(&there) != ledger.same[&path] && there != text {
                 let copy = ledger.folder.join(Path::new(&path).file_name().unwrap_or_default());
                 ws.notice(format!(
-                    "{path} was changed by somebody else; what the agent wrote is in {}",
+                    "{path} was changed by another process; the agent's version is in {}",
                     copy.display()
                 ));
                 continue;

@@ -1,4 +1,4 @@
-//! `commit`: the board and its documents into git, and nothing else.
+//! `commit`: commits the board and its documents, and nothing else.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ pub(in crate::app) const IGNORED: [&str; 1] = ["/worktrees/"];
 /// Files of the person's own that `init` adds lines to.
 const SHARED: [&str; 3] = [".gitattributes", ".gitignore", ".taplo.toml"];
 
-/// What `init` writes into `.taplo.toml`, where there is none.
+/// The content of `.taplo.toml` that `init` writes.
 pub(in crate::app) const TAPLO: &str = r#"# Lets editors complete and check the files of the ralph board.
 
 [[rule]]
@@ -72,8 +72,8 @@ fn refuse_unmerged(ws: &Workspace, paths: &[String]) -> Result<(), Failure> {
         let Ok(Some(text)) = fs::read(&ws.store.root().join(path)) else { continue };
         let text = String::from_utf8_lossy(&text);
         if let Some(offset) = has_conflict_markers(&text) {
-            let problem = Problem::at(path, &text, offset, "both sides of a conflict are still there");
-            return Err(Failure::from(problem.hint("keep one side of each")));
+            let problem = Problem::at(path, &text, offset, "both sides of a conflict are still in the file");
+            return Err(Failure::from(problem.hint("resolve each conflict first")));
         }
     }
     if !paths.is_empty() {

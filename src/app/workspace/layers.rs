@@ -1,4 +1,4 @@
-//! What a board is set up with: its settings in their layers, its workflow, and the rules that follow from both.
+//! The configuration of a board: layers of settings, the workflow, and the rules that follow from both.
 
 use std::path::{Path, PathBuf};
 

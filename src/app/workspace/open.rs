@@ -1,4 +1,4 @@
-//! Everything a verb works with: the board's place, its settings, who acts, the clock and the dice.
+//! The context of a verb: the board, its settings, the worker, the clock and the random numbers.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
@@ -58,7 +58,7 @@ pub struct Workspace {
     at: Option<String>,
     /// The claim that the caller was given, where it is not in the environment.
     proof: RefCell<Option<String>>,
-    /// Whose session this is, where nobody named who acts.
+    /// The session that acts if no worker was named.
     pub(in crate::app) session: Option<ClientSession>,
     /// How far the program that calls is believed, whatever name it gives; `None` for a person at the command line.
     taken_for: Option<TakenFor>,
@@ -68,7 +68,7 @@ pub struct Workspace {
     rng: RefCell<fastrand::Rng>,
     clock: Cell<Option<Timestamp>>,
     pub(super) problems: RefCell<BTreeSet<Problem>>,
-    /// What is wrong with the files of its settings and workflow.
+    /// The problems of its settings and workflow.
     pub(super) setup: Vec<Problem>,
     /// One of them cannot be used at all.
     pub(super) unusable: bool,
@@ -91,7 +91,7 @@ pub struct Workspace {
 /// A path that every board has below it.
 pub(in crate::app) const IGNORED_PROBE: &str = ".ralph/tasks/t-x.toml";
 pub(in crate::app) const IGNORED_BOARD: &str =
-    "git ignores .ralph, so the board is in no commit and no clone: take the line out of .gitignore";
+    "git ignores .ralph, so the board cannot be committed: remove the line from .gitignore";
 
 impl Workspace {
     /// Finds the board; it must be there.
@@ -107,7 +107,7 @@ impl Workspace {
             }
             return ws.named_for_sub_agent();
         }
-        let message = format!("there is no board in {}", ws.store.root().display());
+        let message = format!("no board in {}", ws.store.root().display());
         Err(Failure::broken(Code::NoBoard, message).hint(Hint::Init))
     }
 
@@ -134,7 +134,7 @@ impl Workspace {
         };
         if options.board.is_none() && !start.is_dir() {
             return Err(Failure::broken(Code::NoBoard, "the current directory no longer exists")
-                .hint(Hint::step("change to a directory that does")));
+                .hint(Hint::step("change to an existing directory")));
         }
         if options.board.is_some() && !start.is_dir() {
             return Err(Failure::broken(Code::NoBoard, format!("{} is not a folder", start.display())));
@@ -203,7 +203,7 @@ impl Workspace {
             return;
         }
         if fs::make_dir(self.store.local()).is_ok() && fs::replace(&told, b"", false).is_ok() {
-            self.notice("this clone has no merge driver for tasks: `ralph init` installs it".to_owned());
+            self.notice("this clone has no merge driver for tasks: run `ralph init` to install it".to_owned());
         }
     }
 
@@ -222,7 +222,7 @@ impl Workspace {
         self.store.flow()
     }
 
-    /// What decides about moves and claims here.
+    /// The rules for moves and claims.
     pub fn rules(&self) -> &Rules {
         &self.rules
     }
@@ -266,7 +266,7 @@ impl Workspace {
         Ok(())
     }
 
-    /// What the caller has to show for a task that is its own.
+    /// The claim of the caller for a task, if it has one.
     pub fn proof_of(&self, id: &TaskId) -> Result<Option<String>, Failure> {
         let me = self.me()?;
         let claim = self.claims()?.remove(id).filter(|claim| claim.live && claim.is_of(&me));
@@ -281,7 +281,7 @@ impl Workspace {
         self.rng.borrow_mut()
     }
 
-    /// Who somebody said that we are: `--as`, else `RALPH_WORKER`.
+    /// The given worker name: `--as`, else `RALPH_WORKER`.
     pub(in crate::app) fn named(&self) -> Option<String> {
         self.worker.clone().or_else(|| std::env::var("RALPH_WORKER").ok().filter(|name| !name.is_empty()))
     }
@@ -353,7 +353,7 @@ impl Workspace {
         Ok(self.remember(board))
     }
 
-    /// The same, with a look at every file for what somebody edited in place.
+    /// The same, with a check of every file for edits in place.
     pub fn family_by_hand(&self, id: &TaskId) -> Result<Board, Failure> {
         let board = self.with_others(self.store.family_by_hand(id)?)?;
         Ok(self.remember(board))

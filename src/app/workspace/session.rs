@@ -10,7 +10,7 @@ use crate::fs;
 use crate::store::Hold;
 use crate::task::{TaskId, Worker};
 
-/// A program that nobody named, for as long as it is connected.
+/// The session of an unnamed program, while it is connected.
 #[derive(Clone)]
 pub struct ClientSession {
     pub holds: Arc<HeldLocks>,
@@ -21,11 +21,11 @@ pub struct ClientSession {
 pub enum TakenFor {
     /// As a program: only a person may do what the workflow has no command for.
     Program,
-    /// As whoever its host says, which is a person.
+    /// As the person that its host names.
     Person,
 }
 
-/// What this process has in its hands.
+/// The claims that this process holds.
 #[derive(Default)]
 pub struct HeldLocks(Mutex<BTreeMap<TaskId, Hold>>);
 
@@ -57,7 +57,7 @@ impl HeldLocks {
         self.open().remove(id);
     }
 
-    /// Lets go of what the session has no more, or has not cared for in time.
+    /// Releases claims that the session has lost or not renewed in time.
     pub fn settle(&self, ws: &Workspace, session: &str) -> Result<(), Failure> {
         if self.idle(ws, session)?.is_empty() {
             return Ok(());

@@ -34,7 +34,7 @@ pub fn get_setting(ws: &Workspace, key: &str) -> Result<SettingView, Failure> {
 /// Settings that hold programs.
 const RULES: [&str; 7] = ["review", "roles", "claims", "merge", "agent", "budget", "worktree"];
 
-/// What holds programs is not theirs to loosen.
+/// Programs cannot change settings that restrict them.
 fn refuse_held(ws: &Workspace, key: &str) -> Result<(), Failure> {
     match key.split('.').next().is_some_and(|table| RULES.contains(&table)) {
         true => ws.refuse_programs("change this setting"),
@@ -48,7 +48,7 @@ pub fn set_setting(ws: &Workspace, key: &str, value: &str, user: bool) -> Result
     refuse_held(ws, key)?;
     let path = if user {
         user_config().ok_or_else(|| {
-            Failure::broken(Code::NoHome, "there is no folder for your settings")
+            Failure::broken(Code::NoHome, "no home directory for your settings")
                 .hint(Hint::variable("HOME", "to your home directory"))
         })?
     } else {

@@ -1,9 +1,9 @@
-//! Whether somebody asked a long verb to stop.
+//! A flag that asks a long verb to stop.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Whether somebody asked to stop: after what is in hand, or at once.
+/// Whether to stop: after the current run, or at once.
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<AtomicU8>);
 
@@ -17,12 +17,12 @@ impl Stop {
         self.0.store(2, Ordering::Relaxed);
     }
 
-    /// What was asked for, in words.
+    /// The request, in words.
     pub fn wish(&self) -> Option<&'static str> {
         match self.0.load(Ordering::Relaxed) {
             0 => None,
-            1 => Some("ending after what is in hand; once more ends it at once"),
-            _ => Some("ending at once"),
+            1 => Some("stopping after the current run; press Ctrl-C again to stop at once"),
+            _ => Some("stopping"),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Sub-agents of one host session: each has a worker's name of its own, so that two of one kind do not share a task.
+//! Sub-agents of a host session: each has its own worker name, so that two of one kind do not share a task.
 //!
 //! A sub-agent's shell does not know its id, and its hooks do: the hook before a command puts the id into the command's
 //! environment (`RALPH_AGENT`).

@@ -14,7 +14,7 @@ use crate::store::FileLock;
 
 #[derive(Debug, Serialize)]
 pub struct Trust {
-    /// What the board's settings want to run, a line each, with the content of every file of the repository that they name.
+    /// The programs in the board's settings, a line each, with the hash of every file of the repository that they name.
     pub programs: Vec<String>,
     pub trusted: bool,
 }
@@ -43,10 +43,10 @@ fn text(lines: &[String]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// Agrees to exactly what somebody was shown, whatever the board wants by now, or takes every agreement back.
+/// Trusts exactly the programs that were shown, or removes all trust.
 pub fn trust(ws: &Workspace, agreed_to: Option<&Trust>) -> Result<Trust, Failure> {
     if agreed_to.is_some() {
-        ws.refuse_programs("approve programs")?;
+        ws.refuse_programs("trust programs")?;
     }
     let path = path()?;
     if let Some(folder) = path.parent() {
@@ -73,7 +73,7 @@ fn wanted(ws: &Workspace) -> Result<Vec<String>, Failure> {
     }
     let prompts = fs::names(&ws.store.board_dir().join("prompts"))?;
     for name in prompts.into_iter().filter(|name| name.ends_with(".md")) {
-        lines.push(format!("tell agents {}", digested(ws, &Path::new(".ralph/prompts").join(name))?));
+        lines.push(format!("prompt {}", digested(ws, &Path::new(".ralph/prompts").join(name))?));
     }
     Ok(lines)
 }
@@ -108,7 +108,7 @@ pub fn require_trust(ws: &Workspace) -> Result<(), Failure> {
     if trust.trusted {
         return Ok(());
     }
-    let message = "the board wants to run programs, or to tell agents things, that nobody here has trusted".to_owned();
+    let message = "this board's programs and prompts are not trusted yet".to_owned();
     let mut failure = Failure::refused(Code::NotTrusted, message);
     failure.causes = trust.programs;
     Err(failure.hint(Hint::Trust))
@@ -120,7 +120,7 @@ fn is_for(ws: &Workspace, agreement: &Agreement) -> bool {
 
 fn path() -> Result<PathBuf, Failure> {
     let config = user_config().ok_or_else(|| {
-        Failure::broken(Code::NoHome, "there is no folder for what you trust")
+        Failure::broken(Code::NoHome, "no home directory for the list of trusted programs")
             .hint(Hint::variable("HOME", "to your home directory"))
     })?;
     Ok(config.with_file_name("trust.toml"))
@@ -130,7 +130,9 @@ fn read() -> Result<TrustRecord, Failure> {
     let path = path()?;
     let Some(text) = fs::read_text(&path)? else { return Ok(TrustRecord::default()) };
     toml::from_str(&text).map_err(|error| {
-        let message = format!("{} cannot be read: {}", path.display(), error.message());
-        Failure::broken(Code::UnreadableFile, message).hint(Hint::step("move it away, then approve the programs again"))
+        let message = format!("cannot read {}: {}", path.display(), error.message());
+        Failure::broken(Code::UnreadableFile, message)
+            .hint(Hint::step("move it away first"))
+            .hint(Hint::run("trust", "to trust the programs again"))
     })
 }

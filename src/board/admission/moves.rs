@@ -60,7 +60,7 @@ impl Case<'_> {
             admission.changes.push(set("owner", None));
         }
         if self.task.attention.is_none() {
-            admission.changes.push(set("attention", Some(Value::text("a person is needed"))));
+            admission.changes.push(set("attention", Some(Value::text("handed to a person"))));
         }
         admission.to = to;
         admission

@@ -4,7 +4,7 @@ use super::case::Case;
 use super::{Departure, Goal, Request};
 use crate::board::{ActorKind, Refusal};
 use crate::task::{Kind, StateName, Task, TaskId};
-use crate::workflow::{Command, Intent, Sizes};
+use crate::workflow::{Command, Intent, Sizes, State};
 
 /// Why a move is allowed: by the table, unless a person departs from it or uses force.
 #[derive(Default)]
@@ -197,7 +197,9 @@ impl<'a> Case<'a> {
         if let Some(ahead) = self.ahead_of_children(to) {
             return Some(ahead);
         }
-        let left_by_person = person && here.is_some_and(|state| state.leave.contains(to));
+        // People can cancel any open task.
+        let cancels = |state: &State| !state.terminal && flow.canceling() == Some(to);
+        let left_by_person = person && here.is_some_and(|state| state.leave.contains(to) || cancels(state));
         match command {
             _ if left_by_person => None,
             Some(command) if command.leads(from, to, mode, flow) => self.ready_for(command, to),

@@ -58,11 +58,11 @@ fn values_are_checked_and_spelled_the_one_way() {
 fn each_invalid_assignment_is_refused_with_its_reason() {
     for (typed, message) in [
         ("priority", r#""priority" is not KEY=VALUE"#),
-        ("state=ready", r#""state" is not set by hand"#),
-        ("id=b", r#""id" is not set by hand"#),
-        ("review.rejections=0", r#""review.rejections" is not set by hand"#),
-        ("github.number=4", r#""github.number" is not set by hand"#),
-        ("kind=step", r#""kind = step" is not set by hand"#),
+        ("state=ready", r#""state" cannot be set: ralph sets it itself"#),
+        ("id=b", r#""id" cannot be set: ralph sets it itself"#),
+        ("review.rejections=0", r#""review.rejections" cannot be set: ralph sets it itself"#),
+        ("github.number=4", r#""github.number" cannot be set: ralph sets it itself"#),
+        ("kind=step", r#""kind = step" cannot be set: ralph sets it itself"#),
         ("priority=P7", r#""P7" is not a priority: use P0, P1, P2, P3"#),
         ("estimate=huge", r#""huge" is not an estimate: use XS, S, M, L, XL"#),
         ("kind=story", r#""story" is not a kind: use issue, epic, step"#),
@@ -189,7 +189,7 @@ fn a_needed_task_stays_unless_its_links_go_too() {
         .blocked_by(&["a", "x"])
         .children("a", &[("c", "Backlog"), ("d", "Backlog")])
         .build();
-    assert_eq!(board.unlink(&[id("a")], false).unwrap_err().to_string(), "a is needed by b, c, d");
+    assert_eq!(board.unlink(&[id("a")], false).unwrap_err().to_string(), "other tasks link to a: b, c, d");
     assert_eq!(board.unlink(&[id("a"), id("b")], false).unwrap_err().to_string(), "a is needed by c, d");
     let blocker = Assignment::Drop(Key::new("blocked_by"), vec!["a".into()]);
     let parent = || vec![Assignment::Put(Key::new("parent"), None)];

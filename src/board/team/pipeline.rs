@@ -1,4 +1,4 @@
-//! What remains of the pipeline for some tasks: who goes through it together, what each still needs, what came of a step.
+//! The remaining pipeline of some tasks: which tasks go through it together, the steps they still need, and the results of steps.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +37,7 @@ impl Board {
                 continue;
             }
             let members = self.group_of(at, links, rules)?.members;
-            // Below an atomic parent, what is itself a parent goes its own way.
+            // Below an atomic parent, a task with children is a unit of its own.
             open.extend(children.into_iter().filter(|child| !self.issues_under(*child, links).is_empty()).rev());
             if !units.iter().any(|unit| unit.members == members) {
                 units.push(Unit { team: team.clone(), members });
@@ -52,20 +52,20 @@ impl Board {
 }
 
 impl Board {
-    /// The part of the pipeline that a task stands in; none for one that is over or needs a person.
+    /// The phase of a task; `None` if it is finished or was handed to a person.
     pub(in crate::board) fn phase_at(&self, at: usize, rules: &Rules) -> Option<Phase> {
         let task = &self.tasks()[at];
         rules.flow.state(task.kind, &task.state)?.phase
     }
 
-    /// Large, or an epic: what small ones are made of, and has none yet.
+    /// Whether the task must be split: it is large or an epic, and has no children.
     fn is_oversized_leaf(&self, at: usize, links: &Links<'_>) -> bool {
         let task = &self.tasks()[at];
         let large = task.kind == Kind::Epic || task.estimate.is_some_and(|estimate| estimate.is_oversized());
         large && self.issues_under(at, links).is_empty()
     }
 
-    /// What a unit still has to go through.
+    /// The steps that a unit still needs.
     pub(super) fn wants(&self, unit: &Unit, links: &Links<'_>, rules: &Rules) -> Vec<Want> {
         let has = |command: &str| rules.flow.command(command).is_ok();
         let mut wants: Vec<Want> = Vec::new();
@@ -98,7 +98,7 @@ impl Board {
             }
         }
         let Some(least) = least.filter(|_| whole) else { return wants };
-        // What each goes through alone ends with the last of it.
+        // The steps of single tasks end with the last of them.
         let followed = |at: &usize| wants.iter().any(|other| other.after.contains(at));
         let mut after: Vec<usize> = (0..wants.len()).filter(|at| !followed(at)).collect();
         let opened = self.is_past(unit.members[0], "pr", links, rules);
@@ -130,16 +130,16 @@ impl Board {
         NewStep { title: format!("{does} {whom}: {}", tasks[0].title), step, owner: None, after: Vec::new() }
     }
 
-    /// What came of a step, if it is over: each of its tasks has got past it, or its plan was rejected.
+    /// The result of a step, if it is over: each of its tasks is past it, or its plan was rejected.
     pub(in crate::board) fn step_result(&self, step: &Step, links: &Links<'_>, rules: &Rules) -> Option<String> {
         let there: Vec<usize> = step.of.iter().filter_map(|id| self.index_of(id)).collect();
         // A file that cannot be read is a problem, not a missing task.
         if step.of.iter().any(|id| self.broken_file(id).is_some()) {
             return None;
         }
-        let Some(&first) = there.first() else { return Some("its task is gone".into()) };
+        let Some(&first) = there.first() else { return Some("its task was removed".into()) };
         let first = self.first_open(step, rules).unwrap_or(first);
-        // Who has left the group since goes its own way.
+        // A task that has left the group since does not count.
         let group = self.group_of(first, links, rules).map(|group| group.members).unwrap_or_default();
         let there = there.into_iter().filter(|at| *at == first || group.contains(at));
         let there: Vec<usize> = there.collect();
@@ -192,10 +192,9 @@ impl Board {
         match step.command.as_str() {
             "triage" if rules.is_left(task, "triage") => format!("left in {}", task.state),
             "pr" => document("pr").unwrap_or_else(|| "nothing to do: no issue on GitHub".into()),
-            // Somebody moved the task on by hand: nobody did this step.
-            "research" | "plan" if !rules.flow.is_terminal(task.kind, &task.state) => {
-                document(&step.command).unwrap_or_else(|| format!("skipped: moved to {} without one", task.state))
-            }
+            // The task was moved by hand, so no worker did this step.
+            "research" | "plan" if !rules.flow.is_terminal(task.kind, &task.state) => document(&step.command)
+                .unwrap_or_else(|| format!("skipped: moved to {} without a document", task.state)),
             "research" | "plan" => document(&step.command).unwrap_or_else(state),
             "review" => document("review").map_or_else(|| "approved".into(), |path| format!("approved: {path}")),
             "split" => {
@@ -209,7 +208,7 @@ impl Board {
     }
 }
 
-/// What the members of a unit go through as one, from the part of the pipeline that the last of them stands in.
+/// The steps that the members of a unit share, from the phase of the last of them.
 fn together(least: Phase, mode: ReviewMode) -> impl Iterator<Item = &'static str> {
     let plans = least <= Phase::Plan || (mode == ReviewMode::Auto && least <= Phase::Review);
     let reviews = mode == ReviewMode::Interactive && least <= Phase::Review;
@@ -382,13 +381,13 @@ mod tests {
             (task("Research Needed"), "triage", Skip, Some("Research Needed")),
             (task("Backlog").labels(&["ralph-triage"]), "triage", Skip, Some("left in Backlog")),
             (task("Research in Progress"), "research", Skip, None),
-            (task("Ready for Plan"), "research", Skip, Some("skipped: moved to Ready for Plan without one")),
+            (task("Ready for Plan"), "research", Skip, Some("skipped: moved to Ready for Plan without a document")),
             (task("In Review").document("research", "r.md"), "research", Skip, Some("r.md")),
             (task("Plan in Progress"), "plan", Skip, None),
             (task("Plan in Review").document("plan", "p.md"), "plan", Skip, Some("p.md")),
-            (task("Plan in Review"), "plan", Interactive, Some("skipped: moved to Plan in Review without one")),
+            (task("Plan in Review"), "plan", Interactive, Some("skipped: moved to Plan in Review without a document")),
             (task("Plan in Review"), "plan", Auto, None),
-            (task("In Progress"), "plan", Auto, Some("skipped: moved to In Progress without one")),
+            (task("In Progress"), "plan", Auto, Some("skipped: moved to In Progress without a document")),
             (task("Plan in Review"), "review", Auto, None),
             (task("In Progress"), "review", Auto, Some("approved")),
             (task("In Progress").document("review", "c.md"), "review", Auto, Some("approved: c.md")),
@@ -406,7 +405,7 @@ mod tests {
             (large().children("a", &[("b", "Backlog"), ("c", "Done")]), "split", Skip, Some("b, c")),
             (task("Canceled"), "research", Skip, Some("Canceled")),
             (task("Human Needed"), "research", Skip, None),
-            (Sample::board(), "research", Skip, Some("its task is gone")),
+            (Sample::board(), "research", Skip, Some("its task was removed")),
             (Sample::board().broken("a"), "research", Skip, None),
             (task("In Review"), "dance", Skip, None),
         ] {

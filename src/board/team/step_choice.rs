@@ -6,7 +6,7 @@ use crate::board::{Board, Links, Rules, Standings};
 use crate::task::{Kind, StateName, Step, Task, TaskId, Worker};
 use crate::workflow::{Command, ReviewMode};
 
-/// A step to take up, the task that is claimed for it, and the command.
+/// A step to start, the task to claim for it, and the command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepChoice {
     pub step: TaskId,
@@ -14,16 +14,16 @@ pub struct StepChoice {
     pub command: String,
 }
 
-/// What a run has come to.
+/// The effect of a run on its task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// The task is where the command brings it, or further.
+    /// The task is in the state that the command leads to, or beyond.
     Done,
-    /// The plan is to be made anew.
+    /// The plan was rejected.
     Iterated,
-    /// A person is needed.
+    /// The task was handed to a person.
     Escalated,
-    /// The task is where it was.
+    /// The task is in the same state as before.
     Unmoved,
 }
 
@@ -93,7 +93,7 @@ impl Board {
 
     /// How a run of a command on a task has ended, from how the task was before.
     pub fn ended(&self, before: &Task, command: &str, rules: &Rules) -> Ended {
-        // A file that cannot be read says nothing; one that is gone needs nothing more.
+        // An unreadable file proves nothing; a removed task needs no more work.
         if self.broken_file(&before.id).is_some() {
             return Ended::Unmoved;
         }

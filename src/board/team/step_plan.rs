@@ -1,34 +1,34 @@
-//! What is asked for a team's steps, and the plan that brings them up to date, as values.
+//! The request for the steps of a team, and the plan that brings them up to date.
 
 use std::collections::BTreeMap;
 
 use crate::board::{Board, Change, Rules, Scope};
 use crate::task::{Kind, StateName, Step, Task, TaskId, Worker};
 
-/// For whom, and how, steps are built.
+/// The request for which steps are planned.
 #[derive(Debug, Clone, Default)]
 pub struct TeamAsk {
     /// The tasks that are worked on, each a team of its own.
     pub teams: Vec<TaskId>,
-    /// Only what can be done now; the rest when it comes to that.
+    /// Only steps that can start now; later ones are created later.
     pub bough: bool,
-    /// The workers of each role, for steps that can be taken up at once.
+    /// The workers of each role, for steps that can start at once.
     pub crew: BTreeMap<String, Vec<Worker>>,
     /// The files that each task's plan touches.
     pub touches: BTreeMap<TaskId, Scope>,
 }
 
-/// What brings the steps up to date.
+/// The changes that bring the steps up to date.
 #[derive(Debug, Clone, Default)]
 pub struct StepPlan {
     pub changes: Vec<Change>,
     pub new: Vec<NewStep>,
-    /// Steps that wait for others than before.
+    /// Steps whose blockers change.
     pub rewired: Vec<(TaskId, Vec<StepRef>)>,
 }
 
 impl StepPlan {
-    /// The board as it is once this is done, with these ids for what is new.
+    /// The board after these changes, with these ids for new steps.
     pub fn applied(&self, board: &Board, ids: &[TaskId], rules: &Rules) -> Board {
         let mut tasks = board.tasks().to_vec();
         let mut with = |id: &TaskId, change: &mut dyn FnMut(&mut Task)| {
@@ -63,7 +63,7 @@ pub struct NewStep {
     pub after: Vec<StepRef>,
 }
 
-/// A step that is there, or the one that is made at this place of the list.
+/// An existing step, or the new one at this place of the list.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StepRef {
     There(TaskId),

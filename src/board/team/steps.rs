@@ -47,7 +47,7 @@ impl Board {
         teams.into_iter().cloned().collect()
     }
 
-    /// Everything that has come to be true of the tasks, and is not yet of their steps.
+    /// The changes that bring the steps up to date with their tasks.
     pub fn plan_steps(&self, asked: &TeamAsk, rules: &Rules) -> Result<StepPlan, Refusal> {
         let links = Links::new(self);
         let mut builder = Builder {
@@ -61,7 +61,7 @@ impl Board {
         };
         builder.settle_open();
         let mut units = Vec::new();
-        // Steps of a task that is gone are still completed.
+        // The steps of a removed task are completed, too.
         for team in asked.teams.iter().filter(|team| self.get(team).is_some()) {
             units.extend(self.units(team, &links, rules)?);
         }
@@ -71,7 +71,7 @@ impl Board {
     }
 }
 
-/// A unit's wants, each with the step that stands for it; none where it is not made yet.
+/// The steps that a unit needs, each with the existing step for it, if there is one.
 struct PlacedStep {
     wants: Vec<Want>,
     steps: Vec<Option<StepRef>>,
@@ -96,13 +96,13 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// What is over is completed with what came of it; what nobody is at any more waits again.
+    /// Completes steps that are over, with their results, and returns steps without a live worker.
     fn settle_open(&mut self) {
         let everybodys = self.board.teams(self.rules);
         let steps: Vec<(usize, &Step)> = self.board.open_steps(&everybodys, self.rules).collect();
         let states = self.rules.flow.states_of(Kind::Step);
         for (at, step) in steps {
-            // What is over is over for every team; the rest is its own business.
+            // A step that is over is over for every team; the rest concerns only its own team.
             let ours = self.asked.teams.contains(&step.team);
             let task = &self.board.tasks()[at];
             let to = |name: &StateName| {
@@ -132,14 +132,14 @@ impl Builder<'_> {
         }
     }
 
-    /// A worker that is none of the crew, whose name another team may have by now.
+    /// Whether a worker is not of this crew; another team may use its name by now.
     fn is_strangers(&self, owner: Option<&Worker>) -> bool {
         let ours = |owner: &Worker| self.asked.crew.values().flatten().any(|worker| worker == owner);
         let works = |owner: &Worker| self.rules.role_of(owner).is_some();
         !self.asked.crew.is_empty() && owner.is_some_and(|owner| works(owner) && !ours(owner))
     }
 
-    /// The steps of a unit: those that are there, and new ones for what has none.
+    /// The steps of a unit: existing ones, and new ones for the rest.
     fn place(&mut self, unit: &Unit) -> PlacedStep {
         let wants = self.board.wants(unit, self.links, self.rules);
         let mut steps: Vec<Option<StepRef>> = Vec::new();
@@ -160,12 +160,12 @@ impl Builder<'_> {
 
     fn stands_for(&self, at: usize, unit: &Unit, want: &Want) -> bool {
         let Some(step) = self.board.tasks()[at].step.as_deref() else { return false };
-        // A member may have left the group since: the step goes on with the first that is still there.
+        // If a member has left the group since, the step continues with the first remaining one.
         let first = self.board.first_open(step, self.rules);
         step.team == unit.team && step.command == want.command && first.is_some_and(|first| want.of.contains(&first))
     }
 
-    /// Who waits for whom: within a unit, for tasks that block it, and for units that touch the same files.
+    /// The blockers of steps: earlier steps of the unit, tasks that block it, and units that change the same files.
     fn wire(&mut self, units: &[Unit], placed: &[PlacedStep]) {
         let order = self.stream_order(units);
         for (number, place) in placed.iter().enumerate() {
@@ -202,7 +202,7 @@ impl Builder<'_> {
             }
             StepRef::There(id) => {
                 let Some(at) = self.board.index_of(id) else { return };
-                // What a person made it wait for stays, and so does what is over; the rest is worked out anew.
+                // Blockers that a person added and completed ones stay; the rest is computed again.
                 let stays = |id: &&TaskId| {
                     let Some(at) = self.board.index_of(id) else { return false };
                     let task = &self.board.tasks()[at];
@@ -296,7 +296,7 @@ impl Builder<'_> {
         before.copied().filter(meets).filter_map(|unit| placed[unit].last().cloned()).collect()
     }
 
-    /// A person is needed, or has it, or it waits for something that is none of the teams'.
+    /// Whether a person holds it or must decide, or it has a blocker outside of the teams.
     fn is_stuck(&self, at: usize, units: &[Unit]) -> bool {
         let task = &self.board.tasks()[at];
         let persons = task.owner.as_ref().is_some_and(|owner| self.rules.role_of(owner).is_none());

@@ -9,23 +9,23 @@ use crate::cli::complete;
 
 #[derive(Debug, Subcommand)]
 pub enum ArtifactCommand {
-    /// Make the document to fill in, or find the one that is there
+    /// Create a document from its template, or find the existing one
     New {
         #[command(flatten)]
         of: DocumentArgs,
-        /// Words for its file name [default: the title]
+        /// Words for the file name [default: the task's title]
         #[arg(long, value_name = "WORDS")]
         slug: Option<String>,
     },
-    /// Link a document to its task, once it is complete
+    /// Link a complete document to its task
     Link {
         #[command(flatten)]
         of: DocumentArgs,
-        /// [default: the one that `new` gives]
+        /// The document [default: the one that `new` creates]
         #[arg(value_name = "PATH", value_hint = clap::ValueHint::FilePath)]
         path: Option<PathBuf>,
     },
-    /// What a document still lacks
+    /// List what a document lacks
     Check {
         #[command(flatten)]
         of: DocumentArgs,
@@ -34,21 +34,23 @@ pub enum ArtifactCommand {
 
 #[derive(Debug, Args)]
 pub struct PromptArgs {
-    /// triage, split, research, plan, review, implement, pr or merge
+    /// The command: triage, split, research, plan, review, implement, pr or merge
     #[arg(value_name = "COMMAND", add = ArgValueCandidates::new(complete::commands))]
     pub command: String,
+    /// The task: its id or a unique prefix
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
 }
 
 #[derive(Debug, Args)]
 pub struct SplitArgs {
+    /// The task: its id or a unique prefix
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
     /// The parts, of size XS or S: a file of [[task]] tables or JSON lines, or `-`; all or none
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub into: PathBuf,
-    /// They are planned, built and merged together
+    /// Plan, build and merge the parts together
     #[arg(long)]
     pub atomic: bool,
 }
@@ -57,14 +59,16 @@ pub struct SplitArgs {
 pub enum PlanCommand {
     /// Show the plan of a task
     Show {
+        /// The task: its id or a unique prefix
         #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
         task: String,
     },
-    /// Make tasks wait for each other as the phases of their plan do
+    /// Add and remove blockers so that the tasks follow the phases of their plan
     Sync {
+        /// The task: its id or a unique prefix
         #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
         task: String,
-        /// Only say what would change
+        /// Show what would change, and change nothing
         #[arg(long)]
         dry_run: bool,
     },
@@ -72,9 +76,10 @@ pub enum PlanCommand {
 
 #[derive(Debug, Args)]
 pub struct DocumentArgs {
-    /// research, plan, review or report
+    /// The kind of document: research, plan, review or report
     #[arg(value_name = "KIND", add = ArgValueCandidates::new(complete::documents))]
     pub kind: String,
+    /// The task: its id or a unique prefix
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
 }

@@ -1,4 +1,4 @@
-//! The commands that claim tasks and show who has what, with their options.
+//! The commands that claim tasks and list claims, with their options.
 
 use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCandidates;
@@ -11,14 +11,14 @@ use crate::cli::complete;
 pub enum ClaimCommand {
     /// Claim a task
     Claim(ClaimArgs),
-    /// Keep your claim for another lease
+    /// Renew your claim for another lease
     Renew(OneArgs),
     /// Release your claim
     Release(ReleaseArgs),
     /// List claims
     #[command(subcommand)]
     Claims(ClaimsCommand),
-    /// Show who has a file: the claims that cover it and the worktrees that change it
+    /// Show who works on a file: the claims that cover it and the worktrees that change it
     Who(WhoArgs),
     /// Release the claims of dead workers
     Reap,
@@ -26,11 +26,12 @@ pub enum ClaimCommand {
 
 #[derive(Debug, Args)]
 pub struct ClaimArgs {
+    /// The task: its id or a unique prefix
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
     #[command(flatten)]
     pub acting: ForArgs,
-    /// Take it over from its holder; it is journaled
+    /// Take the task over from its holder; the journal records it
     #[arg(long)]
     pub force: bool,
     #[command(flatten)]
@@ -39,18 +40,19 @@ pub struct ClaimArgs {
 
 #[derive(Debug, Args)]
 pub struct ReleaseArgs {
+    /// The task: its id or a unique prefix
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
-    /// Also somebody else's; it is journaled
+    /// Release another worker's claim, too; the journal records it
     #[arg(long)]
     pub force: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum ClaimsCommand {
-    /// Who has what, and until when
+    /// List claims: holder, command, and until when
     Ls {
-        /// Ask the remote of `claims.remote` first
+        /// Fetch the claims from the remote of `claims.remote` first
         #[arg(long)]
         remote: bool,
         /// Show the files that each claim covers, one per line

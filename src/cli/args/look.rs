@@ -7,23 +7,23 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 pub struct BoardArgs {
-    /// Only what matches: the terms of `task ls`, such as label:bug state:backlog ready, or words to search for
+    /// Show only matching tasks: terms such as label:bug state:backlog ready, or words to search for
     #[arg(value_name = "FILTER")]
     pub filter: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// Where to listen [default: 127.0.0.1:7431, with --allow-remote 0.0.0.0:7431, or a free port where that is taken]
+    /// Listen on this address [default: 127.0.0.1:7431, with --allow-remote 0.0.0.0:7431; a free port if that is taken]
     #[arg(long, value_name = "ADDR")]
     pub addr: Option<SocketAddr>,
-    /// Read-only
+    /// Serve the board read-only
     #[arg(long)]
     pub read_only: bool,
-    /// Listen on all interfaces, so that other machines can connect; reading needs the token, too
+    /// Listen on all interfaces, so that other machines can connect; reading requires the token, too
     #[arg(long)]
     pub allow_remote: bool,
-    /// A name under which other machines reach this one; its addresses are known
+    /// Accept requests for this host name, too; its IP addresses are accepted anyway
     #[arg(long = "host", value_name = "NAME", requires = "allow_remote")]
     pub hosts: Vec<String>,
     /// Open the page in a browser
@@ -33,7 +33,7 @@ pub struct ServeArgs {
 
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// Write the board, its tasks and its charts as one page that needs no server; `-` for standard output
+    /// Write the board, its tasks and its charts into this file; `-` for standard output
     #[arg(long, value_name = "FILE", required = true, value_hint = clap::ValueHint::FilePath)]
     pub html: PathBuf,
 }

@@ -57,19 +57,19 @@ pub struct Global {
     /// Print one JSON document instead of text
     #[arg(long, global = true)]
     pub json: bool,
-    /// Who acts [default: RALPH_WORKER, else git's user.name]
+    /// Act as this worker [default: RALPH_WORKER, else git's user.name]
     #[arg(long = "as", global = true, value_name = "WORKER")]
     pub worker: Option<String>,
-    /// The board of another repository
+    /// Use the board of the repository in this directory
     #[arg(long, global = true, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub board: Option<PathBuf>,
-    /// Set a setting for this run
+    /// Set a setting for this command; can be repeated
     #[arg(long, global = true, value_name = "KEY=VALUE")]
     pub config: Vec<String>,
-    /// When to use colour
+    /// When to use color [default: the setting ui.color]
     #[arg(long, global = true, value_name = "WHEN")]
     pub color: Option<ColorWhen>,
-    /// Do not page long output
+    /// Do not pipe long output into a pager
     #[arg(long, global = true)]
     pub no_pager: bool,
 }
@@ -87,14 +87,14 @@ pub enum CliCommand {
     Init(InitArgs),
     #[command(flatten)]
     Short(ShortCommand),
-    /// Set fields, search, draw the graph: everything about tasks
+    /// Manage tasks: set fields, search, draw the graph
     #[command(subcommand, visible_alias = "t")]
     Task(TaskCommand),
     /// Add blockers to a task
     Block(BlockArgs),
     /// Remove blockers from a task
     Unblock(UnblockArgs),
-    /// Comment on a task
+    /// Add a note to a task
     Note(NoteArgs),
     /// Move a task to another state
     #[command(visible_alias = "mv")]
@@ -121,9 +121,9 @@ pub enum CliCommand {
     Why(OneArgs),
     /// Show the board on one screen
     Status(StatusArgs),
-    /// Where a task stands in the pipeline, and what remains
+    /// Show where a task is in the pipeline, and what remains
     Position(OneArgs),
-    /// The tasks that are planned, built and merged with this one
+    /// Show the group of a task: the tasks that are planned, built and merged together
     Group(OneArgs),
     /// Move the children of a task forward to a state
     Advance(AdvanceArgs),
@@ -146,16 +146,16 @@ pub enum CliCommand {
     /// Manage the worktrees of tasks
     #[command(subcommand, visible_alias = "wt")]
     Worktree(WorktreeCommand),
-    /// Push a task's branch, and make or find its pull request on GitHub
+    /// Push a task's branch, and create or find its pull request on GitHub
     Pr(PrArgs),
     /// Merge a task's branch into main, and close the task
     Merge(MergeArgs),
-    /// The documents of a task: research, plan, review, report
+    /// Create, link and check the documents of a task: research, plan, review, report
     #[command(subcommand)]
     Artifact(ArtifactCommand),
     /// Split a large task into small ones
     Split(SplitArgs),
-    /// Read a task's plan
+    /// Show the plan of a task, or add blockers from it
     #[command(subcommand)]
     Plan(PlanCommand),
     /// Print the prompt for a task
@@ -170,9 +170,9 @@ pub enum CliCommand {
     Sync(SyncArgs),
     /// Show the journal
     Log(LogArgs),
-    /// Take back the last change
+    /// Undo the last change
     Undo(UndoArgs),
-    /// Find what is wrong with the board
+    /// Check the board for problems
     Doctor(DoctorArgs),
     /// Show and change settings
     #[command(subcommand)]
@@ -205,7 +205,7 @@ pub enum CliCommand {
     MergeDriver(MergeDriverArgs),
 }
 
-/// Short for `ralph task …`.
+/// Short forms of `ralph task …`.
 #[derive(Debug, Subcommand)]
 pub enum ShortCommand {
     /// List tasks: ready, blocked and in work at a glance
@@ -220,25 +220,25 @@ pub enum ShortCommand {
     Rm(RmArgs),
 }
 
-/// What ralph has around a board.
+/// Commands that need no board, or remove it.
 #[derive(Debug, Subcommand)]
 pub enum AroundCommand {
     /// Print the JSON Schema of a task, the settings, a workflow or an event
     Schema(SchemaArgs),
     /// Remove what ralph set up in this repository; the tasks stay
     Uninstall(UninstallArgs),
-    /// Print the completion script of a shell, with live ids, states and labels
+    /// Print the completion script for a shell; it completes ids, states and labels
     Completions(CompletionsArgs),
-    /// Print the manual page, or write all of them
+    /// Print the manual page, or write one per command
     Man(ManArgs),
 }
 
 #[derive(Debug, Args)]
 pub struct InitArgs {
-    /// Fill the board with tasks worth looking at
+    /// Add example tasks
     #[arg(long)]
     pub demo: bool,
-    /// Make a git repository first, where there is none
+    /// Create a git repository first, if there is none
     #[arg(long)]
     pub git: bool,
     /// The workflow: simple (Todo, Doing, Done), lite (seven states) or full (eleven states) [default: full]
@@ -268,20 +268,22 @@ pub struct UninstallArgs {
 
 #[derive(Debug, Args)]
 pub struct OneArgs {
+    /// The task: its id or a unique prefix
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
 }
 
-/// Reading commands look at another point of the repository with it.
+/// The option of reading commands that selects another revision.
 #[derive(Debug, Args)]
 pub struct AtArgs {
-    /// The board of a branch, tag or commit, without checking it out
+    /// Read the board of this branch, tag or commit, without checking it out
     #[arg(long, value_name = "REV")]
     pub at: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct ShowOneArgs {
+    /// The task: its id or a unique prefix
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
     #[command(flatten)]
@@ -300,62 +302,66 @@ pub struct TextArgs {
 
 #[derive(Debug, Args)]
 pub struct BlockArgs {
+    /// The task to block: its id or a unique prefix
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
-    /// What it waits for
+    /// The blockers: tasks that must be done first
     #[arg(long, required = true, num_args = 1.., value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub on: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct UnblockArgs {
+    /// The task to unblock: its id or a unique prefix
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
-    /// What it need not wait for any more [default: anything]
+    /// The blockers to remove [default: all]
     #[arg(long, num_args = 1.., value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub from: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct NoteArgs {
+    /// The task: its id or a unique prefix
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
-    /// The text; without it, from standard input or your editor
+    /// The text [default: from standard input or your editor]
     #[arg(value_name = "TEXT")]
     pub words: Vec<String>,
     #[command(flatten)]
     pub text: TextArgs,
-    /// Change the note of this number, as `show` counts them
+    /// Change the note with this number, as `ralph show` counts them
     #[arg(long, value_name = "NUMBER")]
     pub edit: Option<usize>,
-    /// Remove the note of this number
+    /// Remove the note with this number
     #[arg(long, value_name = "NUMBER", conflicts_with_all = ["edit", "words", "body", "body_file"])]
     pub rm: Option<usize>,
 }
 
 #[derive(Debug, Args)]
 pub struct LogArgs {
+    /// Only changes of this task
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: Option<String>,
-    /// By this worker
+    /// Only changes by this worker
     #[arg(long, value_name = "WORKER")]
     pub by: Option<String>,
-    /// Of this verb
+    /// Only changes by this command, such as claim or move
     #[arg(long, value_name = "VERB")]
     pub verb: Option<String>,
-    /// No older than this, such as 2d or 3h
+    /// Only changes of this last time, such as 2d or 3h
     #[arg(long, value_name = "AGE", value_parser = crate::cli::input::age)]
     pub since: Option<jiff::SignedDuration>,
-    /// At most this many
+    /// Show at most this many changes
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
     pub limit: usize,
 }
 
 #[derive(Debug, Args)]
 pub struct UndoArgs {
-    /// A verb's id from `ralph log` [default: the last one]
+    /// The id of a change, from `ralph log` [default: the last one]
     pub id: Option<String>,
-    /// Also what somebody else did
+    /// Undo it even if another worker made it
     #[arg(long)]
     pub force: bool,
 }
@@ -371,7 +377,7 @@ pub struct DoctorArgs {
     /// With --at: check also which tasks moved since this revision, and whether the workflow allows it
     #[arg(long, value_name = "BASE", requires = "at")]
     pub since: Option<String>,
-    /// With --at: exit with 1 for warnings too
+    /// With --at: exit with 1 also for warnings
     #[arg(long, requires = "at")]
     pub strict: bool,
     /// With --at: print Markdown, for a comment on a pull request
@@ -381,31 +387,35 @@ pub struct DoctorArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
-    /// All settings
+    /// List all settings
     List {
         /// Show where each value comes from
         #[arg(long)]
         origin: bool,
     },
-    /// One setting
+    /// Show one setting
     Get {
+        /// The setting, such as review.mode
         #[arg(add = ArgValueCandidates::new(complete::settings))]
         key: String,
     },
-    /// Take a setting out of the board's file, so that its default counts
+    /// Remove a setting from the board's file, so that its default applies
     Unset {
+        /// The setting, such as review.mode
         #[arg(add = ArgValueCandidates::new(complete::settings))]
         key: String,
-        /// Out of your own file
+        /// Remove it from your own file
         #[arg(long)]
         user: bool,
     },
     /// Set a setting of the board
     Set {
+        /// The setting, such as review.mode
         #[arg(add = ArgValueCandidates::new(complete::settings))]
         key: String,
+        /// The new value
         value: String,
-        /// For yourself, on every board
+        /// Set it in your own file, for every board
         #[arg(long)]
         user: bool,
     },
@@ -413,13 +423,13 @@ pub enum ConfigCommand {
 
 #[derive(Debug, Args)]
 pub struct CompletionsArgs {
-    /// bash, zsh, fish, elvish or powershell
+    /// The shell: bash, zsh, fish, elvish or powershell
     pub shell: clap_complete::Shell,
 }
 
 #[derive(Debug, Args)]
 pub struct ManArgs {
-    /// Write one page per command into this folder
+    /// Write one page per command into this directory
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub dir: Option<PathBuf>,
 }

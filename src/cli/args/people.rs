@@ -1,4 +1,4 @@
-//! Arguments of what people decide: inbox, questions, reviews, feedback, diffs.
+//! The commands for decisions of people: inbox, questions, reviews, feedback, diffs.
 
 use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCandidates;
@@ -7,22 +7,22 @@ use super::OneArgs;
 use super::work::ForArgs;
 use crate::cli::complete;
 
-/// What a person is asked, and what they decide.
+/// Commands that ask people, and commands by which they decide.
 #[derive(Debug, Subcommand)]
 pub enum DecideCommand {
     /// List what needs your decision
     Inbox,
-    /// Ask a person about a task, and hand it over
+    /// Ask a person about a task, and hand it to them
     Ask(AskArgs),
-    /// Answer the question of a task, and send it back to work
+    /// Answer the question on a task, so that work can continue
     Answer(AnswerArgs),
     /// Approve the plan of a task
     Approve(OneArgs),
-    /// Send a plan or finished work back, with comments
+    /// Reject a plan or finished work, with comments
     Reject(RejectArgs),
     /// List open review threads, failed checks and comments on a task's work
     Feedback(FeedbackArgs),
-    /// Reply to a point of the feedback on a task
+    /// Reply to a point of feedback on a task
     Reply(ReplyArgs),
     /// Show what the worktree of a task changes
     Diff(TaskDiffArgs),
@@ -30,6 +30,7 @@ pub enum DecideCommand {
 
 #[derive(Debug, Args)]
 pub struct AskArgs {
+    /// The task: its id or a unique prefix
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
     /// The question
@@ -47,6 +48,7 @@ pub struct AskArgs {
 
 #[derive(Debug, Args)]
 pub struct AnswerArgs {
+    /// The task: its id or a unique prefix
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
     /// An option, its number, or your own words
@@ -56,45 +58,49 @@ pub struct AnswerArgs {
 
 #[derive(Debug, Args)]
 pub struct FeedbackArgs {
+    /// The task: its id or a unique prefix
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
-    /// Ask GitHub first what is open on the task's pull request
+    /// Fetch the feedback on the task's pull request from GitHub first
     #[arg(long)]
     pub fetch: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct ReplyArgs {
+    /// The task: its id or a unique prefix
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
     /// The number of the point, as `ralph feedback` lists it
     #[arg(value_name = "POINT")]
     pub number: usize,
-    /// What you did about it, or why nothing
+    /// What you changed, or why nothing
     #[arg(value_name = "TEXT", required = true)]
     pub words: Vec<String>,
-    /// Nothing was changed: its review thread stays open
+    /// Decline the point: nothing was changed, and its review thread stays open
     #[arg(long)]
     pub declined: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct RejectArgs {
+    /// The task: its id or a unique prefix
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
-    /// What is to be different
+    /// What has to change
     #[arg(value_name = "WHY")]
     pub words: Vec<String>,
-    /// A comment on a line, as FILE:LINE:TEXT; can be repeated
+    /// Comment on a line, as FILE:LINE:TEXT; can be repeated
     #[arg(long = "comment", value_name = "FILE:LINE:TEXT")]
     pub comments: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct TaskDiffArgs {
+    /// The task: its id or a unique prefix
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
-    /// Only the files, and how much of each changed
+    /// Show only the files, and how many lines of each changed
     #[arg(long)]
     pub stat: bool,
 }

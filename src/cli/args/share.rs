@@ -1,4 +1,4 @@
-//! The options of the commands that bring the board and the work into git, and to others.
+//! The options of the commands that commit, push, pull and merge, and of `trust`.
 
 use clap::{Args, ValueEnum};
 use clap_complete::engine::ArgValueCandidates;
@@ -7,10 +7,10 @@ use crate::cli::complete;
 
 #[derive(Debug, Args)]
 pub struct ShareArgs {
-    /// The remote [default: as git is set up]
+    /// The remote [default: the branch's remote, as in git]
     #[arg(value_name = "REMOTE")]
     pub remote: Option<String>,
-    /// Whose values count where both changed the same key of a task
+    /// Which side wins where both changed the same field of a task
     #[arg(long, value_name = "SIDE")]
     pub take: Option<TakeCommand>,
 }
@@ -23,26 +23,27 @@ pub enum TakeCommand {
 
 #[derive(Debug, Args)]
 pub struct MergeArgs {
+    /// The task: its id or a unique prefix
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
-    /// Override a claim of somebody else
+    /// Override another worker's claim
     #[arg(long)]
     pub force: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct TrustArgs {
-    /// Agree without being asked
+    /// Trust without asking
     #[arg(long)]
     pub yes: bool,
-    /// Trust nothing here any more
+    /// Remove the trust from all programs of this board
     #[arg(long, conflicts_with = "yes")]
     pub forget: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct CommitArgs {
-    /// The subject, behind `board: ` [default: the tasks that changed]
+    /// The subject after `board: ` [default: the tasks that changed]
     #[arg(short, long, value_name = "TEXT")]
     pub message: Option<String>,
 }

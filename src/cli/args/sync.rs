@@ -16,19 +16,19 @@ pub struct SyncArgs {
 
 #[derive(Debug, Args)]
 pub struct SyncRunArgs {
-    /// Only these tasks
+    /// Sync only these tasks [default: all]
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub tasks: Vec<String>,
-    /// Only take in what has changed on GitHub
+    /// Only pull changes from GitHub
     #[arg(long, conflicts_with = "push")]
     pub pull: bool,
-    /// Only bring to GitHub what has changed here
+    /// Only push local changes to GitHub
     #[arg(long)]
     pub push: bool,
-    /// Show what would be done, and do nothing
+    /// Show what would be done, and change nothing
     #[arg(short = 'n', long)]
     pub dry_run: bool,
-    /// Read every issue in full, also those that seem unchanged
+    /// Read every issue in full, even those that seem unchanged
     #[arg(long)]
     pub full: bool,
     /// Continue although many issues are missing or would be closed
@@ -37,24 +37,24 @@ pub struct SyncRunArgs {
     /// Keep running, and sync when the board changes
     #[arg(long, conflicts_with = "dry_run")]
     pub watch: bool,
-    /// With `--watch`: how often GitHub is looked at
+    /// With `--watch`: how often to check GitHub
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = crate::cli::input::age)]
     pub every: jiff::SignedDuration,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum SyncCommand {
-    /// Find or make the project, and set this board up for it
+    /// Find or create the project on GitHub, and set this board up for it
     Init(SyncInitArgs),
-    /// Show local differences to GitHub, without the network
+    /// Show local changes that are not on GitHub yet, without the network
     Status {
-        /// Look at GitHub first
+        /// Check GitHub, too
         #[arg(long)]
         remote: bool,
     },
-    /// Decide between two values where both sides have changed
+    /// Resolve conflicts: fields that both sides changed
     Resolve(SyncResolveArgs),
-    /// Find duplicates, orphans and rights that are missing
+    /// Check for duplicates, orphans and missing permissions
     Doctor,
 }
 
@@ -63,10 +63,10 @@ pub struct SyncInitArgs {
     /// The repository with the issues [default: the git remote]
     #[arg(short = 'R', long, value_name = "OWNER/NAME")]
     pub repo: Option<String>,
-    /// Who owns the project [default: the repository's owner]
+    /// The owner of the project [default: the repository's owner]
     #[arg(long, value_name = "LOGIN")]
     pub owner: Option<String>,
-    /// The number of a project that exists [default: found by its title, or made]
+    /// The number of an existing project [default: found by its title, or created]
     #[arg(long, value_name = "NUMBER")]
     pub project: Option<u64>,
     /// The title of the project [default: the board's name]
@@ -76,12 +76,13 @@ pub struct SyncInitArgs {
 
 #[derive(Debug, Args)]
 pub struct SyncResolveArgs {
+    /// The task: its id or a unique prefix
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
-    /// Only this field [default: all that are in conflict]
+    /// Resolve only this field [default: all that are in conflict]
     #[arg(long, value_name = "FIELD")]
     pub field: Option<String>,
-    /// Whose value counts
+    /// Which value to keep
     #[arg(long, value_name = "SIDE")]
     pub take: SideArg,
 }
@@ -94,12 +95,13 @@ pub enum SideArg {
 
 #[derive(Debug, Args)]
 pub struct PrArgs {
+    /// The task: its id or a unique prefix
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
-    /// As a draft
+    /// Create the pull request as a draft
     #[arg(long)]
     pub draft: bool,
-    /// Override a claim of somebody else
+    /// Override another worker's claim
     #[arg(long)]
     pub force: bool,
 }

@@ -26,22 +26,22 @@ pub enum TaskCommand {
     Rm(RmArgs),
     /// Show parents with their children
     Tree(TreeArgs),
-    /// Draw what waits for what
+    /// Draw the graph of blockers
     Graph(GraphArgs),
     /// Search titles, labels, descriptions and notes
     Search(SearchArgs),
-    /// Put finished tasks away
+    /// Archive finished tasks
     Archive(ArchiveArgs),
-    /// What differs between the boards of two revisions
+    /// Compare the boards of two revisions
     Diff(DiffArgs),
 }
 
 #[derive(Debug, Args)]
 pub struct LsArgs {
-    /// In this state, by name or the beginning of it; may be repeated
+    /// Only tasks in this state, by name or prefix; can be repeated
     #[arg(short, long, value_name = "STATE", add = ArgValueCandidates::new(complete::states))]
     pub state: Vec<String>,
-    /// In a state from which this role takes work
+    /// Only tasks in a state where this role starts work
     #[arg(short, long, value_name = "ROLE", add = ArgValueCandidates::new(complete::roles))]
     pub role: Option<String>,
     /// Only tasks that can start now
@@ -50,43 +50,43 @@ pub struct LsArgs {
     /// Only blocked tasks
     #[arg(long, conflicts_with = "ready")]
     pub blocked: bool,
-    /// Owned by this worker; may be repeated
+    /// Only tasks owned by this worker; can be repeated
     #[arg(short, long, value_name = "WORKER")]
     pub owner: Vec<String>,
-    /// Owned by you
+    /// Only your tasks
     #[arg(short, long)]
     pub mine: bool,
-    /// With this label; repeated, with all of them
+    /// Only tasks with this label; if repeated, with all of them
     #[arg(short, long, value_name = "LABEL", add = ArgValueCandidates::new(complete::labels))]
     pub label: Vec<String>,
-    /// With this priority; may be repeated
+    /// Only tasks with this priority; can be repeated
     #[arg(short, long, value_name = "P0..P3")]
     pub priority: Vec<String>,
-    /// With this estimate; may be repeated
+    /// Only tasks with this estimate; can be repeated
     #[arg(short, long, value_name = "XS..XL")]
     pub estimate: Vec<String>,
-    /// Children of this task
+    /// Only the children of this task
     #[arg(long, value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub parent: Option<String>,
-    /// Of this kind: issue, epic, step; may be repeated [default: issue, epic]
+    /// Only tasks of this kind: issue, epic, step; can be repeated [default: issue, epic]
     #[arg(short, long, value_name = "KIND")]
     pub kind: Vec<String>,
     /// Include finished tasks
     #[arg(short, long)]
     pub all: bool,
-    /// What was put away with `task archive`, instead
+    /// List archived tasks instead
     #[arg(long)]
     pub archived: bool,
-    /// With this text in id, title or labels
+    /// Only tasks with this text in id, title or labels
     #[arg(long, value_name = "TEXT")]
     pub search: Option<String>,
-    /// By priority, state, estimate, created, updated, title, owner or id; `-` turns it round
+    /// Sort by priority, state, estimate, created, updated, title, owner or id; a leading `-` reverses
     #[arg(long, value_name = "FIELD", value_delimiter = ',', allow_hyphen_values = true, add = ArgValueCandidates::new(complete::sorts))]
     pub sort: Vec<String>,
-    /// At most this many
+    /// Show at most this many
     #[arg(short = 'n', long, value_name = "N")]
     pub limit: Option<usize>,
-    /// One short line per task, for agents
+    /// Print one short line per task, for agents
     #[arg(short, long)]
     pub compact: bool,
     #[command(flatten)]
@@ -95,38 +95,38 @@ pub struct LsArgs {
 
 #[derive(Debug, Args)]
 pub struct AddArgs {
-    /// The title; without it, your editor asks
+    /// The title [default: the first line of what you write in your editor]
     pub title: Vec<String>,
     #[command(flatten)]
     pub text: TextArgs,
-    /// Many tasks from a file of [[task]] tables or JSON lines, or `-`; all or none
+    /// Add many tasks from a file of [[task]] tables or JSON lines, or `-`; all or none
     #[arg(long, value_name = "FILE", conflicts_with_all = ["title", "body", "body_file", "kind", "state", "priority", "estimate", "label", "owner", "parent", "blocked_by", "atomic"], value_hint = clap::ValueHint::FilePath)]
     pub from: Option<PathBuf>,
-    /// issue, epic or step
+    /// The kind: issue, epic or step [default: issue]
     #[arg(short, long, value_name = "KIND")]
     pub kind: Option<String>,
-    /// [default: the first state of the workflow]
+    /// The state [default: the first state of the workflow]
     #[arg(short, long, value_name = "STATE", add = ArgValueCandidates::new(complete::states))]
     pub state: Option<String>,
-    /// P0, P1, P2 or P3
+    /// The priority: P0, P1, P2 or P3
     #[arg(short, long, value_name = "P0..P3")]
     pub priority: Option<String>,
-    /// XS, S, M, L or XL
+    /// The size: XS, S, M, L or XL
     #[arg(short, long, alias = "size", value_name = "XS..XL")]
     pub estimate: Option<String>,
-    /// A label; may be repeated
+    /// A label; can be repeated
     #[arg(short, long, value_name = "LABEL", value_delimiter = ',', add = ArgValueCandidates::new(complete::labels))]
     pub label: Vec<String>,
-    /// Who has it
+    /// The worker that owns the task
     #[arg(short, long, value_name = "WORKER")]
     pub owner: Option<String>,
-    /// The task that it is a part of
+    /// The parent: the task that this one is a part of
     #[arg(long, value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub parent: Option<String>,
-    /// A task that must be done first; may be repeated
+    /// A task that must be done first; can be repeated
     #[arg(long, value_name = "TASK", value_delimiter = ',', add = ArgValueCandidates::new(complete::tasks))]
     pub blocked_by: Vec<String>,
-    /// Its children are planned, built and merged together
+    /// Plan, build and merge its children together
     #[arg(long)]
     pub atomic: bool,
 }
@@ -145,15 +145,17 @@ pub struct SetArgs {
 
 #[derive(Debug, Args)]
 pub struct RmArgs {
+    /// The tasks: their ids or unique prefixes
     #[arg(required = true, value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub tasks: Vec<String>,
-    /// Also when others name them: those links are taken out
+    /// Remove them even if other tasks link to them; the links are removed, too
     #[arg(long)]
     pub force: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct TreeArgs {
+    /// Only this task and what is below it
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: Option<String>,
     /// Include finished tasks
@@ -165,10 +167,10 @@ pub struct TreeArgs {
 
 #[derive(Debug, Args)]
 pub struct DiffArgs {
-    /// A branch, tag or commit
+    /// The older revision: a branch, tag or commit
     #[arg(value_name = "REV")]
     pub from: String,
-    /// Another one [default: the files as they are]
+    /// The newer revision [default: the files on disk]
     #[arg(value_name = "REV")]
     pub to: Option<String>,
     /// Print Markdown, for a comment on a pull request
@@ -178,16 +180,16 @@ pub struct DiffArgs {
 
 #[derive(Debug, Args)]
 pub struct GraphArgs {
-    /// Only what these wait for and what waits for them
+    /// Only the blockers of these tasks, and the tasks that they block
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub tasks: Vec<String>,
     /// Include finished tasks
     #[arg(short, long)]
     pub all: bool,
-    /// For Graphviz
+    /// Print Graphviz DOT
     #[arg(long, conflicts_with = "mermaid")]
     pub dot: bool,
-    /// For Mermaid
+    /// Print a Mermaid diagram
     #[arg(long)]
     pub mermaid: bool,
     #[command(flatten)]
@@ -196,24 +198,26 @@ pub struct GraphArgs {
 
 #[derive(Debug, Args)]
 pub struct SearchArgs {
+    /// The words to find; a task must contain all of them
     #[arg(required = true, value_name = "WORD")]
     pub words: Vec<String>,
     /// Include finished tasks
     #[arg(short, long)]
     pub all: bool,
-    /// At most this many
+    /// Show at most this many
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     pub limit: usize,
-    /// One short line per task, for agents
+    /// Print one short line per task, for agents
     #[arg(short, long)]
     pub compact: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct ArchiveArgs {
+    /// The tasks to archive [default: all that are old enough]
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub tasks: Vec<String>,
-    /// Without tasks: those untouched for this long, such as 30d or 12h
+    /// Without tasks: archive those finished and unchanged for this long, such as 30d or 12h
     #[arg(long, value_name = "AGE", default_value = "30d", value_parser = input::age)]
     pub older: jiff::SignedDuration,
 }

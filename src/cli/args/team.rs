@@ -1,4 +1,4 @@
-//! The options of the commands that have agents do the work.
+//! The options of the commands that run agents.
 
 use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCandidates;
@@ -7,19 +7,19 @@ use crate::cli::{complete, input};
 
 #[derive(Debug, Args)]
 pub struct WorkerArgs {
-    /// analyst, builder, validator or integrator
+    /// The role: analyst, builder, validator or integrator
     #[arg(value_name = "ROLE", add = ArgValueCandidates::new(complete::roles))]
     pub role: String,
-    /// One turn, then end
+    /// Stop after one run
     #[arg(long, conflicts_with = "max")]
     pub once: bool,
-    /// At most this many turns
+    /// Stop after this many runs
     #[arg(long, value_name = "N")]
     pub max: Option<usize>,
-    /// Wait for work this long, such as 10m [default: end when there is none]
+    /// Wait up to this long for work, such as 10m [default: stop when there is none]
     #[arg(long, value_name = "TIME", value_parser = input::age)]
     pub wait: Option<jiff::SignedDuration>,
-    /// Say what would be done next, and do nothing
+    /// Show what would be done next, and change nothing
     #[arg(long)]
     pub dry_run: bool,
     /// Only steps of these teams
@@ -27,20 +27,20 @@ pub struct WorkerArgs {
     pub team: Vec<String>,
     #[arg(long, hide = true)]
     pub bough: bool,
-    /// Tell everything as JSON lines, for the team that started it
+    /// Report everything as JSON lines, for the team that started it
     #[arg(long, hide = true)]
     pub events: bool,
-    /// Another agent program than `agent.command`, with its arguments; {prompt}, {prompt_file}, {task} … are filled in
+    /// The agent program and its arguments, instead of `agent.command`; {prompt}, {prompt_file}, {task} … are filled in
     #[arg(last = true, value_name = "PROGRAM")]
     pub program: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct TeamArgs {
-    /// What to work on: tasks, groups or epics
+    /// The tasks, groups or epics to work on
     #[arg(value_name = "TASK", required_unless_present = "ready", add = ArgValueCandidates::new(complete::tasks))]
     pub tasks: Vec<String>,
-    /// Everything that can be worked on now
+    /// Work on all ready tasks
     #[arg(long, conflicts_with = "tasks")]
     pub ready: bool,
     #[command(flatten)]
@@ -49,57 +49,57 @@ pub struct TeamArgs {
 
 #[derive(Debug, Args)]
 pub struct HeroArgs {
-    /// What to work on: a task, a group or an epic
+    /// The task, group or epic to work on
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
     #[command(flatten)]
     pub how: HowArgs,
 }
 
-/// How a pipeline is carried out.
+/// How a pipeline runs.
 #[derive(Debug, Args)]
 pub struct HowArgs {
-    /// Make the steps of one phase at a time
+    /// Create the steps of one phase at a time
     #[arg(long)]
     pub bough: bool,
-    /// Say which steps there would be, and do nothing
+    /// Show the steps that would be created, and change nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Another agent program than `agent.command`, with its arguments
+    /// The agent program and its arguments, instead of `agent.command`
     #[arg(last = true, value_name = "PROGRAM")]
     pub program: Vec<String>,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum RunsCommand {
-    /// The last runs, the newest first
+    /// List the last runs, newest first
     Ls {
-        /// Only those of this task
+        /// Only runs of this task
         #[arg(long, value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
         task: Option<String>,
-        /// At most this many
+        /// Show at most this many
         #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
         limit: usize,
     },
-    /// One run: what it was, how it ended, the last it said
+    /// Show one run: its command, its outcome and the end of its output
     Show {
         /// A run's id or part of it, or a task for its last run
         run: String,
     },
-    /// All that a run said
+    /// Print the output of a run
     Tail {
         /// A run's id or part of it, or a task for its last run
         run: String,
-        /// Go on until it ends
+        /// Follow it until the run ends
         #[arg(short, long)]
         follow: bool,
     },
-    /// End a run; its task then waits for a person
+    /// Stop a run, and hand its task to a person
     Stop {
         /// A run's id or part of it, or a task for its last run
         run: String,
     },
-    /// Let workers try a task again at once
+    /// Let workers try a task again
     Retry {
         /// A task whose last run failed, was stopped, or handed it to a person
         #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
@@ -112,7 +112,7 @@ pub struct CostsArgs {
     /// Only runs that started within this time, such as 7d or 12h [default: all runs that are kept]
     #[arg(long, value_name = "AGE", value_parser = input::age)]
     pub since: Option<jiff::SignedDuration>,
-    /// What to add up by
+    /// Group the sums by this
     #[arg(long, value_name = "WHAT", default_value = "task")]
     pub by: CostsBy,
 }
@@ -128,9 +128,9 @@ pub enum CostsBy {
 pub enum AgentCommand {
     /// List the agent programs that ralph knows, and which are installed
     Ls,
-    /// Have an agent do a small task in a throw-away repository, and say what it lacks
+    /// Test an agent: have it do a small task in a throw-away repository
     Test {
-        /// claude, codex, gemini or opencode [default: agent.profile]
+        /// The agent host: claude, codex, gemini or opencode [default: agent.profile]
         #[arg(value_name = "PROFILE")]
         profile: Option<String>,
     },

@@ -9,14 +9,14 @@ use crate::cli::{complete, input};
 
 #[derive(Debug, Args)]
 pub struct ForArgs {
-    /// What you act as: triage, research, plan … [default: the only one that fits]
+    /// The command to act for, such as plan [default: the one that applies]
     #[arg(long = "for", value_name = "COMMAND", add = ArgValueCandidates::new(complete::commands))]
     pub command: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct LocalArgs {
-    /// On this machine only, though the board has `claims.remote`
+    /// Claim on this machine only, even if `claims.remote` is set
     #[arg(long)]
     local: bool,
 }
@@ -29,32 +29,34 @@ impl LocalArgs {
 
 #[derive(Debug, Args)]
 pub struct MoveArgs {
+    /// The task: its id or a unique prefix
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
-    /// A state, or __LOCK__, __COMPLETE__, __ESCALATE__, __CLOSE__, __CANCEL__
+    /// The new state, or __LOCK__, __COMPLETE__, __ESCALATE__, __CLOSE__, __CANCEL__
     #[arg(value_name = "STATE", add = ArgValueCandidates::new(complete::states))]
     pub to: String,
     #[command(flatten)]
     pub acting: ForArgs,
-    /// Override a claim of somebody else, an open blocker, or unmerged commits
+    /// Override another worker's claim, an open blocker or unmerged commits
     #[arg(long)]
     pub force: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct CloseArgs {
+    /// The task: its id or a unique prefix
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
     #[command(flatten)]
     pub acting: ForArgs,
-    /// Override a claim of somebody else, an open blocker, or unmerged commits
+    /// Override another worker's claim, an open blocker or unmerged commits
     #[arg(long)]
     pub force: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct NextArgs {
-    /// Work for this role [default: that of the worker]
+    /// Choose work for this role [default: the worker's own]
     #[arg(short, long, value_name = "ROLE", add = ArgValueCandidates::new(complete::roles))]
     pub role: Option<String>,
     /// Claim it, too
@@ -62,13 +64,14 @@ pub struct NextArgs {
     pub claim: bool,
     #[command(flatten)]
     pub reach: LocalArgs,
-    /// Wait for work this long, such as 10m
+    /// Wait up to this long for work, such as 10m
     #[arg(long, value_name = "TIME", value_parser = input::age)]
     pub wait: Option<jiff::SignedDuration>,
 }
 
 #[derive(Debug, Args)]
 pub struct RunArgs {
+    /// The task: its id or a unique prefix
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
     #[command(flatten)]
@@ -82,19 +85,20 @@ pub struct RunArgs {
 
 #[derive(Debug, Args)]
 pub struct WaitArgs {
+    /// The task: its id or a unique prefix
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
-    /// A state, `ready`, or `free` of any claim
+    /// What to wait for: a state, `ready`, or `free` (no claim)
     #[arg(long, value_name = "STATE|ready|free", add = ArgValueCandidates::new(complete::states))]
     pub until: String,
-    /// Give up after this long
+    /// Stop waiting after this long, with exit code 5
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = input::age)]
     pub timeout: jiff::SignedDuration,
 }
 
 #[derive(Debug, Args)]
 pub struct StatusArgs {
-    /// As Markdown
+    /// Print Markdown
     #[arg(long)]
     pub markdown: bool,
     #[command(flatten)]
@@ -103,15 +107,16 @@ pub struct StatusArgs {
 
 #[derive(Debug, Args)]
 pub struct AdvanceArgs {
+    /// The parent: its id or a unique prefix
     #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
     pub task: String,
-    /// The children that are strictly behind
+    /// Move every child that is behind this state
     #[arg(long, required = true)]
     pub children: bool,
-    /// A gate of the workflow, such as "Ready for Plan"
+    /// A gate state of the workflow, such as "Ready for Plan"
     #[arg(long, value_name = "STATE", add = ArgValueCandidates::new(complete::states))]
     pub to: String,
-    /// Override a claim of somebody else, an open blocker, or unmerged commits
+    /// Override another worker's claim, an open blocker or unmerged commits
     #[arg(long)]
     pub force: bool,
 }
@@ -146,27 +151,27 @@ pub enum WorkflowCommand {
 
 #[derive(Debug, Args)]
 pub struct WorkflowUseArgs {
-    /// simple, lite or full
+    /// The workflow: simple, lite or full
     #[arg(value_name = "NAME")]
     pub name: String,
-    /// Send the tasks of a state elsewhere: `OLD=NEW`; can be repeated
+    /// Move the tasks of state OLD to state NEW; can be repeated
     #[arg(long = "map", value_name = "OLD=NEW")]
     pub maps: Vec<String>,
     /// Convert without asking
     #[arg(long, short = 'y')]
     pub yes: bool,
-    /// Show where each state goes, and change nothing
+    /// Show the new state of each old one, and change nothing
     #[arg(long)]
     pub dry_run: bool,
 }
 
-/// What `run` starts: it holds the claim's lock while the program runs.
+/// The guard that `run` starts: it holds the claim's lock while the program runs.
 #[derive(Debug, Args)]
 pub struct GuardedArgs {
-    /// End all that the program has left behind, too
+    /// End all processes that the program left running, too
     #[arg(long)]
     pub sweep: bool,
-    /// Confine the program to the places that this file names
+    /// Confine the program to the paths that this file names
     #[arg(long)]
     pub confine: Option<std::path::PathBuf>,
     /// Hold this lock while the program runs
@@ -177,7 +182,7 @@ pub struct GuardedArgs {
     pub program: Vec<String>,
 }
 
-/// What the guard starts: it asks to end with the guard, then becomes the program.
+/// The process that the guard starts: it arranges to end with the guard, then becomes the program.
 #[derive(Debug, Args)]
 pub struct BecomeArgs {
     #[arg(long)]
@@ -189,45 +194,49 @@ pub struct BecomeArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum WorktreeCommand {
-    /// Make a task's worktree, on a branch of its own
+    /// Create a task's worktree, on its own branch
     Add {
+        /// The task: its id or a unique prefix
         #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
         task: String,
-        /// Start the branch here [default: git.main]
+        /// Start the branch from this revision [default: git.main]
         #[arg(long, value_name = "REV")]
         from: Option<String>,
-        /// Start it from the branch of the task that this one waits for
+        /// Start it from the branch of the task that blocks this one
         #[arg(long, conflicts_with = "from")]
         stack: bool,
-        /// Only check out the files: no .worktreeinclude, no ports, no worktree.setup
+        /// Only check out the files: skip .worktreeinclude, ports and worktree.setup
         #[arg(long)]
         no_setup: bool,
     },
-    /// All of them: branch, task, state, dirty, ahead and behind, age
+    /// List worktrees: branch, task, state, uncommitted changes, ahead and behind, age
     Ls,
-    /// Where a task's worktree is, for `cd "$(ralph worktree path t-x7)"`
+    /// Print the path of a task's worktree, for `cd "$(ralph worktree path t-x7)"`
     Path(OneArgs),
-    /// Remove a task's worktree, unless something would be lost with it
+    /// Remove a task's worktree, unless work would be lost
     Rm {
+        /// The task: its id or a unique prefix
         #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
         task: String,
-        /// Throw away what is there
+        /// Discard uncommitted changes and unmerged commits
         #[arg(long)]
         force: bool,
     },
-    /// Name those that are merged or orphaned; with --yes, remove them
+    /// List worktrees that are merged or orphaned; with --yes, remove them
     Prune {
+        /// Remove them
         #[arg(long)]
         yes: bool,
     },
     /// Keep a worktree from being removed
     Lock {
+        /// The task: its id or a unique prefix
         #[arg(value_name = "TASK", add = ArgValueCandidates::new(complete::tasks))]
         task: String,
-        /// Why
+        /// The reason, which `ralph worktree ls` shows
         #[arg(default_value = "")]
         reason: String,
     },
-    /// Let it be removed again
+    /// Allow a worktree to be removed again
     Unlock(OneArgs),
 }

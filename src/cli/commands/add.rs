@@ -24,7 +24,7 @@ pub fn run(session: &Session<'_>, args: AddArgs) -> Answer {
     }
     let lines = added.tasks.iter().map(|task| {
         let title = crate::cli::table::cut(&task.title, 100);
-        format!("{} {} {}\n", paint(style::ID, &task.id), title, paint(style::DIM, format!("({})", task.state)))
+        format!("{} added: {title}  {}\n", paint(style::ID, &task.id), paint(style::DIM, &task.state))
     });
     session.out.text(&lines.collect::<String>());
     if added.tasks.is_empty() {
@@ -56,8 +56,7 @@ fn one(args: AddArgs) -> Result<(NewTask, Typed), Failure> {
 fn texts(args: &AddArgs) -> Result<(String, String, Typed), Failure> {
     let given = args.text.given()?;
     if !args.title.is_empty() {
-        let body = given.map_or_else(input::piped, |text| Ok(Some(text)))?;
-        return Ok((args.title.join(" "), body.unwrap_or_default(), Typed::plain(String::new())));
+        return Ok((args.title.join(" "), given.unwrap_or_default(), Typed::plain(String::new())));
     }
     let typed = match given {
         Some(text) => Typed::plain(text),

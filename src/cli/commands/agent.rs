@@ -48,7 +48,7 @@ fn test(session: &Session<'_>, profile: Option<&str>) -> Answer {
     let stop = stop_on_signals(true)?;
     let guard = || guard();
     let alone = |_: &str, _: &crate::task::Worker, _: &[crate::task::TaskId]| {
-        Err(Failure::broken(Code::NoCrew, "a test has no workers"))
+        Err(Failure::broken(Code::NoCrew, "a test starts no workers"))
     };
     let launch = Launch { guard: &guard, worker: &alone };
     session.out.say("the agent does a small task in a throw-away repository; this can take a minute");
@@ -72,15 +72,15 @@ fn words(tested: &AgentTest) -> String {
         text.push_str(&format!("{} {tool}: {why}\n", paint(style::BLOCKED, "refused by the program:")));
     }
     for path in &tested.denied {
-        let hint = "allow it with `agent.write` if its work needs it";
+        let hint = "if the agent needs it, allow it with `agent.write`";
         text.push_str(&format!("{} {}; {hint}\n", paint(style::BLOCKED, "denied by the sandbox:"), clean(path)));
     }
     if !tested.said.trim().is_empty() {
-        text.push_str(&format!("\n{}\n", paint(style::HEAD, "The last it did")));
+        text.push_str(&format!("\n{}\n", paint(style::HEAD, "Its last actions")));
         text.extend(tested.said.lines().map(|line| format!("  {}\n", clean(line))));
     }
     let sandbox = if tested.confined { "confined" } else { "not confined" };
-    let result = if tested.passed { "can work here" } else { "cannot work here as it is set up" };
+    let result = if tested.passed { "can work here" } else { "cannot work here with this setup" };
     text.push_str(&format!("{} {result} ({sandbox}, {:.0} s)\n", clean(&tested.profile), tested.seconds));
     text
 }

@@ -10,7 +10,7 @@ pub fn run(session: &Session<'_>, args: &ArchiveArgs) -> Answer {
     if session.out.json {
         session.out.json(&done);
     } else if done.tasks.is_empty() {
-        session.out.say("nothing to do: no finished task is that old");
+        session.out.say("nothing to do: no finished task is old enough");
     } else {
         session
             .out

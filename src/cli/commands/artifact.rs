@@ -10,7 +10,7 @@ pub fn run(session: &Session<'_>, command: &ArtifactCommand) -> Answer {
         ArtifactCommand::New { of, slug } => {
             let made = session.with(|ws| app::new_artifact(ws, &of.kind, &ws.find(&of.task)?, slug.as_deref()))?;
             if !session.out.json && !made.created {
-                session.out.say(&format!("nothing to do: the {} of {} is there already", made.kind, made.task));
+                session.out.say(&format!("nothing to do: the {} of {} already exists", made.kind, made.task));
             }
             tell(session, &made, &format!("{}\n", made.path))
         }

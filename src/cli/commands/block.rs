@@ -25,7 +25,7 @@ fn tell(session: &Session<'_>, linked: &Linked) -> Answer {
         let on = if ids.is_empty() { "nothing".into() } else { ids.join(", ") };
         session.out.text(&format!("{} is blocked by {on}\n", paint(style::ID, &linked.task)));
     } else {
-        session.out.say("nothing to do: it is so already");
+        session.out.say("nothing to do: these blockers are already set");
     }
     Ok(Outcome::Done)
 }

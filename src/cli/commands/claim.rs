@@ -1,4 +1,4 @@
-//! `ralph claim`, `renew`, `release` and `reap`.
+//! `ralph claim`, `renew`, `release`, `claims` and `reap`.
 
 use crate::app::{self, ClaimLine, Claimed, Reaped};
 use crate::cli::args::{ClaimArgs, ClaimsCommand, OneArgs, ReleaseArgs};
@@ -32,7 +32,7 @@ fn tell(session: &Session<'_>, claimed: &Claimed) -> Answer {
 pub fn line(claimed: &Claimed) -> String {
     let command = claimed.command.as_ref().map(|command| format!(" for {command}")).unwrap_or_default();
     let verb = if claimed.renewed { "claim renewed" } else { "claimed" };
-    let from = claimed.taken_from.as_ref().map(|worker| format!(", taken from {worker}")).unwrap_or_default();
+    let from = claimed.taken_from.as_ref().map(|worker| format!(", taken over from {worker}")).unwrap_or_default();
     let until = claimed.until.strftime("%H:%MZ");
     format!(
         "{} {verb} by {}{command} until {until}{from}  {}\n",
@@ -65,7 +65,10 @@ pub fn list(session: &Session<'_>, command: &ClaimsCommand) -> Answer {
         return Ok(Outcome::Done);
     }
     if let Some(seen) = claims.seen.filter(|_| !*remote) {
-        session.out.say(&format!("other machines as seen at {}; `--remote` asks again", seen.strftime("%H:%MZ")));
+        session.out.say(&format!(
+            "claims of other machines were fetched at {}; `--remote` fetches them again",
+            seen.strftime("%H:%MZ")
+        ));
     }
     let claims = claims.claims;
     if claims.is_empty() {
@@ -102,11 +105,11 @@ fn path_rows(claim: &ClaimLine) -> Vec<Vec<Cell>> {
     }
 }
 
-/// Who has which task, for what and until when.
+/// The first cells of a row: task, holder, command and end.
 pub fn holder(claim: &ClaimLine) -> [Cell; 4] {
     let until = match (claim.live, claim.held) {
-        (false, _) => "gone".to_owned(),
-        (true, true) => "it ends".to_owned(),
+        (false, _) => "dead".to_owned(),
+        (true, true) => "process ends".to_owned(),
         (true, false) => claim.until.strftime("%H:%MZ").to_string(),
     };
     [
@@ -130,9 +133,9 @@ pub fn reap(session: &Session<'_>) -> Answer {
 }
 
 pub fn reaped_line(reaped: &Reaped) -> String {
-    let from = reaped.worker.as_ref().map_or_else(|| "nobody".into(), ToString::to_string);
+    let from = reaped.worker.as_ref().map_or_else(|| "its holder".into(), ToString::to_string);
     format!(
-        "{} released, the claim of {from} has ended  {} → {}\n",
+        "{} released, because the claim of {from} ended  {} → {}\n",
         paint(style::ID, &reaped.task),
         reaped.from,
         reaped.to

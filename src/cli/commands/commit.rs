@@ -12,7 +12,7 @@ pub fn run(session: &Session<'_>, args: &CommitArgs) -> Answer {
         return Ok(Outcome::Done);
     }
     let Some(id) = &done.commit else {
-        session.out.say("nothing to commit: git has the board as it is");
+        session.out.say("nothing to commit: the board has no uncommitted changes");
         return Ok(Outcome::Done);
     };
     let files = if done.paths.len() == 1 { "1 file".to_owned() } else { format!("{} files", done.paths.len()) };

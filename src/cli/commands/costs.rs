@@ -19,7 +19,7 @@ pub fn run(session: &Session<'_>, args: &CostsArgs) -> Answer {
     if out.json {
         out.json(&found);
     } else if found.rows.is_empty() {
-        out.say("no agent has run here yet");
+        out.say("no runs yet");
     } else {
         out.text(&table(&found, out.width()));
         out.text(&format!("\n{}\n", merged_line(&found.merged)));
@@ -75,7 +75,7 @@ pub fn cost(spent: &Spent) -> String {
 /// What it took to get a task done.
 pub fn merged_line(merged: &MergedCosts) -> String {
     let tasks = match merged.tasks {
-        0 => return "no task that agents worked on is done yet".into(),
+        0 => return "no task with runs is done yet".into(),
         1 => "1 task done".to_owned(),
         many => format!("{many} tasks done"),
     };

@@ -18,8 +18,8 @@ pub fn ask(session: &Session<'_>, args: &AskArgs) -> Answer {
         return Ok(Outcome::Done);
     }
     let state = paint(style::state(&moved.to), &moved.to);
-    session.out.text(&format!("{} asked a person, and waits  {state}\n", paint(style::ID, &moved.task)));
-    session.out.say("stop working on it; the answer will be in the prompt of its next run");
+    session.out.text(&format!("{} question sent to the inbox  {state}\n", paint(style::ID, &moved.task)));
+    session.out.say("stop working on this task; the answer will be in the prompt of its next run");
     Ok(Outcome::Done)
 }
 

@@ -14,7 +14,7 @@ pub fn run(session: &Session<'_>, args: &DiffArgs) -> Answer {
     } else if args.markdown {
         session.out.text(&as_markdown(&found));
     } else if found.is_empty() {
-        session.out.say("the boards are the same");
+        session.out.say("no differences");
     } else {
         session.out.text(&found.iter().map(entry).collect::<String>());
     }
@@ -39,7 +39,7 @@ fn entry(diff: &TaskDiff) -> String {
     text
 }
 
-/// In the order in which a reviewer reads them: what is new, what moved, what else changed, what is gone.
+/// The order of the rows: new, moved, otherwise changed, removed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     New,

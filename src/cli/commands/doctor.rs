@@ -11,7 +11,7 @@ pub fn run(session: &Session<'_>, args: &DoctorArgs) -> Answer {
         return at(session, revision, args);
     }
     let diagnosis = session.with(|ws| app::doctor(ws, args.fix))?;
-    // They are all in the answer.
+    // The findings contain them.
     session.seen.borrow_mut().clear();
     let left = diagnosis.findings.iter().filter(|finding| !finding.fixed).count();
     if session.out.json {
@@ -42,7 +42,7 @@ fn entry(finding: &DoctorFinding) -> String {
 /// The board of a revision.
 fn at(session: &Session<'_>, revision: &str, args: &DoctorArgs) -> Answer {
     let checked = session.with(|ws| app::check_revision(ws, revision, args.since.as_deref()));
-    // The working tree's files were not asked for.
+    // Problems of the files on disk do not concern this revision.
     session.seen.borrow_mut().clear();
     let check = checked?;
     match (session.out.json, args.markdown) {

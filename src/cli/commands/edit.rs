@@ -30,8 +30,7 @@ pub fn run(session: &Session<'_>, args: &OneArgs) -> Answer {
     Ok(Outcome::Done)
 }
 
-/// Back into the editor as often as the person likes; `None` when they give up. Their text is never thrown away on an
-/// error.
+/// Opens the editor again until the text is accepted; `None` if the person drops it. The text is kept on every error.
 fn until_good(
     session: &Session<'_>,
     ws: &Workspace,
@@ -54,7 +53,7 @@ fn until_good(
                 return saved.map(Some).map_err(|failure| draft.kept(failure));
             }
             EditChoice::Drop => return Ok(None),
-            // What is wrong has been said.
+            // The problems have been printed.
             EditChoice::Nobody => return Err(draft.kept(Failure { causes: Vec::new(), ..refused })),
             EditChoice::Nothing => return Err(draft.kept(refused)),
         }
@@ -65,9 +64,9 @@ enum EditChoice {
     Again,
     Save,
     Drop,
-    /// There is nobody to answer.
+    /// Standard input is not a terminal.
     Nobody,
-    /// It is nothing that another look at the text would change.
+    /// Editing the text again would not help.
     Nothing,
 }
 
@@ -75,11 +74,11 @@ fn ask(session: &Session<'_>, refused: &Failure) -> EditChoice {
     let question = match refused.code {
         Code::BadValues => {
             refused.causes.iter().for_each(|problem| session.out.say(&format!("problem: {problem}")));
-            "[e]dit again, [s]ave as it is, or [d]rop the changes?"
+            "[e]dit again, [s]ave it anyway, or [d]iscard the changes?"
         }
         Code::UnreadableFile => {
             session.out.say(&format!("error: {}", refused.message));
-            "[e]dit again or [d]rop the changes?"
+            "[e]dit again or [d]iscard the changes?"
         }
         _ => return EditChoice::Nothing,
     };

@@ -1,4 +1,4 @@
-//! Commands that start a face which is a cargo feature, and what they say in a build without it.
+//! The commands that need a cargo feature, and their error in a build without it.
 
 #[cfg(feature = "mcp")]
 pub use super::mcp::run as mcp;
@@ -23,7 +23,7 @@ pub fn report(_: &crate::cli::Session<'_>, _: &crate::cli::args::ReportArgs) -> 
 #[cfg(not(all(feature = "mcp", feature = "tui", feature = "web")))]
 pub fn not_built<T>(feature: &str) -> Result<T, crate::app::Failure> {
     use crate::app::{Code, Failure, Hint};
-    let message = format!("this ralph was built without {feature}");
-    let install = format!("`cargo install ralph-board --features {feature}` installs one that has it");
+    let message = format!("this build of ralph lacks the feature {feature}");
+    let install = format!("`cargo install ralph-board --features {feature}` installs a build with it");
     Err(Failure::refused(Code::NotBuilt, message).hint(Hint::step(install)))
 }

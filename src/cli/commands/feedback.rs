@@ -58,7 +58,7 @@ pub fn reply(session: &Session<'_>, args: &ReplyArgs) -> Answer {
         return Ok(Outcome::Done);
     }
     let left = match done.left {
-        0 => "nothing else is open".to_owned(),
+        0 => "no points are open".to_owned(),
         1 => "1 point is still open".to_owned(),
         many => format!("{many} points are still open"),
     };

@@ -20,24 +20,24 @@ pub fn run(session: &Session<'_>, args: &GraphArgs) -> Answer {
     } else if args.mermaid {
         session.out.text(&mermaid(&graphed));
     } else if graphed.nodes.is_empty() {
-        session.out.say("nothing waits for anything");
+        session.out.say("no task is blocked by another");
     } else {
         session.out.text(&drawing(&graphed, session.out.width()));
         let left = graphed.nodes.len().saturating_sub(DRAWN);
         if left > 0 {
-            session.out.say(&format!("{left} more are not drawn: name a task, or use `--dot` for all of them"));
+            session.out.say(&format!("{left} more are not drawn: name a task, or use `--dot` to print all of them"));
         }
     }
     Ok(Outcome::Done)
 }
 
-/// As much as anybody follows with their eyes: so many tasks, and so many lines from each.
+/// The limits of a readable drawing: tasks, and lines from each.
 const DRAWN: usize = 500;
 const LINES: usize = 12;
 
-/// What can start now is at the top; lines lead down to what it sets free.
+/// Ready tasks are at the top; lines lead down to the tasks that they unblock.
 fn drawing(graphed: &Graphed, width: Option<usize>) -> String {
-    let mut renderer = GraphRowRenderer::new().output().with_min_row_height(1).build_box_drawing();
+    let mut renderer = GraphRowRenderer::new().output().with_min_row_height(2).build_box_drawing();
     let mut text = String::new();
     let nodes = &graphed.nodes[..graphed.nodes.len().min(DRAWN)];
     let drawn: HashSet<&TaskId> = nodes.iter().map(|node| &node.task.id).collect();
@@ -49,7 +49,7 @@ fn drawing(graphed: &Graphed, width: Option<usize>) -> String {
         let row = row.split_once(' ').map_or(row.as_str(), |(_, rest)| rest).to_owned();
         text.push_str(&renderer.next_row(node.task.id.to_string(), below, paint(color, mark), row));
     }
-    text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+    text.trim_end().lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
 fn edges(graphed: &Graphed) -> impl Iterator<Item = (&GraphNode, &GraphNode)> {

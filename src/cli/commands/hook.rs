@@ -8,7 +8,7 @@ use crate::app::{self, GATES, Gate};
 use crate::cli::args::HookArgs;
 use crate::cli::{Answer, Outcome, Session};
 
-/// What a host takes as a no; any other failure is only told to the person.
+/// The exit code that agent hosts treat as a refusal; they only show other failures to the person.
 const BLOCKED: u8 = 2;
 
 pub fn run(session: &Session<'_>, args: &HookArgs) -> Answer {
@@ -16,7 +16,7 @@ pub fn run(session: &Session<'_>, args: &HookArgs) -> Answer {
     let answered = match app::answer_hook(&session.options, name, &input()) {
         Ok(answered) => answered,
         Err(failure) if failure.code == app::Code::UnknownGate => return Err(failure),
-        // Nobody can say whether it may be done.
+        // Without an answer, the tool call is refused.
         Err(failure) => {
             session.out.failure(&failure);
             return Ok(Outcome::Code(BLOCKED));
@@ -30,14 +30,14 @@ pub fn run(session: &Session<'_>, args: &HookArgs) -> Answer {
     } else if let Gate::Block { why, instead } = &answered.gate {
         session.out.say(&format!("{why}\n{instead}"));
     } else if let Some(arguments) = &answered.arguments {
-        // As the host takes changed arguments.
+        // The format in which the host expects changed arguments.
         let output = serde_json::json!({ "hookEventName": "PreToolUse", "updatedInput": arguments });
         session.out.text(&format!("{}\n", serde_json::json!({ "hookSpecificOutput": output })));
     }
     Ok(if answered.gate.is_block() { Outcome::Code(BLOCKED) } else { Outcome::Done })
 }
 
-/// What cannot be read is what is not there: the gate says so.
+/// Unreadable input counts as missing input: the policy check reports it.
 fn input() -> String {
     let mut bytes = Vec::new();
     let mut stdin = std::io::stdin();

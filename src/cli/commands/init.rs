@@ -24,7 +24,7 @@ pub fn run(session: &Session<'_>, args: &InitArgs) -> Answer {
         return Ok(Outcome::Done);
     }
     let mut text = if done.done.is_empty() {
-        format!("The board in {} is set up already; nothing to do.\n", done.root)
+        format!("nothing to do: the board in {} is already set up\n", done.root)
     } else {
         format!("created a board in {}\n", done.root)
     };
@@ -33,7 +33,7 @@ pub fn run(session: &Session<'_>, args: &InitArgs) -> Answer {
     }
     if !done.done.is_empty() {
         for line in &done.kept {
-            text.push_str(&format!("  {} {line} (was there)\n", paint(style::DIM, "=")));
+            text.push_str(&format!("  {} {line} (unchanged)\n", paint(style::DIM, "=")));
         }
     }
     if done.tasks > 0 {

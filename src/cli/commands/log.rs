@@ -23,7 +23,7 @@ pub fn log(session: &Session<'_>, args: &LogArgs) -> Answer {
     if session.out.json {
         session.out.json(&lines);
     } else if lines.is_empty() {
-        session.out.say("nothing in the journal matches");
+        session.out.say("no changes match");
     } else {
         session.out.text(&lines.iter().map(entry).collect::<String>());
     }

@@ -14,12 +14,12 @@ pub fn run(session: &Session<'_>, args: &McpArgs) -> Answer {
     };
     let wanted = mcp::Wanted { profile, read_only: args.read_only, http: args.http };
     if args.http.is_none() && std::io::stdin().is_terminal() {
-        session.out.say("this is for programs: they write to it and read from it, a line of JSON at a time");
-        session.out.say("`ralph setup claude` lets Claude Code start it; other hosts take `ralph mcp` as a command");
+        session.out.say("ralph mcp speaks JSON-RPC on stdin and stdout; agent hosts start it");
+        session.out.say("`ralph setup claude` sets it up for Claude Code; in other hosts, add the command `ralph mcp`");
     }
-    // A server without a board says so in every answer, and finds it once it is there.
+    // Without a board, the server reports that in every answer, and opens the board once it exists.
     if let Err(failure) = Workspace::open(&session.options) {
-        session.out.say(&format!("{}; serving all the same", failure.message));
+        session.out.say(&format!("{}; serving anyway", failure.message));
     }
     mcp::serve(&session.options, &wanted, &|text| session.out.say(text))?;
     Ok(Outcome::Done)

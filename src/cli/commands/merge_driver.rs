@@ -7,7 +7,10 @@ use crate::cli::{Answer, Outcome, Session};
 pub fn run(session: &Session<'_>, args: &MergeDriverArgs) -> Answer {
     let outcome = app::merge_driver(&args.base, &args.ours, &args.theirs, &args.path)?;
     for key in &outcome.conflicts {
-        session.out.say(&format!("ralph: {}: both sides set {key}; keep one between the markers", outcome.path));
+        session.out.say(&format!(
+            "ralph: {}: both sides changed {key}; keep one of the values between the markers",
+            outcome.path
+        ));
     }
     Ok(if outcome.clean { Outcome::Done } else { Outcome::Negative })
 }

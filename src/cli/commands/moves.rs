@@ -21,7 +21,7 @@ pub fn to(session: &Session<'_>, args: &CloseArgs, intent: &str) -> Answer {
     tell(session, &moved)
 }
 
-/// Where a person is there, what only they can decide is asked.
+/// Asks for confirmation on a terminal where only a person can decide.
 pub fn or_ask<T>(session: &Session<'_>, force: bool, verb: impl Fn(bool) -> Result<T, Failure>) -> Result<T, Failure> {
     match verb(force) {
         Err(failure) if !force && failure.is_question() => {
@@ -32,7 +32,7 @@ pub fn or_ask<T>(session: &Session<'_>, force: bool, verb: impl Fn(bool) -> Resu
     }
 }
 
-/// What a person's move skips, and whom it sets free.
+/// Lines on what a move skipped in the workflow, and which tasks it unblocked.
 pub fn consequences(outside: Option<&str>, unblocked: &[TaskId]) -> String {
     let mut text =
         outside.map(|skipped| paint(style::WARN, format!("outside the workflow: {skipped}\n"))).unwrap_or_default();
@@ -49,18 +49,18 @@ pub fn tell(session: &Session<'_>, moved: &Moved) -> Answer {
         return Ok(Outcome::Done);
     }
     if !moved.changed {
-        session.out.say(&format!("nothing to do: {} is {} already", moved.task, moved.to));
+        session.out.say(&format!("nothing to do: {} is already {}", moved.task, moved.to));
         return Ok(Outcome::Done);
     }
     let state = |name: &crate::task::StateName| paint(style::state(name), name);
     let how = moved.command.as_ref().map(|command| paint(style::DIM, format!("  ({command})"))).unwrap_or_default();
     let forced = match (&moved.taken_from, moved.forced) {
-        (Some(worker), _) => paint(style::WARN, format!("  forced: {worker} had claimed it")),
+        (Some(worker), _) => paint(style::WARN, format!("  forced, although {worker} had claimed it")),
         (None, true) => paint(style::WARN, "  forced"),
         (None, false) => String::new(),
     };
     if moved.from == moved.to && moved.flagged {
-        session.out.text(&format!("{} is flagged: a person is needed\n", paint(style::ID, &moved.task)));
+        session.out.text(&format!("{} handed to a person\n", paint(style::ID, &moved.task)));
         return Ok(Outcome::Done);
     }
     let mut text = format!("{} {} → {}{how}{forced}\n", paint(style::ID, &moved.task), moved.from, state(&moved.to));
@@ -74,7 +74,7 @@ pub fn tell(session: &Session<'_>, moved: &Moved) -> Answer {
             "{} → {}  {}\n",
             paint(style::ID, &along.task),
             state(&along.to),
-            paint(style::DIM, "along with it")
+            paint(style::DIM, "moved with it")
         ));
     }
     session.out.text(&text);

@@ -18,7 +18,7 @@ pub fn run(session: &Session<'_>, args: &NextArgs) -> Answer {
         session.out.json(&chosen);
         return Ok(Outcome::Done);
     }
-    let resume = if chosen.resume { paint(style::DIM, "  go on with it") } else { String::new() };
+    let resume = if chosen.resume { paint(style::DIM, "  continue it") } else { String::new() };
     let command =
         chosen.command.as_ref().map(|command| format!(" as {}", paint(style::HEAD, command))).unwrap_or_default();
     let mut text = format!(

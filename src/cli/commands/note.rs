@@ -13,7 +13,7 @@ pub fn run(session: &Session<'_>, args: &NoteArgs) -> Answer {
     let noted = session.with(|ws| {
         let id = ws.find(&args.task)?;
         let before = args.edit.map_or_else(|| Ok(String::new()), |number| app::note_text(ws, &id, number))?;
-        let text = input::text_or_editor(&args.words, &args.text, &format!("A note on {id}."), &before)?;
+        let text = input::text_or_editor(&args.words, &args.text, &format!("Write a note on {id}."), &before)?;
         let noted = match args.edit {
             Some(number) => app::edit_note(ws, &id, number, &text.text),
             None => app::note(ws, &id, &text.text),

@@ -33,7 +33,7 @@ pub fn position(session: &Session<'_>, args: &OneArgs) -> Answer {
     row("members", ids(&position.members));
     row("remaining", phases.join(" → "));
     row("waiting for", ids(&position.convergence.waiting_for));
-    row("so", position.convergence.recommendation.into());
+    row("next", position.convergence.recommendation.into());
     let counts = [
         ("analyst", roster.analyst),
         ("builder", roster.builder),

@@ -10,7 +10,7 @@ pub fn run(session: &Session<'_>, args: &PrArgs) -> Answer {
         if !session.out.json {
             session.out.say(&match step {
                 PrStep::Pushing(branch) => format!("pushing {branch}"),
-                PrStep::Creating(branch) => format!("making a pull request for {branch}"),
+                PrStep::Creating(branch) => format!("creating a pull request for {branch}"),
                 PrStep::Waiting(wait) => format!("waiting {} s: {}", wait.seconds, wait.why),
             });
         }
@@ -27,14 +27,14 @@ pub fn run(session: &Session<'_>, args: &PrArgs) -> Answer {
 fn words(done: &PullRequested) -> String {
     let (Some(url), Some(number)) = (&done.url, done.number) else {
         return format!(
-            "nothing to do: there is no GitHub here; `ralph merge {}` merges {} itself\n",
+            "nothing to do: this repository has no GitHub remote; `ralph merge {}` merges {} locally\n",
             done.task, done.branch
         );
     };
     let how = match (done.created, done.pushed) {
         (true, _) => "made",
         (false, true) => "has new commits",
-        (false, false) => "is there already",
+        (false, false) => "already exists",
     };
     let mut text = format!("{} into {}: #{number} {how}  {url}\n", done.branch, done.base);
     if !done.closes.is_empty() {

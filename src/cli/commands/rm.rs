@@ -14,6 +14,6 @@ pub fn run(session: &Session<'_>, args: &RmArgs) -> Answer {
     let removed = done.removed.iter().map(|id| format!("{} removed\n", paint(style::ID, id)));
     let unlinked = done.unlinked.iter().map(|id| format!("{} unlinked\n", paint(style::ID, id)));
     session.out.text(&removed.chain(unlinked).collect::<String>());
-    session.out.say("`ralph undo` brings it back");
+    session.out.say("`ralph undo` restores it");
     Ok(Outcome::Done)
 }

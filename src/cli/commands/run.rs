@@ -1,7 +1,7 @@
-//! `ralph run`: a program under a claim that lives as long as it does.
+//! `ralph run`: a program under a claim that is held while the program runs.
 //!
-//! Three processes: ralph, which waits; its guard, which holds the claim's lock and ends everything below it when ralph is
-//! gone, in whatever way; and the program, which ends with its guard.
+//! Three processes: ralph, which waits; its guard, which holds the claim's lock and kills all its descendants when ralph
+//! ends for any reason; and the program, which ends with its guard.
 
 use std::io::IsTerminal as _;
 use std::process::{Command, ExitStatus};
@@ -14,7 +14,7 @@ use crate::os::Signal;
 use crate::os::process;
 use crate::os::signals::SignalListener;
 
-/// What is passed on to a program.
+/// The signals that are passed on to a program.
 const PASSED: [Signal; 5] = [Signal::HangUp, Signal::Interrupt, Signal::Terminate, Signal::User1, Signal::User2];
 
 pub fn run(session: &Session<'_>, args: &RunArgs) -> Answer {
@@ -34,8 +34,8 @@ pub fn run(session: &Session<'_>, args: &RunArgs) -> Answer {
                 session.out.say(&format!("{} released: {} → {}", back.task, back.from, back.to));
             }
             Ok(_) => {}
-            // The program's own end is what was asked for.
-            Err(failure) => session.out.say(&format!("warning: {id} could not be given back: {}", failure.message)),
+            // The exit code is the program's, so a failed release is only a warning.
+            Err(failure) => session.out.say(&format!("warning: cannot release {id}: {}", failure.message)),
         }
         lapsed?;
         Ok(Outcome::Code(code(&status)))
@@ -47,15 +47,15 @@ pub(super) fn listen(wanted: &[Signal]) -> Result<SignalListener, Failure> {
         .map_err(|error| Failure::broken(Code::Signals, format!("cannot listen for signals: {error}")))
 }
 
-/// This program once more.
+/// The path of this program.
 pub(super) fn itself() -> Result<Command, Failure> {
     let exe = std::env::current_exe()
         .map_err(|error| Failure::broken(Code::NoExe, format!("cannot find this program: {error}")))?;
     Ok(Command::new(exe))
 }
 
-/// Passes signals on to a child. Ctrl-C at a terminal reaches it anyway, so it is passed on only without one. When ralph is gone,
-/// everything below this process is killed.
+/// Passes signals on to a child. A terminal sends Ctrl-C to the child itself, so it is passed on only without one. When ralph
+/// ends, all descendants of this process are killed.
 fn pass_on(signals: SignalListener, child: u32) {
     let at_terminal = std::io::stdin().is_terminal();
     std::thread::spawn(move || {
@@ -79,7 +79,7 @@ pub fn guarded(args: &GuardedArgs) -> Answer {
     process::signal_on_parent_exit(args.parent);
     process::adopt_orphans();
     if !process::is_parent(args.parent) {
-        return Err(Failure::broken(Code::Orphan, "ralph is gone, and the claim with it"));
+        return Err(Failure::broken(Code::Orphan, "ralph has ended, so the claim is lost"));
     }
     let hold = args.lock.as_deref().map(app::hold_lock).transpose()?;
     if let Some(hold) = &hold {
@@ -97,7 +97,7 @@ pub fn guarded(args: &GuardedArgs) -> Answer {
     pass_on(signals, child.id());
     let status = child.wait();
     if status.as_ref().is_ok_and(process::was_killed) {
-        // Perhaps together with ralph, whose end may take a moment to show.
+        // Ralph may have ended at the same time, and its end may take a moment to show.
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     if !process::is_parent(args.parent) {
@@ -114,12 +114,12 @@ pub fn guarded(args: &GuardedArgs) -> Answer {
 /// Asks to be killed when the guard dies, then becomes the program.
 pub fn become_program(args: &BecomeArgs) -> Answer {
     let [program, arguments @ ..] = args.program.as_slice() else {
-        return Err(Failure::usage(Code::NoProgram, "run what?"));
+        return Err(Failure::usage(Code::NoProgram, "no program was given"));
     };
     process::die_with_parent();
-    // It died before we asked: the wish would never be granted.
+    // The parent died before the request, so the kernel would never send the signal.
     if !process::is_parent(args.parent) {
-        return Err(Failure::broken(Code::Orphan, "ralph is gone, and the claim with it"));
+        return Err(Failure::broken(Code::Orphan, "ralph has ended, so the claim is lost"));
     }
     if let Some(file) = &args.confine {
         confine(file)?;
@@ -131,7 +131,7 @@ pub fn become_program(args: &BecomeArgs) -> Answer {
     Err(failure.hint(Hint::step("use a program on your PATH, or its full path")))
 }
 
-/// Lets this process, and the program that it becomes, write only where the file says.
+/// Restricts this process, and the program that it becomes, to the paths in the file.
 fn confine(file: &std::path::Path) -> Result<(), Failure> {
     let text = fs::read_text(file)?.unwrap_or_default();
     let broken = |error: String| Failure::broken(Code::NoSandbox, format!("{}: {error}", file.display()));
@@ -139,7 +139,7 @@ fn confine(file: &std::path::Path) -> Result<(), Failure> {
     app::confine(&confinement).map_err(|error| broken(error.to_string()))
 }
 
-/// Kills all that descends from this process, then ends it; the lock goes when they are gone.
+/// Kills all descendants of this process, then exits; the lock is released when all of them have ended.
 pub(super) fn end_everything() -> ! {
     process::kill_descendants();
     std::process::exit(137)

@@ -1,4 +1,4 @@
-//! `ralph runs`: what workers ran here.
+//! `ralph runs`: the runs of agents.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ fn list(session: &Session<'_>, task: Option<&str>, limit: usize) -> Answer {
     if out.json {
         out.json(&runs);
     } else if runs.is_empty() {
-        out.say("nothing was run here yet");
+        out.say("no runs yet");
     } else {
         let now = jiff::Timestamp::now();
         let rows: Vec<_> = runs.iter().map(|run| row(run, now)).collect();
@@ -90,17 +90,17 @@ fn show(session: &Session<'_>, typed: &str) -> Answer {
         text.push_str(&format!("  {} {value}\n", paint(style::DIM, format!("{name:<8}"))));
     }
     if !shown.events.is_empty() {
-        text.push_str(&format!("\n{}\n", paint(style::HEAD, "What it did")));
+        text.push_str(&format!("\n{}\n", paint(style::HEAD, "Actions")));
         text.extend(shown.events.iter().filter_map(event_line).map(|line| format!("  {line}\n")));
     } else if !shown.tail.trim().is_empty() {
-        text.push_str(&format!("\n{}\n", paint(style::HEAD, "The last it said")));
+        text.push_str(&format!("\n{}\n", paint(style::HEAD, "End of its output")));
         text.extend(shown.tail.lines().map(|line| format!("  {}\n", clean(line))));
     }
     out.text(&text);
     Ok(Outcome::Done)
 }
 
-/// What an agent's run is known to have used; `unknown` once it is over and its program did not say.
+/// The reported usage of a run; `unknown` if it has ended and its program reported none.
 fn receipt(run: &Run, known: Option<String>) -> String {
     let over = run.is_agents() && run.outcome != Ended::Running;
     known.unwrap_or_else(|| if over { "unknown".into() } else { String::new() })
@@ -154,7 +154,7 @@ fn stop(session: &Session<'_>, typed: &str) -> Answer {
     if out.json {
         out.json(&asked);
     } else {
-        out.say(&format!("stopping {}; {} will be in your inbox", asked.run, asked.task));
+        out.say(&format!("stopping {}; {} is handed to a person and will be in the inbox", asked.run, asked.task));
     }
     Ok(Outcome::Done)
 }
@@ -166,7 +166,7 @@ fn retry(session: &Session<'_>, typed: &str) -> Answer {
         out.json(&done);
     } else {
         out.say(&format!("{} is in {} and will be tried again", done.task, done.state));
-        out.say(&format!("start workers with `ralph team {}` if none are running", done.task));
+        out.say(&format!("if no workers are running, start them with `ralph team {}`", done.task));
     }
     Ok(Outcome::Done)
 }

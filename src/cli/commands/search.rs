@@ -12,7 +12,7 @@ pub fn run(session: &Session<'_>, args: &SearchArgs) -> Answer {
     } else if args.compact {
         session.out.text(&hits.iter().map(|hit| words::compact(&hit.task)).collect::<String>());
     } else if hits.is_empty() {
-        session.out.say("nothing found");
+        session.out.say("no tasks match");
     } else {
         let width = session.out.width().unwrap_or(100).saturating_sub(4);
         let lines = hits.iter().map(|hit| {

@@ -35,11 +35,11 @@ fn tell(session: &Session<'_>, args: &ServeArgs, address: &web::Address) {
     if session.out.json {
         return session.out.json(&json!({ "url": address.url }));
     }
-    session.out.line(&format!("the board is at {}", address.url));
+    session.out.line(&format!("serving the board at {}", address.url));
     if address.nameless {
-        session
-            .out
-            .say("other machines put an address of this one in the place of 127.0.0.1, or a name: `--host NAME`");
+        session.out.say(
+            "on other machines, replace 127.0.0.1 by an address of this machine, or by a name given with `--host NAME`",
+        );
     }
     let may = match args.read_only {
         true => "read-only",
@@ -48,11 +48,12 @@ fn tell(session: &Session<'_>, args: &ServeArgs, address: &web::Address) {
     session.out.say(&format!("{may}; press Ctrl-C to stop"));
 }
 
-/// The token goes to the browser as an argument, which others on this machine might see for a moment; that is why it is asked for.
+/// The URL with the token is an argument of the browser, which other users of this machine can see for a moment. Therefore it
+/// is opened only with `--open`.
 fn open(session: &Session<'_>, url: &str) {
     let mut browser = crate::os::terminal::browser(url);
     if browser.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().is_err() {
-        session.out.say(&format!("there is no {} to open it with", browser.get_program().display()));
+        session.out.say(&format!("cannot open the browser: {} was not found", browser.get_program().display()));
     }
 }
 
@@ -64,7 +65,7 @@ pub fn report(session: &Session<'_>, args: &ReportArgs) -> Answer {
     }
     let folder = args.html.parent().is_none_or(|folder| folder.as_os_str().is_empty() || folder.is_dir());
     if args.html.is_dir() || !folder {
-        let message = format!("{} cannot be written", args.html.display());
+        let message = format!("cannot write {}", args.html.display());
         return Err(Failure::usage(Code::BadFile, message).hint(Hint::step("name a file in an existing folder")));
     }
     write(&args.html, text.as_bytes())?;

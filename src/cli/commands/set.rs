@@ -12,13 +12,13 @@ pub fn run(session: &Session<'_>, args: &SetArgs) -> Answer {
         if typed.iter().any(|word| word.starts_with("description=") || word.starts_with("body=")) {
             return Err(Failure::usage(
                 Code::TwoTexts,
-                "there are two descriptions: description=, and --body or --body-file",
+                "the description is given twice: as description=, and with --body or --body-file",
             ));
         }
         typed.push(format!("description={text}"));
     }
     if tasks.is_empty() || typed.is_empty() {
-        let missing = if tasks.is_empty() { "which task?" } else { "set what?" };
+        let missing = if tasks.is_empty() { "no task was given" } else { "no KEY=VALUE was given" };
         return Err(Failure::usage(Code::Incomplete, missing)
             .hint(Hint::run("task set t-x7kq priority=P1 labels+=bug", "as an example")));
     }
@@ -26,7 +26,7 @@ pub fn run(session: &Session<'_>, args: &SetArgs) -> Answer {
     if session.out.json {
         session.out.json(&done);
     } else if done.changes.is_empty() {
-        session.out.say("nothing to do: it is so already");
+        session.out.say("nothing to do: the fields already have these values");
     } else {
         let lines =
             done.changes.iter().map(|change| format!("{} {}\n", paint(style::ID, &change.task), words::field(change)));

@@ -51,11 +51,11 @@ fn words(done: &SetUp, how: SetUpHow) -> String {
     let unchanged = done.files.iter().filter(|file| file.done == Done::Unchanged).count();
     if changed == 0 {
         text.push_str(&match how {
-            SetUpHow::Write => format!("nothing to do: {} as they should be\n", count(unchanged, "file")),
-            SetUpHow::Remove => "nothing to do: there is nothing of ralph's\n".to_owned(),
+            SetUpHow::Write => format!("nothing to do: {} already up to date\n", count(unchanged, "file")),
+            SetUpHow::Remove => "nothing to do: nothing of ralph is set up here\n".to_owned(),
         });
     } else if how == SetUpHow::Write && !done.dry_run {
-        text.push_str("commit these files, so that every worktree and every clone has them\n");
+        text.push_str("commit these files, so that every worktree and clone has them\n");
     }
     text
 }

@@ -7,12 +7,12 @@ use crate::cli::{Answer, Outcome, Session};
 
 pub fn pull(session: &Session<'_>, args: &ShareArgs) -> Answer {
     let shared = session.with(|ws| app::pull(ws, args.remote.as_deref(), side(args)))?;
-    tell(session, &shared, "brings nothing new")
+    tell(session, &shared, "has no changes to the board")
 }
 
 pub fn push(session: &Session<'_>, args: &ShareArgs) -> Answer {
     let shared = session.with(|ws| app::push(ws, args.remote.as_deref(), side(args)))?;
-    tell(session, &shared, "has the same board")
+    tell(session, &shared, "already has this board")
 }
 
 fn side(args: &ShareArgs) -> Option<Side> {
@@ -35,7 +35,7 @@ fn tell(session: &Session<'_>, shared: &Shared, idle: &str) -> Answer {
         text.push_str(&format!("pulled {remote}/{upstream}: {files}  {}\n", short(id)));
     }
     for path in removed {
-        text.push_str(&format!("  {} is gone\n", path.trim_start_matches(".ralph/")));
+        text.push_str(&format!("  removed {}\n", path.trim_start_matches(".ralph/")));
     }
     if *pushed {
         text.push_str(&format!("pushed to {remote}/{upstream}\n"));

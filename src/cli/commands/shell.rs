@@ -7,7 +7,7 @@ use crate::cli::args::{self, CompletionsArgs, ManArgs};
 use crate::cli::{Answer, Outcome, Session};
 use crate::fs;
 
-/// A script that asks this program for candidates each time, so that they are those of the board.
+/// A script that asks this program for the candidates, so that they match the board.
 pub fn completions(session: &Session<'_>, args: &CompletionsArgs) -> Answer {
     use clap_complete::env::EnvCompleter;
     let completer: &dyn EnvCompleter = match args.shell {
@@ -16,7 +16,7 @@ pub fn completions(session: &Session<'_>, args: &CompletionsArgs) -> Answer {
         Shell::Fish => &clap_complete::env::Fish,
         Shell::PowerShell => &clap_complete::env::Powershell,
         Shell::Zsh => &clap_complete::env::Zsh,
-        other => return Err(Failure::usage(Code::UnknownShell, format!("there are no completions for {other}"))),
+        other => return Err(Failure::usage(Code::UnknownShell, format!("no completions for {other}"))),
     };
     let mut script = Vec::new();
     completer
@@ -40,7 +40,7 @@ pub fn man(session: &Session<'_>, args: &ManArgs) -> Answer {
             if session.out.json {
                 session.out.json(&serde_json::json!({ "dir": dir }));
             }
-            session.out.say(&format!("written to {}", dir.display()));
+            session.out.say(&format!("wrote the manual pages to {}", dir.display()));
         }
         None => {
             let mut page = Vec::new();

@@ -99,7 +99,7 @@ fn linked(shown: &Shown, id: &TaskId) -> String {
 
 fn claim_line(claim: &ClaimView, now: Timestamp) -> String {
     let left = if claim.held {
-        "while its program runs".into()
+        "while its process runs".into()
     } else {
         format!("{} left", words::span(claim.until.duration_since(now)))
     };

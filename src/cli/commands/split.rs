@@ -15,11 +15,11 @@ pub fn run(session: &Session<'_>, args: &SplitArgs) -> Answer {
     }
     let mut text = String::new();
     for child in &done.children {
-        let how = if child.created { "" } else { "  there already" };
+        let how = if child.created { "" } else { "  already exists" };
         text.push_str(&format!("{} {}{}\n", paint(style::ID, &child.task), child.title, paint(style::DIM, how)));
     }
-    let together = if done.atomic { ", together" } else { "" };
-    text.push_str(&format!("{} is now their epic{together}: {}\n", paint(style::ID, &done.task), done.to));
+    let together = if done.atomic { ", whose tasks are planned, built and merged together" } else { "" };
+    text.push_str(&format!("{} is now an epic{together}  {}\n", paint(style::ID, &done.task), done.to));
     session.out.text(&text);
     Ok(Outcome::Done)
 }
@@ -35,14 +35,14 @@ pub fn plan(session: &Session<'_>, command: &PlanCommand) -> Answer {
         return Ok(Outcome::Done);
     }
     if done.added.is_empty() && done.removed.is_empty() {
-        session.out.say(&format!("nothing to do: the tasks of {} wait as it says", done.path));
+        session.out.say(&format!("nothing to do: the blockers already match {}", done.path));
         return Ok(Outcome::Done);
     }
     let line = |edge: &app::Edge, how: &str| {
         format!("{} {how} {}\n", paint(style::ID, &edge.task), paint(style::ID, &edge.on))
     };
-    let mut text: String = done.added.iter().map(|edge| line(edge, "waits for")).collect();
-    text.extend(done.removed.iter().map(|edge| line(edge, "waits no longer for")));
+    let mut text: String = done.added.iter().map(|edge| line(edge, "is now blocked by")).collect();
+    text.extend(done.removed.iter().map(|edge| line(edge, "is no longer blocked by")));
     session.out.text(&text);
     if done.dry_run {
         session.out.say("nothing was changed");

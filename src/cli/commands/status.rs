@@ -48,8 +48,8 @@ fn screen(status: &Status, width: usize) -> String {
     let finished: usize = status.throughput.iter().sum();
     let _ = writeln!(
         text,
-        "\n{}  {}  {finished} finished in {} days",
-        head("flow"),
+        "\n{}  {}  {finished} done in {} days",
+        head("throughput"),
         spark(&status.throughput),
         status.throughput.len()
     );
@@ -82,20 +82,20 @@ fn states(status: &Status, width: usize, text: &mut String) {
 }
 
 fn work(status: &Status, width: usize, text: &mut String) {
-    let _ = writeln!(text, "\n{}", head("at work"));
+    let _ = writeln!(text, "\n{}", head("active workers"));
     if status.claims.is_empty() {
-        let _ = writeln!(text, "  {}", paint(style::DIM, "nobody"));
+        let _ = writeln!(text, "  {}", paint(style::DIM, "none"));
     }
     for held in &status.claims {
         let until = if held.claim.held {
-            "runs".into()
+            "process runs".into()
         } else {
             format!("{} left", words::span(held.claim.until.duration_since(status.now)))
         };
         let command = held.command.as_deref().unwrap_or("-");
         let _ = writeln!(
             text,
-            "  {} {}  {command} since {}, {until}  {}",
+            "  {} {}  {command} for {}, {until}  {}",
             paint(style::OWNER, format!("{:<12}", held.claim.by)),
             paint(style::ID, &held.task),
             words::ago(held.claim.since, status.now),
@@ -104,7 +104,7 @@ fn work(status: &Status, width: usize, text: &mut String) {
     }
     let _ = writeln!(text, "\n{}", head("ready"));
     for queue in &status.ready {
-        let limit = queue.limit.map(|limit| format!("{}/{limit} at work", queue.at_work)).unwrap_or_default();
+        let limit = queue.limit.map(|limit| format!("{}/{limit} claimed", queue.at_work)).unwrap_or_default();
         let first: Vec<String> = queue.first.iter().map(|brief| paint(style::ID, &brief.task)).collect();
         let more = if queue.count > queue.first.len() { " …" } else { "" };
         let row = format!("  {:<12} {:>4}  {limit:<12}  {}{more}", queue.role, queue.count, first.join(" "));
@@ -130,22 +130,22 @@ fn trouble(status: &Status, width: usize, text: &mut String) {
     let roots = status.roots.iter().map(|root| {
         let by = root.by.as_ref().map(|by| format!(" @{by}")).unwrap_or_default();
         format!(
-            "{}  {}{by}  frees {}",
+            "{}  {}{by}  unblocks {}",
             named(&root.task),
             paint(style::state(&root.task.state), &root.task.state),
             root.frees
         )
     });
-    section("in the way", roots.collect());
+    section("blockers", roots.collect());
     let stuck = status.stuck.iter().map(|stuck| {
         let color = if stuck.critical { style::BLOCKED } else { style::WARN };
         format!("{}  {} for {}", named(&stuck.task), stuck.task.state, paint(color, hours(stuck.hours as f64)))
     });
     section("stuck", stuck.collect());
-    section("a person", status.waiting_for_person.iter().map(named).collect());
+    section("handed to a person", status.waiting_for_person.iter().map(named).collect());
     section("too large", status.oversized.iter().map(named).collect());
     if status.problems > 0 {
-        section("problems", vec![format!("{} in task files: `ralph doctor` lists them", status.problems)]);
+        section("problems", vec![format!("{}: `ralph doctor` lists them", words::count(status.problems, "problem"))]);
     }
 }
 
@@ -166,20 +166,20 @@ fn markdown(status: &Status) -> String {
     };
     let named = |brief: &app::Brief| format!("`{}` {} ({})", brief.task, brief.title, brief.state);
     let held = status.claims.iter().map(|held| format!("{}: `{}` {}", held.claim.by, held.task, held.title));
-    section("At work", held.collect());
+    section("Active workers", held.collect());
     let ready = status.ready.iter().map(|queue| format!("{}: {}", queue.role, queue.count));
     section("Ready", ready.collect());
     section(
-        "In the way",
+        "Blockers",
         status.roots.iter().map(|root| format!("{}, unblocks {}", named(&root.task), root.frees)).collect(),
     );
     section(
         "Stuck",
         status.stuck.iter().map(|stuck| format!("{}, {} hours", named(&stuck.task), stuck.hours)).collect(),
     );
-    section("Waiting for a person", status.waiting_for_person.iter().map(named).collect());
+    section("Handed to a person", status.waiting_for_person.iter().map(named).collect());
     section("Too large", status.oversized.iter().map(named).collect());
     let finished: usize = status.throughput.iter().sum();
-    let _ = write!(text, "\n{finished} finished in the last {} days.\n", status.throughput.len());
+    let _ = write!(text, "\n{finished} done in the last {} days.\n", status.throughput.len());
     text
 }

@@ -44,7 +44,7 @@ fn sync(session: &Session<'_>, args: &SyncRunArgs) -> Answer {
     Ok(if synced.is_clean() || synced.dry_run { Outcome::Done } else { Outcome::Negative })
 }
 
-/// Runs again whenever the board changes, and now and then to look at GitHub; never more often than it is good for.
+/// Syncs again whenever the board changes and at a regular interval, with a minimum pause.
 fn watch(session: &Session<'_>, ask: &SyncAsk, args: &SyncRunArgs) -> Answer {
     let every = args.every.unsigned_abs().max(Duration::from_secs(1));
     let mut waiter = session.with(app::BoardWaiter::new)?;
@@ -58,7 +58,7 @@ fn watch(session: &Session<'_>, ask: &SyncAsk, args: &SyncRunArgs) -> Answer {
                     tell(session, &synced);
                 }
             }
-            // A network that is away comes back; a refusal stays.
+            // Being offline is temporary; a refusal is not.
             Err(failure) if failure.kind == app::FailureKind::Offline && failure.code != Code::BadToken => {
                 session.out.failure(&failure);
             }
@@ -72,7 +72,7 @@ fn watch(session: &Session<'_>, ask: &SyncAsk, args: &SyncRunArgs) -> Answer {
     }
 }
 
-/// One line on a terminal that is written over. Elsewhere, a line where GitHub is written to, every few seconds, and each wait.
+/// A status line on a terminal. Elsewhere, a line every few seconds while GitHub is written to, and one for each wait.
 struct Progress<'a> {
     session: &'a Session<'a>,
     terminal: bool,
@@ -127,7 +127,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Takes the line away before anything else is told.
+    /// Clears the status line before other output.
     fn over<T>(&self, result: T) -> T {
         if self.terminal {
             self.session.out.status(None);
@@ -136,7 +136,7 @@ impl<'a> Progress<'a> {
     }
 }
 
-/// How long the rest takes if it goes on as it went, once that can be told.
+/// The remaining time at the present rate, once it can be estimated.
 fn eta(done: usize, of: usize, elapsed: Duration) -> Option<String> {
     if done == 0 || elapsed < Duration::from_secs(3) {
         return None;
@@ -180,19 +180,19 @@ fn planned(synced: &Synced, width: Option<usize>) -> String {
 fn heading(way: Way) -> &'static str {
     match way {
         Way::Create => "create on GitHub",
-        Way::Found => "made already, to be linked",
+        Way::Found => "already created, to be linked",
         Way::Adopt => "new from GitHub",
         Way::Pull => "from GitHub",
         Way::Push => "to GitHub",
-        Way::Merge => "both changed, goes together",
+        Way::Merge => "both changed, can be merged",
         Way::Comment => "comments",
         Way::Retire => "deleted here, to be closed on GitHub",
-        Way::Lost => "gone from GitHub",
+        Way::Lost => "deleted on GitHub",
         Way::Conflict => "conflicts",
     }
 }
 
-/// `  t-x7kq #44  priority  P2 → P1`: in the direction in which it goes. A conflict has a line for each side.
+/// `  t-x7kq #44  priority  P2 → P1`, from old to new value. A conflict has a line for each side.
 fn line(row: &PlanRow, width: Option<usize>) -> String {
     let value = |value: &Option<Value>| {
         value.as_ref().map_or_else(|| "nothing".into(), |value| clean(&value.to_string().trim_end().replace('\n', " ")))
@@ -240,9 +240,9 @@ fn summary(synced: &Synced, width: Option<usize>) -> String {
     let done: Vec<&PlanRow> = done.filter(is_done).collect();
     done.iter().take(MOST).for_each(|row| text.push_str(&line(row, width)));
     if done.len() > MOST {
-        text.push_str(&format!("  and {} more: `ralph log` has them all\n", done.len() - MOST));
+        text.push_str(&format!("  and {} more: `ralph log` shows all of them\n", done.len() - MOST));
     }
-    for (made, what) in [(&synced.created, "created"), (&synced.adopted, "taken in")] {
+    for (made, what) in [(&synced.created, "created"), (&synced.adopted, "imported")] {
         for one in made.iter().take(MOST) {
             text.push_str(&format!("  {} #{} {}\n", paint(style::ID, &one.task), one.number, paint(style::DIM, what)));
         }
@@ -259,43 +259,58 @@ fn counts(synced: &Synced) -> String {
         }
     };
     count(synced.created.len(), "issue created", "issues created");
-    count(synced.adopted.len(), "issue taken in", "issues taken in");
+    count(synced.adopted.len(), "issue imported", "issues imported");
     count(synced.found, "issue found again", "issues found again");
     count(synced.pulled, "change from GitHub", "changes from GitHub");
     count(synced.pushed, "change to GitHub", "changes to GitHub");
-    count(synced.comments_in, "comment taken in", "comments taken in");
+    count(synced.comments_in, "comment imported", "comments imported");
     count(synced.comments_out, "comment posted or edited", "comments posted or edited");
-    count(synced.tidied, "column or Status put right", "columns or Statuses put right");
+    count(synced.tidied, "column or Status corrected", "columns or Statuses corrected");
     count(synced.retired.len(), "issue closed", "issues closed");
-    let idle = if synced.is_clean() { "already in sync" } else { "nothing was changed" };
-    let text = if parts.is_empty() { idle.to_owned() } else { parts.join(", ") };
+    let text = if parts.is_empty() { idle(synced) } else { parts.join(", ") };
     let requests = if synced.requests == 1 { "1 request".to_owned() } else { format!("{} requests", synced.requests) };
     format!("{text}  {}\n", paint(style::DIM, format!("({requests})")))
 }
 
-/// What is left for a person, or for later.
+/// Why a run changed nothing.
+fn idle(synced: &Synced) -> String {
+    match (synced.unpushed, synced.unpulled) {
+        _ if !synced.is_clean() => "nothing changed".to_owned(),
+        (0, 0) => "already in sync".to_owned(),
+        (0, 1) => "nothing to push; 1 change on GitHub is not on the board yet".to_owned(),
+        (0, many) => format!("nothing to push; {many} changes on GitHub are not on the board yet"),
+        (1, _) => "nothing to pull; 1 local change is not on GitHub yet".to_owned(),
+        (many, _) => format!("nothing to pull; {many} local changes are not on GitHub yet"),
+    }
+}
+
+/// Conflicts, failures and other work that remains.
 fn left(synced: &Synced, width: Option<usize>) -> String {
     let mut text = String::new();
     if !synced.conflicts.is_empty() {
-        text.push_str(&format!("{}\n", paint(style::WARN, "left for you:")));
+        text.push_str(&format!("{}\n", paint(style::WARN, "conflicts:")));
         synced.conflicts.iter().for_each(|row| text.push_str(&line(row, width)));
-        text.push_str("`ralph sync resolve TASK --take local|remote` settles them\n");
+        text.push_str("`ralph sync resolve TASK --take local|remote` resolves them\n");
         if synced.conflicts.iter().any(|row| row.way == Way::Lost) {
-            text.push_str("  of a lost issue: local puts it back or makes it anew, remote stops mirroring the task\n");
+            text.push_str(
+                "  for a deleted issue: local adds it again or creates a new one, remote stops mirroring the task\n",
+            );
         }
     }
     for failed in &synced.failed {
         let task = failed.task.as_ref().map(|task| format!("{} ", paint(style::ID, task))).unwrap_or_default();
         let message = clean(&failed.message);
-        text.push_str(&format!("{} {task}{}: {message}\n", paint(style::ERROR, "not done:"), failed.what));
+        text.push_str(&format!("{} {task}{}: {message}\n", paint(style::ERROR, "failed:"), failed.what));
     }
     for task in &synced.left_out {
-        let why = "its file cannot be read";
-        text.push_str(&format!("{} {}: {why}\n", paint(style::WARN, "left out:"), paint(style::ID, task)));
+        let why = "cannot read its file";
+        text.push_str(&format!("{} {}: {why}\n", paint(style::WARN, "skipped:"), paint(style::ID, task)));
     }
     for (task, seconds) in &synced.unknown {
         let minutes = seconds.div_ceil(60);
-        let then = format!("whether it was made is looked for again; if it is not there in {minutes} min, it is made");
+        let then = format!(
+            "the next sync checks whether the issue was created; if it is still missing in {minutes} min, it is created"
+        );
         text.push_str(&format!("{} {}: {then}\n", paint(style::WARN, "outcome unknown:"), paint(style::ID, task)));
     }
     text
@@ -307,7 +322,7 @@ fn init(session: &Session<'_>, args: args::SyncInitArgs) -> Answer {
         if !session.out.json {
             session.out.say(&match step {
                 InitStep::Creating(title) => format!("creating the project {title:?}"),
-                InitStep::Field(name) => format!("field {name}"),
+                InitStep::Field(name) => format!("creating field {name}"),
                 InitStep::Waiting(wait) => format!("waiting {} s: {}", wait.seconds, wait.why),
             });
         }
@@ -318,7 +333,7 @@ fn init(session: &Session<'_>, args: args::SyncInitArgs) -> Answer {
         return Ok(Outcome::Done);
     }
     let SyncInit { repo, project, title, url, viewer, created, fields, workflows, dependencies, unmapped, .. } = &done;
-    let how = if *created { "made" } else { "found" };
+    let how = if *created { "created" } else { "found" };
     let mut text = format!("{how} project {project}, {title:?}, for {repo}, as {viewer}\n{url}\n");
     if !fields.is_empty() {
         text.push_str(&format!("added {}\n", fields.join("; ")));
@@ -342,7 +357,7 @@ fn init(session: &Session<'_>, args: args::SyncInitArgs) -> Answer {
 
 /// The lines that map columns of other names, to be copied into the settings.
 fn mapping(unmapped: &[ForeignColumn]) -> String {
-    let mut text = "note: cards in these columns are left alone, as they are no states of this board; to map them, add to .ralph/config.toml:\n[github.states]".to_owned();
+    let mut text = "note: cards in these columns are ignored, because the columns are not states of this board; to map them, add to .ralph/config.toml:\n[github.states]".to_owned();
     for ForeignColumn { column, proposal } in unmapped {
         let line = match proposal {
             Some(state) => format!("{column:?} = {:?}", state.as_str()),
@@ -373,19 +388,19 @@ fn status(session: &Session<'_>, remote: bool) -> Answer {
         lost,
         unknown,
     } = &status;
-    let seen = seen.map_or_else(|| "never looked at".to_owned(), |at| format!("last synced {at}"));
+    let seen = seen.map_or_else(|| "never synced".to_owned(), |at| format!("last synced {at}"));
     let mut text = format!("{repo}, project {project}  {}\n", paint(style::DIM, &seen));
     for (count, what) in [
         (*linked, "mirrored"),
-        (*new_here, "new here"),
-        (*new_there, "new there"),
-        (changed_here.len(), "changed here"),
-        (changed_there.len(), "changed there"),
-        (conflicts.len(), "conflicts"),
-        (lost.len(), "gone from there"),
+        (*new_here, "new on the board"),
+        (*new_there, "new on GitHub"),
+        (changed_here.len(), "changed on the board"),
+        (changed_there.len(), "changed on GitHub"),
+        (conflicts.len(), if conflicts.len() == 1 { "conflict" } else { "conflicts" }),
+        (lost.len(), "deleted on GitHub"),
         (unknown.len(), "outcome unknown"),
     ] {
-        // What is not there is not worth a line.
+        // A count of zero needs no line.
         if count > 0 || what == "mirrored" {
             text.push_str(&format!("{count:>6}  {what}\n"));
         }
@@ -394,7 +409,7 @@ fn status(session: &Session<'_>, remote: bool) -> Answer {
         .iter()
         .all(|n| *n == 0)
     {
-        text.push_str("  as far as is known, already in sync\n");
+        text.push_str("  in sync, as of the last sync\n");
     }
     for row in [changed_here, changed_there, conflicts, lost].into_iter().flatten() {
         text.push_str(&line(row, session.out.width()));
@@ -409,8 +424,12 @@ fn resolve(session: &Session<'_>, args: &args::SyncResolveArgs) -> Answer {
     if session.out.json {
         session.out.json(&done);
     } else {
-        let whose = if side == TakeSide::Local { "yours; the next `ralph sync` brings it there" } else { "GitHub's" };
-        session.out.text(&format!("{}: {} as {whose}\n", paint(style::ID, &done.task), done.fields.join(", ")));
+        let (whose, then) = match side {
+            TakeSide::Local => ("local", "; `ralph sync` will push it"),
+            TakeSide::Remote => ("GitHub", ""),
+        };
+        let fields = done.fields.join(", ");
+        session.out.text(&format!("{}: keeping the {whose} value of {fields}{then}\n", paint(style::ID, &done.task)));
     }
     Ok(Outcome::Done)
 }
@@ -422,7 +441,7 @@ fn doctor(session: &Session<'_>) -> Answer {
     if session.out.json {
         session.out.json(&found);
     } else if found.is_empty() {
-        session.out.text("nothing is wrong\n");
+        session.out.text("no problems\n");
     } else {
         let lines =
             found.iter().map(|f| format!("{} {}\n  {}\n", paint(style::WARN, f.kind), clean(&f.message), f.advice));

@@ -1,4 +1,4 @@
-//! `ralph team` and `ralph hero`: who does what, as it happens, and what came of it.
+//! `ralph team` and `ralph hero`: progress while they run, and a summary at the end.
 
 use std::io::IsTerminal as _;
 
@@ -40,13 +40,14 @@ pub fn hero(session: &Session<'_>, args: &HeroArgs) -> Answer {
     };
     let mut screen = TeamScreen::new(session);
     let stop = stop_on_signals(screen.live.is_none())?;
-    let launch = Launch { guard: &guard, worker: &|_, _, _| Err(Failure::broken(Code::NoCrew, "a hero is alone")) };
+    let launch =
+        Launch { guard: &guard, worker: &|_, _, _| Err(Failure::broken(Code::NoCrew, "a hero starts no workers")) };
     let mut show = |news: &TeamNews, view: &TeamView| screen.show(news, view);
     let done = app::hero(&session.options, &wanted, &launch, &stop, &mut show)?;
     screen.end(&done, args.how.dry_run)
 }
 
-/// A picture that is drawn again on a terminal; a line for each turn elsewhere.
+/// A live view on a terminal; elsewhere, a line for each run.
 struct TeamScreen<'a> {
     session: &'a Session<'a>,
     live: Option<Live>,
@@ -98,8 +99,8 @@ fn opening(view: &TeamView, new: usize) -> String {
     let open = view.steps.iter().filter(|step| !step.completed).count();
     let workers: Vec<&str> = view.workers.iter().map(|seen| seen.worker.as_str()).collect();
     let steps = if open == 1 { "1 step".into() } else { format!("{open} steps") };
-    let crew = if workers.is_empty() { "nobody is needed".into() } else { workers.join(", ") };
-    format!("on {}{more}: {steps} to do, {new} new; {crew}", teams.join(", "))
+    let crew = if workers.is_empty() { "no workers".into() } else { workers.join(", ") };
+    format!("working on {}{more}: {steps} to do, {new} new; {crew}", teams.join(", "))
 }
 
 fn summary(done: &TeamDone) -> String {
@@ -118,7 +119,7 @@ fn summary(done: &TeamDone) -> String {
         text.push_str(&format!("{mark} {} {}: {}\n", paint(style::ID, &left.task), left.state, clean(&left.why)));
     }
     if done.stopped {
-        text.push_str("stopped; the same command goes on from here\n");
+        text.push_str("stopped; run the same command to continue\n");
     }
     if let Some(report) = &done.report {
         text.push_str(&format!("report: {report}\n"));

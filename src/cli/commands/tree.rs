@@ -36,7 +36,7 @@ fn draw(node: &TreeNode, before: &str, below: &str, width: Option<usize>, text: 
     }
 }
 
-/// A task in one line, for drawings; the title gives way where there is little room.
+/// A task in one line, for drawings; the title is cut to the width.
 pub fn line(task: &app::TaskView, room: Option<usize>) -> String {
     let (mark, color) = words::mark(task);
     let owner = task.owner.as_ref().map(|owner| format!(" @{}", clean(owner))).unwrap_or_default();

@@ -35,8 +35,8 @@ fn agrees(session: &Session<'_>, args: &TrustArgs, programs: &[String]) -> Resul
     if args.yes {
         return Ok(true);
     }
-    confirm(session.out, "Run them when asked to?").ok_or_else(|| {
-        Failure::usage(Code::NobodyToAsk, "not a terminal: cannot ask whether these programs may run")
-            .hint(Hint::step("a person runs it in a terminal and reads them"))
+    confirm(session.out, "Trust these programs?").ok_or_else(|| {
+        Failure::usage(Code::NobodyToAsk, "not a terminal: cannot ask whether to trust these programs")
+            .hint(Hint::run("trust", "in a terminal, to review them"))
     })
 }

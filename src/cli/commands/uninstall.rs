@@ -17,7 +17,7 @@ pub fn run(session: &Session<'_>, args: &UninstallArgs) -> Answer {
         match confirm(session.out, "Remove these?") {
             Some(true) => {}
             Some(false) => {
-                session.out.say("nothing was changed");
+                session.out.say("nothing changed");
                 return Ok(Outcome::Done);
             }
             None => {
@@ -40,8 +40,8 @@ fn tell(session: &Session<'_>, done: &Uninstalled) {
 }
 
 fn words(done: &Uninstalled) -> String {
-    let verb = if done.dry_run { "would remove" } else { "removed" };
+    let (verb, kept) = if done.dry_run { ("would remove", "would keep") } else { ("removed", "kept") };
     let mut text: String = done.removed.iter().map(|what| format!("{verb} {}\n", paint(style::ID, what))).collect();
-    text.extend(done.kept.iter().map(|what| format!("{}\n", paint(style::DIM, format!("keeps {what}")))));
+    text.extend(done.kept.iter().map(|what| format!("{}\n", paint(style::DIM, format!("{kept} {what}")))));
     text
 }

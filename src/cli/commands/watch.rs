@@ -1,4 +1,4 @@
-//! `ralph watch`: what happens on the board, a line each, until somebody has seen enough.
+//! `ralph watch`: the events of the board, one per line, until it is stopped.
 
 use std::io::IsTerminal as _;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::os::Signal;
 use crate::os::terminal;
 use crate::task::TaskId;
 
-/// What of all that happens is shown.
+/// Which events are shown.
 struct EventFilter {
     tasks: Vec<TaskId>,
     kinds: Vec<EventKind>,
@@ -41,12 +41,17 @@ pub fn run(session: &Session<'_>, args: &Args) -> Answer {
         notifier: args.notify.then(Notifier::find).transpose()?,
     };
     if let Some(why) = watch.polling().filter(|_| !args.poll) {
-        let message = format!("the kernel has no more watches for you ({why}): looking twice a second instead");
-        session.out.notices(&[message, "raise fs.inotify.max_user_instances or max_user_watches".into()]);
+        let message = format!("cannot watch the files ({why}); checking them twice a second instead");
+        session.out.notices(&[
+            message,
+            "to fix this, raise fs.inotify.max_user_instances or fs.inotify.max_user_watches".into(),
+        ]);
     }
     if !watch.reacts() && !args.idle {
-        let enforce = if args.enforce { ", and nothing is put right until it ends" } else { "" };
-        session.out.notices(&[format!("another watcher reacts to what happens{enforce}; this one only tells")]);
+        let enforce = if args.enforce { ", and nothing is enforced until it ends" } else { "" };
+        session.out.notices(&[format!(
+            "another `ralph watch` journals, reaps and runs rules{enforce}; this one only reports"
+        )]);
     }
     if let Some(age) = args.since {
         let since = watch.workspace().now().checked_sub(age).unwrap_or(jiff::Timestamp::MIN);
@@ -69,7 +74,7 @@ pub fn run(session: &Session<'_>, args: &Args) -> Answer {
         }
         if left.is_zero() {
             screen.clear();
-            let message = if until.is_some() { "timed out" } else { "the time is over" };
+            let message = if until.is_some() { "timed out" } else { "stopped after --timeout" };
             return Err(Failure::new(FailureKind::Nothing, Code::Timeout, message));
         }
         let events = watch.next(left)?;
@@ -79,10 +84,10 @@ pub fn run(session: &Session<'_>, args: &Args) -> Answer {
     }
 }
 
-/// Nobody reads any more.
+/// The reader is gone.
 const HUNG_UP: u8 = 1;
 
-/// Set when somebody asks us to end, or goes away; that also ends the wait.
+/// Set by a signal or by the end of the reader; setting it also ends the wait.
 fn stopped(watch: &Watch) -> Result<Arc<AtomicU8>, Failure> {
     let stop = Arc::new(AtomicU8::new(0));
     let signals = super::run::listen(&[Signal::Interrupt, Signal::Terminate])?;
@@ -118,9 +123,12 @@ fn filter(watch: &Watch, args: &Args) -> Result<EventFilter, Failure> {
 
 /// `TASK STATE`, `TASK ready`, `TASK free`.
 fn condition(watch: &Watch, text: &str) -> Result<(TaskId, WaitFor), Failure> {
-    let usage = || Failure::usage(Code::BadUntil, format!("{text:?} is not TASK and what it is to come to"));
+    let usage = || Failure::usage(Code::BadUntil, format!("{text:?} is not of the form `TASK STATE`"));
     let (task, state) = text.trim().split_once(char::is_whitespace).ok_or_else(|| {
-        usage().hint(Hint::option("--until 't-x7 done'", "as an example; a state, ready and free work as well"))
+        usage().hint(Hint::option(
+            "--until 't-x7 done'",
+            "as an example; besides a state, `ready` and `free` are possible",
+        ))
     })?;
     let ws = watch.workspace();
     let id = ws.find(task)?;
@@ -137,7 +145,7 @@ impl EventFilter {
     }
 }
 
-/// Done by the role, for it, or on a task that it could take.
+/// Done by the role, for it, or on a task that it could start.
 fn concerns(watch: &Watch, event: &Event, role: &str) -> bool {
     let rules = watch.workspace().rules();
     if event.role.is_some() {
@@ -149,7 +157,7 @@ fn concerns(watch: &Watch, event: &Event, role: &str) -> bool {
     by == Some(role) || takes
 }
 
-/// Lines that stay, and below them one that sums up.
+/// Permanent lines, and a summary line below them.
 struct WatchScreen<'s, 'a> {
     session: &'s Session<'a>,
     live: bool,
@@ -159,7 +167,7 @@ struct WatchScreen<'s, 'a> {
 }
 
 impl WatchScreen<'_, '_> {
-    /// `false` once nobody reads any more.
+    /// `false` once the reader is gone.
     fn tell(&mut self, watch: &Watch, filter: &EventFilter, events: Vec<Event>) -> Result<bool, Failure> {
         self.clear();
         let mut read = true;
@@ -175,9 +183,9 @@ impl WatchScreen<'_, '_> {
         }
         if self.live {
             let [ready, work, blocked, problems] = watch.counts();
-            let wait = if watch.reacts() { "watching" } else { "watching; another watcher reacts" };
+            let wait = if watch.reacts() { "watching" } else { "watching; another `ralph watch` runs rules" };
             let problems = words::count(problems, "problem");
-            let sum = format!("● {ready} ready  ▶ {work} at work  ⊘ {blocked} blocked  ! {problems}  {wait}");
+            let sum = format!("● {ready} ready  ▶ {work} claimed  ⊘ {blocked} blocked  ! {problems}  {wait}");
             let room = self.session.out.width().map_or(usize::MAX, |width| width.saturating_sub(1));
             self.session.out.status(Some(&paint(style::DIM, cut(&sum, room))));
             self.shown = true;
@@ -192,13 +200,13 @@ impl WatchScreen<'_, '_> {
     }
 }
 
-/// One line, cut to the width at its title, which matters least.
+/// One line; its title, the least important part, is cut to the width.
 fn line(event: &Event, width: Option<usize>) -> String {
     let at = event.at.strftime("%H:%M:%S");
     let name = format!("{:<10}", event.event.name());
     let id = event.task.as_ref().map_or_else(|| " ".repeat(7), |id| format!("{id:<7}"));
     let who = match (event.via, &event.by) {
-        _ if event.verb.as_deref() == Some("enforce") => paint(style::DIM, "  put back"),
+        _ if event.verb.as_deref() == Some("enforce") => paint(style::DIM, "  reverted"),
         (Via::Hand, _) => paint(style::DIM, "  by hand"),
         (Via::Git, Some(by)) => paint(style::DIM, format!("  by {by}, through git")),
         (Via::Git, None) => paint(style::DIM, "  through git"),
@@ -244,22 +252,22 @@ fn what(event: &Event) -> String {
         EventKind::Moved | EventKind::Reaped if event.to.is_some() => join(&[moved(), fields(event)]),
         EventKind::Changed | EventKind::Reaped if event.changes.is_empty() => "comments or layout".into(),
         EventKind::Moved | EventKind::Changed | EventKind::Reaped => fields(event),
-        EventKind::Removed => "it is gone".into(),
-        EventKind::Archived => "put away".into(),
-        EventKind::Noted => "a note".into(),
+        EventKind::Removed => "removed".into(),
+        EventKind::Archived => "archived".into(),
+        EventKind::Noted => "note added".into(),
         EventKind::Asked => format!("{by} asks: {}", message.lines().next().unwrap_or_default()),
         EventKind::Claimed => {
             let until = event.until.map(|until| format!(", until {}", until.strftime("%H:%MZ"))).unwrap_or_default();
             format!("claimed by {by}{command}{until}")
         }
         EventKind::Released => format!("released by {by}"),
-        EventKind::Unblocked => "nothing is in its way any more".into(),
-        EventKind::Ready => event.role.as_ref().map_or("somebody could take it".into(), |role| {
+        EventKind::Unblocked => "no longer blocked".into(),
+        EventKind::Ready => event.role.as_ref().map_or("ready".into(), |role| {
             let command = event.command.as_ref().map(|command| format!(": {command}")).unwrap_or_default();
             format!("for {role}{command}")
         }),
         EventKind::Converged => {
-            format!("all of its group have come to {}", event.to.as_ref().map(ToString::to_string).unwrap_or_default())
+            format!("all tasks of its group are in {}", event.to.as_ref().map(ToString::to_string).unwrap_or_default())
         }
         EventKind::Illegal => format!("{}: {message}", moved()),
         EventKind::Problem | EventKind::Solved | EventKind::Rescanned | EventKind::RuleFailed => message,
@@ -270,7 +278,7 @@ fn join(parts: &[String]) -> String {
     parts.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(", ")
 }
 
-/// The fields that changed, but for the state, which has its own words.
+/// The changed fields, except the state, which has its own text.
 fn fields(event: &Event) -> String {
     let of = |change: &Change| match change {
         Change::Set { task, key, old, new } if key.as_str() != "state" => {

@@ -14,7 +14,7 @@ pub fn run(session: &Session<'_>, args: &WhoArgs) -> Answer {
     }
     let rows: Vec<Vec<Cell>> = rows(&who);
     if rows.is_empty() {
-        session.out.say(&format!("nobody has {}: no claim covers it, and no worktree changes it", who.path));
+        session.out.say(&format!("nobody works on {}: no claim covers it, and no worktree changes it", who.path));
         return Ok(Outcome::Done);
     }
     let heads = ["ID", "WHO", "HOW", "PATH", "TITLE"];
@@ -27,7 +27,7 @@ fn rows(who: &Who) -> Vec<Vec<Cell>> {
     claims.chain(who.worktrees.iter().map(changed)).collect()
 }
 
-/// The paths of the claim that bear on the file.
+/// The paths of the claim that cover the file.
 fn claimed(claim: &ClaimLine, path: &str) -> Vec<Vec<Cell>> {
     let row = |own: &String| {
         let command = claim.command.as_deref().map(|command| format!(" for {command}")).unwrap_or_default();

@@ -38,7 +38,7 @@ fn line(reason: &Reason) -> String {
         reason.state.as_ref().map(|state| format!(" · {}", paint(style::state(state), state))).unwrap_or_default();
     let holder = match (&reason.claim, &reason.owner) {
         (Some(claim), _) => format!(" {}", paint(style::OWNER, format!("@{}", claim.by))),
-        (None, Some(owner)) => format!(" {}", paint(style::DIM, format!("@{owner}, not at work"))),
+        (None, Some(owner)) => format!(" {}", paint(style::DIM, format!("@{owner}, no claim"))),
         (None, None) => String::new(),
     };
     let through = reason.through.as_ref().map(|id| paint(style::DIM, format!(" through {id}"))).unwrap_or_default();

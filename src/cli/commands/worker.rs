@@ -1,4 +1,4 @@
-//! `ralph worker`: one role at work, a line for each turn.
+//! `ralph worker`: one worker, with a line for each run.
 
 use std::io::Write as _;
 use std::process::Command;
@@ -37,7 +37,7 @@ pub fn run(session: &Session<'_>, args: &Args) -> Answer {
     };
     let guard = || guard();
     let launch =
-        Launch { guard: &guard, worker: &|_, _, _| Err(Failure::broken(Code::NoCrew, "a worker has no workers")) };
+        Launch { guard: &guard, worker: &|_, _, _| Err(Failure::broken(Code::NoCrew, "a worker starts no workers")) };
     let worked = app::work(&session.options, &asked, &launch, &stop, &mut tell);
     if let (Err(failure), true) = (&worked, args.events) {
         tell(&WorkerEvent::Failed { failure: Box::new(failure.clone()) });
@@ -62,17 +62,17 @@ pub fn run(session: &Session<'_>, args: &Args) -> Answer {
 }
 
 fn turns(count: usize) -> String {
-    if count == 1 { "1 turn".into() } else { format!("{count} turns") }
+    if count == 1 { "1 run".into() } else { format!("{count} runs") }
 }
 
-/// What holds a claim's lock while a program runs.
+/// The guard that holds a claim's lock while a program runs.
 pub(super) fn guard() -> Result<Command, Failure> {
     let mut guard = itself()?;
     guard.args(["guarded", "--sweep"]).arg(std::process::id().to_string());
     Ok(guard)
 }
 
-/// What a worker of a team is started with. It ends with the team, and Ctrl-C at the terminal is the team's alone.
+/// The process of a worker of a team. It ends with the team; Ctrl-C at the terminal reaches only the team.
 pub(super) fn worker(
     session: &Session<'_>,
     role: &str,
@@ -96,7 +96,7 @@ pub(super) fn worker(
     Ok(command)
 }
 
-/// What a team is started with that goes on by itself.
+/// The process of a team that runs in the background.
 pub(super) fn team_on(options: &Options, task: &TaskId) -> Result<Command, Failure> {
     let mut command = itself()?;
     on_same_board(&mut command, options);
@@ -104,7 +104,7 @@ pub(super) fn team_on(options: &Options, task: &TaskId) -> Result<Command, Failu
     Ok(command)
 }
 
-/// With the board and the settings of this process, and none of its claims.
+/// With the board and settings of this process, without its claims.
 fn on_same_board(command: &mut Command, options: &Options) {
     if let Some(board) = &options.board {
         command.arg("--board").arg(board);
@@ -126,7 +126,7 @@ fn on_same_board(command: &mut Command, options: &Options) {
     }
 }
 
-/// The first Ctrl-C lets what is in hand come to its end; the second, or any other wish to end, is at once.
+/// The first Ctrl-C lets the present run finish; a second one, or another signal, ends it at once.
 pub(super) fn stop_on_signals(tells: bool) -> Result<Stop, Failure> {
     let stop = Stop::default();
     let signals = listen(&[Signal::Interrupt, Signal::Terminate, Signal::HangUp])?;
@@ -149,7 +149,7 @@ pub(super) fn stop_on_signals(tells: bool) -> Result<Stop, Failure> {
     Ok(stop)
 }
 
-/// Whoever is still at it by then, in a check or a call that nobody can interrupt, is ended with all that it has started.
+/// Kills this process and its descendants after a while, in case a check or a call cannot be interrupted.
 fn end_later() {
     std::thread::spawn(|| {
         std::thread::sleep(std::time::Duration::from_secs(15));
@@ -157,7 +157,7 @@ fn end_later() {
     });
 }
 
-/// A turn's beginning or end as a line.
+/// The line for the beginning or end of a run.
 pub(super) fn line(event: &WorkerEvent) -> Option<String> {
     let at =
         |time: jiff::Timestamp| paint(style::DIM, time.to_zoned(jiff::tz::TimeZone::system()).strftime("%H:%M:%S"));
@@ -188,7 +188,7 @@ pub(super) fn line(event: &WorkerEvent) -> Option<String> {
             clean(said)
         )),
         WorkerEvent::Note { text } => Some(format!("{} {}", paint(style::WARN, "note:"), clean(text))),
-        // Its end tells why.
+        // The end of the run shows the reason.
         WorkerEvent::Idle | WorkerEvent::Failed { .. } => None,
     }
 }
@@ -200,7 +200,7 @@ fn ended(run: &Run) -> String {
     let why = why.map(|why| format!(": {}", clean(why))).unwrap_or_default();
     let strays = match run.strays.as_slice() {
         [] => String::new(),
-        some => format!("; in the main worktree meanwhile: {}", clean(&some.join(", "))),
+        some => format!("; files changed in the main worktree during this run: {}", clean(&some.join(", "))),
     };
     format!("{} in {took}{to}{why}{strays}", paint(outcome(run.outcome), run.outcome.name()))
 }

@@ -1,4 +1,4 @@
-//! `ralph workflow`: the table that is enforced.
+//! `ralph workflow`: shows the workflow, and converts the board to another.
 
 use crate::app;
 use crate::app::{Code, Command, Failure, Hint, ReviewMode, Role, State, Workflow};
@@ -14,7 +14,10 @@ pub fn run(session: &Session<'_>, args: &args::WorkflowArgs) -> Answer {
         return change(session, wanted);
     }
     if args.toml {
-        let text = session.with(|ws| app::workflow_text(ws, args.of.as_deref()))?;
+        let text = match &args.of {
+            Some(name) => app::shipped_table(name)?.to_owned(),
+            None => session.with(app::workflow_text)?,
+        };
         session.out.text(&text);
         return Ok(Outcome::Done);
     }
@@ -80,10 +83,10 @@ fn change(session: &Session<'_>, wanted: &args::WorkflowUseArgs) -> Answer {
     match (session.out.json, planned.changed) {
         (true, _) => session.out.json(&planned),
         (false, true) => session.out.say(&format!("this board now uses the workflow {}", planned.to)),
-        (false, false) => session.out.say("nothing was changed"),
+        (false, false) => session.out.say("nothing changed"),
     }
     if let Some(kept) = planned.kept.filter(|_| planned.changed && !session.out.json) {
-        session.out.say(&format!("your old table is in {kept}"));
+        session.out.say(&format!("the old workflow was saved as {kept}"));
     }
     Ok(Outcome::Done)
 }
@@ -91,7 +94,7 @@ fn change(session: &Session<'_>, wanted: &args::WorkflowUseArgs) -> Answer {
 fn unchanged(session: &Session<'_>, planned: &app::WorkflowChange) -> Answer {
     match session.out.json {
         true => session.out.json(planned),
-        false => session.out.say(&format!("nothing to do: this board uses the workflow {} already", planned.to)),
+        false => session.out.say(&format!("nothing to do: this board already uses the workflow {}", planned.to)),
     }
     Ok(Outcome::Done)
 }
@@ -121,7 +124,7 @@ fn states(flow: &Workflow, mode: ReviewMode, width: Option<usize>) -> String {
         ]
     };
     let rows: Vec<Vec<Cell>> = flow.states().iter().map(row).collect();
-    table::render(&["STATE", "IS", "TAKEN BY", "RETURNS TO", "ON GITHUB"], 0, &[4], &rows, width)
+    table::render(&["STATE", "IS", "STARTED BY", "RETURNS TO", "ON GITHUB"], 0, &[4], &rows, width)
 }
 
 fn commands(flow: &Workflow, width: Option<usize>) -> String {

@@ -59,13 +59,13 @@ fn add(session: &Session<'_>, task: &str, from: Option<&String>, stack: bool, se
 fn doing(step: &WorktreeStep<'_>) -> String {
     match step {
         WorktreeStep::CheckingOut { done, of } => format!("checking out files: {done} of {of}"),
-        WorktreeStep::Including { path } => format!("bringing {path} along"),
+        WorktreeStep::Including { path } => format!("copying {path}"),
         WorktreeStep::Running { program } => format!("running {}", program.join(" ")),
     }
 }
 
 fn added_line(added: &WorktreeAdded) -> String {
-    let how = if added.reused { "is there already".into() } else { format!("from {}", added.from) };
+    let how = if added.reused { "already exists".into() } else { format!("from {}", added.from) };
     let (path, task) = (added.path.display(), paint(style::ID, &added.task));
     let mut line = format!("{path}  {task} {}  {how}", paint(style::LABEL, &added.branch));
     if let Some(port) = added.port {
@@ -91,12 +91,12 @@ fn list(session: &Session<'_>) -> Answer {
         return Ok(Outcome::Done);
     }
     if found.is_empty() {
-        session.out.say("there are no worktrees");
+        session.out.say("no worktrees");
         return Ok(Outcome::Done);
     }
     let rows: Vec<Vec<Cell>> = found.iter().map(|view| row(view, now)).collect();
     session.out.text(&table::render(
-        &["TASK", "STATE", "BRANCH", "IS", "AHEAD", "BEHIND", "AGE", "PORT", "PATH"],
+        &["TASK", "STATE", "BRANCH", "STATUS", "AHEAD", "BEHIND", "AGE", "PORT", "PATH"],
         8,
         &[6, 7, 1],
         &rows,
@@ -107,10 +107,10 @@ fn list(session: &Session<'_>) -> Answer {
 
 fn row(view: &WorktreeView, now: jiff::Timestamp) -> Vec<Cell> {
     let is = match view {
-        view if view.missing => "gone".to_owned(),
+        view if view.missing => "missing".to_owned(),
         view => {
             let locked = view.locked.as_ref().map(|_| "locked");
-            let dirty = view.dirty.unwrap_or(true).then_some("dirty");
+            let dirty = view.dirty.unwrap_or(true).then_some("uncommitted changes");
             [locked, dirty].into_iter().flatten().collect::<Vec<_>>().join(" ")
         }
     };
@@ -147,10 +147,10 @@ fn prune(session: &Session<'_>, yes: bool) -> Answer {
     } else if found.is_empty() {
         session.out.say("nothing to do: no worktree is merged or orphaned");
     } else {
-        let verb = if yes { "removed" } else { "could go" };
+        let verb = if yes { "removed" } else { "can be removed" };
         session.out.text(&found.iter().map(|removed| line(removed, verb)).collect::<String>());
         if !yes {
-            session.out.say("`--yes` removes them");
+            session.out.say("run `ralph worktree prune --yes` to remove them");
         }
     }
     Ok(Outcome::Done)

@@ -18,7 +18,7 @@ struct AdvanceCall {
     #[serde(alias = "parentNumber", alias = "issueNumber")]
     number: Option<TaskRef>,
     target_state: String,
-    /// Instead of a parent, these
+    /// These issues, instead of the children of a parent
     #[serde(default)]
     issues: Vec<TaskRef>,
 }
@@ -27,12 +27,12 @@ pub fn advance_children() -> Tool {
     tool(
         "ralph_hero__advance_children",
         Nature::Writes,
-        "Bring the parts of an issue that are behind up to a state where the workflow gathers them.",
+        "Move the children of an issue that are behind forward to a gate state.",
         &[("advanced", "array"), ("skipped", "array"), ("errors", "array")],
         |call: &Call<'_>, args: AdvanceCall| match &args.number {
             Some(number) => children(call, &call.find_exact(number)?, &args.target_state),
             None if !args.issues.is_empty() => named(call, &args.issues, &args.target_state),
-            None => Err(Failure::usage(Code::BadArguments, "no parent is given")
+            None => Err(Failure::usage(Code::BadArguments, "no parent was given")
                 .hint(Hint::step("pass the number of the parent"))),
         },
     )
@@ -49,7 +49,7 @@ pub fn advance_parent() -> Tool {
     tool(
         "ralph_hero__advance_parent",
         Nature::Writes,
-        "Bring the parent of an issue to where all its parts are. Moves do so by themselves.",
+        "Move the parent of an issue to the state of its children. Every move already does this.",
         &[("advanced", "boolean"), ("reason", "string"), ("parent", "object")],
         |call: &Call<'_>, args: ParentCall| {
             let id = call.find_exact(&args.number)?;
@@ -73,7 +73,7 @@ pub fn advance_parent() -> Tool {
             let mut reply =
                 json!({ "advanced": done.advanced, "parent": told, "childStates": states.collect::<Vec<_>>() });
             if !done.advanced {
-                reply["reason"] = json!("the parent is where its parts are");
+                reply["reason"] = json!("the parent already has the state of its children");
             }
             Ok(reply)
         },
@@ -113,8 +113,8 @@ fn named(call: &Call<'_>, issues: &[TaskRef], target: &str) -> Result<Value, Fai
         let (number, id, here) = (number_of(&task), &task.id, task.state.clone());
         if flow.position(Kind::Issue, &here) >= flow.position(Kind::Issue, &goal) {
             let reason = match flow.escalation() == Some(&here) {
-                true => "it needs a person".to_owned(),
-                false => format!("it is there already ({here})"),
+                true => "it was handed to a person".to_owned(),
+                false => format!("it is already there ({here})"),
             };
             skipped.push(json!({ "number": number, "id": id, "currentState": here, "reason": reason }));
             continue;

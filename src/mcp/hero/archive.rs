@@ -27,13 +27,13 @@ pub fn archive_item() -> Tool {
     tool(
         "ralph_hero__archive_item",
         Nature::Writes,
-        "Take a finished issue off the board; it is still found by its number.",
+        "Archive a finished issue; it can still be found by its number.",
         &[("archived", "boolean"), ("projectItemId", "string")],
         |call: &Call<'_>, args: ArchiveCall| {
             let id = call.find_exact(&args.number)?;
             if args.unarchive {
-                return Err(Failure::refused(Code::NotFinished, format!("{id} cannot be brought back from here"))
-                    .hint(Hint::step("ask a person to bring it back, by undoing the change that archived it")));
+                return Err(Failure::refused(Code::NotFinished, format!("this tool cannot restore {id}"))
+                    .hint(Hint::step("ask a person to restore it, by undoing the change that archived it")));
             }
             let number = Around::of(call.ws, &id)?.number(&id);
             app::archive(call.ws, std::slice::from_ref(&id), SignedDuration::ZERO)?;

@@ -63,7 +63,7 @@ pub fn pipeline_dashboard() -> Tool {
     tool(
         "ralph_hero__pipeline_dashboard",
         Nature::Reads,
-        "Issues per state with warnings; metrics and a formatted text on request.",
+        "Get the number of issues per state, with warnings; metrics and formatted text on request.",
         &[("totalIssues", "integer"), ("phases", "array"), ("health", "object"), ("archive", "object")],
         |call: &Call<'_>, args: Args| {
             let limits = limits(call, &args.wip_limits)?;
@@ -160,7 +160,7 @@ fn warnings(call: &Call<'_>, args: &Args, found: &Upkeep) -> Vec<Value> {
         }
         let large = task.estimate.is_some_and(|size| ["M", "L", "XL"].contains(&size));
         if large && task.children.is_empty() && task.state != *flow.initial(Kind::Issue) {
-            warn("oversized_in_pipeline", "warning", format!("{} is too large and not split", task.id), &[task]);
+            warn("oversized_in_pipeline", "warning", format!("{} is too large and was not split", task.id), &[task]);
         }
     }
     all

@@ -13,7 +13,7 @@ pub fn parse(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
         None => typed.parse().ok().or_else(|| midnight(typed.parse().ok()?)),
     };
     found.ok_or_else(|| {
-        Failure::usage(Code::BadDate, format!("{text:?} is no date"))
+        Failure::usage(Code::BadDate, format!("{text:?} is not a date"))
             .hint(Hint::step("use 2026-11-16, 2026-11-16T10:00:00Z, @today-7d or @now-2h; the units are h, d, w and m"))
     })
 }

@@ -44,7 +44,7 @@ pub fn project_hygiene() -> Tool {
     tool(
         "ralph_hero__project_hygiene",
         Nature::Reads,
-        "What to archive, what stands still, what lacks fields, and what may be there twice.",
+        "List issues to archive, stale issues, issues with missing fields, and possible duplicates.",
         &[("totalItems", "integer"), ("summary", "object")],
         |call: &Call<'_>, args: Args| {
             let asked = UpkeepAsk {

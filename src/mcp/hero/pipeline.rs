@@ -21,7 +21,7 @@ pub fn detect_pipeline_position() -> Tool {
     tool(
         "ralph_hero__detect_pipeline_position",
         Nature::Reads,
-        "Which phase is next for an issue, its group or its parts, what remains, who waits for whom, and how many workers help.",
+        "Get the next phase of an issue, its group or its children, the remaining phases, what they wait for, and how many workers are useful.",
         &[("phase", "string"), ("remainingPhases", "array"), ("convergence", "object"), ("suggestedRoster", "object")],
         |call: &Call<'_>, args: Args| {
             let id = call.find_exact(&args.number)?;
@@ -110,7 +110,7 @@ pub fn check_convergence() -> Tool {
     tool(
         "ralph_hero__check_convergence",
         Nature::Reads,
-        "Whether all of a group, or all parts of an issue, have reached a state.",
+        "Check whether all issues of a group, or all children of an issue, have reached a state.",
         &[
             ("converged", "boolean"),
             ("targetState", "string"),

@@ -33,7 +33,7 @@ pub fn get_project() -> Tool {
     tool(
         "ralph_hero__get_project",
         Nature::Reads,
-        "The board: its fields with their options, and how many issues are in each state.",
+        "Get the board: its fields with their options, and the number of issues in each state.",
         &[("title", "string"), ("url", "string"), ("fields", "array"), ("items", "object")],
         |call: &Call<'_>, _: Nothing| {
             let all = fields(call);
@@ -62,7 +62,7 @@ pub fn setup_project() -> Tool {
     tool(
         "ralph_hero__setup_project",
         Nature::Reads,
-        "Nothing is to be set up: says what the board has.",
+        "Returns the fields of the board; no setup is needed.",
         &[("project", "object"), ("fields", "object"), ("created", "boolean")],
         |call: &Call<'_>, _: Nothing| {
             let fields = fields(call)
@@ -77,7 +77,7 @@ pub fn setup_project() -> Tool {
                 },
                 "fields": fields.collect::<Map<String, Value>>(),
                 "created": false,
-                "message": "the board is there already, with these fields: nothing was made",
+                "message": "the board already exists, with these fields; nothing was created",
             }))
         },
     )
@@ -87,7 +87,7 @@ pub fn list_views() -> Tool {
     tool(
         "ralph_hero__list_views",
         Nature::Reads,
-        "The board's views; each is a profile of list_issues.",
+        "List the views of the board; each is a profile of list_issues.",
         &[("totalCount", "integer"), ("views", "array")],
         |_: &Call<'_>, _: Nothing| {
             let views = PROFILES.iter().enumerate().map(|(at, (name, state))| {
@@ -125,14 +125,14 @@ pub fn update_field_options() -> Tool {
     tool(
         "ralph_hero__update_field_options",
         Nature::Reads,
-        "The options of a field are fixed here: says so, unless they are as asked already.",
+        "The options of a field are fixed: succeeds only if they already match.",
         &[("field", "string"), ("options", "array"), ("changed", "boolean")],
         |call: &Call<'_>, args: FieldOptions| {
             let all = fields(call);
             let found = all.iter().find(|(name, _)| name.eq_ignore_ascii_case(args.field_name.trim()));
             let (name, there) = found.ok_or_else(|| {
                 let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
-                let message = format!("{:?} is not a field: there are {}", args.field_name, names.join(", "));
+                let message = format!("{:?} is not a field: use one of {}", args.field_name, names.join(", "));
                 Failure::usage(Code::UnknownField, message)
             })?;
             let same = there.len() == args.options.len()

@@ -18,7 +18,7 @@ pub fn list_issues() -> Tool {
     tool(
         "ralph_hero__list_issues",
         Nature::Reads,
-        "Find issues; filters narrow each other. totalCount says how many there are before the limit.",
+        "List issues that match all filters. totalCount is their number before the limit.",
         &LISTED,
         |call: &Call<'_>, filter: IssueFilter| {
             let found = filter.run(call)?;
@@ -32,7 +32,7 @@ pub fn list_project_items() -> Tool {
     tool(
         "ralph_hero__list_project_items",
         Nature::Reads,
-        "All that is on the board, closed or not; it takes the filters of list_issues.",
+        "List all items of the board, open and closed; takes the filters of list_issues.",
         &LISTED,
         |call: &Call<'_>, asked: IssuePage| {
             let filter = asked.filter();
@@ -96,7 +96,7 @@ pub fn get_issue() -> Tool {
     tool(
         "ralph_hero__get_issue",
         Nature::Reads,
-        "One issue with its body, its last ten comments, its links, its group, and with includePipeline where it stands.",
+        "Get an issue with its body, last ten comments, links and group; with includePipeline, also its position in the pipeline.",
         &[("title", "string"), ("workflowState", "string"), ("labels", "array"), ("comments", "array")],
         |call: &Call<'_>, args: Get| {
             let id = call.find_exact(&args.number)?;

@@ -25,13 +25,13 @@ pub fn add_sub_issue() -> Tool {
     tool(
         "ralph_hero__add_sub_issue",
         Nature::Writes,
-        "Make one issue a part of another.",
+        "Make an issue the child of another.",
         &[("parent", "object"), ("child", "object")],
         |call: &Call<'_>, args: Adopt| {
             let (parent, child) = (call.find_exact(&args.parent_number)?, call.find_exact(&args.child_number)?);
             let before = app::show_without_moves(call.ws, &child)?.task.parent;
             if let Some(other) = before.filter(|other| *other != parent && !args.replace_parent) {
-                let message = format!("{child} is a part of {other} already");
+                let message = format!("{child} is already a child of {other}");
                 return Err(
                     Failure::refused(Code::HasParent, message).hint(Hint::step("pass replaceParent to replace it"))
                 );
@@ -57,7 +57,7 @@ pub fn list_sub_issues() -> Tool {
     tool(
         "ralph_hero__list_sub_issues",
         Nature::Reads,
-        "The parts of an issue, and how many of them are closed.",
+        "List the children of an issue, and how many of them are closed.",
         &[("parent", "object"), ("subIssues", "array"), ("summary", "object"), ("hasMore", "boolean")],
         |call: &Call<'_>, args: Parts| {
             let id = call.find_exact(&args.number)?;
@@ -99,9 +99,9 @@ fn parts(call: &Call<'_>, nodes: &[TreeNode], depth: usize) -> Vec<Value> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Dependency {
-    /// This one waits
+    /// The blocked issue
     blocked_number: TaskRef,
-    /// for this one
+    /// Its blocker
     blocking_number: TaskRef,
 }
 
@@ -111,7 +111,7 @@ pub fn add_dependency() -> Tool {
     tool(
         "ralph_hero__add_dependency",
         Nature::Writes,
-        "Let one issue wait for another. A ring is refused.",
+        "Add a blocker to an issue. Cycles are refused.",
         &LINK,
         |call: &Call<'_>, args: Dependency| {
             let (blocked, blocking) = (call.find_exact(&args.blocked_number)?, call.find_exact(&args.blocking_number)?);
@@ -125,7 +125,7 @@ pub fn remove_dependency() -> Tool {
     tool(
         "ralph_hero__remove_dependency",
         Nature::Writes,
-        "Let it wait no more.",
+        "Remove a blocker from an issue.",
         &LINK,
         |call: &Call<'_>, args: Dependency| {
             let blocked = call.find_exact(&args.blocked_number)?;
@@ -152,7 +152,7 @@ pub fn list_dependencies() -> Tool {
     tool(
         "ralph_hero__list_dependencies",
         Nature::Reads,
-        "What an issue waits for, and what waits for it.",
+        "List the blockers of an issue, and the issues that it blocks.",
         &[("issue", "object"), ("blocking", "array"), ("blockedBy", "array"), ("summary", "object")],
         |call: &Call<'_>, args: One| {
             let id = call.find_exact(&args.number)?;
@@ -173,7 +173,7 @@ pub fn detect_group() -> Tool {
     tool(
         "ralph_hero__detect_group",
         Nature::Reads,
-        "The issues that are planned, built and merged together with this one, in order.",
+        "List the issues that are planned, built and merged together with this one, in order.",
         &[("groupTickets", "array"), ("groupPrimary", "object"), ("isGroup", "boolean"), ("totalTickets", "integer")],
         |call: &Call<'_>, args: One| {
             let id = call.find_exact(&args.number)?;

@@ -20,7 +20,7 @@ struct Update {
     title: Field,
     #[serde(default)]
     body: Field,
-    /// All of them anew
+    /// The complete new list
     labels: Option<Many>,
     assignees: Option<Many>,
 }
@@ -64,7 +64,7 @@ pub fn update_estimate() -> Tool {
     tool(
         "ralph_hero__update_estimate",
         Nature::Writes,
-        "Set how large an issue is.",
+        "Set the estimate of an issue.",
         &[("estimate", "string")],
         |call: &Call<'_>, args: Estimated| {
             let task = set_one(call, &args.number, "estimate", &args.estimate)?;
@@ -85,7 +85,7 @@ pub fn update_priority() -> Tool {
     tool(
         "ralph_hero__update_priority",
         Nature::Writes,
-        "Set how urgent an issue is.",
+        "Set the priority of an issue.",
         &[("priority", "string")],
         |call: &Call<'_>, args: Prioritised| {
             let task = set_one(call, &args.number, "priority", &args.priority)?;
@@ -97,7 +97,7 @@ pub fn update_priority() -> Tool {
 fn set_one(call: &Call<'_>, number: &TaskRef, key: &str, value: &str) -> Result<TaskView, Failure> {
     let id = call.find_exact(number)?;
     if value.trim().is_empty() {
-        return Err(Failure::usage(Code::BadValue, format!("there is no {key} to set"))
+        return Err(Failure::usage(Code::BadValue, format!("no {key} was given"))
             .hint(Hint::step(format!("call ralph_hero__save_issue with {key} null to clear it"))));
     }
     app::set(call.ws, std::slice::from_ref(&id), &[format!("{key}={value}")], false)?;

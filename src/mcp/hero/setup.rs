@@ -13,7 +13,7 @@ pub fn health_check() -> Tool {
     tool(
         "ralph_hero__health_check",
         Nature::Reads,
-        "Whether the board can be used, and which GitHub project mirrors it.",
+        "Check whether the board is usable, and which GitHub project mirrors it.",
         &[("status", "string"), ("checks", "object"), ("config", "object")],
         |call: &Call<'_>, _: Nothing| {
             let problems = app::status(call.ws)?.problems;
@@ -23,7 +23,7 @@ pub fn health_check() -> Tool {
             let mirror = |key: &'static str| match set(key) {
                 Some(value) => json!({ "status": "ok", "detail": format!("mirrored to {value}") }),
                 None => {
-                    json!({ "status": "skip", "detail": "no GitHub mirror is set; the board is complete without one" })
+                    json!({ "status": "skip", "detail": "no GitHub mirror is set up; the board works without one" })
                 }
             };
             let fields = match problems {
@@ -72,11 +72,11 @@ pub fn configure_routing() -> Tool {
     tool(
         "ralph_hero__configure_routing",
         Nature::Reads,
-        "There is one board here, so nothing is routed: lists no rules, and takes none.",
+        "There is one board, so there are no routing rules; they cannot be added.",
         &[("rules", "array"), ("valid", "boolean"), ("configPath", "string")],
         |_: &Call<'_>, args: RoutingCall| {
             let path = ".ralph-routing.yml";
-            let note = "this board routes no issues; a file of that name is for ralph-hero's GitHub Actions alone";
+            let note = "this board has no routing rules; a file of that name is only for ralph-hero's GitHub Actions";
             match args.operation {
                 RoutingOperation::ListRules => Ok(json!({ "rules": [], "configPath": path, "note": note })),
                 RoutingOperation::ValidateRules => {
@@ -128,7 +128,7 @@ pub fn create_status_update() -> Tool {
     tool(
         "ralph_hero__create_status_update",
         Nature::Writes,
-        "Write how the project stands into thoughts/shared/reports.",
+        "Write a status report into thoughts/shared/reports.",
         &[("id", "string"), ("status", "string"), ("body", "string"), ("createdAt", "string")],
         |call: &Call<'_>, args: StatusCall| {
             let body = args.body.unwrap_or_default();

@@ -18,7 +18,7 @@ struct Args {
     /// A workflow state, or __LOCK__, __COMPLETE__, __ESCALATE__, __CLOSE__, __CANCEL__
     #[serde(alias = "workflowState")]
     state: String,
-    /// What you act as: ralph_triage, ralph_split, ralph_research, ralph_plan, ralph_review, ralph_impl, ralph_pr, ralph_merge
+    /// The command to act for: ralph_triage, ralph_split, ralph_research, ralph_plan, ralph_review, ralph_impl, ralph_pr, ralph_merge
     command: Option<String>,
     #[schemars(skip)]
     #[serde(default)]
@@ -29,7 +29,7 @@ pub fn update_workflow_state() -> Tool {
     tool(
         "ralph_hero__update_workflow_state",
         Nature::Writes,
-        "Move an issue as the workflow allows. __LOCK__ takes it for you alone; __COMPLETE__ ends your part and hands it on.",
+        "Move an issue as the workflow allows. __LOCK__ claims it for you; __COMPLETE__ completes your part.",
         &[("previousState", "string"), ("newState", "string")],
         |call: &Call<'_>, args: Args| {
             let id = call.find_exact(&args.number)?;

@@ -12,7 +12,7 @@ use crate::mcp::tool::{Nature, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 struct Args {
-    /// Numbers, or {number, files, blockedBy}; what is left out is read from the research and the board
+    /// Numbers, or {number, files, blockedBy}; what is omitted is read from the research and the board
     issues: Vec<IssueCall>,
 }
 
@@ -48,7 +48,7 @@ pub fn detect_work_streams() -> Tool {
     tool(
         "ralph_hero__detect_work_streams",
         Nature::Reads,
-        "Cluster issues by the files they change and by dependencies; separate streams run in parallel.",
+        "Group issues by the files that they change and by blockers; separate streams can run in parallel.",
         &[("streams", "array"), ("totalStreams", "integer"), ("totalIssues", "integer"), ("rationale", "string")],
         |call: &Call<'_>, args: Args| {
             let asked: Vec<StreamAsk> = args.issues.iter().map(|one| one.ask(call)).collect::<Result<_, _>>()?;
@@ -67,8 +67,7 @@ pub fn detect_work_streams() -> Tool {
                     "primaryIssue": numbers.first(),
                 }));
             }
-            let rationale =
-                format!("{} issues in {} streams, by shared files and dependencies", asked.len(), found.len());
+            let rationale = format!("{} issues in {} streams, by shared files and blockers", asked.len(), found.len());
             Ok(json!({
                 "totalStreams": streams.len(),
                 "totalIssues": asked.len(),

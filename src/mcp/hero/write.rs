@@ -33,7 +33,7 @@ pub fn create_issue() -> Tool {
     tool(
         "ralph_hero__create_issue",
         Nature::Writes,
-        "Make an issue. Look with list_issues and query first whether it is there already.",
+        "Create an issue. First check with list_issues and query whether it already exists.",
         &[("title", "string"), ("url", "string"), ("projectItemId", "string"), ("fieldsSet", "object")],
         |call: &Call<'_>, args: Create| {
             let new = NewTask {
@@ -71,7 +71,7 @@ fn owner(call: &Call<'_>, assignees: &Many) -> Result<Option<String>, Failure> {
         many => {
             let message = format!("an issue has one assignee here, not {}", many.len());
             Err(Failure::usage(Code::OneOwner, message)
-                .hint(Hint::step("name one, and mention the others in the body")))
+                .hint(Hint::step("pass one, and mention the others in the body")))
         }
     }
 }
@@ -85,7 +85,7 @@ struct SaveCall {
     title: Field,
     #[serde(default)]
     body: Field,
-    /// All of them anew
+    /// The complete new list
     labels: Option<Many>,
     assignees: Option<Many>,
     issue_state: Option<IssueState>,
@@ -96,7 +96,7 @@ struct SaveCall {
     estimate: Field,
     #[serde(default)]
     priority: Field,
-    /// What you act as, with workflowState: ralph_triage, ralph_research …
+    /// The command to act for, with workflowState: ralph_triage, ralph_research …
     command: Option<String>,
     #[schemars(skip)]
     #[serde(default)]
@@ -141,8 +141,8 @@ pub fn save_issue() -> Tool {
             let id = call.find_exact(&args.number)?;
             let task = app::show(call.ws, &id)?.task;
             if let Field::Set(name) = &args.iteration {
-                let message = format!("this board has no iterations, and so no {name}");
-                return Err(Failure::usage(Code::NoIterations, message).hint(Hint::step("leave iteration out")));
+                let message = format!("this board has no iterations, so {name} cannot be set");
+                return Err(Failure::usage(Code::NoIterations, message).hint(Hint::step("omit iteration")));
             }
             let to = destination(call, &task, &args)?;
             let asked = SaveAsk {
@@ -169,7 +169,7 @@ pub fn save_issue() -> Tool {
 }
 
 pub fn nothing_to_save() -> Failure {
-    Failure::usage(Code::NothingToSave, "there is nothing to save").hint(Hint::step("pass a field or a state"))
+    Failure::usage(Code::NothingToSave, "nothing to save").hint(Hint::step("pass a field or a state"))
 }
 
 /// Where it goes: to close and to reopen are moves, too.
@@ -191,10 +191,9 @@ fn destination(call: &Call<'_>, task: &TaskView, args: &SaveCall) -> Result<Opti
     };
     // __COMPLETE__ may or may not close it, by the command.
     if Intent::parse(typed) != Some(Intent::Complete) && ends != (asked != IssueState::Open) {
-        let message = format!("workflowState {typed} and issueState say different things");
-        return Err(
-            Failure::usage(Code::Contradiction, message).hint(Hint::step("leave issueState out: the state decides"))
-        );
+        let message = format!("workflowState {typed} contradicts issueState");
+        return Err(Failure::usage(Code::Contradiction, message)
+            .hint(Hint::step("omit issueState: the workflow state determines it")));
     }
     Ok(Some(typed.clone()))
 }

@@ -30,9 +30,9 @@ struct Args {
     action: Action,
     /// For write: the whole document
     text: Option<String>,
-    /// For write over a text: the version that you read
+    /// For write over an existing text: the version that you read
     version: Option<String>,
-    /// For link: another file than the usual one
+    /// For link: the file, if it is not the usual one
     path: Option<PathBuf>,
     max_bytes: Option<usize>,
 }

@@ -13,7 +13,7 @@ use crate::task::{StateName, TaskId, Worker};
 #[serde(deny_unknown_fields)]
 struct ClaimCall {
     task: TaskRef,
-    /// What you will do: triage, split, research, plan, review, implement, pr or merge
+    /// The command: triage, split, research, plan, review, implement, pr or merge
     command: Option<String>,
 }
 
@@ -33,7 +33,7 @@ pub fn claim() -> Tool {
     Tool::new(
         "claim",
         Nature::Writes,
-        "Take one task that you know; next chooses for you. Calling it again renews your claim. If another holds it, you are told who.",
+        "Claim a given task; use next to have one chosen. Calling it again renews your claim. If another worker holds it, the error says who.",
         &[("task", "string"), ("state", "string"), ("until", "string")],
         |call: &Call<'_>, args: ClaimCall| {
             let id = call.find(&args.task)?;
@@ -54,7 +54,7 @@ pub fn release() -> Tool {
     Tool::new(
         "release",
         Nature::Writes,
-        "Release your claim unfinished, for somebody else. Not needed after save has completed it.",
+        "Release your claim on unfinished work. Not needed after save has completed the task.",
         &[("task", "string"), ("to", "string")],
         |call: &Call<'_>, args: ReleaseCall| -> Result<Released, Failure> {
             let id = call.find(&args.task)?;

@@ -27,7 +27,7 @@ struct New {
     /// Ids, or refs of this call
     #[serde(default)]
     blocked_by: Many,
-    /// A name for it in this call
+    /// A name for it within this call
     #[serde(rename = "ref")]
     reference: Option<String>,
     state: Option<String>,
@@ -68,12 +68,12 @@ pub fn create() -> Tool {
     Tool::new(
         "create",
         Nature::Writes,
-        "Make one task or many, all or none. Look with list first whether it is there already.",
+        "Create one or more tasks, all or none. First check with list whether they already exist.",
         &[("tasks", "array")],
         |call: &Call<'_>, args: CreateArgs| -> Result<Value, Failure> {
             if args.tasks.is_empty() {
-                return Err(Failure::usage(Code::NoTasks, "there is no task to make")
-                    .hint(Hint::step("pass at least one with a title")));
+                return Err(Failure::usage(Code::NoTasks, "no tasks to create")
+                    .hint(Hint::step("pass at least one task with a title")));
             }
             let added = app::add(call.ws, &tasks(args.tasks)?)?;
             Ok(json!({ "tasks": added.tasks.iter().map(Brief::from).collect::<Vec<_>>() }))
@@ -120,7 +120,7 @@ impl From<SplitPart> for New {
 struct SplitCall {
     task: TaskRef,
     into: Vec<SplitPart>,
-    /// The parts are planned, built and merged together
+    /// Plan, build and merge the parts together
     #[serde(default)]
     atomic: bool,
 }
@@ -135,7 +135,7 @@ pub fn split() -> Tool {
     Tool::new(
         "split",
         Nature::Writes,
-        "Split a task of size M or more into small ones; it stays as their epic. Parts that are there by title are kept, not made twice.",
+        "Split a task of size M or above into small ones; it becomes their epic. Existing children with the same title are kept.",
         &[("task", "string"), ("children", "array")],
         |call: &Call<'_>, args: SplitCall| -> Result<Split, Failure> {
             let parts = tasks(args.into.into_iter().map(New::from).collect())?;

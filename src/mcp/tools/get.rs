@@ -14,7 +14,7 @@ use crate::task::TaskId;
 #[serde(deny_unknown_fields)]
 struct Args {
     task: TaskRef,
-    /// Older notes, from an earlier answer
+    /// The cursor of an earlier answer, for older notes
     cursor: Option<String>,
     /// 8000 by default
     max_bytes: Option<usize>,
@@ -24,7 +24,7 @@ pub fn get() -> Tool {
     Tool::new(
         "get",
         Nature::Reads,
-        "All about one task: description, notes (newest first), links, documents, its group and its place in the pipeline.",
+        "Get a task: description, notes (newest first), links, documents, group and position in the pipeline.",
         &[
             ("id", "string"),
             ("state", "string"),
@@ -38,7 +38,7 @@ pub fn get() -> Tool {
             let skip = match args.cursor.as_deref() {
                 None => 0,
                 Some(cursor) => {
-                    cursor.parse().map_err(|_| Failure::usage(Code::BadCursor, "no cursor of this task"))?
+                    cursor.parse().map_err(|_| Failure::usage(Code::BadCursor, "not a cursor of this task"))?
                 }
             };
             about(call, &call.find(&args.task)?, args.max_bytes.unwrap_or(BUDGET), skip)

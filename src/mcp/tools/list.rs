@@ -18,7 +18,7 @@ use crate::task::TaskId;
 struct Args {
     #[serde(default)]
     state: Many,
-    /// What this role would take
+    /// Tasks in states where this role starts work
     role: Option<String>,
     #[serde(default)]
     ready: bool,
@@ -38,7 +38,7 @@ struct Args {
     kind: Many,
     /// Words in title, labels, description and notes
     search: Option<String>,
-    /// With finished ones
+    /// Include finished tasks
     #[serde(default)]
     all: bool,
     /// Such as priority or -updated
@@ -69,7 +69,7 @@ pub fn list() -> Tool {
     Tool::new(
         "list",
         Nature::Reads,
-        "Find tasks; filters narrow each other. Finished ones only with all or by state. More with cursor.",
+        "List tasks that match all filters. Finished tasks need all or state. Pass cursor for the next page.",
         &[("total", "integer"), ("tasks", "array"), ("cursor", "string")],
         run,
     )
@@ -124,7 +124,7 @@ fn cursor(shown: &[TaskView]) -> String {
 /// none is there, rather some again than one too few.
 fn start(found: &[TaskView], cursor: &str) -> Result<usize, Failure> {
     let bad = || {
-        Failure::usage(Code::BadCursor, format!("{cursor:?} is no cursor of this list"))
+        Failure::usage(Code::BadCursor, format!("{cursor:?} is not a cursor of this list"))
             .hint(Hint::step("start without a cursor"))
     };
     let (shown, trail) = cursor.split_once(':').ok_or_else(bad)?;

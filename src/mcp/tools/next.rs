@@ -14,9 +14,9 @@ use crate::mcp::tool::{Nature, Tool};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Args {
-    /// analyst, builder, validator or integrator; by default that of your name
+    /// analyst, builder, validator or integrator; default: the role in your name
     role: Option<String>,
-    /// false only looks
+    /// false: only show it
     #[serde(default = "yes")]
     claim: bool,
     /// Seconds to wait for work, at most 600
@@ -54,7 +54,7 @@ pub fn next() -> Tool {
     Tool::new(
         "next",
         Nature::Either,
-        "Start here: the best ready task for you, claimed for you alone, with its details and instructions. What you hold already comes first.",
+        "Start here: claims the best ready task for you and returns its details and instructions. A task that you already hold comes first.",
         &[
             ("found", "boolean"),
             ("command", "string"),
@@ -106,5 +106,5 @@ fn refuse_late(call: &Call<'_>, chosen: &Chosen) -> Result<(), Failure> {
         return Ok(());
     }
     app::release(call.ws, &chosen.task, false)?;
-    Err(Failure::new(FailureKind::Raced, Code::Stopped, "nobody waits for it any more"))
+    Err(Failure::new(FailureKind::Raced, Code::Stopped, "the call was canceled"))
 }

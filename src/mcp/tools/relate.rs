@@ -13,13 +13,13 @@ use crate::mcp::tool::{Nature, Tool};
 #[serde(deny_unknown_fields)]
 struct Args {
     task: TaskRef,
-    /// "" takes it out of its parent
+    /// "" removes the parent
     #[serde(default)]
     parent: Field,
-    /// It waits for these, too
+    /// Blockers to add
     #[serde(default)]
     add_blocked_by: Many,
-    /// It no longer waits for these
+    /// Blockers to remove
     #[serde(default)]
     remove_blocked_by: Many,
 }
@@ -28,7 +28,7 @@ pub fn relate() -> Tool {
     Tool::new(
         "relate",
         Nature::Writes,
-        "Set a task's parent and what blocks it. A ring is refused.",
+        "Set the parent and the blockers of a task. Cycles are refused.",
         &[("task", "string"), ("parent", "string"), ("blocked_by", "array")],
         |call: &Call<'_>, args: Args| -> Result<Value, Failure> {
             let id = call.find(&args.task)?;
@@ -37,7 +37,7 @@ pub fn relate() -> Tool {
             let named = edits.iter().filter(|(_, ids)| !ids.0.is_empty());
             typed.extend(named.map(|(key, ids)| format!("{key}={}", ids.0.join(","))));
             if typed.is_empty() {
-                return Err(Failure::usage(Code::NothingToSave, "there is no link to set")
+                return Err(Failure::usage(Code::NothingToSave, "no links to change")
                     .hint(Hint::step("pass parent, add_blocked_by or remove_blocked_by")));
             }
             app::set(call.ws, std::slice::from_ref(&id), &typed, false)?;

@@ -18,7 +18,7 @@ struct Args {
     task: TaskRef,
     /// A state, or __LOCK__, __COMPLETE__, __ESCALATE__, __CLOSE__, __CANCEL__
     state: Option<String>,
-    /// What you act as, with state: triage, research, plan …
+    /// The command to act for, with state: triage, research, plan …
     command: Option<String>,
     #[serde(default)]
     title: Field,
@@ -30,7 +30,7 @@ struct Args {
     /// XS, S, M, L or XL
     #[serde(default)]
     estimate: Field,
-    /// All of them anew
+    /// The complete new list
     labels: Option<Many>,
     #[serde(default)]
     add_labels: Many,
@@ -38,14 +38,14 @@ struct Args {
     remove_labels: Many,
     #[serde(default)]
     owner: Field,
-    /// What came of a step
+    /// The result of a step
     #[serde(default)]
     result: Field,
-    /// Keys of your own
+    /// Fields of your own
     #[serde(default)]
     #[schemars(with = "serde_json::Map<String, Value>")]
     other: BTreeMap<String, Value>,
-    /// Says why
+    /// The reason
     note: Option<String>,
 }
 
@@ -66,7 +66,7 @@ pub fn save() -> Tool {
     Tool::new(
         "save",
         Nature::Writes,
-        "Change any fields of a task and move it, all or nothing. \"\" clears a field. A move obeys the workflow; a refusal says what is missing.",
+        "Change any fields of a task and move it, all or nothing. \"\" clears a field. Moves must follow the workflow; a refusal says what is missing.",
         &[("task", "string"), ("changed", "array"), ("state", "string"), ("from", "string")],
         run,
     )
@@ -84,8 +84,9 @@ fn run(call: &Call<'_>, args: Args) -> Result<SaveReply, Failure> {
         ..SaveAsk::default()
     };
     if asked.fields.is_empty() && asked.to.is_none() && asked.note.is_none() {
-        return Err(Failure::usage(Code::NothingToSave, "there is nothing to save")
-            .hint(Hint::step("pass a field, state or note")));
+        return Err(
+            Failure::usage(Code::NothingToSave, "nothing to save").hint(Hint::step("pass a field, state or note"))
+        );
     }
     let Saved { task, changes, moved } = app::save(call.ws, &id, &asked)?;
     let state = match &moved {
@@ -124,7 +125,7 @@ fn fields(args: &Args) -> Result<Vec<String>, Failure> {
             _ => {
                 return Err(Failure::usage(
                     Code::BadValue,
-                    format!("{key} is {value}: give a text, a number or true or false"),
+                    format!("{key} is {value}: pass a string, a number, true or false"),
                 ));
             }
         };
@@ -139,7 +140,7 @@ struct NoteCall {
     task: TaskRef,
     /// Markdown
     text: String,
-    /// Ask a person: hands the task over
+    /// Ask a person this, and hand the task to them
     #[serde(default)]
     ask: bool,
     /// Choices
@@ -153,7 +154,7 @@ pub fn note() -> Tool {
     Tool::new(
         "note",
         Nature::Writes,
-        "Leave a comment on a task, or ask a person.",
+        "Add a note to a task, or ask a person.",
         &[("task", "string"), ("file", "string"), ("state", "string")],
         |call: &Call<'_>, args: NoteCall| -> Result<Value, Failure> {
             if args.ask || !args.options.0.is_empty() {

@@ -13,14 +13,14 @@ use crate::mcp::tool::{Nature, Tool};
 #[serde(deny_unknown_fields)]
 struct Args {}
 
-/// Of each list, the first ones.
+/// The maximum length of each list.
 const FIRST: usize = 5;
 
 pub fn status() -> Tool {
     Tool::new(
         "status",
         Nature::Reads,
-        "The board at a glance: how many in each state, who holds what, what is ready for each role, what is stuck or waits for a person.",
+        "Get an overview of the board: tasks per state, claims, ready tasks per role, stuck tasks and tasks handed to a person.",
         &[("states", "object"), ("claims", "array"), ("ready", "array"), ("stuck", "array"), ("problems", "integer")],
         |call: &Call<'_>, _: Args| -> Result<Value, Failure> { Ok(short(&app::status(call.ws)?)) },
     )

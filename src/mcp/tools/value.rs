@@ -33,7 +33,7 @@ impl<'de> Deserialize<'de> for Field {
             Value::String(text) if text.trim().is_empty() => Ok(Self::Cleared),
             Value::String(text) => Ok(Self::Set(text)),
             Value::Number(number) => Ok(Self::Set(format!("#{number}"))),
-            other => Err(serde::de::Error::custom(format!("{other} is not a text"))),
+            other => Err(serde::de::Error::custom(format!("{other} is not a string"))),
         }
     }
 }
@@ -61,7 +61,7 @@ impl<'de> Deserialize<'de> for Many {
         let text = |value: Value| match value {
             Value::String(text) => Ok(text),
             Value::Number(number) => Ok(format!("#{number}")),
-            other => Err(serde::de::Error::custom(format!("{other} is not a text"))),
+            other => Err(serde::de::Error::custom(format!("{other} is not a string"))),
         };
         let all = match Value::deserialize(deserializer)? {
             Value::Null => Vec::new(),

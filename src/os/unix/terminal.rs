@@ -1,10 +1,13 @@
-//! The terminal, and what stands in its place.
+//! The terminal: keys, editor, pager, browser, and the folders of the user.
 
 use std::path::PathBuf;
 use std::process::Command;
+#[cfg(feature = "tui")]
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+#[cfg(feature = "tui")]
+use rustix::event::Timespec;
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Signal, kill_current_process_group};
 
 /// If the environment names none.
@@ -19,17 +22,6 @@ pub fn wait_for_key(limit: Duration) -> bool {
     // A signal also ends the wait; the caller checks for those.
     let _ = poll(&mut watched, Timespec::try_from(limit).ok().as_ref());
     !watched[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
-}
-
-/// Whether something is piped in within the time limit. A pipe that stays open and empty is our parent's, not meant for us.
-pub fn has_piped_stdin(limit: Duration) -> bool {
-    let input = std::io::stdin();
-    let kind = rustix::fs::fstat(&input).map(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode));
-    if !kind.is_ok_and(|kind| kind.is_fifo() || kind.is_file()) {
-        return false;
-    }
-    let mut waiting = [PollFd::new(&input, PollFlags::IN)];
-    poll(&mut waiting, Timespec::try_from(limit).ok().as_ref()).is_ok_and(|ready| ready > 0)
 }
 
 /// Waits until the other end of stdout is closed; false if that cannot be known.

@@ -96,7 +96,7 @@ pub fn open(path: &Path, how: &OpenMode) -> io::Result<File> {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("this is a link")]
+#[error("this is a symbolic link")]
 struct IsLink;
 
 /// Whether opening failed because of [`OpenMode::no_follow`].

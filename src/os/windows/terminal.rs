@@ -1,10 +1,9 @@
-//! The console, and what stands in its place.
+//! The console: keys, editor, pager, browser, and the folders of the user.
 
 use std::path::PathBuf;
 use std::process::Command;
+#[cfg(feature = "tui")]
 use std::time::Duration;
-
-use winapi_util::HandleRef;
 
 /// If the environment names none.
 pub const EDITOR: &str = "notepad";
@@ -14,25 +13,6 @@ pub const PAGER: &str = "more";
 #[cfg(feature = "tui")]
 pub fn wait_for_key(limit: Duration) -> bool {
     ratatui::crossterm::event::poll(limit).is_ok()
-}
-
-/// Whether something is piped in within the time limit. A pipe that stays open and empty is our parent's, not meant for us.
-pub fn has_piped_stdin(limit: Duration) -> bool {
-    match winapi_util::file::typ(HandleRef::stdin()) {
-        Ok(kind) if kind.is_disk() => true,
-        Ok(kind) if kind.is_pipe() => waits_in_pipe(limit),
-        _ => false,
-    }
-}
-
-/// What is read ahead stays in the buffer of stdin.
-fn waits_in_pipe(limit: Duration) -> bool {
-    let (sender, heard) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        let there = std::io::BufRead::fill_buf(&mut std::io::stdin().lock()).is_ok();
-        let _ = sender.send(there);
-    });
-    heard.recv_timeout(limit).unwrap_or(false)
 }
 
 /// Not available: the next write fails instead.

@@ -1,4 +1,4 @@
-//! Lists inside a task file: elements come and go, and the comments between them stay with whom they are about.
+//! Lists inside a task file: adds and removes elements, and keeps comments with their elements.
 
 use toml_edit::{Array, DocumentMut, Value as TomlValue};
 

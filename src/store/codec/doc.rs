@@ -15,7 +15,7 @@ use crate::task::{Key, Value};
 pub enum EditError {
     #[error("{message}")]
     Syntax { message: String, offset: usize },
-    #[error("{key} lies inside something that is not a table")]
+    #[error("{key} is inside a value that is not a table")]
     NotATable { key: Key },
     #[error("{key} is a table, not a value")]
     IsATable { key: Key },

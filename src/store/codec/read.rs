@@ -1,4 +1,4 @@
-//! From the text of a task file to a task: lenient with values, exact about what is wrong and where.
+//! Parses a task file: lenient with invalid values, and exact about each problem and its position.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ pub struct Read<'a> {
 pub fn utf8<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, Problem> {
     std::str::from_utf8(bytes).map_err(|error| {
         let valid = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
-        Problem::at(file, &valid, valid.len(), "not UTF-8 text from here on").hint("save the file as UTF-8")
+        Problem::at(file, &valid, valid.len(), "not UTF-8 from here on").hint("save the file as UTF-8")
     })
 }
 
@@ -50,9 +50,9 @@ pub fn read<'a>(id: &TaskId, file: &str, text: &'a str, flow: &Workflow) -> Resu
         return Err(Problem::whole(file, "the file is empty").hint("write `title = \"…\"` into it, or delete it"));
     }
     if let Some(at) = has_conflict_markers(text) {
-        let problem = Problem::at(file, text, at, "git left a merge conflict here");
+        let problem = Problem::at(file, text, at, "unresolved merge conflict");
         return Err(
-            problem.hint("keep one side, take out the lines with <<<<<<<, ======= and >>>>>>>, then `git add` it")
+            problem.hint("keep one side, remove the lines with <<<<<<<, ======= and >>>>>>>, then `git add` it")
         );
     }
     let table = DeTable::parse(text).map_err(|error| {
@@ -67,10 +67,10 @@ pub fn read<'a>(id: &TaskId, file: &str, text: &'a str, flow: &Workflow) -> Resu
 /// What a task links or labels is looked at again and again: no file may make that slow.
 fn refuse_endless(file: &str, text: &str, table: &DeTable<'_>) -> Result<(), Problem> {
     let refuse = |offset: usize, what: String| {
-        Err(Problem::at(file, text, offset, what).hint("move what is too much into a document, and link that"))
+        Err(Problem::at(file, text, offset, what).hint("move the excess into a document, and link that"))
     };
     if table.len() > MOST_ENTRIES {
-        return refuse(0, format!("{} keys are too many: at most {MOST_ENTRIES} are read", table.len()));
+        return refuse(0, format!("the file has {} keys; the limit is {MOST_ENTRIES}", table.len()));
     }
     for (key, value) in table {
         let count = match value.get_ref() {
@@ -79,7 +79,7 @@ fn refuse_endless(file: &str, text: &str, table: &DeTable<'_>) -> Result<(), Pro
             _ => 0,
         };
         if count > MOST_ENTRIES {
-            let what = format!("{} has {count} entries: at most {MOST_ENTRIES} are read", key.get_ref());
+            let what = format!("{} has {count} entries; the limit is {MOST_ENTRIES}", key.get_ref());
             return refuse(value.span().start, what);
         }
     }
@@ -154,8 +154,8 @@ impl Reader<'_> {
                 "id" if self.text_of("id", value).is_some_and(|text| text != id.as_str()) => {
                     self.wrong(
                         value,
-                        format!("the id here differs from the file's name, {id}"),
-                        "the file's name counts: make them equal",
+                        format!("the id here differs from the file name, {id}"),
+                        "the file name is used: make them equal",
                     );
                 }
                 other => {
@@ -164,7 +164,7 @@ impl Reader<'_> {
                             self.file,
                             self.text,
                             key.span().start,
-                            format!("{other:?} is not a key of a task"),
+                            format!("{other:?} is not a field of a task"),
                         );
                         self.problems.push(problem.hint(format!("did you mean {near:?}?")));
                     }
@@ -193,7 +193,7 @@ impl Reader<'_> {
         let text = value.get_ref().as_str();
         if text.is_none() {
             let found = value.get_ref().type_str();
-            self.wrong(value, format!("{key} must be text, not {found}"), format!("write it as {key} = \"…\""));
+            self.wrong(value, format!("{key} must be a string, not {found}"), format!("write it as {key} = \"…\""));
         }
         text
     }
@@ -210,7 +210,7 @@ impl Reader<'_> {
             Ok(parsed) => Some(parsed),
             Err(_) if text.is_empty() => None,
             Err(error) => {
-                self.wrong(value, error.to_string(), format!("correct {key}, or take the line out"));
+                self.wrong(value, error.to_string(), format!("correct {key}, or remove the line"));
                 None
             }
         }
@@ -246,7 +246,11 @@ impl Reader<'_> {
             match item.get_ref().as_str() {
                 Some(text) => texts.push(text.to_owned()),
                 None => {
-                    self.wrong(item, format!("{key} must be a list of texts"), format!("write it as {key} = [\"…\"]"));
+                    self.wrong(
+                        item,
+                        format!("{key} must be a list of strings"),
+                        format!("write it as {key} = [\"…\"]"),
+                    );
                 }
             }
         }
@@ -293,7 +297,7 @@ impl Reader<'_> {
         match value.get_ref() {
             DeValue::String(text) => text.clone(),
             other => {
-                let message = format!("description must be text, not {}", other.type_str());
+                let message = format!("description must be a string, not {}", other.type_str());
                 self.wrong(value, message, "write it as description = \"\"\"…\"\"\"");
                 Cow::Borrowed("")
             }
@@ -408,7 +412,7 @@ mod tests {
         assert!(problem("title = \"x\"\npriority = = 1\n").starts_with("t-x7kq.toml:2:12: "));
         assert_eq!(problem(" \n"), "t-x7kq.toml: the file is empty");
         let conflict = "title = \"x\"\n<<<<<<< ours\npriority = \"P1\"\n=======\npriority = \"P2\"\n>>>>>>> theirs\n";
-        assert_eq!(problem(conflict), "t-x7kq.toml:2:1: git left a merge conflict here");
+        assert_eq!(problem(conflict), "t-x7kq.toml:2:1: unresolved merge conflict");
     }
 
     #[test]
@@ -420,6 +424,6 @@ mod tests {
 
     #[test]
     fn bytes_that_are_not_utf8_are_placed() {
-        assert_eq!(utf8("f", b"title = \"\xff\"").unwrap_err().to_string(), "f:1:10: not UTF-8 text from here on");
+        assert_eq!(utf8("f", b"title = \"\xff\"").unwrap_err().to_string(), "f:1:10: not UTF-8 from here on");
     }
 }

@@ -102,6 +102,15 @@ pub fn write(path: &Path, temp: &Path, header: &Header, entries: &[Entry]) -> Re
 impl IndexFile {
     /// `None` where there is none, or none that this ralph can trust.
     pub fn open(path: &Path, reader: u32) -> Option<Self> {
+        Self::read(path).filter(|index| index.header.reader == reader)
+    }
+
+    /// Whether a file is a whole index. One that another version or another workflow wrote is out of date, not damaged.
+    pub fn is_whole(path: &Path) -> bool {
+        Self::read(path).is_some_and(|index| index.entries().is_some())
+    }
+
+    fn read(path: &Path) -> Option<Self> {
         let file = File::options().read(true).open(path).ok()?;
         let mut prefix = [0; PREFIX];
         read_exact_at(&file, &mut prefix, 0).ok()?;
@@ -125,7 +134,7 @@ impl IndexFile {
             index.touched.push(touched);
             place = next;
         }
-        (index.header.reader == reader).then_some(index)
+        Some(index)
     }
 
     /// Every record, or `None` when one is damaged.

@@ -1,4 +1,4 @@
-//! The index: what the files said when they were last read, so that a list reads only what has changed since.
+//! The index: a cache of the task files, so that a list reads only the files that have changed.
 //!
 //! It is a cache, never the truth. An entry counts only while its file's stamp is the same and older than the moment at
 //! which the index began to read (git's racily-clean rule): a change within one tick of the clock cannot hide.
@@ -22,7 +22,7 @@ use crate::task::{Problem, Task, TaskId};
 /// Since 1970; enough until the year 2262.
 pub type Nanos = i64;
 
-/// What the file system says of a file; any change of content shows in one of them, or within one tick.
+/// The metadata of a file; a change of content changes one of these values, except within one clock tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp {
     pub mtime: Nanos,
@@ -73,7 +73,7 @@ impl Entry {
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Header {
-    /// Ralph's version and the workflow: another one may read the same file otherwise.
+    /// A hash of the version of ralph and the workflow, which determine how a file is read.
     pub reader: u32,
     /// The file system's clock when the reading began.
     pub began: Nanos,
@@ -84,7 +84,7 @@ pub struct Header {
     pub marks: Vec<Mark>,
 }
 
-/// What the journal says beyond the marks.
+/// The lines of the journal after the marks.
 #[derive(Default)]
 pub struct News {
     /// The newest line about each task.

@@ -1,4 +1,4 @@
-//! What a file says of its issue, merged: which issue it is, and each mirrored field with what was agreed on about it.
+//! Merges the mirrored part of a task: its issue, and each mirrored field with its base.
 
 use std::collections::{BTreeMap, BTreeSet};
 

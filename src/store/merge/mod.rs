@@ -1,4 +1,4 @@
-//! The merge driver: three versions of a task file into one, key by key, with every comment of both sides.
+//! The merge driver: merges three versions of a task file key by key, with all comments of both sides.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use mirrored::Mirrored;
 pub use note::merge_note;
 pub use units::{MergedUnit, Unit, merge_units};
 
-/// What a merge came to.
+/// The result of a merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Merged {
     pub text: String,
@@ -20,7 +20,7 @@ pub struct Merged {
     pub conflicts: Vec<Key>,
 }
 
-/// Lists without an order, in a task and in what was agreed on with GitHub.
+/// Lists without an order, in a task and in its base.
 const SETS: [&str; 2] = ["labels", "blocked_by"];
 
 type TomlLeaves = BTreeMap<Key, Value>;
@@ -36,7 +36,7 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Option<Merged> {
     let docs = [Doc::new(base).ok()?, Doc::new(ours).ok()?, Doc::new(theirs).ok()?];
     let [b, o, t] = docs.each_ref().map(|doc| doc.leaves().into_iter().collect::<TomlLeaves>());
     let (agreed, conflicts) = decide(&b, &o, &t);
-    // With the same values on all three sides, what is left to merge is comments and layout.
+    // If all three sides have the same values, only comments and layout are left to merge.
     let level = |text: &str, leaves: &TomlLeaves| level(text, leaves, &agreed);
     let texts = [level(base, &b)?, level(ours, &o)?, level(theirs, &t)?];
     let text = layout(&texts).filter(|text| says(text, &agreed)).unwrap_or_else(|| with_comments(&texts));

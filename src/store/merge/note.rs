@@ -1,4 +1,4 @@
-//! A note that is mirrored, merged: its text together with what was last taken over from GitHub (see `units`).
+//! Merges a mirrored note: its text together with its base (see `units`).
 
 use super::units::{MergedUnit, Unit, merge_units};
 use crate::store::notes::{front_of, parse_text};

@@ -1,4 +1,4 @@
-//! A field that is mirrored and what was last agreed on about it, merged as one unit.
+//! A mirrored field and its base, merged as one unit.
 //!
 //! `[github.base]` says what a clone and GitHub last agreed on. Merged key by key, a value of one clone would meet the agreement of
 //! another: an edit would look like something that GitHub knows, or the other way round. So the two go together. What counts as an
@@ -9,19 +9,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::task::Value;
 use crate::task::mirrored::{Field, canonical, fingerprint, mark};
 
-/// A field as one version of a file has it.
+/// A field in one version of a file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Unit {
     pub value: Option<Value>,
-    /// The fingerprint of what was agreed on; `None` where nothing is known of that.
+    /// The fingerprint of the base; `None` if it is unknown.
     pub base: Option<Option<Value>>,
 }
 
-/// What two units come to.
+/// The result of merging two units.
 #[derive(Debug, Clone, PartialEq)]
 pub enum MergedUnit {
     One(Unit),
-    /// Both were edited. A person decides about the value; this is what was agreed on.
+    /// Both were edited. A person decides about the value; this is the base.
     Conflict {
         base: Option<Option<Value>>,
     },
@@ -44,7 +44,7 @@ fn seen(field: Field, value: Option<&Value>) -> Option<Value> {
     value.filter(|value| !empty(value)).map(|value| fingerprint(field, value))
 }
 
-/// Whether GitHub knows what a version says.
+/// Whether GitHub has the value of a version.
 fn is_told(field: Field, unit: &Unit) -> bool {
     unit.base == Some(seen(field, unit.value.as_ref()))
 }

@@ -75,7 +75,7 @@ fn done(options: &Options, verb: Verb) -> Answer {
     }
 }
 
-/// A fault of ours in one of them is told, and the others go on.
+/// A panic in one of them is reported, and the others continue.
 pub fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|fault| {
         let words = fault.downcast_ref::<String>().map(String::as_str).or(fault.downcast_ref::<&str>().copied());
@@ -83,14 +83,14 @@ pub fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure
     })
 }
 
-/// What is read, here and now.
+/// Reads the data for a request.
 pub fn answer(ws: &Workspace, read: Read) -> Answer {
     read::read(ws, &read).unwrap_or_else(|failure| Answer::Unread { read, failure })
 }
 
 /// A part of the program that ended without a word.
 pub fn gone() -> Failure {
-    Failure::broken(Code::Ended, "a part of the board ended unexpectedly")
+    Failure::broken(Code::Ended, "a thread of the board ended unexpectedly")
 }
 
 #[cfg(test)]

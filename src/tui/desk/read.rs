@@ -77,7 +77,7 @@ fn page(ws: &Workspace, id: &TaskId) -> Result<TaskPage, Failure> {
     Ok(TaskPage { shown, verdict, log: app::log(ws, &query)? })
 }
 
-/// What can start now is at the top; lines lead down to what it sets free.
+/// Ready tasks are at the top; lines lead down to the tasks that they unblock.
 fn lines(graphed: Graphed) -> Vec<ChainLine> {
     let mut renderer = GraphRowRenderer::new().output().with_min_row_height(2).build_box_drawing();
     let mut lines = Vec::new();
@@ -93,7 +93,7 @@ fn lines(graphed: Graphed) -> Vec<ChainLine> {
     lines
 }
 
-/// Where a task stands in the drawing.
+/// The mark of a task in the drawing.
 pub const NODE: &str = "o";
 
 fn workers(ws: &Workspace) -> Result<SeenPage, Failure> {

@@ -15,35 +15,35 @@ pub fn carry_out(ws: &Workspace, verb: &Verb) -> Result<VerbOutcome, Failure> {
     let (task, text) = match verb {
         Verb::Move { task, to, insist } => (task, moved(&app::move_task(ws, task, to, None, *insist)?)),
         Verb::Claim(task) => (task, claimed(&app::claim(ws, task, None, false, Reach::Remote)?)),
-        Verb::Release(task) => (task, format!("free again, in {}", app::release(ws, task, false)?.to)),
+        Verb::Release(task) => (task, format!("released, in {}", app::release(ws, task, false)?.to)),
         Verb::Note { task, text } => {
             app::note(ws, task, text)?;
             (task, "noted".into())
         }
         Verb::Answer { task, text } => {
             let done = app::answer(ws, task, text)?;
-            (task, format!("answered: {}, and is {}", done.answer, done.to))
+            (task, format!("answered: {}, now in {}", done.answer, done.to))
         }
         Verb::Approve(task) => (task, format!("approved: {}", moved(&app::approve(ws, task)?))),
         Verb::Merge(task) => {
             let merged = app::merge(ws, task, false, &mut |_| {})?;
-            (task, format!("merged into {}, and is {}", merged.into, merged.to))
+            (task, format!("merged into {}, now in {}", merged.into, merged.to))
         }
         Verb::Reject { task, why, comments } => {
-            (task, format!("sent back: {}", moved(&app::reject(ws, task, why, comments)?)))
+            (task, format!("rejected: {}", moved(&app::reject(ws, task, why, comments)?)))
         }
         Verb::StopRun { task, run } => {
             app::stop_run(ws, &app::find_run(ws, run)?)?;
-            (task, "is being stopped; it will be in your inbox".into())
+            (task, "is being stopped; it will be in the inbox".into())
         }
         Verb::Retry(task) => (task, format!("will be tried again, in {}", app::retry(ws, task)?.state)),
         Verb::Block { task, on } => {
             let linked = app::block(ws, task, std::slice::from_ref(on))?;
-            (task, format!("{} {on}", if linked.changed { "waits for" } else { "waited already for" }))
+            (task, format!("{} {on}", if linked.changed { "is now blocked by" } else { "was already blocked by" }))
         }
         Verb::Unblock { task, from } => {
             app::unblock(ws, task, std::slice::from_ref(from))?;
-            (task, format!("waits no longer for {from}"))
+            (task, format!("is no longer blocked by {from}"))
         }
         Verb::Add { title } => return added(ws, title),
         Verb::Save { task, old, new, doubts } => {
@@ -64,20 +64,20 @@ fn moved(moved: &app::Moved) -> String {
     let along: String = moved.along.iter().map(|along| format!(", with {} → {}", along.task, along.to)).collect();
     match moved.changed {
         true => format!("{} → {}{how}{along}", moved.from, moved.to),
-        false => format!("is in {} already", moved.to),
+        false => format!("is already in {}", moved.to),
     }
 }
 
 fn claimed(claimed: &app::Claimed) -> String {
     let command = claimed.command.as_ref().map(|command| format!(" for {command}")).unwrap_or_default();
-    let verb = if claimed.renewed { "still" } else { "now" };
-    format!("{verb} {}'s{command}, until {}", claimed.worker, claimed.until.strftime("%H:%MZ"))
+    let verb = if claimed.renewed { "claim renewed" } else { "claimed" };
+    format!("{verb} by {}{command} until {}", claimed.worker, claimed.until.strftime("%H:%MZ"))
 }
 
 fn added(ws: &Workspace, title: &str) -> Result<VerbOutcome, Failure> {
     let new = NewTask { title: title.to_owned(), ..NewTask::default() };
     let task = app::add(ws, &[new])?.tasks.remove(0);
-    Ok(VerbOutcome { text: format!("new in {}", task.state), task: task.id })
+    Ok(VerbOutcome { text: format!("added to {}", task.state), task: task.id })
 }
 
 fn saved(ws: &Workspace, editing: &Editing, text: &str, doubts: Doubts) -> Result<VerbOutcome, Failure> {

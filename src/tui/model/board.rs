@@ -12,7 +12,7 @@ pub struct Snapshot {
     /// Under which name things are done here.
     pub me: String,
     pub filter: String,
-    /// What the filter lets through.
+    /// The tasks that match the filter.
     pub columns: Vec<Column>,
     /// All there is, to pick from.
     pub all: Vec<Named>,
@@ -92,7 +92,7 @@ impl Cursor {
         }
     }
 
-    /// The board has changed: the same task stays selected wherever it went; one that is gone leaves its place to the next.
+    /// After a change of the board, the same task stays selected; if it was removed, the next one is selected.
     pub fn follow(&mut self, old: &Snapshot, new: &Snapshot) {
         let selected = self.task(old).map(|task| task.id.clone());
         let same = |state: &StateName| old.columns.iter().position(|column| column.state == *state);

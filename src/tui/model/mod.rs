@@ -26,7 +26,7 @@ pub use screens::{
 };
 pub use wish::{Answer, Read, Settle, Verb, Wish};
 
-/// What a piece of text means; the theme knows how that looks.
+/// The meaning of a piece of text; the theme maps it to a style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tone {
     #[default]
@@ -52,10 +52,10 @@ pub struct Model {
     pub cursor: Cursor,
     /// As typed.
     pub filter: String,
-    /// What lies over the board, the last on top.
+    /// The screens over the board, the last on top.
     pub screens: Vec<Screen>,
     pub popup: Option<Popup>,
-    /// What is to be asked as soon as no popup is open.
+    /// The questions to ask when no popup is open.
     pub questions: VecDeque<Popup>,
     pub notice: Option<Notice>,
     /// Notes that were begun and not saved.
@@ -80,12 +80,12 @@ pub struct Model {
     pub drawn: Drawn,
 }
 
-/// What came of the last thing that was done, until the next key.
+/// The result of the last action, until the next key.
 #[derive(Debug)]
 pub struct Notice {
     pub task: Option<TaskId>,
     pub said: Said,
-    /// What to do again where the person insists.
+    /// The refused action that can be forced.
     pub again: Option<Verb>,
 }
 
@@ -97,7 +97,7 @@ pub struct Drag {
     pub over: Option<usize>,
 }
 
-/// What the last frame showed where, for the mouse and for scrolling.
+/// The positions in the last frame, for the mouse and for scrolling.
 #[derive(Debug, Default)]
 pub struct Drawn {
     pub spots: Vec<(Rect, Spot)>,

@@ -7,7 +7,7 @@ use crate::app::Failure;
 use crate::task::TaskId;
 use crate::tui::words;
 
-/// What comes of the choice or the text.
+/// The purpose of the choice or the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     Move,
@@ -37,7 +37,7 @@ pub struct Popup {
     pub said: Option<Said>,
     /// What is under way for it: the answer to that comes here, and no other.
     pub waits: Option<Wish>,
-    /// What was there before, should it be closed without a choice.
+    /// The previous value, restored if the popup is closed without a choice.
     pub before: String,
 }
 
@@ -85,7 +85,7 @@ impl Popup {
         self.input.as_ref().map_or("", Input::text)
     }
 
-    /// What it has asked for is being done: until that is over its text and its choice stay as they are.
+    /// Its action is running; until it ends, text and choice cannot change.
     pub fn is_busy(&self) -> bool {
         matches!(self.waits, Some(Wish::Do(_)))
     }
@@ -94,7 +94,7 @@ impl Popup {
         self.select(self.at.saturating_add_signed(by).min(self.entries.len().saturating_sub(1)));
     }
 
-    /// A refused move was about the state that was selected then: nobody is to insist on another.
+    /// A refused move can be forced only for the state that was selected.
     pub fn select(&mut self, at: usize) {
         if self.is_busy() || at == self.at {
             return;
@@ -106,7 +106,7 @@ impl Popup {
     }
 }
 
-/// What came of a verb, in the words of this face.
+/// The result of a verb, worded for this face.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
     pub message: String,

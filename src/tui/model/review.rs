@@ -8,7 +8,7 @@ use crate::task::TaskId;
 /// A line of a file.
 pub type LinePlace = (String, u32);
 
-/// What is said and not sent yet.
+/// Comments that were not sent yet.
 pub type Comments = BTreeMap<LinePlace, String>;
 
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub struct ReviewScreen {
     selected: [usize; 3],
     /// Old and new side by side.
     pub split: bool,
-    /// What the tab shows, as it is now.
+    /// The rows of the tab.
     pub rows: Vec<ReviewRow>,
     /// The line that a comment is being written for.
     pub commenting: Option<LinePlace>,
@@ -40,7 +40,7 @@ impl ReviewTab {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReviewRow {
-    /// What there is to say where nothing else is.
+    /// The text for an empty tab.
     Told(String),
     /// A line of the plan.
     Text {
@@ -113,7 +113,7 @@ impl ReviewScreen {
 
     /// Where a comment on the selected row goes.
     pub fn place(&self) -> Option<LinePlace> {
-        // What was removed has no line any more.
+        // Removed lines have no line number.
         let numbered = |path: &str, line: &DiffLine| Some((path.to_owned(), line.new?));
         match self.rows.get(self.at())? {
             ReviewRow::Text { number, .. } => Some((self.page.as_ref()?.plan.as_ref()?.path.clone(), *number)),
@@ -162,7 +162,7 @@ fn changes(page: &Review, comments: &Comments, split: bool) -> Vec<ReviewRow> {
     let told = |text: &str| vec![ReviewRow::Told(text.to_owned())];
     let Some(changes) = &page.changes else { return told(page.unchanged.as_deref().unwrap_or_default()) };
     if changes.files.is_empty() {
-        return told("nothing has changed yet");
+        return told("no changes yet");
     }
     let mut rows = Vec::new();
     for file in &changes.files {
@@ -225,16 +225,16 @@ fn runs(page: &Review) -> Vec<ReviewRow> {
     });
     let mut rows: Vec<ReviewRow> = checks.collect();
     if rows.is_empty() {
-        rows.push(ReviewRow::Told("no checks: the setting merge.checks names programs that must succeed".into()));
+        rows.push(ReviewRow::Told("no checks: set merge.checks to programs that must succeed".into()));
     }
     if page.runs.is_empty() {
-        rows.push(ReviewRow::Told("nothing was run on this machine".into()));
+        rows.push(ReviewRow::Told("no runs on this machine".into()));
     }
     rows.extend((0..page.runs.len()).map(ReviewRow::Run));
     rows
 }
 
-/// As they are sent.
+/// The comments as arguments of the verb.
 pub fn line_comments(comments: &Comments) -> Vec<LineComment> {
     let comment = |((path, line), text): (&LinePlace, &String)| LineComment {
         path: path.clone(),

@@ -42,14 +42,14 @@ impl TaskScreen {
 pub struct Wrapped {
     pub width: usize,
     pub rows: Vec<Row>,
-    /// The first row of each note: how old it is goes on.
+    /// The first row of each note, whose age is updated.
     pub notes: Vec<usize>,
 }
 
 #[derive(Debug)]
 pub struct TaskPage {
     pub shown: Shown,
-    /// What stands between it and its start.
+    /// Why it cannot start.
     pub verdict: String,
     pub log: Vec<LogLine>,
 }
@@ -68,7 +68,7 @@ impl TaskPage {
         let of = |name: &'static str, ids: &[TaskId]| -> Vec<_> {
             ids.iter().map(|id| (name, PageLink::Task(id.clone()))).collect()
         };
-        let mut links = of("waits for", &task.blocked_by);
+        let mut links = of("blockers", &task.blocked_by);
         links.extend(of("blocks", &task.blocks));
         links.extend(of("parent", task.parent.as_slice()));
         links.extend(of("child", &task.children));
@@ -77,7 +77,7 @@ impl TaskPage {
     }
 }
 
-/// What a task waits for and what waits for it, drawn.
+/// The graph of the blockers of a task and of the tasks that it blocks.
 #[derive(Debug)]
 pub struct Chain {
     pub id: TaskId,
@@ -107,7 +107,7 @@ impl Chain {
     }
 }
 
-/// What waits for a person.
+/// The inbox.
 #[derive(Debug, Default)]
 pub struct InboxScreen {
     pub items: Option<Vec<InboxItem>>,
@@ -160,11 +160,11 @@ pub struct DocumentPage {
     pub wrapped: Option<Wrapped>,
 }
 
-/// What a page of text shows.
+/// The content of a text page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DocumentSource {
     File,
-    /// What an agent says: the path is the id of its run.
+    /// The output of an agent; the path is the id of its run.
     Run {
         goes_on: bool,
     },
@@ -176,7 +176,7 @@ impl DocumentPage {
     }
 }
 
-/// What was read for a screen or a popup.
+/// The data that was read for a screen or a popup.
 #[derive(Debug)]
 pub enum Reading {
     Task(Box<TaskPage>),

@@ -114,7 +114,7 @@ pub enum Settle {
     Leave,
 }
 
-/// What came of a wish.
+/// The result of a wish.
 #[derive(Debug)]
 pub enum Answer {
     Board(Box<Snapshot>),

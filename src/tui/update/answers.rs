@@ -89,7 +89,7 @@ fn read(model: &mut Model, reading: Reading) -> Vec<Wish> {
             review.put(*page, model.comments.get(&review.id).unwrap_or(&none));
         }
         (Reading::RunLog { id, text, goes_on }, Some(Screen::DocumentPage(document)), _) if document.path == id => {
-            // Whoever reads the end goes on reading it.
+            // A view at the end follows the output.
             let end = document.text.is_none() || document.scroll >= model.drawn.most;
             (document.text, document.wrapped) = (Some(text), None);
             document.source = DocumentSource::Run { goes_on };
@@ -132,7 +132,7 @@ fn offered(popup: &mut Popup, targets: &[MoveView]) {
         },
         name: target.state.to_string(),
         text: match (target.here, &target.outside) {
-            (true, _) => "it is here".into(),
+            (true, _) => "current state".into(),
             (false, Some(outside)) => format!("outside the workflow: {outside}"),
             (false, None) => String::new(),
         },
@@ -176,7 +176,7 @@ fn unread(model: &mut Model, read: Read, failure: &Failure) {
         }
         // It was for something that is closed by now.
         (Read::Targets(_) | Read::Search(_), _) => {}
-        // Gone since: the screen that showed it goes, too.
+        // It was removed since, so its screen is closed.
         (Read::Task(_) | Read::Chain(_) | Read::DocumentPage(_) | Read::Review(_) | Read::RunLog(_), _)
             if failure.code != Code::Busy =>
         {

@@ -24,12 +24,12 @@ pub fn unsaved(model: &mut Model, task: TaskId, failure: &Failure) {
         _ => &[EDIT_AGAIN, LEAVE],
     };
     let text = |name: &str| match name {
-        EDIT_AGAIN => "back to the editor, with what you wrote",
-        SAVE_ANYWAY => "the board shows what is wrong",
-        _ => "what you wrote stays in a file, and the task as it was",
+        EDIT_AGAIN => "return to the editor with your text",
+        SAVE_ANYWAY => "the board shows its problems",
+        _ => "your text stays in a file; the task is unchanged",
     };
     let entry = |name: &&str| Entry { name: (*name).into(), text: text(name).into(), ..Entry::default() };
-    let mut popup = Popup::new(Purpose::Edited, format!("{task} is not saved")).of(task);
+    let mut popup = Popup::new(Purpose::Edited, format!("{task} was not saved")).of(task);
     popup.said = Some(Said::refusal(failure));
     popup.entries = choices.iter().map(entry).collect();
     model.questions.push_back(popup);

@@ -70,7 +70,7 @@ fn plain(model: &mut Model, key: KeyEvent, at: Instant) -> Vec<Wish> {
     if let Some(motion) = Motion::of(key) {
         return screens::motion(model, motion);
     }
-    // Whoever presses control-r means something else than to release a claim.
+    // Control-r must not release a claim.
     if key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) {
         return Vec::new();
     }
@@ -174,7 +174,7 @@ fn graph(model: &mut Model) -> Vec<Wish> {
 
 fn back(model: &mut Model, key: KeyCode) -> Vec<Wish> {
     if model.screens.pop().is_some() {
-        // What lies below may be old by now.
+        // The screen below may be out of date.
         return model.reload();
     }
     match key {

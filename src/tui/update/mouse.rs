@@ -117,7 +117,7 @@ fn pick_row(model: &mut Model, row: usize, double: bool) -> Vec<Wish> {
 fn drop_card(model: &mut Model, spot: Option<Spot>) -> Vec<Wish> {
     let Some(drag) = model.drag.take() else { return Vec::new() };
     if spot == Some(Spot::Folded) {
-        return super::say(model, "several states are folded here: m moves it to one of them");
+        return super::say(model, "this column contains several states: press m to choose one");
     }
     match spot.and_then(column).filter(|to| *to != drag.from).and_then(|to| model.board.columns.get(to)) {
         Some(column) => {

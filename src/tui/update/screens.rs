@@ -9,7 +9,7 @@ use crate::tui::model::{
     Comments, DocumentPage, DocumentSource, Model, PageLink, Read, ReviewScreen, ReviewTab, Screen, TaskScreen, Wish,
 };
 
-/// How often the log of a run that goes on is read.
+/// How often the log of a running run is read.
 const LOG_AGAIN: Duration = Duration::from_secs(1);
 
 pub fn motion(model: &mut Model, motion: Motion) -> Vec<Wish> {
@@ -84,14 +84,14 @@ pub fn enter(model: &mut Model) -> Vec<Wish> {
             let links = screen.page.as_ref().map(|page| page.links()).unwrap_or_default();
             match screen.link.and_then(|at| links.into_iter().nth(at)) {
                 Some((_, link)) => follow(model, link),
-                None => super::say(model, "tab selects a link to go to"),
+                None => super::say(model, "press tab to select a link first"),
             }
         }
         Some(Screen::Review(_)) => open_log(model),
-        Some(Screen::DocumentPage(_)) => super::say(model, "j and k scroll, q goes back"),
+        Some(Screen::DocumentPage(_)) => super::say(model, "j and k scroll, q returns"),
         Some(Screen::Problems { .. }) => match model.task() {
             Some(task) => vec![Wish::Edit(task)],
-            None => super::say(model, "this file is no task's: put it right by hand"),
+            None => super::say(model, "this is not the file of a task: fix it in an editor"),
         },
         _ => match model.task() {
             Some(task) => model.open_task(task),
@@ -107,7 +107,7 @@ pub fn review(model: &mut Model, id: TaskId) -> Vec<Wish> {
     }
 }
 
-/// What the selected run says; while it goes on, as it comes.
+/// The output of the selected run, updated while it runs.
 fn open_log(model: &mut Model) -> Vec<Wish> {
     let Some(Screen::Review(review)) = model.screens.last() else { return Vec::new() };
     match review.run().filter(|_| review.tab == ReviewTab::Runs) {
@@ -116,11 +116,11 @@ fn open_log(model: &mut Model) -> Vec<Wish> {
             let path = run.id.clone();
             model.open(Screen::DocumentPage(DocumentPage::new(path, source)))
         }
-        None => super::say(model, "c comments on a line, y approves, x sends back"),
+        None => super::say(model, "c comments on a line, y approves, x rejects"),
     }
 }
 
-/// The log in sight is read again while its run goes on.
+/// The visible log is read again while its run is running.
 pub fn follow_log(model: &mut Model, at: Instant) -> Vec<Wish> {
     let goes_on = DocumentSource::Run { goes_on: true };
     let Some(Screen::DocumentPage(page)) = model.screens.last().filter(|screen| is_log(screen, goes_on)) else {

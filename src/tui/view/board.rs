@@ -42,7 +42,7 @@ pub fn has_room_for_refusal(model: &Model, area: Rect) -> bool {
 
 fn shown(model: &Model, area: Rect) -> ColumnPlan {
     let filled: Vec<bool> = model.board.columns.iter().map(|column| !column.tasks.is_empty()).collect();
-    // What needs a person is always in sight.
+    // Tasks for a person are always visible.
     let person = model.board.columns.iter().rposition(|column| column.meaning == Meaning::Person);
     plan(&filled, model.cursor.column, model.cursor.first, area.width, person)
 }
@@ -61,8 +61,10 @@ fn marks(pen: &mut Pen<'_>, area: Rect, left: usize, right: usize) {
 fn empty(pen: &mut Pen<'_>, model: &Model, area: Rect) {
     let lines = match (model.loaded, model.filter.is_empty()) {
         (false, _) => ["reading the board …".to_owned(), String::new()],
-        (true, true) => ["no tasks yet".to_owned(), "a makes the first one".to_owned()],
-        (true, false) => [format!("no task matches {:?}", model.filter), "esc shows all, f changes it".to_owned()],
+        (true, true) => ["no tasks yet".to_owned(), "press a to add one".to_owned()],
+        (true, false) => {
+            [format!("no task matches {:?}", model.filter), "press esc to clear the filter, f to change it".to_owned()]
+        }
     };
     for (at, line) in lines.iter().enumerate() {
         let line = text::cut(line, usize::from(area.width));
@@ -151,7 +153,7 @@ struct Cards<'a> {
     column: &'a Column,
     width: usize,
     now: jiff::Timestamp,
-    /// What was said to the selected one.
+    /// The message for the selected card.
     said: Option<&'a Said>,
 }
 

@@ -35,7 +35,7 @@ pub fn wrapped<'a>(before: &'a mut Option<Wrapped>, page: &TaskPage, width: usiz
 /// With the row of each note's head, which is written when it is drawn.
 fn wrap(page: &TaskPage, width: usize) -> (Vec<Row>, Vec<usize>) {
     let mut rows = match page.shown.description.trim() {
-        "" => vec![vec![piece("no description: e writes one", Tone::Dim)]],
+        "" => vec![vec![piece("no description: press e to write one", Tone::Dim)]],
         text => markdown::rows(text, width),
     };
     rows.push(Row::new());

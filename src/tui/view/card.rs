@@ -8,7 +8,7 @@ use crate::app::{self, Meaning, TaskView};
 use crate::tui::model::{Said, SaidKind, Tone};
 use crate::tui::words;
 
-/// What a refusal may take of a card.
+/// The maximum number of lines of a refusal on a card.
 const MESSAGE: usize = 6;
 
 pub fn rows(task: &TaskView, meaning: Meaning, width: usize, now: Timestamp, said: Option<&Said>) -> Vec<Row> {
@@ -47,7 +47,7 @@ pub fn priority_tone(priority: &str) -> Tone {
     }
 }
 
-/// Who has it, and since when where somebody is at work.
+/// The holder or the owner, with the age of the claim.
 pub fn holder(task: &TaskView, now: Timestamp) -> Option<(String, Tone)> {
     match (&task.claim, &task.owner) {
         (Some(claim), _) => Some(piece(format!("▶ {} {}", claim.by, app::ago(claim.since, now)), Tone::Work)),
@@ -83,7 +83,7 @@ fn below(task: &TaskView, meaning: Meaning, width: usize, now: Timestamp) -> Opt
     (!row.is_empty()).then_some(row)
 }
 
-/// What was refused, and the next step.
+/// The refusal, and its hint.
 pub fn refusal(said: &Said, width: usize) -> Vec<Row> {
     let (mark, tone) = match said.kind {
         SaidKind::Done => ("✓", Tone::Ready),

@@ -107,7 +107,7 @@ fn scrolled(slots: &[ColumnSlot], focused: usize, first: usize, width: u16) -> C
     ColumnPlan { placed: place(shown, width), left: first, right: opens.len() - 1 - last, first }
 }
 
-/// What is left over goes to the columns with cards, as long as they are not too wide.
+/// The remaining width goes to columns with cards, up to a maximum.
 fn place(slots: &[ColumnSlot], width: u16) -> Vec<Placed> {
     let opens = slots.iter().filter(|slot| matches!(slot, ColumnSlot::Open(_))).count() as u16;
     let folded = FOLDED * (slots.len() as u16 - opens);

@@ -35,9 +35,9 @@ fn title(pen: &mut Pen<'_>, area: Rect, left: Row, right: &str) -> Rect {
     Rect { y: area.y + 2, height: area.height.saturating_sub(2), ..area }
 }
 
-/// What can start now is at the top; lines lead down to what it sets free.
+/// Ready tasks are at the top; lines lead down to the tasks that they unblock.
 pub fn graph(pen: &mut Pen<'_>, model: &mut Model, chain: &Chain, area: Rect) {
-    let head = vec![piece(" chain of ", Tone::Head), piece(chain.id.as_str(), Tone::Id)];
+    let head = vec![piece(" blockers of ", Tone::Head), piece(chain.id.as_str(), Tone::Id)];
     let area = title(pen, area, head, &chain.verdict);
     let Some(drawn) = &chain.lines else { return };
     let widest = drawn.iter().map(|line| text::width(&line.drawing)).max().unwrap_or(0);
@@ -51,7 +51,7 @@ pub fn graph(pen: &mut Pen<'_>, model: &mut Model, chain: &Chain, area: Rect) {
         lines.push((chain_row(model, chain, line, widest), place));
     }
     if stops == 1 {
-        lines.push((vec![piece("   it waits for nothing, and nothing waits for it", Tone::Dim)], None));
+        lines.push((vec![piece("   no blockers, and it blocks no task", Tone::Dim)], None));
     }
     list(pen, model, &lines, chain.at, area);
 }
@@ -96,11 +96,11 @@ pub fn workers(pen: &mut Pen<'_>, model: &mut Model, workers: &Workers, area: Re
         lines.push((Row::new(), None));
     };
     let now = model.now;
-    section("at work", "nobody has a claim", seen.claims.iter().map(|line| claim(line, now, width)).collect());
+    section("active workers", "no claims", seen.claims.iter().map(|line| claim(line, now, width)).collect());
     if !seen.steps.is_empty() {
         section("steps of teams", "", seen.steps.iter().map(|step| step_row(step, now)).collect());
     }
-    section("runs", "nothing was run here yet", seen.runs.iter().map(|line| run(line, now, width)).collect());
+    section("runs", "no runs yet", seen.runs.iter().map(|line| run(line, now, width)).collect());
     list(pen, model, &lines, workers.at, area);
 }
 
@@ -126,7 +126,7 @@ fn claim(line: &ClaimLine, now: jiff::Timestamp, width: usize) -> Row {
     let (mark, tone) = if line.live { ("▶", Tone::Work) } else { ("▷", Tone::Dim) };
     let left = match (line.live, line.held) {
         (false, _) => "ended".to_owned(),
-        (true, true) => "held by its program".to_owned(),
+        (true, true) => "while its process runs".to_owned(),
         (true, false) => format!("{} left", app::span(line.until.duration_since(now))),
     };
     let place = if line.place == "here" { String::new() } else { format!(", {} on {}", line.place, line.host) };
@@ -205,7 +205,7 @@ pub fn inbox(pen: &mut Pen<'_>, model: &mut Model, inbox: &InboxScreen, area: Re
 
 pub fn problems(pen: &mut Pen<'_>, model: &mut Model, at: usize, area: Rect) {
     let head = vec![piece(" problems", Tone::Head)];
-    let area = title(pen, area, head, "`ralph doctor` says more");
+    let area = title(pen, area, head, "`ralph doctor` shows details");
     let mut lines: Vec<ListLine> = Vec::new();
     for (place, problem) in model.board.problems.iter().enumerate() {
         let line = if problem.line > 0 { format!(":{}", problem.line) } else { String::new() };

@@ -36,7 +36,7 @@ pub fn draw(frame: &mut Frame<'_>, model: &mut Model, theme: Theme) {
         for (at, line) in text::wrap(&words, usize::from(area.width)).iter().enumerate() {
             pen.text(area.x, area.y + at as u16, area.width, line, Tone::Warn);
         }
-        // What was there before is not to be hit.
+        // Positions of the previous frame are no longer valid.
         model.drawn = Drawn::default();
         return;
     }
@@ -85,7 +85,7 @@ fn header(pen: &mut Pen<'_>, model: &Model, area: Rect) -> u16 {
     let mut row: Row = vec![piece(" ralph ", Tone::Head), piece(text::cut(&model.board.name, 24), Tone::Accent)];
     let numbers = [
         ("●", counts.ready, "ready", Tone::Ready),
-        ("▶", counts.at_work, "at work", Tone::Work),
+        ("▶", counts.at_work, "claimed", Tone::Work),
         ("⊘", counts.blocked, "blocked", Tone::Blocked),
         ("!", counts.for_person, "for you", Tone::Warn),
         ("‼", problems, if problems == 1 { "problem" } else { "problems" }, Tone::Urgent),

@@ -136,8 +136,8 @@ fn facts(model: &Model, page: &TaskPage, width: usize) -> Vec<PageLine> {
     fact("kind", if task.kind == "issue" { String::new() } else { task.kind.into() }, Tone::Plain);
     fact("labels", task.labels.iter().map(|label| format!("#{label} ")).collect(), Tone::Label);
     match (&task.claim, &task.owner) {
-        (Some(claim), _) => fact("at work", at_work(claim, now), Tone::Work),
-        (None, Some(owner)) if task.stale => fact("owner", format!("{owner}, not at work"), Tone::Warn),
+        (Some(claim), _) => fact("claim", at_work(claim, now), Tone::Work),
+        (None, Some(owner)) if task.stale => fact("owner", format!("{owner}, no claim"), Tone::Warn),
         (None, Some(owner)) => fact("owner", owner.clone(), Tone::Plain),
         (None, None) => {}
     }
@@ -161,7 +161,7 @@ fn facts(model: &Model, page: &TaskPage, width: usize) -> Vec<PageLine> {
 
 fn at_work(claim: &ClaimView, now: jiff::Timestamp) -> String {
     let left = match claim.held {
-        true => "while its program runs".to_owned(),
+        true => "while its process runs".to_owned(),
         false => format!("{} left", app::span(claim.until.duration_since(now))),
     };
     format!("▶ {} since {}, {left}, on {}", claim.by, app::ago(claim.since, now), claim.host)

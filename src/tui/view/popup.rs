@@ -79,8 +79,8 @@ fn typed(popup: &Popup, width: usize, height: usize) -> (Vec<Row>, PopupPlace) {
     let hint = match popup.purpose {
         Purpose::Filter => "state: label: owner: priority: estimate: parent: role: · ready blocked mine",
         Purpose::Search => "titles, labels, descriptions and notes",
-        Purpose::Block => "a part of its id or title",
-        Purpose::Add => "a title; it begins where the workflow does",
+        Purpose::Block => "part of its id or title",
+        Purpose::Add => "the title of the new task",
         _ => "",
     };
     if !hint.is_empty() {
@@ -93,8 +93,8 @@ fn typed(popup: &Popup, width: usize, height: usize) -> (Vec<Row>, PopupPlace) {
 fn listed(popup: &Popup, width: usize, room: usize) -> Vec<(Row, Option<usize>)> {
     let none = match popup.purpose {
         Purpose::Move if popup.said.is_none() => "…",
-        Purpose::Block => "no task fits",
-        Purpose::Search if popup.input.as_ref().is_some_and(|input| !input.is_empty()) => "nothing found",
+        Purpose::Block => "no task matches",
+        Purpose::Search if popup.input.as_ref().is_some_and(|input| !input.is_empty()) => "no task matches",
         _ => "",
     };
     if popup.entries.is_empty() {

@@ -8,7 +8,7 @@ pub fn width(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.graphemes(true).map(|piece| piece.width()).sum() }
 }
 
-/// Somebody's text must not move the cursor, nor turn the line round.
+/// Text of others must not move the cursor or reverse the line.
 pub fn clean(text: &str) -> String {
     let harmless = |c: char| match c {
         '\t' => ' ',

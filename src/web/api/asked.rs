@@ -1,4 +1,4 @@
-//! What stands after the `?`: the filters of the board, as people share them.
+//! The query string: the filters of the board.
 
 use axum::http::Uri;
 

@@ -1,4 +1,4 @@
-//! What the page changes: a body that is read strictly, one verb, and word to all pages.
+//! The write endpoints: each parses its body strictly, runs one verb, and notifies all pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -87,7 +87,7 @@ pub async fn save(State(site): Shared, Path(typed): Path<String>, body: Bytes) -
 }
 
 fn as_text(key: &str, value: &Value) -> Result<String, Failure> {
-    let bad = || Failure::usage(Code::BadValue, format!("{key} is {value}: give a text or a list of texts"));
+    let bad = || Failure::usage(Code::BadValue, format!("{key} is {value}: use a string or a list of strings"));
     Ok(match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
@@ -104,7 +104,7 @@ fn assignment(key: &str, value: &Value) -> Result<String, Failure> {
     let text = as_text(key, value)?;
     // A key that ends in `+` or `-` would mean something else.
     if key.is_empty() || !key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.') {
-        return Err(Failure::usage(Code::UnknownKey, format!("{key:?} is not a key of a task")));
+        return Err(Failure::usage(Code::UnknownKey, format!("{key:?} is not a field of a task")));
     }
     Ok(format!("{key}={text}"))
 }
@@ -151,7 +151,7 @@ pub async fn unblock(State(site): Shared, Path(typed): Path<String>, body: Bytes
     change(&site, typed, body, |ws, id, from: Blockers| {
         // Without any it would be all of them.
         if from.tasks.is_empty() {
-            return Err(Failure::usage(Code::NoBlocker, "say which task it need not wait for"));
+            return Err(Failure::usage(Code::NoBlocker, "no blocker to remove was given"));
         }
         let from: Vec<TaskId> = from.tasks.iter().map(|typed| ws.find_or_literal(typed)).collect::<Result<_, _>>()?;
         app::unblock(ws, id, &from)

@@ -91,14 +91,14 @@ fn done<T>(site: &Site, verb: impl FnOnce(&Workspace, &Site) -> Result<T, Failur
 
 fn written(answer: &impl Serialize) -> Result<String, Failure> {
     let text = serde_json::to_string(answer);
-    text.map_err(|error| Failure::broken(Code::Json, format!("the answer cannot be written: {error}")))
+    text.map_err(|error| Failure::broken(Code::Json, format!("cannot write the response: {error}")))
 }
 
 fn answered(done: Result<Result<Arc<String>, Failure>, JoinError>) -> Response {
     match done {
         Ok(Ok(text)) => sent(&text),
         Ok(Err(failure)) => refuse::failed(&failure),
-        Err(_) => refuse::failed(&Failure::broken(Code::Panic, "the server could not finish this")),
+        Err(_) => refuse::failed(&Failure::broken(Code::Panic, "internal server error")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the page reads.
+//! The read endpoints.
 
 use std::sync::Arc;
 
@@ -126,7 +126,7 @@ fn drawn_around(graphed: &Graphed, id: &TaskId) -> String {
     let near = chains::around(graphed, id);
     let left_out = graphed.nodes.len() - near.len();
     // Each of those at the rim is a link to its own page, where what lies beyond it is drawn.
-    let foot = (left_out > 0).then(|| (format!("and {left_out} more, further away"), None));
+    let foot = (left_out > 0).then(|| (format!("and {left_out} more that are further away"), None));
     drawing::draw(near, &Frame { root: Some(id), page: PAGE, foot })
 }
 
@@ -135,7 +135,7 @@ fn drawn_part(graphed: &Graphed, part: usize) -> Value {
     let mut parts = chains::parts(graphed);
     let (count, part) = (parts.len(), part.clamp(1, parts.len().max(1)));
     let next = part % count.max(1) + 1;
-    let foot = || (format!("part {part} of {count}: go on to part {next}"), Some(format!("/graph?part={next}")));
+    let foot = || (format!("part {part} of {count}: continue with part {next}"), Some(format!("/graph?part={next}")));
     let nodes = if parts.is_empty() { Vec::new() } else { parts.swap_remove(part - 1) };
     let frame = Frame { root: None, page: PAGE, foot: (count > 1).then(foot) };
     json!({ "svg": drawing::draw(nodes, &frame), "nodes": graphed.nodes.len(), "part": part, "parts": count })

@@ -1,4 +1,4 @@
-//! Refusals for the page: a status, and the next step in its words.
+//! Failures as HTTP responses: a status, and hints in the words of the page.
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
@@ -35,11 +35,11 @@ pub fn worded(failure: &Failure) -> Value {
 fn words(hint: &Hint) -> Vec<String> {
     match hint {
         Hint::Init | Hint::GitInit => vec!["run `ralph init` to create a board".into()],
-        Hint::List => vec!["see the board for its tasks".into()],
+        Hint::List => vec!["the board shows all tasks".into()],
         Hint::Workflow => vec!["while you drag a card, the columns that accept it are highlighted".into()],
         Hint::Move => vec!["drag the card to move it".into()],
         Hint::Ready => vec!["see the dashboard for what is blocked".into()],
-        Hint::Wait { task } => vec![format!("wait until {task} is free, or ask its holder")],
+        Hint::Wait { task } => vec![format!("wait until {task} is released, or ask its holder")],
         Hint::Why { task } => vec![format!("open {task} to see what blocks it")],
         Hint::Claim { task, command: Some(command) } => vec![format!("claim {task} for {command} first")],
         Hint::Claim { task, command: None } => vec![format!("claim {task} first")],

@@ -1,4 +1,4 @@
-//! What waits for a person, and one task to decide on: its plan, its changes, its runs.
+//! The endpoints of the inbox and of the review of a task: its plan, changes and runs.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ fn whole(ws: &Workspace, id: &TaskId) -> Result<Value, Failure> {
                 "lines": plan.text.lines().collect::<Vec<_>>() })
     });
     let mut page = serde_json::to_value(&review)
-        .map_err(|error| Failure::broken(Code::Json, format!("the answer cannot be written: {error}")))?;
+        .map_err(|error| Failure::broken(Code::Json, format!("cannot write the response: {error}")))?;
     page["plan"] = plan.into();
     Ok(page)
 }

@@ -51,11 +51,11 @@ async function call(path, options = {}) {
   try {
     response = await fetch(path, { ...options, headers, cache: 'no-store', credentials: 'omit' });
   } catch {
-    throw new Refused(0, { code: 'away', message: 'the server does not answer', hints: ['start it again with `ralph serve`'] });
+    throw new Refused(0, { code: 'away', message: 'cannot reach the server', hints: ['start it again with `ralph serve`'] });
   }
   const body = await response.json().catch(() => ({}));
   if (response.ok) return body;
-  throw new Refused(response.status, body.error || { code: 'odd', message: `the server said ${response.status}` });
+  throw new Refused(response.status, body.error || { code: 'odd', message: `the server returned status ${response.status}` });
 }
 
 export const get = (path) => call(path);

@@ -93,7 +93,7 @@ function draw(board) {
   document.body.dataset.total = board.total;
   countProblems(board.problems);
   nothing.hidden = board.total > 0;
-  nothing.textContent = filters ? 'No task matches these filters.' : 'There is no task yet.';
+  nothing.textContent = filters ? 'No task matches these filters.' : 'No tasks yet.';
   if (!performance.getEntriesByName('board-drawn').length) requestAnimationFrame(() => performance.mark('board-drawn'));
 }
 

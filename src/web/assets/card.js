@@ -11,7 +11,7 @@ export function card(task) {
       task.priority && h('span', { class: `chip priority ${task.priority}`, title: 'Priority' }, task.priority),
       task.estimate && h('span', { class: 'chip', title: 'Estimate' }, task.estimate),
       task.github && h('span', { class: 'dim' }, `#${task.github}`),
-      task.attention && h('span', { class: 'mark bad', title: task.attention }, '! look'),
+      task.attention && h('span', { class: 'mark bad', title: task.attention }, '! flagged'),
       task.problems && h('span', { class: 'mark bad', title: 'Its file has problems' }, '! problem')),
     h('a', { class: 'card-title', href: `/task/${encodeURIComponent(task.id)}`, tabindex: -1, draggable: 'false', 'aria-describedby': 'card-keys' }, task.title),
     foot(task));
@@ -20,7 +20,7 @@ export function card(task) {
 function foot(task) {
   const parts = [
     ...(task.labels || []).map((label) => h('span', { class: 'label' }, label)),
-    task.blocked && h('span', { class: 'mark blocked', title: 'Waits for others' }, waits(task)),
+    task.blocked && h('span', { class: 'mark blocked', title: 'Blocked' }, waits(task)),
     task.ready && h('span', { class: 'mark ready' }, 'ready'),
     task.children && h('span', { class: 'dim' }, `${task.children} below`),
     task.owner && owner(task),
@@ -29,13 +29,13 @@ function foot(task) {
 }
 
 function waits(task) {
-  return task.blockers ? `⊘ waits for ${task.blockers}` : '⊘ waits with its parent';
+  return task.blockers ? `⊘ blocked by ${task.blockers}` : '⊘ blocked with its parent';
 }
 
 /** At work now, left at work without a live claim, or just set aside for somebody. */
 function owner(task) {
   const kind = task.since ? 'live' : task.stale ? 'stale' : '';
-  const told = { live: `at work, ${task.since && since(task.since)}`, stale: 'no live claim', '': 'owner' }[kind];
+  const told = { live: `claimed, ${task.since && since(task.since)}`, stale: 'no live claim', '': 'owner' }[kind];
   return h('span', { class: `owner ${kind}`, title: told },
     h('span', { class: 'face', 'aria-hidden': 'true' }, initials(task.owner)),
     h('span', {}, task.owner),

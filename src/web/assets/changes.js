@@ -58,54 +58,54 @@ export const unblock = (id, tasks) => attempt(() => change(taskPath(id, 'unblock
 
 export async function answer(id, text) {
   const done = await attempt(() => change(taskPath(id, 'answer'), { text }));
-  if (done) toast(`${id} answered, and is ${done.to}`);
+  if (done) toast(`${id} answered, now in ${done.to}`);
   return done;
 }
 
 export async function approve(id) {
   const done = await attempt(() => change(taskPath(id, 'approve'), {}));
-  if (done) toast(`${id} is approved, and ${done.to}`);
+  if (done) toast(`${id} approved, now in ${done.to}`);
   return done;
 }
 
 export async function reject(id, why, comments) {
   const done = await attempt(() => change(taskPath(id, 'reject'), { why, comments }));
-  if (done) toast(`${id} is sent back, and ${done.to}`);
+  if (done) toast(`${id} rejected, now in ${done.to}`);
   return done;
 }
 
 export async function merge(id) {
   const done = await attempt(() => change(taskPath(id, 'merge'), {}));
-  if (done) toast(`${id} is merged into ${done.into}, and ${done.to}`);
+  if (done) toast(`${id} merged into ${done.into}, now in ${done.to}`);
   return done;
 }
 
 export async function retry(id) {
   const done = await attempt(() => change(taskPath(id, 'retry'), {}));
-  if (done) toast(`${id} is in ${done.state}, for the next worker that is free`);
+  if (done) toast(`${id} is in ${done.state}, and will be tried again`);
   return done;
 }
 
 export async function stopRun(run) {
   const done = await attempt(() => change(`/api/run/${encodeURIComponent(run)}/stop`, {}));
-  if (done) toast(`${done.task} is being stopped; it will be in your inbox`);
+  if (done) toast(`${done.task} is being stopped; it will be in the inbox`);
   return done;
 }
 
 export async function startTeam(id) {
   const done = await attempt(() => change(taskPath(id, 'team'), {}));
-  if (done) toast(`a team works on ${id}`);
+  if (done) toast(`started a team on ${id}`);
   return done;
 }
 
 export async function claim(id) {
   const done = await attempt(() => change(taskPath(id, 'claim')));
-  if (done) toast(`${id} is yours, in ${done.state}`);
+  if (done) toast(`${id} claimed, in ${done.state}`);
   return done;
 }
 
 export async function release(id) {
   const done = await attempt(() => change(taskPath(id, 'release')));
-  if (done) toast(`${id} is free again, in ${done.to}`);
+  if (done) toast(`${id} released, in ${done.to}`);
   return done;
 }

@@ -10,19 +10,19 @@ export async function showDashboard() {
   return h('section', { class: 'sheet-view' },
     h('h1', {}, 'Dashboard'),
     h('dl', { class: 'numbers' },
-      number('open', now.open), number('ready', now.ready, 'good'), number('at work', status.claims.length, 'live'),
-      number('blocked', now.blocked, 'bad'), number('need a person', status.waiting_for_person.length, 'warn'), number('problems', status.problems, 'bad')),
+      number('open', now.open), number('ready', now.ready, 'good'), number('claimed', status.claims.length, 'live'),
+      number('blocked', now.blocked, 'bad'), number('for a person', status.waiting_for_person.length, 'warn'), number('problems', status.problems, 'bad')),
     h('div', { class: 'panels' },
       problems(status.problem_list || []),
       spending(costs),
-      panel('Finished per day', charts.finished, ['day', 'finished'], trends.days.map((day, at) => [date(day), trends.finished[at] ?? 0])),
+      panel('Done per day', charts.finished, ['day', 'done'], trends.days.map((day, at) => [date(day), trends.finished[at] ?? 0])),
       panel('Open, ready and blocked', charts.standing, ['day', 'open', 'ready', 'blocked'], trends.days.map((day) => [date(day), day.open, day.ready, day.blocked]), legend()),
-      panel('Time in state', charts.times, ['state', 'half within (h)', 'nine of ten within (h)', 'left it'], trends.states.filter((state) => state.left).map((state) => [state.state, state.median_hours, state.most_hours, state.left]), h('p', { class: 'dim' }, 'dark: half of the tasks left within; light: nine of ten')),
-      list('What most wait for', status.roots, (root) => `frees ${root.frees}${root.by ? `, ${root.by} has it` : ''}`),
-      list('At work', status.claims, (held) => `${held.by}, for ${since(held.since)}`),
-      list('For a person', status.waiting_for_person, () => ''),
-      list('Long in one state', status.stuck.slice(0, 12), (stuck) => `${stuck.state} for ${stuck.hours} h`),
-      list('Too large, not split', status.oversized, (task) => task.state)));
+      panel('Time in state', charts.times, ['state', '50% within (h)', '90% within (h)', 'tasks'], trends.states.filter((state) => state.left).map((state) => [state.state, state.median_hours, state.most_hours, state.left]), h('p', { class: 'dim' }, 'dark: 50% of the tasks left the state within this time; light: 90%')),
+      list('Blockers', status.roots, (root) => `unblocks ${root.frees}${root.by ? `, claimed by ${root.by}` : ''}`),
+      list('Active workers', status.claims, (held) => `${held.by}, for ${since(held.since)}`),
+      list('Handed to a person', status.waiting_for_person, () => ''),
+      list('Stuck', status.stuck.slice(0, 12), (stuck) => `${stuck.state} for ${stuck.hours} h`),
+      list('Too large', status.oversized, (task) => task.state)));
 }
 
 /** What agents used in these days; what a program did not report is unknown, not zero. */

@@ -35,7 +35,7 @@ export function mayClose(box, then) {
     guards.delete(box);
     then();
   };
-  toast('what you wrote is not saved', { bad: true, action: { name: 'Close without saving', run } });
+  toast('your text is not saved', { bad: true, action: { name: 'Close without saving', run } });
   return false;
 }
 

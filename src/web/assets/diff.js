@@ -13,7 +13,7 @@ export function files(changes, comments, split) {
 
 function one(file, comments, split) {
   const name = file.old_path ? `${file.old_path} → ${file.path}` : file.path;
-  const body = file.binary ? h('p', { class: 'dim' }, 'a binary file') : h('div', { class: 'code', role: 'group', 'aria-label': name, tabindex: '0' }, blocks(file, comments, split));
+  const body = file.binary ? h('p', { class: 'dim' }, 'binary file') : h('div', { class: 'code', role: 'group', 'aria-label': name, tabindex: '0' }, blocks(file, comments, split));
   return h('details', { class: 'file', open: true, data: { key: `file ${file.path}` } },
     h('summary', {}, h('span', { class: 'id' }, visible(name)), ' ', h('span', { class: 'plus' }, `+${file.added}`), ' ', h('span', { class: 'minus' }, `−${file.removed}`), ' ', file.status !== 'modified' && h('span', { class: 'chip' }, file.status)),
     body);

@@ -38,7 +38,7 @@ function resting(key, card) {
     return () => {
       take(card);
       over(columnOf(card));
-      say(`${id} picked up from ${held.from}; left and right choose a column, space drops it, escape puts it back`);
+      say(`${id} picked up from ${held.from}; left and right choose a column, space drops it, escape cancels`);
     };
   }
   if (key === 'c') return () => claim(id);
@@ -47,7 +47,7 @@ function resting(key, card) {
 }
 
 function carrying(key) {
-  if (key === 'Escape') return () => { say(`${held.id} is put back`); putDown(); };
+  if (key === 'Escape') return () => { say(`${held.id} returned to its column`); putDown(); };
   if (key === 'ArrowLeft' || key === 'ArrowRight') return () => choose(key === 'ArrowRight' ? 1 : -1);
   if (key === ' ' || key === 'Enter') {
     return async () => {
@@ -73,7 +73,7 @@ async function choose(way) {
 }
 
 function words(target) {
-  if (!target) return 'where it is now';
-  if (!target.allowed) return `does not take it, ${target.refusal.message}`;
-  return target.outside ? `takes it, outside the workflow: ${target.outside}` : 'takes it';
+  if (!target) return 'its present column';
+  if (!target.allowed) return `not allowed, ${target.refusal.message}`;
+  return target.outside ? `allowed, outside the workflow: ${target.outside}` : 'allowed';
 }

@@ -23,7 +23,7 @@ function escape(event) {
   event.preventDefault();
   event.stopPropagation();
   addEventListener('pointerup', swallowClick, { once: true });
-  say(`${held.id} is put back`);
+  say(`${held.id} returned to its column`);
   cancel();
 }
 

@@ -95,7 +95,7 @@ function flag(name, title, params) {
 function chips(params) {
   const names = [...LISTS.map((list) => list.name), 'parent', 'role', 'state'];
   return names.flatMap((name) => params.getAll(name).map((value) => h('button', {
-    type: 'button', class: 'chip taken', 'aria-label': `Take the filter ${name} ${value} away`, data: { key: `not ${name} ${value}` },
+    type: 'button', class: 'chip taken', 'aria-label': `Remove the filter ${name} ${value}`, data: { key: `not ${name} ${value}` },
     on: { click: () => set(name, params.getAll(name).filter((other) => other !== value)) },
   }, `${name}: ${value} ×`)));
 }

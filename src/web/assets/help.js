@@ -4,8 +4,8 @@ import { dialog } from './dialog.js';
 import { h } from './dom.js';
 
 const KEYS = [
-  ['Board', [['arrows', 'from card to card'], ['enter', 'open the card'], ['space', 'pick the card up, and drop it'], ['← →', 'choose a column while it is picked up'], ['escape', 'put it back'], ['c', 'claim it'], ['r', 'release it']]],
-  ['Everywhere', [['/', 'filter by words'], ['Ctrl K', 'search all texts'], ['n', 'new task'], ['1 2 3 4 5', 'board, graph, workers, dashboard, inbox'], ['t', 'dark or light'], ['?', 'these keys']]],
+  ['Board', [['arrows', 'from card to card'], ['enter', 'open the card'], ['space', 'pick up or drop the card'], ['← →', 'choose a column while it is picked up'], ['escape', 'cancel'], ['c', 'claim it'], ['r', 'release it']]],
+  ['Everywhere', [['/', 'filter by words'], ['Ctrl K', 'search all texts'], ['n', 'new task'], ['1 2 3 4 5', 'board, graph, workers, dashboard, inbox'], ['t', 'dark or light theme'], ['?', 'show these keys']]],
 ];
 
 export function showHelp() {

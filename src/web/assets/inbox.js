@@ -9,7 +9,7 @@ export async function showInbox() {
   const { items } = await get('/api/inbox');
   return h('section', { class: 'sheet-view narrow' },
     h('div', { class: 'panel-top' }, h('h1', {}, 'Inbox'), notifyButton()),
-    items.length ? h('ul', { class: 'inbox' }, items.map(thing)) : h('p', { class: 'dim' }, 'Nothing waits for you.'));
+    items.length ? h('ul', { class: 'inbox' }, items.map(thing)) : h('p', { class: 'dim' }, 'Your inbox is empty.'));
 }
 
 function thing(item) {
@@ -61,7 +61,7 @@ export function countWaiting(count) {
 async function notify() {
   const { items } = await get('/api/inbox').catch(() => ({ items: [] }));
   const newest = items.filter((item) => item.since).sort((a, b) => Date.parse(b.since) - Date.parse(a.since))[0];
-  if (newest) new Notification(`${newest.task} ${newest.question ? 'asks' : 'needs you'}`, { body: newest.question?.text || newest.why, tag: newest.task });
+  if (newest) new Notification(`${newest.task} ${newest.question ? 'has a question' : 'was handed to you'}`, { body: newest.question?.text || newest.why, tag: newest.task });
 }
 
 /** Browsers ask only after a click. */

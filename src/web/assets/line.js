@@ -55,6 +55,6 @@ export function carry(place, draw) {
     if (input.dataset.was === was) continue;
     // Leaving it does not write over what is new; whoever has seen that presses enter.
     input.dataset.tried = value.trim();
-    input.after(h('span', { class: 'now' }, `it says now: ${input.dataset.was || 'nothing'}`));
+    input.after(h('span', { class: 'now' }, `current value: ${input.dataset.was || 'nothing'}`));
   }
 }

@@ -53,6 +53,6 @@ function show(kind) {
   const place = $('#live');
   place.textContent = WORDS[kind];
   place.dataset.state = kind;
-  if (was && was !== kind) say(kind === 'up' ? 'connected again' : 'the connection is lost');
+  if (was && was !== kind) say(kind === 'up' ? 'reconnected' : 'connection lost');
   was = kind;
 }

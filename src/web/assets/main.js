@@ -88,8 +88,8 @@ async function introduce() {
   $('#name').textContent = session.name;
   document.body.classList.toggle('may-write', session.may_write);
   $('#new').hidden = !session.may_write;
-  $('#me').textContent = session.may_write ? session.me : 'only looking';
-  $('#me').title = session.may_write ? `Changes are made as ${session.me}` : session.read_only ? 'This server only reads' : 'Open the address that `ralph serve` printed to change something';
+  $('#me').textContent = session.may_write ? session.me : 'read-only';
+  $('#me').title = session.may_write ? `Changes are made as ${session.me}` : session.read_only ? 'This server is read-only' : 'To make changes, open the URL that `ralph serve` printed';
 }
 
 /** The board at once; the other views, which take longer to make, a little later; what stands beside them, now and then. */

@@ -52,5 +52,5 @@ async function add(form, box) {
   if (!made) return;
   box.close();
   const [{ id }] = made.tasks;
-  toast(`${id} is new`, { action: { name: 'Open', run: () => openTask(id) } });
+  toast(`added ${id}`, { action: { name: 'Open', run: () => openTask(id) } });
 }

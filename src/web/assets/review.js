@@ -48,7 +48,7 @@ function planPanel(plan, comments) {
   const body = h('div', {});
   const draw = () => {
     body.replaceChildren(source ? plain(plan.path, plan.lines, comments) : rendered(h('div', { class: 'markdown', tabindex: '0', role: 'region', 'aria-label': 'The plan' }), plan.html));
-    toggle.textContent = source ? 'Read it' : 'Comment on lines';
+    toggle.textContent = source ? 'Read' : 'Comment on lines';
   };
   const toggle = h('button', { type: 'button', class: 'quiet', on: { click: () => { source = !source; draw(); } } });
   draw();
@@ -59,7 +59,7 @@ function changesPanel(changes, unchanged, comments) {
   if (!changes) return [h('h2', {}, 'Changes'), h('p', { class: 'dim' }, unchanged)];
   const body = h('div', {});
   const draw = () => {
-    body.replaceChildren(changes.files.length ? files(changes, comments, split) : h('p', { class: 'dim' }, 'Nothing has changed yet.'));
+    body.replaceChildren(changes.files.length ? files(changes, comments, split) : h('p', { class: 'dim' }, 'No changes yet.'));
     toggle.textContent = split ? 'One column' : 'Side by side';
   };
   const toggle = h('button', { type: 'button', class: 'quiet', on: { click: () => { split = !split; draw(); } } });
@@ -73,7 +73,7 @@ function changesPanel(changes, unchanged, comments) {
 function checksPanel(checks) {
   return h('section', { class: 'panel' }, h('h2', {}, 'Checks'), checks.length
     ? checks.map(check)
-    : h('p', { class: 'dim' }, 'None: `merge.checks` names programs that must succeed before a merge.'));
+    : h('p', { class: 'dim' }, 'None. Set `merge.checks` to programs that must succeed before a merge.'));
 }
 
 /** As it ended when somebody last tried to merge. */
@@ -90,7 +90,7 @@ function runsPanel(id, runs, can) {
     h('div', { class: 'panel-top' }, h('h2', {}, 'Runs'), mayWrite() && [
       can.retry && button('Try again', () => retry(id)),
       can.team && !runsNow && button('Start a team', () => startTeam(id))]),
-    runs.length ? runs.map(run) : h('p', { class: 'dim' }, 'Nothing was run on this machine.'));
+    runs.length ? runs.map(run) : h('p', { class: 'dim' }, 'No runs on this machine.'));
 }
 
 const tone = (outcome) => ({ done: 'good', advanced: 'good', failed: 'bad', lost: 'bad', 'timed-out': 'bad', unmoved: 'bad', strayed: 'bad' })[outcome] || '';
@@ -98,11 +98,11 @@ const tone = (outcome) => ({ done: 'good', advanced: 'good', failed: 'bad', lost
 /** The log is read when it is opened, and again while it goes on. */
 function run(done) {
   const took = done.ended ? span((Date.parse(done.ended) - Date.parse(done.started)) / 1000) : 'running';
-  const log = h('pre', { class: 'log', tabindex: '0', 'aria-label': `What ${done.command} said` }, 'loading');
+  const log = h('pre', { class: 'log', tabindex: '0', 'aria-label': `Output of ${done.command}` }, 'loading');
   const read = async () => {
-    const { tail, run: now } = await get(`/api/run/${encodeURIComponent(done.id)}`).catch(() => ({ tail: 'it cannot be read', run: done }));
+    const { tail, run: now } = await get(`/api/run/${encodeURIComponent(done.id)}`).catch(() => ({ tail: 'cannot read the output', run: done }));
     const end = log.scrollTop + log.clientHeight >= log.scrollHeight - 4;
-    log.textContent = tail || 'it said nothing';
+    log.textContent = tail || 'no output';
     // Whoever reads the end goes on reading it.
     if (end) log.scrollTop = log.scrollHeight;
     if (!now.ended && details.open && details.isConnected) setTimeout(read, 2000);
@@ -110,7 +110,7 @@ function run(done) {
   const details = h('details', { class: `run ${done.outcome}`, data: { key: `run ${done.id}` }, on: { toggle: () => details.open && read() } },
     h('summary', {}, h('strong', {}, done.command), ' ', h('span', { class: `chip ${tone(done.outcome)}` }, done.outcome), ' ', h('span', { class: 'dim' }, `${done.worker} · ${took} · ${since(done.started)} ago${done.message ? ` · ${done.message}` : ''}`)),
     log);
-  const stop = done.outcome === 'running' && mayWrite() && h('button', { type: 'button', on: { click: once(() => stopRun(done.id)) } }, 'Stop it');
+  const stop = done.outcome === 'running' && mayWrite() && h('button', { type: 'button', on: { click: once(() => stopRun(done.id)) } }, 'Stop run');
   return h('div', { class: 'run-row' }, details, stop);
 }
 
@@ -142,7 +142,7 @@ const written = (draft) => [...draft.lines.values()].filter(({ text }) => text.t
 
 function sendBack(draft) {
   const many = written(draft).length;
-  return many ? `Send back with ${many} ${many === 1 ? 'comment' : 'comments'}` : 'Send back';
+  return many ? `Reject with ${many} ${many === 1 ? 'comment' : 'comments'}` : 'Reject';
 }
 
 function count(draft) {
@@ -151,7 +151,7 @@ function count(draft) {
 }
 
 function decide(id, can, draft) {
-  const why = h('textarea', { rows: 2, placeholder: 'What should be different', 'aria-label': 'What should be different', data: { key: 'why' } }, draft.why);
+  const why = h('textarea', { rows: 2, placeholder: 'What has to change', 'aria-label': 'What has to change', data: { key: 'why' } }, draft.why);
   why.addEventListener('input', () => { draft.why = why.value; });
   const back = once(async () => {
     if (await reject(id, draft.why, written(draft))) drafts.delete(id);

@@ -44,7 +44,7 @@ async function look(input, list, box) {
     hit.excerpt && h('span', { class: 'dim excerpt' }, hit.excerpt))));
   if (hits.length) input.setAttribute('aria-activedescendant', 'hit-0');
   else input.removeAttribute('aria-activedescendant');
-  if (!hits.length) list.append(h('li', { class: 'dim', role: 'option', 'aria-selected': 'false', 'aria-disabled': 'true' }, 'nothing found'));
+  if (!hits.length) list.append(h('li', { class: 'dim', role: 'option', 'aria-selected': 'false', 'aria-disabled': 'true' }, 'no tasks match'));
   return undefined;
 }
 

@@ -15,7 +15,7 @@ export function descriptionEditor(task, html, draft = null) {
   const place = h('section', { class: 'part description' });
   const read = () => place.replaceChildren(
     h('div', { class: 'part-head' }, h('h3', {}, 'Description'), h('button', { type: 'button', class: 'quiet writes', data: { key: 'edit' }, on: { click: write } }, 'Edit')),
-    task.description ? rendered(h('div', { class: 'markdown' }), html) : h('p', { class: 'dim' }, 'There is none.'));
+    task.description ? rendered(h('div', { class: 'markdown' }), html) : h('p', { class: 'dim' }, 'No description.'));
   const write = () => {
     const text = h('textarea', { rows: Math.min(24, task.description.split('\n').length + 4), 'aria-label': 'Description', value: begun ?? task.description, data: { was: task.description, key: 'description', open: 'yes' } });
     const keep = once(async () => {
@@ -43,6 +43,6 @@ export function descriptionEditor(task, html, draft = null) {
 }
 
 function theirs(text) {
-  return h('label', { class: 'field draft' }, h('span', {}, 'What is there now, and would be written over'),
+  return h('label', { class: 'field draft' }, h('span', {}, 'The current text, which would be overwritten'),
     h('textarea', { rows: Math.min(12, text.split('\n').length + 1), readonly: true, value: text, data: { key: 'theirs' } }));
 }

@@ -19,7 +19,7 @@ export function side(whole, { claim, release }) {
   return h('aside', { class: 'task-side', 'aria-label': 'Fields' },
     !task.archived && h('p', {}, h('a', { class: 'button', href: `/review/${encodeURIComponent(task.id)}` }, 'Review: plan, changes, runs')),
     h('div', { class: 'writes side-acts' },
-      h('button', { type: 'button', data: { key: 'claim' }, on: { click: then(claim) } }, task.claim ? 'Claim again' : 'Claim'),
+      h('button', { type: 'button', data: { key: 'claim' }, on: { click: then(claim) } }, task.claim ? 'Renew claim' : 'Claim'),
       held && h('button', { type: 'button', data: { key: 'release' }, on: { click: then(release) } }, 'Release')),
     field('State', states(whole)),
     field('Type', choice(task, 'kind', ['issue', 'epic'])),
@@ -31,7 +31,7 @@ export function side(whole, { claim, release }) {
     task.parent && links('Under', [task.parent], whole),
     links('Below', task.children, whole),
     blockers(whole),
-    links('Holds up', task.blocks, whole),
+    links('Blocks', task.blocks, whole),
     documents(task),
     task.github && h('p', {}, 'Issue ', task.github.url?.startsWith('https://') ? h('a', { href: task.github.url, target: '_blank', rel: 'noopener noreferrer' }, `#${task.github.number}`) : `#${task.github.number}`),
     h('p', { class: 'dim file' }, task.file));
@@ -83,13 +83,13 @@ function links(title, ids, whole) {
 
 function blockers(whole) {
   const { task } = whole;
-  const free = (id) => h('button', { type: 'button', class: 'quiet square writes', 'aria-label': `No longer wait for ${id}`, on: { click: once(async () => { await unblock(task.id, [id]); refresh(); }) } }, '×');
-  const input = h('input', { placeholder: 'id of a task', 'aria-label': 'Wait for', autocomplete: 'off', data: { was: '', key: 'block' } });
+  const free = (id) => h('button', { type: 'button', class: 'quiet square writes', 'aria-label': `Remove the blocker ${id}`, on: { click: once(async () => { await unblock(task.id, [id]); refresh(); }) } }, '×');
+  const input = h('input', { placeholder: 'id of a task', 'aria-label': 'Add a blocker', autocomplete: 'off', data: { was: '', key: 'block' } });
   const add = once(async () => {
     if (input.value.trim() && (await block(task.id, input.value.trim().split(/[\s,]+/)))) input.value = '';
     refresh();
   });
-  return h('section', { class: 'links' }, h('h3', {}, 'Waits for'),
+  return h('section', { class: 'links' }, h('h3', {}, 'Blocked by'),
     h('ul', { class: 'plain' }, task.blocked_by.map((id) => h('li', { class: 'blocker' }, named(id, whole), free(id)))),
     h('form', { class: 'inline writes', on: { submit: (event) => { event.preventDefault(); add(); } } }, pickTasks(input), h('button', {}, 'Add')));
 }

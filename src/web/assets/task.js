@@ -105,20 +105,20 @@ function draw(whole, draft = null) {
   const { task } = whole;
   shown.drawn = JSON.stringify(whole);
   shown.title.replaceChildren(h('span', { class: 'id' }, task.id), ' ', h('span', { class: `chip state ${task.meaning}` }, task.state), ' ',
-    task.claim ? h('span', { class: 'owner live' }, `${task.claim.by} at work, ${since(task.claim.since)}`) : '');
+    task.claim ? h('span', { class: 'owner live' }, `claimed by ${task.claim.by}, ${since(task.claim.since)}`) : '');
   swap(shown.body,
-    h('p', { class: 'meanwhile', hidden: true, role: 'status' }, 'This task has changed meanwhile. ', h('button', { type: 'button', on: { click: catchUp } }, 'Show it as it is now')),
+    h('p', { class: 'meanwhile', hidden: true, role: 'status' }, 'This task has changed. ', h('button', { type: 'button', on: { click: catchUp } }, 'Reload')),
     h('div', { class: 'task-columns' },
       h('div', { class: 'task-main' },
         titleEditor(task),
         whole.why && h('p', { class: `why${task.blocked ? ' blocked' : ''}` }, whole.why),
-        task.attention && h('p', { class: 'mark bad' }, `Needs attention: ${task.attention}`),
+        task.attention && h('p', { class: 'mark bad' }, `Flagged: ${task.attention}`),
         task.problems.map((problem) => h('p', { class: 'mark bad' }, `${problem.file}: ${problem.message}`)),
         kept('description', () => descriptionEditor(task, whole.description_html, draft)),
         whole.graph && part('Graph', rendered(h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Graph' }), whole.graph)),
         whole.timeline.length > 0 && part('Timeline', timeline(whole.timeline)),
         part(`Notes${task.notes.length ? ` (${task.notes.length})` : ''}`, notes(task, whole.notes_html)),
-        h('details', { class: 'part' }, h('summary', {}, `History (${whole.history.length})`), h('ol', { class: 'history' }, whole.history.map(line)))),
+        h('details', { class: 'part' }, h('summary', {}, `Journal (${whole.history.length})`), h('ol', { class: 'history' }, whole.history.map(line)))),
       side(whole, { claim, release })));
   centre($('.graph .here', shown.body));
 }
@@ -151,7 +151,7 @@ function timeline(stays) {
 }
 
 function notes(task, html) {
-  const text = h('textarea', { rows: 3, 'aria-label': 'A new note', placeholder: 'Leave a note (Markdown)', data: { was: '', key: 'note' } });
+  const text = h('textarea', { rows: 3, 'aria-label': 'New note', placeholder: 'Add a note (Markdown)', data: { was: '', key: 'note' } });
   const send = once(async () => {
     if (text.value.trim() && (await note(task.id, text.value))) text.value = '';
     refresh();

@@ -25,6 +25,6 @@ export function toast(text, { bad = false, hints = [], action = null } = {}) {
 
 /** A refusal; `again` does it all the same, where a person may insist. */
 export function refused(error, again = null) {
-  const action = error.insist && again ? { name: 'Move all the same', run: again } : null;
+  const action = error.insist && again ? { name: 'Force the move', run: again } : null;
   return toast(error.message, { bad: true, hints: error.hints || [], action });
 }

@@ -51,7 +51,7 @@ fn card(out: &mut String, task: &TaskView) {
     if task.blocked {
         let _ = match task.open_blockers.len() {
             0 => write!(out, "<span class=\"mark blocked\">⊘ waits with its parent</span>"),
-            count => write!(out, "<span class=\"mark blocked\">⊘ waits for {count}</span>"),
+            count => write!(out, "<span class=\"mark blocked\">⊘ blocked by {count}</span>"),
         };
     }
     if let Some(owner) = &task.owner {

@@ -1,4 +1,4 @@
-//! The board as one file: no server, no script, nothing that is fetched; it opens from disk and prints.
+//! The board as one HTML file without scripts or external resources, which opens from disk and can be printed.
 
 mod cards;
 mod panels;

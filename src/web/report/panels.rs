@@ -1,4 +1,4 @@
-//! The dashboard of the report: charts, and lists of what needs somebody.
+//! The dashboard of the report: charts and lists.
 
 use std::fmt::Write as _;
 
@@ -10,12 +10,12 @@ use crate::task::{Problem, TaskId};
 const LEGEND: &str = "<ul class=\"legend\"><li class=\"open\"><span class=\"swatch\"></span>open</li>\
      <li class=\"ready\"><span class=\"swatch\"></span>ready</li>\
      <li class=\"blocked\"><span class=\"swatch\"></span>blocked</li></ul>";
-const TIMES: &str = "<p class=\"dim\">dark: half of the tasks left within; light: nine of ten</p>";
+const TIMES: &str = "<p class=\"dim\">dark: 50% of the tasks left the state within this time; light: 90%</p>";
 
 pub fn write(out: &mut String, status: &Status, runs: &[Run], charts: &Charts, costs: &Costs) {
     out.push_str("<section id=\"dashboard\"><h2>Dashboard</h2><div class=\"panels\">");
     list(out, "Problems", status.problem_list.iter().map(problem));
-    panel(out, "Finished per day", &charts.finished);
+    panel(out, "Done per day", &charts.finished);
     panel(out, "Open, ready and blocked", &format!("{}{LEGEND}", charts.standing));
     panel(out, "Time in state", &format!("{}{TIMES}", charts.times));
     spending(out, costs);
@@ -37,7 +37,11 @@ fn spending(out: &mut String, costs: &Costs) {
         true => "unknown".into(),
         false => format!("{}{}", at_least(total.without_tokens), total.tokens()),
     };
-    let mut lines = vec![format!("{} runs", total.runs), format!("tokens: {tokens}"), format!("cost: {cost}")];
+    let mut lines = vec![
+        if total.runs == 1 { "1 run".into() } else { format!("{} runs", total.runs) },
+        format!("tokens: {tokens}"),
+        format!("cost: {cost}"),
+    ];
     if merged.tasks > 0 {
         lines.push(format!("cost per merged task: {} ({} merged)", dollars(merged.cost_per_task), merged.tasks));
     }
@@ -53,8 +57,8 @@ fn work(out: &mut String, status: &Status, runs: &[Run]) {
         )
     });
     match status.claims.is_empty() {
-        true => panel(out, "At work", "<p class=\"dim\">nobody</p>"),
-        false => list(out, "At work", at_work),
+        true => panel(out, "Active workers", "<p class=\"dim\">none</p>"),
+        false => list(out, "Active workers", at_work),
     }
     list(out, "Roles", status.ready.iter().map(role));
     list(out, "Runs", runs.iter().map(run));
@@ -62,15 +66,15 @@ fn work(out: &mut String, status: &Status, runs: &[Run]) {
 
 fn trouble(out: &mut String, status: &Status) {
     let roots = status.roots.iter().map(|root| {
-        let by = root.by.as_ref().map(|by| format!(", {by} has it")).unwrap_or_default();
-        brief(&root.task, &format!("frees {}{by}", root.frees))
+        let by = root.by.as_ref().map(|by| format!(", claimed by {by}")).unwrap_or_default();
+        brief(&root.task, &format!("unblocks {}{by}", root.frees))
     });
-    list(out, "What most wait for", roots);
-    list(out, "For a person", status.waiting_for_person.iter().map(|task| brief(task, "")));
+    list(out, "Blockers", roots);
+    list(out, "Handed to a person", status.waiting_for_person.iter().map(|task| brief(task, "")));
     let stuck = status.stuck.iter().take(STUCK);
     let stuck = stuck.map(|stuck| brief(&stuck.task, &format!("{} for {} h", stuck.task.state, stuck.hours)));
-    list(out, "Long in one state", stuck);
-    list(out, "Too large, not split", status.oversized.iter().map(|task| brief(task, task.state.as_str())));
+    list(out, "Stuck", stuck);
+    list(out, "Too large", status.oversized.iter().map(|task| brief(task, task.state.as_str())));
 }
 
 /// As many as the page shows.
@@ -111,7 +115,7 @@ fn run(run: &Run) -> String {
         escape(run.worker.as_str()),
         escape(&run.command),
         run.outcome.name(),
-        took.unwrap_or_else(|| "not ended".into()),
+        took.unwrap_or_else(|| "running".into()),
         id = run.task,
     )
 }

@@ -36,8 +36,8 @@ pub fn write(out: &mut String, shown: &Shown, past: &Past<'_>) {
     fact(out, "Labels", (!task.labels.is_empty()).then(|| escape(&task.labels.join(", "))));
     fact(out, "Parent", task.parent.as_ref().map(link));
     fact(out, "Children", links(&task.children));
-    fact(out, "Waits for", links(&task.blocked_by));
-    fact(out, "Holds up", links(&task.blocks));
+    fact(out, "Blocked by", links(&task.blocked_by));
+    fact(out, "Blocks", links(&task.blocks));
     fact(out, "Issue", task.github.as_ref().map(|issue| format!("#{}", issue.number)));
     let documents: Vec<String> = task.artifacts.iter().map(|(kind, path)| escape(&format!("{kind}: {path}"))).collect();
     fact(out, "Documents", (!documents.is_empty()).then(|| documents.join("<br>")));

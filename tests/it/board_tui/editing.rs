@@ -21,7 +21,7 @@ fn an_edit_is_saved_and_one_that_cannot_be_is_never_lost() {
     terminal.shows("title Before → After");
     assert!(sandbox.read_task(&task).contains("After"));
     terminal.press(&["e"]);
-    terminal.shows(&format!("─ {task} is not saved"));
+    terminal.shows(&format!("─ {task} was not saved"));
     terminal.press(&["Escape"]);
     let screen = terminal.shows("your text is in");
     let path = screen.lines().find_map(|line| line.split_once("your text is in ")).unwrap().1;
@@ -70,7 +70,7 @@ fn an_edit_goes_on_with_what_somebody_else_has_changed_meanwhile() {
     );
     let terminal = edited(&sandbox, &script);
     terminal.press(&["e"]);
-    terminal.shows(&format!("─ {task} is not saved"));
+    terminal.shows(&format!("─ {task} was not saved"));
     assert!(!sandbox.read_task(&task).contains("After"));
     terminal.press(&["Enter"]);
     terminal.shows("title Before → After");
@@ -84,7 +84,7 @@ fn an_editor_that_fails_leaves_the_task_as_it_was_and_the_text_in_a_file() {
     let task = sandbox.add(&["Before"]);
     let terminal = edited(&sandbox, "sed -i s/Before/After/ \"$1\"; exit 3\n");
     terminal.press(&["e"]);
-    terminal.shows("did not end well");
+    terminal.shows("exited with an error");
     terminal.press(&["q"]);
     let screen = terminal.shows("your text is in");
     let path = screen.lines().find_map(|line| line.split_once("your text is in ")).unwrap().1;

@@ -299,11 +299,11 @@ fn files_that_pages_show_can_be_read() {
             let place = format!("{name}:{}", block.line);
             match block.language.as_deref() {
                 Some("toml") => {
-                    _ = block.text.parse::<toml::Table>().unwrap_or_else(|error| panic!("{place}: {error}"))
+                    _ = block.text.parse::<toml::Table>().unwrap_or_else(|error| panic!("{place}: {error}"));
                 }
                 Some("json") => {
                     _ = serde_json::from_str::<serde_json::Value>(&block.text)
-                        .unwrap_or_else(|error| panic!("{place}: {error}"))
+                        .unwrap_or_else(|error| panic!("{place}: {error}"));
                 }
                 _ => {}
             }

@@ -128,13 +128,11 @@ fn permissive(mode: Sample, seed: u64) -> String {
 fn readable<T>(what: &str, result: Result<T, GithubError>) {
     match result {
         Err(GithubError::Odd(why))
-            if !why.contains("is not in the answer")
-                && !why.contains("were asked for")
-                && !why.contains("has no data") =>
+            if !why.contains("does not contain") && !why.contains("were requested") && !why.contains("has no data") =>
         {
             panic!("{what}: {why}")
         }
-        Err(GithubError::Ambiguous(why)) if !why.contains("is not in the answer") => panic!("{what}: {why}"),
+        Err(GithubError::Ambiguous(why)) if !why.contains("does not contain") => panic!("{what}: {why}"),
         _ => {}
     }
 }

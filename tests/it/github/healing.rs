@@ -182,7 +182,7 @@ fn an_archived_task_that_was_removed_from_the_project_can_be_put_back() {
     mirror.world(|world| world.delete_issue(number));
     assert_eq!(mirror.ralph(&["sync"]).code, 1);
     let said = mirror.ralph(&["sync", "resolve", &task, "--take", "local"]).fails(1);
-    assert!(said.contains("archived tasks get no new one"), "{said}");
+    assert!(said.contains("archived tasks get no new issue"), "{said}");
 }
 
 #[test]

@@ -177,7 +177,7 @@ fn only_the_same_field_on_both_sides_is_a_conflict_and_a_person_settles_it() {
     assert_eq!(mirror.world(|world| world.issue(number).title.clone()), "Here");
     assert!(!mirror.sandbox.read_task(&task).contains("conflict"));
     let refused = mirror.ralph(&["sync", "resolve", &task, "--take", "local"]).fails(1);
-    assert!(refused.contains("has no conflict"), "{refused}");
+    assert!(refused.contains("has no sync conflict"), "{refused}");
 }
 
 #[test]
@@ -479,7 +479,7 @@ fn a_file_that_is_broken_is_left_out_and_its_issue_not_taken_for_new() {
     mirror.sandbox.write_task(&task, format!("{text}x = =\n"));
     let said = mirror.ralph(&["sync"]);
     assert!(
-        said.code == 1 && said.stdout.contains(&format!("left out: {task}")) && !said.stdout.contains("taken in"),
+        said.code == 1 && said.stdout.contains(&format!("skipped: {task}")) && !said.stdout.contains("imported"),
         "{said}"
     );
     mirror.sandbox.write_task(&task, &text);
@@ -550,7 +550,7 @@ fn another_forge_is_not_taken_for_github() {
     let mirror = Mirror::unset(crate::fake::Level::Dotcom);
     mirror.sandbox.git(&["remote", "set-url", "origin", "git@gitlab.com:acme/app.git"]);
     let said = mirror.ralph(&["sync", "init"]).fails(1);
-    assert!(said.contains("no git remote of this repository is a GitHub"), "{said}");
+    assert!(said.contains("this repository has no GitHub remote"), "{said}");
 }
 
 #[test]
@@ -615,6 +615,8 @@ fn a_run_in_one_direction_tells_only_of_that() {
     assert!(push.contains("priority") && !push.contains("title"), "{push}");
     let pull = mirror.ralph(&["sync", "--pull"]).ok();
     assert!(!pull.contains("priority") && pull.contains("title  First → There"), "{pull}");
+    let again = mirror.ralph(&["sync", "--pull"]).ok();
+    assert!(again.contains("nothing to pull; 1 local change is not on GitHub yet"), "{again}");
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn a_pull_request_is_made_once_and_closes_its_issue() {
     assert!(work.mirror.field(&work.task, "artifacts").contains(&format!("/acme/app/pull/{number}")));
     assert_eq!(work.state(), "In Review");
     let again = work.mirror.ralph(&["pr", &work.task]).ok();
-    assert!(again.contains("is there already"), "{again}");
+    assert!(again.contains("already exists"), "{again}");
     work.commit("two");
     let more = work.mirror.ralph(&["pr", &work.task]).ok();
     assert!(more.contains("has new commits"), "{more}");
@@ -189,12 +189,12 @@ fn nothing_is_merged_that_is_not_certainly_ready() {
     work.mirror.world(|world| world.set_check(number, "build", "IN_PROGRESS", None));
     work.refuses(3, "checks of #");
     work.mirror.world(|world| world.set_check(number, "build", "COMPLETED", Some("FAILURE")));
-    work.refuses(1, "have failed: build");
+    work.refuses(1, "failed: build");
     work.mirror.world(|world| world.fine_grained = true);
-    work.refuses(1, "whether the checks of");
+    work.refuses(1, "cannot tell whether the checks of");
     work.mirror.world(|world| world.fine_grained = false);
     work.mirror.world(|world| world.set_check(number, "build", "COMPLETED", Some("SUCCESS")));
-    for (status, words) in [("BEHIND", "must have what main has got"), ("BLOCKED", "a rule of the repository")] {
+    for (status, words) in [("BEHIND", "is behind main"), ("BLOCKED", "a rule of the repository")] {
         change(&|pull| pull.merge_state = status.into());
         work.refuses(1, words);
     }
@@ -219,7 +219,7 @@ fn a_conflict_calls_a_person() {
     let number = work.pr();
     work.mirror.world(|world| world.change_pr(number, |pull| pull.mergeable = "CONFLICTING".into()));
     let said = work.mirror.ralph(&["merge", &work.task]).fails(1);
-    assert!(said.contains("have both changed the same"), "{said}");
+    assert!(said.contains("conflicts with"), "{said}");
     assert_eq!(work.state(), "Human Needed");
 }
 

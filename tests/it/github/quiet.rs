@@ -190,5 +190,5 @@ fn nothing_is_sent_in_the_clear() {
             .args(["sync", "init"]),
     )
     .fails(1);
-    assert!(said.contains("neither encrypted nor on this machine"), "{said}");
+    assert!(said.contains("refusing plain HTTP to another machine"), "{said}");
 }

@@ -169,7 +169,7 @@ fn a_card_in_a_column_that_nobody_mapped_is_left_alone_and_named() {
     for args in [&["sync", "--dry-run"][..], &["sync"]] {
         let said = mirror.ralph(args).to_string();
         assert!(said.contains(&format!("#{cold} has its card in \"Icebox\"")), "{said}");
-        assert!(said.contains(&format!("#{done} is open, and its card is in Done")), "{said}");
+        assert!(said.contains(&format!("#{done} is open, but its card is in Done")), "{said}");
     }
     assert_eq!(mirror.ralph(&["ls", "--json"]).json(), serde_json::json!([]));
     assert_eq!(mirror.world(|world| world.value(cold, "Workflow State")).as_deref(), Some("Icebox"));

@@ -36,7 +36,7 @@ fn a_line_that_is_no_message_is_answered_and_the_next_one_works() {
     {
         let error = complaint(&mut client, line.as_bytes());
         assert_eq!(error["code"], -32600, "{line}: {error}");
-        assert!(error["message"].as_str().unwrap().contains("a message is a JSON object"), "{line}: {error}");
+        assert!(error["message"].as_str().unwrap().contains("expected one JSON object per line"), "{line}: {error}");
     }
     assert_eq!(client.end(), "");
 }

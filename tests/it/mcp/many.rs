@@ -59,7 +59,7 @@ fn pick(mut client: Client) -> Vec<Held> {
         let state = |to: &str| json!({ "number": task, "state": to, "command": "ralph_research" });
         let (refused, answer) = client.call("ralph_hero__update_workflow_state", state("__LOCK__"));
         if refused {
-            let code = answer["error"]["code"].as_str().unwrap();
+            let code = answer["code"].as_str().unwrap();
             assert!(["held", "raced", "not-allowed"].contains(&code), "{answer}");
             continue;
         }

@@ -24,8 +24,8 @@ fn one_that_always_fails_is_tried_so_often_and_then_a_person_is_called() {
         assert_eq!(squad.state(&bad), "Human Needed", "{how}: {said}");
         let research = format!("research {outcome}");
         assert_eq!(squad.outcomes(&bad), ["triage done", &research, &research, &research], "{how}");
-        assert!(squad.notes(&bad).contains("`research` needs a person"), "{}", squad.notes(&bad));
-        assert!(said.contains("a person is needed"), "{said}");
+        assert!(squad.notes(&bad).contains("`research` was handed to a person"), "{}", squad.notes(&bad));
+        assert!(said.contains("handed to a person"), "{said}");
         assert!(squad.task(&bad)["owner"].is_null() && squad.task(&bad)["claim"].is_null());
     }
 }
@@ -37,7 +37,7 @@ fn a_program_that_fails_at_once_on_every_task_ends_the_team_and_moves_nothing() 
     squad.behave("bad", "triage", "always fail");
     let said = squad.ralph(&["team", "--ready"]);
     assert_eq!(said.code, 4, "{said}");
-    assert!(said.stderr.contains("cannot work: I give up"), "{said}");
+    assert!(said.stderr.contains("is unavailable: I give up"), "{said}");
     for id in &ids {
         assert_eq!(squad.state(id), "Backlog", "{said}");
         assert_eq!(squad.notes(id), "", "{said}");
@@ -68,7 +68,7 @@ fn one_that_hangs_is_ended_with_all_that_it_started() {
         ("Human Needed".into(), "research timed-out"),
         "{said}"
     );
-    assert!(squad.notes(&bad).contains("longer than 4 s"), "{}", squad.notes(&bad));
+    assert!(squad.notes(&bad).contains("timed out after 4s"), "{}", squad.notes(&bad));
     assert!(!is_running("sleep 600", &squad), "its own children ended with it");
 }
 

@@ -12,7 +12,7 @@ fn a_worker_takes_what_its_role_takes_and_ends_when_there_is_no_more() {
     let squad = Squad::new();
     let (one, two) = (squad.add("one", &["--priority", "P2"]), squad.add("two", &["--priority", "P0"]));
     let said = squad.ralph(&["worker", "analyst"]).ok();
-    assert!(said.ends_with("analyst: 4 turns; no work\n"), "{said}");
+    assert!(said.ends_with("analyst: 4 runs; no work\n"), "{said}");
     assert_eq!((squad.state(&one), squad.state(&two)), ("Ready for Plan".into(), "Ready for Plan".into()));
     let order: Vec<String> = squad.runs().iter().rev().map(|run| run["task"].as_str().unwrap().to_owned()).collect();
     assert_eq!(order, [&*two, &two, &one, &one], "by priority, and what is begun is brought to its end");
@@ -32,7 +32,7 @@ fn once_and_max_end_it_earlier_and_a_dry_run_changes_nothing() {
     let worked = squad.ralph(&["worker", "analyst", "--max", "2", "--json"]).json();
     assert_eq!(
         (worked["runs"].as_array().unwrap().len(), &worked["stopped"]),
-        (2, &"reached the number of turns asked for".into())
+        (2, &"reached the requested number of runs".into())
     );
 }
 
@@ -50,7 +50,7 @@ fn the_first_signal_lets_the_turn_end_and_the_second_ends_it_at_once() {
         for _ in 0..signals {
             interrupt(worker.id());
             // Two that come at once are one to the kernel.
-            assert!(said.any(|line| line.starts_with("ending ")), "it says that it heard the signal");
+            assert!(said.any(|line| line.starts_with("stopping")), "it says that it heard the signal");
         }
         let status = worker.wait().unwrap();
         assert!(status.success(), "{status:?}");
@@ -66,14 +66,14 @@ fn a_name_is_one_workers_alone() {
     squad.behave("one", "triage", "hang");
     let mut first = squad.start(&["worker", "analyst"]);
     eventually("the first run", || !squad.runs().is_empty());
-    assert!(squad.ralph(&["worker", "analyst", "--as", "analyst"]).fails(3).contains("is at work already"));
+    assert!(squad.ralph(&["worker", "analyst", "--as", "analyst"]).fails(3).contains("is already running"));
     // A team reads this line, not the words on standard error.
     let told = squad.ralph(&["worker", "analyst", "--as", "analyst", "--events"]);
     let event: serde_json::Value = serde_json::from_str(told.stdout.lines().last().unwrap()).unwrap();
     assert!(event["event"] == "failed" && event["failure"]["code"] == "name-taken", "{told}");
     let other = squad.ralph(&["worker", "analyst", "--json"]).json();
     assert_eq!(other["worker"], "analyst-2");
-    assert!(squad.ralph(&["worker", "builder", "--as", "analyst-3"]).fails(2).contains("no name of a builder"));
+    assert!(squad.ralph(&["worker", "builder", "--as", "analyst-3"]).fails(2).contains("is not the name of a builder"));
     assert!(squad.ralph(&["worker", "cook"]).fails(2).contains("use analyst, builder, validator, integrator"));
     first.kill().unwrap();
     first.wait().unwrap();
@@ -88,7 +88,7 @@ fn without_a_program_it_says_how_to_name_one_and_a_boards_own_needs_trust() {
     assert!(said.contains("no agent program is set for triage") && said.contains("agent.profile"), "{said}");
     let agent = squad.sandbox.outside("agent.sh").display().to_string();
     squad.sandbox.ralph(&["config", "set", "agent.command", &format!("[{agent:?}]")]).ok();
-    assert!(squad.ralph(&["worker", "analyst"]).fails(1).contains("nobody here has agreed to"));
+    assert!(squad.ralph(&["worker", "analyst"]).fails(1).contains("not trusted yet"));
     squad.sandbox.ralph(&["trust", "--yes"]).ok();
     squad.ralph(&["worker", "analyst"]).ok();
 }
@@ -135,7 +135,7 @@ fn a_boards_own_prompt_is_used_only_with_consent() {
     let folder = squad.sandbox.root().join(".ralph/prompts");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("triage.md"), "my own words on {{ task.id }}\n").unwrap();
-    assert!(squad.ralph(&["worker", "analyst", "--once"]).fails(1).contains("nobody here has agreed to"));
+    assert!(squad.ralph(&["worker", "analyst", "--once"]).fails(1).contains("not trusted yet"));
     let typed = squad.ralph(&["worker", "analyst", "--once", "--", "cat"]);
     assert!(
         typed.stderr.contains(".ralph/prompts/triage.md"),
@@ -180,7 +180,7 @@ fn runs_are_listed_shown_and_read() {
     let listed = squad.ralph(&["runs", "ls"]).ok();
     assert!(listed.contains("triage") && listed.contains("failed"), "{listed}");
     let shown = squad.ralph(&["runs", "show", &id]).ok();
-    assert!(shown.contains("I give up") && shown.contains("it failed (exit status: 7)"), "{shown}");
+    assert!(shown.contains("I give up") && shown.contains("exited with status 7"), "{shown}");
     assert!(squad.ralph(&["runs", "tail", &id]).ok().ends_with("I give up\n"));
     assert!(squad.ralph(&["runs", "show", "nothing"]).fails(1).contains("ralph runs ls"));
 }
@@ -210,7 +210,7 @@ fn a_person_stops_a_run_and_has_it_tried_again() {
     eventually("it runs", || squad.outcomes(&id) == ["triage running"]);
     assert!(squad.ralph(&["runs", "retry", &id]).fails(1).contains("no run of"));
     assert!(squad.ralph(&["runs", "stop", &id, "--as", "builder"]).fails(1).contains("person"));
-    assert!(squad.ralph(&["runs", "stop", &id]).stderr.contains("will be in your inbox"));
+    assert!(squad.ralph(&["runs", "stop", &id]).stderr.contains("is handed to a person and will be in the inbox"));
     eventually("it is stopped", || squad.outcomes(&id) == ["triage stopped"] && squad.state(&id) == "Human Needed");
     assert!(squad.notes(&id).contains("stopped by "), "{}", squad.notes(&id));
     assert!(squad.ralph(&["inbox"]).to_string().contains(&id));

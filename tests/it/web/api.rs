@@ -226,7 +226,7 @@ fn what_a_person_should_know_comes_with_the_answer_to_a_change() {
     sandbox.ralph(&["config", "set", "git.commit", "each"]).ok();
     std::fs::write(sandbox.root().join(".git/MERGE_HEAD"), sandbox.git(&["rev-parse", "HEAD"])).unwrap();
     let noted = note();
-    assert!(noted["notices"][0].as_str().unwrap().starts_with("the board is not committed"), "{noted}");
+    assert!(noted["notices"][0].as_str().unwrap().starts_with("the board was not committed"), "{noted}");
     assert_eq!(noted["task"], id.as_str(), "beside what it says otherwise");
 }
 

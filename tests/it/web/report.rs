@@ -103,10 +103,10 @@ fn a_report_tells_all_that_the_dashboard_and_a_tasks_page_tell() {
         html[start..].split("</section>").next().unwrap().to_owned()
     };
     for (title, id) in [
-        ("What most wait for", root.as_str()),
-        ("For a person", &asks),
-        ("Long in one state", "t-old1"),
-        ("Too large, not split", &large),
+        ("Blockers", root.as_str()),
+        ("Handed to a person", &asks),
+        ("Stuck", "t-old1"),
+        ("Too large", &large),
         ("Roles", "analyst"),
     ] {
         assert!(panel(title).contains(id), "{title}: {}", panel(title));

@@ -1,4 +1,4 @@
-//! Whether the document that a command leaves behind is there, linked and whole.
+//! Whether the document of a command exists, is linked and is complete.
 
 use super::scene::Scene;
 use super::{Code, Failure, Gate};
@@ -11,7 +11,7 @@ pub fn lacking(scene: &Scene<'_>, kind: DocumentKind, id: &TaskId) -> Result<Opt
     let found = match check_artifact(scene.ws, kind.as_str(), id) {
         Ok(found) => found,
         Err(failure) if matches!(failure.code, Code::NoDocument | Code::NoFile) => {
-            let instead = format!("`ralph artifact new {kind} {id}` gives the file to write");
+            let instead = format!("`ralph artifact new {kind} {id}` creates the file");
             return Ok(Some(Gate::block(failure.message, instead)));
         }
         Err(failure) => return Err(failure),
@@ -20,15 +20,12 @@ pub fn lacking(scene: &Scene<'_>, kind: DocumentKind, id: &TaskId) -> Result<Opt
         let why = format!("{}:{finding}", found.path);
         return Ok(Some(Gate::block(
             why,
-            format!("put it right; `ralph artifact check {kind} {id}` shows all that is missing"),
+            format!("fix it; `ralph artifact check {kind} {id}` lists everything that is missing"),
         )));
     }
     if !found.linked {
         let instead = scene.signed(format!("ralph artifact link {kind} {id}"));
-        return Ok(Some(Gate::block(
-            format!("{} is not linked with {id}", found.path),
-            format!("link it: `{instead}`"),
-        )));
+        return Ok(Some(Gate::block(format!("{} is not linked to {id}", found.path), format!("link it: `{instead}`"))));
     }
     Ok(None)
 }

@@ -1,4 +1,4 @@
-//! The gates around git: who may work on which branch, and whether a commit and a pull request really came about.
+//! The policy checks for git: branches, failed commits and pushes, and missing pull requests.
 
 use std::path::Path;
 
@@ -51,11 +51,11 @@ const READING: &[&str] = &[
     "version",
     "whatchanged",
 ];
-/// What moves a branch.
+/// Commands that move a branch.
 const MOVING: &[&str] =
     &["am", "cherry-pick", "commit", "fast-import", "merge", "pull", "push", "rebase", "reset", "revert", "update-ref"];
 const LOOKING: &[&str] = &["status", "diff", "log", "show", "rev-parse", "stash"];
-/// What hands a task back or asks for help, wherever one stands.
+/// Commands that hand a task over; they are allowed in any directory.
 const GIVING_UP: &[&str] = &["release", "escalate", "note"];
 
 /// branch-gate: who does not implement works in the main worktree, and that is on the main branch.
@@ -78,8 +78,8 @@ pub fn on_main(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let on = branch.map_or_else(|| "detached".to_owned(), |branch| format!("on {branch}"));
     let doing = doing.map_or("work", |doing| doing.name.as_str());
     Ok(Gate::block(
-        format!("the main worktree is {on}, and {doing} is done on {main}"),
-        format!("go back first: `git -C {} switch {main}`", scene.ws.store.root().display()),
+        format!("the main worktree is {on}, but {doing} must run on {main}"),
+        format!("switch back first: `git -C {} switch {main}`", scene.ws.store.root().display()),
     ))
 }
 
@@ -125,20 +125,23 @@ pub fn off_main(scene: &Scene<'_>) -> Result<Gate, Failure> {
         match scene.linked(&place.path) {
             _ if !implements => "documents are committed with the board: `ralph commit`".to_owned(),
             Some(_) => format!("work in its worktree, on {}: `cd {}`", place.branch, place.path.display()),
-            None => format!("`ralph worktree add {}` makes its worktree, on {}", task.id, place.branch),
+            None => format!("create its worktree on {1} with `ralph worktree add {0}`", task.id, place.branch),
         },
     ))
 }
 
-/// Why a call of somebody who works on a task is blocked.
+/// Why a call of a worker with a task is blocked.
 fn leads_to_main(scene: &Scene<'_>, task: &Task, call: &Call) -> Option<String> {
     let main = main_branch(scene.ws);
     let doing = scene.doing(task).map_or("work", |doing| doing.name.as_str());
     if call.is_unknown() {
-        return Some("cannot tell which program this runs: name it, and give a shell its script as an argument".into());
+        return Some(
+            "cannot determine which program this runs: write its name, and pass a script to a shell as an argument"
+                .into(),
+        );
     }
     if call.hides_git(MOVING) {
-        return Some(format!("cannot tell what {} would have git do: call git itself", call.program()));
+        return Some(format!("cannot determine which git command {} runs: call git directly", call.program()));
     }
     // Who does not implement works on main, and may go there.
     let moves = |git: &GitCall| doing == "implement" || MOVING.contains(&git.verb.as_str());
@@ -149,13 +152,13 @@ fn leads_to_main(scene: &Scene<'_>, task: &Task, call: &Call) -> Option<String> 
         _ => format!("{doing} of {} changes no branch", task.id),
     };
     if names_main(&git, &main) {
-        return Some(format!("git {verb} would change {main}, and {while_it}"));
+        return Some(format!("git {verb} would change {main}, but {while_it}"));
     }
     let Some(folder) = &git.dir else {
-        return Some(format!("cannot tell in which repository git {verb} would run: name the folder"));
+        return Some(format!("cannot determine in which repository git {verb} runs: name the folder"));
     };
     let on_main = scene.branch_at(folder) == Some(Some(main.clone()));
-    on_main.then(|| format!("git {verb} would act on {main}, and {while_it}"))
+    on_main.then(|| format!("git {verb} would act on {main}, but {while_it}"))
 }
 
 fn changes(git: &GitCall) -> bool {
@@ -228,17 +231,15 @@ pub fn commit_made(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let output = scene.input.answer();
     let Some((verb, line)) = failure_in(&output, commits, pushes) else { return Ok(Gate::Allow) };
     let (what, instead) = match verb {
-        FailedVerb::Push => {
-            ("push", "merge what is there (`git pull --rebase`), fix what is named, and push again".to_owned())
-        }
+        FailedVerb::Push => ("push", "run `git pull --rebase`, fix the reported problems, and push again".to_owned()),
         FailedVerb::Commit => {
-            ("commit", format!("fix what is named, then commit again in the worktree of {}", task.id))
+            ("commit", format!("fix the reported problems, then commit again in the worktree of {}", task.id))
         }
     };
     Ok(Gate::block(format!("the {what} failed: {}", line.trim()), instead))
 }
 
-/// impl-verify-pr: a pull request that the board does not know of helps nobody.
+/// impl-verify-pr: a pull request must be linked to its task.
 pub fn pull_request_linked(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let Some(line) = scene.input.command() else { return Ok(Gate::Allow) };
     let Ok(found) = calls(&line, &scene.cwd) else { return Ok(Gate::Allow) };
@@ -250,7 +251,7 @@ pub fn pull_request_linked(scene: &Scene<'_>) -> Result<Gate, Failure> {
     }
     let id = &asked.task.id;
     let instead = match has_github {
-        true => format!("`{}` finds or makes it, and links it", scene.signed(format!("ralph pr {id}"))),
+        true => format!("`{}` finds or creates it, and links it", scene.signed(format!("ralph pr {id}"))),
         false => format!("link it: `ralph task set {id} artifacts.pr=URL`"),
     };
     Ok(Gate::block(format!("{id} has no pull request linked"), instead))

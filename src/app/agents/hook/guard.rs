@@ -69,7 +69,7 @@ pub(super) fn refs(ws: &Workspace, text: &str) -> Result<Gate, Failure> {
     let Some((task, worker)) = Scene::new(ws, &HookInput::default())?.claimed_in(&session) else {
         return Ok(Gate::Allow);
     };
-    let why = format!("{branch} is not changed while {worker} works on {task} in this session");
+    let why = format!("{branch} must not be changed while {worker} works on {task} in this session");
     let place = place(ws, &ws.family(&task)?, &task)?;
     Ok(Gate::block(why, format!("commit code in its worktree, on {}: {}", place.branch, place.path.display())))
 }

@@ -1,4 +1,4 @@
-//! `hook`: the gates that a host asks before and after its agents act, decided from the board and from git.
+//! `hook`: the policy checks that an agent host runs before and after tool calls, decided from the board and from git.
 
 mod documents;
 mod git;
@@ -19,7 +19,7 @@ use scene::Scene;
 
 pub use team::{Left, left_for};
 
-/// What a gate says.
+/// The answer of a policy check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "answer", rename_all = "kebab-case")]
 pub enum Gate {
@@ -46,7 +46,7 @@ impl Gate {
         Self::block(failure.message.clone(), instead)
     }
 
-    /// What cannot be read could do anything.
+    /// An unreadable command could do anything, so it is blocked.
     fn unreadable(why: Unreadable) -> Self {
         Self::block(format!("cannot parse the command: {why}"), "correct it, or split it into simpler commands")
     }
@@ -93,7 +93,7 @@ pub fn hook(ws: &Workspace, name: &str, input: &HookInput) -> Result<Gate, Failu
 pub fn find_gate(name: &str) -> Result<&'static GateSpec, Failure> {
     GateSpec::find(name).ok_or_else(|| {
         let all = GATES.iter().map(|gate| gate.name).collect::<Vec<_>>().join(", ");
-        Failure::usage(Code::UnknownGate, format!("{name:?} is not a gate: use {all}"))
+        Failure::usage(Code::UnknownGate, format!("unknown policy check {name:?}: use {all}"))
     })
 }
 

@@ -1,4 +1,4 @@
-//! The gates around moves and claims: asked before they are made, and judged as the board itself judges.
+//! The policy checks for moves and claims, with the same rules as the commands.
 
 use super::scene::Scene;
 use super::{Failure, Gate};
@@ -37,10 +37,11 @@ pub fn converged(scene: &Scene<'_>) -> Result<Gate, Failure> {
         let convergence = scene.board.converged(&places, gate, scene.ws.rules());
         if begins && convergence.required && !convergence.met {
             let waiting: Vec<&str> = convergence.waiting_for.iter().map(TaskId::as_str).collect();
-            let why = format!("the group of {} is planned together, and waits for {}", task.id, waiting.join(", "));
+            let why =
+                format!("the group of {} is planned together, and these are behind: {}", task.id, waiting.join(", "));
             return Ok(Gate::block(
                 why,
-                format!("take other work until then; `ralph position {}` shows what is missing", task.id),
+                format!("work on another task until then; `ralph position {}` shows what is missing", task.id),
             ));
         }
     }
@@ -79,8 +80,8 @@ fn wrong_command(scene: &Scene<'_>, task: &Task, command: &Command, other: &str)
     }
     let ends: Vec<String> = command.may_end_in(scene.ws.flow()).iter().map(|state| format!("{state:?}")).collect();
     Gate::block(
-        format!("{} is held for {}, not for {other}", task.id, command.name),
-        format!("say `--for {}`; it may end in {}", command.name, ends.join(", ")),
+        format!("{} is claimed for {}, not for {other}", task.id, command.name),
+        format!("use `--for {}`; it can end in {}", command.name, ends.join(", ")),
     )
 }
 
@@ -96,7 +97,7 @@ fn judge(scene: &Scene<'_>, task: &Task, to: &str, ask: &Ask, command: &Command)
             let flow = scene.ws.flow();
             let ends: Vec<String> = command.may_end_in(flow).iter().map(ToString::to_string).collect();
             let otherwise = format!(
-                "{} has {}, and may end in {}",
+                "{} has {}, and can end in {}",
                 command.name,
                 command.intents(flow).join(", "),
                 ends.join(", ")

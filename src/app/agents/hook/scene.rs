@@ -1,4 +1,4 @@
-//! Who asks a gate, about which task, and where: all from what the host says of itself, the board's claims and git.
+//! The context of a policy check: worker, task and directory, from the input of the host, the claims and git.
 
 use std::path::{Path, PathBuf};
 
@@ -47,7 +47,7 @@ impl<'a> Scene<'a> {
         found.map(|(_, claim)| claim.worker.clone())
     }
 
-    /// What workers have taken in a session of a host, the oldest first.
+    /// The claims of the workers in a session of a host, oldest first.
     fn claims_of(&self, session: &str) -> Vec<(&Task, &Claim)> {
         let claims = self.board.tasks().iter().filter_map(|task| Some((task, self.board.claim(&task.id)?)));
         let mut ours: Vec<(&Task, &Claim)> = claims
@@ -58,7 +58,7 @@ impl<'a> Scene<'a> {
         ours
     }
 
-    /// A task of a session that must not move main, and who has it.
+    /// A task of a session that must not move main, and its holder.
     pub fn claimed_in(&self, session: &str) -> Option<(TaskId, Worker)> {
         let mut ours = self.claims_of(session).into_iter();
         let (task, claim) = ours.find(|(task, _)| !self.integrates(task))?;
@@ -100,7 +100,7 @@ impl<'a> Scene<'a> {
         task_of(&self.board, self.worktree_of(path)?)
     }
 
-    /// What the worker holds.
+    /// The tasks that the worker holds.
     pub fn held(&self) -> Vec<&Task> {
         let Some(worker) = &self.worker else { return Vec::new() };
         let mine = |task: &&Task| self.board.claim(&task.id).is_some_and(|claim| claim.live && claim.is_of(worker));
@@ -137,7 +137,7 @@ impl<'a> Scene<'a> {
         members.into_iter().map(|at| &self.board.tasks()[at]).collect()
     }
 
-    /// What is being done to a task: what it was claimed for, else what its state is the lock of.
+    /// The command in progress on a task: that of its claim, else the one whose lock state it is in.
     pub fn doing(&self, task: &Task) -> Option<&Command> {
         let flow = self.ws.flow();
         let claimed = self.board.claim(&task.id).filter(|claim| claim.live).and_then(|claim| claim.command.as_deref());

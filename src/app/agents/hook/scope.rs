@@ -1,4 +1,4 @@
-//! Strict scopes: whoever implements a task changes the files of its claim, and no others.
+//! Strict scopes: implementing a task changes only the files that its claim covers.
 
 use std::path::Path;
 
@@ -36,10 +36,10 @@ fn blocked(
     match overlap {
         Some(Refusal::Overlaps { other, holder, .. }) => Gate::block(
             format!("{path} is in the scope of {other}, which is claimed by {holder}"),
-            format!("work on other files until that is free: `ralph wait {other} --until free`"),
+            format!("work on other files until it is released: `ralph wait {other} --until free`"),
         ),
         _ if planned => Gate::block(
-            format!("{path} is in the plan of {id}, but not in its claim yet"),
+            format!("{path} is in the plan of {id}, but not yet covered by its claim"),
             format!("extend the claim: `{renew}`"),
         ),
         _ => Gate::block(

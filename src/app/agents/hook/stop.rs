@@ -1,4 +1,4 @@
-//! What must be true when a worker stops: its document, its commits, and the task handed on.
+//! The policy checks for a worker that stops: its document, its commits, and the state of its task.
 
 use super::documents::lacking;
 use super::scene::Scene;
@@ -31,9 +31,9 @@ pub fn after_review(scene: &Scene<'_>) -> Result<Gate, Failure> {
     if !holds {
         return Ok(Gate::Allow);
     }
-    let why = format!("{} is still {}: the review has no end yet", task.id, task.state);
+    let why = format!("{} is still in {}: the review is not finished", task.id, task.state);
     let (pass, back) = ends(scene, command, &task.id);
-    Ok(Gate::block(why, format!("`{pass}` passes it, `{back}` sends it back")))
+    Ok(Gate::block(why, format!("approve it with `{pass}`, or reject it with `{back}`")))
 }
 
 fn ends(scene: &Scene<'_>, command: &Command, id: &TaskId) -> (String, String) {
@@ -50,7 +50,7 @@ pub fn after_implement(scene: &Scene<'_>) -> Result<Gate, Failure> {
         Ok(()) => Ok(unmoved(scene, command, task)),
         Err(failure) => {
             let place = scene.place(&task.id)?;
-            let otherwise = format!("build it in {}, and commit it there", place.path.display());
+            let otherwise = format!("implement it in {}, and commit there", place.path.display());
             Ok(Gate::refused(&failure, &otherwise))
         }
     }
@@ -63,7 +63,7 @@ fn unmoved(scene: &Scene<'_>, command: &Command, task: &Task) -> Gate {
     }
     let hand = scene.signed(format!("ralph move {} __COMPLETE__ --for {}", task.id, command.name));
     let back = scene.signed(format!("ralph release {}", task.id));
-    Gate::block(format!("{} is still {}", task.id, task.state), format!("`{hand}` when it is done, else `{back}`"))
+    Gate::block(format!("{} is still in {}", task.id, task.state), format!("run `{hand}` if it is done, else `{back}`"))
 }
 
 /// The task that a command was about: one that is held for it, else the one that the worker has just handed on.

@@ -1,4 +1,4 @@
-//! Whether there is work left: for a worker that wants to stop, for a teammate that is idle, for the lead of a team.
+//! The policy checks for remaining work: for a worker that stops, an idle teammate, and the lead of a team.
 
 use super::documents::lacking;
 use super::scene::Scene;
@@ -22,7 +22,7 @@ pub struct Left {
     pub own: bool,
 }
 
-/// What this worker should do before it stops: what it has, then what nobody has and its role is for.
+/// The work that this worker should do before it stops: what it holds, then ready work for its role.
 pub fn left_for(ws: &Workspace, board: &Board, worker: &Worker) -> Result<Option<Left>, Failure> {
     let Some(role) = ws.rules().role_of(worker) else { return Ok(None) };
     let board = as_reaped(ws, board.clone());
@@ -60,8 +60,8 @@ pub fn worker_left(scene: &Scene<'_>) -> Result<Gate, Failure> {
     }
     let Left { task, title, command, own } = &left;
     let why = match own {
-        true => format!("{worker} still has {task} ({title})"),
-        false => format!("there is work for {worker}: {task} ({title})"),
+        true => format!("{worker} still holds {task} ({title})"),
+        false => format!("{task} is ready for {worker} ({title})"),
     };
     let instead = match command {
         Some(command) if *own => format!("ralph prompt {command} {task}"),
@@ -69,7 +69,7 @@ pub fn worker_left(scene: &Scene<'_>) -> Result<Gate, Failure> {
         None if *own => format!("ralph task show {task}"),
         None => format!("ralph claim {task} --as {worker}"),
     };
-    Ok(Gate::block(why, format!("go on with `{instead}`")))
+    Ok(Gate::block(why, format!("continue with `{instead}`")))
 }
 
 /// team-stop-gate: the same over all open work. A session that leads nobody is let go: people use the host for other things.
@@ -90,9 +90,9 @@ pub fn lead_left(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let free = |role: &str| board.choose_step(&board.teams(ws.rules()), role, &nobody, &taken, &|_| false, ws.rules());
     if let Some((role, choice)) = ws.flow().roles().iter().find_map(|role| Some((&role.name, free(&role.name)?))) {
         let title = board.get(&choice.step).map_or("", |step| step.title.as_str());
-        let why = format!("nobody works on step {} ({title}), and {} steps are open", choice.step, steps.len());
+        let why = format!("step {} ({title}) has no worker, and {} steps are open", choice.step, steps.len());
         let claim = format!("`ralph claim {} --for {} --as {role}`", choice.task, choice.command);
-        return Ok(Gate::block(why, format!("give it to {role}: {claim}")));
+        return Ok(Gate::block(why, format!("assign it to {role}: {claim}")));
     }
     if !steps.is_empty() {
         return Ok(Gate::Allow);
@@ -102,10 +102,10 @@ pub fn lead_left(scene: &Scene<'_>) -> Result<Gate, Failure> {
             let role = &role.name;
             let command = choice.command.map(|command| format!(" --for {command}")).unwrap_or_default();
             let title = board.get(&choice.task).map_or("", |task| task.title.as_str());
-            let why = format!("there is work that nobody does: {} ({title})", choice.task);
+            let why = format!("{} is ready, and no worker has claimed it ({title})", choice.task);
             return Ok(Gate::block(
                 why,
-                format!("give it to {role}: `ralph claim {}{command} --as {role}`", choice.task),
+                format!("assign it to {role}: `ralph claim {}{command} --as {role}`", choice.task),
             ));
         }
     }
@@ -120,7 +120,7 @@ pub fn completed(scene: &Scene<'_>) -> Result<Gate, Failure> {
             Some(_) => Gate::Allow,
             None => Gate::block(
                 format!("step {} ({}) has no result", step.id, step.title),
-                format!("say what came of it: `ralph task set {} result=TEXT`", step.id),
+                format!("record the result: `ralph task set {} result=TEXT`", step.id),
             ),
         });
     }
@@ -135,7 +135,7 @@ pub fn completed(scene: &Scene<'_>) -> Result<Gate, Failure> {
                 return Ok(Gate::Allow);
             }
             let why = format!("{} has no pull request linked", task.id);
-            Ok(Gate::block(why, format!("`ralph pr {}` makes it", task.id)))
+            Ok(Gate::block(why, format!("`ralph pr {}` creates it", task.id)))
         }
     }
 }
@@ -145,7 +145,7 @@ enum Made {
     PullRequest,
 }
 
-/// What a subject such as `Research GH-14` leaves behind.
+/// The result of a subject such as `Research GH-14`.
 fn kind_of(subject: &str) -> Option<Made> {
     let lower = subject.to_lowercase();
     match lower.split(|c: char| !c.is_ascii_alphanumeric()).next()? {

@@ -1,4 +1,4 @@
-//! The gates around written files: where code may go, and what documents stand on.
+//! The policy checks for written files: where code is allowed, and which documents a document needs.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub fn in_worktree(scene: &Scene<'_>) -> Result<Gate, Failure> {
     in_place(scene, task, &scene.path(&file))
 }
 
-/// Whether whoever works on a task may write a file.
+/// Whether the worker of a task can write a file.
 pub(super) fn in_place(scene: &Scene<'_>, task: &Task, path: &Path) -> Result<Gate, Failure> {
     let implements = scene.is_doing(task, "implement");
     let Some(doing) = scene.doing(task).filter(|_| implements || scene.holds(task)) else { return Ok(Gate::Allow) };
@@ -36,15 +36,15 @@ pub(super) fn in_place(scene: &Scene<'_>, task: &Task, path: &Path) -> Result<Ga
     }
     let (why, instead) = match own {
         Some(own) => (
-            format!("{} is not in the worktree of {}", path.display(), task.id),
+            format!("{} is outside the worktree of {}", path.display(), task.id),
             format!("write it under {}", own.path.display()),
         ),
         None if implements => (
-            format!("{} is not in the worktree of {}", path.display(), task.id),
-            format!("`ralph worktree add {}` makes it", task.id),
+            format!("{} is outside the worktree of {}", path.display(), task.id),
+            format!("create the worktree with `ralph worktree add {}`", task.id),
         ),
         None => (
-            format!("{} of {} writes its document and no other file: {}", doing.name, task.id, path.display()),
+            format!("{} of {} can only write its document, not {}", doing.name, task.id, path.display()),
             "write under thoughts/, or outside this repository".to_owned(),
         ),
     };
@@ -55,7 +55,7 @@ fn temporary() -> Vec<PathBuf> {
     [std::env::temp_dir(), "/tmp".into()].map(|folder| fs::settled(&folder)).to_vec()
 }
 
-/// impl-plan-required: code in a task's worktree stands on a plan.
+/// impl-plan-required: code in a task's worktree needs a plan.
 pub fn with_plan(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let Some(path) = scene.input.file().map(|file| scene.path(&file)) else { return Ok(Gate::Allow) };
     let Some(task) = scene.task_at(&path) else { return Ok(Gate::Allow) };
@@ -65,17 +65,17 @@ pub fn with_plan(scene: &Scene<'_>) -> Result<Gate, Failure> {
         return Ok(Gate::Allow);
     }
     let why = match members.iter().find_map(|task| task.artifacts.get("plan")) {
-        Some(path) => format!("the plan of {} is not there: {path}", task.id),
+        Some(path) => format!("the plan of {} does not exist: {path}", task.id),
         None => format!("{} has no plan", task.id),
     };
-    Ok(Gate::block(why, format!("plan it first: `ralph artifact new plan {}` gives the file to write", task.id)))
+    Ok(Gate::block(why, format!("write the plan first: `ralph artifact new plan {}` creates the file", task.id)))
 }
 
 fn is_there(scene: &Scene<'_>, task: &Task, kind: &str) -> bool {
     task.artifacts.get(kind).is_some_and(|path| scene.ws.store.root().join(path).is_file())
 }
 
-/// plan-research-required: a plan stands on the research of every member.
+/// plan-research-required: a plan needs the research of every member.
 pub fn with_research(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let Some(path) = scene.input.file().map(|file| scene.path(&file)) else { return Ok(Gate::Allow) };
     if !is_in(scene, &path, DocumentKind::Plan) {
@@ -86,12 +86,12 @@ pub fn with_research(scene: &Scene<'_>) -> Result<Gate, Failure> {
     for member in scene.members(&task.id) {
         if !is_there(scene, member, "research") && !went_straight(scene, &member.id)? {
             let why = match member.artifacts.get("research") {
-                Some(path) => format!("the research of {} is not there: {path}", member.id),
-                None => format!("{} has no research to plan from", member.id),
+                Some(path) => format!("the research of {} does not exist: {path}", member.id),
+                None => format!("{} has no research document to plan from", member.id),
             };
             let id = &member.id;
             let instead = format!(
-                "`ralph artifact new research {id}` gives the file to write, `ralph artifact link research {id}` links it"
+                "`ralph artifact new research {id}` creates the file, `ralph artifact link research {id}` links it"
             );
             return Ok(Gate::block(why, instead));
         }
@@ -122,15 +122,15 @@ pub fn one_critique(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let named = scene.within(&path).and_then(Path::to_str).and_then(DocumentName::parse);
     let found = check_artifact(scene.ws, "review", &task.id).ok().filter(|found| found.findings.is_empty());
     if let Some(found) = found {
-        let why = format!("round {} of {} has its critique already: {}", subject.round, subject.task, found.path);
+        let why = format!("round {} of {} already has a review: {}", subject.round, subject.task, found.path);
         let end = scene.signed(format!("ralph move {} __COMPLETE__ --for review", subject.task));
         return Ok(Gate::block(why, format!("edit that file, or end the review: `{end}`")));
     }
     match named {
         Some(name) if name.round != subject.round => {
             let why =
-                format!("that is the critique of round {}, and {} is in round {}", name.round, task.id, subject.round);
-            Ok(Gate::block(why, format!("`ralph artifact new review {}` gives the file to write", task.id)))
+                format!("this is the review of round {}, but {} is in round {}", name.round, task.id, subject.round);
+            Ok(Gate::block(why, format!("`ralph artifact new review {}` creates the file", task.id)))
         }
         _ => Ok(Gate::Allow),
     }
@@ -146,8 +146,8 @@ pub fn whole_critique(scene: &Scene<'_>) -> Result<Gate, Failure> {
         let Some(held) = scene.held().into_iter().find(|task| scene.is_doing(task, "review")) else {
             return Ok(Gate::Allow);
         };
-        let why = format!("{} is not named as the critique of a task", path.display());
-        return Ok(Gate::block(why, format!("`ralph artifact new review {}` gives the file to write", held.id)));
+        let why = format!("{} does not have the file name of a review", path.display());
+        return Ok(Gate::block(why, format!("`ralph artifact new review {}` creates the file", held.id)));
     };
     let subject = Subject::of(DocumentKind::Review, &scene.board, &task.id, scene.ws.rules())?;
     let text = fs::read_text(&path)?.unwrap_or_default();
@@ -157,8 +157,8 @@ pub fn whole_critique(scene: &Scene<'_>) -> Result<Gate, Failure> {
     }
     let all: Vec<String> = findings.iter().take(4).map(ToString::to_string).collect();
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let instead = format!("put it right; `ralph artifact check review {}` shows all that is missing", task.id);
-    Ok(Gate::block(format!("{name} is not whole: {}", all.join("; ")), instead))
+    let instead = format!("fix it; `ralph artifact check review {}` lists everything that is missing", task.id);
+    Ok(Gate::block(format!("{name} is not complete: {}", all.join("; ")), instead))
 }
 
 fn is_in(scene: &Scene<'_>, path: &Path, kind: DocumentKind) -> bool {

@@ -1,4 +1,4 @@
-//! Lines of ours between marks, in a file of somebody's.
+//! A marked section of ralph in a user's file.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::app::Failure;
 use crate::fs;
 use crate::task::Problem;
 
-/// How a block of ours begins and ends in somebody's file.
+/// The first and the last line of ralph's section in a file.
 pub(super) type Marks = (&'static str, &'static str);
 pub(super) const HASHES: Marks = ("# ralph: begin (written by `ralph setup`)", "# ralph: end");
 pub(super) const COMMENTS: Marks = ("<!-- ralph: begin (written by `ralph setup`) -->", "<!-- ralph: end -->");
@@ -34,7 +34,7 @@ pub(super) fn block(
     let found = there.find(begin).and_then(|at| Some((at, at + there[at..].find(end)? + end.len())));
     if there.contains(begin) && found.is_none() {
         let problem = Problem::whole(path, format!("the line {end:?} is missing"));
-        return Err(problem.hint("put it back, or remove what `ralph setup` wrote").into());
+        return Err(problem.hint("restore it, or remove the section that `ralph setup` wrote").into());
     }
     let rest = found.map_or_else(
         || there.clone(),
@@ -42,7 +42,7 @@ pub(super) fn block(
     );
     match how {
         SetUpHow::Write if !unless.is_empty() && rest.contains(unless) => {
-            planned(Done::Kept, Some("it has its own entry for ralph"), None)
+            planned(Done::Kept, Some("it already has an entry for ralph"), None)
         }
         SetUpHow::Write => {
             let ours = format!("{begin}\n{text}{end}\n");

@@ -1,4 +1,4 @@
-//! Hooks and servers in a JSON file in which others have their say, too.
+//! Hooks and servers in a user's JSON file.
 
 use std::path::Path;
 
@@ -11,14 +11,14 @@ use crate::app::Failure;
 use crate::fs;
 use crate::task::Problem;
 
-/// What is wanted in the file.
+/// The wanted entries of the file.
 pub(super) enum SetupEdit {
     Hooks(Dialect),
     Server { key: &'static str, entry: Value },
 }
 
 impl SetupEdit {
-    /// What becomes of somebody's file; a reason where something is left alone.
+    /// The result for a file, with a reason if something was left alone.
     fn apply(&self, text: &str, value: &Value, how: SetUpHow) -> Result<(String, Option<String>), String> {
         match self {
             Self::Hooks(dialect) => settings(text, value, how, *dialect),
@@ -162,7 +162,7 @@ fn servers(
 ) -> Result<(String, Option<String>), String> {
     let all = object(value.as_object().ok_or("it is not an object")?.get(key), key)?;
     let there = all.and_then(|all| all.get(claude::SERVER));
-    let kept = || Some(format!("its server {:?} is somebody's own", claude::SERVER));
+    let kept = || Some(format!("its server {:?} was not added by ralph", claude::SERVER));
     Ok(match (there, how) {
         (Some(there), _) if there != wanted => (text.to_owned(), kept()),
         (Some(_), SetUpHow::Write) | (None, SetUpHow::Remove) => (text.to_owned(), None),

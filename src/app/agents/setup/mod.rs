@@ -1,7 +1,7 @@
-//! `setup`: the files that a host of agents reads, written beside what is there, and taken away again.
+//! `setup`: adds ralph to the files of an agent host, and removes it again.
 //!
 //! ```text
-//! json.rs    hooks and servers in a JSON file of somebody's
+//! json.rs    hooks and servers in a JSON file
 //! block.rs   lines between marks in any other file
 //! ```
 
@@ -19,7 +19,7 @@ use crate::fs;
 use block::{COMMENTS, HASHES, Marks, block};
 use json::{SetupEdit, merged};
 
-/// What any other agent needs in its file of instructions.
+/// The instructions for any other agent.
 pub const GENERIC: &str = include_str!("../../../agent/generic.md");
 
 #[derive(Debug, Serialize)]
@@ -46,12 +46,12 @@ pub enum Done {
     Created,
     Updated,
     Unchanged,
-    /// Somebody's own, or edited by somebody: it is left alone.
+    /// It belongs to the user or was edited, so it is left alone.
     Kept,
     Removed,
 }
 
-/// What is to become of a file.
+/// The planned change of a file.
 struct PlannedFile {
     path: String,
     done: Done,
@@ -138,7 +138,7 @@ enum SetupPart {
         path: &'static str,
         edits: Vec<SetupEdit>,
     },
-    /// Lines of ours in a file of somebody's; left out where the file has `unless` outside of them.
+    /// A section of ralph in a user's file; omitted if the file contains `unless` outside of it.
     Block {
         path: &'static str,
         marks: Marks,
@@ -191,14 +191,14 @@ fn carry_out(root: &Path, planned: &PlannedFile) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A file that is ours alone, unless somebody has made it theirs.
+/// A file that only ralph writes, unless it was edited.
 fn own(root: &Path, path: String, text: String, how: SetUpHow) -> Result<Option<PlannedFile>, Failure> {
     let there = fs::read_text(&root.join(&path))?;
     let planned = |done, why: Option<&str>, text| Some(PlannedFile { path, done, why: why.map(str::to_owned), text });
     Ok(match (there, how) {
         (None, SetUpHow::Write) => planned(Done::Created, None, Some(text)),
         (None, SetUpHow::Remove) => None,
-        (Some(there), _) if !claude::is_untouched(&there) => planned(Done::Kept, Some("somebody has edited it"), None),
+        (Some(there), _) if !claude::is_untouched(&there) => planned(Done::Kept, Some("it was edited"), None),
         (Some(_), SetUpHow::Remove) => planned(Done::Removed, None, None),
         (Some(there), SetUpHow::Write) if there == text => planned(Done::Unchanged, None, None),
         (Some(_), SetUpHow::Write) => planned(Done::Updated, None, Some(text)),

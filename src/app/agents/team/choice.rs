@@ -1,4 +1,4 @@
-//! What a team works on: the tasks that were named or are ready, and that no other team has them.
+//! The tasks of a team: those that were named or are ready, and that no other team works on.
 
 use crate::app::repo::worktree::main_branch;
 use crate::app::{Code, Failure, FailureKind, Hint, Workspace};
@@ -7,18 +7,18 @@ use crate::fs;
 use crate::store::FileLock;
 use crate::task::{Kind, TaskId};
 
-/// What everybody needs, before anything is written: a branch to start from.
+/// Refuses a repository without a main branch, before anything is written.
 pub fn preflight(ws: &Workspace) -> Result<(), Failure> {
     let main = main_branch(ws);
     if ws.repository.has_branch(&main) {
         return Ok(());
     }
-    Err(Failure::refused(Code::NoMain, format!("there is no branch {main:?} with a commit to start from"))
+    Err(Failure::refused(Code::NoMain, format!("no branch {main:?} with a commit to start from"))
         .hint(Hint::run("commit", "to commit the board as the first commit"))
         .hint(Hint::set("git.main", "BRANCH", "to use another branch")))
 }
 
-/// What was typed, each an open task or the parent of some.
+/// The given tasks: open tasks, or parents of open tasks.
 pub(super) fn named(ws: &Workspace, board: &Board, typed: &[String]) -> Result<Vec<TaskId>, Failure> {
     let ids = ws.find_all(typed)?;
     for id in &ids {
@@ -31,7 +31,7 @@ pub(super) fn named(ws: &Workspace, board: &Board, typed: &[String]) -> Result<V
     Ok(ids)
 }
 
-/// Every task that somebody could take up now, each a team of its own; a group is one.
+/// All ready tasks, each as its own team; a group counts as one.
 pub(super) fn ready(ws: &Workspace, board: &Board) -> Result<Vec<TaskId>, Failure> {
     let query = Query { ready: true, kinds: vec![Kind::Issue], ..Query::default() };
     let (standings, links) = (Standings::new(board, ws.rules()), Links::new(board));
@@ -51,7 +51,7 @@ pub(super) fn ready(ws: &Workspace, board: &Board) -> Result<Vec<TaskId>, Failur
 }
 
 fn nothing_ready() -> Failure {
-    Failure::new(FailureKind::Nothing, Code::NothingReady, "there is no work now").hint(Hint::Ready)
+    Failure::new(FailureKind::Nothing, Code::NothingReady, "no tasks are ready").hint(Hint::Ready)
 }
 
 /// Held while the team lives: two teams on one task would be in each other's way. Where all that is ready was asked for,

@@ -1,4 +1,4 @@
-//! The workers of a team as processes: started, heard, and started again when they die, so many times.
+//! The worker processes of a team: starts them, reads their events, and restarts them a limited number of times.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
@@ -16,7 +16,7 @@ use crate::task::{TaskId, Worker};
 /// So often in a row a worker may die before it has done anything.
 const MOST_DEATHS: u32 = 3;
 
-/// What a worker process said, or that it is gone.
+/// An event of a worker process, or its end.
 pub(super) enum Heard {
     Said(usize, WorkerEvent),
     Gone(usize),
@@ -29,9 +29,9 @@ pub(super) struct Slot {
     child: Option<Child>,
     /// Since it last did something.
     deaths: u32,
-    /// What the process said it ends with.
+    /// The failure that the process reported at its end.
     failure: Option<Failure>,
-    /// Why nobody is started in its place any more.
+    /// Why it is not restarted.
     pub given_up: Option<String>,
 }
 
@@ -107,7 +107,7 @@ impl<'a> Crew<'a> {
         self.slots[number].failure = Some(failure.clone());
     }
 
-    /// Buries a worker that is gone, and says how it ended if that was not well.
+    /// Cleans up after a worker that ended, and reports a failure.
     pub fn bury(&mut self, number: usize) -> Option<String> {
         let slot = &mut self.slots[number];
         let status: ExitStatus = slot.child.take()?.wait().ok()?;

@@ -1,4 +1,4 @@
-//! A team that a face starts as a process of its own: it goes on when that face ends.
+//! A team as its own process, which outlives the face that started it.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -55,13 +55,13 @@ pub fn start_team(ws: &Workspace, id: &TaskId, mut program: Command) -> Result<T
                 let said = fs::tail(&log, 5)?;
                 let message = format!("the team on {id} ended at once: {}", said.trim());
                 return Err(Failure::refused(Code::CannotStart, message)
-                    .hint(Hint::run(&format!("team {id}"), "to see all that it says")));
+                    .hint(Hint::run(&format!("team {id}"), "to see its full output")));
             }
             Ok(None) => std::thread::sleep(Duration::from_millis(20)),
             _ => break,
         }
     }
-    // Whoever started it has to wait for it: nobody else can.
+    // Only the process that started it can wait for it.
     std::thread::spawn(move || child.wait());
     Ok(TeamStarted { task: id.clone(), log: log.display().to_string() })
 }

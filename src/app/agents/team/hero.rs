@@ -1,4 +1,4 @@
-//! `hero`: the pipeline of a task in one process, one thing at a time.
+//! `hero`: runs the pipeline of a task in one process, one step at a time.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::app::{Failure, Options, Stop, Workspace};
 use crate::board::Claim;
 use crate::workflow::Role;
 
-/// Goes on until nothing is left that it could do.
+/// Runs until no step can start.
 pub fn hero(
     options: &Options,
     wanted: &TeamWanted,
@@ -99,7 +99,7 @@ impl Team<'_> {
         });
     }
 
-    /// The first thing that somebody could do; `false` where there is none.
+    /// Runs the first step that can start; `false` if there is none.
     fn one_thing(
         &mut self,
         shifts: &mut [Shift<'_>],
@@ -107,7 +107,7 @@ impl Team<'_> {
     ) -> Result<bool, Failure> {
         unless_raced(restep(self.ws, &self.asked).map(|(new, _)| new))?;
         let mut may_come = false;
-        // Whoever is further along the pipeline goes first: what is begun is brought to its end.
+        // Tasks further along the pipeline come first, so that started work is finished.
         for shift in shifts.iter_mut().rev() {
             let Some(job) = shift.choose()? else {
                 may_come = may_come || shift.is_resting(&self.ws.board()?)?;
@@ -122,7 +122,7 @@ impl Team<'_> {
             tell(&TeamNews::Tick, &self.view);
             match done {
                 Some(_) => return Ok(true),
-                // Somebody else has it for now.
+                // Another worker holds it.
                 None => may_come = true,
             }
         }

@@ -1,14 +1,14 @@
 //! `team`: the remaining pipeline of some tasks as steps, workers that carry them out, and a report when it is over.
 //!
 //! ```text
-//! choice.rs   what it works on, and that nobody else does
+//! choice.rs   the tasks that it works on, and that no other team does
 //! steps.rs    the steps on disk, brought up to date
-//! streams.rs  whose plans touch the same files
+//! streams.rs  which plans change the same files
 //! crew.rs     the workers as processes
-//! view.rs     what it is at, for whoever looks on
-//! report.rs   what is written down at the end
+//! view.rs     its state, for a display
+//! report.rs   the report at the end
 //! detached.rs a team as a process of its own
-//! hero.rs     the same in one process, one thing at a time
+//! hero.rs     the same in one process, one step at a time
 //! ```
 
 mod choice;
@@ -60,7 +60,7 @@ pub struct TeamWanted {
     pub program: Vec<String>,
 }
 
-/// What happened just now.
+/// The last event.
 #[derive(Debug)]
 pub enum TeamNews {
     Steps {
@@ -86,7 +86,7 @@ pub struct TeamDone {
     pub stopped: bool,
     pub steps: Vec<StepView>,
     pub runs: Vec<Run>,
-    /// What its agents used.
+    /// The usage of its agents.
     pub spent: Spent,
     pub merged: MergedCosts,
     pub left: Vec<Left>,
@@ -106,7 +106,7 @@ pub struct Left {
     pub why: String,
 }
 
-/// A team at work: what it works on, since when, and what was run.
+/// A running team: its tasks, its start, and its runs.
 pub(in crate::app) struct Team<'a> {
     ws: &'a Workspace,
     asked: TeamAsk,
@@ -148,7 +148,7 @@ pub fn team(
     team.done(&ws.board()?, stopped, true)
 }
 
-/// How a team comes to its end.
+/// How a team ends.
 #[derive(Default)]
 struct TeamEnding {
     /// Nothing is left that it could do.
@@ -164,9 +164,9 @@ impl<'a> Team<'a> {
         ws.refuse_broken_setup()?;
         let board = ws.board()?;
         if ws.flow().command("implement").is_err() || ws.flow().merging().is_none() {
-            let message = "this board's workflow has no command `implement`, or none that merges";
+            let message = "this board's workflow has no command `implement`, or no command that merges";
             return Err(Failure::refused(Code::NoPipeline, message)
-                .hint(Hint::run("workflow use lite", "to use one of the workflows that teams can work with")));
+                .hint(Hint::run("workflow use lite", "to use a workflow that supports teams")));
         }
         let mut teams = if wanted.ready { ready(ws, &board)? } else { named(ws, &board, &wanted.tasks)? };
         preflight(ws)?;
@@ -200,9 +200,9 @@ impl<'a> Team<'a> {
             if due && !end.asked {
                 match self.keep_up(crew) {
                     Ok(over) => end.over = over,
-                    // Somebody saved a file at this moment; the next look sees it.
+                    // A file was saved at this moment; the next look reads it.
                     Err(failure) if failure.kind == FailureKind::Raced => {}
-                    // Who is at work brings that to its end.
+                    // Running workers finish their run.
                     Err(failure) => end.failed = Some(failure),
                 }
                 (looked, happened) = (Instant::now(), false);
@@ -227,7 +227,7 @@ impl<'a> Team<'a> {
         // One look for all: claims are read after tasks, so that a task that seems free and cannot be had is seen as held.
         let (new, board) = restep(self.ws, &self.asked)?;
         self.look(crew, &board);
-        // What has just come to be may open the way for somebody.
+        // A completed step may unblock another.
         if new == 0 && self.is_over(crew, board.clone()) {
             return Ok(true);
         }
@@ -290,7 +290,7 @@ impl<'a> Team<'a> {
         Ok(())
     }
 
-    /// Nobody has anything in hand, and no step can be taken up, now or after a rest.
+    /// No worker is running, and no step can start, now or after a pause.
     fn is_over(&self, crew: &Crew<'_>, board: Board) -> bool {
         if limit_of(self.ws, self.ws.settings.text("agent.profile")).is_some() {
             return false;
@@ -325,13 +325,13 @@ impl<'a> Team<'a> {
         waits.map(|(task, _)| task.clone()).collect()
     }
 
-    /// What there would be to do.
+    /// The result of a dry run.
     fn foresee(self) -> Result<TeamDone, Failure> {
         let board = steps::foreseen(self.ws, &self.asked)?;
         self.done(&board, false, false)
     }
 
-    /// What is to be told at the end, with the report unless it was stopped.
+    /// The result at the end, with the report unless it was stopped.
     fn done(mut self, board: &Board, stopped: bool, reports: bool) -> Result<TeamDone, Failure> {
         self.view.steps = self.steps(board);
         // From the disk: those whose workers died are there, too.

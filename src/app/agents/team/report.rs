@@ -1,4 +1,4 @@
-//! The report of a team: what became of its tasks, who did what, and what is left for a person.
+//! The report of a team: its tasks, its workers, and what remains for a person.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -54,25 +54,25 @@ fn why(ws: &Workspace, board: &Board, at: usize) -> String {
     let said = last.and_then(|run| run.message);
     let blockers = board.open_blockers(at, ws.rules());
     if ws.rules().needs_person(task) {
-        return said.map_or_else(|| "a person is needed".into(), |said| format!("a person is needed: {said}"));
+        return said.map_or_else(|| "handed to a person".into(), |said| format!("handed to a person: {said}"));
     }
     if !blockers.is_empty() {
         let ids: Vec<&str> = blockers.iter().map(TaskId::as_str).collect();
-        return format!("it waits for {}", ids.join(", "));
+        return format!("blocked by {}", ids.join(", "));
     }
     if let Some((held, claim)) = board.binding_claim(at) {
         return Refusal::held(held, claim).to_string();
     }
     if let Some(owner) = task.owner.as_ref().filter(|owner| ws.rules().role_of(owner).is_none()) {
-        return format!("{owner} has it");
+        return format!("owned by {owner}");
     }
     if let Some(waiting) = board.not_its_turn(at, ws.rules()) {
         return waiting.to_string();
     }
     if ws.rules().is_left(task, "triage") {
-        return "triage left it where it is".into();
+        return "triage left it in its state".into();
     }
-    said.unwrap_or_else(|| "it is not done yet".into())
+    said.unwrap_or_else(|| "not done yet".into())
 }
 
 /// Writes the report and links it to the teams' tasks; `None` where there is nothing to tell that is not told already.
@@ -99,7 +99,7 @@ fn name(task: &Task) -> String {
     task.github.as_ref().map_or_else(|| task.id.to_string(), |link| format!("GH-{:04}", link.number))
 }
 
-/// The first name of the day that nobody has used.
+/// The first unused file name of the day.
 fn free_path(ws: &Workspace, board: &Board, done: &TeamDone) -> String {
     let date = ws.now().strftime("%Y-%m-%d");
     let first = done.teams.first().and_then(|team| board.get(team)).map(name).unwrap_or_default();
@@ -157,8 +157,9 @@ fn head(ws: &Workspace, board: &Board, done: &TeamDone) -> String {
     }
     let took = done.ended.duration_since(done.started).as_secs();
     let finished = done.steps.iter().filter(|step| step.completed).count();
+    let runs = if done.runs.len() == 1 { "1 run".to_owned() } else { format!("{} runs", done.runs.len()) };
     let _ = writeln!(text, "---\n\n# Team on {}\n", names.join(", "));
-    let _ = writeln!(text, "{finished} of {} steps completed, {} runs, {took} s.\n", done.steps.len(), done.runs.len());
+    let _ = writeln!(text, "{finished} of {} steps completed, {runs}, {took} s.\n", done.steps.len());
     costs(&mut text, done);
     text
 }
@@ -215,7 +216,7 @@ fn workers(text: &mut String, done: &TeamDone) {
         let (runs, seconds) = by.entry(&run.worker).or_default();
         (*runs, *seconds) = (*runs + 1, *seconds + took);
     }
-    let _ = writeln!(text, "\n## Workers\n\n| worker | runs | time at work |\n|---|---|---|");
+    let _ = writeln!(text, "\n## Workers\n\n| worker | runs | time |\n|---|---|---|");
     for (worker, (runs, seconds)) in by {
         let _ = writeln!(text, "| {worker} | {runs} | {seconds} s |");
     }
@@ -232,10 +233,11 @@ fn impediments(text: &mut String, done: &TeamDone) {
     for run in done.runs.iter().filter(hindered) {
         let mut said = run.message.clone().unwrap_or_default();
         if !run.strays.is_empty() && run.outcome != RunOutcome::Strayed {
-            said = format!("{said} this changed in the main worktree meanwhile: {}", run.strays.join(", "));
+            said = format!("{said} files changed in the main worktree during the run: {}", run.strays.join(", "));
         }
         let (what, attempt, how) = (&run.command, run.attempt, run.outcome.name());
-        let _ = writeln!(text, "- {what} of {}, attempt {attempt}: {how} {} ({})", run.task, said.trim(), run.id);
+        let _ =
+            writeln!(text, "- {what} of {}, attempt {attempt}: {how}{} ({})", run.task, because(said.trim()), run.id);
         any = true;
     }
     if !any {
@@ -243,7 +245,11 @@ fn impediments(text: &mut String, done: &TeamDone) {
     }
 }
 
-/// One cell of a table, whatever is in it.
+fn because(said: &str) -> String {
+    if said.is_empty() { String::new() } else { format!(": {said}") }
+}
+
+/// A text, escaped for one cell of a table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").split_whitespace().collect::<Vec<_>>().join(" ")
 }

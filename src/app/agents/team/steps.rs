@@ -10,7 +10,7 @@ use crate::task::{Key, Task, TaskId, Value};
 
 /// How many steps are new, and the board with them.
 pub fn restep(ws: &Workspace, asked: &TeamAsk) -> Result<(usize, Board), Failure> {
-    // Most of the time there is nothing to do, and nobody has to wait for us to see that.
+    // Usually nothing changes, so the check needs no lock.
     let board = ws.board()?;
     match planned(ws, asked, &board)?.is_empty() {
         true => Ok((0, board)),
@@ -18,7 +18,7 @@ pub fn restep(ws: &Workspace, asked: &TeamAsk) -> Result<(usize, Board), Failure
     }
 }
 
-/// The same for whoever knows that there is something to do.
+/// The same without the check.
 pub fn restep_now(ws: &Workspace, asked: &TeamAsk) -> Result<usize, Failure> {
     let lock = ws.lock()?;
     let board = ws.board()?;

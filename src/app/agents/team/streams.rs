@@ -1,4 +1,4 @@
-//! Which files a task's plan touches: those that touch the same are built one after the other.
+//! The files that a task's plan changes: tasks that change the same files are implemented one after the other.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a team is at, for whoever looks on: its workers and its steps.
+//! The state of a running team for its display: workers and steps.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -11,7 +11,7 @@ use crate::board::{Board, Standings};
 use crate::task::{Kind, StateName, TaskId, Worker};
 use crate::workflow::Meaning;
 
-/// What a team is at, for whoever looks on.
+/// The state of a running team, for a display.
 #[derive(Debug, Clone, Serialize)]
 pub struct TeamView {
     pub teams: Vec<TaskId>,
@@ -20,7 +20,7 @@ pub struct TeamView {
     pub steps: Vec<StepView>,
     /// By the runs that are over.
     pub spent: Spent,
-    /// Somebody asked it to end.
+    /// It was asked to stop.
     pub ending: Option<&'static str>,
 }
 
@@ -30,7 +30,7 @@ pub struct CrewView {
     pub role: String,
     pub doing: Option<Doing>,
     pub turns: usize,
-    /// Why nobody is there any more.
+    /// Why the worker ended.
     pub gone: Option<String>,
 }
 
@@ -54,7 +54,7 @@ pub struct StepView {
     pub owner: Option<Worker>,
     pub blocked: bool,
     pub completed: bool,
-    /// Somebody is at it.
+    /// A worker works on it.
     #[serde(skip)]
     pub working: bool,
     pub result: Option<String>,

@@ -1,4 +1,4 @@
-//! How often a command has failed on a task here, and when it may be tried again.
+//! How often a command has failed on a task on this machine, and when it is tried again.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -84,7 +84,7 @@ pub(super) fn rest(ws: &Workspace, id: &TaskId, command: &str) -> Result<(), Fai
     write(ws, command, &attempts)
 }
 
-/// Part of it is done: failures count anew.
+/// Part of the work is done, so the count of failures starts again.
 pub(super) fn advance(ws: &Workspace, id: &TaskId, command: &str) -> Result<Attempts, Failure> {
     let mut attempts = read(ws, id, command);
     attempts = Attempts { advances: attempts.advances + 1, failures: 0, reasons: Vec::new(), ..attempts };
@@ -97,7 +97,7 @@ pub(super) fn clear(ws: &Workspace, id: &TaskId, command: &str) -> Result<(), Fa
     Ok(fs::remove(&path(ws, id, command))?)
 }
 
-/// A person has it: everything begins anew.
+/// It was handed to a person, so all counts start again.
 pub(super) fn forget(ws: &Workspace, id: &TaskId) -> Result<(), Failure> {
     for command in ws.flow().commands() {
         clear(ws, id, &command.name)?;
@@ -105,7 +105,7 @@ pub(super) fn forget(ws: &Workspace, id: &TaskId) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tasks that rest after a failure, and when each may be taken up again.
+/// Tasks that wait after a failure, and when each can be tried again.
 pub(super) fn resting(ws: &Workspace) -> Result<BTreeMap<TaskId, Timestamp>, Failure> {
     let now = Timestamp::now();
     let names = fs::names(&folder(ws))?;

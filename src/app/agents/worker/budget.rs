@@ -18,7 +18,7 @@ use crate::workflow::Intent;
 pub(super) enum Verdict {
     /// Held until the run is on record: otherwise two workers could both start the last one.
     Granted { _until_recorded: Option<FileLock> },
-    /// The task has used its budget; a person has it now.
+    /// The task has used its budget, and was handed to a person.
     Parked(String),
 }
 
@@ -60,7 +60,7 @@ fn over(key: &'static str, budget: Budget, runs: &[&Run]) -> Option<Failure> {
         return Some(
             Failure::refused(Code::BudgetReached, message)
                 .hint(Hint::run("costs", "to see what was used"))
-                .hint(Hint::set(key, "AMOUNT", "to allow more")),
+                .hint(Hint::set(key, "AMOUNT", "to raise it")),
         );
     }
     // A program that was ended from outside had no chance to report; one that ended by itself will not report next time either.
@@ -81,7 +81,11 @@ fn over(key: &'static str, budget: Budget, runs: &[&Run]) -> Option<Failure> {
     };
     let program = run.program.first().map_or("the agent", String::as_str);
     let message = format!("{key} ({budget}) cannot be checked: {program} reported no {unit} for {}", run.id);
-    Some(Failure::refused(Code::BudgetUnknown, message).hint(Hint::set(key, other, "to limit what is known")))
+    Some(Failure::refused(Code::BudgetUnknown, message).hint(Hint::set(
+        key,
+        other,
+        "to use a unit that the agent reports",
+    )))
 }
 
 fn midnight() -> Timestamp {
@@ -91,7 +95,7 @@ fn midnight() -> Timestamp {
 /// Hands the task to a person.
 fn park(ws: &Workspace, job: &Job, failure: &Failure) -> Result<(), Failure> {
     let note = format!(
-        "`{}` was not started: {}.\n\nRaise budget.task, then send the task back to work.\n",
+        "`{}` was not started: {}.\n\nRaise budget.task, then move the task back to its previous state.\n",
         job.command, failure.message
     );
     let lock = ws.lock()?;

@@ -1,4 +1,4 @@
-//! What a confined agent may write: for code its worktree and what git needs for its branch, otherwise only drafts of its
+//! The paths that a sandboxed agent can write to: for code its worktree and what git needs for its branch, otherwise only drafts of its
 //! documents; beside that its own state, caches and a temporary folder.
 
 use std::path::{Path, PathBuf};
@@ -34,11 +34,11 @@ pub(super) fn is_wanted(ws: &Workspace) -> Result<bool, Failure> {
     match ws.settings.text("agent.sandbox") {
         "off" => Ok(false),
         "strict" if !is_supported() => {
-            let message = "agents cannot be confined: this kernel has no Landlock, or it is disabled";
+            let message = "cannot sandbox agents: Landlock is missing or disabled in this kernel";
             Err(Failure::refused(Code::NoSandbox, message).hint(Hint::set(
                 "agent.sandbox",
                 "auto",
-                "to run agents without it",
+                "to run agents without a sandbox",
             )))
         }
         _ => Ok(is_supported()),
@@ -111,7 +111,7 @@ fn expanded(path: &str) -> PathBuf {
     }
 }
 
-/// What git needs to commit on the branch of the task, and nothing that belongs to other branches.
+/// The paths that git writes for a commit on the branch of the task, without those of other branches.
 fn git_places(ws: &Workspace, job: &Job, dir: &Path) -> Result<Vec<PathBuf>, Failure> {
     let common = &ws.repository.common;
     let branch = place(ws, &ws.family(&job.task)?, &job.task)?.branch;

@@ -1,4 +1,4 @@
-//! `runs stop` and `runs retry`: a person ends a run, or has a task tried again.
+//! `runs stop` and `runs retry`: a person stops a run, or lets a task be tried again.
 
 use serde::Serialize;
 
@@ -67,8 +67,8 @@ pub fn can_retry(ws: &Workspace, id: &TaskId) -> Result<bool, Failure> {
 
 fn nothing_to_retry(ws: &Workspace, id: &TaskId) -> Result<Failure, Failure> {
     Ok(match open_question(ws, id)? {
-        Some(question) => Failure::refused(Code::NothingToDo, format!("{id} waits for an answer: {}", question.text))
-            .hint(Hint::run(&format!("answer {id} WORDS"), "to answer, and send it back to work")),
+        Some(question) => Failure::refused(Code::NothingToDo, format!("{id} has an open question: {}", question.text))
+            .hint(Hint::run(&format!("answer {id} WORDS"), "to answer it and continue the work")),
         None => Failure::refused(Code::NothingToDo, format!("no run of {id} has failed"))
             .hint(Hint::run(&format!("team {id}"), "to start workers on it")),
     })

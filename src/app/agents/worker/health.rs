@@ -19,7 +19,7 @@ const MOST_RESUMED: usize = 3;
 /// A program that fails sooner has done nothing.
 const QUICK: SignedDuration = SignedDuration::from_secs(20);
 
-/// A limit that an agent program reported: nobody starts it before that time.
+/// A usage limit that an agent program reported: it is not started before that time.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AgentLimit {
     pub host: String,
@@ -66,10 +66,10 @@ fn diagnose(
 ) -> Result<Option<Failure>, Failure> {
     let Some(trouble) = trouble_in(report, code, &Zoned::now()) else { return Ok(None) };
     if run.resumed.is_some() && report.tools == 0 {
-        // The session may be gone; the next run starts a new one.
+        // The session may be lost; the next run starts a new one.
         run.session = None;
         run.outcome = RunOutcome::Interrupted;
-        run.message = Some("its session could not be continued; the next run starts anew".into());
+        run.message = Some("its session could not be resumed; the next run starts a new one".into());
         return Ok(None);
     }
     Ok(match trouble {
@@ -89,12 +89,13 @@ fn diagnose(
 }
 
 fn unavailable(host: &Host, run: &Run, said: &str) -> Failure {
-    cannot_work(host.title, run, said).hint(Hint::run(&format!("agent test {}", host.name), "to try it without a task"))
+    cannot_work(host.title, run, said)
+        .hint(Hint::run(&format!("agent test {}", host.name), "to test it without a task"))
 }
 
 fn cannot_work(program: &str, run: &Run, said: &str) -> Failure {
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    Failure::broken(Code::AgentUnavailable, format!("{program} cannot work: {said}"))
+    Failure::broken(Code::AgentUnavailable, format!("{program} is unavailable: {said}"))
         .hint(Hint::run(&format!("runs show {}", run.id), "to see its output"))
 }
 
@@ -123,7 +124,7 @@ fn diagnose_unknown(ws: &Workspace, run: &mut Run, code: i32) -> Result<Option<F
         attempts::clear(ws, &other.task, &other.command)?;
     }
     run.outcome = RunOutcome::Unavailable;
-    let said = if said.is_empty() { format!("it ended with exit code {code} and said nothing") } else { said };
+    let said = if said.is_empty() { format!("exited with status {code} and no output") } else { said };
     run.message = Some(said.clone());
     Ok(Some(cannot_work(&program, run, &said)))
 }

@@ -1,4 +1,4 @@
-//! What the integrator does without any agent: the pull request, and the merge.
+//! The commands of the integrator, which need no agent: pull request and merge.
 
 use super::{Job, attempts, settle};
 use crate::app::records::runs::{Run, RunOutcome};
@@ -16,7 +16,7 @@ pub(super) fn integrate(ws: &Workspace, job: &Job, began: &mut dyn FnMut(&Run)) 
     began(&run);
     let done = match job.command.as_str() {
         "pr" => pull_request(ws, &job.task, false, false, &mut |_| {})
-            .map(|pull| pull.url.unwrap_or_else(|| "no GitHub: nothing to do".into())),
+            .map(|pull| pull.url.unwrap_or_else(|| "nothing to do: no GitHub remote".into())),
         _ => push_again(ws, job)
             .and_then(|()| merge(ws, &job.task, false, &mut |_| {}))
             .map(|merged| format!("{} in {}", merged.commit, merged.into)),
@@ -27,7 +27,7 @@ pub(super) fn integrate(ws: &Workspace, job: &Job, began: &mut dyn FnMut(&Run)) 
     settle::close(ws, run)
 }
 
-/// A pull request that came back has new commits by now, and replies.
+/// Pushes new commits and replies to a pull request that was sent back.
 fn push_again(ws: &Workspace, job: &Job) -> Result<(), Failure> {
     let board = ws.family(&job.task)?;
     let has_pull = board.get(&job.task).is_some_and(|task| task.artifacts.contains_key("pr"));
@@ -57,7 +57,7 @@ fn judge(ws: &Workspace, job: &Job, run: &mut Run, done: Result<String, Failure>
         }
         Consequence::Wait | Consequence::Blocked | Consequence::Approval => RunOutcome::Waiting,
         Consequence::Raced => {
-            // Others are at it, too: that is nobody's failure.
+            // A race with another worker is not a failure.
             attempts::rest(ws, &job.task, &job.command)?;
             RunOutcome::Raced
         }
@@ -71,7 +71,7 @@ fn judge(ws: &Workspace, job: &Job, run: &mut Run, done: Result<String, Failure>
 fn mend(ws: &Workspace, job: &Job, run: &mut Run, failure: &Failure, said: &str) -> Result<RunOutcome, Failure> {
     let open = feedback(ws, &job.task)?.points.iter().filter(|point| point.waiting).count();
     if open == 0 && failure.code == Code::ChangesRequested {
-        run.message = Some(format!("{}; everything is answered, and the reviewer decides", failure.message));
+        run.message = Some(format!("{}; every point is answered, and the reviewer decides", failure.message));
         return Ok(RunOutcome::Waiting);
     }
     let rounds = attempts::round(ws, &job.task, &job.command, open.max(1), &failure.message)?;

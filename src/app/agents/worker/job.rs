@@ -1,4 +1,4 @@
-//! One command on one task, for one worker: what is claimed for it, and the record of its run.
+//! One command on one task for one worker: its claim, and the record of its run.
 
 use std::collections::BTreeMap;
 

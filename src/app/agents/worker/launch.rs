@@ -43,7 +43,7 @@ pub(super) fn tip(ws: &Workspace, id: &TaskId) -> Option<String> {
     ws.repository.tip_of(&place.branch).ok()
 }
 
-/// A program at work, with what it needs until it ends.
+/// A running program, with the resources that it needs until it ends.
 pub(super) struct Started {
     pub child: Child,
     /// Where the task's branch was before.
@@ -51,7 +51,7 @@ pub(super) struct Started {
     enclosure: Option<Enclosure>,
 }
 
-/// What surrounds a confined program: the way to the board, copies of its documents, and its temporary files.
+/// The environment of a sandboxed program: the relay, copies of its documents, and temporary files.
 struct Enclosure {
     relay: Relay,
     drafts: Drafts,
@@ -253,7 +253,7 @@ fn document_folders(ws: &Workspace, kinds: &[DocumentKind]) -> Result<Vec<PathBu
     Ok(folders)
 }
 
-/// What an agent, and every command that its worker runs for it, has in its environment.
+/// The environment variables of an agent, and of every command that its worker runs for it.
 fn environment(ws: &Workspace, job: &Job, run: &Run) -> Vec<(String, OsString)> {
     let mut found: Vec<(String, OsString)> = vec![
         ("RALPH_RUN".into(), run.id.clone().into()),

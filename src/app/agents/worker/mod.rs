@@ -1,15 +1,15 @@
-//! `worker`: one role at work: it takes what is best for it, has an agent do it, sees what came of it, and goes on.
+//! `worker`: claims the best task for a role, runs an agent on it, checks the outcome, and repeats.
 //!
 //! ```text
-//! names.rs      a worker has its name to itself
-//! program.rs    which program, with what in its arguments
+//! names.rs      unique worker names
+//! program.rs    the agent program and its arguments
 //! launch.rs     everything that one run of it needs: folder, prompt, permissions, environment
-//! confinement.rs  what an agent may write
-//! budget.rs     what agents may use
+//! confinement.rs  the paths that an agent can write to
+//! budget.rs     limits for money, tokens and runs
 //! job.rs        one command on one task, for one worker
 //! turn.rs       one command on one task: claim, run, wait
-//! integrate.rs  the same for what needs no agent: pr and merge
-//! settle.rs     what becomes of the task
+//! integrate.rs  the same without an agent: pr and merge
+//! settle.rs     the outcome for the task
 //! health.rs     whether the agent program itself can work, its limits, and its sessions
 //! attempts.rs   how often it has failed
 //! control.rs    stopping a run, and trying again, from outside
@@ -87,7 +87,7 @@ pub struct WorkerAsk {
     pub dry_run: bool,
 }
 
-/// What a worker tells as it goes on, to a person or to the team that started it.
+/// The events of a worker, for a person or the team that started it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum WorkerEvent {
@@ -101,7 +101,7 @@ pub enum WorkerEvent {
     },
     /// There is nothing to do now.
     Idle,
-    /// The agent program has reached its limit: work goes on at that time.
+    /// The agent program has reached its limit; the worker continues at that time.
     Paused {
         said: String,
         until: Timestamp,
@@ -120,7 +120,7 @@ pub struct Worked {
     pub worker: Worker,
     pub role: String,
     pub runs: Vec<Run>,
-    /// What would be done next, of a dry run.
+    /// The next command of a dry run.
     pub next: Option<Next>,
     pub stopped: &'static str,
 }
@@ -149,7 +149,7 @@ pub fn work(
     preflight(&ws)?;
     let name = take_name(&ws, &role, options.worker.as_deref())?;
     if ws.rules().role_of(&name.worker) != Some(role.as_str()) {
-        return Err(Failure::usage(Code::NotYourRole, format!("{} is no name of a {role}", name.worker))
+        return Err(Failure::usage(Code::NotYourRole, format!("{} is not the name of a {role}", name.worker))
             .hint(Hint::step(format!("use {role}, {role}-2 and so on")))
             .hint(Hint::omit("--as", "to get a free name")));
     }
@@ -188,7 +188,7 @@ fn known_role(ws: &Workspace, typed: &str) -> Result<String, Failure> {
     })
 }
 
-/// Somebody saved a file at that moment: the next look sees it.
+/// A file was saved at that moment; the next look reads it.
 pub(in crate::app) fn unless_raced(done: Result<usize, Failure>) -> Result<(), Failure> {
     match done {
         Err(failure) if failure.kind != FailureKind::Raced => Err(failure),
@@ -226,7 +226,7 @@ impl Shift<'_> {
         let (mut idle, mut in_vain) = (false, 0);
         loop {
             if self.stop.soon() {
-                return Ok("asked to stop");
+                return Ok("stopped");
             }
             self.wait_for_limit(tell);
             let Some(job) = self.choose()? else {
@@ -259,7 +259,7 @@ impl Shift<'_> {
                 }
             }
             if self.asked.most.is_some_and(|most| runs.len() >= most) {
-                return Ok("reached the number of turns asked for");
+                return Ok("reached the requested number of runs");
             }
         }
     }
@@ -312,7 +312,7 @@ impl Shift<'_> {
         limit_of(self.ws, self.ws.settings.text("agent.profile"))
     }
 
-    /// Until something changes, a task has rested, or somebody wants us to stop.
+    /// Waits until something changes, a task can be tried again, or the worker must stop.
     fn rest(&self, changes: &mut Changes) -> Result<(), Failure> {
         let longest = self.shortest_rest()?.unwrap_or(LOOK_AGAIN).min(LOOK_AGAIN);
         let start = Instant::now();
@@ -325,7 +325,7 @@ impl Shift<'_> {
         Ok(())
     }
 
-    /// How long until the first of the tasks that rest may be taken up again.
+    /// How long until the first failed task can be tried again.
     fn shortest_rest(&self) -> Result<Option<Duration>, Failure> {
         let resting = attempts::resting(self.ws)?;
         let board = self.ws.board()?;
@@ -404,7 +404,7 @@ impl Shift<'_> {
         self.ws.store.load(id).map(|file| file.task.title).unwrap_or_default()
     }
 
-    /// `None` where somebody else was quicker.
+    /// `None` if another worker was first.
     pub(in crate::app) fn turn(
         &mut self,
         job: &Job,

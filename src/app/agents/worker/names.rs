@@ -1,4 +1,4 @@
-//! Who is at work on this machine: a worker has its name to itself for as long as its process lives.
+//! The running workers on this machine: each name is used by one process at a time.
 
 use std::path::PathBuf;
 
@@ -23,19 +23,19 @@ fn take(ws: &Workspace, worker: Worker) -> Result<Option<Name>, Failure> {
     Ok(lock.map(|lock| Name { worker, _lock: lock }))
 }
 
-/// The name that was asked for, or the first of a role that nobody has.
+/// The given name, or the first unused name of a role.
 pub fn take_name(ws: &Workspace, role: &str, asked: Option<&str>) -> Result<Name, Failure> {
     if let Some(asked) = asked {
         let worker = Worker::new(asked)?;
         if worker.as_str().contains('/') {
-            return Err(Failure::usage(Code::BadName, format!("{worker:?} cannot be a worker's name")));
+            return Err(Failure::usage(Code::BadName, format!("{worker:?} is not a valid worker name")));
         }
         return take(ws, worker.clone())?.ok_or_else(|| {
-            Failure::new(FailureKind::Raced, Code::NameTaken, format!("{worker} is at work already"))
+            Failure::new(FailureKind::Raced, Code::NameTaken, format!("{worker} is already running"))
                 .hint(Hint::omit("--as", "to get a free name"))
         });
     }
-    // Somebody may be quicker with a name that was free just now.
+    // Another process may take a free name first.
     loop {
         if let Some(name) = take(ws, free_name(ws, role, &[])?)? {
             return Ok(name);
@@ -43,7 +43,7 @@ pub fn take_name(ws: &Workspace, role: &str, asked: Option<&str>) -> Result<Name
     }
 }
 
-/// The first name of a role that nobody has, and that is none of these: builder, builder-2, builder-3 …
+/// The first unused name of a role that is not one of these: builder, builder-2, builder-3 …
 pub fn free_name(ws: &Workspace, role: &str, not: &[Worker]) -> Result<Worker, Failure> {
     let mut number = 1;
     loop {

@@ -1,4 +1,4 @@
-//! The agent program of a command: what is run, with what in its arguments, and for how long at most.
+//! The agent program of a command: its path, its arguments and its timeout.
 
 use std::path::Path;
 use std::time::Duration;
@@ -88,7 +88,7 @@ fn text(ws: &Workspace, key: &str) -> Option<String> {
     ws.settings.get(key).ok().map(|setting| setting.value.clone()).filter(|value| !value.is_empty())
 }
 
-/// What cannot be started is nobody's failure but that of the settings.
+/// Refuses a program that cannot be started, because the settings are wrong.
 fn refuse_missing(program: &str) -> Result<(), Failure> {
     let there = match program.contains(std::path::is_separator) {
         // One that depends on the task, or on where it is run, is found out then.
@@ -100,7 +100,7 @@ fn refuse_missing(program: &str) -> Result<(), Failure> {
         true => Ok(()),
         false => Err(Failure::refused(Code::NoProgram, format!("cannot start {program:?}: not found on the PATH"))
             .hint(Hint::step("use a program on your PATH, or its full path"))
-            .hint(Hint::set("agent.command", "COMMAND", "to change it"))),
+            .hint(Hint::set("agent.command", "COMMAND", "to use another program"))),
     }
 }
 
@@ -122,7 +122,7 @@ fn limit(ws: &Workspace, command: &str, role: &str) -> Duration {
     Duration::from_secs(set.unwrap_or_default().as_secs().unsigned_abs())
 }
 
-/// What the places in its arguments stand for.
+/// The values of the placeholders in its arguments.
 pub(super) struct Filling<'a> {
     pub prompt: &'a str,
     pub prompt_file: &'a Path,
@@ -156,9 +156,9 @@ pub(super) fn filled(words: &[String], with: &Filling<'_>) -> Result<(Vec<String
     ];
     let gives = |word: &String| word.contains("{prompt}") || word.contains("{prompt_file}");
     if with.prompt.len() > LONGEST && words.iter().any(|word| word.contains("{prompt}")) {
-        let message = format!("the prompt has {} bytes, too many for an argument", with.prompt.len());
+        let message = format!("the prompt is too long for an argument ({} bytes)", with.prompt.len());
         return Err(Failure::refused(Code::LongPrompt, message).hint(Hint::step(
-            "use {prompt_file} in agent.command, or no placeholder to get the prompt on standard input",
+            "use {prompt_file} in agent.command, or no placeholder to pass the prompt on standard input",
         )));
     }
     Ok((words.iter().map(|word| fill(word, &places)).collect(), words.iter().any(gives)))

@@ -1,4 +1,6 @@
-//! What becomes of a task after a run: done, tried again, sent back, or a person's.
+//! The outcome of a run for its task: done, tried again, moved back, or handed to a person.
+
+use std::process::ExitStatus;
 
 use super::turn::Exit;
 use super::{Job, attempts};
@@ -15,11 +17,11 @@ use crate::workflow::Intent;
 /// So many runs may each leave the rest to the next one.
 const MOST_PARTS: u32 = 20;
 
-/// What is known after a run beside the board.
+/// Facts after a run, beside the board.
 pub(super) struct After {
     /// Its branch has moved.
     pub advanced: bool,
-    /// Somebody else has its claim by now.
+    /// Another worker has its claim by now.
     pub taken_over: bool,
 }
 
@@ -39,7 +41,7 @@ pub(super) fn settle(
     let strayed = !found.own.is_empty() && strays::counts(ws);
     (run.outcome, run.message) = match (ended, exit) {
         (Ended::Escalated, _) => (RunOutcome::Escalated, rejected(board.get(&job.task), before)),
-        (_, Exit::Closed) => (RunOutcome::Interrupted, Some("its task was closed or taken over meanwhile".into())),
+        (_, Exit::Closed) => (RunOutcome::Interrupted, Some("its task was closed or taken over during the run".into())),
         (Ended::Done, _) => (RunOutcome::Done, None),
         (Ended::Iterated, _) => (RunOutcome::Iterated, None),
         (Ended::Unmoved, _) if strayed => (RunOutcome::Strayed, Some(strayed_message(&found.own))),
@@ -47,14 +49,14 @@ pub(super) fn settle(
         (Ended::Unmoved, Exit::Stopped) => (RunOutcome::Interrupted, None),
         (Ended::Unmoved, Exit::NotStarted(failure)) => (RunOutcome::Failed, Some(failure.message.clone())),
         (Ended::Unmoved, Exit::TimedOut(limit)) => {
-            (RunOutcome::TimedOut, Some(format!("it took longer than {} s, and was ended", limit.as_secs())))
+            (RunOutcome::TimedOut, Some(format!("timed out after {}s", limit.as_secs())))
         }
-        (Ended::Unmoved, _) if after.taken_over => (RunOutcome::Interrupted, Some("somebody took it over".into())),
+        (Ended::Unmoved, _) if after.taken_over => (RunOutcome::Interrupted, Some("its task was taken over".into())),
         (Ended::Unmoved, Exit::Ended(status)) if after.advanced && status.success() => (RunOutcome::Advanced, None),
         (Ended::Unmoved, Exit::Ended(status)) if status.success() => {
-            (RunOutcome::Unmoved, Some(format!("it ended well and left {} in {}", before.id, before.state)))
+            (RunOutcome::Unmoved, Some(format!("exited with status 0, but left {} in {}", before.id, before.state)))
         }
-        (Ended::Unmoved, Exit::Ended(status)) => (RunOutcome::Failed, Some(format!("it failed ({status})"))),
+        (Ended::Unmoved, Exit::Ended(status)) => (RunOutcome::Failed, Some(ended_with(*status))),
     };
     run.strays = found.all();
     if !found.is_empty() && run.outcome != RunOutcome::Strayed {
@@ -64,28 +66,28 @@ pub(super) fn settle(
     Ok(run)
 }
 
-/// Why a review called for a person.
+/// Why a review handed the task to a person.
 fn rejected(now: Option<&Task>, before: &Task) -> Option<String> {
     let count = now.map(|task| task.rejections).filter(|count| *count > before.rejections)?;
     Some(format!("its plan was rejected {count} times"))
 }
 
-/// What a run changed in the main worktree. A confined one could not: whatever changed there is somebody else's.
+/// The changes of a run in the main worktree. A sandboxed run cannot change it, so others made any changes there.
 fn found_strays(ws: &Workspace, job: &Job, run: &Run) -> Strays {
     if run.confined {
         return Strays::default();
     }
     strays::strays(ws, run).unwrap_or_else(|failure| {
-        ws.notice(format!("whether {} strayed cannot be told: {}", job.task, failure.message));
+        ws.notice(format!("cannot check for changes outside the worktree of {}: {}", job.task, failure.message));
         Strays::default()
     })
 }
 
 fn strayed_message(found: &[String]) -> String {
-    format!("while the agent ran, this changed in the main worktree: {}", found.join(", "))
+    format!("files changed in the main worktree during the run: {}", found.join(", "))
 }
 
-/// It is only worth a note: a person may have done it.
+/// Adds a note only, because a person may have made the changes.
 fn tell_of(ws: &Workspace, task: &Task, found: &[String]) -> Result<(), Failure> {
     let lock = ws.lock()?;
     let note = new_note(&task.id, &ws.me()?, ws.now(), &mut ws.rng(), &strayed_message(found));
@@ -93,7 +95,7 @@ fn tell_of(ws: &Workspace, task: &Task, found: &[String]) -> Result<(), Failure>
     Ok(())
 }
 
-/// Failures are counted, and a person is called when there are too many.
+/// Counts failures, and hands the task to a person after too many.
 pub(super) fn follow_up(ws: &Workspace, job: &Job, run: &mut Run) -> Result<(), Failure> {
     let why = run.message.clone().unwrap_or_else(|| run.outcome.name());
     match run.outcome {
@@ -109,7 +111,7 @@ pub(super) fn follow_up(ws: &Workspace, job: &Job, run: &mut Run) -> Result<(), 
                 ws,
                 job,
                 run,
-                &[format!("{MOST_PARTS} runs committed something, and none of them completed it")],
+                &[format!("{MOST_PARTS} runs made commits, but none of them completed the task")],
             )
         }
         outcome if outcome.is_failure() => {
@@ -124,14 +126,16 @@ pub(super) fn follow_up(ws: &Workspace, job: &Job, run: &mut Run) -> Result<(), 
     }
 }
 
-/// With all that a person needs to go on from here.
+/// Hands the task to a person, with a note that contains the reasons and the end of the output.
 pub(super) fn call_a_person(ws: &Workspace, job: &Job, run: &mut Run, reasons: &[String]) -> Result<(), Failure> {
     let said = last_words(ws, run, 12)?;
     let listed: String = reasons.iter().map(|reason| format!("- {reason}\n")).collect();
     let said =
-        if said.trim().is_empty() { String::new() } else { format!("\nThe last it said:\n\n{}", indented(&said)) };
-    let note =
-        format!("`{}` needs a person:\n\n{listed}{said}\nAll of it: `ralph runs show {}`\n", job.command, run.id);
+        if said.trim().is_empty() { String::new() } else { format!("\nThe end of its output:\n\n{}", indented(&said)) };
+    let note = format!(
+        "`{}` was handed to a person:\n\n{listed}{said}\nFull output: `ralph runs show {}`\n",
+        job.command, run.id
+    );
     let lock = ws.lock()?;
     let board = ws.family(&job.task)?;
     let request = Request { command: Some(&job.command), ..Request::new(&job.task, Goal::Intent(Intent::Escalate)) };
@@ -140,19 +144,24 @@ pub(super) fn call_a_person(ws: &Workspace, job: &Job, run: &mut Run, reasons: &
             drop(lock);
             attempts::forget(ws, &job.task)
         }
-        // Somebody else has it by now, and with it the last word.
+        // Another worker has claimed it since, and decides about it.
         Err(failure) => {
-            ws.notice(format!("{} could not be handed to a person: {}", job.task, failure.message));
+            ws.notice(format!("cannot hand {} to a person: {}", job.task, failure.message));
             Ok(())
         }
     }
+}
+
+/// How a program ended, in words.
+fn ended_with(status: ExitStatus) -> String {
+    status.code().map_or_else(|| format!("killed ({status})"), |code| format!("exited with status {code}"))
 }
 
 fn indented(text: &str) -> String {
     text.lines().map(|line| format!("    {line}\n")).collect()
 }
 
-/// Back to be worked on, with what is to be done.
+/// Moves a task back to work, with a note on what to change.
 pub(super) fn send_back(ws: &Workspace, job: &Job, why: &str) -> Result<(), Failure> {
     let command = ws.flow().command(&job.command)?;
     let Some(to) = command.back.clone() else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! One turn of a worker: a command on a task, from the claim to what becomes of it.
+//! One turn of a worker: a command on a task, from the claim to the outcome.
 
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ use crate::task::TaskId;
 /// How a program's end is waited for.
 const LOOK: Duration = Duration::from_millis(2);
 const LOOK_LONGEST: Duration = Duration::from_millis(40);
-/// What a program that is asked to end has left to do so.
+/// How long a program can take to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// How the program ended.
@@ -29,7 +29,7 @@ pub(super) enum Exit {
     Stopped,
     /// A person asked for this one to end.
     StoppedBy(String),
-    /// Somebody closed its task meanwhile.
+    /// Its task was closed during the run.
     Closed,
     /// It could not even begin.
     NotStarted(Failure),
@@ -63,7 +63,7 @@ pub(super) fn run_agent(
     if let Exit::NotStarted(failure) = &exit
         && matches!(failure.for_worker(), Consequence::Environment | Consequence::Approval)
     {
-        // The task is not to blame: whoever set this up is told, and it waits as it was.
+        // The setup is wrong, not the task, so the task stays unchanged.
         run.outcome = RunOutcome::Interrupted;
         tenure.finish(ws)?;
         settle::close(ws, run)?;
@@ -130,7 +130,7 @@ fn wait(
     Ok(exit)
 }
 
-/// Whether somebody has closed the task while an agent is at it; one that did so itself has a moment to end.
+/// Whether the task was closed during the run; an agent that closed it itself gets a moment to end.
 #[derive(Default)]
 struct Closed {
     looked: Option<Instant>,
@@ -160,7 +160,7 @@ fn ended(child: &mut Child) -> Result<Option<ExitStatus>, Failure> {
     child.try_wait().map_err(|error| Failure::broken(Code::Wait, format!("cannot wait for the program: {error}")))
 }
 
-/// Asks the program to end, then has its guard end it with all that it has started.
+/// Asks the program to end, then lets its guard kill it with its descendants.
 fn end(child: &mut Child) -> Result<(), Failure> {
     send_signal_to_group(child.id(), Signal::Terminate);
     for signal in [Signal::ParentExited, Signal::Kill] {

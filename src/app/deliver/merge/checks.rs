@@ -1,4 +1,4 @@
-//! What must succeed before a branch is merged, run on what main will be.
+//! Runs the checks of a merge, on the result of the merge.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -15,7 +15,7 @@ use crate::task::TaskId;
 /// Lines of a check's output that people are shown.
 const SHOWN: usize = 20;
 
-/// What was checked: it counts only as long as neither side has moved.
+/// The commits that were checked; the result is valid until one of them changes.
 pub(super) struct Checked {
     pub programs: usize,
     tip: String,
@@ -87,12 +87,12 @@ fn run_check(ws: &Workspace, place: &Place, check: &[String], log: &Path) -> Res
         let file = fs::open_log(log).map_err(|error| error.source)?;
         Ok::<_, std::io::Error>((Stdio::from(file.try_clone()?), Stdio::from(file)))
     };
-    let (out, err) = output().map_err(|error| failed(format!("has no log: {error}")))?;
+    let (out, err) = output().map_err(|error| failed(format!("cannot open its log: {error}")))?;
     let mut program = Command::new(&check[0]);
     program.args(&check[1..]).current_dir(&place.path).stdin(Stdio::null()).stdout(out).stderr(err);
     program.env("RALPH_TASK", place.task.as_str()).env("RALPH_BOARD", ws.store.root());
     program.env("RALPH_WORKTREE", &place.path).env_remove("GIT_DIR").env_remove("GIT_INDEX_FILE");
-    let status = program.status().map_err(|error| failed(format!("cannot be started: {error}")))?;
+    let status = program.status().map_err(|error| failed(format!("cannot start: {error}")))?;
     if status.success() {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! Merging on GitHub: only what is certainly ready, only what was looked at, and then the same clean-up as here.
+//! Merges a pull request on GitHub, if it is ready and unchanged since it was checked, and cleans up as after a local merge.
 
 use super::{BegunMerge, MergeStep, Merged, call_a_person};
 use crate::app::deliver::pr::remote_of;
@@ -96,13 +96,13 @@ fn decided(client: &Client<'_>, target: &Target, number: u64) -> Result<PullStat
     Ok(pull)
 }
 
-/// What is merged is what is here: neither more nor less.
+/// Refuses a pull request whose branch differs from the local one.
 fn refuse_other_work(ws: &Workspace, pull: &PullState, place: &Place) -> Result<(), Failure> {
     let main = main_branch(ws);
     if pull.base_ref_name != main {
         return Err(Failure::refused(
             Code::OtherBase,
-            format!("#{} goes into {}, not into {main}", pull.number, pull.base_ref_name),
+            format!("the base of #{} is {}, not {main}", pull.number, pull.base_ref_name),
         )
         .hint(Hint::open(&pull.url, "to change its base")));
     }
@@ -115,9 +115,9 @@ fn refuse_other_work(ws: &Workspace, pull: &PullState, place: &Place) -> Result<
     if pull.head_ref_name == place.branch && same {
         return Ok(());
     }
-    Err(Failure::refused(Code::OtherWork, format!("{} is not what #{} has", place.branch, pull.number))
-        .hint(Hint::run(&format!("pr {}", place.task), "to push what is here"))
-        .hint(Hint::shell("git pull", "in the worktree, to get what is there")))
+    Err(Failure::refused(Code::OtherWork, format!("{} differs from the branch of #{}", place.branch, pull.number))
+        .hint(Hint::run(&format!("pr {}", place.task), "to push the local commits"))
+        .hint(Hint::shell("git pull", "in the worktree of the task, to get the remote commits")))
 }
 
 /// How many checks passed. A person may insist where checks or reviews stand against it, never against a conflict.
@@ -149,7 +149,7 @@ fn refuse_unready(
             return Err(Failure::new(
                 FailureKind::Raced,
                 Code::Undecided,
-                format!("GitHub does not know yet whether {at} can be merged"),
+                format!("GitHub is still computing whether {at} can be merged"),
             )
             .hint(Hint::Retry));
         }
@@ -161,13 +161,11 @@ fn refuse_unready(
     let passed = checked(client, pull)?;
     refuse_open_threads(ws, pull)?;
     match pull.merge_state_status.as_str() {
-        "BEHIND" => {
-            Err(Failure::refused(Code::Behind, format!("{at} must have what {} has got since", pull.base_ref_name))
-                .hint(Hint::shell(&format!("git merge {}", pull.base_ref_name), "in the worktree of the task"))
-                .hint(Hint::run(&format!("pr {id}"), "to push the branch again")))
-        }
+        "BEHIND" => Err(Failure::refused(Code::Behind, format!("{at} is behind {}", pull.base_ref_name))
+            .hint(Hint::shell(&format!("git merge {}", pull.base_ref_name), "in the worktree of the task"))
+            .hint(Hint::run(&format!("pr {id}"), "to push the branch again"))),
         "BLOCKED" if !pull.is_merge_queue_enabled => {
-            refused(Code::Blocked, format!("a rule of the repository stands against {at}"))
+            refused(Code::Blocked, format!("a rule of the repository forbids the merge of {at}"))
         }
         _ => Ok(passed),
     }
@@ -181,7 +179,7 @@ fn refuse_unapproved(id: &TaskId, pull: &PullState) -> Result<(), Failure> {
             let who = pull.objectors().join(", ");
             let by = if who.is_empty() { String::new() } else { format!(" by {who}") };
             Err(Failure::refused(Code::ChangesRequested, format!("{at} has changes requested{by}"))
-                .hint(Hint::run(&format!("feedback {id}"), "to see what is asked for"))
+                .hint(Hint::run(&format!("feedback {id}"), "to list them"))
                 .hint(Hint::run(&format!("move {id} STATE --for merge"), "to send it back")))
         }
         Some(_) => Err(Failure::refused(Code::ReviewRequired, format!("{at} is waiting for a review"))
@@ -189,7 +187,7 @@ fn refuse_unapproved(id: &TaskId, pull: &PullState) -> Result<(), Failure> {
     }
 }
 
-/// Programs do not merge over what nobody has answered; a person is told.
+/// Programs do not merge with open review threads; a person gets a note.
 fn refuse_open_threads(ws: &Workspace, pull: &PullState) -> Result<(), Failure> {
     let threads = match pull.open_threads() {
         0 => return Ok(()),
@@ -210,9 +208,9 @@ fn checked(client: &Client<'_>, pull: &PullState) -> Result<usize, Failure> {
         Checks::Unknown(why) => {
             return Err(Failure::refused(
                 Code::ChecksUnknown,
-                format!("whether the checks of #{} passed is not known: {why}", pull.number),
+                format!("cannot tell whether the checks of #{} passed: {why}", pull.number),
             )
-            .hint(Hint::step("a classic token with the scope repo can see them"))
+            .hint(Hint::step("use a classic token with the scope repo"))
             .hint(Hint::Force));
         }
         Checks::Known(checks) => checks,
@@ -227,7 +225,7 @@ fn checked(client: &Client<'_>, pull: &PullState) -> Result<usize, Failure> {
     if !failed.is_empty() {
         return Err(Failure::refused(
             Code::ChecksFailed,
-            format!("checks of #{} have failed: {}", pull.number, failed.join(", ")),
+            format!("checks of #{} failed: {}", pull.number, failed.join(", ")),
         )
         .hint(Hint::open(&pull.url, "to see why")));
     }
@@ -235,7 +233,7 @@ fn checked(client: &Client<'_>, pull: &PullState) -> Result<usize, Failure> {
         return Err(Failure::new(
             FailureKind::Raced,
             Code::ChecksRunning,
-            format!("checks of #{} are running: {}", pull.number, running.join(", ")),
+            format!("checks of #{} are still running: {}", pull.number, running.join(", ")),
         )
         .hint(Hint::Retry));
     }
@@ -248,12 +246,12 @@ fn has_required(checks: &[crate::github::Check]) -> bool {
 }
 
 fn conflicting(ws: &Workspace, board: &Board, id: &TaskId, pull: &PullState) -> Failure {
-    let message = format!("#{} and {} have both changed the same", pull.number, pull.base_ref_name);
+    let message = format!("#{} conflicts with {}", pull.number, pull.base_ref_name);
     let failure = Failure::refused(Code::Conflict, &message);
     let called = ws.lock().and_then(|lock| call_a_person(ws, &lock, board, id, &message));
     match called {
         Ok(to) => failure.hint(Hint::step(format!(
-            "{id} is now {to}: resolve the conflict in the worktree of the task, then send the task back"
+            "{id} is now in {to}: resolve the conflict in the worktree of the task, then move the task back"
         ))),
         Err(refused) => failure.hint(Hint::step(format!("{id} was not moved: {}", refused.message))),
     }
@@ -269,7 +267,7 @@ fn method(pull: &PullState, style: &str) -> Result<&'static str, Failure> {
         let allowed: Vec<String> = pull.methods.iter().map(|method| method.to_lowercase()).collect();
         Failure::refused(
             Code::MergeStyle,
-            format!("the repository does not let a pull request be merged by {}", wanted.to_lowercase()),
+            format!("the repository does not allow the merge method {}", wanted.to_lowercase()),
         )
         .hint(Hint::set("merge.style", &allowed.join("|"), "to one that it allows"))
     })
@@ -288,19 +286,19 @@ fn queued(client: &Client<'_>, target: &Target, pull: &PullState) -> Result<(), 
         }
         if !now.is_in_merge_queue {
             return Err(GithubError::Refused(format!(
-                "#{} has come out of the merge queue without being merged",
+                "#{} was removed from the merge queue without being merged",
                 pull.number
             )));
         }
     }
-    Err(GithubError::Refused(format!("#{} is still in the merge queue: run it again later", pull.number)))
+    Err(GithubError::Refused(format!("#{} is still in the merge queue; try again later", pull.number)))
 }
 
 /// The branch there, and what git knows of main; none of it is a reason to fail.
 fn tidy(ws: &Workspace, target: &Target, pull: &PullState) {
     let Ok(remote) = remote_of(ws, target) else { return };
     if let Err(error) = ws.repository.delete_remote_branch(&remote, &pull.head_ref_name, &pull.head_ref_oid) {
-        ws.notice(format!("{} stays on {remote}: {error}", pull.head_ref_name));
+        ws.notice(format!("{} was not deleted on {remote}: {error}", pull.head_ref_name));
     }
     let base = crate::git::Upstream {
         remote: remote.clone(),
@@ -310,7 +308,7 @@ fn tidy(ws: &Workspace, target: &Target, pull: &PullState) {
     let behind = ws.repository.fetch(&base).is_ok_and(|there| there)
         && !ws.repository.contains(&format!("refs/heads/{}", base.branch), &base.tracking());
     if behind {
-        ws.notice(format!("{} here is behind {remote}: `git pull` brings the merge", base.branch));
+        ws.notice(format!("the local {} is behind {remote}: run `git pull` to get the merge", base.branch));
     }
 }
 

@@ -1,4 +1,4 @@
-//! `merge`: a task's branch into main, its worktree and branch away, the task done; taken up again when it is killed.
+//! `merge`: merges a task's branch into main, removes its worktree and branch, and closes the task; an interrupted merge is completed.
 
 mod checks;
 mod github;
@@ -42,7 +42,7 @@ pub struct Merged {
     pub kept: Option<String>,
     pub to: StateName,
     pub along: Vec<Along>,
-    /// What the workflow has between, and a person skipped.
+    /// The states of the workflow that a person skipped.
     pub outside: Option<String>,
     /// Tasks that waited for it, and wait for nothing any more.
     pub unblocked: Vec<TaskId>,
@@ -52,10 +52,10 @@ pub struct Merged {
     pub resumed: bool,
 }
 
-/// What is going on, for whoever waits.
+/// The progress, for a display.
 #[derive(Debug)]
 pub enum MergeStep<'a> {
-    /// What has come into main since goes into the branch, so that it is checked together.
+    /// Main is merged into the branch, so that the checks run on the result.
     Updating(&'a str),
     Check(&'a [String]),
     Landing(&'a str),
@@ -142,7 +142,7 @@ fn merge_now(ws: &Workspace, id: &TaskId, force: bool, tell: &mut dyn FnMut(Merg
     let board = ws.family(id)?;
     closing(ws, &board, id, force)?;
     if checks.programs > 0 && !checks.still_hold(ws, &place, &into)? {
-        let message = format!("{} or {into} has moved on while the checks ran", place.branch);
+        let message = format!("{} or {into} changed while the checks ran", place.branch);
         return Err(Failure::new(FailureKind::Raced, Code::Moved, message).hint(Hint::Retry));
     }
     let style = ws.settings.text("merge.style").to_owned();
@@ -169,7 +169,7 @@ fn after_merge(ws: &Workspace, merged: &Merged) {
 fn refuse_finished(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), Failure> {
     let task = board.get(id).ok_or_else(|| missing(ws, board, id))?;
     match ws.flow().is_terminal(task.kind, &task.state) {
-        true => Err(Failure::refused(Code::Finished, format!("{id} is {} already", task.state))),
+        true => Err(Failure::refused(Code::Finished, format!("{id} is already {}", task.state))),
         false => Ok(()),
     }
 }
@@ -259,11 +259,11 @@ fn merged(
     match ws.repository.prepare(into, theirs, style, message, &files)? {
         Prepared::Ready(landing) => Ok(landing),
         Prepared::Nothing => {
-            Err(Failure::refused(Code::NothingToMerge, format!("{theirs} has nothing that {into} has not")))
+            Err(Failure::refused(Code::NothingToMerge, format!("{theirs} has no commits that {into} lacks")))
         }
         Prepared::Conflicts(paths) => {
             let paths: Vec<String> = paths.iter().map(|path| files.describe(path)).collect();
-            let message = format!("{theirs} and {into} both changed {}", paths.join(", "));
+            let message = format!("merge conflict between {theirs} and {into}: {}", paths.join(", "));
             let failure = Failure::refused(Code::Conflict, &message);
             if !ws.actor()?.is_held(ws.rules()) {
                 return Err(failure
@@ -275,7 +275,7 @@ fn merged(
             }
             Err(match call_a_person(ws, lock, board, id, &message) {
                 Ok(to) => failure.hint(Hint::step(format!(
-                    "no file was changed; {id} is now {to}: resolve the conflict in the worktree of the task, then send the task back"
+                    "no file was changed; {id} is now in {to}: resolve the conflict in the worktree of the task, then move the task back"
                 ))),
                 Err(refused) => failure.hint(Hint::step(format!("no file was changed; {id} was not moved: {}", refused.message))),
             })
@@ -302,7 +302,7 @@ fn call_a_person(
     Ok(move_with_note(ws, lock, board, &request, "merge", why)?.to)
 }
 
-/// What is left to do once main has it, whoever began it.
+/// Completes a merge after main was updated.
 fn finish(ws: &Workspace, id: &TaskId, begun: BegunMerge, force: bool, resumed: bool) -> Result<Merged, Failure> {
     // Without the locks: its programs may take their time and call ralph.
     if let Some(worktree) = landed_worktree(ws, &begun)?.filter(|worktree| keeps(ws, worktree, &begun).is_none()) {
@@ -329,7 +329,7 @@ fn settle(
     let deleted = if kept.is_none() { ws.repository.delete_branch_at(&branch, &landing.tip) } else { Ok(false) };
     // main has the work: that its branch cannot go is no reason to leave the task open.
     let branch_deleted = deleted.unwrap_or_else(|error| {
-        kept = Some(format!("{branch} stays: {error}"));
+        kept = Some(format!("{branch} was not deleted: {error}"));
         false
     });
     let board = ws.family(id)?;
@@ -382,18 +382,18 @@ fn keeps(ws: &Workspace, worktree: &Worktree, begun: &BegunMerge) -> Option<Stri
         return None;
     }
     if ws.repository.tip_of(&begun.branch).ok().as_ref() != Some(&begun.landing.tip) {
-        return Some("its branch has moved on".into());
+        return Some("its branch has new commits".into());
     }
     if ws.repository.is_dirty(worktree) != Some(false) {
-        return Some("it has changes that are not committed".into());
+        return Some("it has uncommitted changes".into());
     }
-    (!is_ours(ws, worktree)).then(|| "it is not one that ralph made".into())
+    (!is_ours(ws, worktree)).then(|| "ralph did not create it".into())
 }
 
 /// The worktree of a branch that has landed, unless something has come to be there that would be lost with it.
 fn remove(ws: &Workspace, id: &TaskId, begun: &BegunMerge) -> Result<(bool, Option<String>), Failure> {
     let Some(worktree) = landed_worktree(ws, begun)? else { return Ok((false, None)) };
-    let kept = |why: &str| Ok((false, Some(format!("{} stays: {why}", ws.store.shown(&worktree.path)))));
+    let kept = |why: &str| Ok((false, Some(format!("{} was kept: {why}", ws.store.shown(&worktree.path)))));
     if let Some(why) = keeps(ws, &worktree, begun) {
         return kept(&why);
     }
@@ -410,11 +410,7 @@ fn remove(ws: &Workspace, id: &TaskId, begun: &BegunMerge) -> Result<(bool, Opti
     }
     write_begun(ws, id, &BegunMerge { removing: true, ..begun.clone() })?;
     if std::env::current_dir().is_ok_and(|here| here.starts_with(&worktree.path)) {
-        ws.notice(format!(
-            "you were in {}, which is gone: go to {}",
-            worktree.path.display(),
-            ws.store.root().display()
-        ));
+        ws.notice(format!("{} was removed; change to {}", worktree.path.display(), ws.store.root().display()));
     }
     match ws.repository.remove_worktree(&worktree.path, false) {
         Ok(()) => forget(ws, &worktree.path).map(|()| (true, None)),

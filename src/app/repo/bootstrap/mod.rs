@@ -1,4 +1,4 @@
-//! What makes a new worktree ready to work in: ignored files, ports of its own, and the programs of `worktree.setup`.
+//! Sets up a new worktree: ignored files, ports, and the programs of `worktree.setup`.
 //!
 //! ```text
 //! include.rs    the files that `.worktreeinclude` names
@@ -36,7 +36,7 @@ pub enum Setup {
     Skip,
 }
 
-/// What is being done, for those who wait.
+/// The progress, for a display.
 #[derive(Debug)]
 pub enum WorktreeStep<'a> {
     CheckingOut { done: usize, of: usize },
@@ -44,7 +44,7 @@ pub enum WorktreeStep<'a> {
     Running { program: &'a [String] },
 }
 
-/// What was brought along from the main worktree.
+/// The files that were copied from the main worktree.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Included {
     /// Files and folders that `.worktreeinclude` matches.
@@ -52,7 +52,7 @@ pub struct Included {
     pub files: usize,
 }
 
-/// What a worktree has beside its checkout.
+/// The setup of a worktree.
 #[derive(Debug, Default)]
 pub(super) struct Bootstrapped {
     pub included: Included,
@@ -78,7 +78,7 @@ pub(super) fn bootstrap(
     let _one_at_a_time = record::lock(ws, &place.path)?;
     let mut record = if is_new { None } else { WorktreeRecord::read(ws, &place.path)? }.unwrap_or_default();
     let Setup::Full { log } = setup else {
-        // Somebody who skips the setup has it their own way, now and later.
+        // A skipped setup is not run later either.
         record.ready = true;
         record.write(ws, &place.path)?;
         return Ok(Bootstrapped { port: record.port, ..Bootstrapped::default() });
@@ -100,7 +100,7 @@ pub(super) fn port_of(ws: &Workspace, worktree: &std::path::Path) -> Option<u16>
     WorktreeRecord::read(ws, worktree).ok().flatten()?.port
 }
 
-/// What programs that work on a task find about its worktree in their environment.
+/// The environment variables about the worktree of a task.
 pub(in crate::app) fn environment(ws: &Workspace, id: &TaskId) -> Vec<(&'static str, OsString)> {
     let place = ws.family(id).and_then(|board| place(ws, &board, id));
     place.map_or_else(|_| Vec::new(), |place| ports::variables(ws, port_of(ws, &place.path)))

@@ -1,4 +1,4 @@
-//! A range of free ports for each worktree, so that two of them can serve at once.
+//! A range of free ports for each worktree, so that servers in different worktrees do not conflict.
 
 use std::ffi::OsString;
 use std::net::{Ipv4Addr, TcpListener};
@@ -17,7 +17,7 @@ pub(super) fn free_ports(ws: &Workspace) -> Result<Option<u16>, Failure> {
         return Ok(None);
     }
     let full = || {
-        Failure::broken(Code::NoPorts, format!("there are no {width} free ports in a row from {FIRST} to {LAST}"))
+        Failure::broken(Code::NoPorts, format!("cannot find {width} consecutive free ports between {FIRST} and {LAST}"))
             .hint(Hint::set("worktree.ports", "5", "to use fewer for each worktree"))
             .hint(Hint::set("worktree.ports", "0", "to use none"))
     };

@@ -1,4 +1,4 @@
-//! The programs that a board's settings run in a worktree: after it is made, before each run, and before it is removed.
+//! The programs of the settings that run in a worktree: after it is created, before each run, and before it is removed.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ pub(in crate::app) fn before_remove(ws: &Workspace, task: Option<&TaskId>, workt
     let name = worktree.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let site = Site { name, ..site_of(ws, task, worktree, port_of(ws, worktree)) };
     if let Err(failure) = run_all(ws, "worktree.before_remove", &site, None, &mut |_| {}) {
-        ws.notice(format!("{}; {shown} is removed all the same", failure.message));
+        ws.notice(format!("{}; removing {shown} anyway", failure.message));
     }
 }
 
@@ -95,7 +95,7 @@ fn run_all(
     Ok(())
 }
 
-/// The log of a worktree that is made by hand; it begins anew.
+/// The log of a worktree that is created by hand; it starts empty.
 fn own_log(ws: &Workspace, name: &str) -> Result<PathBuf, Failure> {
     let folder = ws.store.local().join("logs");
     fs::make_dir(&folder)?;
@@ -111,15 +111,15 @@ fn run(site: &Site<'_>, setting: &str, words: &[String], log: &Path, limit: Dura
             .hint(Hint::step(format!("see {} for the full output", log.display())))
     };
     let file = fs::open_log(log)?;
-    let second = file.try_clone().map_err(|error| failed(format!("has no log: {error}")))?;
+    let second = file.try_clone().map_err(|error| failed(format!("cannot open its log: {error}")))?;
     let mut command = program(&words[0]);
     command.args(&words[1..]).current_dir(site.worktree).stdin(Stdio::null()).stdout(file).stderr(second);
     command.envs(site.variables.iter().map(|(name, value)| (*name, value)));
     for name in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"] {
         command.env_remove(name);
     }
-    let mut child = command.spawn().map_err(|error| failed(format!("cannot be started: {error}")))?;
-    let status = wait(&mut child, limit).map_err(|error| failed(format!("cannot be waited for: {error}")))?;
+    let mut child = command.spawn().map_err(|error| failed(format!("cannot start: {error}")))?;
+    let status = wait(&mut child, limit).map_err(|error| failed(format!("cannot wait for its end: {error}")))?;
     let mut failure = match status {
         Some(status) if status.success() => return Ok(()),
         Some(status) => failed(format!("failed ({status})")),

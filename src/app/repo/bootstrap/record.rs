@@ -1,4 +1,4 @@
-//! What was done to make a worktree ready, kept with the machine-local files.
+//! The record of the setup of a worktree, stored with the files of this machine.
 
 use std::path::{Path, PathBuf};
 
@@ -43,7 +43,7 @@ pub(super) fn lock(ws: &Workspace, worktree: &Path) -> Result<FileLock, Failure>
     Ok(FileLock::take(&path(ws, worktree, "lock"))?)
 }
 
-/// For a worktree that is gone.
+/// For a removed worktree.
 pub(in crate::app) fn forget(ws: &Workspace, worktree: &Path) -> Result<(), Failure> {
     for kind in ["toml", "lock"] {
         fs::remove(&path(ws, worktree, kind))?;

@@ -352,7 +352,7 @@ fn the_steps_of_a_task_that_is_gone_are_completed() {
     scene.board = Board::new(left, Vec::new(), Vec::new());
     scene.restep();
     assert!(scene.open().iter().all(|line| line.contains(" b")), "{:?}", scene.open());
-    assert!(scene.result("triage").contains(&"its task is gone".to_owned()));
+    assert!(scene.result("triage").contains(&"its task was removed".to_owned()));
 }
 
 #[test]

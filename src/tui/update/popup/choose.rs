@@ -93,7 +93,7 @@ pub(super) fn moved(popup: &mut Popup, insist: bool) -> Vec<Wish> {
     match (popup.task.clone(), to) {
         (Some(task), Some(to)) => wait_for(popup, Wish::Do(Verb::Move { task, to, insist })),
         _ => {
-            popup.said = Some(Said::told("not read yet: try again"));
+            popup.said = Some(Said::told("still loading: try again"));
             Vec::new()
         }
     }
@@ -110,5 +110,5 @@ fn settled(model: &mut Model) -> Vec<Wish> {
 }
 
 pub const EDIT_AGAIN: &str = "edit again";
-pub const SAVE_ANYWAY: &str = "save as it is";
-pub const LEAVE: &str = "leave it";
+pub const SAVE_ANYWAY: &str = "save anyway";
+pub const LEAVE: &str = "discard";

@@ -84,7 +84,7 @@ fn edit(popup: &mut Popup, key: KeyEvent, control: bool) -> bool {
     input.text() != before
 }
 
-/// What follows from another letter.
+/// The consequences of another letter.
 fn typed(model: &mut Model) -> Vec<Wish> {
     let Some(popup) = model.popup.as_mut() else { return Vec::new() };
     (popup.said, popup.waits) = (None, None);
@@ -95,7 +95,7 @@ fn typed(model: &mut Model) -> Vec<Wish> {
             vec![Wish::Read(Read::Board { filter: model.filter.clone() })]
         }
         Purpose::Search => {
-            // What was found for other words is not to be chosen by mistake.
+            // Results for other words must not be chosen by mistake.
             popup.entries.clear();
             if text.trim().is_empty() { Vec::new() } else { vec![Wish::Read(Read::Search(text))] }
         }
@@ -107,7 +107,7 @@ fn typed(model: &mut Model) -> Vec<Wish> {
     }
 }
 
-/// What was begun is kept: a note comes back with its key, a file stays where it is.
+/// An unfinished text is kept: a note is restored with its key, a file stays.
 fn close(model: &mut Model) -> Vec<Wish> {
     let Some(popup) = model.popup.take() else { return Vec::new() };
     match (popup.purpose, popup.task.clone()) {
@@ -116,7 +116,7 @@ fn close(model: &mut Model) -> Vec<Wish> {
             if popup.is_busy() {
                 return Vec::new();
             }
-            super::say(model, &format!("the note on {task} is not saved: n goes on with it"))
+            super::say(model, &format!("the note on {task} was not saved: press n to continue it"))
         }
         (Purpose::Edited, Some(task)) => vec![Wish::Settle(task, Settle::Leave)],
         (Purpose::Filter, _) if model.filter != popup.before => {

@@ -44,7 +44,7 @@ pub fn reject(model: &mut Model, task: TaskId) -> Vec<Wish> {
         0 => String::new(),
         many => format!(" with {}", words::count(many, "comment")),
     };
-    let title = format!("send {task} back{with}: what should be different?");
+    let title = format!("reject {task}{with}: what has to change?");
     open(model, Popup::new(Purpose::Reject, title).of(task).typing("", Lines::One))
 }
 
@@ -52,7 +52,7 @@ pub fn reject(model: &mut Model, task: TaskId) -> Vec<Wish> {
 pub fn comment(model: &mut Model, task: TaskId) -> Vec<Wish> {
     let Some(Screen::Review(review)) = model.screens.last_mut() else { return Vec::new() };
     let Some(place) = review.place() else {
-        return crate::tui::update::say(model, "select a line of the plan or of the changes");
+        return crate::tui::update::say(model, "select a line of the plan or of the changes first");
     };
     let before = model.comments.get(&task).and_then(|comments| comments.get(&place)).cloned().unwrap_or_default();
     let title = format!("comment on line {} of {}", place.1, place.0);
@@ -61,7 +61,7 @@ pub fn comment(model: &mut Model, task: TaskId) -> Vec<Wish> {
 }
 
 pub fn block(model: &mut Model, task: TaskId) -> Vec<Wish> {
-    model.popup = Some(Popup::new(Purpose::Block, format!("{task} waits for …")).of(task).typing("", Lines::One));
+    model.popup = Some(Popup::new(Purpose::Block, format!("add a blocker to {task}")).of(task).typing("", Lines::One));
     fill(model);
     Vec::new()
 }
@@ -75,11 +75,11 @@ pub fn unblock(model: &mut Model, task: TaskId) -> Vec<Wish> {
     };
     let blockers = page.or(shown).unwrap_or_default();
     if blockers.is_empty() {
-        return crate::tui::update::say(model, &format!("{task} waits for nothing"));
+        return crate::tui::update::say(model, &format!("{task} has no blockers"));
     }
     let unknown = |id: &TaskId| Entry { mark: "?", name: id.to_string(), ..Entry::default() };
     let entry = |id: &TaskId| model.board.all.iter().find(|named| named.id == *id).map_or_else(|| unknown(id), picked);
-    let mut popup = Popup::new(Purpose::Unblock, format!("{task} waits no longer for …")).of(task);
+    let mut popup = Popup::new(Purpose::Unblock, format!("remove a blocker from {task}")).of(task);
     popup.entries = blockers.iter().map(entry).collect();
     open(model, popup)
 }
@@ -94,7 +94,7 @@ fn picked(named: &Named) -> Entry {
     }
 }
 
-/// What fits the words typed so far, in ids and titles.
+/// The tasks whose id or title matches the typed words.
 pub(super) fn fill(model: &mut Model) {
     let Some(popup) = model.popup.as_mut().filter(|popup| popup.purpose == Purpose::Block) else { return };
     let words: Vec<String> = popup.typed().to_lowercase().split_whitespace().map(str::to_owned).collect();

@@ -125,7 +125,7 @@ mod tests {
                 "b can never start: it is blocked by x, y, which does not exist",
             ),
             (two().parent("x"), "dangling-parent", "b has the parent x, which does not exist"),
-            (two().blocked_by(&["b"]), "cycle", "these wait for each other: b → b"),
+            (two().blocked_by(&["b"]), "cycle", "these tasks block each other: b → b"),
             (two().titled("A"), "same-title", r#"a and b have the same title "A""#),
             (
                 Sample::board().task("p", "Done").children("p", &[("a", "Backlog")]),

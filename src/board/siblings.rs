@@ -131,7 +131,9 @@ impl Board {
             return Ok(Turn::Along);
         }
         let primary = self.group_of(at, &links, rules)?.primary();
-        Ok(if primary == at { Turn::Own } else { Turn::Primary(self.tasks()[primary].id.clone()) })
+        // A member that has gone on alone goes its own way.
+        let together = self.tasks()[primary].state == task.state;
+        Ok(if primary == at || !together { Turn::Own } else { Turn::Primary(self.tasks()[primary].id.clone()) })
     }
 
     /// A small task that splitting a large one leaves where it began.

@@ -21,9 +21,8 @@ impl Notifier {
             std::env::split_paths(&paths).any(|folder| folder.join(program).is_file())
         };
         let program = PROGRAMS.into_iter().find(on_path).ok_or_else(|| {
-            Failure::refused(Code::NoProgram, "no program for desktop notifications was found").hint(Hint::step(
-                "install notify-send (libnotify), or add a rule for the event `asked` to the settings",
-            ))
+            Failure::refused(Code::NoProgram, "no program for desktop notifications was found")
+                .hint(Hint::step("install notify-send (libnotify), or add a rule for the event asked to the settings"))
         })?;
         Ok(Self { program })
     }

@@ -163,7 +163,7 @@ async function refusals(session, task) {
   ralph("release", task, "--as", "analyst-3");
   const nowhere = await session.call("save", { task, command: "triage", state: "Nowhere" });
   assert.equal(nowhere.isError, true);
-  await assert.rejects(session.call("no-such-tool", {}), /no tool/);
+  await assert.rejects(session.call("no-such-tool", {}), /unknown tool/);
   await assert.rejects(session.readResource("ralph://task/t-none"), /t-none/);
 }
 

@@ -92,4 +92,4 @@ proxy.closeAllConnections();
 proxy.close();
 assert.equal(await server.end(), 0);
 assert.deepEqual(wrong, []);
-console.log("conformance: well");
+console.log("conformance: no problems");

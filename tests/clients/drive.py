@@ -180,7 +180,7 @@ async def refusals(session, task):
     assert held.is_error and error["code"] == "held" and error["message"] and error["hints"], error
     ralph("release", task, "--as", "analyst-3")
     assert (await session.call("save", task=task, command="triage", state="Nowhere")).is_error
-    await fails(session.call("no-such-tool"), "no tool")
+    await fails(session.call("no-such-tool"), "unknown tool")
     await fails(session.client.read_resource("ralph://task/t-none"), "t-none")
 
 

@@ -84,7 +84,9 @@ fn a_path_that_leads_out_of_the_repository_is_refused() {
             sandbox.ralph(&["artifact", "link", "research", &id, typed]).fails(1).contains("is outside the repository")
         );
     }
-    assert!(sandbox.ralph(&["artifact", "link", "research", &id, "none.md"]).fails(1).contains("no file none.md"));
+    assert!(
+        sandbox.ralph(&["artifact", "link", "research", &id, "none.md"]).fails(1).contains("no such file: none.md")
+    );
     let copy = sandbox.root().join("worktrees/x/r.md");
     fs::create_dir_all(copy.parent().unwrap()).unwrap();
     fs::copy(sandbox.root().join(&path), &copy).unwrap();

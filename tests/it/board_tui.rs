@@ -143,7 +143,10 @@ fn tour(size: (u16, u16)) {
     terminal.press(&["Enter"]);
     see("task", terminal.shows("for builder"));
     terminal.press(&["g"]);
-    see("graph", terminal.until("the chain", |screen| screen.contains("chain of") && screen.contains("Payment form")));
+    see(
+        "graph",
+        terminal.until("the chain", |screen| screen.contains("blockers of") && screen.contains("Payment form")),
+    );
     terminal.press(&["q", "q"]);
     terminal.shows("q quit");
     terminal.press(&["/"]);

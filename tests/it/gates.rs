@@ -815,7 +815,7 @@ fn impl_postcondition_wants_a_clean_worktree_that_is_ahead_and_the_task_handed_o
     assert!(stage.blocks("impl-postcondition", BUILDER, &stage.stop()).contains("uncommitted changes"));
     stage.commit_in(&worktree);
     let said = stage.blocks("impl-postcondition", BUILDER, &stage.stop());
-    assert!(said.contains("still In Progress") && said.contains("`ralph release t-ab`"), "{said}");
+    assert!(said.contains("still in In Progress") && said.contains("`ralph release t-ab`"), "{said}");
     stage.0.ralph(&["move", "t-ab", "__COMPLETE__", "--for", "implement", "--as", "builder"]).ok();
     stage.allows("impl-postcondition", BUILDER, &stage.stop());
     std::fs::write(worktree.join("late.txt"), "x").unwrap();

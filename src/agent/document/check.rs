@@ -303,7 +303,7 @@ mod tests {
         for (kind, text, said) in [
             (DocumentKind::Research, research.replace("### Will Modify", "### Files"), "no `### Will Modify`"),
             (DocumentKind::Research, research.replace("issue: 44", "issue: 46"), "names 46"),
-            (DocumentKind::Plan, plan.replace("- [ ]", "-"), "nothing to tick"),
+            (DocumentKind::Plan, plan.replace("- [ ]", "-"), "no boxes to tick"),
             (DocumentKind::Review, critique.replace("approved", "fine"), "neither `approved`"),
             (DocumentKind::Review, critique.replace("critique", "plan"), "this is not a review"),
             (DocumentKind::Review, critique.replace("2026-11-16-t-a-x", "other"), "but the plan of t-a"),

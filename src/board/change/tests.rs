@@ -68,8 +68,8 @@ fn each_invalid_assignment_is_refused_with_its_reason() {
         ("kind=story", r#""story" is not a kind: use issue, epic, step"#),
         ("atomic=perhaps", r#""perhaps" is not true or false: use true, false"#),
         ("title= ", "the title cannot be empty"),
-        ("priority+=P1", r#""priority" is one value, so it takes `priority=VALUE`"#),
-        ("priority-=P1", r#""priority" is one value, so it takes `priority=VALUE`"#),
+        ("priority+=P1", r#""priority" has a single value: use `priority=VALUE`"#),
+        ("priority-=P1", r#""priority" has a single value: use `priority=VALUE`"#),
         ("prioritty=P1", r#""prioritty" is not a key of a task: did you mean "priority"?"#),
         ("colour=red", r#""colour" is not a key of a task"#),
         ("colour=", r#""colour" is not a key of a task"#),
@@ -190,7 +190,7 @@ fn a_needed_task_stays_unless_its_links_go_too() {
         .children("a", &[("c", "Backlog"), ("d", "Backlog")])
         .build();
     assert_eq!(board.unlink(&[id("a")], false).unwrap_err().to_string(), "other tasks link to a: b, c, d");
-    assert_eq!(board.unlink(&[id("a"), id("b")], false).unwrap_err().to_string(), "a is needed by c, d");
+    assert_eq!(board.unlink(&[id("a"), id("b")], false).unwrap_err().to_string(), "other tasks link to a: c, d");
     let blocker = Assignment::Drop(Key::new("blocked_by"), vec!["a".into()]);
     let parent = || vec![Assignment::Put(Key::new("parent"), None)];
     assert_eq!(

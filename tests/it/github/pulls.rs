@@ -200,7 +200,7 @@ fn nothing_is_merged_that_is_not_certainly_ready() {
     }
     change(&|pull| pull.merge_state = "CLEAN".into());
     change(&|pull| pull.base = "other".into());
-    work.refuses(1, "goes into other, not into main");
+    work.refuses(1, "is other, not main");
     change(&|pull| pull.base = "main".into());
     let tip = work.commit_only("not pushed");
     work.refuses(1, "is not what");

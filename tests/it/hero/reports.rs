@@ -35,7 +35,7 @@ fn the_dashboard_counts_by_state_and_warns_of_limits_blockers_and_size() {
         .map(|row| (row["type"].as_str().unwrap(), row["issues"].clone()))
         .collect();
     let expected = [
-        ("wip_exceeded", json!([first, urgent])),
+        ("wip_exceeded", json!([urgent, first])),
         ("blocked", json!([blocked])),
         ("oversized_in_pipeline", json!([blocked])),
     ];

@@ -142,7 +142,8 @@ pub(super) fn is_published(ws: &Workspace, remote: &str) -> bool {
 /// Whether the board on the remote has a line of the journal.
 pub(super) fn upstream_has(ws: &Workspace, remote: &str, line: &str) -> Result<bool, Failure> {
     let Some(upstream) = upstream(ws, remote) else { return Ok(false) };
-    if ws.repository.commit_named(&upstream.tracking()).is_none() {
+    // The journal is read only when there is a chance: this is asked by every command until the answer is yes.
+    if !is_published(ws, remote) {
         return Ok(false);
     }
     let files = ws.repository.files_at(&upstream.tracking(), ".ralph/journal")?;

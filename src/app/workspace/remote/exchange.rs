@@ -95,7 +95,7 @@ impl Workspace {
 
     /// At a pause: what others have done comes in, what was done here goes out. Trouble is told, and is for the next time.
     pub(in crate::app) fn exchange_now(&self) {
-        if self.exchanges()
+        if self.claims_remote().is_some()
             && let Err(failure) = self.look().and_then(|()| self.send_all())
         {
             self.notice(format!("the board was not exchanged: {}", failure.message));

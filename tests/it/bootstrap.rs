@@ -123,11 +123,16 @@ fn the_setup_runs_once_and_again_only_where_it_failed() {
 fn a_setup_that_hangs_is_ended_with_all_that_it_started() {
     let sandbox = node_project();
     set(&sandbox, "worktree.timeout", "1s");
-    set(&sandbox, "worktree.setup", &shell("sleep 600 & echo $! > ../../pid; wait"));
+    // The second has a session of its own, and its parent has ended.
+    let orphan = if cfg!(target_os = "linux") { "(setsid sleep 600 & echo $! >> ../../pids); " } else { "" };
+    set(&sandbox, "worktree.setup", &shell(&format!("{orphan}sleep 600 & echo $! >> ../../pids; wait")));
     assert!(sandbox.ralph(&["worktree", "add", "x7"]).fails(4).contains("timed out after 1s"));
-    let pid = std::fs::read_to_string(sandbox.root().join("pid")).unwrap();
-    let alive = || sandbox.command("kill", &sandbox.root()).args(["-0", pid.trim()]).output().unwrap().status.success();
-    eventually("the program has ended", || !alive());
+    let pids = std::fs::read_to_string(sandbox.root().join("pids")).unwrap();
+    assert_eq!(pids.lines().count(), if cfg!(target_os = "linux") { 2 } else { 1 });
+    for pid in pids.lines() {
+        let alive = || sandbox.command("kill", &sandbox.root()).args(["-0", pid]).output().unwrap().status.success();
+        eventually("the program has ended", || !alive());
+    }
 }
 
 #[test]

@@ -179,6 +179,21 @@ fn before_a_worktree_goes_its_programs_run_and_what_somebody_left_is_rescued() {
 }
 
 #[test]
+fn what_is_rescued_never_replaces_what_was_rescued_before() {
+    let sandbox = node_project();
+    for round in 0..4 {
+        sandbox.ralph(&["worktree", "add", "x7"]).ok();
+        std::fs::write(worktree(&sandbox, "t-x7").join("secrets/mine"), format!("round {round}")).unwrap();
+        sandbox.ralph(&["worktree", "rm", "x7"]).ok();
+    }
+    let folders = std::fs::read_dir(sandbox.root().join(".git/ralph/rescued")).unwrap();
+    let text = |folder: std::fs::DirEntry| std::fs::read_to_string(folder.path().join("secrets/mine")).unwrap();
+    let mut kept: Vec<String> = folders.map(|folder| text(folder.unwrap())).collect();
+    kept.sort();
+    assert_eq!(kept, ["round 0", "round 1", "round 2", "round 3"]);
+}
+
+#[test]
 fn a_merge_runs_them_too() {
     let sandbox = node_project();
     set(&sandbox, "worktree.before_remove", &shell("echo $RALPH_TASK >> ../../removed"));

@@ -194,6 +194,19 @@ fn what_is_rescued_never_replaces_what_was_rescued_before() {
 }
 
 #[test]
+fn a_port_that_somebody_listens_on_is_not_handed_out() {
+    for host in ["127.0.0.1", "::1"] {
+        let sandbox = node_project();
+        let first = sandbox.ralph(&["worktree", "add", "x7", "--json"]).json()["port"].as_u64().unwrap();
+        sandbox.ralph(&["worktree", "rm", "x7"]).ok();
+        // A machine may be without IPv6.
+        let Ok(_server) = std::net::TcpListener::bind((host, u16::try_from(first).unwrap() + 3)) else { continue };
+        let second = sandbox.ralph(&["worktree", "add", "x7", "--json"]).json()["port"].as_u64().unwrap();
+        assert_ne!(first, second, "{host}");
+    }
+}
+
+#[test]
 fn a_merge_runs_them_too() {
     let sandbox = node_project();
     set(&sandbox, "worktree.before_remove", &shell("echo $RALPH_TASK >> ../../removed"));

@@ -95,6 +95,8 @@ fn what_a_program_does_not_report_is_shown_as_unknown_and_never_as_zero() {
     assert!(costs.contains(&task) && costs.contains("unknown") && !costs.contains("$0"), "{costs}");
     let json = squad.ralph(&["costs", "--by", "model", "--json"]).json();
     assert_eq!(json["rows"][0]["key"], "unknown");
-    assert!(json["total"]["cost_usd"].is_null());
+    for what in ["input_tokens", "cached_tokens", "output_tokens", "cost_usd"] {
+        assert!(json["total"][what].is_null(), "{what}: {json}");
+    }
     assert_eq!(squad.ralph(&["costs", "--since", "0s", "--json"]).json()["rows"], serde_json::json!([]));
 }

@@ -61,6 +61,15 @@ fn everything_wrong_with_a_revision_is_found_without_checking_it_out() {
 }
 
 #[test]
+fn a_link_in_place_of_a_file_is_an_error_and_is_not_followed() {
+    let sandbox = on_branch();
+    std::fs::remove_file(sandbox.task_file("a")).unwrap();
+    crate::system::symlink(sandbox.task_file("b"), sandbox.task_file("a")).unwrap();
+    commit(&sandbox, "link");
+    assert_eq!(found(&sandbox), ["error bad-file .ralph/tasks/a.toml:null"]);
+}
+
+#[test]
 fn a_file_that_was_moved_by_hand_is_an_illegal_move_at_its_line() {
     let sandbox = on_branch();
     sandbox.write_task("a", "title = 'First'\nstate = 'In Review'\n");

@@ -172,3 +172,46 @@ fn a_point_keeps_its_number_when_a_reviewer_resolves_another_meanwhile() {
     work.mirror.ralph(&["pr", &work.task]).ok();
     assert_eq!(work.mirror.world(|world| world.pull(number).threads[2].comments.len()), 1);
 }
+
+#[test]
+fn failed_checks_of_one_name_are_one_point_with_both_logs() {
+    let work = Work::new();
+    let number = work.pr();
+    work.mirror.world(|world| {
+        world.set_check(number, "build", "COMPLETED", Some("FAILURE"));
+        world.change_pr(number, |pull| {
+            let mut other = pull.checks[0].clone();
+            (other.id, other.job) = ("CR_other".into(), other.job + 1_000);
+            other.log = Some("error: from the second workflow\n".into());
+            pull.checks[0].log = Some("error: from the first workflow\n".into());
+            pull.checks.push(other);
+        });
+    });
+    for _ in 0..2 {
+        work.mirror.ralph(&["feedback", &work.task, "--fetch"]).ok();
+        let points = work.points();
+        assert_eq!(points.len(), 1, "{points:?}");
+        let text = points[0]["text"].as_str().unwrap();
+        assert!(text.contains("from the first") && text.contains("from the second"), "{text}");
+    }
+}
+
+#[test]
+fn a_reviewer_who_quotes_a_reply_is_heard() {
+    let work = Work::new();
+    let number = work.pr();
+    let thread = work.mirror.world(|world| world.comment_on_line(number, "hubot", ("code.txt", 1), "Why?"));
+    work.mirror.ralph(&["feedback", &work.task, "--fetch"]).ok();
+    work.mirror.ralph(&["reply", &work.task, "1", "Because."]).ok();
+    work.mirror.ralph(&["pr", &work.task]).ok();
+    work.mirror.world(|world| {
+        let reply = world.pull(number).threads[0].comments[1].body.clone();
+        let quoted: String = reply.lines().map(|line| format!("> {line}\n")).collect();
+        world.comment_in_thread(&thread, "hubot", &format!("{quoted}\nThat is no reason."));
+    });
+    work.mirror.ralph(&["feedback", &work.task, "--fetch"]).ok();
+    let points = work.points();
+    assert!(points[0]["waiting"] == true, "{points:?}");
+    let text = points[0]["text"].as_str().unwrap();
+    assert!(text.contains("hubot: > Because.") && text.contains("That is no reason."), "{text}");
+}

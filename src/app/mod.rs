@@ -84,7 +84,7 @@ pub use edit::remove::{Removed, remove};
 pub use edit::set::{FieldChange, SetDone, check_fields, set};
 pub use failure::{Code, Consequence, Failure, FailureKind, Hint};
 pub use read::claim_list::{ClaimLine, ClaimList, list_claims};
-pub use read::diff::{TaskDiff, diff};
+pub use read::diff::{DiffSide, TaskDiff, diff};
 pub use read::graph::{GraphNode, Graphed, TreeNode, graph, tree};
 pub use read::inbox::{Inbox, InboxItem, InboxKind, inbox, waiting_count};
 pub use read::list::{ListAsk, Listed, list, list_archived};

@@ -41,9 +41,11 @@ impl From<Vec<String>> for Scope {
 }
 
 impl Scope {
-    /// Paths that lead out of the repository are left out, and so is every path below another.
+    /// Paths that lead out of the repository are left out, and so is every path below another. A pattern stands for the folder
+    /// that has all that it can match.
     pub fn new<P: AsRef<str>>(paths: impl IntoIterator<Item = P>) -> Self {
-        let mut paths: Vec<String> = paths.into_iter().filter_map(|path| normalized(path.as_ref())).collect();
+        let mut paths: Vec<String> =
+            paths.into_iter().filter_map(|path| normalized(before_pattern(path.as_ref()))).collect();
         paths.sort();
         paths.dedup();
         let all = paths.clone();
@@ -83,17 +85,32 @@ impl fmt::Display for Scope {
     }
 }
 
-/// `./src//sync/` → `src/sync`; `None` for a path that leads out of the repository.
+/// `./src//sync/../a.rs` → `src/a.rs`; `None` for a path that leads out of the repository.
 fn normalized(path: &str) -> Option<String> {
     if path.starts_with(['/', '~']) {
         return None;
     }
-    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
-    match parts.is_empty() {
-        _ if parts.contains(&"..") => None,
-        true => Some(ROOT.to_owned()),
-        false => Some(parts.join("/")),
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
+        match part {
+            ".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
     }
+    Some(if parts.is_empty() { ROOT.to_owned() } else { parts.join("/") })
+}
+
+/// `src/*/mod.rs` → `src/`: the folders before the first part with a wildcard or alternatives.
+fn before_pattern(path: &str) -> &str {
+    let is_pattern = |part: &str| part.contains('*') || part.find('{').is_some_and(|at| part[at..].contains(','));
+    let mut start = 0;
+    for part in path.split('/') {
+        if is_pattern(part) {
+            return if start == 0 { ROOT } else { &path[..start] };
+        }
+        start += part.len() + 1;
+    }
+    path
 }
 
 /// Whether one path is another, or in it: by whole components.

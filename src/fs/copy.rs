@@ -13,10 +13,15 @@ const MOST_THREADS: usize = 4;
 /// Copies a file, a link, or a folder with all that is in it, to a place where nothing is yet; returns the number of files and links.
 /// A folder that is a repository of its own is left out. Where the file system can, files share their blocks until one is changed.
 pub fn copy_tree(from: &Path, to: &Path) -> Result<usize, FsError> {
+    copy_but(from, to, &|folder| folder.join(".git").exists())
+}
+
+/// Without the folders that are `left_out`.
+fn copy_but(from: &Path, to: &Path, left_out: &dyn Fn(&Path) -> bool) -> Result<usize, FsError> {
     named("copy to", to, refuse_outside(to.parent().unwrap_or(to)))?;
     let mut files = Vec::new();
     let walk = walkdir::WalkDir::new(from).into_iter();
-    for entry in walk.filter_entry(|entry| !entry.file_type().is_dir() || !entry.path().join(".git").exists()) {
+    for entry in walk.filter_entry(|entry| !entry.file_type().is_dir() || !left_out(entry.path())) {
         let entry = named("copy", from, entry.map_err(io::Error::from))?;
         let target = match entry.path().strip_prefix(from) {
             Ok(rest) if !rest.as_os_str().is_empty() => to.join(rest),
@@ -61,6 +66,26 @@ fn copy_one(from: &Path, to: &Path) -> io::Result<()> {
         // Sockets and pipes belong to a program that runs over there.
         Ok(())
     }
+}
+
+/// Moves a file, a link or a folder to a place where nothing is yet; to another file system it is copied, then removed.
+pub fn move_tree(from: &Path, to: &Path) -> Result<(), FsError> {
+    match super::rename(from, to) {
+        Err(error) if error.source.kind() == io::ErrorKind::CrossesDevices => {
+            copy_whole(from, to)?;
+            if super::itself(from)?.is_some_and(|meta| meta.is_dir()) {
+                super::remove_tree(from)
+            } else {
+                super::remove(from)
+            }
+        }
+        moved => moved,
+    }
+}
+
+/// Like [`copy_tree`], with the repositories in it.
+fn copy_whole(from: &Path, to: &Path) -> Result<usize, FsError> {
+    copy_but(from, to, &|_| false)
 }
 
 /// A link to a file or folder, where nothing is yet.
@@ -114,6 +139,26 @@ mod tests {
         assert_eq!(std::fs::read_to_string(to.join("a/b.txt")).unwrap(), "b");
         assert_eq!(std::fs::read_link(to.join("link")).unwrap(), Path::new("a/b.txt"));
         assert!(!to.join("nested").exists());
+    }
+
+    #[test]
+    fn a_folder_is_moved_whole_also_to_another_file_system() {
+        let folder = tempfile::tempdir().unwrap();
+        // Memory is another file system than the disk, where there is one.
+        let elsewhere = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        for to in [folder.path().join("to"), elsewhere.path().join("to")] {
+            let from = folder.path().join("from");
+            write(&from.join("a/b.txt"), "b");
+            write(&from.join("nested/.git/HEAD"), "ref");
+            files::symlink_to(b"a/b.txt", &from.join("link")).unwrap();
+            move_tree(&from, &to).unwrap();
+            assert!(!from.exists());
+            assert_eq!(std::fs::read_to_string(to.join("nested/.git/HEAD")).unwrap(), "ref");
+            assert_eq!(std::fs::read_link(to.join("link")).unwrap(), Path::new("a/b.txt"));
+            write(&folder.path().join("one"), "1");
+            move_tree(&folder.path().join("one"), &to.join("one")).unwrap();
+            assert!(to.join("one").is_file() && !folder.path().join("one").exists());
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-pub use copy::{copy_tree, holds_nothing_new, link_to};
+pub use copy::{copy_tree, holds_nothing_new, link_to, move_tree};
 pub use door::keep_within;
 use door::{Spot, refuse_outside, to_read};
 
@@ -125,6 +125,19 @@ pub fn metadata(path: &Path) -> Result<Option<std::fs::Metadata>, FsError> {
 
 pub fn make_dir(path: &Path) -> Result<(), FsError> {
     named("create the folder", path, refuse_outside(path).and_then(|()| std::fs::create_dir_all(path)))
+}
+
+/// A folder that was not there before, in one that may be: `name`, else `name-2` and so on.
+pub fn make_new_dir(parent: &Path, name: &str) -> Result<PathBuf, FsError> {
+    make_dir(parent)?;
+    let mut number = 1;
+    loop {
+        let path = parent.join(if number == 1 { name.to_owned() } else { format!("{name}-{number}") });
+        match std::fs::create_dir(&path) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
+            made => return named("make the folder", &path, made).map(|()| path),
+        }
+    }
 }
 
 /// A new folder that only its owner can look into.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use gix::bstr::ByteSlice as _;
 use gix::objs::FindExt as _;
+use gix::objs::tree::EntryMode;
 
 use super::repository::{GitError, Repository, other};
 use crate::os::files;
@@ -13,7 +14,9 @@ use crate::os::files;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OldFile {
     pub path: String,
+    /// Of a link, where it leads to.
     pub content: Vec<u8>,
+    pub is_link: bool,
 }
 
 /// The last operation of git, according to its own files.
@@ -166,17 +169,17 @@ impl Repository {
 
     fn collect(&self, tree: gix::ObjectId, path: &str, files: &mut Vec<OldFile>) -> Result<(), GitError> {
         let mut buffer = Vec::new();
-        let entries: Vec<(String, gix::ObjectId, bool)> = self
+        let entries: Vec<(String, gix::ObjectId, EntryMode)> = self
             .inner
             .objects
             .find_tree_iter(&tree, &mut buffer)
             .map_err(|e| other("read a tree", &e))?
             .filter_map(Result::ok)
-            .filter(|entry| entry.mode.is_tree() || entry.mode.is_blob())
-            .map(|entry| (format!("{path}{}", entry.filename), entry.oid.to_owned(), entry.mode.is_tree()))
+            .filter(|entry| entry.mode.is_tree() || entry.mode.is_blob_or_symlink())
+            .map(|entry| (format!("{path}{}", entry.filename), entry.oid.to_owned(), entry.mode))
             .collect();
-        for (name, id, is_tree) in entries {
-            if is_tree {
+        for (name, id, mode) in entries {
+            if mode.is_tree() {
                 self.collect(id, &format!("{name}/"), files)?;
                 continue;
             }
@@ -187,7 +190,7 @@ impl Repository {
                 .find_blob(&id, &mut content)
                 .map_err(|e| other("read a file of that revision", &e))?;
             let content = blob.data.to_vec();
-            files.push(OldFile { path: name, content });
+            files.push(OldFile { path: name, content, is_link: mode.is_link() });
         }
         Ok(())
     }

@@ -142,7 +142,7 @@ impl Client<'_> {
         }
         // The log itself is elsewhere; its address is its own permission, and the token is not sent there.
         let place = answer.headers().get("location")?.to_str().ok()?.to_owned();
-        let answer = self.get(&place, false).filter(|_| is_safe(&place))?;
+        let answer = Some(&place).filter(|place| is_safe(place)).and_then(|place| self.get(place, false))?;
         answer.status().is_success().then(|| end_of(answer)).flatten()
     }
 }

@@ -123,11 +123,16 @@ fn the_setup_runs_once_and_again_only_where_it_failed() {
 fn a_setup_that_hangs_is_ended_with_all_that_it_started() {
     let sandbox = node_project();
     set(&sandbox, "worktree.timeout", "1s");
-    set(&sandbox, "worktree.setup", &shell("sleep 600 & echo $! > ../../pid; wait"));
+    // The second has a session of its own, and its parent has ended.
+    let orphan = if cfg!(target_os = "linux") { "(setsid sleep 600 & echo $! >> ../../pids); " } else { "" };
+    set(&sandbox, "worktree.setup", &shell(&format!("{orphan}sleep 600 & echo $! >> ../../pids; wait")));
     assert!(sandbox.ralph(&["worktree", "add", "x7"]).fails(4).contains("timed out after 1s"));
-    let pid = std::fs::read_to_string(sandbox.root().join("pid")).unwrap();
-    let alive = || sandbox.command("kill", &sandbox.root()).args(["-0", pid.trim()]).output().unwrap().status.success();
-    eventually("the program has ended", || !alive());
+    let pids = std::fs::read_to_string(sandbox.root().join("pids")).unwrap();
+    assert_eq!(pids.lines().count(), if cfg!(target_os = "linux") { 2 } else { 1 });
+    for pid in pids.lines() {
+        let alive = || sandbox.command("kill", &sandbox.root()).args(["-0", pid]).output().unwrap().status.success();
+        eventually("the program has ended", || !alive());
+    }
 }
 
 #[test]
@@ -171,6 +176,34 @@ fn before_a_worktree_goes_its_programs_run_and_what_somebody_left_is_rescued() {
     assert!(said.status.success() && told.contains("before_remove") && told.contains("moved to"), "{told}");
     assert!(told.contains("secrets") && !told.contains(".env"), "copies are not rescued: {told}");
     assert_eq!(std::fs::read_to_string(sandbox.root().join("removed")).unwrap(), "t-x7\n");
+}
+
+#[test]
+fn what_is_rescued_never_replaces_what_was_rescued_before() {
+    let sandbox = node_project();
+    for round in 0..4 {
+        sandbox.ralph(&["worktree", "add", "x7"]).ok();
+        std::fs::write(worktree(&sandbox, "t-x7").join("secrets/mine"), format!("round {round}")).unwrap();
+        sandbox.ralph(&["worktree", "rm", "x7"]).ok();
+    }
+    let folders = std::fs::read_dir(sandbox.root().join(".git/ralph/rescued")).unwrap();
+    let text = |folder: std::fs::DirEntry| std::fs::read_to_string(folder.path().join("secrets/mine")).unwrap();
+    let mut kept: Vec<String> = folders.map(|folder| text(folder.unwrap())).collect();
+    kept.sort();
+    assert_eq!(kept, ["round 0", "round 1", "round 2", "round 3"]);
+}
+
+#[test]
+fn a_port_that_somebody_listens_on_is_not_handed_out() {
+    for host in ["127.0.0.1", "::1"] {
+        let sandbox = node_project();
+        let first = sandbox.ralph(&["worktree", "add", "x7", "--json"]).json()["port"].as_u64().unwrap();
+        sandbox.ralph(&["worktree", "rm", "x7"]).ok();
+        // A machine may be without IPv6.
+        let Ok(_server) = std::net::TcpListener::bind((host, u16::try_from(first).unwrap() + 3)) else { continue };
+        let second = sandbox.ralph(&["worktree", "add", "x7", "--json"]).json()["port"].as_u64().unwrap();
+        assert_ne!(first, second, "{host}");
+    }
 }
 
 #[test]

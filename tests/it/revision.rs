@@ -61,6 +61,28 @@ fn everything_wrong_with_a_revision_is_found_without_checking_it_out() {
 }
 
 #[test]
+fn a_link_in_place_of_a_file_is_an_error_and_is_not_followed() {
+    let sandbox = on_branch();
+    std::fs::remove_file(sandbox.task_file("a")).unwrap();
+    crate::system::symlink(sandbox.task_file("b"), sandbox.task_file("a")).unwrap();
+    commit(&sandbox, "link");
+    assert_eq!(found(&sandbox), ["error bad-file .ralph/tasks/a.toml:null"]);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_named_in_the_difference_and_loses_no_field() {
+    let sandbox = on_branch();
+    sandbox.write_task("a", "title = 'First'\nstate = \n");
+    commit(&sandbox, "broken");
+    let markdown = sandbox.ralph(&["task", "diff", "main", "change", "--markdown"]).ok();
+    assert!(markdown.starts_with("1 task changed: 1 edited\n"), "{markdown}");
+    assert!(markdown.contains("| `a` | First | **edited**: the file cannot be read"), "{markdown}");
+    let mended = sandbox.ralph(&["task", "diff", "change", "main"]).ok();
+    assert_eq!(mended, "~ a First\n    the file could not be read before\n");
+    assert_eq!(sandbox.ralph(&["task", "diff", "main", "change", "--json"]).json()[0]["unreadable"], "new");
+}
+
+#[test]
 fn a_file_that_was_moved_by_hand_is_an_illegal_move_at_its_line() {
     let sandbox = on_branch();
     sandbox.write_task("a", "title = 'First'\nstate = 'In Review'\n");

@@ -89,12 +89,23 @@ pub fn files_modified(text: &str) -> Vec<String> {
         for (_, line) in &section.body {
             let files = field(line, "files").filter(|files| !files.ends_with("(read)"));
             let paths = if listed { ticked(line) } else { files.map(ticked).unwrap_or_default() };
-            found.extend(paths.iter().map(|path| path.trim_start_matches("./").to_owned()));
+            found.extend(paths.iter().map(|path| without_lines(path.trim_start_matches("./")).to_owned()));
         }
     }
     found.sort();
     found.dedup();
     found
+}
+
+/// `src/a.rs:12-30` → `src/a.rs`.
+fn without_lines(path: &str) -> &str {
+    let is_lines = |text: &str| {
+        text.starts_with(|c: char| c.is_ascii_digit()) && !text.contains(|c: char| !matches!(c, '0'..='9' | '-' | ','))
+    };
+    match path.rsplit_once(':') {
+        Some((file, lines)) if is_lines(lines) => without_lines(file),
+        _ => path,
+    }
 }
 
 #[cfg(test)]
@@ -108,7 +119,7 @@ type: plan
 # P
 ## Phase 1: Read them (GH-44)
 - **depends_on**: null
-- **files**: `src/a.rs`, `src/b.rs`
+- **files**: `src/a.rs:3-12`, `src/b.rs`, `src/b.rs:7:1`
 ### Tasks
 #### Task 1.2
 - **depends_on**: [task-1.1]

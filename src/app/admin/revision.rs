@@ -53,6 +53,8 @@ pub enum Severity {
 struct Revision {
     /// By their path below `.ralph`.
     files: BTreeMap<String, Vec<u8>>,
+    /// The same of links, which are not followed.
+    links: Vec<String>,
     setup: Setup,
     past: Past,
     texts: BTreeMap<TaskId, String>,
@@ -86,14 +88,15 @@ impl Revision {
     /// With the workflow of another revision, where the two are to be compared.
     fn read(ws: &Workspace, revision: &str, like: Option<&Setup>) -> Result<Self, Failure> {
         let listed = ws.repository.files_at(revision, ".ralph")?;
-        let files: BTreeMap<String, Vec<u8>> =
-            listed.iter().map(|file| (file.path.clone(), file.content.clone())).collect();
+        let plain = listed.iter().filter(|file| !file.is_link);
+        let files: BTreeMap<String, Vec<u8>> = plain.map(|file| (file.path.clone(), file.content.clone())).collect();
+        let links = listed.iter().filter(|file| file.is_link).map(|file| file.path.clone()).collect();
         let setup = Setup::of_texts(text_of(&files, "config.toml").as_deref(), text_of(&files, WORKFLOW).as_deref())?;
         let flow = like.unwrap_or(&setup).flow.clone();
         let store = Store::new(ws.store.root().to_owned(), ws.store.local().to_owned(), flow);
         let past = Past::of(listed, &store);
         let texts = past.texts();
-        Ok(Self { files, setup, past, texts })
+        Ok(Self { files, links, setup, past, texts })
     }
 
     /// Files that cannot be read, or say something that is not allowed in them.
@@ -105,8 +108,12 @@ impl Revision {
         });
         let journals = self.files.iter().filter(|(path, _)| path.starts_with("journal/") && path.ends_with(".jsonl"));
         let lines = journals.flat_map(|(path, bytes)| journal_problems(&format!(".ralph/{path}"), bytes));
+        let links = self.links.iter().map(|path| {
+            Problem::whole(format!(".ralph/{path}"), "this is a link, and links are not followed")
+                .hint("put the file itself there")
+        });
         let tasks = self.past.board.problems().into_iter().cloned();
-        let all = self.setup.problems.iter().cloned().chain(tasks).chain(misnamed).chain(lines);
+        let all = self.setup.problems.iter().cloned().chain(tasks).chain(misnamed).chain(lines).chain(links);
         all.map(|problem| RevisionFinding::of_problem(Severity::Error, "bad-file", &problem)).collect()
     }
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::app::workspace::past::Past;
 use crate::app::{Failure, FieldChange, Workspace};
 use crate::board::Place;
+use crate::store::codec::Doc;
 use crate::task::TaskId;
 
 #[derive(Debug, Serialize)]
@@ -15,7 +16,17 @@ pub struct TaskDiff {
     pub title: String,
     /// `added`, `removed` or `changed`.
     pub what: &'static str,
+    /// None where one of the two files cannot be read.
     pub changes: Vec<FieldChange>,
+    /// Which of the two files cannot be read.
+    pub unreadable: Option<DiffSide>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DiffSide {
+    Old,
+    New,
 }
 
 type Texts = BTreeMap<TaskId, String>;
@@ -48,12 +59,13 @@ fn compare(id: &TaskId, old: Option<&String>, new: Option<&String>) -> Option<Ta
         _ => "changed",
     };
     let text = |side: Option<&String>| side.cloned().unwrap_or_default();
-    let titled = text(new.or(old)).parse::<toml::Table>().ok();
-    let title = titled.and_then(|table| table.get("title")?.as_str().map(str::to_owned)).unwrap_or_default();
-    Some(TaskDiff {
-        task: id.clone(),
-        title,
-        what,
-        changes: crate::app::edit::fields::differences(id, &text(old), &text(new)),
-    })
+    let table = |side: Option<&String>| side.and_then(|text| text.parse::<toml::Table>().ok());
+    let title = [new, old].into_iter().find_map(|side| Some(table(side)?.get("title")?.as_str()?.to_owned()));
+    let is_broken = |side: Option<&String>| side.is_some_and(|text| Doc::new(text.as_str()).is_err());
+    let unreadable = if is_broken(new) { Some(DiffSide::New) } else { is_broken(old).then_some(DiffSide::Old) };
+    let changes = match unreadable {
+        None => crate::app::edit::fields::differences(id, &text(old), &text(new)),
+        Some(_) => Vec::new(),
+    };
+    Some(TaskDiff { task: id.clone(), title: title.unwrap_or_default(), what, changes, unreadable })
 }

@@ -15,10 +15,10 @@ use crate::task::TaskId;
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Spent {
     pub runs: usize,
-    pub input_tokens: u64,
-    pub cached_tokens: u64,
-    pub output_tokens: u64,
-    /// The reported cost; `None` if no run reported one.
+    /// What the programs reported; none if no run did.
+    pub input_tokens: Option<u64>,
+    pub cached_tokens: Option<u64>,
+    pub output_tokens: Option<u64>,
     pub cost_usd: Option<f64>,
     /// Runs that are over and reported no tokens.
     pub without_tokens: usize,
@@ -43,9 +43,10 @@ impl Spent {
         let over = run.outcome != RunOutcome::Running;
         match &run.usage {
             Some(usage) => {
-                self.input_tokens += usage.input_tokens;
-                self.cached_tokens += usage.cached_tokens;
-                self.output_tokens += usage.output_tokens;
+                let more = |sum: &mut Option<u64>, count: u64| *sum = Some(sum.unwrap_or_default() + count);
+                more(&mut self.input_tokens, usage.input_tokens);
+                more(&mut self.cached_tokens, usage.cached_tokens);
+                more(&mut self.output_tokens, usage.output_tokens);
             }
             None => self.without_tokens += usize::from(over),
         }
@@ -55,15 +56,16 @@ impl Spent {
         }
     }
 
-    pub fn tokens(&self) -> u64 {
-        self.input_tokens + self.cached_tokens + self.output_tokens
+    /// All of them together; none if no run reported any.
+    pub fn tokens(&self) -> Option<u64> {
+        Some(self.input_tokens? + self.cached_tokens? + self.output_tokens?)
     }
 
     /// Whether a budget is used up.
     pub fn reaches(&self, budget: Budget) -> bool {
         match budget {
             Budget::Usd(most) => self.cost_usd.unwrap_or_default() >= most,
-            Budget::Tokens(most) => self.tokens() >= most,
+            Budget::Tokens(most) => self.tokens().unwrap_or_default() >= most,
             Budget::Runs(most) => self.runs as u64 >= most,
         }
     }
@@ -72,7 +74,7 @@ impl Spent {
     pub fn shown_as(&self, budget: Budget) -> Budget {
         match budget {
             Budget::Usd(_) => Budget::Usd(self.cost_usd.unwrap_or_default()),
-            Budget::Tokens(_) => Budget::Tokens(self.tokens()),
+            Budget::Tokens(_) => Budget::Tokens(self.tokens().unwrap_or_default()),
             Budget::Runs(_) => Budget::Runs(self.runs as u64),
         }
     }
@@ -157,6 +159,6 @@ pub(in crate::app) fn merged_costs(ws: &Workspace, runs: &[Run]) -> Result<Merge
     }
     #[allow(clippy::cast_precision_loss, reason = "tasks are few")]
     let cost = spent.cost_usd.filter(|_| spent.without_cost == 0).map(|cost| cost / tasks as f64);
-    let tokens = (spent.without_tokens == 0).then(|| spent.tokens() / tasks as u64);
+    let tokens = spent.tokens().filter(|_| spent.without_tokens == 0).map(|count| count / tasks as u64);
     Ok(MergedCosts { tasks, cost_per_task: cost, tokens_per_task: tokens })
 }

@@ -43,6 +43,9 @@ pub struct Run {
     /// None where the program did not report any.
     #[serde(default)]
     pub usage: Option<Usage>,
+    /// Its program was never started, so that it has used nothing.
+    #[serde(default)]
+    pub not_started: bool,
     /// Tools that the program did not let its agent use, with the reason.
     #[serde(default)]
     pub refused: Vec<(String, String)>,
@@ -144,9 +147,9 @@ impl Run {
         Ok(fs::replace(&self.path(ws, "run.json"), text.as_bytes(), false)?)
     }
 
-    /// Whether an agent program was started for it.
+    /// Whether it is the run of an agent program, which counts in costs and budgets.
     pub fn is_agents(&self) -> bool {
-        !OWN.contains(&self.command.as_str())
+        !OWN.contains(&self.command.as_str()) && !self.not_started
     }
 
     /// How long it took; none while it runs.

@@ -47,11 +47,11 @@ pub(in crate::app) fn rescue(ws: &Workspace, worktree: &Worktree) -> Result<Opti
     }
     let name = worktree.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let stamp = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string();
-    let place = ws.store.local().join("rescued").join(format!("{name}-{stamp}"));
+    let place = fs::make_new_dir(&ws.store.local().join("rescued"), &format!("{name}-{stamp}"))?;
     for path in &lost {
         let to = place.join(path.trim_end_matches('/'));
         fs::make_dir(to.parent().unwrap_or(&place))?;
-        fs::rename(&worktree.path.join(path.trim_end_matches('/')), &to)?;
+        fs::move_tree(&worktree.path.join(path.trim_end_matches('/')), &to)?;
     }
     let named: Vec<&str> = lost.iter().take(5).map(|path| path.as_str()).collect();
     let more = if lost.len() > 5 { format!(" and {} more", lost.len() - 5) } else { String::new() };

@@ -63,14 +63,23 @@ fn bring_here(
         }
         for check in client.failed_checks(&found.pull)? {
             let log = check.job.and_then(|job| client.job_log(&target.slug, job));
-            said.push(failed(ws, &check, log.as_deref(), &found.head));
+            add_check(&mut said, failed(ws, &check, log.as_deref(), &found.head));
         }
     }
     take_in(ws, task, &said, &|point| !point.starts_with(LOCAL_CHECK))
 }
 
+/// Jobs of two workflows may have one name. Together they are one point: one of them alone says nothing about the other.
+fn add_check(said: &mut Vec<Said>, check: Said) {
+    match said.iter_mut().find(|other| other.point == check.point) {
+        Some(other) => other.text.push_str(&format!("\n\n{}", check.text)),
+        None => said.push(check),
+    }
+}
+
+/// Somebody who quotes a reply of ralph says something of their own.
 fn is_ours(comment: &ThreadComment) -> bool {
-    comment.body.contains(MARKER)
+    comment.body.lines().any(|line| line.starts_with(MARKER))
 }
 
 /// None where nobody but ralph has said anything.
@@ -94,7 +103,7 @@ fn thread(thread: &Thread) -> Option<Said> {
 }
 
 fn body_of(comment: &ThreadComment) -> &str {
-    comment.body.split(MARKER).next().unwrap_or_default().trim()
+    if is_ours(comment) { comment.body.split(MARKER).next().unwrap_or_default().trim() } else { &comment.body }
 }
 
 fn review(ws: &Workspace, review: &ReviewText) -> Said {

@@ -79,9 +79,10 @@ pub fn reply(ws: &Workspace, id: &TaskId, number: usize, text: &str, declined: b
     let lock = ws.lock()?;
     let Feedback { task, points } = feedback(ws, id)?;
     let Some(point) = points.iter().find(|point| point.number == number) else {
-        let message = match points.len() {
-            0 => format!("{task} has no open feedback"),
-            count => format!("{task} has no point {number}: it has {count}"),
+        let open: Vec<String> = points.iter().map(|point| point.number.to_string()).collect();
+        let message = match points.is_empty() {
+            true => format!("{task} has no open feedback"),
+            false => format!("{task} has no open point {number}: open are {}", open.join(", ")),
         };
         let hint = match points.is_empty() {
             true => Hint::run(&format!("feedback {task} --fetch"), "to fetch it from GitHub"),
@@ -102,15 +103,18 @@ pub fn reply(ws: &Workspace, id: &TaskId, number: usize, text: &str, declined: b
     Ok(Replied { task, point: number, left })
 }
 
-/// Open feedback, and the comments of the last review, each with the reply to what was last said.
+/// Open feedback, and the comments of the last review, each with the reply to what was last said. A point keeps its number when
+/// others are resolved: whoever addresses a list replies while reviewers go on.
 pub(in crate::app) fn points(notes: &[Note]) -> Vec<Point> {
     let last_review = notes.iter().rev().find_map(|note| note.facts.review.as_ref());
-    let is_open = |note: &&Note| match note.facts.kind {
+    let is_point =
+        |note: &&Note| matches!(note.facts.kind, Some(NoteKind::Feedback | NoteKind::Comment | NoteKind::Rejection));
+    let is_open = |note: &Note| match note.facts.kind {
         Some(NoteKind::Feedback) => !note.facts.resolved,
-        Some(NoteKind::Comment | NoteKind::Rejection) => note.facts.review.as_ref() == last_review,
-        _ => false,
+        _ => note.facts.review.as_ref() == last_review,
     };
-    notes.iter().filter(is_open).enumerate().map(|(at, note)| point(at + 1, note, notes)).collect()
+    let numbered = notes.iter().filter(is_point).enumerate().filter(|(_, note)| is_open(note));
+    numbered.map(|(at, note)| point(at + 1, note, notes)).collect()
 }
 
 fn point(number: usize, note: &Note, notes: &[Note]) -> Point {
@@ -290,5 +294,7 @@ mod tests {
         assert_eq!(waiting(&notes), [(1, false), (2, true)]);
         notes[0].facts.last = Some("c3".into());
         assert_eq!(waiting(&notes), [(1, true), (2, true)]);
+        notes[0].facts.resolved = true;
+        assert_eq!(waiting(&notes), [(2, true)], "a point keeps its number");
     }
 }

@@ -25,7 +25,7 @@ impl Past {
     pub fn of(files: Vec<OldFile>, store: &Store) -> Self {
         let (mut texts, mut archive, mut notes) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let mut lines = Vec::new();
-        for file in files {
+        for file in files.into_iter().filter(|file| !file.is_link) {
             let task = |name: &str| name.strip_suffix(".toml").and_then(|stem| TaskId::new(stem).ok());
             match file.path.split('/').collect::<Vec<_>>().as_slice() {
                 ["tasks", name] => texts.extend(task(name).map(|id| (id, file.content))),

@@ -27,8 +27,19 @@ fn folders_cover_what_is_in_them_by_whole_components() {
 
 #[test]
 fn paths_that_lead_out_of_the_repository_are_left_out() {
-    assert_eq!(scope("/etc/passwd ~/x a/../b .. src//a.rs src/a.rs").paths(), ["src/a.rs"]);
+    assert_eq!(scope("/etc/passwd ~/x a/../../b .. src//a.rs src/a.rs lib/../src/a.rs").paths(), ["src/a.rs"]);
     assert!(scope("").is_empty() && !scope("").covers("src/a.rs"));
+}
+
+#[test]
+fn a_pattern_stands_for_the_folder_that_has_all_that_it_matches() {
+    assert_eq!(
+        scope("src/**/*.rs docs/{a,b}.md tests/*_test.py app/[id]/{x}.tsx").paths(),
+        ["app/[id]/{x}.tsx", "docs", "src", "tests"]
+    );
+    assert_eq!(scope("*.md").paths(), ["."]);
+    assert!(scope("/etc/* ../*").is_empty());
+    assert_eq!(scope("src/*.rs").overlap(&scope("src/sync/mod.rs")), Some("src/sync/mod.rs"));
 }
 
 #[test]

@@ -43,13 +43,7 @@ fn row(row: &CostRow) -> Vec<Cell> {
 }
 
 fn cells(key: &str, color: anstyle::Style, spent: &Spent, title: &str) -> Vec<Cell> {
-    let known = |count: u64| {
-        if spent.without_tokens == spent.runs {
-            "unknown".into()
-        } else {
-            at_least(tokens(count), spent.without_tokens)
-        }
-    };
+    let known = |sum: Option<u64>| unless_unknown(sum.map(tokens), spent.without_tokens);
     vec![
         cell(key, color),
         cell(spent.runs.to_string(), style::PLAIN),
@@ -62,14 +56,18 @@ fn cells(key: &str, color: anstyle::Style, spent: &Spent, title: &str) -> Vec<Ce
     ]
 }
 
-/// A sum that lacks runs which reported nothing.
-fn at_least(sum: String, missing: usize) -> String {
-    if missing > 0 { format!("≥ {sum}") } else { sum }
+/// A sum that may lack runs which reported nothing.
+fn unless_unknown(sum: Option<String>, missing: usize) -> String {
+    match sum {
+        None => "unknown".into(),
+        Some(sum) if missing > 0 => format!("≥ {sum}"),
+        Some(sum) => sum,
+    }
 }
 
 /// What some runs cost, for people.
 pub fn cost(spent: &Spent) -> String {
-    spent.cost_usd.map_or_else(|| "unknown".into(), |cost| at_least(dollars(cost), spent.without_cost))
+    unless_unknown(spent.cost_usd.map(dollars), spent.without_cost)
 }
 
 /// What it took to get a task done.

@@ -1,6 +1,6 @@
 //! `ralph task diff`.
 
-use crate::app::{self, FieldChange, TaskDiff};
+use crate::app::{self, DiffSide, FieldChange, TaskDiff};
 use crate::cli::args::DiffArgs;
 use crate::cli::style::{self, paint};
 use crate::cli::table::clean;
@@ -28,7 +28,9 @@ fn entry(diff: &TaskDiff) -> String {
         _ => ("~", style::WARN),
     };
     let mut text = format!("{} {} {}\n", paint(color, mark), paint(style::ID, &diff.task), clean(&diff.title));
-    if diff.what == "changed" {
+    if let Some(side) = diff.unreadable {
+        text.push_str(&format!("    {}\n", unreadable(side)));
+    } else if diff.what == "changed" {
         for change in &diff.changes {
             text.push_str(&format!("    {}\n", words::field(change)));
         }
@@ -37,6 +39,13 @@ fn entry(diff: &TaskDiff) -> String {
         }
     }
     text
+}
+
+fn unreadable(side: DiffSide) -> &'static str {
+    match side {
+        DiffSide::New => "the file cannot be read; `ralph doctor` says why",
+        DiffSide::Old => "the file could not be read before",
+    }
 }
 
 /// The order of the rows: new, moved, otherwise changed, removed.
@@ -92,6 +101,9 @@ fn as_markdown(found: &[TaskDiff]) -> String {
 /// The last cell: the state first, then every other field.
 fn changed(diff: &TaskDiff) -> String {
     let kind = Kind::of(diff);
+    if let Some(side) = diff.unreadable {
+        return format!("**{}**: {}", kind.word(), unreadable(side));
+    }
     let state = diff.changes.iter().find(|change| is_move(change));
     match kind {
         Kind::New => state.map_or("**new**".into(), |state| format!("**new** in {}", shown(state.new.as_ref()))),

@@ -109,8 +109,7 @@ fn summary(done: &TeamDone) -> String {
     let runs = if done.runs.len() == 1 { "1 run".into() } else { format!("{} runs", done.runs.len()) };
     let mut text = format!("{finished} of {} steps completed in {took}, {runs}\n", done.steps.len());
     if done.spent.runs > 0 {
-        let used = words::tokens(done.spent.tokens());
-        let used = if done.spent.without_tokens == done.spent.runs { "unknown".into() } else { used };
+        let used = done.spent.tokens().map_or_else(|| "unknown".into(), words::tokens);
         let merged = if done.merged.tasks > 0 { format!("; {}", merged_line(&done.merged)) } else { String::new() };
         text.push_str(&paint(style::DIM, format!("tokens {used}, cost {}{merged}\n", cost(&done.spent))));
     }

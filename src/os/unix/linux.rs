@@ -58,6 +58,11 @@ pub fn adopt_orphans() {
     let _ = set_child_subreaper(Some(getpid()));
 }
 
+/// Ends [`adopt_orphans`]: orphans of later programs go to the system again.
+pub fn leave_orphans() {
+    let _ = set_child_subreaper(None);
+}
+
 pub fn processes() -> Vec<Process> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
     entries.filter_map(|entry| read_stat(entry.file_name().to_str()?.parse().ok()?)).collect()

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal as RawSignal, getpid, getppid, kill_process, k
 use super::kernel::ORPHANS_BY_GROUP;
 use crate::os::Signal;
 
-pub use super::kernel::{adopt_orphans, die_with_parent, processes, signal_on_parent_exit};
+pub use super::kernel::{adopt_orphans, die_with_parent, leave_orphans, processes, signal_on_parent_exit};
 
 fn raw(signal: Signal) -> RawSignal {
     match signal {

@@ -118,6 +118,9 @@ pub fn signal_on_parent_exit(_: u32) {}
 /// Not needed: orphans stay in the job object.
 pub fn adopt_orphans() {}
 
+/// Nothing to end: see [`adopt_orphans`].
+pub fn leave_orphans() {}
+
 /// Not needed: they end with this process, in whose job they are.
 pub fn kill_descendants() {}
 

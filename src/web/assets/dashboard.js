@@ -30,7 +30,7 @@ function spending({ total, merged }) {
   if (!total.runs) return null;
   const dollars = (amount) => (amount === null ? 'unknown' : `$${amount.toFixed(2)}`);
   const sum = (known, missing) => (missing && known !== 'unknown' ? `at least ${known}` : known);
-  const used = total.without_tokens === total.runs ? 'unknown' : (total.input_tokens + total.cached_tokens + total.output_tokens).toLocaleString('en');
+  const used = total.output_tokens === null ? 'unknown' : (total.input_tokens + total.cached_tokens + total.output_tokens).toLocaleString('en');
   const row = (name, value) => h('tr', {}, h('th', { scope: 'row' }, name), h('td', {}, value));
   return h('section', { class: 'panel' }, h('h2', {}, 'Agents in 30 days'), h('table', { class: 'costs' }, h('tbody', {},
     row('runs', String(total.runs)), row('tokens', sum(used, total.without_tokens)), row('cost', sum(dollars(total.cost_usd), total.without_cost)),

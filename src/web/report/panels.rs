@@ -33,9 +33,9 @@ fn spending(out: &mut String, costs: &Costs) {
         Some(_) => format!("{}{}", at_least(total.without_cost), dollars(total.cost_usd)),
         None => "unknown".into(),
     };
-    let tokens = match total.without_tokens == total.runs {
-        true => "unknown".into(),
-        false => format!("{}{}", at_least(total.without_tokens), total.tokens()),
+    let tokens = match total.tokens() {
+        Some(count) => format!("{}{count}", at_least(total.without_tokens)),
+        None => "unknown".into(),
     };
     let mut lines = vec![
         if total.runs == 1 { "1 run".into() } else { format!("{} runs", total.runs) },

@@ -144,3 +144,74 @@ fn a_reply_whose_answer_is_lost_is_not_posted_twice() {
     assert_eq!(work.mirror.world(|world| world.comments.len()), 0);
     assert_eq!(work.points().len(), 0);
 }
+
+#[test]
+fn a_point_keeps_its_number_when_a_reviewer_resolves_another_meanwhile() {
+    let work = Work::new();
+    let number = work.pr();
+    work.mirror.world(|world| {
+        for (line, text) in [(1, "One."), (2, "Two."), (3, "Three.")] {
+            world.comment_on_line(number, "hubot", ("code.txt", line), text);
+        }
+    });
+    work.mirror.ralph(&["feedback", &work.task, "--fetch"]).ok();
+    work.mirror.world(|world| world.change_pr(number, |pull| pull.threads[0].resolved = true));
+    work.mirror.sync();
+    let numbers: Vec<u64> = work.points().iter().map(|point| point["number"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, [2, 3]);
+    let gone = work.mirror.ralph(&["reply", &work.task, "1", "Done."]).fails(2);
+    assert!(gone.contains("has no open point 1: open are 2, 3"), "{gone}");
+    work.mirror.ralph(&["reply", &work.task, "2", "Two is done."]).ok();
+    work.mirror.ralph(&["pr", &work.task]).ok();
+    let threads = work.mirror.world(|world| world.pull(number).threads.clone());
+    let told: Vec<(bool, usize)> = threads.iter().map(|thread| (thread.resolved, thread.comments.len())).collect();
+    assert_eq!(told, [(true, 1), (true, 2), (false, 1)], "{threads:?}");
+    // Resolved by the reviewer between the reply and the push: there is nothing left to say.
+    work.mirror.ralph(&["reply", &work.task, "3", "Three is done."]).ok();
+    work.mirror.world(|world| world.change_pr(number, |pull| pull.threads[2].resolved = true));
+    work.mirror.ralph(&["pr", &work.task]).ok();
+    assert_eq!(work.mirror.world(|world| world.pull(number).threads[2].comments.len()), 1);
+}
+
+#[test]
+fn failed_checks_of_one_name_are_one_point_with_both_logs() {
+    let work = Work::new();
+    let number = work.pr();
+    work.mirror.world(|world| {
+        world.set_check(number, "build", "COMPLETED", Some("FAILURE"));
+        world.change_pr(number, |pull| {
+            let mut other = pull.checks[0].clone();
+            (other.id, other.job) = ("CR_other".into(), other.job + 1_000);
+            other.log = Some("error: from the second workflow\n".into());
+            pull.checks[0].log = Some("error: from the first workflow\n".into());
+            pull.checks.push(other);
+        });
+    });
+    for _ in 0..2 {
+        work.mirror.ralph(&["feedback", &work.task, "--fetch"]).ok();
+        let points = work.points();
+        assert_eq!(points.len(), 1, "{points:?}");
+        let text = points[0]["text"].as_str().unwrap();
+        assert!(text.contains("from the first") && text.contains("from the second"), "{text}");
+    }
+}
+
+#[test]
+fn a_reviewer_who_quotes_a_reply_is_heard() {
+    let work = Work::new();
+    let number = work.pr();
+    let thread = work.mirror.world(|world| world.comment_on_line(number, "hubot", ("code.txt", 1), "Why?"));
+    work.mirror.ralph(&["feedback", &work.task, "--fetch"]).ok();
+    work.mirror.ralph(&["reply", &work.task, "1", "Because."]).ok();
+    work.mirror.ralph(&["pr", &work.task]).ok();
+    work.mirror.world(|world| {
+        let reply = world.pull(number).threads[0].comments[1].body.clone();
+        let quoted: String = reply.lines().map(|line| format!("> {line}\n")).collect();
+        world.comment_in_thread(&thread, "hubot", &format!("{quoted}\nThat is no reason."));
+    });
+    work.mirror.ralph(&["feedback", &work.task, "--fetch"]).ok();
+    let points = work.points();
+    assert!(points[0]["waiting"] == true, "{points:?}");
+    let text = points[0]["text"].as_str().unwrap();
+    assert!(text.contains("hubot: > Because.") && text.contains("That is no reason."), "{text}");
+}

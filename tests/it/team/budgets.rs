@@ -43,6 +43,34 @@ fn a_task_that_has_used_its_budget_goes_to_a_person_and_others_go_on() {
     assert!(note.contains("budget.task is used up: 2 runs of 2 runs"), "{note}");
 }
 
+/// A board on which builders need no plan, with one task for them.
+fn with_setup(setup: &str, budget: &str) -> (Squad, String) {
+    let squad = with_budget(budget);
+    squad.ralph(&["workflow", "use", "lite", "--yes"]).ok();
+    let settings = format!("[budget]\n{budget}\n[worktree]\nsetup = [[\"sh\", \"-c\", \"{setup}\"]]");
+    squad.settings(&settings);
+    let task = squad.add("one", &["--state", "Backlog"]);
+    (squad, task)
+}
+
+#[test]
+fn a_setup_that_fails_is_told_and_uses_up_nothing() {
+    let (squad, task) = with_setup("echo no network; exit 3", "task = \"1 run\"");
+    for round in 1..=3 {
+        let said = squad.ralph(&["worker", "builder", "--once"]);
+        let told = ["(worktree.setup) failed", "no network"].iter().all(|words| said.stderr.contains(words));
+        assert!(said.code == 4 && told, "{said}");
+        assert_eq!((squad.state(&task), squad.runs().len()), ("Backlog".into(), round));
+    }
+    let run = squad.runs()[0].clone();
+    assert_eq!((&run["outcome"], &run["not_started"]), (&"interrupted".into(), &true.into()));
+    assert!(run["message"].as_str().unwrap().contains("(worktree.setup) failed"), "{run}");
+    assert_eq!(squad.ralph(&["costs", "--json"]).json()["total"]["runs"], 0);
+    squad.settings("[budget]\ntask = \"1 run\"");
+    squad.ralph(&["worker", "builder", "--once"]).ok();
+    assert_eq!(squad.state(&task), "In Review");
+}
+
 #[test]
 fn a_budget_that_cannot_be_checked_stops_the_work_and_says_which_one_could_be() {
     for (budget, what) in [("day = \"$5\"", "no cost"), ("day = \"5k tokens\"", "no tokens")] {
@@ -66,6 +94,9 @@ fn what_a_program_does_not_report_is_shown_as_unknown_and_never_as_zero() {
     let costs = squad.ralph(&["costs"]).ok();
     assert!(costs.contains(&task) && costs.contains("unknown") && !costs.contains("$0"), "{costs}");
     let json = squad.ralph(&["costs", "--by", "model", "--json"]).json();
-    assert_eq!((&json["rows"][0]["key"], &json["total"]["cost_usd"]), (&"unknown".into(), &serde_json::Value::Null));
+    assert_eq!(json["rows"][0]["key"], "unknown");
+    for what in ["input_tokens", "cached_tokens", "output_tokens", "cost_usd"] {
+        assert!(json["total"][what].is_null(), "{what}: {json}");
+    }
     assert_eq!(squad.ralph(&["costs", "--since", "0s", "--json"]).json()["rows"], serde_json::json!([]));
 }

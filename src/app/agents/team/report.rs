@@ -174,7 +174,7 @@ fn costs(text: &mut String, done: &TeamDone) {
         count => format!(" (not reported by {count} of {runs} runs)"),
     };
     let dollars = |cost: Option<f64>| cost.map_or_else(|| "unknown".into(), |cost| format!("${cost:.2}"));
-    let tokens = if without_tokens == runs { "unknown".into() } else { done.spent.tokens().to_string() };
+    let tokens = done.spent.tokens().map_or_else(|| "unknown".into(), |count| count.to_string());
     let _ = writeln!(text, "- Tokens: {tokens}{}", lacking(without_tokens));
     let _ = writeln!(text, "- Cost: {}{}", dollars(cost_usd), lacking(without_cost));
     if done.merged.tasks > 0 {

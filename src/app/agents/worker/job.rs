@@ -44,6 +44,7 @@ impl Job {
             resumed: None,
             model: agent.and_then(Agent::model),
             usage: None,
+            not_started: false,
             refused: Vec::new(),
             confined: false,
             dir: ws.store.root().to_owned(),

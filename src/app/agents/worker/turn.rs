@@ -60,11 +60,12 @@ pub(super) fn run_agent(
     tenure.take_back();
     let advanced = tip.is_some() && tip != launch::tip(ws, &job.task);
     let after = After { advanced, taken_over: tenure.is_lost(ws) };
+    run.not_started = matches!(exit, Exit::NotStarted(_));
     if let Exit::NotStarted(failure) = &exit
         && matches!(failure.for_worker(), Consequence::Environment | Consequence::Approval)
     {
         // The setup is wrong, not the task, so the task stays unchanged.
-        run.outcome = RunOutcome::Interrupted;
+        (run.outcome, run.message) = (RunOutcome::Interrupted, Some(failure.message.clone()));
         tenure.finish(ws)?;
         settle::close(ws, run)?;
         return Err(failure.clone());

@@ -86,8 +86,12 @@ pub(super) fn bootstrap(
     if record.ready {
         return Ok(Bootstrapped { port: record.port, ..Bootstrapped::default() });
     }
-    record.port = record.port.or(ports::free_ports(ws)?);
-    record.write(ws, &place.path)?;
+    if record.port.is_none() {
+        // Two worktrees that are made at once must not find the same ports free.
+        let _until_recorded = record::ports_lock(ws)?;
+        record.port = ports::free_ports(ws)?;
+        record.write(ws, &place.path)?;
+    }
     let included = include::include(ws, &place.path, tell)?;
     programs::set_up(ws, place, record.port, log.as_deref(), tell)?;
     record.ready = true;

@@ -1,7 +1,8 @@
 //! A range of free ports for each worktree, so that servers in different worktrees do not conflict.
 
 use std::ffi::OsString;
-use std::net::{Ipv4Addr, TcpListener};
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 
 use super::record::taken_ports;
 use crate::app::{Code, Failure, Hint, Workspace};
@@ -40,8 +41,10 @@ fn candidates(width: u16, start: u32) -> impl Iterator<Item = u16> {
     (0..ranges).map(nth)
 }
 
+/// `localhost` is either address, and some programs listen only on the second. A machine may be without IPv6.
 fn nobody_listens(port: u16) -> bool {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
+    let bind = |address: IpAddr| TcpListener::bind((address, port)).map(|_| ()).map_err(|error| error.kind());
+    bind(Ipv4Addr::LOCALHOST.into()).is_ok() && !matches!(bind(Ipv6Addr::LOCALHOST.into()), Err(ErrorKind::AddrInUse))
 }
 
 /// `RALPH_PORT`, and how many there are from it on.

@@ -10,7 +10,7 @@ use crate::app::repo::worktree::Place;
 use crate::app::workspace::trust::{look_at_trust, require_trust};
 use crate::app::{Code, Failure, Hint, Workspace};
 use crate::fs;
-use crate::os::process::{kill_descendants, program};
+use crate::os::process::{adopt_orphans, kill_descendants, leave_orphans, program};
 use crate::task::TaskId;
 
 /// Lines of a failed program's output that people are shown.
@@ -118,8 +118,14 @@ fn run(site: &Site<'_>, setting: &str, words: &[String], log: &Path, limit: Dura
     for name in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"] {
         command.env_remove(name);
     }
-    let mut child = command.spawn().map_err(|error| failed(format!("cannot start: {error}")))?;
-    let status = wait(&mut child, limit).map_err(|error| failed(format!("cannot wait for its end: {error}")))?;
+    // A program that left its parent behind is ended with the others.
+    adopt_orphans();
+    let ended = command
+        .spawn()
+        .map_err(|error| format!("cannot start: {error}"))
+        .and_then(|mut child| wait(&mut child, limit).map_err(|error| format!("cannot wait for its end: {error}")));
+    leave_orphans();
+    let status = ended.map_err(&failed)?;
     let mut failure = match status {
         Some(status) if status.success() => return Ok(()),
         Some(status) => failed(format!("failed ({status})")),

@@ -43,6 +43,11 @@ pub(super) fn lock(ws: &Workspace, worktree: &Path) -> Result<FileLock, Failure>
     Ok(FileLock::take(&path(ws, worktree, "lock"))?)
 }
 
+/// One process at a time chooses ports.
+pub(super) fn ports_lock(ws: &Workspace) -> Result<FileLock, Failure> {
+    Ok(FileLock::take(&folder(ws).join(".ports"))?)
+}
+
 /// For a removed worktree.
 pub(in crate::app) fn forget(ws: &Workspace, worktree: &Path) -> Result<(), Failure> {
     for kind in ["toml", "lock"] {

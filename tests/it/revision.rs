@@ -57,7 +57,7 @@ fn everything_wrong_with_a_revision_is_found_without_checking_it_out() {
     assert_snapshot!(sandbox.ralph(&["doctor", "--at", "change"]));
     assert_eq!(sandbox.git(&["status", "--porcelain"]), "", "nothing was checked out or written");
     sandbox.ralph(&["doctor", "--at", "main"]).ok();
-    assert!(sandbox.ralph(&["doctor", "--at", "nowhere"]).fails(2).contains("no revision \"nowhere\""));
+    assert!(sandbox.ralph(&["doctor", "--at", "nowhere"]).fails(2).contains("unknown revision \"nowhere\""));
 }
 
 #[test]

@@ -266,7 +266,10 @@ impl Shift<'_> {
 
     /// Without work, what other machines have done may bring some; what was done here goes out. Whether it is worth another look.
     fn catch_up(&mut self) -> bool {
-        if self.asked.dry_run || self.ws.claims_remote().is_none() || self.exchanged.is_some_and(|last| last.elapsed() < EXCHANGE) {
+        if self.asked.dry_run
+            || self.ws.claims_remote().is_none()
+            || self.exchanged.is_some_and(|last| last.elapsed() < EXCHANGE)
+        {
             return false;
         }
         self.ws.exchange_now();

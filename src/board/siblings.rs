@@ -117,7 +117,7 @@ impl Board {
         let Some((command, to)) = command.and_then(|command| Some((command, target(command)?))) else {
             return Ok(Turn::Own);
         };
-        let stays = to == task.state && command.lock.as_ref() != Some(&to);
+        let stays = to == task.state && command.lock.as_ref() != Some(&to) && command.may_end_in(flow).contains(&to);
         if stays && self.is_part_of_split(at, command) {
             return Ok(Turn::Along);
         }

@@ -91,7 +91,7 @@ fn a_path_that_leads_out_of_the_repository_is_refused() {
     fs::create_dir_all(copy.parent().unwrap()).unwrap();
     fs::copy(sandbox.root().join(&path), &copy).unwrap();
     let said = sandbox.ralph_in(copy.parent().unwrap(), &["artifact", "link", "research", &id, "r.md"]).fails(1);
-    assert!(said.contains("is in a worktree"), "{said}");
+    assert!(said.contains("is in the worktree of a task"), "{said}");
     let plans = sandbox.root().join("thoughts/shared/plans");
     let _ = fs::remove_dir_all(&plans);
     symlink(sandbox.home(), plans).unwrap();

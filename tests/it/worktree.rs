@@ -127,7 +127,10 @@ fn a_branch_is_stacked_on_the_one_that_it_waits_for() {
     assert!(sandbox.ralph(&["worktree", "add", "t-x7", "--from", "nowhere"]).code == 0, "it already exists");
     sandbox.write_task("other", "title = 'o'\n");
     assert!(
-        sandbox.ralph(&["worktree", "add", "other", "--from", "nowhere"]).fails(2).contains("unknown revision \"nowhere\"")
+        sandbox
+            .ralph(&["worktree", "add", "other", "--from", "nowhere"])
+            .fails(2)
+            .contains("unknown revision \"nowhere\"")
     );
     assert!(!sandbox.git(&["branch"]).contains("other"), "nothing is left of it");
 }

@@ -203,11 +203,11 @@ fn nothing_is_merged_that_is_not_certainly_ready() {
     work.refuses(1, "is other, not main");
     change(&|pull| pull.base = "main".into());
     let tip = work.commit_only("not pushed");
-    work.refuses(1, "is not what");
+    work.refuses(1, "differs from the branch of");
     work.mirror.world(|world| world.push_ref("acme/app", &work.branch(), &tip));
     work.pr();
     work.mirror.world(|world| world.repo_mut("acme/app").merge_commit = false);
-    work.refuses(1, "does not let a pull request be merged by merge");
+    work.refuses(1, "does not allow the merge method merge");
     work.mirror.ralph(&["config", "set", "merge.style", "squash"]).ok();
     work.mirror.ralph(&["merge", &work.task]).ok();
     work.is_merged();

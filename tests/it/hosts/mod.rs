@@ -219,7 +219,7 @@ fn not_logged_in_moves_nothing(host: &'static str) {
     let said = finish(&mut stage.alone("honest", Keys::Missing, &["ralph", "team", "--ready"]));
     assert_eq!(stage.states(), before, "{said}");
     assert_eq!(said.code, 4, "{said}");
-    assert!(said.stderr.contains("cannot work: "), "{said}");
+    assert!(said.stderr.contains("is unavailable: "), "{said}");
 }
 
 /// A run that is cut off and one that goes on with its session.

@@ -12,6 +12,7 @@
 //! settle.rs     the outcome for the task
 //! health.rs     whether the agent program itself can work, its limits, and its sessions
 //! attempts.rs   how often it has failed
+//! machines.rs   what other machines have done, and a remote that is away
 //! control.rs    stopping a run, and trying again, from outside
 //! ```
 
@@ -23,6 +24,7 @@ mod health;
 mod integrate;
 mod job;
 mod launch;
+mod machines;
 mod names;
 mod program;
 mod settle;
@@ -53,10 +55,6 @@ pub use program::check_agents;
 
 /// Where nothing tells of a change, this is how long one may go unseen.
 const LOOK_AGAIN: Duration = Duration::from_secs(2);
-/// How often the board is exchanged while there is nothing to do.
-const EXCHANGE: Duration = Duration::from_secs(5);
-/// How long a worker waits for a remote that cannot be reached.
-const CUT_OFF: Duration = Duration::from_secs(120);
 /// So long a task that waits for something outside is left alone.
 const WAITS: Duration = Duration::from_secs(60);
 /// So often in a row a task may be taken from under one's hands.
@@ -262,33 +260,6 @@ impl Shift<'_> {
                 return Ok("reached the requested number of runs");
             }
         }
-    }
-
-    /// Without work, what other machines have done may bring some; what was done here goes out. Whether it is worth another look.
-    fn catch_up(&mut self) -> bool {
-        if self.asked.dry_run
-            || self.ws.claims_remote().is_none()
-            || self.exchanged.is_some_and(|last| last.elapsed() < EXCHANGE)
-        {
-            return false;
-        }
-        self.ws.exchange_now();
-        self.exchanged = Some(Instant::now());
-        true
-    }
-
-    /// A remote that cannot be reached for a moment is waited for; one that stays away ends the worker.
-    fn waits_for_remote(&mut self, failure: &Failure) -> bool {
-        if failure.kind != FailureKind::Offline || self.ws.claims_remote().is_none() {
-            return false;
-        }
-        let since = *self.cut_off.get_or_insert_with(Instant::now);
-        let waits = since.elapsed() < CUT_OFF;
-        let pause = Instant::now();
-        while waits && !self.stop.soon() && pause.elapsed() < Duration::from_secs(2) {
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        waits
     }
 
     /// Whether to wait for work: as long as was asked, as long as the team has steps, or until a task has rested.

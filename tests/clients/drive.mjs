@@ -119,4 +119,4 @@ const ways = {
 const way = process.argv[4];
 if (!ways[way]) throw new Error(`there is no way ${way}: use ${Object.keys(ways).join(", ")}`);
 await ways[way]();
-console.log(`${way}: well`);
+console.log(`${way}: no problems`);

@@ -262,7 +262,7 @@ async def main():
         session = Session(client, modern)
         heard.append(session)
         await walk(session, whole=over == "stdio")
-    print(f"{WAY}: well")
+    print(f"{WAY}: no problems")
 
 
 asyncio.run(main())

@@ -164,7 +164,9 @@ fn children_are_brought_on_and_the_others_say_why_they_stay() {
         sandbox.write_task(id, format!("title = '{id}'\nparent = 'p'\nstate = '{state}'\n"));
     }
     assert_snapshot!(sandbox.ralph(&["advance", "p", "--children", "--to", "ready-for-plan"]));
-    assert!(sandbox.ralph(&["advance", "p", "--children", "--to", "in-progress"]).fails(1).contains("is not a gate state"));
+    assert!(
+        sandbox.ralph(&["advance", "p", "--children", "--to", "in-progress"]).fails(1).contains("is not a gate state")
+    );
 }
 
 #[derive(Debug, Clone)]

@@ -104,13 +104,20 @@ fn is_bare(all: &[Section<'_>], at: usize) -> bool {
     super::markdown::within(all, at).iter().all(Section::is_empty)
 }
 
+/// `None`, also with the reason behind it.
+fn says_none(line: &str) -> bool {
+    let line = line.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let word = line.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    word.eq_ignore_ascii_case("none")
+}
+
 fn about_files(all: &[Section<'_>], text: &str, last: u32) -> Vec<Finding> {
     let Some(listed) = all.iter().find(|section| section.is(3, "Will Modify")) else {
         let message = "no `### Will Modify` under `## Files Affected`: list the files there, in backticks";
         return vec![Finding::new(last, message)];
     };
     let paths = files_modified(text);
-    let none = listed.body.iter().any(|(_, line)| line.trim_matches(['-', '*', '.', ' ']).eq_ignore_ascii_case("none"));
+    let none = listed.body.iter().any(|(_, line)| says_none(line));
     if paths.is_empty() && !none {
         let message =
             "no file is listed: write `- ` and the path from the root of the repository in backticks, or `none`";
@@ -299,9 +306,14 @@ mod tests {
             "{FRONT}plan_document: https://github.com/o/r/blob/main/thoughts/shared/plans/2026-11-16-t-a-x.md\nstatus: approved\ntype: critique\n---\n\nGood.\n"
         );
         assert_eq!(messages(DocumentKind::Review, &critique, &alone), Vec::<String>::new());
+        for none in ["None", "- none.", "- **None** (research only)", "- None \u{2014} `src/a.rs` is complete"] {
+            let research = research.replace("- `src/a.rs` - it", none);
+            assert_eq!(messages(DocumentKind::Research, &research, &alone), Vec::<String>::new(), "{none}");
+        }
         // What those templates have is still asked for.
         for (kind, text, said) in [
             (DocumentKind::Research, research.replace("### Will Modify", "### Files"), "no `### Will Modify`"),
+            (DocumentKind::Research, research.replace("`src/a.rs` - it", "nonetheless all"), "no file is listed"),
             (DocumentKind::Research, research.replace("issue: 44", "issue: 46"), "names 46"),
             (DocumentKind::Plan, plan.replace("- [ ]", "-"), "no boxes to tick"),
             (DocumentKind::Review, critique.replace("approved", "fine"), "neither `approved`"),

@@ -130,10 +130,22 @@ impl Board {
         if stays {
             return Ok(Turn::Along);
         }
-        let primary = self.group_of(at, &links, rules)?.primary();
+        let group = self.group_of(at, &links, rules)?;
+        let primary = group.primary();
+        if primary == at {
+            return Ok(Turn::Own);
+        }
+        // Asked of the primary, it would be refused for the state of the primary, and the answer would not say who is missing.
+        if command.lock.is_some() && command.from.contains(&task.state) {
+            let convergence = self.converged(&group.members, &task.state, rules);
+            if !convergence.met {
+                let waiting_for = convergence.waiting_for;
+                return Err(Refusal::NotConverged { task: task.id.clone(), waiting_for });
+            }
+        }
         // A member that has gone on alone goes its own way.
         let together = self.tasks()[primary].state == task.state;
-        Ok(if primary == at || !together { Turn::Own } else { Turn::Primary(self.tasks()[primary].id.clone()) })
+        Ok(if together { Turn::Primary(self.tasks()[primary].id.clone()) } else { Turn::Own })
     }
 
     /// A small task that splitting a large one leaves where it began.

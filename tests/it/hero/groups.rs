@@ -238,6 +238,21 @@ fn a_group_that_is_not_ready_is_not_planned_and_says_who_is_missing() {
 }
 
 #[test]
+fn whichever_member_is_ready_asks_the_answer_names_those_that_are_not() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let (_, parts) = split(&mut hero);
+    hero.state(&parts[2], "__LOCK__", "ralph_research");
+    hero.state(&parts[2], "__COMPLETE__", "ralph_research");
+    let lock = json!({ "number": parts[2], "state": "__LOCK__", "command": "ralph_plan" });
+    let (code, said) = hero.refused("update_workflow_state", lock);
+    assert_eq!(code, "not-converged", "the first of the group is behind: {said}");
+    for behind in &parts[..2] {
+        assert!(said.contains(behind.as_str().unwrap()), "{said}");
+    }
+}
+
+#[test]
 fn children_in_progress_without_a_holder_are_advanced_and_a_group_goes_as_one() {
     let sandbox = Sandbox::new();
     let mut hero = Hero::new(&sandbox, &[]);

@@ -26,7 +26,10 @@ impl<'a> Case<'a> {
         let flow = &self.rules.flow;
         if let Some(name) = request.command {
             let command = flow.command(name)?;
-            return self.refuse_other_roles(command).map(|()| Some(command));
+            self.refuse_other_roles(command)?;
+            if !self.escalates_elsewhere(command, request) {
+                return Ok(Some(command));
+            }
         }
         // A person who moves a task to where it is does nothing; a worker says that it stays.
         let idle = self.role().is_none() && request.goal == Goal::State(self.task.state.clone());
@@ -57,6 +60,14 @@ impl<'a> Case<'a> {
                 choices: many.iter().map(|command| command.name.clone()).collect(),
             }),
         }
+    }
+
+    /// Escalates a task that is in no state of this command. Escalating needs no command, so this one is ignored.
+    fn escalates_elsewhere(&self, command: &Command, request: &Request<'_>) -> bool {
+        let flow = &self.rules.flow;
+        let leads = |to: &StateName| command.leads(&self.task.state, to, self.rules.mode, flow);
+        let here = command.intend(Intent::Escalate, flow).is_some_and(|to| leads(&to));
+        request.goal == Goal::Intent(Intent::Escalate) && self.role().is_none() && !here
     }
 
     /// A worker's role has no command that goes there from here.

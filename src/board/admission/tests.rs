@@ -236,6 +236,26 @@ fn a_person_is_refused_only_what_harms_somebody_else() {
 }
 
 #[test]
+fn an_open_task_is_escalated_with_any_command_by_whoever_has_no_role() {
+    let flow = Workflow::builtin();
+    let program = Actor { kind: ActorKind::Program, ..actor("anna") };
+    for state in flow.states().iter().filter(|state| !state.terminal && !state.off) {
+        for command in flow.commands() {
+            for actor in [&actor("anna"), &program] {
+                let (task, goal) = (id("a"), Goal::Intent(Intent::Escalate));
+                let request = Request { command: Some(&command.name), ..Request::new(&task, goal) };
+                let moved = board(state.name.as_str(), None).admit(&rules(ReviewMode::Skip), actor, &request);
+                let to = moved.map(|admission| admission.to);
+                assert_eq!(to.as_ref(), Ok(&StateName::new("Human Needed")), "{} as {}", state.name, command.name);
+            }
+        }
+    }
+    let worker =
+        judge(&board("Ready for Plan", None), ReviewMode::Skip, "analyst", "__ESCALATE__", Some("research"), false);
+    assert!(matches!(worker, Err(Refusal::NotAllowed { .. })), "a worker keeps to its role: {worker:?}");
+}
+
+#[test]
 fn a_program_is_held_to_the_table_whatever_name_it_gives() {
     let program = Actor { kind: ActorKind::Program, ..actor("anna") };
     let asked = |command, to: &str, force| {

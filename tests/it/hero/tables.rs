@@ -44,7 +44,7 @@ pub fn rows(table: &str) -> impl Iterator<Item = Vec<&str>> {
 }
 
 /// Every move that the skills make: the state before, what is asked, and the state after.
-pub const MOVES: [(&str, &str, &str, &str); 31] = [
+pub const MOVES: [(&str, &str, &str, &str); 34] = [
     ("Backlog", "Research Needed", "ralph_triage", "Research Needed"),
     ("Backlog", "Ready for Plan", "ralph_triage", "Ready for Plan"),
     ("Backlog", "Done", "ralph_triage", "Done"),
@@ -52,6 +52,9 @@ pub const MOVES: [(&str, &str, &str, &str); 31] = [
     ("Backlog", "__CLOSE__", "triage", "Done"),
     ("Backlog", "__CANCEL__", "triage", "Canceled"),
     ("Backlog", "__ESCALATE__", "ralph_triage", "Human Needed"),
+    ("Backlog", "__ESCALATE__", "ralph_research", "Human Needed"),
+    ("Ready for Plan", "__ESCALATE__", "ralph_research", "Human Needed"),
+    ("Research Needed", "__ESCALATE__", "ralph_plan", "Human Needed"),
     ("Backlog", "__COMPLETE__", "ralph_split", "Backlog"),
     ("Research Needed", "__LOCK__", "ralph_research", "Research in Progress"),
     ("Research Needed", "Research in Progress", "research", "Research in Progress"),

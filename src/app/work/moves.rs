@@ -226,7 +226,7 @@ pub(in crate::app) fn move_with(ws: &Workspace, asked: &MoveAsk<'_>) -> Result<M
     Ok(Moved { declared, ..moved })
 }
 
-/// A person who closes a task may not know that its branch was never merged.
+/// Whoever closes a task may not know that its branch was never merged, and whoever was to merge it may only say so.
 fn refuse_unmerged(
     ws: &Workspace,
     board: &Board,
@@ -236,7 +236,9 @@ fn refuse_unmerged(
 ) -> Result<(), Failure> {
     let closes = admission.from != admission.to && Some(&admission.to) == ws.flow().closing();
     let step = board.get(id).is_none_or(|task| task.kind == Kind::Step);
-    if !closes || step || actor.is_held(ws.rules()) {
+    let command = admission.command.as_deref().and_then(|name| ws.flow().command(name).ok());
+    let merges = command.is_some_and(|command| command.merges);
+    if !closes || step || (actor.is_held(ws.rules()) && !merges) {
         return Ok(());
     }
     let (branch, main) = (place(ws, board, id)?.branch, main_branch(ws));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::app::{Failure, Hint};
+use crate::app::{Code, Failure, Hint};
 use crate::mcp::reply::Refused;
 
 /// `error` is a text that says all of it; code, message and hints stand beside it for programs.
@@ -16,7 +16,12 @@ pub fn told(failure: &Failure) -> Value {
 /// The same refusal with hints that can be followed here.
 pub fn here(mut failure: Failure) -> Failure {
     failure.hints = failure.hints.into_iter().map(worded).collect();
-    failure
+    match failure.code {
+        Code::Unmerged => failure.hint(Hint::step(
+            "if its pull request is merged, pull the main branch or delete the local branch, then call again",
+        )),
+        _ => failure,
+    }
 }
 
 fn worded(hint: Hint) -> Hint {

@@ -490,6 +490,24 @@ fn what_waits_for_a_person_is_not_moved_by_a_client_that_nobody_named() {
 }
 
 #[test]
+fn nobody_calls_an_issue_done_whose_branch_main_does_not_have() {
+    let sandbox = Sandbox::new();
+    let (mut session, mut role) = (Hero::new(&sandbox, &[]), Hero::new(&sandbox, &["--as", "integrator"]));
+    sandbox.git(&["commit", "--allow-empty", "-m", "root"]);
+    let (_, one) = session.mirrored("In Review", "");
+    let built = sandbox.git(&["commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "built"]);
+    sandbox.git(&["branch", &format!("feature/GH-{one}"), built.trim()]);
+    let done = json!({ "number": one, "state": "Done", "command": "ralph_merge" });
+    for hero in [&mut session, &mut role] {
+        let (code, said) = hero.refused("update_workflow_state", done.clone());
+        assert_eq!(code, "unmerged");
+        assert!(said.contains("pull the main branch"), "{said}");
+    }
+    sandbox.git(&["merge", "--ff-only", built.trim()]);
+    assert_eq!(role.ok("update_workflow_state", done)["newState"], "Done");
+}
+
+#[test]
 fn a_lock_whose_fields_are_refused_is_not_taken() {
     let sandbox = Sandbox::new();
     let mut hero = Hero::new(&sandbox, &["--as", "builder"]);

@@ -1,4 +1,4 @@
-//! `advance_children` and `advance_parent`: issues that are brought on together.
+//! `advance_children`, `advance_parent` and, as it is later called, `advance_issue`: issues that are brought on together.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -29,11 +29,57 @@ pub fn advance_children() -> Tool {
         Nature::Writes,
         "Move the children of an issue that are behind forward to a gate state.",
         &[("advanced", "array"), ("skipped", "array"), ("errors", "array")],
-        |call: &Call<'_>, args: AdvanceCall| match &args.number {
-            Some(number) => children(call, &call.find_exact(number)?, &args.target_state),
-            None if !args.issues.is_empty() => named(call, &args.issues, &args.target_state),
+        |call: &Call<'_>, args: AdvanceCall| args.run(call),
+    )
+}
+
+impl AdvanceCall {
+    fn run(&self, call: &Call<'_>) -> Result<Value, Failure> {
+        match &self.number {
+            // A list names what is meant more closely than the parent beside it.
+            _ if !self.issues.is_empty() => named(call, &self.issues, &self.target_state),
+            Some(number) => children(call, &call.find_exact(number)?, &self.target_state),
             None => Err(Failure::usage(Code::BadArguments, "no parent was given")
                 .hint(Hint::step("pass the number of the parent"))),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Direction {
+    Children,
+    Parent,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct IssueCall {
+    direction: Direction,
+    /// The parent; a child, with direction parent
+    #[serde(alias = "issueNumber")]
+    number: Option<TaskRef>,
+    /// With direction children
+    target_state: Option<String>,
+    #[serde(default)]
+    issues: Vec<TaskRef>,
+}
+
+pub fn advance_issue() -> Tool {
+    tool(
+        "ralph_hero__advance_issue",
+        Nature::Writes,
+        "advance_children or advance_parent, by direction.",
+        &[],
+        |call: &Call<'_>, IssueCall { direction, number, target_state, issues }: IssueCall| match direction {
+            Direction::Children => {
+                let missing = || Failure::usage(Code::BadArguments, "targetState is required with direction children");
+                AdvanceCall { number, target_state: target_state.ok_or_else(missing)?, issues }.run(call)
+            }
+            Direction::Parent => {
+                let missing = || Failure::usage(Code::BadArguments, "number is required with direction parent");
+                parent(call, &call.find_exact(&number.ok_or_else(missing)?)?)
+            }
         },
     )
 }
@@ -51,36 +97,42 @@ pub fn advance_parent() -> Tool {
         Nature::Writes,
         "Move the parent of an issue to the state of its children. Every move already does this.",
         &[("advanced", "boolean"), ("reason", "string"), ("parent", "object")],
-        |call: &Call<'_>, args: ParentCall| {
-            let id = call.find_exact(&args.number)?;
-            let around = Around::of(call.ws, &id)?;
-            let done = app::advance_parent(call.ws, &id)?;
-            let Some(parent) = &done.parent else {
-                let child = around.named(&id);
-                return Ok(json!({ "advanced": false, "reason": "the issue has no parent", "child": child }));
-            };
-            let states = done.children.iter().map(|(child, state)| {
-                let mut row = around.named(child);
-                row["workflowState"] = json!(state);
-                row
-            });
-            let mut told = around.named(parent);
-            told["currentState"] = json!(done.to);
-            if done.advanced {
-                told["fromState"] = json!(done.from);
-                told["toState"] = json!(done.to);
-            }
-            let mut reply =
-                json!({ "advanced": done.advanced, "parent": told, "childStates": states.collect::<Vec<_>>() });
-            if !done.advanced {
-                reply["reason"] = json!("the parent already has the state of its children");
-            }
-            Ok(reply)
-        },
+        |call: &Call<'_>, args: ParentCall| parent(call, &call.find_exact(&args.number)?),
     )
 }
 
+fn parent(call: &Call<'_>, id: &TaskId) -> Result<Value, Failure> {
+    let around = Around::of(call.ws, id)?;
+    let done = app::advance_parent(call.ws, id)?;
+    let Some(parent) = &done.parent else {
+        let child = around.named(id);
+        return Ok(json!({ "advanced": false, "reason": "the issue has no parent", "child": child }));
+    };
+    let states = done.children.iter().map(|(child, state)| {
+        let mut row = around.named(child);
+        row["workflowState"] = json!(state);
+        row
+    });
+    let mut told = around.named(parent);
+    told["currentState"] = json!(done.to);
+    if done.advanced {
+        told["fromState"] = json!(done.from);
+        told["toState"] = json!(done.to);
+    }
+    let mut reply = json!({ "advanced": done.advanced, "parent": told, "childStates": states.collect::<Vec<_>>() });
+    if !done.advanced {
+        reply["reason"] = json!("the parent already has the state of its children");
+    }
+    Ok(reply)
+}
+
 fn children(call: &Call<'_>, parent: &TaskId, target: &str) -> Result<Value, Failure> {
+    let goal = call.ws.flow().find_state(Kind::Issue, target)?;
+    // The workflow gathers nobody in a queue such as Research Needed: each child moves for itself.
+    if !goal.gate && !goal.lock && !goal.off && !goal.terminal {
+        let children = app::show(call.ws, parent)?.task.children;
+        return named(call, &children.iter().map(|id| TaskRef(id.to_string())).collect::<Vec<_>>(), target);
+    }
     // Read before, to say where they came from.
     let before = Around::of(call.ws, parent)?;
     let done = app::advance(call.ws, parent, target, false)?;
@@ -99,7 +151,8 @@ fn children(call: &Call<'_>, parent: &TaskId, target: &str) -> Result<Value, Fai
 /// One by one: what one may not do does not keep the others.
 fn named(call: &Call<'_>, issues: &[TaskRef], target: &str) -> Result<Value, Failure> {
     let flow = call.ws.flow();
-    let goal = flow.find_state(Kind::Issue, target)?.name.clone();
+    let goal = flow.find_state(Kind::Issue, target)?;
+    let (beside, goal) = (goal.off, goal.name.clone());
     let (mut advanced, mut skipped, mut errors) = (Vec::new(), Vec::new(), Vec::new());
     for typed in issues {
         let found = call.find_exact(typed).and_then(|id| Ok(app::show(call.ws, &id)?.task));
@@ -111,10 +164,13 @@ fn named(call: &Call<'_>, issues: &[TaskRef], target: &str) -> Result<Value, Fai
             }
         };
         let (number, id, here) = (number_of(&task), &task.id, task.state.clone());
-        if flow.position(Kind::Issue, &here) >= flow.position(Kind::Issue, &goal) {
-            let reason = match flow.escalation() == Some(&here) {
-                true => "it was handed to a person".to_owned(),
-                false => format!("it is already there ({here})"),
+        if beside || flow.position(Kind::Issue, &here) >= flow.position(Kind::Issue, &goal) {
+            let reason = if flow.escalation() == Some(&here) {
+                "it was handed to a person".to_owned()
+            } else if beside && here != goal {
+                format!("{goal} is not ahead of {here}")
+            } else {
+                format!("it is already there ({here})")
             };
             skipped.push(json!({ "number": number, "id": id, "currentState": here, "reason": reason }));
             continue;

@@ -90,6 +90,9 @@ pub fn all() -> Vec<Tool> {
         archive::bulk_archive(),
         setup::health_check(),
         setup::configure_routing(),
+        advance::advance_issue(),
+        archive::archive_items(),
+        streams::detect_stream_positions(),
     ]
 }
 

@@ -1,12 +1,12 @@
-//! `detect_work_streams`: which issues of a group touch the same files.
+//! `detect_work_streams`, and `detect_stream_positions`: which issues of a group touch the same files, and how far they are.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::shape::Around;
-use super::tool;
-use crate::app::{self, Failure, StreamAsk};
+use super::{pipeline, tool};
+use crate::app::{self, Code, Failure, Stream, StreamAsk};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::tool::{Nature, Tool};
 
@@ -51,29 +51,57 @@ pub fn detect_work_streams() -> Tool {
         "Group issues by the files that they change and by blockers; separate streams can run in parallel.",
         &[("streams", "array"), ("totalStreams", "integer"), ("totalIssues", "integer"), ("rationale", "string")],
         |call: &Call<'_>, args: Args| {
-            let asked: Vec<StreamAsk> = args.issues.iter().map(|one| one.ask(call)).collect::<Result<_, _>>()?;
-            let found = app::streams(call.ws, &asked)?;
-            let mut streams = Vec::new();
-            for stream in &found {
-                let mut numbers = Vec::new();
-                for id in &stream.tasks {
-                    numbers.push(Around::of(call.ws, id)?.number(id));
-                }
-                let names: Vec<&str> = numbers.iter().filter_map(Value::as_str).collect();
-                streams.push(json!({
-                    "id": format!("stream-{}", names.join("-")),
-                    "issues": numbers,
-                    "sharedFiles": stream.shared_files,
-                    "primaryIssue": numbers.first(),
-                }));
-            }
-            let rationale = format!("{} issues in {} streams, by shared files and blockers", asked.len(), found.len());
-            Ok(json!({
-                "totalStreams": streams.len(),
-                "totalIssues": asked.len(),
-                "streams": streams,
-                "rationale": rationale,
-            }))
+            let streams = clusters(call, &args)?.iter().map(|stream| shown(call, stream)).collect::<Result<_, _>>()?;
+            Ok(told(&args, streams))
         },
     )
+}
+
+pub fn detect_stream_positions() -> Tool {
+    tool(
+        "ralph_hero__detect_stream_positions",
+        Nature::Reads,
+        "detect_work_streams, with the pipeline position of each stream.",
+        &[],
+        |call: &Call<'_>, args: Args| {
+            let mut streams = Vec::new();
+            for stream in clusters(call, &args)? {
+                let mut row = shown(call, &stream)?;
+                let first = stream.tasks.first().ok_or_else(|| Failure::broken(Code::Bug, "a stream without tasks"))?;
+                row["streamId"] = row["id"].clone();
+                row["position"] = pipeline::position(call, first, &Around::of(call.ws, first)?)?;
+                streams.push(row);
+            }
+            Ok(told(&args, streams))
+        },
+    )
+}
+
+fn clusters(call: &Call<'_>, args: &Args) -> Result<Vec<Stream>, Failure> {
+    let asked: Vec<StreamAsk> = args.issues.iter().map(|one| one.ask(call)).collect::<Result<_, _>>()?;
+    app::streams(call.ws, &asked)
+}
+
+fn shown(call: &Call<'_>, stream: &Stream) -> Result<Value, Failure> {
+    let mut numbers = Vec::new();
+    for id in &stream.tasks {
+        numbers.push(Around::of(call.ws, id)?.number(id));
+    }
+    let names: Vec<&str> = numbers.iter().filter_map(Value::as_str).collect();
+    Ok(json!({
+        "id": format!("stream-{}", names.join("-")),
+        "issues": numbers,
+        "sharedFiles": stream.shared_files,
+        "primaryIssue": numbers.first(),
+    }))
+}
+
+fn told(args: &Args, streams: Vec<Value>) -> Value {
+    let (issues, found) = (args.issues.len(), streams.len());
+    json!({
+        "totalStreams": found,
+        "totalIssues": issues,
+        "streams": streams,
+        "rationale": format!("{issues} issues in {found} streams, by shared files and blockers"),
+    })
 }

@@ -253,6 +253,33 @@ fn whichever_member_is_ready_asks_the_answer_names_those_that_are_not() {
 }
 
 #[test]
+fn children_go_to_a_queue_each_for_itself_and_nowhere_beside_the_pipeline() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let (epic, epic_number) = hero.mirrored("Backlog", "");
+    let parts: Vec<String> = ["Backlog", "Ready for Plan", "Backlog"]
+        .iter()
+        .map(|state| hero.mirrored(state, &format!("parent = '{epic}'\nestimate = 'XS'")).1)
+        .collect();
+    let count = |done: &Value, key: &str| done[key].as_array().unwrap().len();
+    let done = hero.ok("advance_children", json!({ "number": epic_number, "targetState": "Research Needed" }));
+    assert_eq!((count(&done, "advanced"), count(&done, "skipped"), count(&done, "errors")), (2, 1, 0), "{done}");
+    assert_eq!(done["skipped"][0]["number"], json!(parts[1]), "it is further already");
+    let canceled = hero.ok("advance_children", json!({ "issues": parts, "targetState": "Canceled" }));
+    assert_eq!((count(&canceled, "advanced"), count(&canceled, "skipped")), (0, 3), "{canceled}");
+    let (_, late) = hero.mirrored("Backlog", &format!("parent = '{epic}'"));
+    let (_, later) = hero.mirrored("Backlog", &format!("parent = '{epic}'"));
+    let one =
+        json!({ "direction": "children", "number": epic_number, "issues": [later], "targetState": "Research Needed" });
+    let listed = hero.ok("advance_issue", one);
+    assert_eq!((count(&listed, "advanced"), count(&listed, "skipped")), (1, 0), "{late} stays: {listed}");
+    let parent = hero.ok("advance_issue", json!({ "direction": "parent", "number": parts[0] }));
+    assert_eq!((&parent["advanced"], &parent["parent"]["number"]), (&json!(false), &json!(epic_number)));
+    let (code, _) = hero.refused("advance_issue", json!({ "direction": "children", "number": epic_number }));
+    assert_eq!(code, "bad-arguments");
+}
+
+#[test]
 fn children_in_progress_without_a_holder_are_advanced_and_a_group_goes_as_one() {
     let sandbox = Sandbox::new();
     let mut hero = Hero::new(&sandbox, &[]);

@@ -96,6 +96,35 @@ fn finished_issues_are_archived_together_and_nothing_else_is() {
 }
 
 #[test]
+fn archive_items_takes_one_by_its_number_or_many_by_their_states() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let (_, first) = hero.mirrored("Done", "");
+    let (_, second) = hero.mirrored("Done", "");
+    let (code, _) = hero.refused("archive_items", json!({ "number": first, "workflowStates": ["Done"] }));
+    assert_eq!(code, "bad-arguments");
+    assert_eq!(hero.ok("archive_items", json!({ "workflowStates": ["Done"], "dryRun": true }))["wouldArchive"], 2);
+    assert_eq!(hero.ok("archive_items", json!({ "number": first }))["archived"], true);
+    let rest = hero.ok("archive_items", json!({ "workflowStates": ["Done"] }));
+    assert_eq!((numbers(&rest["items"]), &rest["archivedCount"]), (vec![second.as_str()], &json!(1)));
+}
+
+#[test]
+fn streams_are_told_with_how_far_they_are() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let (_, one) = hero.mirrored("Research Needed", "");
+    let (_, other) = hero.mirrored("In Progress", "");
+    let issues = json!([{ "number": one, "files": ["a"], "blockedBy": [] }, { "number": other, "files": ["b"], "blockedBy": [] }]);
+    let found = hero.ok("detect_stream_positions", json!({ "issues": issues, "issueStates": [] }));
+    assert_eq!(found["totalStreams"], 2, "{found}");
+    let phases: Vec<&Value> =
+        found["streams"].as_array().unwrap().iter().map(|stream| &stream["position"]["phase"]).collect();
+    assert_eq!(phases, ["RESEARCH", "IMPLEMENT"]);
+    assert_eq!(found["streams"][0]["streamId"], format!("stream-{one}"));
+}
+
+#[test]
 fn a_status_update_is_a_report_of_its_own_each_time() {
     let sandbox = Sandbox::new();
     let mut hero = Hero::new(&sandbox, &[]);

@@ -1,7 +1,7 @@
 //! What ralph-hero's skills call, what its tools answer with, and what is refused: a row a line, columns between bars.
 //! `$N` is the task, `$O` another one; the tests say what else there is.
 
-pub const TOOLS: [&str; 33] = [
+pub const TOOLS: [&str; 36] = [
     "list_issues",
     "get_issue",
     "create_issue",
@@ -35,6 +35,9 @@ pub const TOOLS: [&str; 33] = [
     "bulk_archive",
     "health_check",
     "configure_routing",
+    "advance_issue",
+    "archive_items",
+    "detect_stream_positions",
 ];
 
 /// The rows of a table and their columns.

@@ -1,4 +1,4 @@
-//! Tells `ralph --version` what it was built from.
+//! Provides the origin of the build (commit and target) that `ralph --version` prints.
 #![allow(clippy::disallowed_methods, clippy::print_stdout)]
 
 use std::process::Command;
@@ -12,7 +12,7 @@ fn main() {
     println!("cargo:rustc-env=RALPH_BUILT_FROM={commit}{target}");
 }
 
-/// A crate from the registry has the commit in a file of its own.
+/// The commit of a crate from the registry, which cargo records in `.cargo_vcs_info.json`.
 fn packaged() -> Option<String> {
     println!("cargo:rerun-if-changed=.cargo_vcs_info.json");
     let text = std::fs::read_to_string(".cargo_vcs_info.json").ok()?;
@@ -20,7 +20,7 @@ fn packaged() -> Option<String> {
     rest.split('"').next().map(str::to_owned)
 }
 
-/// Only for release builds: a debug build would be compiled anew after every commit.
+/// The commit of the clone. Only for release builds: a debug build would be recompiled after every commit.
 fn checked_out() -> Option<String> {
     if std::env::var("PROFILE").as_deref() != Ok("release") {
         return None;

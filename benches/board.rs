@@ -1,4 +1,4 @@
-//! How long a frame of the terminal board takes, beside one of an empty board on the same machine at the same time.
+//! Measures how long a frame of the terminal board takes, compared with a frame of an empty board on the same machine.
 //!
 //!     cargo bench --bench board              10,000 tasks
 //!     cargo bench --bench board -- 100000    another number
@@ -17,7 +17,7 @@ use ratatui::crossterm::event::KeyCode::{self, Char, Enter};
 
 const RALPH: &str = env!("CARGO_BIN_EXE_ralph");
 const FRAMES: usize = 400;
-/// A frame at sixty in a second.
+/// The time of one frame at 60 frames per second.
 const BAR: Duration = Duration::from_millis(16);
 
 fn main() {
@@ -35,7 +35,7 @@ fn main() {
     }
 }
 
-/// Frames of a screen that keys have opened, each after another key, beside those of an empty board.
+/// Measures frames of the screen that `opening` leads to, each after another key, compared with those of an empty board.
 fn measure(ws: &Workspace, (width, height): (u16, u16), what: &str, opening: &[KeyCode], keys: &str) {
     let mut full = Frames::new(Some(ws), width, height);
     let mut empty = Frames::new(None, width, height);
@@ -64,14 +64,14 @@ fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-/// The median, and the last of a hundred.
+/// The median and the 99th percentile.
 fn middle(times: &mut [Duration]) -> (Duration, Duration) {
     times.sort();
     (times[times.len() / 2], times[times.len() * 99 / 100])
 }
 
-/// Every state has some, each with a title, labels and blockers of its own; one that forty others wait for; and one with a
-/// description of a megabyte, half of it without a blank.
+/// Fills every state with tasks, each with its own title and labels, many with blockers. One task blocks forty others; one has
+/// a description of a megabyte, half of it without a space.
 fn board(root: &Path, tasks: usize) {
     const STATES: [&str; 6] = ["Backlog", "Research Needed", "Ready for Plan", "Plan in Review", "In Review", "Done"];
     run(Command::new("git").args(["init", "-q", "-b", "main"]), root);

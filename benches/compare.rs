@@ -1,10 +1,10 @@
-//! Ratios of ralph to the programs that set the floor, and to the peers that are on the PATH, all in one run.
+//! Ratios of ralph to programs that mark the lower limit, and to other task trackers on the PATH, all in one run.
 //!
 //!     cargo bench --bench compare                 boards of 100, 1,000, 10,000 and 100,000 tasks
 //!     cargo bench --bench compare -- 1000 10000   boards of these sizes
-//!     RALPH_BEFORE=/path/of/an/older/ralph cargo bench --bench compare    each row against that one, too
+//!     RALPH_BEFORE=/path/of/an/older/ralph cargo bench --bench compare    compares each row with that one, too
 //!
-//! Medians of interleaved runs: the machine's noise falls on all rows alike.
+//! Runs are interleaved and their medians compared, so that noise of the machine affects all rows alike.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::disallowed_methods)]
 
@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-/// Copies: a file as the linker leaves it takes longer to load than one that was copied, which would count against this ralph.
+/// Copied programs: a file straight from the linker loads more slowly than a copy, which would distort the comparison.
 static RALPH: LazyLock<String> = LazyLock::new(|| copied("now", env!("CARGO_BIN_EXE_ralph")));
 static BEFORE: LazyLock<Option<String>> =
     LazyLock::new(|| Some(copied("before", &std::env::var("RALPH_BEFORE").ok()?)));
@@ -24,7 +24,7 @@ fn copied(name: &str, program: &str) -> String {
     copy.display().to_string()
 }
 
-/// A folder to run in, and a copy of it for the older ralph: each has its own index and claims.
+/// A folder to run in, and a copy of it for the older ralph, because each has its own index and claims.
 struct Place {
     folder: tempfile::TempDir,
 }
@@ -40,7 +40,7 @@ impl Place {
         self.folder.path().join("now")
     }
 
-    /// The older ralph and its folder, copied when it is first asked for.
+    /// The older ralph and its folder, which is copied at the first call.
     fn before(&self) -> Option<(String, PathBuf)> {
         let ralph = BEFORE.clone()?;
         let copy = self.folder.path().join("before");
@@ -51,7 +51,7 @@ impl Place {
     }
 }
 
-/// The median of a row, and that of the older ralph.
+/// The median of a row, and the median with the older ralph.
 struct Timed {
     now: Duration,
     before: Option<Duration>,
@@ -69,12 +69,12 @@ struct Board {
     one: String,
 }
 
-/// What is timed: a name, a program with its arguments, and a line for `sh` to prepare each run.
+/// What is timed: a name, a program with its arguments, and a shell command that prepares each run.
 struct Row {
     name: &'static str,
     run: Vec<String>,
     before: Option<String>,
-    /// Exit codes that are an answer too.
+    /// Exit codes other than 0 that are no failure.
     also: &'static [i32],
 }
 
@@ -96,7 +96,7 @@ fn main() {
     }
 }
 
-/// A repository with a board, one task, and that many committed files of that many lines.
+/// A repository with a board, one task, and `files` committed files of `lines` lines each.
 fn repository(files: usize, lines: usize) -> Place {
     let folder = Place::new();
     let root = &folder.path();
@@ -114,7 +114,7 @@ fn repository(files: usize, lines: usize) -> Place {
     folder
 }
 
-/// The board committed beside a large index, by ralph and by git.
+/// Commits the board of a repository with a large index, with ralph and with git.
 fn commits(files: usize) {
     let folder = repository(files, 1);
     let change = "echo \"# $(date +%N)\" >> .ralph/tasks/x.toml";
@@ -131,7 +131,7 @@ fn commits(files: usize) {
     println!("  {:<28} {:>9.2} × git commit --only", "ralph commit", found[1].over(&found[0]));
 }
 
-/// A watcher on a board of that size: how soon it tells of a save, and what it costs to do nothing.
+/// Runs a watcher on a board of `size` tasks: how soon it reports a saved file, and how much CPU time it uses when idle.
 fn watching(size: usize) {
     use std::io::BufRead as _;
     let board = board(size);
@@ -172,7 +172,7 @@ fn watching(size: usize) {
     println!("  processor while nothing happens: {idle} ticks of 10 ms in 10 s (bar about 0)");
 }
 
-/// A worktree of a repository with that many files, made by ralph and by git.
+/// Makes a worktree of a repository with `files` files, with ralph and with git.
 fn worktrees(files: usize) {
     let folder = repository(files, 200);
     let clear = "\"$RALPH\" worktree rm x --force; git worktree remove --force worktrees/by-git; git branch -D by-git; sync; true";
@@ -189,7 +189,7 @@ fn worktrees(files: usize) {
     println!("  {:<28} {:>9.2} × git worktree add (bar 1)", "ralph worktree add", found[1].over(&found[0]));
 }
 
-/// A worktree that gets as many ignored files along as it has tracked ones: copied (reflinked where the file system can), and as links.
+/// Makes a worktree with as many ignored files as tracked ones: copied (reflinked where the file system can), and as links.
 fn bootstrap(files: usize) {
     let folder = repository(files, 200);
     let root = &folder.path();
@@ -236,7 +236,7 @@ fn sh_with(folder: &Path, ralph: &str, line: &str) -> bool {
     command(folder, ralph, &["sh", "-c", line].map(str::to_owned)).status().is_ok_and(|status| status.success())
 }
 
-/// The same tasks for the same size: 60 % done, up to two blockers among the previous twenty, a short description.
+/// A board that is always the same for one size: 60 % done, up to two blockers among the previous twenty, short descriptions.
 fn board(size: usize) -> Board {
     let folder = Place::new();
     let root = &folder.path();
@@ -266,19 +266,19 @@ fn board(size: usize) -> Board {
     Board { one: ids[size / 2].clone(), folder, size }
 }
 
-/// Interleaved, so that a slow moment hits every row, and both programs.
+/// Runs are interleaved, so that a slow moment affects every row and both programs.
 fn medians(place: &Place, rows: &[Row], rounds: usize) -> Vec<Timed> {
     let mut programs = vec![(RALPH.clone(), place.path())];
     programs.extend(place.before());
     let mut times: Vec<Vec<Vec<Duration>>> = vec![vec![Vec::new(); programs.len()]; rows.len()];
     for round in 0..=rounds {
         for (row, times) in rows.iter().zip(&mut times) {
-            // Whoever comes second finds caches warm: they take turns.
+            // The second program finds warm caches, so the two alternate.
             for turn in 0..programs.len() {
                 let at = (turn + round) % programs.len();
                 let (ralph, folder) = &programs[at];
                 let time = once(row, ralph, folder);
-                // The first round warms up.
+                // The first round only warms the caches.
                 if round > 0 {
                     times[at].push(time);
                 }
@@ -319,7 +319,7 @@ fn row(name: &'static str, run: &[&str]) -> Row {
     Row { name, run: run.iter().map(|word| (*word).to_owned()).collect(), before: None, also: &[] }
 }
 
-/// A different value each time, so that every run writes.
+/// Rows for commands that write. Their values differ each time, so that every run writes.
 fn verbs(board: &Board) -> Vec<Row> {
     let one = board.one.as_str();
     let free = format!(
@@ -338,7 +338,7 @@ fn verbs(board: &Board) -> Vec<Row> {
 fn against_floors(board: &Board) {
     let find = ["find", ".ralph/tasks", "-printf", "%s %T@ %i\\n"];
     let drop_index = Some("rm -f .git/ralph/index".to_owned());
-    // A claim that is made each time anew, on whatever is best.
+    // Releases all claims before each run, so that every run makes a new claim.
     let give_back = "for f in .git/ralph/claims/*.toml; do t=$(basename $f .toml); \"$RALPH\" release $t --force --as anna; done; \"$RALPH\" task ls; true";
     let mut rows = vec![
         row("true", &["true"]),
@@ -374,7 +374,7 @@ fn against_floors(board: &Board) {
     }
 }
 
-/// Commands on one task must not care how many others there are.
+/// Checks that commands on one task take no longer on a larger board.
 fn growth(boards: &[Board]) {
     let (Some(small), Some(large)) = (boards.first(), boards.last()) else { return };
     if small.size == large.size {
@@ -395,7 +395,7 @@ fn installed(program: &str) -> bool {
         .is_some_and(|paths| std::env::split_paths(&paths).any(|folder| folder.join(program).is_file()))
 }
 
-/// Peers with a board of the same size in their own files, as far as they are on the PATH.
+/// Compares with the peers on the PATH, each with a board of the same size in its own format.
 fn against_peers(board: &Board) {
     let peers: [(&'static str, Filler); 5] =
         [("task", taskwarrior), ("backlog", backlog), ("brd", braid), ("bea", bears), ("lotar", lotar)];
@@ -418,7 +418,7 @@ fn against_peers(board: &Board) {
     }
 }
 
-/// Makes a board of that size for a peer, and says how to list it.
+/// Makes a board of that size for a peer, and returns the command that lists it.
 type Filler = fn(&Path, usize) -> Option<String>;
 
 fn subfolder(folder: &Path, name: &str) -> PathBuf {
@@ -457,7 +457,7 @@ fn backlog(folder: &Path, size: usize) -> Option<String> {
 
 fn by_commands(folder: &Path, name: &str, size: usize, init: &str, add: &str, list: &str) -> Option<String> {
     let home = subfolder(folder, name);
-    // Adding is quadratic for some: beyond this the bench would take hours.
+    // With some peers, adding takes quadratic time: larger boards would take hours.
     let filled = size <= 1_000
         && sh(&home, &format!("git init -q . && {init}"))
         && sh(&home, &format!("i=0; while [ $i -lt {size} ]; do {add} || exit 1; i=$((i+1)); done"));

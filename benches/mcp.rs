@@ -1,9 +1,9 @@
-//! What a call of `ralph mcp` takes on a board of 10,000 tasks, there and back over the pipe, beside a `ping` that does nothing.
+//! Measures a round trip of `ralph mcp` on a board of 10,000 tasks, compared with a `ping`, which does nothing.
 //!
 //!     cargo bench --bench mcp             10,000 tasks
 //!     cargo bench --bench mcp -- 1000     another number
 //!
-//! The calls take turns: the machine's noise falls on all alike.
+//! The calls alternate, so that noise of the machine affects all alike.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::disallowed_methods)]
 
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 const RALPH: &str = env!("CARGO_BIN_EXE_ralph");
 const ROUNDS: usize = 500;
-/// Milliseconds, on a board of 10,000 tasks.
+/// The limit in milliseconds, on a board of 10,000 tasks.
 const MOST: f64 = 5.0;
 
 struct Server {
@@ -62,7 +62,7 @@ fn main() {
     let call = |tool: &str, given: Value| ("tools/call", json!({ "name": tool, "arguments": given }));
     let mut rows: [(&str, Vec<Duration>); 4] =
         ["ping", "get", "list", "status"].map(|name| (name, Vec::with_capacity(ROUNDS)));
-    // The first read makes the index.
+    // The first read builds the index.
     server.ask("tools/call", &call("status", json!({})).1);
     for round in 0..ROUNDS {
         let id = format!("t-{:05}", round * 7919 % size);
@@ -73,7 +73,7 @@ fn main() {
             call("status", json!({})),
         ];
         for ((_, times), (method, params)) in rows.iter_mut().zip(&asked) {
-            // The slow ones a tenth as often.
+            // The slow calls are made a tenth as often.
             if times.len() < 50 || matches!(params["name"].as_str(), None | Some("get")) {
                 times.push(server.ask(method, params));
             }
@@ -91,7 +91,7 @@ fn main() {
     assert!(late < MOST, "get takes {late:.3} ms, and {MOST} is the bar");
 }
 
-/// A board as it is after some months: tasks with parents, blockers, texts, notes, claims and a past.
+/// Fills a board as it is after some months: tasks with parents, blockers, texts, notes, claims and a journal.
 fn fill(root: &Path, size: usize) {
     let journal = |n: usize, verb: &str, old: &str, new: &str| {
         let change = json!({ "task": format!("t-{n:05}"), "key": "priority", "old": old, "new": new });
@@ -130,7 +130,7 @@ fn fill(root: &Path, size: usize) {
     }
 }
 
-/// In milliseconds, where this part of the calls was no slower.
+/// The time in milliseconds that this part of the calls did not exceed.
 fn shown(times: &mut [Duration], part: f64) -> f64 {
     times.sort();
     times[((times.len() - 1) as f64 * part) as usize].as_secs_f64() * 1e3

@@ -1,10 +1,10 @@
-//! How busy the workers of a team are: 60 independent tasks, agents that take 100 ms and move their task.
+//! Measures how busy the workers of a team are: 60 independent tasks, agents that take 100 ms and move their task.
 //!
 //!     cargo bench --bench team            60 tasks
 //!     cargo bench --bench team -- 120     another number
 //!
-//! A worker is busy from the claim of a task until it is settled; a role is measured from its first turn to its last, and
-//! the builders are the ones who always have something to do. All in one run: the machine's noise falls on all alike.
+//! A worker is busy from the claim of a task until it is settled. A role is measured from its first run to its last; only
+//! builders always have something to do. All is measured in one run, so that noise of the machine affects all alike.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::disallowed_methods)]
 
@@ -16,7 +16,7 @@ use serde_json::Value;
 
 const RALPH: &str = env!("CARGO_BIN_EXE_ralph");
 
-/// Writes what is asked for and reports it; 100 ms of it are the agent's own.
+/// Writes the requested document and reports it; 100 ms of the time are the agent's own.
 const AGENT: &str = r#"#!/bin/sh
 set -eu
 sleep 0.1

@@ -1,6 +1,6 @@
-//! Fuzz tests for every parser of untrusted input: none panics, and each keeps its promises.
+//! Fuzz tests for every parser of untrusted input: no parser panics, and each keeps the properties that its target checks.
 //!
-//! `RALPH_FUZZ_CASES` is how many inputs each target gets, `RALPH_FUZZ_SEED` where they begin; a failure prints its own seed.
+//! `RALPH_FUZZ_CASES` is the number of inputs for each target, `RALPH_FUZZ_SEED` the first seed; a failure prints its seed.
 
 #![allow(clippy::disallowed_methods)]
 
@@ -18,7 +18,7 @@ use crate::store::{merge_journals, parse_journal, parse_note};
 use crate::task::{Key, TaskId, Value};
 use crate::workflow::Workflow;
 
-/// Pieces that mean something to one of the readers.
+/// Pieces of text that have a meaning for one of the parsers.
 const PIECES: &[&str] = &[
     "title = \"x\"\n",
     "[artifacts]\n",
@@ -84,7 +84,7 @@ fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
-/// A seed with a few pieces put in, taken out, doubled or swapped.
+/// A seed with a few pieces inserted, removed, doubled or swapped.
 fn mutated(rng: &mut fastrand::Rng) -> String {
     let mut text: Vec<char> = SEEDS[rng.usize(..SEEDS.len())].chars().collect();
     for _ in 0..rng.usize(..12) {
@@ -110,7 +110,7 @@ fn mutated(rng: &mut fastrand::Rng) -> String {
     text.into_iter().collect()
 }
 
-/// Runs a target on many inputs; a panic names the seed that leads to it again.
+/// Runs a target on many inputs; a panic names the seed that reproduces it.
 fn fuzz(target: impl Fn(&mut fastrand::Rng) + std::panic::RefUnwindSafe) {
     let first = number("RALPH_FUZZ_SEED", 1);
     for seed in first..first + number("RALPH_FUZZ_CASES", 2_000) {
@@ -201,7 +201,7 @@ fn documents_settings_and_workflows() {
     });
 }
 
-/// An index that somebody else wrote, or that a disk has changed: it is read as it was meant, or not at all.
+/// An index from another program, or damaged on disk: it is read correctly, or rejected.
 #[test]
 fn the_index() {
     let folder = tempfile::tempdir().unwrap();

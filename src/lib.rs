@@ -7,27 +7,27 @@
 //! board/      all tasks at an instant: graph, groups, position, choice           pure
 //!   admission/  the one place that decides every change of state                 pure
 //! config/     layers → Settings: default < user < board < environment < flag
-//! os/         what differs between systems, one implementation for each
+//! os/         what differs between operating systems, one implementation for each
 //! fs/         files and folders, with errors that name the path; `door.rs` keeps them in the repository
 //! store/      .ralph/ on disk: codec, guarded files, lock, journal, index, merge
 //! git/        gix: worktrees, other revisions, commits, merges, remotes; git itself only for what gix cannot
-//! github/     the client, what both sides say field by field, and the pure plan that brings them together
-//! agent/      prompts, documents and hosts' hooks: what agents are told and what they hand in
+//! github/     the client, both sides' values of each field, and the pure plan that makes them equal
+//! agent/      prompts, documents and agent hooks: what agents are told and what they hand in
 //! watch/      file events: which paths may have changed
 //! app/        the verbs, one file each, in rooms: edit, work, read, repo, sync, deliver, watch, agents …
 //! mcp/        the Model Context Protocol: the same verbs as tools, for agents
 //! tui/        the board on the terminal
 //! web/        the board for a browser: the same verbs over HTTP, and the page that calls them
-//! cli/        the command line: parse → one verb → show; it starts the other faces, which know nothing of it
+//! cli/        the command line: parse → one verb → show; it starts the other faces, which do not know it
 //!
 //! cli → mcp tui web → app → store git github agent watch → board → workflow → task          (config, os and fs are leaves beside task)
 //! ```
 //!
 //! A verb takes the board's lock, reads what it needs, decides (in `board`, without touching disk), commits once through
 //! the store, and returns a struct that every face shows in its own way. `tests/it/architecture.rs` keeps the arrows.
-//! `docs/architecture.md` tells the whole story, `docs/decisions/` why it is so.
+//! `docs/architecture.md` explains the design, `docs/decisions/` the reasons.
 
-// What only a left-out face would use is no mistake.
+// Code that only a disabled face uses is no mistake.
 #![cfg_attr(not(all(feature = "mcp", feature = "tui", feature = "web")), allow(dead_code, unused_imports))]
 
 mod agent;

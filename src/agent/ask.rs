@@ -16,12 +16,12 @@ pub enum Wish {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ask {
     pub wish: Wish,
-    /// As it was typed.
+    /// The task, as it was typed.
     pub task: String,
     pub command: Option<String>,
     pub worker: Option<String>,
     pub force: bool,
-    /// Another program than this one would do it: nobody else judges it.
+    /// The call goes to another program, which would not check the rules.
     pub foreign: bool,
 }
 
@@ -32,10 +32,10 @@ pub fn asks(input: &HookInput, cwd: &Path) -> Result<Vec<Ask>, Unreadable> {
     })
 }
 
-/// Options of ours that take a value.
+/// Options of `ralph` that take a value.
 const VALUED: &[&str] = &["--for", "--as", "--board", "--config", "--color"];
 
-/// `ralph move TASK STATE`, `ralph claim TASK` and their like.
+/// Reads `ralph move TASK STATE`, `ralph claim TASK` and similar commands.
 fn typed(call: &Call) -> Option<Ask> {
     if call.program() != "ralph" {
         return None;
@@ -69,7 +69,7 @@ fn typed(call: &Call) -> Option<Ask> {
     Some(Ask { wish, task, command: command.map(|name| plain_command(&name)), worker, force, foreign: false })
 }
 
-/// A tool of a server that moves tasks: ours, or the one that hero's skills call.
+/// Reads a call of an MCP tool that moves tasks: ours, or the one that ralph-hero's skills call.
 fn through_tool(input: &HookInput) -> Option<Ask> {
     if !input.tool.starts_with("mcp__") || !input.tool.contains("ralph") {
         return None;

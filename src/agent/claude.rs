@@ -8,19 +8,20 @@ use super::gate::{GATES, GateSpec};
 pub const SETTINGS: &str = ".claude/settings.json";
 pub const SERVERS: &str = ".mcp.json";
 pub const SERVER: &str = "ralph";
-/// Seconds: a gate that hangs is an error that blocks nothing.
+/// In seconds. A policy check that times out does not block the tool.
 const TIMEOUT: u32 = 30;
 const MARK: &str = "<!-- written by `ralph setup claude` ";
 
 /// How a host spells events, tools and times in its hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
-    /// Claude Code, and Codex, which reads the same.
+    /// Claude Code, and Codex, which reads the same format.
     Claude,
     Gemini,
 }
 
-/// The command of a gate's hook. Without `ralph`, a tool is blocked and the reason is shown: exit code 127 would let it pass.
+/// The command of a policy check's hook. If `ralph` is not on the PATH, it blocks the tool and prints the reason: the exit
+/// code 127 of a missing program would let the tool run.
 pub fn command(gate: &GateSpec) -> String {
     let code = if gate.events.contains(&"PreToolUse") { 2 } else { 1 };
     let name = gate.name;
@@ -29,7 +30,7 @@ pub fn command(gate: &GateSpec) -> String {
     )
 }
 
-/// The gate that a hook's command asks, if it is one of ours.
+/// The policy check that a hook's command runs, if it is one of ours.
 pub fn gate_of(command: &str) -> Option<&str> {
     let command = command.trim();
     let asked = command
@@ -39,17 +40,17 @@ pub fn gate_of(command: &str) -> Option<&str> {
     asked.strip_prefix("ralph hook ").filter(|name| !name.is_empty() && !name.contains(char::is_whitespace))
 }
 
-/// One hook, as the settings have it.
+/// One hook, as it is written to the settings.
 pub fn handler(gate: &GateSpec, dialect: Dialect) -> Value {
     let timeout = match dialect {
         Dialect::Claude => TIMEOUT,
-        // In milliseconds.
+        // Gemini CLI counts in milliseconds.
         Dialect::Gemini => TIMEOUT * 1000,
     };
     json!({ "type": "command", "command": command(gate), "timeout": timeout })
 }
 
-/// Events in the order in which they are written, each with its tools and the gates that are asked then.
+/// Events in the order in which they are written, each with its tools and the policy checks that run then.
 pub fn hooks(dialect: Dialect) -> Vec<(&'static str, Option<&'static str>, Vec<&'static GateSpec>)> {
     let mut found: Vec<(&str, Option<&str>, Vec<&GateSpec>)> = Vec::new();
     for gate in GATES {
@@ -64,7 +65,7 @@ pub fn hooks(dialect: Dialect) -> Vec<(&'static str, Option<&'static str>, Vec<&
     found
 }
 
-/// An event and its tools in a host's own words; none for what the host has no event for.
+/// An event and its tools as the host names them; none if the host has no such event.
 fn spelled(
     event: &'static str,
     tools: Option<&'static str>,
@@ -90,14 +91,14 @@ pub fn server() -> Value {
     json!({ "command": "ralph", "args": ["mcp"] })
 }
 
-/// The files that are ours alone: path and text.
+/// The path and text of each file that only ralph writes.
 pub fn files() -> Vec<(String, String)> {
     let agents = AGENTS.iter().map(|agent| (format!(".claude/agents/ralph-{}.md", agent.role), agent.text()));
     let skills = SKILLS.iter().map(|skill| (format!(".claude/skills/ralph-{}/SKILL.md", skill.command), skill.text()));
     agents.chain(skills).map(|(path, text)| (path, sealed(&text))).collect()
 }
 
-/// With a line at the end that says what was written: an edited file is known by it, in every clone and every version.
+/// Adds a last line with a hash of the text, by which every version of ralph recognises an edited file, in every clone.
 fn sealed(text: &str) -> String {
     format!("{text}\n{MARK}{}; it is kept up to date until somebody edits it -->\n", seal(text))
 }
@@ -106,7 +107,7 @@ fn seal(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Whether a file is as some version of ralph wrote it.
+/// Whether a file is as a version of ralph wrote it.
 pub fn is_untouched(file: &str) -> bool {
     let Some((text, mark)) = file.rsplit_once(&format!("\n{MARK}")) else { return false };
     mark.split_once(';').is_some_and(|(was, rest)| was == seal(text) && rest.lines().count() == 1)

@@ -1,11 +1,11 @@
 //! The policy checks by name, with the events on which a host runs them.
 
-/// When a gate is asked.
+/// When a policy check runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// Before or after a tool is used: without an answer, the tool is used.
+    /// Before or after a tool is used. If the check gives no answer, the tool is used.
     Tool,
-    /// When an agent wants to stop: without an answer, it stops.
+    /// When an agent wants to stop. If the check gives no answer, the agent stops.
     Stop,
 }
 
@@ -13,7 +13,7 @@ pub enum Phase {
 pub struct GateSpec {
     pub name: &'static str,
     pub events: &'static [&'static str],
-    /// The tools that it is about.
+    /// The tools that the check applies to.
     pub matcher: Option<&'static str>,
     pub about: &'static str,
 }

@@ -1,10 +1,10 @@
-//! The JSON that a host writes to a hook, as far as policy checks need it.
+//! The JSON that an agent host writes to a hook, as far as policy checks need it.
 
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-/// Fields that are missing, null or of another type than documented are as if they were not there: hosts differ, and grow.
+/// Fields that are missing, null or of an unexpected type are treated as absent, because hosts and their versions differ.
 #[derive(Debug, Clone, Default)]
 pub struct HookInput {
     pub event: String,
@@ -12,11 +12,11 @@ pub struct HookInput {
     pub tool: String,
     pub tool_input: Map<String, Value>,
     pub response: Value,
-    /// Why a tool failed, where the host tells that as an event of its own.
+    /// Why a tool failed, if the host reports a failure as an event of its own.
     pub error: Option<String>,
-    /// The agent goes on already because of a stop hook: it is not to be kept a second time.
+    /// The agent already continued because of a stop hook, which must not stop it from ending a second time.
     pub stop_hook_active: bool,
-    /// The host's session, of which a sub-agent is a part.
+    /// The host's session; a sub-agent has the session of its main agent.
     pub session: Option<String>,
     /// The sub-agent that acts; none for the main agent.
     pub agent: Option<String>,
@@ -56,7 +56,7 @@ impl HookInput {
         })
     }
 
-    /// One of the tool's arguments, by whichever of these names it has.
+    /// One of the tool's arguments, under the first of these names that it has.
     pub fn argument(&self, names: &[&str]) -> Option<String> {
         names.iter().find_map(|name| word(self.tool_input.get(*name)?))
     }
@@ -66,12 +66,12 @@ impl HookInput {
         self.argument(&["file_path", "notebook_path", "filePath", "path"]).map(PathBuf::from)
     }
 
-    /// The line for the shell.
+    /// The command line of a shell tool.
     pub fn command(&self) -> Option<String> {
         self.argument(&["command"]).filter(|_| self.tool == "Bash")
     }
 
-    /// Everything that the tool said.
+    /// All text in the tool's answer.
     pub fn answer(&self) -> String {
         let mut said = String::new();
         collect(&self.response, &mut said);
@@ -80,7 +80,7 @@ impl HookInput {
     }
 }
 
-/// The same tools have other names in other hosts.
+/// Claude Code's name for a tool that other hosts name differently.
 fn one_name(tool: String) -> String {
     match tool.as_str() {
         "run_shell_command" | "shell" | "exec_command" | "bash" => "Bash".into(),

@@ -1,4 +1,4 @@
-//! Adds entries to a JSON file and removes them, and keeps every other byte, including comments.
+//! Adds entries to a JSON file and removes them. Every other byte stays as it was, including comments.
 
 use jsonc_parser::common::{Range, Ranged as _};
 use jsonc_parser::tokens::{Token, TokenAndRange};
@@ -6,36 +6,36 @@ use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, ast,
 use serde::Serialize as _;
 use serde_json::Value;
 
-/// A way into a document: members by key, elements by place.
+/// One step of a path into a document: a member by its key, or an element by its index.
 #[derive(Debug, Clone, Copy)]
 pub enum Step<'a> {
     Key(&'a str),
     At(usize),
 }
 
-/// JSON, or JSON with comments and trailing commas. The error is a place in the text and what is wrong there.
+/// Reads JSON, or JSON with comments and trailing commas. The error is an offset in the text and what is wrong there.
 pub fn read(text: &str) -> Result<Value, (usize, String)> {
     let wrong =
         |error: jsonc_parser::errors::ParseError| (error.range().start, error.kind().to_string().to_lowercase());
     parse_to_serde_value(text, &dialect()).map_err(wrong)
 }
 
-/// The text with one member more at the end of the object at `path`. The text can be read, and there is such an object.
+/// Adds a member at the end of the object at `path`. The text must be valid and have that object.
 pub fn add_member(text: &str, path: &[Step<'_>], key: &str, value: &Value) -> String {
     append(text, path, &format!("{}: ", Value::from(key)), value).unwrap_or_else(|| text.to_owned())
 }
 
-/// The text with one element more at the end of the array at `path`.
+/// Adds an element at the end of the array at `path`.
 pub fn push(text: &str, path: &[Step<'_>], value: &Value) -> String {
     append(text, path, "", value).unwrap_or_else(|| text.to_owned())
 }
 
-/// The text without the member or element at `path`. Comments stay.
+/// Removes the member or element at `path`. Comments stay.
 pub fn remove(text: &str, path: &[Step<'_>]) -> String {
     without(text, path).unwrap_or_else(|| text.to_owned())
 }
 
-/// A whole document, as new files are written.
+/// A whole document, formatted as in a new file.
 pub fn render(value: &Value) -> String {
     format!("{}\n", pretty(value, "  "))
 }
@@ -61,7 +61,7 @@ fn append(text: &str, path: &[Step<'_>], front: &str, value: &Value) -> Option<S
     };
     let (end, comma) = (last.end, file.comma_after(last.end));
     let seat = file.end_of_comments(text, comma.map_or(end, |comma| comma.end));
-    // A file whose last items end with a comma keeps that habit.
+    // If the last item ends with a comma, the new one gets a comma, too.
     let (between, behind) = if comma.is_some() { ("", ",") } else { (",", "") };
     Some(format!("{}{between}{}{item}{behind}{}", &text[..end], &text[end..seat], &text[seat..]))
 }
@@ -80,7 +80,7 @@ fn without(text: &str, path: &[Step<'_>]) -> Option<String> {
     Some(match at {
         0 if before == open && after == close => format!("{}{}", &text[..open], &text[close..]),
         0 if items.len() > 1 => format!("{}{}", &text[..item.start], &text[after..]),
-        // The last one leaves, and with it the comma that led to it.
+        // Without the last item, the comma before it has to go, too.
         1.. if comma.is_none() => {
             let led = file.comma_after(items[at - 1].2.end)?;
             format!("{}{}{}", &text[..led.start], &text[led.end..before], &text[end..])
@@ -97,13 +97,13 @@ fn pretty(value: &Value, unit: &str) -> String {
     String::from_utf8(bytes).expect("JSON is text")
 }
 
-/// The blanks at the beginning of the line.
+/// The spaces and tabs at the beginning of the line.
 fn indent(text: &str, at: usize) -> String {
     let line = &text[text[..at].rfind('\n').map_or(0, |newline| newline + 1)..at];
     line.chars().take_while(|c| *c == ' ' || *c == '\t').collect()
 }
 
-/// How this file indents: as its first member is.
+/// The indentation that this file uses, taken from its first member.
 fn unit(text: &str, root: &ast::Value<'_>) -> String {
     let first = items(root).first().map(|(.., item)| indent(text, item.start)).unwrap_or_default();
     if first.is_empty() { "  ".into() } else { first }
@@ -131,13 +131,13 @@ fn find<'v>(root: &'v ast::Value<'v>, path: &[Step<'_>]) -> Option<&'v ast::Valu
 
 fn place(items: &[Item<'_>], step: &Step<'_>) -> Option<usize> {
     match step {
-        // Of two of the same name, the later one counts.
+        // If a key occurs twice, the later member counts.
         Step::Key(key) => items.iter().rposition(|(name, ..)| name == &Some(*key)),
         Step::At(at) => (*at < items.len()).then_some(*at),
     }
 }
 
-/// Comments and trailing commas, and nothing else that JSON does not have.
+/// Allows comments and trailing commas, and no other extension of JSON.
 fn dialect() -> ParseOptions {
     ParseOptions {
         allow_comments: true,
@@ -153,7 +153,7 @@ fn dialect() -> ParseOptions {
     }
 }
 
-/// A text with its values and its tokens, comments among them.
+/// A parsed text with its values and its tokens, which include comments.
 struct File<'t> {
     root: ast::Value<'t>,
     tokens: Vec<TokenAndRange<'t>>,
@@ -171,17 +171,17 @@ impl<'t> File<'t> {
         next.filter(|token| token.token == Token::Comma).map(|token| token.range)
     }
 
-    /// Where the token before a place ends.
+    /// The end of the last token before an offset.
     fn token_before(&self, at: usize) -> usize {
         self.tokens.iter().rfind(|token| token.range.end <= at).map_or(0, |token| token.range.end)
     }
 
-    /// Where the token after a place begins.
+    /// The beginning of the first token after an offset.
     fn token_after(&self, at: usize) -> usize {
         self.tokens.iter().find(|token| token.range.start >= at).map_or(at, |token| token.range.start)
     }
 
-    /// Behind the comments that follow on the same line.
+    /// The end of the comments that follow on the same line.
     fn end_of_comments(&self, text: &str, at: usize) -> usize {
         let following = self.tokens.iter().skip_while(|token| token.range.start < at);
         let mut end = at;

@@ -21,16 +21,16 @@ const TEMPLATES: [(&str, &str); 10] = [
     ("_rules.md", include_str!("prompts/_rules.md")),
 ];
 
-/// A value outside of fences is cut after so many characters.
+/// A value outside of fences is cut after this many characters.
 const LONGEST: usize = 1000;
 
-/// Everything that a template may say.
+/// All values that a template can use.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Context {
     pub command: String,
     pub worker: String,
     pub role: Option<String>,
-    /// The root of the repository, where the board lies.
+    /// The root of the repository, which contains the board.
     pub board: String,
     pub main: String,
     pub task: About,
@@ -38,23 +38,23 @@ pub struct Context {
     pub parent: Option<About>,
     pub blockers: Vec<About>,
     pub children: Vec<About>,
-    /// The last ones, oldest first.
+    /// The latest notes, oldest first.
     pub notes: Vec<Remark>,
     /// Questions that a person has answered, oldest first.
     pub decisions: Vec<Decision>,
-    /// What a person said when the work was last sent back.
+    /// The comments with which a person last rejected the work.
     pub comments: Vec<LineRemark>,
-    /// What is open: review threads, failed checks, conflicts, comments.
+    /// The open feedback: review threads, failed checks, conflicts, comments.
     pub feedback: Vec<PromptPoint>,
     pub artifacts: Vec<Linked>,
-    /// The members in the order of their phases; empty for a task that is alone.
+    /// The members of the group in the order of their phases; empty for a task without a group.
     pub group: Vec<Fellow>,
     pub primary: String,
-    /// The command is done once for all of them.
+    /// The command is done once for all members of the group.
     pub together: bool,
-    /// From the root of the repository.
+    /// The path of the plan from the root of the repository.
     pub plan: Option<String>,
-    /// Where it can be written.
+    /// The path at which the agent can write the plan.
     pub plan_file: Option<String>,
     pub review: History,
     pub worktree: PromptWorktree,
@@ -62,14 +62,14 @@ pub struct Context {
     pub scope: Vec<String>,
     pub strict: bool,
     pub split_limit: u32,
-    /// Where the command leads: completed, rejected, sent back, and all that there is.
+    /// The states that the command leads to: completed, rejected, sent back, and all of them.
     pub complete: Option<String>,
     pub iterate: Option<String>,
     pub back: Option<String>,
     pub ends: Vec<String>,
     /// The command ends with the merge of the branch.
     pub merges: bool,
-    /// The kernel keeps the agent from writing elsewhere.
+    /// The sandbox keeps the agent from writing elsewhere.
     pub confined: bool,
 }
 
@@ -110,7 +110,7 @@ pub struct About {
     pub url: Option<String>,
 }
 
-/// A member of the task's group, with what a plan for all of them has to know.
+/// A member of the task's group, with the fields that a plan for the whole group needs.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Fellow {
     #[serde(flatten)]
@@ -138,7 +138,7 @@ pub struct History {
     pub round: u32,
     pub rejections: u32,
     pub max: u32,
-    /// Paths, oldest first.
+    /// The paths of the critiques, oldest first.
     pub critiques: Vec<String>,
 }
 
@@ -158,15 +158,15 @@ pub fn embedded(command: &str) -> Option<&'static str> {
     TEMPLATES.iter().find(|(name, _)| *name == command).map(|(_, text)| *text)
 }
 
-/// `file` names the template in what is wrong with it.
+/// Renders a template. `file` names it in the error.
 ///
-/// One door for everything that is not the template's own: a value is one line without control characters unless it is fenced,
-/// so that it begins no heading, list or step.
+/// Every value that does not come from the template is made one line without control characters unless it is fenced, so that
+/// it cannot begin a heading, a list or a step.
 pub fn render<C: Serialize>(file: &str, template: &str, context: &C) -> Result<String, Problem> {
     let rendered = || -> Result<String, Error> {
         let mut environment = Environment::new();
         environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
-        // A name that is misspelled in a board's own template is an error, not a gap.
+        // A misspelled name in a board's own template is an error; it is not replaced with nothing.
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
         environment.set_formatter(|out, state, value| match value.as_str() {
@@ -183,13 +183,13 @@ pub fn render<C: Serialize>(file: &str, template: &str, context: &C) -> Result<S
     rendered().map(|text| tidy(&text)).map_err(|error| problem(file, &error))
 }
 
-/// On one line, and short enough that it drowns nothing.
+/// The text on one line, cut so that it does not outweigh the rest of the prompt.
 fn inert(text: &str) -> String {
     let plain = |c: char| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { ' ' } else { c };
     text.chars().map(plain).take(LONGEST).collect()
 }
 
-/// What somebody else wrote, where it stands among the template's own words.
+/// Text from outside, quoted where it is part of the template's own sentence.
 fn quoted(text: &str) -> String {
     format!("{:?}", one_line(text))
 }
@@ -206,7 +206,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// No more than one blank line in a row; what stands between fences stays as it is.
+/// Removes all but one of several blank lines in a row, except between fences.
 fn tidy(text: &str) -> String {
     let mut tidied = String::new();
     let (mut blank, mut fence) = (true, String::new());
@@ -239,7 +239,7 @@ fn problem(file: &str, error: &Error) -> Problem {
 pub mod tests {
     use super::*;
 
-    /// A task with something of everything.
+    /// A context with a value in every field.
     pub fn sample(command: &str) -> Context {
         let about =
             |id: &str| About { id: id.into(), title: "A\n# B".into(), state: "Backlog".into(), ..About::default() };
@@ -311,7 +311,7 @@ pub mod tests {
         assert_eq!(fenced("x\n`````\ny").lines().next(), Some("``````text"));
     }
 
-    /// Every string in every field of the context.
+    /// The paths of all strings in the context.
     fn leaves(value: &serde_json::Value, at: String, found: &mut Vec<String>) {
         match value {
             serde_json::Value::String(_) => found.push(at),
@@ -348,13 +348,13 @@ pub mod tests {
                     !found.iter().any(|line| line.starts_with("    ralph evil") || line.starts_with("# evil")),
                     "{text}"
                 );
-                // Fields that a template asks about may leave a sentence out.
+                // A template may omit a sentence because of a field's value.
                 assert!(found.len() <= own.len(), "{command} {path}: {text}");
             }
         }
     }
 
-    /// The lines that are not between fences, whatever a reader takes for the end of one.
+    /// The lines that are not between fences, with every character that some reader treats as the end of a line.
     fn outside(text: &str) -> Vec<&str> {
         let mut fence: Option<&str> = None;
         let mut found = Vec::new();

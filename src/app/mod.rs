@@ -1,7 +1,7 @@
-//! The verbs, one file each. Only here is anything committed; every face parses, calls one of these, and shows what it
-//! returns.
+//! The verbs, one file each. Only this module commits changes. Every face parses its input, calls a verb, and shows the
+//! result.
 //!
-//! The rooms, lowest first; each uses only those above it in this list, and `tests/it/architecture.rs` keeps it so:
+//! The submodules, lowest first. Each uses only those above it in this list; `tests/it/architecture.rs` enforces this:
 //!
 //! ```text
 //! failure     the error type: code, message, hints
@@ -33,7 +33,7 @@ mod watch;
 mod work;
 mod workspace;
 
-// What faces see of the core: they import nothing else of it.
+// The part of the core that faces may use: they import nothing else from it.
 pub use crate::agent::host::{AgentEvent, Usage};
 pub use crate::agent::{GATES, GateSpec, HookInput};
 pub use crate::board::{

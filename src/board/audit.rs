@@ -1,7 +1,7 @@
 //! State changes between two versions of a board that the workflow does not allow, and who made them.
 //!
-//! Every verdict comes from [`Board::admit`]. The journal says which moves were made and by whom; a move that it does not
-//! have is judged as one that happened outside of ralph.
+//! [`Board::admit`] judges every move. The journal tells which moves were made and by whom; a move that is not in it is
+//! judged as one that happened outside of ralph.
 
 use std::collections::BTreeSet;
 
@@ -24,27 +24,27 @@ pub struct IrregularMove {
     pub from: StateName,
     pub to: StateName,
     pub by: MovedBy,
-    /// What is wrong with it, beyond that the workflow has no such move.
+    /// Another reason against it than that the workflow has no such move.
     pub why: Option<String>,
 }
 
 /// Who made a move, according to the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MovedBy {
-    /// A person: a name without a role. People can leave the workflow.
+    /// A person: a name without a role. People can move tasks outside the workflow.
     Person(Worker),
     /// An agent, which must follow the workflow.
     Worker(Worker),
-    /// The journal does not have the move.
+    /// The journal does not contain the move.
     Unrecorded,
 }
 
-/// Verbs whose state changes are not requests: they follow from something else, or restore what was there.
+/// Commands whose state changes are not requests: they follow from other changes, or restore an earlier state.
 const CONSEQUENCES: [&str; 9] =
     ["advance", "doctor", "enforce", "reap", "release", "steps", "sync", "undo", "workflow"];
 
 impl JournalEntry<'_> {
-    /// The move that was asked for; other state changes of the entry follow from it.
+    /// The requested move; other state changes of the entry follow from it.
     fn request(&self) -> Option<(&TaskId, StateName)> {
         let verb = self.verb.split(' ').next().unwrap_or_default();
         self.changes.iter().find_map(Change::new_state).filter(|_| !CONSEQUENCES.contains(&verb))
@@ -52,8 +52,8 @@ impl JournalEntry<'_> {
 }
 
 impl Board {
-    /// What the workflow does not allow of the moves from this board to `later`. `journal` has the entries that were added
-    /// in between, oldest first. Both boards must have been read with the workflow of `rules`.
+    /// The moves from this board to `later` that the workflow does not allow. `journal` has the entries that were added in
+    /// between, oldest first. Both boards must have been read with the workflow of `rules`.
     pub fn irregular_moves(&self, later: &Board, journal: &[JournalEntry<'_>], rules: &Rules) -> Vec<IrregularMove> {
         let moved = later.tasks().iter().filter(|task| self.get(&task.id).is_some_and(|old| old.state != task.state));
         let moved: Vec<&TaskId> = moved.map(|task| &task.id).collect();
@@ -67,7 +67,7 @@ impl Board {
         found
     }
 
-    /// Each recorded move is judged on the board as it was at that time.
+    /// Judges each recorded move on the board as it was at that time.
     fn recorded_moves(
         &self,
         later: &Board,
@@ -82,7 +82,7 @@ impl Board {
         for entry in journal {
             if let Some((task, to)) = entry.request().filter(|(task, _)| recorded.contains(task)) {
                 let follows = board.index_of(task).is_some_and(|at| !Links::new(&board).children(at).is_empty());
-                // A parent moves with its children, which may be what this entry did.
+                // A parent moves with its children, so its move may only follow from theirs.
                 found.extend(irregular(&board, task, &to, entry.moved_by(rules), rules).filter(|_| !follows));
             }
             board = board.with(entry.changes);
@@ -99,7 +99,7 @@ impl JournalEntry<'_> {
         }
     }
 
-    /// The state changes of one task: from, to.
+    /// The state changes of one task, each as the old and the new value.
     fn states_of<'a>(&'a self, id: &'a TaskId) -> impl Iterator<Item = (Option<&'a Value>, Option<&'a Value>)> {
         self.changes.iter().filter(|change| change.is_state_of(id)).filter_map(|change| match change {
             Change::Set { old, new, .. } => Some((old.as_ref(), new.as_ref())),
@@ -108,7 +108,7 @@ impl JournalEntry<'_> {
     }
 }
 
-/// A state as a file has it; one that is left out is the first.
+/// The state that a file's value means; a missing value means the initial state.
 fn read_state(value: Option<&Value>, kind: Kind, rules: &Rules) -> StateName {
     let Some(value) = value else { return rules.flow.initial(kind).clone() };
     let typed = value.to_string();
@@ -128,8 +128,8 @@ fn is_recorded(old: &Board, new: &Board, id: &TaskId, journal: &[JournalEntry<'_
     at == new.state
 }
 
-/// The journal has a gap, so the whole change is judged as one move. Whoever is recorded as the last to put the task into
-/// its new state made it.
+/// Judges the whole change as one move, because the journal has a gap. The mover is the worker that the journal last names
+/// for the new state.
 fn unrecorded_move(
     old: &Board,
     new: &Board,
@@ -162,7 +162,7 @@ fn irregular(board: &Board, id: &TaskId, to: &StateName, by: MovedBy, rules: &Ru
     is_irregular.then(|| IrregularMove { task: id.clone(), from, to: to.clone(), by, why })
 }
 
-/// Why a move is not allowed, beyond that the workflow has no such move.
+/// A move is not allowed; the text is a reason other than that the workflow has no such move.
 struct Objection(Option<String>);
 
 fn objection(board: &Board, id: &TaskId, to: &StateName, by: &MovedBy, rules: &Rules) -> Option<Objection> {
@@ -177,7 +177,7 @@ fn objection(board: &Board, id: &TaskId, to: &StateName, by: &MovedBy, rules: &R
             Ok(admission) => Objection(Some(admission.departure?.to_string())),
             Err(refusal) => Objection(Some(refusal.to_string())),
         },
-        // A revision has neither claims nor proofs, so refusals for want of them say nothing.
+        // A revision has neither claims nor documents to check, so a refusal because they are missing does not count.
         MovedBy::Worker(worker) => {
             let of_role =
                 |refusal: &Refusal| matches!(refusal, Refusal::NotAllowed { .. } | Refusal::NeedsPerson { .. });
@@ -187,7 +187,7 @@ fn objection(board: &Board, id: &TaskId, to: &StateName, by: &MovedBy, rules: &R
     })
 }
 
-/// What a refusal adds to "the workflow does not allow it".
+/// The reason, unless it only repeats that the workflow does not allow the move.
 fn reason(refusal: &Refusal) -> Option<String> {
     match refusal {
         Refusal::NotAllowed { .. } | Refusal::NotClaimed { .. } => None,
@@ -206,7 +206,7 @@ mod tests {
         Change::set(&id(task), "state", Some(Value::text(from)), Some(Value::text(to)))
     }
 
-    /// Who moved what, as `by: task from → to`.
+    /// The moves that are found, as `by: task from → to`.
     fn found(old: Sample, new: Sample, journal: &[(&str, &str, Vec<Change>)]) -> Vec<String> {
         let workers: Vec<Worker> = journal.iter().map(|(by, ..)| worker(by)).collect();
         let entries: Vec<JournalEntry<'_>> =

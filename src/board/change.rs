@@ -1,11 +1,11 @@
-//! The decisions behind the plain verbs: set, block, unblock, remove. Each gives the changes, or the reason why not.
+//! The decisions behind the plain commands: set, block, unblock, remove. Each returns the changes, or a refusal.
 
 use super::refs::Refs;
 use super::refusal::nearest;
 use super::{Board, Change, Links, Refusal};
 use crate::task::{Estimate, Key, Kind, ParseError, Priority, Task, TaskId, Value, Worker};
 
-/// One `KEY=VALUE`, `KEY+=VALUE` or `KEY-=VALUE`, checked.
+/// A checked assignment: `KEY=VALUE`, `KEY+=VALUE` or `KEY-=VALUE`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Assignment {
     Put(Key, Option<Value>),
@@ -30,7 +30,7 @@ const KEYS: [&str; 12] = [
 const SETS: [&str; 2] = ["labels", "blocked_by"];
 const FIXED: [&str; 5] = ["id", "created", "github", "review", "state"];
 
-/// Reads an assignment as typed. Ids in it are resolved by the caller's `find`.
+/// Parses an assignment as typed. The caller's `find` resolves ids in it.
 pub fn parse_assignment(
     typed: &str,
     custom: bool,
@@ -63,7 +63,7 @@ pub fn parse_assignment(
     Ok(Assignment::Put(key, single(&name, value, custom, find)?))
 }
 
-/// Links to documents, by their kind.
+/// Whether a key links a document: `artifacts.` and a kind.
 fn is_artifact(name: &str) -> bool {
     name.strip_prefix("artifacts.").is_some_and(|kind| !kind.is_empty() && kind.chars().all(|c| c.is_ascii_lowercase()))
 }
@@ -84,7 +84,7 @@ fn set_items(
     value: &str,
     find: &mut dyn FnMut(&str) -> Result<TaskId, String>,
 ) -> Result<Vec<String>, Refusal> {
-    // As a program writes a list, so that a comma can be part of an item; else as a person does.
+    // A JSON list, as programs write it, so that an item can contain a comma; otherwise items separated by commas.
     let listed: Option<Vec<String>> = serde_json::from_str(value).ok();
     let typed = listed.unwrap_or_else(|| value.split(',').map(str::to_owned).collect());
     let typed = typed.iter().map(|item| item.trim()).filter(|item| !item.is_empty());
@@ -112,7 +112,7 @@ fn single(
         _ if trimmed.is_empty() && (custom || KEYS.contains(&name) || is_artifact(name)) => return Ok(None),
         _ if is_artifact(name) => Value::text(trimmed),
         "description" => Value::text(format!("{}\n", value.trim_end())),
-        // Steps have other states: a task cannot become one, nor the other way round.
+        // A task cannot become a step, nor a step a task, because steps have other states.
         "kind" => match trimmed.parse::<Kind>()? {
             Kind::Step => return Err(Refusal::Fixed("kind = step".into())),
             kind => Value::text(kind),
@@ -138,7 +138,7 @@ fn unknown_key(name: &str) -> Refusal {
     Refusal::UnknownKey { key: name.to_owned(), meant: nearest(name, KEYS) }
 }
 
-/// A key of the person's own: a number or a truth value if it reads as one.
+/// The value of a custom key: a number or a boolean if the text is one.
 fn loose(value: &str) -> Value {
     let number = || value.parse().ok().filter(|n: &f64| n.is_finite()).map(Value::Float);
     value
@@ -150,15 +150,15 @@ fn loose(value: &str) -> Value {
         .unwrap_or_else(|| Value::text(value))
 }
 
-/// Letters, digits, `-` and `_`, in parts that dots join.
+/// Whether a key has only letters, digits, `-` and `_`, in parts joined by dots.
 fn is_plain_key(name: &str) -> bool {
     name.split('.')
         .all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b)))
 }
 
-/// What these assignments change in one task. `current` answers for keys that the board does not hold.
+/// The changes that these assignments make to one task. `current` returns the present value of a key.
 pub fn set_keys(id: &TaskId, wanted: &[Assignment], current: impl Fn(&Key) -> Option<Value>) -> Vec<Change> {
-    // The first value a key had, and the last that it is to have: several assignments to one key are one change.
+    // Each key with its present and its final value: several assignments to one key are one change.
     let mut ends: Vec<(&Key, Option<Value>, Option<Value>)> = Vec::new();
     for assignment in wanted {
         let key = assignment.key();
@@ -174,13 +174,13 @@ pub fn set_keys(id: &TaskId, wanted: &[Assignment], current: impl Fn(&Key) -> Op
 }
 
 impl Board {
-    /// The board with these links in place.
+    /// The board after these changes of links.
     #[must_use]
     pub fn after(&self, changes: &[Change]) -> Self {
         Self::new(self.tasks.clone(), Vec::new(), Vec::new()).with(changes)
     }
 
-    /// The board as it is once these are made.
+    /// The board after these changes.
     #[must_use]
     pub fn with(mut self, changes: &[Change]) -> Self {
         for change in changes {
@@ -193,7 +193,7 @@ impl Board {
         self
     }
 
-    /// Refuses changes after which some task would wait for itself. Taking links out is always allowed.
+    /// Refuses changes that would let a task block itself, directly or through others. Removing links is always allowed.
     pub fn refuse_cycles(&self, changes: &[Change]) -> Result<(), Refusal> {
         let after = self.after(changes);
         let gained = |id: &TaskId| {
@@ -209,7 +209,8 @@ impl Board {
         }
     }
 
-    /// Taking tasks off the board: refused while others name them, unless they are to be unlinked. What that takes.
+    /// The assignments that unlink tasks which are to be removed from the board. Without force, this is refused if another task
+    /// links to one of them.
     pub fn unlink(&self, gone: &[TaskId], force: bool) -> Result<Vec<(TaskId, Vec<Assignment>)>, Refusal> {
         let mut wanted = Vec::new();
         for task in self.tasks().iter().filter(|task| !gone.contains(&task.id)) {
@@ -229,7 +230,7 @@ impl Board {
     }
 }
 
-/// The assignments that take a task's links to some others out.
+/// The assignments that remove a task's links to `gone`.
 pub(super) fn unlinking(task: &Task, gone: impl Fn(&TaskId) -> bool) -> Vec<Assignment> {
     let mut wanted = Vec::new();
     if task.parent.as_ref().is_some_and(&gone) {
@@ -257,7 +258,7 @@ impl Assignment {
         }
     }
 
-    /// Whether it changes a blocker or a parent.
+    /// Whether it changes the blockers or the parent.
     pub fn relinks(&self) -> bool {
         matches!(self.key().as_str(), "parent" | "blocked_by")
     }

@@ -1,11 +1,11 @@
-//! What does not fit together on a board, though every file can be read.
+//! Inconsistencies of a board whose files are all readable.
 
 use super::change::unlinking;
 use super::{Assignment, Board, DEEPEST_PARENTS, Links};
 use crate::task::TaskId;
 use crate::workflow::Workflow;
 
-/// Something that `doctor` reports, and the changes that would put it right where that is safe.
+/// An inconsistency that `doctor` reports, and the assignments that fix it if that is safe.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     pub code: &'static str,
@@ -54,7 +54,7 @@ fn cycles(board: &Board, found: &mut Vec<Finding>) {
     }
 }
 
-/// Tasks with more parents above them than count.
+/// Finds a task with too many levels of parents.
 fn too_deep(board: &Board, found: &mut Vec<Finding>) {
     let is_deep = |at: usize| {
         let mut above = std::iter::successors(board.parent_of(at), |&parent| board.parent_of(parent));
@@ -71,7 +71,7 @@ fn too_deep(board: &Board, found: &mut Vec<Finding>) {
     });
 }
 
-/// A parent that is finished while a child is open.
+/// Finds a finished parent with an open child.
 fn parents(board: &Board, flow: &Workflow, found: &mut Vec<Finding>) {
     for task in board.tasks() {
         let Some(parent) = task.parent.as_ref().and_then(|id| board.get(id)) else { continue };

@@ -7,7 +7,7 @@ use super::{Board, Links, Rules, ScopeMode, Standings};
 use crate::task::{Estimate, Kind, StateName, Task, TaskId, Worker};
 use crate::workflow::{Command, Sizes};
 
-/// A task to start, and the command to start it for.
+/// A task to start, and the command for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
     pub task: TaskId,
@@ -17,7 +17,7 @@ pub struct Choice {
     pub resume: bool,
 }
 
-/// The command of a role for a task in its present state: split for a large task, else the furthest along.
+/// The command of a role for a task in its current state: split for a large task, otherwise the last one that fits.
 pub fn command_for<'r>(task: &Task, has_children: bool, role: &str, rules: &'r Rules) -> Option<&'r Command> {
     let state = rules.flow.state(task.kind, &task.state)?;
     let oversized = !has_children && task.estimate.is_some_and(|estimate| estimate.is_oversized());
@@ -35,7 +35,7 @@ pub fn command_for<'r>(task: &Task, has_children: bool, role: &str, rules: &'r R
     splits.or_else(|| unopened(task, &found)).or(found.last()).copied()
 }
 
-/// The command that left a task where it is, where no other takes it from there; and the label that says so.
+/// The command that left a task in its state, if no other command takes the task from there, and the label that marks this.
 pub fn left_by<'r>(task: &Task, rules: &'r Rules) -> Option<(&'r Command, &'r str)> {
     let state = rules.flow.state(task.kind, &task.state)?;
     let left = |command: &&Command| command.takes(state, rules.mode) && rules.is_left(task, &command.name);
@@ -44,21 +44,21 @@ pub fn left_by<'r>(task: &Task, rules: &'r Rules) -> Option<(&'r Command, &'r st
     command.stay.as_deref().filter(|_| !taken).map(|mark| (command, mark))
 }
 
-/// A mirrored task without a pull request gets one before it is merged: of two commands that start at the same place, the
-/// one that ends there comes first.
+/// A mirrored task gets a pull request before it is merged: of two commands that start in the same state, the one that also
+/// ends there comes first.
 fn unopened<'a, 'r>(task: &Task, found: &'a [&'r Command]) -> Option<&'a &'r Command> {
     let mirrored = task.github.is_some() && !task.artifacts.contains_key("pr");
     found.iter().find(|command| mirrored && command.complete.as_ref() == Some(&task.state))
 }
 
 impl Board {
-    /// The best task for a role, or for a person: what the worker holds, then what it owns, then by priority, then the
-    /// further along, then the oldest.
+    /// The best task for a role, or for a person: first the tasks that the worker holds, then those it owns, then by priority,
+    /// then by progress, then the oldest.
     pub fn choose(&self, role: Option<&str>, worker: Option<&Worker>, rules: &Rules) -> Option<Choice> {
         self.choose_but(role, worker, &|_| false, rules)
     }
 
-    /// The same without some.
+    /// The same as `choose`, without the tasks that `is_left_out` names.
     pub fn choose_but(
         &self,
         role: Option<&str>,
@@ -89,8 +89,8 @@ impl Board {
         best.map(|(_, choice)| choice)
     }
 
-    /// The places of all that could be taken up in a state, the best first: what the worker has there, then what nobody has
-    /// and nothing holds back. Without an estimate, a task is taken to be small.
+    /// The places of all tasks in a state that can be taken, best first: first those that the worker holds, then those that are
+    /// free and ready. A task without an estimate counts as small.
     pub fn takeable(
         &self,
         state: &StateName,
@@ -137,19 +137,19 @@ impl Board {
             let command = self.claim(&task.id)?.command.clone();
             return Some(Choice { task: task.id.clone(), command, resume: true });
         }
-        // A parent moves with its children; an epic without any is still to be split.
+        // A parent moves with its children; an epic without children must be split first.
         if !links.children(at).is_empty() || (self.is_kept(at, rules) && held == Held::No) {
             return None;
         }
         let Some(role) = role else {
             let free = self.binding_claim(at).is_none();
             let ready = if held == Held::Owned { free && !standings.is_blocked(at) } else { standings.is_ready(at) };
-            // People are only warned of overlapping scopes, unless these are strict.
+            // People are only warned of overlapping scopes, unless the mode is strict.
             let apart = rules.scopes == ScopeMode::Strict && self.overlap_at(at, rules).is_some();
             return (ready && !apart).then(|| Choice { task: task.id.clone(), command: None, resume: false });
         };
         let command = command_for(task, false, role, rules)?;
-        // Work that cannot start, or that was flagged for a person, is not chosen.
+        // Work that cannot start, or that is flagged for a person, is not chosen.
         let lacking = command.lock.is_some() && rules.lacking(task, command).is_some();
         if task.attention.is_some() || lacking || self.overlap_of(at, command, rules).is_some() {
             return None;
@@ -171,13 +171,13 @@ enum Held {
     No,
 }
 
-/// Smaller comes first.
+/// The order of candidates; the smallest is the best.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Order<'a> {
     held: Held,
     priority: usize,
     progress: Reverse<usize>,
-    /// Among equals, where machines agree through a remote.
+    /// The place in this clone's own order, for equal tasks, if the clones agree through a remote.
     turn: u64,
     created: (bool, Option<jiff::Timestamp>),
     id: &'a TaskId,
@@ -192,7 +192,7 @@ impl<'a> Order<'a> {
     }
 }
 
-/// The place of a task in the order of one clone, which no two clones share.
+/// The place of a task in the order of this clone; each clone has a different order.
 fn turn_of(clone: u64, id: &TaskId) -> u64 {
     let mut hasher = DefaultHasher::new();
     (clone, id.as_str()).hash(&mut hasher);

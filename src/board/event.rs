@@ -54,7 +54,7 @@ impl EventKind {
         Self::RuleFailed,
     ];
 
-    /// What it means, for somebody who reads events.
+    /// The meaning of the event, for readers of events.
     pub fn about(self) -> &'static str {
         match self {
             Self::Created => "a task was added",
@@ -70,7 +70,7 @@ impl EventKind {
             Self::Ready => "a task can be started: one event for each role that can start it",
             Self::Converged => "all members of a group have reached a gate",
             Self::Reaped => "a claim ended because its worker died or its lease expired",
-            Self::Illegal => "a hand edit moved a task as the workflow does not allow",
+            Self::Illegal => "a hand edit moved a task in a way that the workflow does not allow",
             Self::Problem => "a file or a link is broken",
             Self::Solved => "a problem is gone",
             Self::Rescanned => "the system reported too many changes to follow, so every file was read again",
@@ -78,7 +78,7 @@ impl EventKind {
         }
     }
 
-    /// As it is written in JSON and in settings.
+    /// The name in JSON and in settings.
     pub fn name(self) -> String {
         let text = format!("{self:?}");
         let dashed = text.chars().flat_map(|c| c.is_uppercase().then_some('-').into_iter().chain(c.to_lowercase()));
@@ -103,17 +103,17 @@ impl FromStr for EventKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Via {
-    /// A command of ralph's.
+    /// By a command of ralph.
     Verb,
-    /// The file was saved by hand.
+    /// By hand: the file was saved.
     Hand,
-    /// A checkout, a merge, a stash.
+    /// By git: a checkout, a merge or a stash.
     Git,
-    /// It follows from the others.
+    /// It follows from other changes.
     Board,
 }
 
-/// One thing that happened. `id`, `at`, `by`, `verb` and `changes` are those of the journal's line, where there is one.
+/// One event. `id`, `at`, `by`, `verb` and `changes` are those of the journal's line, if there is one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Event {
     pub event: EventKind,
@@ -207,16 +207,16 @@ pub fn changed(at: Timestamp, via: Via, task: &TaskId, verb: &str, changes: Vec<
     Event { from, to, changes, message: question, ..Event::new(kind, at, via, Some(task)) }
 }
 
-/// What is true of a board at an instant, as far as its change is worth telling.
+/// The facts about a board whose changes are reported as events.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Facts {
     blocked: BTreeSet<TaskId>,
-    /// For whom, and as what.
+    /// The ready tasks, each with the roles that can take it and their commands.
     ready: BTreeMap<TaskId, Vec<(String, String)>>,
     /// The furthest gate that all members of a group have reached.
     converged: BTreeMap<TaskId, StateName>,
     claims: BTreeMap<TaskId, Claim>,
-    /// By what they say, so that each is told once.
+    /// The problems by their message, so that each is reported once.
     problems: BTreeMap<String, Option<TaskId>>,
 }
 
@@ -246,7 +246,7 @@ impl Facts {
         facts
     }
 
-    /// What has become true since.
+    /// The events for what has changed since `before`.
     pub fn since(&self, before: &Self, at: Timestamp) -> Vec<Event> {
         let tell = |kind, task: &TaskId| Event::new(kind, at, Via::Board, Some(task));
         let mut events = self.claims_since(before, at);
@@ -296,7 +296,7 @@ impl Facts {
         events
     }
 
-    /// Claims that go on for longer than they did: no news for who follows the work, but a page shows when they end.
+    /// Renewed claims. They are no event for `ralph watch`, but the web board shows when a claim expires.
     pub fn renewed_since(&self, before: &Self, at: Timestamp) -> Vec<Event> {
         let known = self.claims.iter().filter_map(|(id, claim)| Some((id, claim, before.claims.get(id)?)));
         let renewed = known.filter(|(_, new, old)| new.live && old.live && is_same(new, old) && new.until != old.until);
@@ -309,14 +309,14 @@ impl Facts {
         renewed.map(tell).collect()
     }
 
-    /// Numbers for a line that sums the board up: ready, at work, blocked, problems.
+    /// The numbers of tasks that are ready, claimed and blocked, and of problems, for a summary.
     pub fn counts(&self) -> [usize; 4] {
         let live = self.claims.values().filter(|claim| claim.live).count();
         [self.ready.len(), live, self.blocked.len(), self.problems.len()]
     }
 }
 
-/// However often it was renewed.
+/// Whether two are the same claim, even if it was renewed.
 fn is_same(one: &Claim, other: &Claim) -> bool {
     one.worker == other.worker && one.since == other.since && one.command == other.command
 }

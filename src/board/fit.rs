@@ -5,7 +5,7 @@ use crate::task::{Kind, StateName, Task, TaskId};
 use crate::workflow::{Command, Sizes};
 
 impl Rules {
-    /// Whether only a person can override it.
+    /// Whether the actor is allowed to use force, and does.
     pub fn insists(&self, actor: &Actor, force: bool) -> bool {
         force && actor.role(self).is_none() && !actor.is_program()
     }
@@ -71,7 +71,7 @@ impl Board {
             .then(|| Refusal::NotConverged { task: task.id.clone(), waiting_for: convergence.waiting_for })
     }
 
-    /// Whether some command could take it up as far as its group goes: alone, or as the first when all are there.
+    /// Whether it is the task's turn in its group: some command takes it alone, or as the primary once all members are there.
     pub(super) fn is_its_turn(&self, at: usize, links: &Links<'_>, rules: &Rules) -> bool {
         let grouped = self.parent_of(at).is_some_and(|parent| self.tasks()[parent].atomic);
         let task = &self.tasks()[at];

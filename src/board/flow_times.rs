@@ -1,4 +1,4 @@
-//! What the journal tells about time: since when a task is where it is, how long states take, how much gets done.
+//! Times from the journal: how long a task has been in its state, how long states take, how many tasks are finished.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::task::{StateName, TaskId};
 
-/// One change of state: when, which task, from where (nothing when it was made), to where (nothing when it went).
+/// One change of state. `from` is empty for a new task, `to` for a removed one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateStep {
     pub at: Timestamp,
@@ -15,12 +15,12 @@ pub struct StateStep {
     pub to: Option<StateName>,
 }
 
-/// Computed in one pass over the steps, oldest first.
+/// Computed from the steps in one pass, oldest first.
 #[derive(Debug, Default)]
 pub struct FlowTimes {
     since: HashMap<TaskId, (StateName, Timestamp)>,
     spent: BTreeMap<StateName, Vec<SignedDuration>>,
-    /// The last time that each task came to a state: one that is closed again counts once.
+    /// The last time that each task entered a state, so that a task that was closed twice counts once.
     arrivals: HashMap<(TaskId, StateName), Timestamp>,
 }
 
@@ -39,12 +39,12 @@ impl FlowTimes {
         times
     }
 
-    /// Since when a task is in the state that it is in; `None` where the journal does not know.
+    /// The time at which a task entered its current state; `None` if the journal does not contain it.
     pub fn since(&self, task: &TaskId, state: &StateName) -> Option<Timestamp> {
         self.since.get(task).filter(|(known, _)| known == state).map(|(_, at)| *at)
     }
 
-    /// The median time that tasks spent in a state before they left it, and how many did.
+    /// The median time that tasks spent in a state before they left it, and the number of these tasks.
     pub fn median(&self, state: &StateName) -> Option<(SignedDuration, usize)> {
         let spent = self.sorted(state)?;
         Some((spent[spent.len() / 2], spent.len()))
@@ -62,7 +62,7 @@ impl FlowTimes {
         Some(spent)
     }
 
-    /// How many arrived in a state on each of the last `days` days, oldest first.
+    /// How many tasks entered a state on each of the last `days` days, oldest first.
     pub fn arrivals(&self, state: &StateName, now: Timestamp, days: usize) -> Vec<usize> {
         let mut counts = vec![0; days];
         for (_, at) in self.arrivals.iter().filter(|((_, to), _)| to == state) {
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn the_median_is_in_the_middle_and_most_leaves_one_of_ten_out() {
         for (count, median, most) in [(1, 1, 1), (2, 2, 2), (3, 2, 3), (9, 5, 9), (10, 6, 9), (20, 11, 18)] {
-            // Each task stays one hour longer than the one before; the order in which they leave does not matter.
+            // Each task stays one hour longer than the previous one; the order in which they leave does not matter.
             let stay =
                 |n: i64| [step(0, &format!("t{n}"), None, Some("X")), step(n, &format!("t{n}"), Some("X"), None)];
             let times = FlowTimes::new(&(1..=count).rev().flat_map(stay).collect::<Vec<_>>());

@@ -1,12 +1,12 @@
-//! Where each task stands: what blocks it, and whether somebody could take it now.
+//! The standing of each task: its blockers, and whether it is ready.
 
 use super::{Board, Links, Rules, left_by};
 use crate::task::{Kind, Task, TaskId};
 use crate::workflow::{Meaning, State};
 
-/// Computed once for a whole board, in one pass.
+/// The standings of all tasks, computed in one pass.
 pub struct Standings {
-    /// Where each task's state stands in the workflow.
+    /// The position of each task's state in the workflow.
     ranks: Vec<usize>,
     finished: Vec<bool>,
     blocked: Vec<Option<bool>>,
@@ -21,9 +21,9 @@ pub struct Standing {
     pub meaning: Meaning,
     pub blocked: bool,
     pub ready: bool,
-    /// In a state in which somebody works, by its owner, whose claim is gone.
+    /// In a lock state and owned, but without a live claim.
     pub stale: bool,
-    /// Its own blockers that are not finished, missing ones among them.
+    /// Its own blockers that are not finished, including missing ones.
     pub open_blockers: Vec<TaskId>,
 }
 
@@ -34,10 +34,10 @@ impl Standings {
         let ranks: Vec<usize> = tasks.iter().map(|task| flow.position(task.kind, &task.state)).collect();
         let state = |at: usize| flow.states_of(tasks[at].kind).get(ranks[at]);
         let finished = (0..tasks.len()).map(|at| state(at).is_some_and(|state| state.terminal)).collect();
-        // Only where there are groups at all does it matter whose turn it is.
+        // Turns only matter if the board has groups.
         let links = tasks.iter().any(|task| task.atomic).then(|| Links::new(board));
         let turn = |at: usize| links.as_ref().is_none_or(|links| board.is_its_turn(at, links, rules));
-        // What waits for a person's word is handed to nobody.
+        // A task that a person must decide on is not ready for anyone.
         let open = |at: usize| tasks[at].attention.is_none() && !rules.needs_person(&tasks[at]);
         let free = |at: usize| {
             state(at).is_some_and(|state| is_taken_up(&tasks[at], state, rules)) && !board.is_kept(at, rules)
@@ -76,7 +76,7 @@ impl Standings {
         self.finished[at]
     }
 
-    /// Finished tasks wait for nothing.
+    /// Whether a task is blocked; finished tasks never are.
     pub fn is_blocked(&self, at: usize) -> bool {
         self.blocked[at] == Some(true) && !self.finished[at]
     }
@@ -89,12 +89,12 @@ impl Standings {
         place.map_or_else(|| board.archived(id).is_some(), |other| self.finished[other] || board.are_phases(at, other))
     }
 
-    /// Whether a task itself waits for something.
+    /// Whether a task has an open blocker of its own, apart from those of its ancestors.
     fn waits(&self, board: &Board, at: usize) -> bool {
         board.blockers_of(at).any(|(id, place)| !self.is_over(board, at, id, place))
     }
 
-    /// Iterative, since a chain of parents may be as long as the board; a ring of parents blocks nothing by itself.
+    /// Iterative, because a chain of parents may be as long as the board. A cycle of parents alone blocks nothing.
     fn settle(&mut self, board: &Board, at: usize) {
         let mut path = Vec::new();
         let mut walked = std::collections::HashSet::new();
@@ -106,7 +106,7 @@ impl Standings {
                 break;
             }
             if !walked.insert(here) {
-                // Each task in a ring is an ancestor of the others, and has their blockers.
+                // Each task in a cycle is an ancestor of the others, and is blocked by their blockers.
                 blocked = path.iter().skip_while(|&&other| other != here).any(|&other| self.waits(board, other));
                 break;
             }
@@ -120,7 +120,7 @@ impl Standings {
     }
 }
 
-/// Whether some role takes work from its state; a parent is moved by its children.
+/// Whether some role takes tasks from this state. Epics are not taken, because a parent moves with its children.
 fn is_taken_up(task: &Task, state: &State, rules: &Rules) -> bool {
     let intake = match task.kind {
         Kind::Step => !state.terminal && !state.lock,
@@ -172,7 +172,7 @@ mod tests {
     fn a_ring_of_parents_ends_and_blocks_nothing_by_itself() {
         let ring = Sample::board().task("b", "Backlog").parent("a").task("a", "Backlog").parent("b");
         assert!(!standing(ring.clone(), "a").blocked);
-        // Each of its members has the blockers of all.
+        // Each member of the cycle has the blockers of all.
         let waits = ring.blocked_by(&["x"]).task("x", "Backlog");
         assert!(standing(waits.clone(), "a").blocked && standing(waits, "b").blocked);
     }

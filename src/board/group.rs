@@ -28,7 +28,7 @@ pub struct Convergence {
 }
 
 impl Board {
-    /// The same set whichever member is asked. An atomic parent itself answers with its children.
+    /// The group of a task, the same for each of its members. The group of an atomic parent is that of its children.
     pub fn group_of(&self, at: usize, links: &Links<'_>, rules: &Rules) -> Result<Group, Refusal> {
         let open_leaf = |&child: &usize| {
             let task = &self.tasks()[child];
@@ -50,7 +50,7 @@ impl Board {
         }
     }
 
-    /// Topological among themselves, ties by id.
+    /// Sorts members so that blockers come first, and otherwise by id.
     fn in_phases(&self, members: &[usize]) -> Result<Vec<usize>, Refusal> {
         let mut left = members.to_vec();
         left.sort_unstable();
@@ -66,7 +66,7 @@ impl Board {
         Ok(order)
     }
 
-    /// Every member is at the gate, past it, or finished.
+    /// Whether every member is at the gate, past it, or finished.
     pub fn converged(&self, members: &[usize], gate: &StateName, rules: &Rules) -> Convergence {
         let flow = &rules.flow;
         let rank = |at: usize| {
@@ -186,7 +186,7 @@ mod tests {
                     prop_assert_eq!(board.parent_of(member), group.parent);
                     let later = &group.members[place..];
                     prop_assert!(!board.blockers_of(member).any(|(_, at)| at.is_some_and(|at| later.contains(&at))));
-                    // It comes as early as its blockers let it: whoever stands right before it has the smaller id or blocks it.
+                    // A member comes as early as its blockers allow: the one before it has the smaller id or blocks it.
                     if let Some(before) = place.checked_sub(1).map(|place| group.members[place]) {
                         prop_assert!(before < member || board.blockers_of(member).any(|(_, at)| at == Some(before)));
                     }

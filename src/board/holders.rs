@@ -1,9 +1,9 @@
-//! Who holds a task, how many a worker may hold, and where a task returns to when its holder is gone.
+//! The holders of tasks, their limits, and the state to which a task returns when its holder is gone.
 
 use super::{Actor, Board, Change, Claim, Links, Refusal, Rules};
 use crate::task::{Key, Kind, StateName, Step, Task, TaskId, Value, Worker};
 
-/// A task that comes back because nobody holds it any more.
+/// A task that returns to the state before its lock state, because it no longer has a holder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Return {
     pub task: TaskId,
@@ -34,8 +34,8 @@ impl Board {
         Ok(())
     }
 
-    /// What giving a task back changes: its lock state returns, and with it the members of its group that were locked along;
-    /// its owner goes.
+    /// The changes that release a task: it leaves its lock state together with the members of its group that were locked with it,
+    /// and it loses its owner.
     pub fn give_back(&self, id: &TaskId, worker: Option<&Worker>, rules: &Rules) -> Option<Return> {
         let at = self.index_of(id)?;
         let task = &self.tasks()[at];
@@ -56,7 +56,7 @@ impl Board {
         Some(Return { task: id.clone(), worker, from: task.state.clone(), to, changes })
     }
 
-    /// The other members of a group that stand in the same lock state and that nobody holds for themselves.
+    /// The other members of its group in the same lock state that have no claim of their own.
     fn locked_along(&self, at: usize, rules: &Rules) -> Vec<usize> {
         if !self.parent_of(at).is_some_and(|parent| self.tasks()[parent].atomic) {
             return Vec::new();
@@ -69,7 +69,7 @@ impl Board {
         group.members.iter().filter(along).copied().collect()
     }
 
-    /// Whose claim binds a task: its own, or that of another member of its group with which it was locked.
+    /// The claim that applies to a task: its own, or that of another member of its group which locked both.
     pub fn binding_claim(&self, at: usize) -> Option<(&TaskId, &Claim)> {
         let task = &self.tasks()[at];
         if let Some(step) = &task.step {
@@ -87,7 +87,7 @@ impl Board {
         })
     }
 
-    /// A step is held by whoever holds one of its tasks for it.
+    /// The claim of the step's owner on one of the step's tasks or on a member of their groups.
     fn claim_behind(&self, step: &Step, owner: Option<&Worker>) -> Option<(&TaskId, &Claim)> {
         let group = step.of.iter().flat_map(|id| {
             let at = self.index_of(id);
@@ -103,17 +103,17 @@ impl Board {
         live.find(|(_, claim)| owner.is_some_and(|owner| claim.is_of(owner)))
     }
 
-    /// Every task whose holder is gone: a dead claim, or a worker's lock without any.
+    /// Every task whose holder is gone: with a dead claim, or in a lock state with a worker as owner and without any claim.
     ///
-    /// A person's lock is theirs. One that nobody owns was not left by a worker, whose claim and name come in one commit:
-    /// somebody put the task there by hand, see [`Board::unowned_locks`].
+    /// A person's task in a lock state is kept. One without an owner was not left by a worker, because a claim and the owner are
+    /// committed together: somebody put the task there by hand, see [`Board::unowned_locks`].
     pub fn orphans(&self, rules: &Rules) -> Vec<Return> {
         let dead = self.claims().iter().filter(|(_, claim)| !claim.live);
         let mut found: Vec<Return> =
             dead.filter_map(|(id, claim)| self.give_back(id, Some(&claim.worker), rules)).collect();
         for (at, task) in self.tasks().iter().enumerate() {
             let lock = rules.flow.state(task.kind, &task.state).is_some_and(|state| state.lock);
-            // What is over needs nobody: its team completes it.
+            // A step that is over needs no worker: its team completes it.
             let over = lock && self.is_step_over(task, rules);
             if !lock || over || self.claim(&task.id).is_some() || self.binding_claim(at).is_some() {
                 continue;
@@ -128,8 +128,8 @@ impl Board {
         found
     }
 
-    /// Tasks that somebody put into a lock outside of ralph, and that nobody owns yet. A lock that stays when it is released
-    /// is left so by a review and by every release, and says nothing.
+    /// Tasks without an owner that somebody put into a lock state outside of ralph. Lock states that a release does not leave
+    /// are not counted, because reviews and releases leave tasks there without an owner.
     pub fn unowned_locks(&self, rules: &Rules) -> Vec<&TaskId> {
         let is_lock = |task: &Task| {
             rules.flow.state(task.kind, &task.state).is_some_and(|state| state.lock && state.release.is_some())
@@ -139,7 +139,7 @@ impl Board {
         tasks.filter(|(at, task)| is_lock(task) && free(*at)).map(|(_, task)| &task.id).collect()
     }
 
-    /// The board as it is once these have come back, for whoever chooses from it.
+    /// The board after these returns, to choose tasks from it.
     #[must_use]
     pub fn with_returned(mut self, returned: &[Return]) -> Self {
         for back in returned {
@@ -149,7 +149,7 @@ impl Board {
         self
     }
 
-    /// Refuses a worker the task, and the documents, of another; a person may put things right.
+    /// Refuses an agent the task, and the documents, that another worker holds. A person is not refused.
     pub fn refuse_held(&self, rules: &Rules, actor: &Actor, id: &TaskId) -> Result<(), Refusal> {
         let claim = self.claim(id).filter(|claim| claim.live && !claim.is_of(&actor.worker));
         match claim.filter(|_| actor.is_held(rules)) {
@@ -158,7 +158,7 @@ impl Board {
         }
     }
 
-    /// Held by somebody alive, or set aside by a person who owns it.
+    /// Whether a live claim applies to it, or a person owns it.
     pub fn is_kept(&self, at: usize, rules: &Rules) -> bool {
         let owner = self.tasks()[at].owner.as_ref();
         self.binding_claim(at).is_some() || owner.is_some_and(|owner| rules.role_of(owner).is_none())

@@ -1,18 +1,18 @@
-//! Links between tasks read backwards, and the search for a chain that waits for itself.
+//! Links between tasks in both directions, and the search for cycles.
 
 use std::collections::HashSet;
 
 use super::Board;
 use crate::task::TaskId;
 
-/// Who points at whom: for each task, by its place on the board.
+/// The children of each task and the tasks that it blocks, by its place on the board.
 pub struct Links<'a> {
     board: &'a Board,
     children: Vec<Vec<usize>>,
     dependents: Vec<Vec<usize>>,
 }
 
-/// Tasks of which each waits for the next, and the last for the first.
+/// Tasks of which each one is blocked by the next, and the last by the first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cycle(pub Vec<TaskId>);
 
@@ -29,7 +29,7 @@ impl std::fmt::Display for Cycle {
     }
 }
 
-/// A task cannot start before its blockers are done and its parent may start; it is not done before its children are.
+/// A task cannot start before its blockers are finished and its parent can start, nor finish before its children do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Visit {
     Start(usize),
@@ -74,13 +74,13 @@ impl<'a> Links<'a> {
         places.iter().map(|&at| self.board.tasks()[at].id.clone()).collect()
     }
 
-    /// A chain through this task that can never start, if there is one.
+    /// A cycle through this task, because of which it can never start or finish, if there is one.
     pub fn cycle_through(&self, id: &TaskId) -> Option<Cycle> {
         let start = Visit::Start(self.board.index_of(id)?);
         self.path_back_to(start).or_else(|| self.path_back_to(Visit::Finish(start.task())))
     }
 
-    /// Every chain that waits for itself, each named once.
+    /// Every cycle, each once.
     pub fn cycles(&self) -> Vec<Cycle> {
         let mut seen: HashSet<TaskId> = HashSet::new();
         let mut found = Vec::new();
@@ -97,14 +97,14 @@ impl<'a> Links<'a> {
         found
     }
 
-    /// A chain that waits for itself through one of these tasks. Costs one pass where there is none.
+    /// A cycle through one of these tasks. Takes one pass over the board if there is none.
     pub fn cycle_through_any(&self, ids: &[TaskId]) -> Option<(TaskId, Cycle)> {
         let never = self.never_done();
         let hit = |id: &&TaskId| self.board.index_of(id).is_some_and(|at| never.binary_search(&at).is_ok());
         ids.iter().filter(hit).find_map(|id| Some((id.clone(), self.cycle_through(id)?)))
     }
 
-    /// Tasks that could not be finished if everybody else did what they can: those in a ring, and those behind one.
+    /// The tasks that can never be finished, because they are in a cycle or blocked by one.
     fn never_done(&self) -> Vec<usize> {
         let count = self.board.tasks().len();
         let number = |event: Visit| match event {
@@ -126,7 +126,7 @@ impl<'a> Links<'a> {
         (0..count).filter(|&at| waits[at] > 0 || waits[count + at] > 0).collect()
     }
 
-    /// The other direction of `waits_for`.
+    /// The reverse of `waits_for`.
     fn waited_for_by(&self, event: Visit) -> Vec<Visit> {
         match event {
             Visit::Start(at) => {
@@ -142,7 +142,7 @@ impl<'a> Links<'a> {
 
     fn path_back_to(&self, goal: Visit) -> Option<Cycle> {
         let mut visited = HashSet::new();
-        // Each frame is an event and what it still has to wait for; the stack is the path walked.
+        // Each frame is an event with the events that must come before it; the stack is the current path.
         let mut stack = vec![(goal, self.waits_for(goal))];
         while let Some((_, rest)) = stack.last_mut() {
             match rest.pop() {
@@ -175,7 +175,7 @@ impl<'a> Links<'a> {
         if path.len() > 1 && path.first() == path.last() {
             path.pop();
         }
-        // Start with the smallest, so that a cycle reads the same from wherever it was found.
+        // Starts with the smallest, so that a cycle is always shown in the same way.
         let first = path.iter().enumerate().min_by_key(|(_, at)| **at).map_or(0, |(place, _)| place);
         path.rotate_left(first);
         Cycle(self.ids(&path))
@@ -239,7 +239,7 @@ mod tests {
         assert!(ring(14).ends_with("t11 → … 2 more → t00"), "{}", ring(14));
     }
 
-    /// For each task whether it can start and whether it can be finished, if everybody does what they can.
+    /// Whether each task can start, and whether it can be finished, if all other work that can be done is done.
     fn can_be_done(board: &Board) -> Vec<(bool, bool)> {
         let mut can = vec![(false, false); board.tasks().len()];
         for _ in 0..=2 * can.len() {

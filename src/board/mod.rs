@@ -1,4 +1,4 @@
-//! All tasks at an instant, and every question that can be answered without touching disk.
+//! All tasks at one instant, and every question about them that needs no disk access.
 
 mod admission;
 mod audit;
@@ -77,13 +77,13 @@ pub struct Board {
     broken: Vec<Broken>,
     archived: Vec<(TaskId, StateName)>,
     claims: BTreeMap<TaskId, Claim>,
-    /// What the plans of tasks change that could be taken up, as far as somebody read them.
+    /// The files that tasks' plans change, for tasks that could be taken, as far as the caller has read the plans.
     scopes: BTreeMap<TaskId, Scope>,
-    /// Tasks that somebody has changed where this clone has not looked yet, and where that is.
+    /// Tasks that were changed in places that this clone has not read yet, each with the place.
     elsewhere: BTreeMap<TaskId, String>,
 }
 
-/// A task whose file cannot be read as one.
+/// A task whose file cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
     pub id: TaskId,
@@ -121,7 +121,7 @@ impl Board {
         self.refs.parent(at)
     }
 
-    /// What a task waits for, with the place of each that is on the board.
+    /// The blockers of a task, each with its place if it is on the board.
     pub fn blockers_of(&self, at: usize) -> impl Iterator<Item = (&TaskId, Option<usize>)> {
         self.tasks[at].blocked_by.iter().zip(self.refs.blockers(at))
     }
@@ -134,12 +134,12 @@ impl Board {
         self.broken.iter().find(|broken| broken.id == *id).map(|broken| &broken.problem)
     }
 
-    /// The state in which a task was put away, for those that something on the board still names.
+    /// The state in which a task was archived, for archived tasks that a task on the board refers to.
     pub fn archived(&self, id: &TaskId) -> Option<&StateName> {
         self.archived.binary_search_by(|(other, _)| other.cmp(id)).ok().map(|at| &self.archived[at].1)
     }
 
-    /// Whether a reference to `id` points at anything.
+    /// Whether the task that a reference names exists.
     pub fn knows(&self, id: &TaskId) -> bool {
         self.index_of(id).is_some() || self.broken_file(id).is_some() || self.archived(id).is_some()
     }
@@ -149,19 +149,19 @@ impl Board {
         self
     }
 
-    /// The same board with the tasks that have been changed where this clone has not looked yet.
+    /// The same board with the tasks that were changed in places that this clone has not read yet.
     #[must_use]
     pub fn with_elsewhere(mut self, elsewhere: BTreeMap<TaskId, String>) -> Self {
         self.elsewhere = elsewhere;
         self
     }
 
-    /// Where a task has been changed that is not known here yet.
+    /// The place where a task was changed without this clone having read the change.
     pub fn changed_at(&self, id: &TaskId) -> Option<&str> {
         self.elsewhere.get(id).map(String::as_str)
     }
 
-    /// The tasks that have been changed where this clone has not looked yet.
+    /// The tasks that were changed in places that this clone has not read yet.
     pub fn changed_elsewhere(&self) -> impl Iterator<Item = &TaskId> {
         self.elsewhere.keys()
     }
@@ -179,7 +179,7 @@ impl Board {
             .with_elsewhere(self.elsewhere.clone())
     }
 
-    /// The same board with one task as it is given here.
+    /// The same board with this task added or replaced.
     #[must_use]
     pub fn with_task(mut self, task: Task) -> Self {
         match self.index_of(&task.id) {
@@ -199,13 +199,13 @@ impl Board {
         &self.claims
     }
 
-    /// Whether two tasks are phases of one group, between which a blocker is only an order.
+    /// Whether two tasks are phases of one group, in which a blocker only determines the order.
     pub fn are_phases(&self, one: usize, other: usize) -> bool {
         let atomic = |at: usize| self.parent_of(at).filter(|&parent| self.tasks[parent].atomic);
         atomic(one).is_some() && atomic(one) == atomic(other)
     }
 
-    /// What tasks name as parent or blocker and is no task here: the archive has it, or it dangles.
+    /// The parents and blockers that are no task on this board: they are archived or do not exist.
     pub fn unresolved(&self) -> Vec<TaskId> {
         let mut ids: Vec<TaskId> = Vec::new();
         for (at, task) in self.tasks.iter().enumerate() {

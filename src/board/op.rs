@@ -1,28 +1,28 @@
-//! A verb's effect as a value: what is expected to be there, and what is to be there instead.
+//! The effect of a command as a value: the expected old content, and the new content.
 
 use serde::{Deserialize, Serialize};
 
 use crate::task::{Key, StateName, TaskId, Value};
 
-/// One committed verb; nothing happens until the store commits it, and all of it or nothing does.
+/// The changes of one command. The store commits either all of them or none.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Op {
     pub verb: String,
     pub changes: Vec<Change>,
-    /// The journal line that this one takes back.
+    /// The id of the journal line that this one undoes.
     pub undoes: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Change {
-    /// A file appears, goes, or is replaced as a whole.
+    /// A file is created, removed, or replaced as a whole.
     File { task: TaskId, file: Place, old: Option<String>, new: Option<String> },
     /// One key of a task's file.
     Set { task: TaskId, key: Key, old: Option<Value>, new: Option<Value> },
 }
 
-/// Which of a task's files; the store knows where it lies.
+/// One of a task's files; the store maps it to a path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Place {
@@ -33,12 +33,12 @@ pub enum Place {
 }
 
 impl Change {
-    /// Whether it only notes what is known of a task's issue: nobody decided it, so nobody takes it back.
+    /// Whether it only records facts about a task's issue. Such a change is not undone, because nobody decided it.
     pub fn is_bookkeeping(&self) -> bool {
         matches!(self, Self::Set { key, .. } if key.as_str().starts_with("github."))
     }
 
-    /// The state that it puts a task into.
+    /// The state to which it moves a task.
     pub fn new_state(&self) -> Option<(&TaskId, StateName)> {
         match self {
             Self::Set { task, key, new: Some(new), .. } if key.as_str() == "state" => {
@@ -53,12 +53,12 @@ impl Change {
         matches!(self, Self::Set { task, .. } if task == id)
     }
 
-    /// Whether it gives a key of a task a value.
+    /// Whether it sets this key of a task to a value.
     pub fn sets(&self, id: &TaskId, name: &str) -> bool {
         matches!(self, Self::Set { task, key, new: Some(_), .. } if task == id && key.as_str() == name)
     }
 
-    /// Whether it is a task's own move.
+    /// Whether it changes the state of this task.
     pub fn is_state_of(&self, id: &TaskId) -> bool {
         matches!(self, Self::Set { task, key, .. } if task == id && key.as_str() == "state")
     }

@@ -1,35 +1,35 @@
-//! Parents move with their children: one rule, in one function, inside the same commit.
+//! Parents move with their children: one rule, applied in the same commit.
 
 use super::{Actor, Admission, Board, Change, ClaimEffect, Goal, Links, Refusal, Request, Rules, Turn, joined};
 use crate::task::{StateName, TaskId, Value};
 
-/// The number of levels of parents that count; `doctor` reports deeper ones.
+/// The number of levels of parents that are followed; `doctor` reports deeper ones.
 pub const DEEPEST_PARENTS: usize = 100;
 
-/// When a parent goes back.
+/// When a parent moves back.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fall {
-    /// A child that was level with it falls behind it.
+    /// When a child that was level with it falls behind it.
     WhenPassed,
-    /// A child is behind it, for any reason.
+    /// Whenever a child is behind it.
     Always,
 }
 
-/// The children that advance, and those that stay, with the reason.
+/// The children that advance, and those that do not, each with the reason.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Advance {
     pub changes: Vec<Change>,
     pub moved: Vec<TaskId>,
-    /// Of these, those whose claims end.
+    /// Those of the moved tasks whose claims end.
     pub ended: Vec<TaskId>,
     pub stay: Vec<(TaskId, String)>,
 }
 
 impl Board {
-    /// Where the ancestors of the moved tasks go, given what their children come to. `moved` are places and new states.
+    /// The moves of the ancestors that follow when tasks move. `moved` are places and new states.
     ///
-    /// Forward to the least gate that all children which are not canceled have reached; back only when a child that was
-    /// level with its parent falls behind it, since a parent is never ahead of its children.
+    /// A parent moves forward to the last gate that all of its children have reached, apart from canceled ones. It moves back
+    /// only if a child that was level with it falls behind it, since a parent is never ahead of its children.
     pub fn parents_after(
         &self,
         moved: &[(usize, StateName)],
@@ -50,7 +50,7 @@ impl Board {
         let mut changed = Vec::new();
         let mut queue: Vec<(usize, usize)> = moved.iter().map(|(at, _)| (*at, 0)).collect();
         while let Some((child, depth)) = queue.pop() {
-            // A ring of parents would go round for ever.
+            // A cycle of parents would never end.
             if depth == DEEPEST_PARENTS {
                 continue;
             }
@@ -91,11 +91,11 @@ impl Board {
             links.children(parent).iter().copied().filter(|&at| Some(now(at)) != flow.canceling()).collect();
         let ranks: Vec<usize> = counted.iter().filter_map(|&at| rank(at, now(at))).collect();
         let least = ranks.iter().copied().min()?;
-        // One that is beside the pipeline, with a person or unknown, keeps the parent from going on, not from going back.
+        // A child outside the pipeline (handed to a person, or in an unknown state) only keeps the parent from moving forward.
         let together = ranks.len() == counted.len();
         let all = flow.states_of(self.tasks()[parent].kind);
         let gate = all[..=least.min(all.len() - 1)].iter().rposition(|state| state.gate && !state.off);
-        // A child that comes back from beside the pipeline was not counted until now.
+        // A child that returns to the pipeline was not counted before.
         let was_level =
             fall == Fall::Always || rank(child, &self.tasks()[child].state).is_none_or(|before| before >= mine);
         let fell_behind = was_level && least < mine;
@@ -105,11 +105,11 @@ impl Board {
             None if fell_behind => Some(flow.initial(self.tasks()[parent].kind)),
             _ => None,
         };
-        // The initial state need not be the first: a parent there has nowhere to go back to.
+        // The initial state need not be the first one: a parent in it cannot move back any further.
         next.filter(|next| *next != now(parent)).cloned()
     }
 
-    /// Brings the children that are strictly behind up to a state, each as its mover may; the others stay, with the reason.
+    /// Moves the children that are behind a state to it, if the rules allow it. The others stay, each with the reason.
     pub fn advance(
         &self,
         parent: usize,
@@ -128,7 +128,7 @@ impl Board {
         let mut board = self.clone();
         let children: Vec<TaskId> = Links::new(self).ids(Links::new(self).children(parent));
         for id in &children {
-            // A member of a group goes with its primary.
+            // A member of a group moves with its primary.
             if advance.moved.contains(id) {
                 continue;
             }
@@ -154,7 +154,7 @@ impl Board {
         Ok(advance)
     }
 
-    /// One child on its way, with the task that moves for it, or why it stays.
+    /// The admission for one child with the task that makes the move (its primary in a group), or the reason why it stays.
     fn advanced(
         &self,
         id: &TaskId,
@@ -181,7 +181,7 @@ impl Board {
                 let mover = if let Turn::Primary(primary) = &turn { primary } else { id };
                 let request = Request { force, ..Request::new(mover, goal) };
                 let admission = self.admit(rules, actor, &request).map_err(|refusal| refusal.to_string())?;
-                // Many are brought on by the workflow; what it does not have, a person moves one by one or with force.
+                // Only moves inside the workflow are made in bulk; a person makes others one by one, or with force.
                 match admission.departure.as_ref().filter(|_| !force) {
                     Some(departure) => Err(departure.to_string()),
                     None => Ok((mover.clone(), admission)),
@@ -190,8 +190,8 @@ impl Board {
         }
     }
 
-    /// Who has a task in hand: the holder of a live claim, the person who owns it, or somebody who put it into a lock by
-    /// hand. A state that a release leaves as it is, is no lock without a holder.
+    /// Who works on a task: the holder of a live claim, the person who owns it, or whoever moved it to a lock state by hand. A
+    /// lock state that a release does not leave says nothing about that if the task has no owner.
     fn worked_on_by(&self, at: usize, rules: &Rules, actor: &Actor) -> Option<String> {
         let task = &self.tasks()[at];
         if let Some((_, claim)) = self.binding_claim(at) {
@@ -208,7 +208,7 @@ impl Board {
         }
     }
 
-    /// The changes that move the parents of a task forward to their children; never back.
+    /// The changes that move the parents of a task forward as far as their children allow; never back.
     pub fn parents_due(&self, at: usize, rules: &Rules) -> Vec<Change> {
         let place = |at: usize, state: &StateName| rules.flow.position(self.tasks()[at].kind, state);
         let here = [(at, self.tasks()[at].state.clone())];
@@ -222,7 +222,7 @@ impl Board {
         Change::set(&task.id, "state", Some(Value::text(&task.state)), Some(Value::text(state)))
     }
 
-    /// Where the parents of these go because they are new under them: a parent is never ahead of its children.
+    /// The moves of parents that have got these tasks as new children: a parent is never ahead of its children.
     pub fn parents_over(&self, children: &[TaskId], rules: &Rules) -> Vec<Change> {
         let links = Links::new(self);
         let places: Vec<(usize, StateName)> =
@@ -240,7 +240,7 @@ mod tests {
     use crate::board::testing::{Sample, any_forest, any_state, at, id, ids, laws, names, rules, state};
     use crate::workflow::Workflow;
 
-    /// Where the parent `p` goes when child `a` moves to a state.
+    /// The new state of the parent `p` when child `a` moves.
     fn goes(parent: &str, children: &[(&str, &str)], to: &str) -> Option<String> {
         let board = Sample::board().task("p", parent).children("p", children).build();
         let moved = board.parents_after(&[(at(&board, "a"), state(to))], &Links::new(&board), &rules());
@@ -278,10 +278,10 @@ mod tests {
             ("Done", "Done", "Backlog", Some("Backlog")),
             ("Done", "Canceled", "In Review", Some("In Review")),
             ("Done", "Human Needed", "Backlog", Some("Backlog")),
-            // It was behind before: whoever put the parent ahead had a reason.
+            // The child was behind before, so the parent was put ahead on purpose.
             ("In Review", "Ready for Plan", "Backlog", None),
             ("Plan in Review", "Plan in Review", "In Progress", None),
-            // A parent that somebody works on, or that a person has, stays where it is.
+            // A parent in a lock state, or with a person, does not move.
             ("In Progress", "In Progress", "Backlog", None),
             ("Human Needed", "Done", "Backlog", None),
             ("Canceled", "Done", "Backlog", None),
@@ -354,20 +354,20 @@ mod tests {
         assert_eq!(moved.tasks().len(), 2);
     }
 
-    /// The board after a move, with its parents where they go.
+    /// The board after a move, with the moves of the parents.
     fn board_moved(board: &Board, moved: &[(usize, StateName)]) -> Board {
         let parents = board.parents_after(moved, &Links::new(board), &rules());
         let states = moved.iter().chain(&parents);
         states.fold(board.clone(), |board, (at, to)| board.with_state(&board.tasks()[*at].id, to))
     }
 
-    /// The place of a task in the pipeline; none beside it.
+    /// The position of a task in the pipeline; none outside of it.
     fn rank(board: &Board, at: usize) -> Option<usize> {
         let (task, flow) = (&board.tasks()[at], rules().flow);
         flow.state(task.kind, &task.state).filter(|state| !state.off).map(|_| flow.position(task.kind, &task.state))
     }
 
-    /// Parents that are ahead of a child, and those that could go on to a gate: neither should be.
+    /// Parents that are ahead of a child, and parents that could move forward to a gate. There should be none of either.
     fn out_of_step(board: &Board) -> (Vec<usize>, Vec<usize>) {
         let (links, flow) = (Links::new(board), rules().flow);
         let parents = (0..board.tasks().len()).filter(|&at| {
@@ -392,7 +392,7 @@ mod tests {
         (ahead, behind)
     }
 
-    /// A board on which every parent is where its children bring it.
+    /// A board on which every parent is where its children put it.
     fn settled(board: Board) -> Board {
         let all: Vec<TaskId> = board.tasks().iter().map(|task| task.id.clone()).collect();
         (0..board.tasks().len()).fold(board, |board, _| {

@@ -1,4 +1,4 @@
-//! Where a task or its group stands in the pipeline, what remains, and who would be needed.
+//! The position of a task or its group in the pipeline, the remaining phases, and the workers that would help.
 
 use serde::Serialize;
 
@@ -70,7 +70,7 @@ impl Board {
         })
     }
 
-    /// Whether the members are together where the phase begins, or where it leads if each goes through it alone.
+    /// Whether all members have reached the gate of the phase, or the phase's end if each member goes through it alone.
     fn meeting(&self, phase: Phase, members: &[usize], rules: &Rules) -> Convergence {
         let required = members.len() > 1;
         let states = rules.flow.states();
@@ -95,7 +95,7 @@ impl Board {
         }
     }
 
-    /// The group of a task; of a parent that is no atomic one, its children. Finished members of an atomic parent stay out.
+    /// The group of a task, without finished members; for a parent that is not atomic, its children.
     pub fn members(&self, at: usize, links: &Links<'_>, rules: &Rules) -> Result<Vec<usize>, Refusal> {
         let group = self.group_of(at, links, rules)?;
         if group.parent.is_none() && !links.children(at).is_empty() {
@@ -125,7 +125,7 @@ impl Board {
             .first()
             .and_then(|task| self.index_of(&task.id))
             .is_some_and(|at| self.parent_of(at).is_some_and(|parent| self.tasks()[parent].atomic));
-        // A group has one worktree; other tasks run side by side where none waits for another.
+        // A group has one worktree; other tasks run in parallel unless one blocks another.
         let streams = open
             .iter()
             .filter(|task| !task.blocked_by.iter().any(|id| open.iter().any(|other| other.id == *id)))
@@ -148,7 +148,7 @@ impl Board {
     }
 }
 
-/// How many analysts help with so many tasks that are still to be triaged or researched.
+/// How many analysts help if this many tasks must be triaged or researched.
 pub(super) fn analysts_for(tasks: usize) -> usize {
     match tasks {
         0 => 0,
@@ -162,7 +162,7 @@ fn phase_of(task: &Task, rules: &Rules) -> Option<Phase> {
     rules.flow.state(task.kind, &task.state)?.phase
 }
 
-/// The least advanced member decides.
+/// The phase of the least advanced member, and the reason.
 fn open_phase(tasks: &[&Task], rules: &Rules) -> (Phase, String) {
     let Some(phase) = tasks.iter().filter_map(|task| phase_of(task, rules)).min() else {
         return (Phase::Implement, "the workflow assigns no phase to these states".into());

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::{Board, Rules, Standings};
 use crate::task::{Estimate, Kind, Priority, StateName, Task, TaskId, Worker};
 
-/// Filters narrow each other; the values of one filter widen it.
+/// A task must match all filters, and one of the values of each filter.
 #[derive(Debug, Clone, Default)]
 pub struct Query {
     pub states: Vec<StateName>,
@@ -19,7 +19,7 @@ pub struct Query {
     pub estimates: Vec<Estimate>,
     pub parent: Option<TaskId>,
     pub kinds: Vec<Kind>,
-    /// With finished ones.
+    /// Includes finished tasks.
     pub all: bool,
     pub search: Option<String>,
     pub sort: Vec<SortKey>,
@@ -73,16 +73,16 @@ impl FromStr for SortKey {
     }
 }
 
-/// A task and where its state stands in the workflow.
+/// A task and the position of its state in the workflow.
 type Ranked<'a> = (&'a Task, usize);
 
 impl Query {
-    /// The places of the tasks that match, in order, and how many there were before the limit.
+    /// The places of the tasks that match, in order, and the number of matches before the limit.
     pub fn run(&self, board: &Board, rules: &Rules, standings: &Standings) -> (Vec<usize>, usize) {
         let tasks = board.tasks();
         let needle = self.search.as_ref().map(|text| text.to_lowercase());
         let mut places: Vec<usize> = (0..tasks.len())
-            // A state that is asked for by name is shown, finished or not.
+            // Finished tasks are shown if their state is named.
             .filter(|&at| self.all || !self.states.is_empty() || !standings.is_finished(at))
             .filter(|&at| self.admits(&tasks[at], rules, needle.as_deref()))
             .filter(|&at| !self.ready || standings.is_ready(at))
@@ -113,7 +113,7 @@ impl Query {
     }
 }
 
-/// Priority, then what is further along, then the oldest.
+/// By priority, then by progress, then the oldest first.
 fn usual_order((a, a_rank): Ranked<'_>, (b, b_rank): Ranked<'_>) -> Ordering {
     none_last(a.priority, b.priority)
         .then_with(|| b_rank.cmp(&a_rank))
@@ -141,7 +141,7 @@ fn none_last<T: Ord>(a: Option<T>, b: Option<T>) -> Ordering {
     missing_last(a, b, |order| order)
 }
 
-/// What has no value comes last whichever way the rest is turned.
+/// Puts missing values last in either direction.
 fn missing_last<T: Ord>(a: Option<T>, b: Option<T>, turn: impl Fn(Ordering) -> Ordering) -> Ordering {
     match (a, b) {
         (Some(a), Some(b)) => turn(a.cmp(&b)),

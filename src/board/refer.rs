@@ -1,4 +1,4 @@
-//! From what a person typed to the task that is meant.
+//! Resolves what a person typed to a task.
 
 use crate::task::TaskId;
 
@@ -16,7 +16,7 @@ pub enum RefError {
     Ambiguous { typed: String, candidates: Vec<Candidate> },
 }
 
-/// One task as far as references go.
+/// The part of a task that references need.
 pub struct Named<'a> {
     pub id: &'a TaskId,
     pub title: &'a str,
@@ -29,12 +29,12 @@ impl Named<'_> {
     }
 }
 
-/// An id, a unique prefix of one (with or without the board's own prefix), `#44`, `44` or `GH-44`.
+/// Resolves an id, a unique prefix of one (with or without the board's own prefix), `#44`, `44` or `GH-44`.
 pub fn resolve(typed: &str, prefix: &str, all: &[Named<'_>]) -> Result<TaskId, RefError> {
     let text = typed.trim();
     let whole = |named: &&Named<'_>| named.id.as_str() == text;
     let bare = |named: &&Named<'_>| named.id.as_str().strip_prefix(prefix) == Some(text);
-    // Of `x` and `t-x`, `x` is the one that is spelled so: it has no other name.
+    // If both `x` and `t-x` exist, `x` means the task with that exact id.
     if let Some(exact) = all.iter().find(whole).or_else(|| all.iter().find(bare)) {
         return Ok(exact.id.clone());
     }
@@ -53,8 +53,8 @@ pub fn resolve(typed: &str, prefix: &str, all: &[Named<'_>]) -> Result<TaskId, R
     }
 }
 
-/// Exactly one task, for programs: the number of its issue (`44`, `#44`, `GH-44`) or its whole id (`t-x7kq`, `#t-x7kq`,
-/// `GH-t-x7kq`). A number never begins an id.
+/// Resolves an exact reference, for programs: the number of an issue (`44`, `#44`, `GH-44`) or a whole id (`t-x7kq`,
+/// `#t-x7kq`, `GH-t-x7kq`). A number is never the beginning of an id.
 pub fn resolve_exact(typed: &str, prefix: &str, all: &[Named<'_>]) -> Result<TaskId, RefError> {
     let text = unmarked(typed);
     let number: Option<u64> = text.parse().ok();
@@ -86,7 +86,7 @@ fn starts(named: &Named<'_>, prefix: &str, text: &str) -> bool {
     id.starts_with(&lower) || id.strip_prefix(&prefix.to_ascii_lowercase()).is_some_and(|tail| tail.starts_with(&lower))
 }
 
-/// Ids that differ by a slip, then titles that have the word.
+/// Suggests tasks with an id that differs by a typing error, then tasks with the word in their title.
 fn nearest(text: &str, prefix: &str, all: &[Named<'_>]) -> Vec<Candidate> {
     let bare = |id: &str| id.strip_prefix(prefix).unwrap_or(id).to_ascii_lowercase();
     let wanted = bare(text);
@@ -146,7 +146,7 @@ mod tests {
         assert!(near.is_empty() || near[0].id.as_str() == "x");
     }
 
-    /// What is offered for a reference that names no task.
+    /// The suggestions for a reference that names no task.
     fn near(typed: &str, rows: &[(&str, &str)]) -> Vec<String> {
         let ids: Vec<(TaskId, &str)> = rows.iter().map(|(id, title)| (TaskId::new(*id).unwrap(), *title)).collect();
         let all: Vec<Named<'_>> = ids.iter().map(|(id, title)| Named { id, title, number: None }).collect();

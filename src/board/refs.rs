@@ -7,18 +7,18 @@ use crate::task::{Task, TaskId};
 
 const NOWHERE: u32 = u32::MAX;
 
-/// Flat, since a board of a hundred thousand tasks would otherwise be as many small allocations.
+/// In flat arrays, because separate lists would need an allocation per task, up to a hundred thousand.
 #[derive(Debug, Clone, Default)]
 pub struct Refs {
     parents: Vec<u32>,
     blockers: Vec<u32>,
-    /// Where each task's blockers begin; one more than there are tasks.
+    /// The start of each task's blockers, and the end of the last one's.
     starts: Vec<u32>,
 }
 
 impl Refs {
     pub fn new(tasks: &[Task]) -> Self {
-        // A search per link is too slow for a million links; a board without links needs no table.
+        // A search per link would be too slow for a million links; without links, the table is not built.
         let places = OnceCell::new();
         let table = || tasks.iter().enumerate().map(|(at, task)| (&task.id, at as u32)).collect::<HashMap<_, _>>();
         let find = |id: &TaskId| places.get_or_init(table).get(id).copied().unwrap_or(NOWHERE);

@@ -35,7 +35,7 @@ pub enum Refusal {
 
     #[error("{actor} cannot move {task} from {from} to {to}; {}", onward(allowed))]
     NotAllowed { task: TaskId, from: StateName, to: String, actor: String, allowed: Vec<StateName> },
-    #[error("{command} has no {intent}; it has {}, and can end in {}", intents.join(", "), states(ends))]
+    #[error("{command} does not support {intent}; it supports {}, and can end in {}", intents.join(", "), states(ends))]
     NoSuchIntent { command: String, intent: &'static str, intents: Vec<&'static str>, ends: Vec<StateName> },
     #[error("this board's workflow has no state for canceled tasks")]
     NoCanceling { task: TaskId },
@@ -47,7 +47,7 @@ pub enum Refusal {
     NeedsCommand { task: TaskId, choices: Vec<String> },
     #[error("{task} was handed to a person, and only a person can move it")]
     NeedsPerson { task: TaskId },
-    #[error("only a person can {what}; {worker} must follow the workflow")]
+    #[error("only a person can {what}, and {worker} is acting as an agent")]
     PeopleOnly { worker: Worker, what: &'static str },
     #[error("cannot restore {task} to {state}: this board's workflow has no such state")]
     UndoesState { task: TaskId, state: StateName },
@@ -61,7 +61,7 @@ pub enum Refusal {
     Blocked { task: TaskId, by: Vec<TaskId> },
     #[error("{task} is of size {size}, too large for {command}")]
     Oversized { task: TaskId, size: &'static str, command: String },
-    #[error("{task} is small enough: {command} is for tasks of size M and above")]
+    #[error("{task} is too small for {command}, which is for tasks of size M and above")]
     SmallEnough { task: TaskId, command: String },
     #[error("{task} belongs to a group; use {command} on its primary, {primary}")]
     NotPrimary { task: TaskId, primary: TaskId, command: String },
@@ -114,7 +114,7 @@ impl Refusal {
     }
 }
 
-/// The name in `all` that is spelled most similarly, if it is similar enough to suggest.
+/// The most similar name in `all`, if it is similar enough to suggest.
 pub(super) fn nearest<const N: usize>(typed: &str, all: [&str; N]) -> Option<String> {
     let score = |known: &str| strsim::jaro_winkler(typed, known);
     let near = all.into_iter().max_by(|a, b| score(a).total_cmp(&score(b)))?;

@@ -1,4 +1,4 @@
-//! Path scopes: the files that a plan changes, when two of them overlap, and which claim stands in the way of another.
+//! Path scopes: the files that a plan changes, when two of them overlap, and which claims conflict.
 
 use std::fmt;
 
@@ -8,15 +8,15 @@ use super::{Board, Claim, Refusal, Rules};
 use crate::task::{Kind, StateName, Task, TaskId};
 use crate::workflow::Command;
 
-/// What `scopes.mode` says.
+/// The values of `scopes.mode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ScopeMode {
     /// Claims carry no paths.
     Off,
-    /// Workers with overlapping scopes are kept apart. Everything else is only reported.
+    /// Workers whose scopes overlap are refused. Everything else is only reported.
     #[default]
     Tell,
-    /// People are kept apart as well, and changes outside the scope are refused.
+    /// People are refused as well, and so are changes outside the scope.
     Strict,
 }
 
@@ -26,7 +26,7 @@ pub enum ScopeMode {
 #[serde(from = "Vec<String>")]
 pub struct Scope(Vec<String>);
 
-/// Whether a path belongs to no scope: the board itself, and the documents of tasks.
+/// Whether a path is outside all scopes: the board itself, and the documents of tasks.
 pub fn is_unscoped(path: &str) -> bool {
     [".ralph", "thoughts"].iter().any(|folder| is_below(path, folder))
 }
@@ -41,8 +41,8 @@ impl From<Vec<String>> for Scope {
 }
 
 impl Scope {
-    /// Paths that lead out of the repository are left out, and so is every path below another. A pattern stands for the folder
-    /// that has all that it can match.
+    /// Paths outside the repository are left out, and so is every path below another. A pattern is replaced by the folder that
+    /// contains all possible matches.
     pub fn new<P: AsRef<str>>(paths: impl IntoIterator<Item = P>) -> Self {
         let mut paths: Vec<String> =
             paths.into_iter().filter_map(|path| normalized(before_pattern(path.as_ref()))).collect();
@@ -61,7 +61,7 @@ impl Scope {
         &self.0
     }
 
-    /// Whether a file or folder is in it.
+    /// Whether it covers a file or folder.
     pub fn covers(&self, path: &str) -> bool {
         normalized(path).is_some_and(|path| self.0.iter().any(|own| is_below(&path, own)))
     }
@@ -70,7 +70,7 @@ impl Scope {
         other.0.iter().all(|path| self.0.iter().any(|own| is_below(path, own)))
     }
 
-    /// The first path that both cover; of a folder and something in it, that is the latter.
+    /// The first path that both cover; of a folder and a path in it, the path in it.
     pub fn overlap<'a>(&'a self, other: &'a Self) -> Option<&'a str> {
         let shared = |one: &'a String, two: &'a String| {
             if is_below(one, two) { Some(one) } else { is_below(two, one).then_some(two) }
@@ -113,13 +113,13 @@ fn before_pattern(path: &str) -> &str {
     path
 }
 
-/// Whether one path is another, or in it: by whole components.
+/// Whether a path is equal to another or below it, compared by whole components.
 fn is_below(path: &str, folder: &str) -> bool {
     folder == ROOT || path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 impl Rules {
-    /// Whether a claim for this command, or without one in this state, is for work in a worktree, and so carries paths.
+    /// Whether a claim has paths because it is for work in a worktree: by its command, or by the state if it has none.
     pub fn has_scope(&self, task: &Task, command: Option<&Command>, state: &StateName) -> bool {
         let builds = |command: &&Command| command.worktree && command.lock.is_some();
         let building = match command {
@@ -131,14 +131,14 @@ impl Rules {
 }
 
 impl Board {
-    /// The same board with the scopes of plans that somebody could take up.
+    /// The same board with the scopes of plans, for tasks that could be taken.
     #[must_use]
     pub fn with_scopes(mut self, scopes: impl IntoIterator<Item = (TaskId, Scope)>) -> Self {
         self.scopes = scopes.into_iter().collect();
         self
     }
 
-    /// Refuses a scope for a task while the live claim of another task covers some of it.
+    /// Refuses a scope for a task if the live claim of another task covers some of it.
     pub fn refuse_overlap(&self, task: &TaskId, scope: &Scope) -> Result<(), Refusal> {
         let others = self.claims().iter().filter(|(id, claim)| *id != task && claim.live);
         let meets = |(other, claim): (&TaskId, &Claim)| {
@@ -150,21 +150,21 @@ impl Board {
         others.filter_map(meets).next().map_or(Ok(()), Err)
     }
 
-    /// Why nobody should take this task up for a command now, by the scopes that the board was given.
+    /// Why a task should not be taken for a command now, by the scopes that the board was given.
     pub fn overlap_of(&self, at: usize, command: &Command, rules: &Rules) -> Option<Refusal> {
         let task = &self.tasks()[at];
         let scope = self.scopes.get(&task.id).filter(|_| rules.has_scope(task, Some(command), &task.state))?;
         self.refuse_overlap(&task.id, scope).err()
     }
 
-    /// The same for whatever work in a worktree could begin, or go on, where the task is.
+    /// The same for every command that works in a worktree and could start or continue in the task's state.
     pub fn overlap_at(&self, at: usize, rules: &Rules) -> Option<Refusal> {
         rules.builders(&self.tasks()[at]).find_map(|command| self.overlap_of(at, command, rules))
     }
 }
 
 impl Rules {
-    /// The commands that could take a task up for work in a worktree where it is.
+    /// The commands that work in a worktree and that could take a task in its state.
     pub fn builders<'r>(&'r self, task: &Task) -> impl Iterator<Item = &'r Command> {
         let state = self.flow.state(task.kind, &task.state);
         let takes = move |command: &&Command| {

@@ -1,6 +1,6 @@
-//! How well a task answers a search: every word must be somewhere, and where it is decides the rank.
+//! Ranks tasks for a search: every word must occur in the task, and the field in which it occurs decides the rank.
 
-/// The texts of a task that are searched, best first.
+/// The texts of a task that are searched; earlier fields rank higher.
 pub struct Searched<'a> {
     pub id: &'a str,
     pub title: &'a str,
@@ -9,7 +9,7 @@ pub struct Searched<'a> {
     pub notes: &'a [String],
 }
 
-/// Zero when some word of the search is nowhere in the task.
+/// The rank; zero if some word does not occur in the task.
 pub fn score(words: &[String], task: &Searched<'_>) -> u32 {
     let title = task.title.to_lowercase();
     let description = task.description.to_lowercase();
@@ -29,7 +29,7 @@ pub fn score(words: &[String], task: &Searched<'_>) -> u32 {
     total
 }
 
-/// A whole word counts double; more than one occurrence a little more.
+/// The points for a word in one text. A whole word counts double, and each further occurrence adds a little.
 fn found(text: &str, word: &str, worth: u32) -> u32 {
     let mut points = 0;
     for (at, _) in text.match_indices(word) {

@@ -1,7 +1,7 @@
-//! Groups by siblings: for callers who take all open children of one parent as one piece of work, and name each of them.
+//! Groups of siblings, for callers that treat all open children of one parent as one piece of work and name each of them.
 //!
-//! The board itself knows only declared groups ([`Board::group_of`]). This file says which children of a parent can be
-//! declared as one, and what a request about one member means for its group.
+//! The board has only declared groups ([`Board::group_of`]). This module decides which children of a parent can be declared
+//! as a group, and what a request about one member means for its group.
 
 use super::{Board, Change, Goal, Links, Refusal, Rules};
 use crate::task::{Key, Kind, StateName, TaskId, Value};
@@ -13,7 +13,7 @@ pub enum Grouping {
     /// The children of a parent that is marked atomic.
     #[default]
     Declared,
-    /// The children of any parent, where they can be declared as a group.
+    /// The children of any parent, if they can be declared as a group.
     Siblings,
 }
 
@@ -25,20 +25,20 @@ pub struct Declaration {
     pub changes: Vec<Change>,
 }
 
-/// Who answers a request about a member of a group.
+/// Which task a request about a member of a group applies to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Turn {
     /// The task itself.
     Own,
     /// The primary: the command runs once for the whole group.
     Primary(TaskId),
-    /// Nobody: the group has brought the task there already.
+    /// None: the group has already brought the task to the requested state.
     Along,
 }
 
 impl Board {
-    /// Declares the open children of a parent as one group, asked about the parent or any of them. `None` where they are a
-    /// group already, where fewer than two are open, and where some are too far ahead of the others to be planned together.
+    /// Declares the open children of a parent as one group; `at` is the parent or one of them. `None` if they are a group
+    /// already, if fewer than two are open, or if some are too far ahead of the others to be planned together.
     pub fn declaration(&self, at: usize, links: &Links<'_>, rules: &Rules) -> Option<Declaration> {
         let parent = if links.children(at).is_empty() { self.parent_of(at)? } else { at };
         let task = &self.tasks()[parent];
@@ -64,7 +64,7 @@ impl Board {
         links.children(parent).iter().copied().filter(open).collect()
     }
 
-    /// None has gone on alone with what a group does together: all wait for it, or all are at the same point of it.
+    /// Whether no member has started a shared command alone: all are before the first such command, or in the same state.
     fn are_together(&self, members: &[usize], rules: &Rules) -> bool {
         let flow = &rules.flow;
         let place = |state: &StateName| flow.position(Kind::Issue, state);
@@ -76,7 +76,7 @@ impl Board {
         states.iter().all(|state| place(state) <= start) || states.windows(2).all(|pair| pair[0] == pair[1])
     }
 
-    /// The board as a grouping sees it, around one task.
+    /// The board with the group of one task declared, if this grouping declares it.
     #[must_use]
     pub fn seen_as(self, grouping: Grouping, at: usize, rules: &Rules) -> Self {
         let declared = match grouping {
@@ -89,7 +89,7 @@ impl Board {
         }
     }
 
-    /// The same around every task.
+    /// The board with the groups of all tasks declared, if this grouping declares them.
     #[must_use]
     pub fn all_seen_as(self, grouping: Grouping, rules: &Rules) -> Self {
         if grouping == Grouping::Declared {
@@ -102,7 +102,7 @@ impl Board {
         self.with(&changes)
     }
 
-    /// Who answers a request about a task: for a command that runs once for a group, its primary.
+    /// Which task a request applies to: for a command that runs once for a group, its primary.
     pub fn turn(&self, at: usize, goal: &Goal, command: Option<&Command>, rules: &Rules) -> Result<Turn, Refusal> {
         let (flow, task) = (&rules.flow, &self.tasks()[at]);
         let target = |command: &Command| match goal {
@@ -135,7 +135,7 @@ impl Board {
         if primary == at {
             return Ok(Turn::Own);
         }
-        // Asked of the primary, it would be refused for the state of the primary, and the answer would not say who is missing.
+        // The primary would be refused because of its own state, and the refusal would not name the missing members.
         if command.lock.is_some() && command.from.contains(&task.state) {
             let convergence = self.converged(&group.members, &task.state, rules);
             if !convergence.met {
@@ -143,12 +143,12 @@ impl Board {
                 return Err(Refusal::NotConverged { task: task.id.clone(), waiting_for });
             }
         }
-        // A member that has gone on alone goes its own way.
+        // A member that has moved on alone is handled alone.
         let together = self.tasks()[primary].state == task.state;
         Ok(if together { Turn::Primary(self.tasks()[primary].id.clone()) } else { Turn::Own })
     }
 
-    /// A small task that splitting a large one leaves where it began.
+    /// Whether a split only reports that a small part stays in its state.
     fn is_part_of_split(&self, at: usize, command: &Command) -> bool {
         let oversized = self.tasks()[at].estimate.is_some_and(|estimate| estimate.is_oversized());
         command.sizes == Sizes::Oversized && !oversized
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(turn(["Plan in Review"; 2], "b", complete.clone(), Some("plan")), Turn::Along);
         assert_eq!(turn(["Done"; 2], "b", complete, Some("merge")), Turn::Along);
         assert_eq!(turn(["In Review"; 2], "b", Goal::State(state("Done")), None), primary);
-        // Each is researched and handed to a person on its own.
+        // Research and escalation are done for each member separately.
         assert_eq!(turn(["Research Needed"; 2], "b", lock, Some("research")), Turn::Own);
         assert_eq!(turn(["In Progress"; 2], "b", Goal::Intent(Intent::Escalate), Some("implement")), Turn::Own);
         assert_eq!(turn(["Backlog"; 2], "b", Goal::Intent(Intent::Complete), Some("split")), Turn::Along);

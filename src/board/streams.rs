@@ -1,10 +1,10 @@
-//! Streams of work: tasks that change the same files or wait for one another belong together; other streams run in parallel.
+//! Streams of work: tasks that change the same files or block one another share a stream; streams can run in parallel.
 
 use serde::Serialize;
 
 use crate::task::TaskId;
 
-/// A task with the files that it will change and the tasks that it waits for.
+/// A task with the files that it will change and the tasks that it is blocked by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Footprint {
     pub task: TaskId,
@@ -14,13 +14,13 @@ pub struct Footprint {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Stream {
-    /// In the order in which they were given.
+    /// In the order of the input.
     pub tasks: Vec<TaskId>,
     /// The files that more than one of them changes, sorted.
     pub shared_files: Vec<String>,
 }
 
-/// The streams, in the order of their first tasks. What a task waits for outside of the list connects nothing.
+/// The streams, in the order of their first tasks. Blockers that are not in the list connect no tasks.
 pub fn streams(footprints: &[Footprint]) -> Vec<Stream> {
     let mut left: Vec<&Footprint> = footprints.iter().collect();
     let mut found = Vec::new();

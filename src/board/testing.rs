@@ -1,4 +1,4 @@
-//! Boards for tests, written as sentences: `Sample::board().task("a", "Backlog").parent("p").claimed_by("builder")`.
+//! Boards for tests, written as call chains: `Sample::board().task("a", "Backlog").parent("p").claimed_by("builder")`.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -113,7 +113,7 @@ impl Sample {
         self.with(|task| task.problems.push(Problem::whole(format!("{}.toml", task.id), message)))
     }
 
-    /// Claimed and owned, as the verb leaves it.
+    /// Claimed and owned, as after a claim.
     pub fn claimed_by(self, worker: &str) -> Self {
         let claim = claim(worker);
         self.claimed(claim).owner(worker)
@@ -157,12 +157,12 @@ pub(super) fn worker(name: &str) -> Worker {
     Worker::new(name).unwrap()
 }
 
-/// A whole number of hours after the epoch of the tests.
+/// This number of hours after the epoch of the tests.
 pub(super) fn hour(at: i64) -> Timestamp {
     Timestamp::from_second(1_794_823_200 + at * 3_600).unwrap()
 }
 
-/// A live claim on a lease of an hour.
+/// A live claim with a lease of an hour.
 pub(super) fn claim(by: &str) -> Claim {
     Claim {
         worker: worker(by),
@@ -203,12 +203,12 @@ pub(super) fn names(board: &Board, places: &[usize]) -> Vec<String> {
     places.iter().map(|&at| board.tasks()[at].id.to_string()).collect()
 }
 
-/// The same cases on every run, and nothing written to disk.
+/// The same cases in every run, and no files of failed cases.
 pub(super) fn laws(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, rng_seed: RngSeed::Fixed(20_261_116), ..Default::default() }
 }
 
-/// Small boards with any links: dangling ones, rings, groups, finished and unknown states among them.
+/// Small boards with arbitrary links, including dangling ones, cycles, groups, finished tasks and unknown states.
 pub(super) fn any_board() -> impl Strategy<Value = Board> {
     let names = || proptest::sample::select(vec!["a", "b", "c", "d", "e", "f", "gone"]);
     let row = (
@@ -234,7 +234,7 @@ pub(super) fn any_board() -> impl Strategy<Value = Board> {
     })
 }
 
-/// Boards without rings: each task's parent has a smaller id, and so have its blockers.
+/// Boards without cycles: each task's parent and blockers have smaller ids.
 pub(super) fn any_forest() -> impl Strategy<Value = Board> {
     any_board().prop_map(|board| {
         let mut tasks = board.into_tasks();
@@ -246,7 +246,7 @@ pub(super) fn any_forest() -> impl Strategy<Value = Board> {
     })
 }
 
-/// A state of the built-in workflow, or one that it does not know.
+/// A state of the built-in workflow, or an unknown one.
 pub(super) fn any_state() -> impl Strategy<Value = StateName> {
     let known = Workflow::builtin().states().iter().map(|state| state.name.clone()).collect::<Vec<_>>();
     prop_oneof![20 => proptest::sample::select(known), 1 => Just(StateName::new("Nowhere"))]

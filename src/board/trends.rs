@@ -1,4 +1,4 @@
-//! How the board stood on the days before: today's tasks, with the journal turned back day by day.
+//! The board on past days: the journal is undone day by day, from today's tasks backwards.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::{Board, Rules, Standings};
 use crate::task::{Key, Kind, StateName, Task, TaskId, Value};
 
-/// A change of the past, as what takes it back.
+/// The undo of a past change.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrendPast {
     pub at: Timestamp,
@@ -17,22 +17,22 @@ pub struct TrendPast {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Undo {
-    /// A key said this before.
+    /// Gives a key its previous value.
     Put(Key, Option<Value>),
-    /// The whole file did.
+    /// Restores the previous content of the file.
     Replace(Box<Task>),
-    /// It was not there.
+    /// Removes a file that did not exist.
     Remove,
 }
 
-/// How many tasks stood how at the end of a day; the last one is now.
+/// The numbers of tasks at the end of a day; for the last day, now.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Day {
     pub at: Timestamp,
     pub open: usize,
     pub ready: usize,
     pub blocked: usize,
-    /// In each state that somebody was in.
+    /// The number of tasks in each state that has any.
     pub states: BTreeMap<StateName, usize>,
 }
 
@@ -49,7 +49,7 @@ pub fn days_of(tasks: Vec<Task>, past: &[TrendPast], rules: &Rules, now: Timesta
             take_back(&mut tasks, change);
             counted = None;
         }
-        // On a day on which nothing happened everything is as on the next one.
+        // A day without changes is the same as the day after it.
         let there = tasks.values().filter(|task| was_there(task, at)).count();
         let same = found.last().filter(|_| counted == Some(there)).cloned();
         found.push(same.map_or_else(|| count(&tasks, rules, at), |day| Day { at, ..day }));
@@ -71,7 +71,7 @@ fn take_back(tasks: &mut BTreeMap<TaskId, Task>, change: &TrendPast) {
     }
 }
 
-/// A file that somebody made by hand is in no journal.
+/// Whether the task existed then. The journal does not contain a file made by hand, so the creation time decides, too.
 fn was_there(task: &Task, at: Timestamp) -> bool {
     task.kind != Kind::Step && task.created.is_none_or(|created| created <= at)
 }
@@ -116,7 +116,7 @@ mod tests {
             TrendPast { at: hour(-1), task: id("a"), undo: was("Backlog") },
         ];
         let days = days_of(by_hand.build().into_tasks(), &past, &rules(), hour(0), 3);
-        // Two days ago only a; a day ago b waited for it; now a is done, and c was made.
+        // Two days ago there was only a; a day ago a blocked b; now a is done, and c was added.
         assert_eq!(counts(&days), [[1, 1, 0], [2, 1, 1], [2, 2, 0]]);
         assert_eq!(days[2].states[&state("Done")], 1);
     }
@@ -134,7 +134,7 @@ mod tests {
             Sample::board().task("b", "Human Needed").created(-100).task("a", "Ready for Plan").blocked_by(&["b"]);
         let tasks = tasks.step("s", "Pending", "a", "plan", &["a"]).build().into_tasks();
         let days = days_of(tasks, &past, &rules(), hour(0), 3);
-        // What happened exactly a day ago was true by the end of that day; the step is nobody's work.
+        // A change exactly a day ago counts for that day; the step is not counted.
         assert_eq!(counts(&days), [[3, 2, 0], [2, 1, 0], [2, 0, 1]]);
         assert_eq!(days.iter().map(|day| day.at).collect::<Vec<_>>(), [hour(-48), hour(-24), hour(0)]);
         let states: Vec<(&str, usize)> = days[0].states.iter().map(|(state, count)| (state.as_str(), *count)).collect();

@@ -1,4 +1,4 @@
-//! Explain why a task cannot start.
+//! Explains why a task cannot start.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +11,7 @@ pub struct Cause {
     pub task: TaskId,
     /// The ancestor that has this blocker.
     pub through: Option<TaskId>,
-    /// Why it can never be finished in its present state.
+    /// Why it can never be finished in its current state.
     pub dead: Option<String>,
     /// How many open tasks it blocks, directly or through others.
     pub frees: usize,
@@ -24,7 +24,7 @@ pub struct Cause {
 struct Trail {
     path: Vec<usize>,
     opened: HashSet<usize>,
-    /// How many wait for each task that was looked at, and how many links may still be followed to find out.
+    /// For each task that was visited, how many tasks it blocks; and how many links may still be followed to count them.
     frees: HashMap<usize, usize>,
     left: usize,
 }
@@ -32,8 +32,7 @@ struct Trail {
 const DEEPEST: usize = 60;
 /// The maximum number of tasks in the chain.
 const MOST_OPENED: usize = 500;
-/// So many links are followed to count who waits, for all tasks of the chain together: beyond that, it is at least as many as
-/// were found.
+/// The limit of links that are followed to count blocked tasks, for the whole chain. Beyond it, the count is a lower bound.
 const MOST_FOLLOWED: usize = 2_000_000;
 
 impl Board {
@@ -92,7 +91,7 @@ impl Board {
             cause.dead = Some("it is blocked by itself".into());
             return cause;
         }
-        // Deep chains are cut, and what two wait for is opened once: the page stays as long as the board.
+        // Deep chains are cut, and shared blockers are opened once, so that the output is no longer than the board.
         if trail.path.len() > DEEPEST || trail.opened.len() > MOST_OPENED || !trail.opened.insert(at) {
             cause.again = self.blockers_of(at).next().is_some();
             return cause;
@@ -103,7 +102,7 @@ impl Board {
         cause
     }
 
-    /// Why a blocker can never complete by itself.
+    /// Why a blocker can never be finished without intervention.
     fn dead(&self, id: &TaskId, place: Option<usize>, rules: &Rules) -> Option<String> {
         let Some(at) = place else {
             return Some(
@@ -121,7 +120,7 @@ impl Board {
         }
     }
 
-    /// How many open tasks wait for this one, directly or through others.
+    /// How many open tasks this one blocks, directly or through others.
     pub fn freed_by(&self, at: usize, rules: &Rules, links: &Links<'_>) -> usize {
         let mut left = MOST_FOLLOWED;
         self.freed_within(at, rules, links, &mut left)
@@ -131,7 +130,7 @@ impl Board {
         let mut seen = HashSet::from([at]);
         let mut queue = vec![at];
         while let Some(here) = queue.pop() {
-            // Those that wait for it itself are always counted.
+            // The tasks that it blocks directly are always counted.
             let steps = links.dependents(here).len() + links.children(here).len();
             if *left < steps && here != at {
                 break;
@@ -155,7 +154,7 @@ mod tests {
     use super::*;
     use crate::board::testing::{Sample, any_board, at, id, laws, rules};
 
-    /// The chain as one line: `task(what it waits for)`, `!` for one that cannot complete, `^` for one that was shown before.
+    /// The chain as one line: `task(blockers)`, `!` for a task that cannot be finished, `^` for one that was shown before.
     fn told(causes: &[Cause]) -> String {
         let one = |cause: &Cause| {
             let mark = [(cause.dead.is_some(), "!"), (cause.again, "^")];

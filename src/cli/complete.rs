@@ -15,7 +15,7 @@ fn board() -> Option<(Workspace, Board)> {
     Some((ws, board))
 }
 
-/// Open tasks, with their titles as help.
+/// Open tasks, with their titles as descriptions.
 pub fn tasks() -> Vec<CompletionCandidate> {
     let Some((ws, board)) = board() else { return Vec::new() };
     let open = board.tasks().iter().filter(|task| !ws.flow().is_terminal(task.kind, &task.state));

@@ -1,25 +1,25 @@
 //! Escapes text for the terminal: no control character in the text of a task or a program reaches it.
 //!
-//! Colors carry a random mark per process, so that text cannot contain colors of its own. Every other control
-//! character, and those that reverse the order of what follows, become `�`.
+//! Color codes carry a random mark per process, so that text cannot contain color codes of its own. Every other control
+//! character, and those that change the direction of text, become `�`.
 
 use std::sync::LazyLock;
 
 use anstyle::Style;
 
-/// What a colour begins with until it is printed.
+/// The beginning of a color code until it is printed.
 static MARK: LazyLock<String> = LazyLock::new(|| {
     let tail: String = (0..16).map(|_| fastrand::alphanumeric()).collect();
     format!("\u{1b}{tail}[")
 });
 
-/// A text in a colour.
+/// A text in a color.
 pub fn painted(style: Style, text: impl std::fmt::Display) -> String {
     let mark = |codes: String| codes.replace("\u{1b}[", &MARK);
     format!("{}{text}{}", mark(style.render().to_string()), mark(style.render_reset().to_string()))
 }
 
-/// A text as it is printed, with colours or without.
+/// A text as it is printed, with or without colors.
 pub fn shown(text: &str, color: bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -38,7 +38,7 @@ pub fn shown(text: &str, color: bool) -> String {
             rest = &rest[c.len_utf8()..];
             match c {
                 '\n' | '\t' => out.push(c),
-                // The end of a line, as other systems write it.
+                // Part of a Windows line end.
                 '\r' if rest.starts_with('\n') => {}
                 _ => out.push('\u{fffd}'),
             }
@@ -48,15 +48,15 @@ pub fn shown(text: &str, color: bool) -> String {
     out
 }
 
-/// Whether a terminal does something for a character instead of showing it.
+/// Whether a character controls the terminal instead of being shown.
 fn acts(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}')
 }
 
-/// JSON, in which such characters are escaped; it escapes only some of them by itself.
+/// Writes JSON with all such characters escaped; JSON itself requires that for some of them only.
 pub struct Escaped<W> {
     to: W,
-    /// The beginning of a character whose end has not come yet.
+    /// The first bytes of an incomplete character.
     rest: Vec<u8>,
 }
 
@@ -68,7 +68,7 @@ impl<W: std::io::Write> Escaped<W> {
 
 impl<W: std::io::Write> std::io::Write for Escaped<W> {
     fn write(&mut self, buf: &[u8]) -> std::io::Result<usize> {
-        // All of them begin with one of these bytes.
+        // All of these characters begin with one of these bytes.
         if self.rest.is_empty() && memchr::memchr3(0x7f, 0xc2, 0xe2, buf).is_none() {
             return self.to.write_all(buf).map(|()| buf.len());
         }
@@ -94,7 +94,7 @@ impl<W: std::io::Write> std::io::Write for Escaped<W> {
     }
 }
 
-/// The same for a document that is already text.
+/// Escapes a JSON document that is already text.
 pub fn escaped(json: &str) -> String {
     use std::io::Write as _;
     let mut out = Escaped::new(Vec::new());

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use crate::app::{Draft, Failure};
 
-/// A text, and the draft that it was written in until it is used.
+/// A text, and the draft file that it was written in, which exists until the text is used.
 pub struct Typed {
     pub text: String,
     draft: Option<Draft>,
@@ -15,7 +15,7 @@ impl Typed {
         Self { text, draft: None }
     }
 
-    /// Passes the result on; on a failure, the draft is kept.
+    /// Returns the result; on a failure, the draft is kept.
     pub fn used<T>(self, result: Result<T, Failure>) -> Result<T, Failure> {
         match (result, self.draft) {
             (Err(failure), Some(draft)) if !self.text.is_empty() => Err(draft.kept(failure)),
@@ -24,7 +24,7 @@ impl Typed {
     }
 }
 
-/// A text from an empty file. Everything below the line is ignored.
+/// A text that the person writes in the editor, starting with `initial`. Everything below the line is ignored.
 pub fn compose(what: &str, initial: &str) -> Result<Typed, Failure> {
     const LINE: &str = "# ------ everything below this line is ignored ------";
     let draft = Draft::new("TEXT.md", &format!("{initial}\n{LINE}\n# {what}\n# An empty text aborts.\n"))?;

@@ -1,4 +1,4 @@
-//! The first page of help: commands in groups, by what somebody wants to do. And an example for each.
+//! The first page of help, with the commands in groups by purpose, and an example for each command.
 
 use clap::Command;
 
@@ -18,7 +18,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Set up", &["workflow", "config", "doctor", "schema", "completions", "man", "uninstall", "help"]),
 ];
 
-/// The command with an example below the help of each of its own.
+/// Adds the examples to the help of each subcommand.
 pub fn with_examples(command: Command) -> Command {
     let mut command = command;
     for (path, examples) in EXAMPLES {
@@ -61,7 +61,7 @@ pub fn asks_for_agents_page(arguments: &[std::ffi::OsString]) -> bool {
     arguments.iter().skip(1).map(|word| word.as_os_str()).eq(["help", "agents"].map(std::ffi::OsStr::new))
 }
 
-/// Whether somebody asks for the first page: no command is named.
+/// Whether the first page is requested: no command is named.
 pub fn asks_for_first_page(words: &[String]) -> bool {
     let commands: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();
     commands.is_empty() || commands == ["help"]
@@ -217,7 +217,7 @@ mod tests {
         }
     }
 
-    /// Words as a shell would split them, as far as examples need it.
+    /// Splits words like a shell, as far as the examples need it.
     fn words(line: &str) -> Vec<String> {
         let mut words = vec![String::new()];
         let mut quoted = false;
@@ -235,7 +235,7 @@ mod tests {
     fn every_command_has_an_example_that_can_be_typed() {
         let mut wanted = Vec::new();
         leaves(&Cli::command(), "", &mut wanted);
-        // It has examples of its own.
+        // This command defines its examples itself.
         let own = ["workflow"];
         for path in wanted.iter().filter(|path| !own.contains(&path.as_str())) {
             assert!(EXAMPLES.iter().any(|(known, _)| known == path), "`ralph {path}` has no example");

@@ -16,7 +16,7 @@ pub fn age(text: &str) -> Result<SignedDuration, String> {
     duration(text).ok_or_else(|| format!("{text:?} is not a duration: use 30d, 12h, 90m or 45s"))
 }
 
-/// Agents are started in worktrees, where a path from here leads elsewhere: the program by its full path.
+/// Makes a relative path of a program absolute, because agents start in worktrees.
 pub fn program_from(dir: &Path, typed: &[String]) -> Vec<String> {
     let mut words = typed.to_vec();
     let is_path = |name: &&mut String| {
@@ -88,7 +88,7 @@ fn stdin() -> Result<String, Failure> {
 }
 
 impl TextArgs {
-    /// What was given by option, if anything was.
+    /// The text that an option provides, if any.
     pub fn given(&self) -> Result<Option<String>, Failure> {
         match (&self.body, &self.body_file) {
             (Some(text), _) => Ok(Some(text.clone())),
@@ -98,7 +98,7 @@ impl TextArgs {
     }
 }
 
-/// Words, else options, else standard input when something is piped in, else the editor.
+/// The text from the words, otherwise from options, from standard input if it is not a terminal, or from the editor.
 pub fn text_or_editor(words: &[String], text: &TextArgs, what: &str, initial: &str) -> Result<Typed, Failure> {
     let given = text.given()?;
     match (words.is_empty(), given) {

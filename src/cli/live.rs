@@ -10,12 +10,12 @@ use super::words;
 use crate::app::{CrewView, StepView, TeamView};
 use crate::task::TaskId;
 
-/// How often the view is drawn again without events, for its clocks.
+/// How often the view is drawn without events, to update its clocks.
 const AGAIN: Duration = Duration::from_millis(500);
 
 #[derive(Default)]
 pub struct Live {
-    /// How many lines the last picture has.
+    /// The number of lines that are on the screen.
     lines: usize,
     drawn: Option<Instant>,
 }
@@ -29,7 +29,7 @@ impl Live {
         let (width, height) =
             terminal_size::terminal_size().map_or((80, 24), |(w, h)| (usize::from(w.0), usize::from(h.0)));
         let picture = picture(view, width, height.saturating_sub(2));
-        // Written at once and over what is there, so that nothing flickers.
+        // Overwrites the old view in one write, so that nothing flickers.
         let mut text = if self.lines > 0 { format!("\x1b[{}F", self.lines) } else { String::new() };
         for line in line.into_iter().chain(picture.iter().map(String::as_str)) {
             text.push_str(&format!("{}\x1b[K\n", out.fitted(line, width)));

@@ -2,13 +2,13 @@
 
 use super::table::{clean, cut};
 
-/// Rows that are shown without a click.
+/// The number of rows that are visible without a click.
 const OPEN_ROWS: usize = 15;
-/// GitHub takes comments of up to 65,536 characters. Two tables and what is around them stay below that.
+/// GitHub accepts comments of up to 65,536 characters. Two tables with the text around them stay below that.
 const MOST_BYTES: usize = 28_000;
 
-/// One line of text as it is. Entities never act as markup. GitHub looks for mentions, references and links after it has
-/// read entities, so a zero-width space follows what could begin one.
+/// One line of plain text. Entities never act as markup. GitHub looks for mentions, references and links after it has
+/// decoded entities, so a zero-width space follows each character that could begin one.
 pub fn escape(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in clean(text).chars().filter(|c| !is_bidi(*c)) {
@@ -35,13 +35,13 @@ fn is_bidi(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// The same, at most so many characters of it.
+/// The same, cut to this width.
 pub fn short(text: &str, width: usize) -> String {
     escape(&cut(&clean(text).split_whitespace().collect::<Vec<_>>().join(" "), width))
 }
 
-/// A table of cells that are Markdown already. Rows beyond the first few are folded; those that a comment has no room
-/// for are counted.
+/// A table of cells that are Markdown already. Rows beyond the first few are folded; those that do not fit into a comment
+/// are counted.
 pub fn table(heads: &[&str], rows: &[Vec<String>], what: &str) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let rule = format!("|{}\n", "---|".repeat(heads.len()));

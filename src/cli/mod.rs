@@ -33,7 +33,7 @@ use out::Out;
 /// How a command ended.
 pub(crate) enum Outcome {
     Done,
-    /// It worked, and the answer is no, such as when `doctor` has findings.
+    /// The command succeeded and the result is negative, such as findings of `doctor`.
     Negative,
     /// The exit code of the program that was run.
     Code(u8),
@@ -46,7 +46,7 @@ pub fn command() -> clap::Command {
     args::command()
 }
 
-/// Runs one command line and says with which code to exit.
+/// Runs one command line and returns the exit code.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     clap_complete::CompleteEnv::with_factory(args::command).complete();
     if let Ok(exe) = std::env::current_exe() {
@@ -91,7 +91,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Help and the version are answers; anything else is a wrong call.
+/// Prints help or the version as an answer; anything else is a usage error.
 fn misused(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let words: Vec<String> = arguments.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let json = words.iter().any(|word| word == "--json");
@@ -115,7 +115,7 @@ fn misused(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// The exit codes of the contract.
+/// The documented exit codes.
 fn code(kind: FailureKind) -> u8 {
     match kind {
         FailureKind::Refused => 1,
@@ -129,7 +129,7 @@ fn code(kind: FailureKind) -> u8 {
 
 fn options(cli: &Cli) -> Options {
     Options {
-        // None where somebody has removed it.
+        // Empty if the current directory was removed.
         dir: std::env::current_dir().unwrap_or_default(),
         board: cli
             .global
@@ -142,22 +142,22 @@ fn options(cli: &Cli) -> Options {
     }
 }
 
-/// One run of a command: where it prints, and how it opens the board.
+/// One run of a command: its output, and the options to open the board.
 pub(crate) struct Session<'a> {
     options: Options,
     out: &'a Out,
-    /// Problems of the files that were read.
+    /// Problems of the files that were read so far.
     seen: Rc<RefCell<Vec<Problem>>>,
 }
 
 impl Session<'_> {
-    /// The same session at another revision.
+    /// The same session for another revision of the board.
     fn at(&self, at: &args::AtArgs) -> Session<'_> {
         let options = Options { at: at.at.clone(), ..self.options.clone() };
         Session { options, out: self.out, seen: Rc::clone(&self.seen) }
     }
 
-    /// Runs a verb, and keeps the problems of the files that it read for the end.
+    /// Runs a verb, and keeps the problems of the files that it read, to be printed at the end.
     fn with<T>(&self, verb: impl FnOnce(&Workspace) -> Result<T, Failure>) -> Result<T, Failure> {
         let ws = Workspace::open(&self.options)?;
         self.out.set_color(ws.settings.text("ui.color"));

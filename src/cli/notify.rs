@@ -1,17 +1,17 @@
-//! Desktop notifications, with the system's own program.
+//! Desktop notifications, through a program of the system.
 
 use std::process::{Command, Stdio};
 
 use crate::app::{Code, Event, EventKind, Failure, Hint, Workspace};
 use crate::task::StateName;
 
-/// The program, and how it is called.
+/// The program that shows notifications.
 #[derive(Debug, Clone, Copy)]
 pub struct Notifier {
     program: &'static str,
 }
 
-/// `notify-send` of Linux desktops, `osascript` of macOS.
+/// `notify-send` on Linux desktops, `osascript` on macOS.
 const PROGRAMS: [&str; 2] = ["notify-send", "osascript"];
 
 impl Notifier {
@@ -27,7 +27,7 @@ impl Notifier {
         Ok(Self { program })
     }
 
-    /// Shows what a person should see at once; the rest is only in the list.
+    /// Shows a notification if an event needs a person at once.
     pub fn tell(self, ws: &Workspace, event: &Event) {
         let needs = |state: &StateName| Some(state) == ws.flow().escalation();
         let asked = event.event == EventKind::Asked;
@@ -40,13 +40,13 @@ impl Notifier {
         let body = event.message.as_deref().or(event.title.as_deref()).unwrap_or_default();
         let mut command = Command::new(self.program);
         match self.program {
-            // The texts are arguments of the script, so that nothing in them is run.
+            // The texts are arguments of the script, so that they cannot be executed.
             "osascript" => command
                 .args(["-e", "on run argv", "-e", "display notification (item 2 of argv) with title (item 1 of argv)"])
                 .args(["-e", "end run", &head, body]),
             _ => command.args(["--app-name=ralph", "--", &head, body]),
         };
-        // A missing desktop must not end `watch`.
+        // A failed notification must not end `watch`.
         let _ = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
     }
 }

@@ -1,4 +1,4 @@
-//! Where output goes: stdout is the answer, stderr is everything else.
+//! Output: stdout is the answer, stderr is everything else.
 
 use std::cell::{Cell, RefCell};
 use std::io::{IsTerminal as _, Write as _};
@@ -38,7 +38,7 @@ impl Out {
         out
     }
 
-    /// The setting; a flag beats it.
+    /// Applies the setting, unless the option `--color` was given.
     pub fn set_color(&self, setting: &str) {
         let auto = || anstream::AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
         self.color.set(match (self.asked, setting) {
@@ -73,7 +73,7 @@ impl Out {
         self.note(written);
     }
 
-    /// The answer, as text; paged when it is longer than the screen.
+    /// The answer as text, in a pager if it is longer than the screen.
     pub fn text(&self, text: &str) {
         let text = shown(text, self.color.get());
         let height = terminal_size::terminal_size().map_or(usize::MAX, |(_, height)| usize::from(height.0));
@@ -85,7 +85,7 @@ impl Out {
         self.note(written);
     }
 
-    /// Whether the reader is still there.
+    /// Records an error of writing; `false` if nothing more can be written.
     fn note(&self, written: std::io::Result<()>) -> bool {
         if let Err(error) = &written
             && error.kind() != std::io::ErrorKind::BrokenPipe
@@ -128,7 +128,7 @@ impl Out {
         self.note(written)
     }
 
-    /// A line as the terminal shows it, cut where it ends; colours go where there are none.
+    /// A line as the terminal shows it. A line that is too long is cut and loses its colors.
     pub fn fitted(&self, line: &str, width: usize) -> String {
         use unicode_width::UnicodeWidthStr as _;
         let plain = shown(line, false);
@@ -151,7 +151,7 @@ impl Out {
         let _ = writeln!(err, "{}", shown(text, true));
     }
 
-    /// A question, without a line end: the answer is typed after it.
+    /// A question, without a line end, so that the answer is typed after it.
     pub fn ask(&self, text: &str) {
         let mut err = anstream::stderr().lock();
         let _ = write!(err, "{}", shown(text, true)).and_then(|()| err.flush());
@@ -177,7 +177,7 @@ impl Out {
         }
     }
 
-    /// Notes, on stderr.
+    /// Prints notes on stderr.
     pub fn notices(&self, notices: &[String]) {
         for notice in notices {
             if self.json {
@@ -188,7 +188,7 @@ impl Out {
         }
     }
 
-    /// Problems of the files that were read, whatever the command was.
+    /// Prints the problems of the files that were read.
     pub fn problems(&self, problems: &[Problem]) {
         let mut shown: Vec<&Problem> = problems.iter().collect();
         shown.sort();

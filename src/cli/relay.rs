@@ -1,4 +1,4 @@
-//! Commands of a sandboxed agent: sent to the worker outside, which runs only those that agents are allowed to use.
+//! Forwards the commands of a sandboxed agent to its worker outside the sandbox, which runs only those that agents may use.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::args::{
 };
 use crate::app::{Code, Failure, Hint, RELAY_SOCKET, RELAYED, relay_call};
 
-/// Sends this command line to the worker if this process belongs to an agent. `None`: run it here.
+/// Sends this command line to the worker if this process belongs to an agent. `None` if it must run here.
 pub fn forward(cli: &Cli, arguments: &[OsString]) -> Option<Result<ExitCode, Failure>> {
     let socket = std::env::var_os(RELAY_SOCKET).filter(|path| !path.is_empty())?;
     let own = matches!(
@@ -31,7 +31,7 @@ pub fn forward(cli: &Cli, arguments: &[OsString]) -> Option<Result<ExitCode, Fai
     Some(relay_call(Path::new(&socket), &words, &dir).map(ExitCode::from))
 }
 
-/// In the worker: refuses commands that an agent must not run outside its sandbox.
+/// Refuses, in the worker's process, commands that an agent must not run outside its sandbox.
 pub fn refuse_for_agents(cli: &Cli) -> Result<(), Failure> {
     if std::env::var_os(RELAYED).is_none() {
         return Ok(());
@@ -55,8 +55,8 @@ pub fn refuse_for_agents(cli: &Cli) -> Result<(), Failure> {
     }
 }
 
-/// Commands that read the board, or change it by the rules. None of them writes a file that the caller names, or starts a
-/// program but the checks of a merge, which run on every merge whoever asks for it.
+/// Whether a command only reads the board, or changes it by the rules. None of these commands writes a file that the caller
+/// names, or starts a program other than the checks of a merge, which run for every merge.
 fn is_for_agents(command: &CliCommand) -> bool {
     match command {
         CliCommand::Task(command) => {

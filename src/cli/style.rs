@@ -1,4 +1,4 @@
-//! Colours, by what they mean.
+//! Colors by their meaning.
 
 use crate::app::{Meaning, State, Workflow};
 use std::cell::RefCell;
@@ -29,11 +29,11 @@ pub fn paint(style: Style, text: impl std::fmt::Display) -> String {
 }
 
 thread_local! {
-    /// How each state of the board's workflow is drawn; known once the board is open.
+    /// The style of each state of the board's workflow; filled once the board is open.
     static STATES: RefCell<HashMap<StateName, Style>> = RefCell::default();
 }
 
-/// Learns the states of a workflow, by what they mean: their names are the board's own.
+/// Sets the styles of a workflow's states by their meaning, because each board has its own names.
 pub fn learn_states(flow: &Workflow) {
     let style = |state: &State| match flow.meaning(state) {
         Meaning::Done => fg(AnsiColor::Green).dimmed(),

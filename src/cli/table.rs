@@ -1,4 +1,4 @@
-//! Rows in aligned columns; one column gives way where the terminal is narrow.
+//! Rows in aligned columns; one column is cut if the terminal is narrow.
 
 use anstyle::Style;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
@@ -14,13 +14,13 @@ pub fn cell(text: impl Into<String>, style: Style) -> Cell {
     Cell { text: clean(&text.into()), style }
 }
 
-/// A control character in somebody's text must not move the cursor.
+/// Replaces control characters, which could move the cursor.
 pub fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// `flexible` is the column that is cut when the rows are wider than `width`; those in `spare` go, in that order, when that
-/// is not enough; empty columns are left out.
+/// Renders rows. If they are wider than `width`, the column `flexible` is cut; if that is not enough, the columns in `spare`
+/// are left out, in that order. Empty columns are left out.
 pub fn render(heads: &[&str], flexible: usize, spare: &[usize], rows: &[Vec<Cell>], width: Option<usize>) -> String {
     let mut used: Vec<usize> = (0..heads.len()).filter(|&at| rows.iter().any(|row| !row[at].text.is_empty())).collect();
     let mut widths: Vec<usize> = heads.iter().map(|head| head.width()).collect();
@@ -62,7 +62,7 @@ fn line(row: &[Cell], used: &[usize], widths: &[usize]) -> String {
     format!("{}\n", text.trim_end())
 }
 
-/// At most `width` columns of a text, with an ellipsis where something is missing.
+/// At most `width` columns of a text, with an ellipsis if it was cut.
 pub fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! A wrong command line as a failure, for `--json`: from the parser's typed error.
+//! Converts a usage error of the parser into a failure, for `--json`.
 
 use std::error::Error as _;
 

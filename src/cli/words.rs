@@ -29,12 +29,12 @@ pub fn tokens(count: u64) -> String {
     }
 }
 
-/// Money; parts of a cent only where there is nothing else.
+/// An amount of money; fractions of a cent only for amounts below one cent.
 pub fn dollars(amount: f64) -> String {
     if amount > 0.0 && amount < 0.01 { format!("${amount:.4}") } else { format!("${amount:.2}") }
 }
 
-/// A character and a color for the standing of a task.
+/// A character and a color for the status of a task.
 pub fn mark(task: &TaskView) -> (&'static str, anstyle::Style) {
     match task.meaning {
         Meaning::Done => ("✓", style::DIM),
@@ -82,7 +82,7 @@ fn waits_for(task: &TaskView) -> String {
     }
 }
 
-/// About fifty bytes: id, standing, priority, state, title.
+/// A task in about fifty bytes: id, status, priority, state, title.
 pub fn compact(task: &TaskView) -> String {
     let standing = if task.blocked {
         "blocked"
@@ -97,7 +97,7 @@ pub fn compact(task: &TaskView) -> String {
     format!("{} {priority} {state} {standing} {}\n", task.id, cut(&title, 60))
 }
 
-/// `priority P2 → P1`.
+/// A changed field, such as `priority P2 → P1`.
 pub fn field(change: &FieldChange) -> String {
     let shown = |value: &Option<Value>| match value {
         None => paint(style::DIM, "none"),
@@ -111,7 +111,7 @@ pub fn field(change: &FieldChange) -> String {
     }
 }
 
-/// `1 task`, `2 tasks`.
+/// A number with its noun: `1 task`, `2 tasks`.
 pub fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
@@ -124,7 +124,7 @@ mod tests {
 
     use crate::cli::args::Cli;
 
-    /// The text of the first literal behind each `Hint::run(`, with `x` in the place of what is filled in.
+    /// The text of the first literal after each `Hint::run(`, with `x` for each placeholder.
     fn commands(source: &str) -> Vec<String> {
         let literals = source.split("Hint::run(").skip(1).filter_map(|rest| rest.split('"').nth(1));
         literals

@@ -39,18 +39,18 @@ pub enum ConfigError {
 pub enum ValueShape {
     Text,
     Prefix,
-    /// The name of a branch, as plain as it can be put into a command.
+    /// The name of a branch, without characters that have a meaning in a shell.
     Branch,
     Choice(&'static [&'static str]),
     Count,
-    /// A count that may be none.
+    /// A count that may be zero.
     Number,
-    /// A count, or nothing: then the workflow's own number counts.
+    /// A count, or empty: then the workflow's own number applies.
     Limit,
     Duration,
-    /// A length of time, or nothing: then a more general setting counts.
+    /// A duration, or empty: then a more general setting applies.
     Lasting,
-    /// Money, tokens or runs; or nothing: then there is no budget.
+    /// Money, tokens or runs; or empty: then there is no budget.
     Budget,
     /// Programs with their arguments, as an array of arrays: they run only once they are trusted.
     Programs,
@@ -69,7 +69,7 @@ pub struct Spec {
     pub about: &'static str,
 }
 
-/// Where a value comes from; later ones win.
+/// Where a value comes from; later variants win.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
     Default,
@@ -110,12 +110,12 @@ pub struct Settings {
 }
 
 impl Spec {
-    /// The variable that sets it.
+    /// The environment variable that sets it.
     pub fn variable(&self) -> String {
         format!("RALPH_{}", self.key.replace('.', "_").to_uppercase())
     }
 
-    /// The value as a file has it.
+    /// The value as it is written to a file.
     pub fn value(&self, text: &str) -> crate::task::Value {
         use crate::task::Value;
         match (self.shape, programs(text)) {
@@ -232,7 +232,7 @@ impl Settings {
         programs(self.text(key)).unwrap_or_default()
     }
 
-    /// A setting that names one program; none if it is empty. For keys that are put together.
+    /// A setting that names one program; none if it is empty. For keys that are composed at run time.
     pub fn program(&self, key: &str) -> Option<Vec<String>> {
         program(&self.get(key).ok()?.value).filter(|program| !program.is_empty())
     }
@@ -270,18 +270,18 @@ impl Settings {
     }
 }
 
-/// Escaped, on one line.
+/// The text on one line, with control characters escaped.
 fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { c.escape_unicode().to_string() } else { c.to_string() }).collect()
 }
 
-/// Agents type it into a shell, so it must not contain characters with a meaning there.
+/// Agents type the name into a shell, so it must not contain characters with a meaning there.
 fn is_plain_branch(name: &str) -> bool {
     let plain = |c: char| c.is_alphanumeric() || "._/-+@".contains(c);
     !name.is_empty() && !name.starts_with('-') && name.chars().all(plain)
 }
 
-/// A length of time in whole seconds, such as `30d`, `1h 30m` or `2 weeks`.
+/// A duration in whole seconds, such as `30d`, `1h 30m` or `2 weeks`.
 pub fn duration(text: &str) -> Option<SignedDuration> {
     let span: jiff::Span = text.parse().ok()?;
     let length = span.to_duration(jiff::SpanRelativeTo::days_are_24_hours()).ok()?;

@@ -15,15 +15,15 @@ pub struct OnRule {
     pub event: String,
     /// The values that the event must have, by field.
     pub when: BTreeMap<String, String>,
-    /// The program and its arguments, with places such as `{task}`.
+    /// The program and its arguments, with placeholders such as `{task}`.
     pub run: Vec<String>,
     pub timeout: SignedDuration,
     pub source: Source,
-    /// Its place in its file.
+    /// The line of the table in its file.
     pub line: u32,
 }
 
-/// As a file has it.
+/// A rule as it is written in a file.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OnTable {
@@ -34,7 +34,7 @@ struct OnTable {
     timeout: Option<String>,
 }
 
-/// The `[[on]]` tables of a file, each of which must make sense.
+/// Parses the `[[on]]` tables of a file and checks each.
 pub(super) fn rules(file: &str, text: &str, rules: Value, source: &Source) -> Result<Vec<OnRule>, ConfigError> {
     let start = text.find("[[on]]").or_else(|| text.find("on")).unwrap_or(0);
     let bad = |message: String| ConfigError::Syntax(Problem::at(file, text, start, &message));
@@ -50,7 +50,7 @@ pub(super) fn rules(file: &str, text: &str, rules: Value, source: &Source) -> Re
         if let Some(place) = shell_place(&run) {
             let advice = format!("use ${} instead", place.to_uppercase().replace('{', "RALPH_").replace('}', ""));
             return Err(bad(format!(
-                "the rule on {event} inserts {place} into shell code, which would run it: {advice}"
+                "the rule on {event} puts {place} into shell code, where its text could run as a command: {advice}"
             )));
         }
         let limit = timeout.as_deref().unwrap_or("60s");

@@ -114,8 +114,8 @@ pub const SPECS: &[Spec] = &[
         key: "claims.exchange",
         shape: ValueShape::Choice(&["workers", "always", "off"]),
         default: "workers",
-        about: "with claims.remote, who pulls and pushes the board by itself: worker, team and run (workers), every command that takes or \
-                ends a claim (always), or nobody (off)",
+        about: "which commands pull and push the board automatically if claims.remote is set: worker, team and run (workers), every \
+                command that takes or ends a claim, too (always), or none (off)",
     },
     Spec {
         key: "claims.lease",
@@ -217,7 +217,7 @@ pub const SPECS: &[Spec] = &[
         key: "net.ssh_sharing",
         shape: ValueShape::Choice(&["auto", "off"]),
         default: "auto",
-        about: "keep an ssh connection for the next command, for a minute, unless ssh's own configuration says how to (auto), or never (off)",
+        about: "when to reuse an ssh connection, for up to a minute: unless ssh's own configuration sets this (auto), or never (off)",
     },
     Spec {
         key: "net.timeout",

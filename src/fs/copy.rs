@@ -1,4 +1,4 @@
-//! Copies of files, folders and links: nothing that is there is written over, and no link is followed.
+//! Copies files, folders and links. Nothing is overwritten, and no link is followed.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,16 +7,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::{FsError, named, refuse_outside};
 use crate::os::files;
 
-/// More threads than this only wait for the disk.
+/// More threads would only wait for the disk.
 const MOST_THREADS: usize = 4;
 
-/// Copies a file, a link, or a folder with all that is in it, to a place where nothing is yet; returns the number of files and links.
-/// A folder that is a repository of its own is left out. Where the file system can, files share their blocks until one is changed.
+/// Copies a file, a link, or a folder with its content to a path that does not exist yet, and returns the number of files and
+/// links. Folders that are repositories are left out. Where the file system supports it, copies share their blocks.
 pub fn copy_tree(from: &Path, to: &Path) -> Result<usize, FsError> {
     copy_but(from, to, &|folder| folder.join(".git").exists())
 }
 
-/// Without the folders that are `left_out`.
+/// The same, without the folders for which `left_out` is true.
 fn copy_but(from: &Path, to: &Path, left_out: &dyn Fn(&Path) -> bool) -> Result<usize, FsError> {
     named("copy to", to, refuse_outside(to.parent().unwrap_or(to)))?;
     let mut files = Vec::new();
@@ -37,7 +37,7 @@ fn copy_but(from: &Path, to: &Path, left_out: &dyn Fn(&Path) -> bool) -> Result<
     Ok(files.len())
 }
 
-/// Copies files by as many threads as pay.
+/// Copies files with several threads.
 fn copy_all(files: &[(PathBuf, PathBuf)]) -> Result<(), FsError> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS).min(files.len());
     let next = AtomicUsize::new(0);
@@ -60,15 +60,15 @@ fn copy_one(from: &Path, to: &Path) -> io::Result<()> {
         let target = std::fs::read_link(from)?;
         files::symlink_to(target.as_os_str().as_encoded_bytes(), to)
     } else if kind.is_file() {
-        // Shares the blocks on Btrfs, XFS and APFS.
+        // `copy` shares the blocks on Btrfs, XFS and APFS.
         std::fs::copy(from, to).map(|_| ())
     } else {
-        // Sockets and pipes belong to a program that runs over there.
+        // A copied socket or pipe would be useless: it belongs to a running program.
         Ok(())
     }
 }
 
-/// Moves a file, a link or a folder to a place where nothing is yet; to another file system it is copied, then removed.
+/// Moves a file, a link or a folder to a path that does not exist yet. To another file system, it is copied and then removed.
 pub fn move_tree(from: &Path, to: &Path) -> Result<(), FsError> {
     match super::rename(from, to) {
         Err(error) if error.source.kind() == io::ErrorKind::CrossesDevices => {
@@ -83,12 +83,12 @@ pub fn move_tree(from: &Path, to: &Path) -> Result<(), FsError> {
     }
 }
 
-/// Like [`copy_tree`], with the repositories in it.
+/// Like [`copy_tree`], but including folders that are repositories.
 fn copy_whole(from: &Path, to: &Path) -> Result<usize, FsError> {
     copy_but(from, to, &|_| false)
 }
 
-/// A link to a file or folder, where nothing is yet.
+/// Makes a link to a file or folder at a path that does not exist yet.
 pub fn link_to(target: &Path, path: &Path) -> Result<(), FsError> {
     let link = || {
         refuse_outside(path.parent().unwrap_or(path))?;
@@ -97,7 +97,7 @@ pub fn link_to(target: &Path, path: &Path) -> Result<(), FsError> {
     named("link", path, link())
 }
 
-/// Whether everything at `here` is also at `there`, with the same content. A link counts as what it leads to if that is `there`.
+/// Whether everything in `here` is also in `there`, with the same content. A link from `here` to `there` counts as the same.
 pub fn holds_nothing_new(here: &Path, there: &Path) -> bool {
     let same = |entry: walkdir::DirEntry| {
         let rest = entry.path().strip_prefix(here).unwrap_or(Path::new(""));
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn a_folder_is_moved_whole_also_to_another_file_system() {
         let folder = tempfile::tempdir().unwrap();
-        // Memory is another file system than the disk, where there is one.
+        // `/dev/shm`, if it exists, is another file system than the disk.
         let elsewhere = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         for to in [folder.path().join("to"), elsewhere.path().join("to")] {
             let from = folder.path().join("from");

@@ -1,8 +1,8 @@
-//! The one door through which files are opened.
+//! Opens files safely; all of `fs` goes through this module.
 //!
-//! A repository is somebody else's work: a clone can bring links, pipes and files without end under any name. Below the root of
-//! a board (see [`keep_within`]) no link leads out of it, only regular files are read, and what is written is never what a link
-//! stands for. Elsewhere, in the user's own folders, links are the user's own.
+//! A repository may come from strangers: a clone can contain links, pipes and endless files under any name. Therefore, below
+//! the root of a board (see [`keep_within`]), links that lead outside are refused, only regular files are read, and a file is
+//! never written through a link. Elsewhere, in the user's own folders, links are followed.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -15,7 +15,7 @@ use super::{FsError, ReadFile, named};
 use crate::os::files::{self, Dir};
 use crate::os::{Beneath, OpenMode};
 
-/// More than this is not read into memory from a repository.
+/// Longer files of a repository are not read.
 const LONGEST: u64 = 512 * 1024 * 1024;
 
 const OUTSIDE: &str = "a symbolic link leads out of the repository: replace it with the file itself";
@@ -29,7 +29,7 @@ struct Kept {
 
 static KEPT: RwLock<Vec<Arc<Kept>>> = RwLock::new(Vec::new());
 
-/// From now on nothing below this folder is reached through a link that leads out of it.
+/// From now on, links below this folder that lead outside of it are refused.
 pub fn keep_within(root: &Path) -> Result<(), FsError> {
     named("open", root, open_root(root))
 }
@@ -44,7 +44,7 @@ fn open_root(root: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The root that a path lies below, and the way from there.
+/// The root that a path is below, and the rest of the path.
 fn kept(path: &Path) -> Option<(Arc<Kept>, PathBuf)> {
     let path = &if path.is_absolute() { Cow::Borrowed(path) } else { Cow::Owned(std::path::absolute(path).ok()?) };
     let all = KEPT.read().unwrap_or_else(PoisonError::into_inner);
@@ -68,13 +68,13 @@ fn beneath(kept: &Kept, rest: &Path, how: &OpenMode) -> io::Result<File> {
     }
 }
 
-/// Where the kernel does not keep a path below a folder: what it stands for, if that is below.
+/// For kernels without this protection: resolves the path, and refuses it if the result is outside of the root.
 fn looked_up(kept: &Kept, rest: &Path) -> io::Result<PathBuf> {
     let real = super::settled(&kept.root.join(rest));
     if real.starts_with(super::settled(&kept.root)) { Ok(real) } else { Err(refused(OUTSIDE)) }
 }
 
-/// A file to read. Below a root it is a regular one, and opening it waits for nobody.
+/// Opens a file to read. Below a root, it must be a regular file, and opening it never blocks.
 pub(super) fn to_read(path: &Path) -> io::Result<File> {
     match kept(path) {
         Some((kept, rest)) => regular(&kept, &rest).map(|(_, file)| file),
@@ -88,7 +88,7 @@ pub(super) fn read_all(path: &Path) -> io::Result<Vec<u8>> {
     read_at_most(&meta, file, LONGEST)
 }
 
-/// A file with what the system says of it, in one look; of one that is longer than `longest`, only that.
+/// The metadata of a file and, unless it is longer than `longest`, its content.
 pub(super) fn read_with(path: &Path, longest: u64) -> io::Result<ReadFile> {
     let (meta, file) = match kept(path) {
         Some((kept, rest)) => regular(&kept, &rest)?,
@@ -116,13 +116,13 @@ fn read_at_most(meta: &std::fs::Metadata, file: File, longest: u64) -> io::Resul
         let size = meta.len();
         return Err(refused(&format!("this file is too large: {size} bytes; the limit is {longest}")));
     }
-    // One more than it has, so that its end is seen without another look.
+    // One byte more than the size, so that the end is found without another allocation.
     let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or_default() + 1);
     file.take(longest + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// What is at a path, with links followed as far as they may be.
+/// The metadata of a path. Links are followed unless they lead outside.
 pub(super) fn metadata(path: &Path) -> io::Result<std::fs::Metadata> {
     let meta = std::fs::symlink_metadata(path)?;
     let through = meta.is_symlink() || kept(path).is_some_and(|(kept, _)| has_links(&kept.root, path));
@@ -139,7 +139,7 @@ fn has_links(root: &Path, path: &Path) -> bool {
     path.ancestors().skip(1).take_while(|folder| *folder != root).any(Path::is_symlink)
 }
 
-/// Refuses a folder that a link leads to from below a root, out of it; folders that are not there yet are no links.
+/// Refuses a folder below a root if a link on its path leads outside; folders that do not exist yet are accepted.
 pub(super) fn refuse_outside(path: &Path) -> io::Result<()> {
     let Some((kept, _)) = kept(path) else { return Ok(()) };
     if !path.is_symlink() && !has_links(&kept.root, path) {
@@ -171,18 +171,18 @@ impl Spot {
         }
     }
 
-    /// A file that is not there yet.
+    /// Makes a file that does not exist yet.
     pub fn create(&self, mode: u32) -> io::Result<File> {
         self.open(&self.name, &OpenMode { mode, ..OpenMode::NEW })
     }
 
-    /// The file itself, made where there is none; never what a link stands for, and never a pipe.
+    /// Opens the file to write, and makes it if necessary. Links and pipes are refused.
     pub fn write(&self, how: &OpenMode) -> io::Result<File> {
         let file = self.open(&self.name, how)?;
         if file.metadata()?.is_file() { Ok(file) } else { Err(refused(IRREGULAR)) }
     }
 
-    /// A new file beside it, under a name that nobody foresees.
+    /// Makes a new file in the same folder, with an unpredictable name.
     pub fn beside(&self) -> io::Result<(std::ffi::OsString, File)> {
         loop {
             let tail: String = (0..12).map(|_| fastrand::alphanumeric()).collect();
@@ -194,7 +194,7 @@ impl Spot {
         }
     }
 
-    /// The mode of the file that is there, if it is a regular one.
+    /// The mode of the existing file, if it is a regular one.
     pub fn mode(&self) -> Option<u32> {
         self.dir.mode(&self.name)
     }
@@ -212,7 +212,7 @@ impl Spot {
     }
 }
 
-/// A folder; below a root, one that no link leads out of it.
+/// Opens a folder; below a root, it is refused if a link leads outside.
 fn folder_of(folder: &Path) -> io::Result<Dir> {
     let Some((kept, rest)) = kept(folder) else { return Dir::open(folder) };
     match kept.dir.beneath(&rest) {

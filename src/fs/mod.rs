@@ -1,4 +1,4 @@
-//! Files and folders, with errors that name the path and what was being done. All are opened in `door.rs`.
+//! Files and folders, with errors that name the path and the action. All files are opened in `door.rs`.
 #![allow(clippy::disallowed_methods)]
 
 mod copy;
@@ -23,7 +23,7 @@ pub struct FsError {
     pub source: io::Error,
 }
 
-/// The messages of all that caused an error.
+/// The messages of all causes of an error.
 pub fn causes(error: &dyn std::error::Error) -> Vec<String> {
     let mut list = Vec::new();
     let mut next = error.source();
@@ -51,24 +51,24 @@ fn if_there<T>(doing: &'static str, path: &Path, result: io::Result<T>) -> Resul
     }
 }
 
-/// `None` where there is no such file.
+/// The content of a file; `None` if it does not exist.
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, FsError> {
     if_there("read", path, door::read_all(path))
 }
 
-/// A file with what the system says of it.
+/// A file's metadata and content.
 pub struct ReadFile {
     pub meta: std::fs::Metadata,
-    /// None where it is longer than was asked for.
+    /// None if the file is longer than requested.
     pub bytes: Option<Vec<u8>>,
 }
 
-/// A file and its metadata in one look.
+/// Reads a file together with its metadata.
 pub fn read_with(path: &Path, longest: u64) -> Result<Option<ReadFile>, FsError> {
     if_there("read", path, door::read_with(path, longest))
 }
 
-/// The content of a file that somebody else may have made: a link, a pipe or too large a file counts as none.
+/// The content of a file from an untrusted source; a link, a pipe or a file that is too large counts as missing.
 pub fn read_plain(path: &Path, longest: u64) -> Result<Option<Vec<u8>>, FsError> {
     use std::io::Read as _;
     if path.is_symlink() {
@@ -84,12 +84,12 @@ pub fn read_plain(path: &Path, longest: u64) -> Result<Option<Vec<u8>>, FsError>
     Ok(Some(content))
 }
 
-/// A file, to be read by somebody else.
+/// Opens a file that another component reads.
 pub fn open_file(path: &Path) -> Result<File, FsError> {
     named("open", path, to_read(path))
 }
 
-/// A file from some place on; nothing where there is no file.
+/// The content of a file from an offset on; empty if there is no file.
 pub fn read_from(path: &Path, start: u64) -> Result<Vec<u8>, FsError> {
     use std::io::{Read as _, Seek as _, SeekFrom};
     let read = || {
@@ -107,12 +107,12 @@ pub fn read_text(path: &Path) -> Result<Option<String>, FsError> {
     if_there("read", path, door::read_all(path).and_then(text))
 }
 
-/// The last lines of a file, each with its line end; nothing of one that is not there.
+/// The last lines of a file, each with its line end; empty if there is no file.
 pub fn tail(path: &Path, lines: usize) -> Result<String, FsError> {
     Ok(last_lines(&read(path)?.unwrap_or_default(), lines))
 }
 
-/// The last lines of an output.
+/// The last lines of a program's output.
 pub fn last_lines(output: &[u8], lines: usize) -> String {
     let text = String::from_utf8_lossy(output);
     let all: Vec<&str> = text.lines().collect();
@@ -127,7 +127,7 @@ pub fn make_dir(path: &Path) -> Result<(), FsError> {
     named("create the folder", path, refuse_outside(path).and_then(|()| std::fs::create_dir_all(path)))
 }
 
-/// A folder that was not there before, in one that may be: `name`, else `name-2` and so on.
+/// Makes a folder with a new name in `parent`: `name`, or `name-2` and so on if it exists.
 pub fn make_new_dir(parent: &Path, name: &str) -> Result<PathBuf, FsError> {
     make_dir(parent)?;
     let mut number = 1;
@@ -140,7 +140,7 @@ pub fn make_new_dir(parent: &Path, name: &str) -> Result<PathBuf, FsError> {
     }
 }
 
-/// A new folder that only its owner can look into.
+/// Makes a folder that only its owner can read.
 pub fn make_private_dir(path: &Path) -> Result<(), FsError> {
     named("create the folder", path, refuse_outside(path).and_then(|()| files::make_private_dir(path)))
 }
@@ -150,28 +150,28 @@ pub fn remove(path: &Path) -> Result<(), FsError> {
     if_there("remove", path, refuse_outside(folder).and_then(|()| std::fs::remove_file(path))).map(|_| ())
 }
 
-/// Only if it is empty; that it is not, or is gone, is no error.
+/// Removes a folder if it is empty. It is no error if it is not empty, or does not exist.
 pub fn remove_empty_dir(path: &Path) {
     let _ = std::fs::remove_dir(path);
 }
 
-/// Refuses a folder of the repository that a link leads out of it.
+/// Refuses a folder of the repository if a link on its path leads outside.
 pub fn refuse_link_out(path: &Path) -> Result<(), FsError> {
     named("read", path, refuse_outside(path))
 }
 
-/// A folder with all that is in it.
+/// Removes a folder with its content.
 pub fn remove_tree(path: &Path) -> Result<(), FsError> {
     let folder = path.parent().unwrap_or(path);
     if_there("remove", path, refuse_outside(folder).and_then(|()| std::fs::remove_dir_all(path))).map(|_| ())
 }
 
-/// Where a link leads: what it stands for is changed, not the link.
+/// The target of a link, so that the target is changed and not the link; another path is returned as it is.
 pub fn followed(path: PathBuf) -> PathBuf {
     if path.is_symlink() { path.canonicalize().unwrap_or(path) } else { path }
 }
 
-/// The path that would be written: links and `..` resolved as the system does it, also where the end of it is not there yet.
+/// The path with links and `..` resolved as the system does it, even if its last parts do not exist yet.
 pub fn settled(path: &Path) -> PathBuf {
     fn walk(path: &Path, links: usize) -> PathBuf {
         let mut done = PathBuf::new();
@@ -198,9 +198,9 @@ pub fn rename(from: &Path, to: &Path) -> Result<(), FsError> {
     named("rename", from, inside().and_then(|()| std::fs::rename(from, to)))
 }
 
-/// The names in a folder; none where there is no folder.
+/// The names in a folder; none if there is no folder.
 pub fn names(path: &Path) -> Result<Vec<String>, FsError> {
-    // Most folders of notes do not exist: those cost one call.
+    // Most folders of notes do not exist, which this finds out with one call.
     let Some(entries) = if_there("list", path, std::fs::read_dir(path))? else { return Ok(Vec::new()) };
     named("list", path, refuse_outside(path))?;
     let mut names = Vec::new();
@@ -220,30 +220,30 @@ pub fn open_lock(path: &Path) -> Result<File, FsError> {
     named("open the lock", path, Spot::of(path).and_then(|spot| spot.write(&OpenMode::UPDATE)))
 }
 
-/// Writes a file that is not there yet.
+/// Writes a file that does not exist yet.
 pub fn write_new(path: &Path, content: &[u8], durable: bool) -> Result<(), FsError> {
     named("write", path, Spot::of(path).and_then(|spot| filled(spot.create(0o666)?, content, durable)))
 }
 
-/// Writes a file that only ralph itself has, whatever is in it.
+/// Overwrites a file that belongs to ralph alone.
 pub fn write_over(path: &Path, content: &[u8], durable: bool) -> Result<(), FsError> {
     let write = || filled(Spot::of(path)?.write(&OpenMode::OVERWRITE)?, content, durable);
     named("write", path, write())
 }
 
-/// Writes to a device or a pipe that somebody named.
+/// Writes to a device or a pipe that the user has named.
 pub fn write_device(path: &Path, content: &[u8]) -> Result<(), FsError> {
     let write = || OpenOptions::new().write(true).open(path)?.write_all(content);
     named("write", path, write())
 }
 
-/// A file that nobody but its user reads.
+/// Writes a file that only its owner can read.
 pub fn write_secret(path: &Path, content: &[u8]) -> Result<(), FsError> {
     let write = || filled(Spot::of(path)?.write(&OpenMode { mode: 0o600, ..OpenMode::OVERWRITE })?, content, false);
     named("write", path, write())
 }
 
-/// A new program.
+/// Writes a new executable file.
 pub fn write_program(path: &Path, content: &[u8]) -> Result<(), FsError> {
     named("write", path, Spot::of(path).and_then(|spot| filled(spot.create(0o755)?, content, false)))
 }
@@ -253,7 +253,7 @@ fn filled(mut file: File, content: &[u8], durable: bool) -> io::Result<()> {
     if durable { file.sync_all() } else { Ok(()) }
 }
 
-/// A whole file in place of the old one, never half of it. Where a link is, what it stands for is replaced, unless that is
+/// Replaces a file as a whole, so that readers see the old or the new content. The target of a link is replaced, unless it is
 /// outside of the repository.
 pub fn replace(path: &Path, content: &[u8], durable: bool) -> Result<(), FsError> {
     let replace = || {
@@ -273,7 +273,7 @@ pub fn replace(path: &Path, content: &[u8], durable: bool) -> Result<(), FsError
     named("write", path, replace())
 }
 
-/// A whole new file; `false` where there is one already.
+/// Creates a file as a whole; `false` if it exists already.
 pub fn create(path: &Path, content: &[u8], durable: bool) -> Result<bool, FsError> {
     let temp = path.with_file_name(format!(".ralph-{:016x}.tmp", fastrand::u64(..)));
     write_new(&temp, content, durable)?;
@@ -284,12 +284,12 @@ pub fn create(path: &Path, content: &[u8], durable: bool) -> Result<bool, FsErro
     created
 }
 
-/// A log, to be written at its end.
+/// Opens a log to append to.
 pub fn open_log(path: &Path) -> Result<File, FsError> {
     named("open", path, Spot::of(path).and_then(|spot| spot.write(&OpenMode::APPEND)))
 }
 
-/// Appends whole lines; a line that an earlier writer left torn is closed first.
+/// Appends whole lines. If the last line of the file is incomplete, a line end is added first.
 pub fn append(path: &Path, lines: &str) -> Result<(), FsError> {
     let append = || {
         use std::io::{Read as _, Seek as _, SeekFrom};
@@ -305,19 +305,19 @@ pub fn append(path: &Path, lines: &str) -> Result<(), FsError> {
     named("append to", path, append())
 }
 
-/// A path inside the repository as text, with `/` on every system: the form in task files, git and messages.
+/// A path in the repository as text, with `/` on every system, as in task files, git and messages.
 pub fn slashed(path: &Path) -> String {
     let text = path.display().to_string();
     if std::path::MAIN_SEPARATOR == '/' { text } else { text.replace(std::path::MAIN_SEPARATOR, "/") }
 }
 
-/// Renames only if nothing is there yet; `false` where something was.
+/// Renames unless the new name exists; `false` if it does.
 pub fn rename_new(from: &Path, to: &Path) -> Result<bool, FsError> {
     named("create", to, refuse_outside(to.parent().unwrap_or(to)))?;
     if let Some(renamed) = files::rename_new(from, to) {
         return Ok(renamed);
     }
-    // Without the call: a hard link refuses an existing name too.
+    // The system has no call for this, but a hard link also refuses an existing name.
     match std::fs::hard_link(from, to) {
         Ok(()) => remove(from).map(|()| true),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
@@ -325,7 +325,7 @@ pub fn rename_new(from: &Path, to: &Path) -> Result<bool, FsError> {
     }
 }
 
-/// A second name for a file; `false` where the name is taken.
+/// Gives a file a second name; `false` if the name exists already.
 pub fn link_new(from: &Path, to: &Path) -> Result<bool, FsError> {
     match std::fs::hard_link(from, to) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
@@ -333,17 +333,17 @@ pub fn link_new(from: &Path, to: &Path) -> Result<bool, FsError> {
     }
 }
 
-/// Two names of one file.
+/// Whether two paths are names of the same file.
 pub fn is_same(a: &Path, b: &Path) -> bool {
     files::is_same(a, b)
 }
 
-/// What is at a path itself, be it a link.
+/// The metadata of a path; a link is not followed.
 pub fn itself(path: &Path) -> Result<Option<std::fs::Metadata>, FsError> {
     if_there("read the metadata of", path, std::fs::symlink_metadata(path))
 }
 
-/// A new file or link, as git would check it out; what is there goes.
+/// Writes a new file or link as git's checkout would, and replaces the old one.
 pub fn check_out(path: &Path, content: &[u8], kind: CheckOut) -> Result<(), FsError> {
     if let Some(folder) = path.parent() {
         make_dir(folder)?;
@@ -366,14 +366,14 @@ pub enum CheckOut {
     Link,
 }
 
-/// Puts `new` in the place of `path`, and what was there in the place of `new`: atomically where the system can, else through a second
-/// name of the old file. `false` where neither is possible.
+/// Exchanges two files: atomically if the system can, otherwise by means of a second name for the old file. `false` if neither
+/// is possible.
 pub fn exchange(new: &Path, path: &Path) -> Result<bool, FsError> {
     Ok(named("replace", path, files::exchange(new, path))? || exchange_by_link(new, path)?)
 }
 
-/// What is written into the old file meanwhile is still seen by the caller; only a file that takes its place between the first two
-/// steps is lost.
+/// A write to the old file during the exchange is not lost, because the caller gets that file. Only a file that replaces the
+/// old one between the first two steps is lost.
 fn exchange_by_link(new: &Path, path: &Path) -> Result<bool, FsError> {
     let aside = new.with_extension("aside");
     remove(&aside)?;

@@ -14,7 +14,7 @@ use super::program;
 use super::repository::{GitError, Repository, other};
 use super::said::said_by_signer;
 
-/// Hooks that belong to a commit; gix runs none, so with one of them the commit is git's.
+/// Hooks of a commit. gix runs no hooks, so if one of these exists, the git program makes the commit.
 const HOOKS: [&str; 4] = ["pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,21 +23,21 @@ pub struct NewCommit {
     pub paths: Vec<String>,
 }
 
-/// A path as the worktree has it, to be set beside what HEAD says.
+/// A file of the worktree, to be compared with HEAD.
 struct FoundPath {
     path: BString,
     entry: Option<(Stat, gix::ObjectId, Mode, EntryKind)>,
 }
 
 impl Repository {
-    /// Every path of the main worktree that `wanted` covers and that differs from HEAD, staged or not, untracked ones too.
+    /// All paths in these folders of the main worktree that differ from HEAD: staged, unstaged and untracked.
     pub fn changed_paths(&self, folders: &[&str]) -> Result<Vec<String>, GitError> {
         let repo = self.main()?;
         changed_in(&repo, folders)
     }
 
     /// Commits these paths as they are in the main worktree, on the branch that is checked out there.
-    /// `None` where HEAD has them already. Callers hold the board's lock.
+    /// `None` if they do not differ from HEAD. Callers hold the board's lock.
     pub fn commit_paths(&self, paths: &[String], message: &str) -> Result<Option<NewCommit>, GitError> {
         let repo = self.main()?;
         refuse_underway(&repo)?;
@@ -51,7 +51,7 @@ impl Repository {
         let lock = IndexLock::take(&repo)?;
         let mut index = index::open(&repo)?;
         let found = self.found(&repo, paths, &index)?;
-        // Read once: what is committed stands on what it was made from.
+        // HEAD is read once, so that the new commit's parent is the commit that its tree is made from.
         let parent = repo.head_id().ok().map(gix::Id::detach);
         let head = match parent {
             Some(parent) => repo.find_commit(parent).and_then(|commit| Ok(commit.tree_id()?.detach())),
@@ -72,13 +72,13 @@ impl Repository {
             .map(|found| (found.path, found.entry.map(|(stat, id, mode, _)| (stat, id, mode))))
             .collect();
         index::put(&mut index, entries);
-        // Before HEAD: whoever is killed in between leaves the board staged, and not staged to go.
+        // Written before HEAD moves: after a kill in between, the changes are staged. Otherwise, their reversal would be staged.
         lock.write(&mut index)?;
         let made = if tree == head { None } else { Some(self.commit_tree(&repo, tree, parent, message)?) };
         Ok(made.map(|id| NewCommit { id: id.to_string(), paths: paths.to_vec() }))
     }
 
-    /// Behind a link lies something that git does not have there.
+    /// Refuses paths behind a link, because git does not store files there.
     fn refuse_linked_folders(&self, paths: &[String]) -> Result<(), GitError> {
         let folders: BTreeSet<&Path> = paths.iter().flat_map(|path| Path::new(path).ancestors().skip(1)).collect();
         let mut linked = folders.iter().filter(|folder| self.root.join(folder).is_symlink());
@@ -99,7 +99,7 @@ impl Repository {
         let (mut pipeline, _) = repo.filter_pipeline(None).map_err(|e| other(doing, &e))?;
         let mut found = Vec::new();
         for path in paths {
-            // The time is taken before the content: what is written in between is then seen as a change.
+            // Read before the content: a later write then counts as a change.
             let meta = gix::index::fs::Metadata::from_path_no_follow(&self.root.join(path)).ok();
             let object =
                 pipeline.worktree_file_to_object(path.as_bytes().as_bstr(), index).map_err(|e| other(doing, &e))?;
@@ -110,7 +110,7 @@ impl Repository {
         Ok(found)
     }
 
-    /// A commit on top of HEAD, signed where the user's settings say so, and HEAD on it.
+    /// Makes a commit on top of HEAD, signed if the user's settings say so, and moves HEAD to it.
     fn commit_tree(
         &self,
         repo: &gix::Repository,
@@ -124,14 +124,14 @@ impl Repository {
             None => PreviousValue::MustNotExist,
         };
         let log = gix::reference::log::message("commit", message.as_bytes().as_bstr(), usize::from(parent.is_some()));
-        // HEAD itself, followed to its branch, or HEAD's own log would miss it.
+        // Names HEAD, not its branch, so that the reflog of HEAD gets the commit, too.
         let edit =
             RefEdit::update("HEAD".try_into().map_err(|e| other("name HEAD", &e))?, id, expected, log).with_deref(true);
         self.edit_reference(repo, edit, "move HEAD")?;
         Ok(id)
     }
 
-    /// Through the program, which runs the hooks. Untracked files are made known to it first, and forgotten if it refuses.
+    /// Commits with the git program, which runs the hooks. Untracked files are added first, and removed again if git refuses.
     fn commit_by_git(
         &self,
         repo: &gix::Repository,
@@ -170,7 +170,7 @@ impl Repository {
     }
 }
 
-/// A merge or rebase that is not finished owns the index until it is.
+/// Refuses while a merge or rebase is in progress, because it uses the index.
 pub(super) fn refuse_underway(repo: &gix::Repository) -> Result<(), GitError> {
     match repo.state() {
         Some(state) => Err(GitError::Underway(format!("{state:?}").to_lowercase())),

@@ -11,7 +11,7 @@ use crate::fs;
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct FileDiff {
     pub path: String,
-    /// Its old name, if it was renamed.
+    /// The old name, if the file was renamed.
     pub old_path: Option<String>,
     pub status: &'static str,
     pub added: usize,
@@ -22,27 +22,27 @@ pub struct FileDiff {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Hunk {
-    /// The function or section that git names behind the numbers.
+    /// The function or section that git shows after the line numbers.
     pub section: String,
     pub lines: Vec<DiffLine>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct DiffLine {
-    /// `+`, `-`, or a blank.
+    /// `+`, `-`, or a space.
     pub mark: char,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<u32>,
     pub text: String,
-    /// The file ends here, without a newline.
+    /// The file ends with this line, without a newline.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub no_newline: bool,
 }
 
 impl Repository {
-    /// Where a branch left another.
+    /// The last commit that two branches have in common.
     pub fn merge_base(&self, one: &str, two: &str) -> Result<String, GitError> {
         let said = run(self.program().args(["merge-base", one, two]), b"")?;
         match said.ok {
@@ -51,7 +51,7 @@ impl Repository {
         }
     }
 
-    /// What `folder` has compared with, as `git diff` takes it. Of a worktree, files that are not added yet count as well.
+    /// A comparison of `folder` with `against`, as for `git diff`. In a worktree, untracked files are included.
     pub fn comparison(&self, folder: &Path, against: &[&str], worktree: bool) -> Comparison {
         let against = against.iter().map(|side| (*side).to_owned()).collect();
         let index = if worktree { with_new_files(folder) } else { None };
@@ -63,7 +63,7 @@ impl Repository {
 pub struct Comparison {
     folder: PathBuf,
     against: Vec<String>,
-    /// Holds an index in which new files count.
+    /// A folder with a copy of the index that includes untracked files.
     index: Option<tempfile::TempDir>,
 }
 
@@ -74,12 +74,12 @@ impl Comparison {
         git
     }
 
-    /// git itself, with the user's own pager, colours and diff settings.
+    /// Runs `git diff`, with the user's own pager, colors and diff settings.
     pub fn show(&self, stat: bool) -> std::io::Result<std::process::ExitStatus> {
         self.git().arg("diff").args(stat.then_some("--stat")).args(&self.against).arg("--").status()
     }
 
-    /// The paths that differ, in order; a file that was renamed has both its names.
+    /// The paths that differ, in order. For a renamed file, both names are listed.
     pub fn names(&self) -> Result<Vec<String>, GitError> {
         let mut git = self.git();
         git.args(["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff"]).args(&self.against).arg("--");
@@ -90,7 +90,7 @@ impl Comparison {
         }
     }
 
-    /// The same as data.
+    /// The differences as data.
     pub fn files(&self) -> Result<Vec<FileDiff>, GitError> {
         let mut git = self.git();
         git.args(["-c", "core.quotePath=false", "diff", "--no-color", "--no-ext-diff", "--no-textconv"]);
@@ -103,7 +103,7 @@ impl Comparison {
     }
 }
 
-/// A copy of the worktree's index to which new files are added, so that its own stays as it is. `None` where there are none.
+/// A copy of the worktree's index with the untracked files added; the original is not changed. `None` if there are none.
 fn with_new_files(worktree: &Path) -> Option<tempfile::TempDir> {
     let ask = |words: &[&str]| run(plain_git(worktree).args(words), b"").ok().filter(|said| said.ok);
     if ask(&["ls-files", "--others", "--exclude-standard", "--directory"])?.stdout.is_empty() {
@@ -121,7 +121,7 @@ fn with_new_files(worktree: &Path) -> Option<tempfile::TempDir> {
     Some(folder)
 }
 
-/// Reads git's unified diff.
+/// Parses git's unified diff.
 pub fn parse(text: &str) -> Vec<FileDiff> {
     let mut files: Vec<FileDiff> = Vec::new();
     let (mut old, mut new) = (0, 0);
@@ -172,7 +172,7 @@ fn body(file: &mut FileDiff, line: &str, old: &mut u32, new: &mut u32) {
     let Some(hunk) = file.hunks.last_mut() else { return };
     let mark = match line.chars().next() {
         Some(mark @ ('+' | '-' | ' ')) => mark,
-        // "\ No newline at end of file".
+        // The line "\ No newline at end of file".
         Some('\\') => {
             hunk.lines.iter_mut().next_back().into_iter().for_each(|last| last.no_newline = true);
             return;
@@ -193,7 +193,7 @@ fn body(file: &mut FileDiff, line: &str, old: &mut u32, new: &mut u32) {
     hunk.lines.push(numbered);
 }
 
-/// `-1,4 +1,6`: the first lines of both sides.
+/// Parses the first line numbers of both sides from `-1,4 +1,6`.
 fn starts(numbers: &str) -> (u32, u32) {
     let first = |sign: char| {
         let part = numbers.split(' ').find_map(|part| part.strip_prefix(sign))?;
@@ -202,7 +202,7 @@ fn starts(numbers: &str) -> (u32, u32) {
     (first('-').unwrap_or(1), first('+').unwrap_or(1))
 }
 
-/// A name as git writes it: in quotes, with escapes, where it has characters that would be in the way.
+/// Decodes a name that git has quoted and escaped because of special characters.
 fn unquoted(name: &str) -> String {
     let Some(inner) = name.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else { return name.to_owned() };
     let (mut bytes, mut rest) = (Vec::new(), inner.as_bytes());
@@ -232,7 +232,7 @@ fn unquoted(name: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// `a/x b/x`: both are the same where it matters, since a rename has lines of its own.
+/// The name in `a/x b/x`. Both are the same, because a rename has separate lines.
 fn named(rest: &str) -> String {
     let half = rest.len() / 2;
     let (a, b) = (rest.get(..half).unwrap_or_default(), rest.get(half + 1..).unwrap_or_default());

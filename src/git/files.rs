@@ -1,5 +1,4 @@
-//! Files of a worktree as git sees them: what each is, whether it may be replaced, and replacing it without losing what
-//! somebody saves at that very moment.
+//! Files of a worktree as git sees them. Replaces files without losing a change that somebody saves at that moment.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -19,7 +18,7 @@ const DOING: &str = "update the worktree";
 /// The mode and the object of a path.
 pub(super) type Entry = (Mode, gix::ObjectId);
 
-/// A path that differs between two commits: what it was and what it is to be.
+/// A path that differs between two commits, with the old and the new entry.
 #[derive(Debug, Clone)]
 pub(super) struct Touched {
     pub path: BString,
@@ -32,7 +31,7 @@ impl Touched {
         self.new.is_some_and(|(mode, _)| mode == Mode::SYMLINK)
     }
 
-    /// The way back.
+    /// The change that undoes this one.
     pub fn inverse(&self) -> Self {
         Self { path: self.path.clone(), old: self.new, new: self.old }
     }
@@ -49,7 +48,7 @@ pub(super) struct Files<'r> {
 }
 
 impl<'r> Files<'r> {
-    /// `repo` keeps in memory what is only looked at.
+    /// `repo` must keep new objects in memory, because files are hashed only to compare them.
     pub fn new(repo: &'r gix::Repository, index: &'r gix::index::File) -> Result<Self, GitError> {
         let (pipeline, _) = repo.filter_pipeline(None).map_err(|e| other(DOING, &e))?;
         let on = |key: &str| repo.config_snapshot().boolean(key) != Some(false);
@@ -61,7 +60,7 @@ impl<'r> Files<'r> {
         self.root.join(disk(path))
     }
 
-    /// What is at a path, as git would store it. Behind a link there is nothing of this worktree.
+    /// The entry that git would store for a path; none if a parent folder is a link.
     pub fn look(&mut self, path: &BStr) -> Result<Option<Entry>, GitError> {
         if !self.parents_are_folders(path)? {
             return Ok(None);
@@ -70,7 +69,7 @@ impl<'r> Files<'r> {
         Ok(found.map(|(id, kind, _)| (self.mode(path, mode_of(kind)), id)))
     }
 
-    /// Where the file system does not keep modes or links, the index does.
+    /// The mode; from the index if the file system does not support modes or links.
     fn mode(&self, path: &BStr, found: Mode) -> Mode {
         let known = self.index.entry_by_path(path).map(|entry| entry.mode);
         match known {
@@ -95,7 +94,7 @@ impl<'r> Files<'r> {
         Ok(true)
     }
 
-    /// Nothing is where a file is to be made, but what goes away with this very update.
+    /// Whether a file can be made at a path: only files that this update removes may exist there.
     pub fn is_free(&self, path: &BStr, gone: &BTreeSet<&BStr>) -> Result<bool, GitError> {
         for parent in parents(path) {
             match fs::itself(&self.path(parent)).map_err(failed)? {
@@ -116,13 +115,13 @@ impl<'r> Files<'r> {
         }))
     }
 
-    /// Where a path's content waits: hidden, beside it, and with a short name, whatever its own is.
+    /// The path of a temporary file for a path's content: hidden, in the same folder, and with a short name.
     fn temp(&self, path: &BStr) -> PathBuf {
         self.path(path).with_file_name(format!(".ralph-{:08x}.tmp", crc32fast::hash(path)))
     }
 
-    /// What a process that died in the middle of replacing a path has left aside. If that is neither what was there nor what
-    /// is to be, somebody saved it at that very moment, and it goes back.
+    /// Removes the temporary file that a killed process left while it replaced a path. If its content is neither the old nor the
+    /// new one, it is a file that somebody saved at that moment, and it is moved back.
     pub fn clear_aside(&mut self, touch: &Touched) -> Result<(), GitError> {
         let (temp, path) = (self.temp(touch.path.as_ref()), self.path(touch.path.as_ref()));
         if fs::itself(&temp).map_err(failed)?.is_none() {
@@ -133,14 +132,14 @@ impl<'r> Files<'r> {
             ours |= self.was(&temp, touch.path.as_ref(), known)?;
         }
         let replaced = self.look(touch.path.as_ref())? == touch.new;
-        // A file that was not written to its end is ours, too: then what it is to replace is still there.
+        // An incomplete file belongs to the killed process, too: then the old file has not been replaced yet.
         match ours || !replaced {
             true => fs::remove(&temp).map_err(failed),
             false => fs::rename(&temp, &path).map_err(failed),
         }
     }
 
-    /// Makes every path what it is to be. If one of them is not what it was, those before it become so again.
+    /// Replaces all paths. If one of them has changed, the paths before it are restored.
     pub fn replace_all(&mut self, touched: &[Touched]) -> Result<Vec<Stat>, GitError> {
         let mut stats = Vec::with_capacity(touched.len());
         for (at, touch) in touched.iter().enumerate() {
@@ -157,7 +156,7 @@ impl<'r> Files<'r> {
         Ok(stats)
     }
 
-    /// One file, in one step; refused where it is not what it was.
+    /// Replaces one file in one step; refused if the file is not as expected.
     pub fn replace(&mut self, touch: &Touched) -> Result<Stat, GitError> {
         let path = self.path(touch.path.as_ref());
         let is_module = |entry: Option<Entry>| entry.is_some_and(|(mode, _)| mode == Mode::COMMIT);
@@ -171,7 +170,7 @@ impl<'r> Files<'r> {
         let temp = self.temp(touch.path.as_ref());
         let in_the_way = || GitError::InTheWay(vec![touch.path.to_string()]);
         if touch.new.is_some() {
-            // A folder that this update has emptied.
+            // The path may be a folder that this update has emptied.
             fs::remove_empty_dir(&path);
         }
         let old = touch.old.filter(|_| !is_module(touch.old));
@@ -196,7 +195,7 @@ impl<'r> Files<'r> {
         Stat::from_fs(&meta).map_err(|e| other(DOING, &e))
     }
 
-    /// What was really there at that instant is looked at before it goes.
+    /// Replaces a file, then compares the old file with the expected one, and swaps back if they differ.
     fn swap(
         &mut self,
         touch: &Touched,
@@ -213,7 +212,7 @@ impl<'r> Files<'r> {
             Some(new) => {
                 self.check_out(&touch.path, new, temp)?;
                 if !fs::exchange(temp, path).map_err(failed)? {
-                    // A file system that cannot swap: as near as it gets.
+                    // This file system cannot swap files, so the comparison comes just before the rename.
                     if self.look(touch.path.as_ref())? != Some(old) {
                         fs::remove(temp).map_err(failed)?;
                         return Err(in_the_way());
@@ -236,7 +235,7 @@ impl<'r> Files<'r> {
         Err(in_the_way())
     }
 
-    /// Whether a file that was moved aside is what was expected at its path.
+    /// Whether a file that was moved aside is the expected one.
     fn was(&mut self, aside: &Path, path: &BStr, expected: Entry) -> Result<bool, GitError> {
         let Some(meta) = fs::itself(aside).map_err(failed)? else { return Ok(false) };
         let hash = self.repo.object_hash();
@@ -263,7 +262,7 @@ impl<'r> Files<'r> {
         Ok(expected == (found, id(&content)?))
     }
 
-    /// With line endings and filters as the attributes say; those that come with this update are on disk already.
+    /// Writes a file with line endings and filters as in the attributes; new attributes are written before.
     fn check_out(&mut self, path: &BString, (mode, id): Entry, to: &Path) -> Result<(), GitError> {
         let doing = "write the new files";
         let blob = self.repo.find_blob(id).map_err(|e| other(doing, &e))?;
@@ -286,7 +285,7 @@ fn failed(error: FsError) -> GitError {
     other(DOING, &format!("{error}: {causes}"))
 }
 
-/// A name of git's, on disk. One that this system cannot have is taken as far as it can.
+/// The file system path of a path in git. Characters that this system does not support are replaced.
 pub(super) fn disk(path: &BStr) -> Cow<'_, Path> {
     gix::path::from_bstr(path).unwrap_or_else(|_| Cow::Owned(path.to_str_lossy().into_owned().into()))
 }
@@ -296,7 +295,7 @@ fn stored(path: &Path) -> Cow<'_, BStr> {
     gix::path::to_unix_separators_on_windows(bytes)
 }
 
-/// The folders above a path, outermost first.
+/// The parent folders of a path, outermost first.
 fn parents(path: &BStr) -> impl Iterator<Item = &BStr> {
     path.find_iter(b"/").map(|at| path[..at].as_bstr())
 }

@@ -10,11 +10,11 @@ use gix::objs::tree::EntryMode;
 use super::repository::{GitError, Repository, other};
 use crate::os::files;
 
-/// A file of another revision, by its path inside the folder that was asked for.
+/// A file of another revision, with its path below the requested folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OldFile {
     pub path: String,
-    /// Of a link, where it leads to.
+    /// The content; for a link, its target.
     pub content: Vec<u8>,
     pub is_link: bool,
 }
@@ -26,29 +26,29 @@ pub struct GitHand {
     pub index: Option<(u64, i64)>,
 }
 
-/// A branch was somewhere, and then elsewhere.
+/// One move of a branch, from a commit to another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BranchMove {
     pub old: String,
     pub new: String,
-    /// In seconds since 1970; none where the branch's log does not have it.
+    /// The time in seconds since 1970; none if the reflog does not contain the move.
     pub at: Option<i64>,
     /// Its message in the reflog.
     pub how: String,
 }
 
 impl BranchMove {
-    /// A merge that ralph itself landed.
+    /// Whether it is a merge that ralph made.
     pub fn is_landing(&self) -> bool {
         self.how.starts_with(LANDING)
     }
 }
 
-/// How ralph's own merges begin in the log of a branch.
+/// The prefix of ralph's own merges in a reflog.
 pub(super) const LANDING: &str = "ralph merge ";
 
 impl Repository {
-    /// Every file below `folder` at a branch, tag or commit; none where it has no such folder. Nothing is checked out.
+    /// All files below `folder` at a branch, tag or commit; none if it has no such folder. Nothing is checked out.
     pub fn files_at(&self, revision: &str, folder: &str) -> Result<Vec<OldFile>, GitError> {
         let unknown = |_| GitError::NoRevision(revision.to_owned());
         let id = self.here.rev_parse_single(revision).map_err(unknown)?;
@@ -62,7 +62,7 @@ impl Repository {
         Ok(files)
     }
 
-    /// One file at a branch, tag or commit; `None` where it has none, or where there is no commit at all yet.
+    /// One file at a branch, tag or commit; `None` if it has no such file, or if there is no commit yet.
     pub fn file_at(&self, revision: &str, path: &str) -> Result<Option<Vec<u8>>, GitError> {
         let Ok(id) = self.inner.rev_parse_single(revision) else { return Ok(None) };
         let doing = "read a file of that revision";
@@ -73,7 +73,7 @@ impl Repository {
         Ok(Some(blob.data.clone()))
     }
 
-    /// Who last changed a file on the way to HEAD, and what HEAD has of it.
+    /// The author of the last commit before HEAD that changed a file, and the file's content at HEAD.
     pub fn last_author(&self, path: &str) -> Result<Option<(String, Vec<u8>)>, GitError> {
         let doing = "find who changed a file";
         let Some(content) = self.file_at("HEAD", path)? else { return Ok(None) };
@@ -100,7 +100,7 @@ impl Repository {
         Ok(None)
     }
 
-    /// Whether a branch was at a commit once, by its log.
+    /// Whether the reflog of a branch contains a commit.
     pub fn was_at(&self, branch: &str, commit: &str) -> bool {
         let Ok(reference) = self.inner.find_reference(&format!("refs/heads/{branch}")) else { return false };
         let mut log = reference.log_iter();
@@ -108,7 +108,7 @@ impl Repository {
         lines.flatten().any(|line| line.new_oid == commit.as_bytes() || line.previous_oid == commit.as_bytes())
     }
 
-    /// How a branch went on from a commit, by its log; a move that its log does not have is the last.
+    /// The moves of a branch since a commit, from its reflog. A move that is missing there is added as the last one.
     pub fn moves_since(&self, branch: &str, tip: &str) -> Result<Vec<BranchMove>, GitError> {
         let doing = "read the log of a branch";
         let now = self.tip_of(branch)?;
@@ -133,13 +133,13 @@ impl Repository {
         Ok(moves)
     }
 
-    /// Changes whenever git has put files into the main worktree: a checkout, a merge, a stash.
+    /// A value that changes whenever git writes files of the main worktree, as in a checkout, a merge or a stash.
     pub fn hand(&self) -> GitHand {
         let Ok(main) = self.main() else { return GitHand::default() };
         GitHand { head: main.head_id().ok().map(|id| id.to_string()), index: stamp(&main.index_path()) }
     }
 
-    /// The objects of the files in a folder that git has put there last, by name.
+    /// The objects of the files in a folder according to the index, by name.
     pub fn objects_in_index(&self, folder: &str) -> Result<BTreeMap<String, String>, GitError> {
         let index = super::index::open(&self.main()?)?;
         let prefix = format!("{folder}/");
@@ -149,19 +149,19 @@ impl Repository {
         Ok(entries.iter().map(|entry| (name(entry.path_in(backing)), entry.id.to_string())).collect())
     }
 
-    /// Whether git is just putting files into the main worktree.
+    /// Whether git is writing files of the main worktree now.
     pub fn is_at_work(&self) -> bool {
         self.main().is_ok_and(|main| main.index_path().with_extension("lock").exists())
     }
 
-    /// Whether git has neither written its index since then nor is about to. Git locks its index before it writes files.
+    /// Whether git has not written its index since then and does not hold its lock. Git locks the index before it writes files.
     pub fn is_untouched_since(&self, hand: &GitHand) -> bool {
         self.main().ok().is_none_or(|main| {
             !main.index_path().with_extension("lock").exists() && stamp(&main.index_path()) == hand.index
         })
     }
 
-    /// The object that a text would be.
+    /// The id of the object that a text would have.
     pub fn object_name(&self, text: &str) -> String {
         let hash = gix::objs::compute_hash(self.inner.object_hash(), gix::objs::Kind::Blob, text.as_bytes());
         hash.map(|id| id.to_string()).unwrap_or_default()

@@ -1,5 +1,5 @@
-//! Git's index, written under git's own lock. A kill leaves no lock behind that nobody dares to remove: ours has a second
-//! name, so that whoever comes next knows it by its inode. Callers hold the board's lock.
+//! Git's index, written under git's own lock. Our lock file has a second name, so that after a kill the next process can
+//! recognise it by its inode and remove it. Callers hold the board's lock.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -15,7 +15,7 @@ use crate::fs;
 const PATIENCE: Duration = Duration::from_secs(5);
 const DOING: &str = "change git's index";
 
-/// The index of one worktree, for this process alone. Dropped without `write`, nothing has happened.
+/// The lock of a worktree's index. If it is dropped without `write`, the index is unchanged.
 pub(super) struct IndexLock {
     index: PathBuf,
     lock: PathBuf,
@@ -42,12 +42,12 @@ impl IndexLock {
         }
     }
 
-    /// Whether a ralph may have been killed while it had the lock.
+    /// Whether a ralph process may have been killed while it held the lock.
     pub fn is_left(repo: &gix::Repository) -> bool {
         repo.index_path().with_extension("ralph").exists()
     }
 
-    /// Removes the lock of a ralph that was killed while it had it.
+    /// Removes the lock of a ralph process that was killed while it held it.
     pub fn recover(repo: &gix::Repository) {
         let paths = Self::paths(repo);
         paths.clear_dead();
@@ -68,7 +68,7 @@ impl IndexLock {
     }
 
     pub fn write(self, index: &mut gix::index::File) -> Result<(), GitError> {
-        // A stale cache tree makes later commits wrong.
+        // An outdated cache tree would make later commits wrong.
         index.remove_tree();
         smudge(index);
         let mut out = Vec::new();
@@ -89,7 +89,7 @@ impl Drop for IndexLock {
     }
 }
 
-/// The index as it is on disk now, which must be one that can be written back whole.
+/// Reads the index from disk; refuses formats that cannot be written back completely.
 pub(super) fn open(repo: &gix::Repository) -> Result<gix::index::File, GitError> {
     if !repo.index_path().is_file() {
         let empty = gix::index::State::new(repo.object_hash());
@@ -105,20 +105,20 @@ pub(super) fn open(repo: &gix::Repository) -> Result<gix::index::File, GitError>
     Ok(index)
 }
 
-/// A file that was changed in the same instant as the index was last written looks unchanged by its times; git knows by the
-/// index's own time that it has to look inside. That time is about to change, so the entry must say it.
+/// Marks files that changed in the same instant in which the index was last written. Their times look unchanged, and git only
+/// compares their content because of the time of the index, which is about to change. A size of zero makes git compare it.
 fn smudge(index: &mut gix::index::File) {
     let seconds = index.timestamp().unix_seconds();
-    // git is mostly built to count whole seconds.
+    // Most builds of git compare whole seconds.
     for entry in index.entries_mut().iter_mut().filter(|entry| i64::from(entry.stat.mtime.secs) >= seconds) {
         entry.stat.size = 0;
     }
 }
 
-/// An entry for a path, or none where the path is to go.
+/// An entry for each path; none if the path is removed.
 pub(super) type Entries = BTreeMap<BString, Option<(Stat, gix::ObjectId, Mode)>>;
 
-/// Puts these in the place of whatever the index has at their paths.
+/// Replaces the entries of the index at these paths.
 pub(super) fn put(index: &mut gix::index::File, entries: Entries) {
     index.remove_entries(|_, path, _| entries.contains_key(path));
     for (path, entry) in entries {

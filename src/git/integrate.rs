@@ -15,17 +15,17 @@ pub enum Style {
     Merge,
     Squash,
     Forward,
-    /// One commit on top of the other side, in the place of those that it does not have: for a branch that nobody else has seen.
+    /// One commit on top of the other side that replaces the branch's own commits: for a branch that was not published.
     Onto,
 }
 
-/// A commit that is made and only has to become what a branch says.
+/// A commit that exists, and to which a branch is to be moved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Landing {
     pub into: String,
     pub old: String,
     pub new: String,
-    /// Where the other side was.
+    /// The tip of the other side.
     pub tip: String,
     log: String,
 }
@@ -43,7 +43,7 @@ impl Landing {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Prepared {
-    /// The branch has it all already.
+    /// The branch contains all of it already.
     Nothing,
     Conflicts(Vec<String>),
     Ready(Landing),
@@ -55,13 +55,13 @@ struct MergeSide<'a> {
     id: gix::ObjectId,
 }
 
-/// As people know it: `origin/main`.
+/// The short name of a reference, such as `origin/main`.
 fn short(name: &str) -> String {
     name.trim_start_matches("refs/remotes/").trim_start_matches("refs/heads/").to_owned()
 }
 
 impl Repository {
-    /// What `theirs` would make of the branch `into`. Nothing changes but that objects are written.
+    /// The result of merging `theirs` into the branch `into`. Only objects are written; no reference changes.
     pub fn prepare(
         &self,
         into: &str,
@@ -116,19 +116,19 @@ impl Repository {
         commit.tree_id().map(|id| id.detach()).map_err(|e| other(doing, &e))
     }
 
-    /// The commit that a reference names, if there is one.
+    /// The commit that a reference points to, if it exists.
     pub fn commit_named(&self, name: &str) -> Option<String> {
         self.commit_of(name).ok().map(|id| id.to_string())
     }
 
-    /// The last commit that both histories have.
+    /// The last commit that both histories have in common.
     pub fn common_commit(&self, one: &str, other_one: &str) -> Result<Option<String>, GitError> {
         let (one, two) = (self.commit_of(one)?, self.commit_of(other_one)?);
         let bases = self.inner.merge_bases_many(one, &[two]).map_err(|e| other("compare commits", &e))?;
         Ok(bases.first().map(|base| base.detach().to_string()))
     }
 
-    /// Whether another branch here stands on commits of `branch` that `published` does not have.
+    /// Whether another local branch contains commits of `branch` that `published` does not have.
     pub fn has_branch_on(&self, branch: &str, published: &str) -> Result<bool, GitError> {
         let doing = "list the branches";
         let (own, published) = (self.commit_of(&format!("refs/heads/{branch}"))?, self.commit_of(published)?);
@@ -148,12 +148,12 @@ impl Repository {
         Ok(false)
     }
 
-    /// Paths that landing it would change.
+    /// The paths that landing it would change.
     pub fn landing_paths(&self, landing: &Landing) -> Result<Vec<String>, GitError> {
         self.paths_between(&landing.old, &landing.new)
     }
 
-    /// Those of them that it would make links.
+    /// The paths that landing it would turn into links.
     pub fn landing_links(&self, landing: &Landing) -> Result<Vec<String>, GitError> {
         let (old, new) = (self.commit_of(&landing.old)?, self.commit_of(&landing.new)?);
         let touched = super::update::touched(&self.inner, old, new)?;
@@ -167,7 +167,7 @@ impl Repository {
         Ok(touched.iter().map(|touch| touch.path.to_string()).collect())
     }
 
-    /// Every path of a revision.
+    /// All paths of a revision.
     pub fn paths_of(&self, revision: &str) -> Result<Vec<String>, GitError> {
         let files = super::update::files_of(&self.inner, self.commit_of(revision)?)?;
         Ok(files.keys().map(ToString::to_string).collect())
@@ -177,7 +177,7 @@ impl Repository {
         self.forward(&landing.into, self.commit_of(&landing.old)?, self.commit_of(&landing.new)?, &landing.log)
     }
 
-    /// Whether a revision has a commit in its history.
+    /// Whether a commit is in the history of a revision.
     pub fn contains(&self, revision: &str, commit: &str) -> bool {
         let ids = self.commit_of(revision).and_then(|tip| Ok((tip, self.commit_of(commit)?)));
         ids.and_then(|(tip, commit)| self.reaches(tip, commit)).unwrap_or(false)
@@ -191,7 +191,7 @@ impl Repository {
         Ok(bases.iter().any(|base| base.detach() == commit))
     }
 
-    /// The branch goes, if it is still where it was.
+    /// Deletes a branch if it still points to `tip`.
     pub fn delete_branch_at(&self, branch: &str, tip: &str) -> Result<bool, GitError> {
         if !self.has_branch(branch) || self.tip_of(branch)? != tip {
             return Ok(false);
@@ -201,7 +201,7 @@ impl Repository {
         self.delete_branch(name, tip).map(|()| true)
     }
 
-    /// The first lines of the commits that a branch has and another has not, oldest first.
+    /// The subjects of the commits that are in `branch` but not in `without`, oldest first.
     pub fn subjects(&self, branch: &str, without: &str) -> Result<Vec<String>, GitError> {
         let doing = "read the commits";
         let walk = self.inner.rev_walk([self.commit_of(branch)?]).with_hidden([self.commit_of(without)?]);

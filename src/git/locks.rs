@@ -1,5 +1,5 @@
-//! Git's own lock files around a change of references. gix, like git, leaves them behind when it is killed, and then nothing
-//! works until somebody removes them; so that we know which were ours, each is marked while it may be there.
+//! Git's lock files while references change. gix, like git, leaves them behind when it is killed, and then git refuses to work
+//! until they are removed. A mark for each lock file tells later which of them are ours.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,12 @@ use super::repository::{GitError, Repository, other};
 use crate::fs;
 use crate::os::files;
 
-/// Longer than any living process holds the lock of a reference, or rewrites all of them.
+/// Longer than a live process needs to change one reference, or to rewrite all of them.
 const LIVING: Duration = Duration::from_millis(500);
 const REWRITING: Duration = Duration::from_secs(10);
 
 impl Repository {
-    /// One reference, as git would change it.
+    /// Changes one reference, as git would.
     pub(super) fn edit_reference(
         &self,
         repo: &gix::Repository,
@@ -32,7 +32,7 @@ impl Repository {
         self.clearing(&locks, || repo.edit_reference(edit.clone())).map_err(|e| self.busy(&locks, doing, &e))
     }
 
-    /// A branch that is still where it was, with its settings.
+    /// Deletes a branch, with its settings, if it still points to `tip`.
     pub(super) fn delete_branch(&self, name: FullName, tip: gix::ObjectId) -> Result<(), GitError> {
         let locks =
             [lock_of(&self.inner, &name), self.common.join("packed-refs.lock"), self.common.join("config.lock")];
@@ -43,7 +43,7 @@ impl Repository {
         self.clearing(&locks, delete).map_err(|e| self.busy(&locks, "delete the branch", &e))
     }
 
-    /// Tries once, and once more after clearing what a ralph that died has left.
+    /// Runs the action, and runs it once more if it failed and the locks of a killed ralph process could be removed.
     fn clearing<T, E>(&self, locks: &[PathBuf], action: impl Fn() -> Result<T, E>) -> Result<T, E> {
         let _ = fs::make_dir(&self.common.join("ralph/locks"));
         let marks: Vec<LockMark> = locks.iter().map(|lock| LockMark::make(&self.mark(lock))).collect();
@@ -52,7 +52,7 @@ impl Repository {
         action().or_else(|error| if clear(&left) { action() } else { Err(error) })
     }
 
-    /// Removes all that a ralph which died has left, for a git that is to be started.
+    /// Removes all locks of killed ralph processes, before git is started again.
     pub(super) fn clear_left(&self) -> bool {
         let folder = self.common.join("ralph/locks");
         let marks = fs::names(&folder).unwrap_or_default();
@@ -77,11 +77,11 @@ impl Repository {
     }
 }
 
-/// Says that a lock file may be ours while this lives; the kernel tells the others whether it does.
+/// Marks a lock file as possibly ours. The mark is locked as long as its process lives.
 struct LockMark {
     path: PathBuf,
     file: Option<File>,
-    /// One was there that nobody held: a ralph died with it.
+    /// There was a mark that no process held: a ralph process was killed.
     was_left: bool,
 }
 
@@ -101,7 +101,7 @@ impl Drop for LockMark {
     }
 }
 
-/// Removes those that nobody living holds; whether there was one.
+/// Removes the lock files that no live process holds, and returns whether there were any.
 fn clear(locks: &[&PathBuf]) -> bool {
     let inode = |lock: &Path| fs::itself(lock).ok().flatten().map(|meta| files::identity(&meta));
     let before: Vec<(&PathBuf, u64)> = locks.iter().filter_map(|lock| Some((*lock, inode(lock)?))).collect();
@@ -124,7 +124,7 @@ fn clear(locks: &[&PathBuf]) -> bool {
     true
 }
 
-/// HEAD is each worktree's own, all else is shared.
+/// The lock file of a reference. HEAD belongs to its worktree; all other references are shared.
 fn lock_of(repo: &gix::Repository, name: &FullName) -> PathBuf {
     let text = name.as_bstr().to_string();
     let folder = if text == "HEAD" { repo.git_dir() } else { repo.common_dir() };

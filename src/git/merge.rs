@@ -1,4 +1,4 @@
-//! Merges two commits in memory: code as git does, the board's files by their own rules.
+//! Merges two commits in memory: code as git does, the board's files by the board's own rules.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,23 +23,23 @@ pub enum Settled<T> {
 }
 
 impl<T> Settled<T> {
-    /// As one side has it.
+    /// The result if only this side counts.
     pub fn side(there: Option<T>) -> Self {
         there.map_or(Self::Gone, Self::Is)
     }
 }
 
-/// Who merges the files of the board.
+/// Merges the files of the board.
 pub trait MergeFiles {
     fn covers(&self, path: &str) -> bool;
 
     fn merge(&self, path: &str, base: Option<&[u8]>, ours: Option<&[u8]>, theirs: Option<&[u8]>) -> Settled<Vec<u8>>;
 
-    /// Where a file goes when it leaves its place, if there is such a place.
+    /// The path to which a file can be moved (the archive), if there is one.
     fn moves_to(&self, path: &str) -> Option<String>;
 }
 
-/// Two commits merged, before anything is done with it.
+/// The result of a merge of two commits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MergedTree {
     pub tree: gix::ObjectId,
@@ -64,7 +64,7 @@ impl Repository {
         files: &dyn MergeFiles,
     ) -> Result<MergedTree, GitError> {
         let mut repo = self.inner.clone();
-        // The driver would be run for each task file; what it does is done here, without a process.
+        // Git would run the merge driver for each task file; here the same is done without processes.
         let mut settings = repo.config_snapshot_mut();
         settings.remove_section("merge", Some("ralph".into()));
         settings.commit().map_err(|e| other(DOING, &e))?;
@@ -130,7 +130,7 @@ impl Sides {
         Ok(decided)
     }
 
-    /// One side has moved the file to its other place, the other has changed it: the change goes along.
+    /// Merges a file that one side has moved and the other has changed: the change is applied to the moved file.
     fn moved(
         &self,
         repo: &gix::Repository,

@@ -1,5 +1,5 @@
-//! Talking to a remote through the git program: within a time limit, without questions, and as one attempt that is not repeated
-//! right after it timed out.
+//! Talks to a remote through the git program: within a time limit, without prompts, and without a second attempt right after
+//! a timeout.
 
 use std::cell::RefCell;
 use std::net::{TcpStream, ToSocketAddrs as _};
@@ -21,21 +21,21 @@ use crate::os::process::{bound_by, own_group, send_signal_to_group, spawn_bound}
 
 /// How long connecting may take, within the overall limit.
 const CONNECT: Duration = Duration::from_secs(10);
-/// A command that takes longer may not have a connection: then it is tried beside it.
+/// A command that takes longer may have no connection, so a second connection is tried to find out.
 const PATIENCE: Duration = Duration::from_secs(4);
-/// After its end, what git has written is waited for so long. A shared ssh connection may keep the pipe open.
+/// How long git's output is read after git has ended, since a shared ssh connection may keep the pipe open.
 const REST: Duration = Duration::from_millis(300);
-/// The longest path of a socket that every system takes, with what ssh appends while it connects.
+/// The longest socket path that works on every system, without the suffix that ssh adds while it connects.
 const SOCKET_PATH: usize = 80;
 
-/// Limits for what is asked of remotes.
+/// Limits for commands to remotes.
 #[derive(Debug)]
 pub struct Network {
-    /// The longest that one command may take, whatever the transport.
+    /// The time limit of one command, for every transport.
     pub limit: Duration,
     /// Whether ssh connections are kept for the next command.
     pub share_ssh: bool,
-    /// The remote that did not answer last. Nobody waits for it twice.
+    /// The last remote that timed out. Until the limit has passed again, it is not tried again.
     silent: RefCell<Option<(String, Instant)>>,
 }
 
@@ -47,7 +47,7 @@ impl Default for Network {
 
 static RALPH: OnceLock<PathBuf> = OnceLock::new();
 
-/// The program through which git is started, so that it ends with this process.
+/// Sets the program that starts git, so that git ends with this process.
 pub fn start_git_through(ralph: PathBuf) {
     let _ = RALPH.set(ralph);
 }
@@ -57,7 +57,7 @@ impl Repository {
         self.network = Network { limit: limit.max(Duration::from_secs(1)), share_ssh, ..Network::default() };
     }
 
-    /// Asks a remote something.
+    /// Runs a git command for a remote.
     pub(super) fn ask(&self, remote: &str, options: &[&str], refspecs: &[&str]) -> Result<GitSaid, GitError> {
         let silent = self
             .network
@@ -83,7 +83,7 @@ impl Repository {
         self.inner.find_remote(remote).ok()?.url(direction).cloned()
     }
 
-    /// git in the main worktree, which never asks anybody anything.
+    /// git in the main worktree, without any prompt.
     fn network_git(&self, url: Option<&gix::Url>) -> Command {
         let mut git = plain_git(&self.root);
         git.args(["-c", "protocol.version=2"]);
@@ -94,13 +94,13 @@ impl Repository {
             git.env("GIT_SSH_COMMAND", command);
         }
         if !std::io::IsTerminal::is_terminal(&std::io::stderr()) {
-            // Without a person, a window that asks for a password waits for ever.
+            // Without a person, a window for a password would wait forever.
             git.env("GIT_ASKPASS", "").env("SSH_ASKPASS_REQUIRE", "never").env("GCM_INTERACTIVE", "never");
         }
         git
     }
 
-    /// The user's own ssh command, or ssh, with options that keep it from waiting. Its own options come first, so they win.
+    /// The user's own ssh command, or ssh, with options that prevent it from waiting. The user's own options come first and win.
     fn ssh_command(&self, url: Option<&gix::Url>) -> Option<String> {
         if std::env::var_os("GIT_SSH").is_some() && std::env::var_os("GIT_SSH_COMMAND").is_none() {
             return None;
@@ -110,7 +110,7 @@ impl Repository {
         let command = own.unwrap_or_else(|| "ssh".to_owned());
         let program = command.split_whitespace().next().unwrap_or_default();
         if !["ssh", "ssh.exe"].contains(&program.rsplit(['/', '\\']).next().unwrap_or_default()) {
-            // Options of ssh would mean nothing, or something else, to another program.
+            // Another program would not understand the options of ssh.
             return None;
         }
         let patience = "-oBatchMode=yes -oConnectTimeout=10 -oServerAliveInterval=5 -oServerAliveCountMax=3";
@@ -118,11 +118,11 @@ impl Repository {
         Some(format!("{command} {patience}{shared}"))
     }
 
-    /// Options that keep the connection for the next command, unless ssh's own settings say how to.
+    /// Options that keep the connection for the next command, unless the user's ssh settings configure that.
     fn shared_connection(&self, ssh: &str, url: &gix::Url) -> Option<String> {
         let host =
             url.host().filter(|_| self.network.share_ssh && cfg!(unix) && url.scheme == gix::url::Scheme::Ssh)?;
-        // Whatever looks like an option or needs quoting is left to ssh's own settings.
+        // A host that looks like an option or would need quotes is left to the user's ssh settings.
         let plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || ".-_:".contains(c));
         if host.starts_with('-') || !plain(host) {
             return None;
@@ -163,7 +163,7 @@ impl Repository {
         match running.wait(self.network.limit, probe)? {
             Waited::Ended(said) => Ok(said),
             Waited::TimedOut(after) => {
-                // A connection that hangs is not used again.
+                // A connection that hangs must not be reused.
                 if let Some(socket) = url.and_then(|url| self.socket(url)) {
                     let _ = fs::remove(&socket);
                 }
@@ -179,7 +179,7 @@ fn timed_out(remote: &str, after: Duration) -> GitError {
     GitError::Remote { remote: remote.to_owned(), trouble: NetTrouble::TimedOut, message }
 }
 
-/// Where to connect, for transports that have no limit of their own and go there directly.
+/// The address to try, for transports without their own limit that connect directly.
 fn probed(url: &gix::Url) -> Option<(String, u16)> {
     use gix::url::Scheme;
     let port = match url.scheme {
@@ -195,7 +195,7 @@ fn probed(url: &gix::Url) -> Option<(String, u16)> {
     Some((url.host()?.trim_matches(['[', ']']).to_owned(), url.port.unwrap_or(port)))
 }
 
-/// A git that is at work.
+/// A git process that is running.
 struct Running {
     child: Child,
     started: Instant,
@@ -207,7 +207,7 @@ enum Waited {
     TimedOut(Duration),
 }
 
-/// What is read from a pipe, which may never close.
+/// The output of a pipe that may never be closed.
 struct Stream {
     bytes: Arc<Mutex<Vec<u8>>>,
     closed: Receiver<()>,
@@ -282,7 +282,7 @@ impl Running {
     }
 }
 
-/// Connects to an address in the background: whether that worked, or at least got an answer.
+/// Connects to an address in the background; the result is true if there was any answer.
 fn connect((host, port): (String, u16)) -> Receiver<bool> {
     let (tell, told) = channel();
     std::thread::spawn(move || {

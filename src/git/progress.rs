@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gix::progress::{Count, Id, MessageLevel, NestedProgress, Progress, Step, StepShared, UNKNOWN, Unit};
 
-/// The files that are checked out, of how many; none are known before the checkout begins.
+/// The number of files that are checked out, and the total; both are zero before the checkout begins.
 #[derive(Debug, Clone, Default)]
 pub(super) struct CheckoutProgress {
     files: StepShared,
@@ -57,7 +57,7 @@ impl Progress for CheckoutProgress {
 impl NestedProgress for CheckoutProgress {
     type SubProgress = Self;
 
-    /// Only the files count; bytes would be added to them.
+    /// Only files are counted; otherwise bytes would be added to them.
     fn add_child(&mut self, name: impl Into<String>) -> Self {
         if name.into() == "checkout" { self.clone() } else { Self::default() }
     }

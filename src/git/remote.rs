@@ -5,18 +5,18 @@ use gix::bstr::ByteSlice as _;
 use super::repository::{GitError, Repository, other};
 use super::said::{GitSaid, PushRefused, Trouble};
 
-/// Where the branch of the main worktree goes to and comes from.
+/// The remote branch that the branch of the main worktree is pushed to and pulled from.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Upstream {
     pub remote: String,
-    /// Its name here.
+    /// The name of the local branch.
     pub branch: String,
-    /// Its name there.
+    /// The name of the branch on the remote.
     pub theirs: String,
 }
 
 impl Upstream {
-    /// Where git keeps what was last fetched.
+    /// The reference with the remote branch as it was last fetched.
     pub fn tracking(&self) -> String {
         format!("refs/remotes/{}/{}", self.remote, self.theirs)
     }
@@ -25,22 +25,22 @@ impl Upstream {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pushed {
     Done,
-    /// The remote had it all already.
+    /// The remote already had all commits.
     Same,
-    /// Somebody else was quicker.
+    /// The remote branch has commits that this clone does not have.
     Behind,
 }
 
-/// Claims on the remote, and what was last fetched of them.
+/// The references of claims on the remote.
 const CLAIMS: &str = "refs/ralph/claims";
 
-/// One reference that is to change on a remote.
+/// A change of one reference on a remote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefUpdate {
     pub name: String,
-    /// What has to be there; `None` for nothing.
+    /// The expected old object; `None` if the reference must not exist.
     pub expected: Option<String>,
-    /// `None` takes it away.
+    /// The new object; `None` removes the reference.
     pub new: Option<String>,
 }
 
@@ -49,48 +49,48 @@ impl RefUpdate {
         Self { name: format!("{CLAIMS}/{task}"), expected, new }
     }
 
-    /// The remote's branch to this commit, from where this clone last saw it.
+    /// Moves the remote's branch to a commit, if the branch is where this clone last saw it.
     pub fn branch(upstream: &Upstream, expected: Option<String>, new: String) -> Self {
         Self { name: format!("refs/heads/{}", upstream.theirs), expected, new: Some(new) }
     }
 
-    /// Otherwise it only has to be as expected.
+    /// Whether it changes the reference. Otherwise it only requires the expected object.
     fn changes(&self) -> bool {
         self.expected != self.new
     }
 }
 
-/// What a remote made of an update.
+/// A remote's answer to an update.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RefAnswer {
     Done,
-    /// It was so already.
+    /// The reference had this value already.
     Same,
-    /// Something else is there than was expected.
+    /// The reference was not as expected.
     Stale,
-    /// It could have been done, and another one could not.
+    /// It was not done because another update of the same push failed.
     Dropped,
     Denied(String),
     NotTold,
 }
 
-/// A claim's reference as this clone knows it.
+/// The reference of a claim, as this clone knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimRef {
     pub task: String,
-    /// The object that holds it: what the next one who changes it expects to be there.
+    /// The object that it points to, which the next update must expect.
     pub object: String,
     pub text: String,
 }
 
 impl Repository {
-    /// What is checked out in the main worktree; `None` where HEAD is detached.
+    /// The branch that is checked out in the main worktree; `None` if HEAD is detached.
     pub fn current_branch(&self) -> Result<Option<String>, GitError> {
         let name = self.main()?.head_name().map_err(|e| other("read HEAD", &e))?;
         Ok(name.map(|name| name.shorten().to_string()))
     }
 
-    /// The remote branch that belongs to the one that is checked out: as git is set up, else of the same name.
+    /// The remote branch of the branch that is checked out: as configured in git, otherwise of the same name.
     pub fn upstream(&self, remote: Option<&str>) -> Result<Upstream, GitError> {
         let branch = self.current_branch()?.ok_or(GitError::Detached)?;
         let settings = self.inner.config_snapshot();
@@ -115,7 +115,7 @@ impl Repository {
         Ok(Upstream { theirs: theirs.unwrap_or_else(|| branch.clone()), remote, branch })
     }
 
-    /// Brings the remote's branch here; `false` where it has none.
+    /// Fetches the remote's branch; `false` if the remote has no such branch.
     pub fn fetch(&self, upstream: &Upstream) -> Result<bool, GitError> {
         let refspec = format!("+refs/heads/{}:{}", upstream.theirs, upstream.tracking());
         let said =
@@ -123,7 +123,7 @@ impl Repository {
         if said.ok {
             return Ok(true);
         }
-        // Git takes some answers that were cut off for a list without any branch.
+        // Git reports some truncated answers as a list without branches.
         if said.trouble() == Trouble::NoRemoteRef && self.commit_named(&upstream.tracking()).is_none() {
             return Ok(false);
         }
@@ -144,7 +144,7 @@ impl Repository {
         }
     }
 
-    /// Replaces the remote's branch, if it is still at `expected`: for a branch whose commits were rewritten here.
+    /// Replaces the remote's branch, if it still points to `expected`: for a branch whose commits were rewritten.
     pub fn push_over(&self, upstream: &Upstream, expected: &str) -> Result<Pushed, GitError> {
         let refspec = format!("refs/heads/{}:refs/heads/{}", upstream.branch, upstream.theirs);
         let lease = format!("--force-with-lease=refs/heads/{}:{expected}", upstream.theirs);
@@ -159,7 +159,7 @@ impl Repository {
         }
     }
 
-    /// The remote whose address `fits`.
+    /// The remote whose URL `fits`.
     pub fn remote_where(&self, fits: impl Fn(&str) -> bool) -> Option<String> {
         let settings = self.inner.config_snapshot();
         self.remotes().into_iter().find(|name| {
@@ -167,7 +167,7 @@ impl Repository {
         })
     }
 
-    /// Takes a branch away on a remote, if it is still where it was; that it has gone by itself is as good.
+    /// Deletes a branch on a remote, if it still points to `tip`. It is no error if the branch is gone.
     pub fn delete_remote_branch(&self, remote: &str, branch: &str, tip: &str) -> Result<bool, GitError> {
         self.known(remote)?;
         let lease = format!("--force-with-lease=refs/heads/{branch}:{tip}");
@@ -183,7 +183,7 @@ impl Repository {
         }
     }
 
-    /// Fetches the claims of a remote and one of its branches, over one connection, and forgets the claims that are gone there.
+    /// Fetches the claims of a remote and one of its branches over one connection, and forgets claims that are gone there.
     pub fn fetch_claims(&self, remote: &str, branch: Option<&Upstream>) -> Result<(), GitError> {
         self.known(remote)?;
         let claims = format!("+{CLAIMS}/*:{}/*", cached(remote));
@@ -192,8 +192,8 @@ impl Repository {
         let mut refspecs = vec![claims.as_str()];
         refspecs.extend(refspec.as_deref());
         let mut said = self.ask(remote, &options, &refspecs)?;
-        // Git takes some answers that were cut off for a list without any reference. Only a server that never had the branch may have
-        // none: otherwise every claim would be forgotten.
+        // Git reports some truncated answers as a list without references. This is believed only of a remote that never had the
+        // branch: otherwise all claims would be forgotten.
         let never = branch.is_some_and(|upstream| self.commit_named(&upstream.tracking()).is_none());
         if !said.ok && said.trouble() == Trouble::NoRemoteRef && never {
             said = self.ask(remote, &options, &refspecs[..1])?;
@@ -201,7 +201,7 @@ impl Repository {
         if said.ok { Ok(()) } else { Err(unreachable(remote, &said)) }
     }
 
-    /// The claims as they were last seen.
+    /// The claims as they were last fetched.
     pub fn claims_of(&self, remote: &str) -> Result<Vec<ClaimRef>, GitError> {
         self.known(remote)?;
         let doing = "read the claims of the remote";
@@ -213,7 +213,7 @@ impl Repository {
             let name = reference.name().as_bstr().to_str_lossy().into_owned();
             let Some(task) = name.strip_prefix(&prefix) else { continue };
             let id = reference.id();
-            // Somebody may have put anything there; what is no claim is an empty one.
+            // The reference may point to anything; an object that is no text gives an empty claim.
             let text = self.inner.find_blob(id.detach()).map(|blob| blob.data.to_str_lossy().into_owned());
             let text = text.unwrap_or_default();
             found.push(ClaimRef { task: task.to_owned(), object: id.to_string(), text });
@@ -221,8 +221,8 @@ impl Repository {
         Ok(found)
     }
 
-    /// Changes references of a remote in one step: all of them, or none. The remote compares each with what is expected there, so
-    /// it decides who was first. The answers are in the order of the updates.
+    /// Changes references of a remote in one step: all of them, or none. The remote compares each with the expected object, so
+    /// the first of several clones wins. The answers are in the order of the updates.
     pub fn push_refs(&self, remote: &str, updates: &[RefUpdate]) -> Result<Vec<RefAnswer>, GitError> {
         self.known(remote)?;
         let leases: Vec<String> = updates
@@ -236,7 +236,7 @@ impl Repository {
             .map(|update| format!("{}:{}", update.new.as_deref().unwrap_or_default(), update.name))
             .collect();
         let mut options = vec!["push", "--porcelain"];
-        // The user's hook is for branches; claims are ralph's own.
+        // A pre-push hook is meant for branches, not for claims.
         if !updates.iter().any(|update| update.changes() && update.name.starts_with("refs/heads/")) {
             options.push("--no-verify");
         }
@@ -257,7 +257,7 @@ impl Repository {
             Some(PushRefused::Denied(message)) => {
                 return Err(GitError::Denied { remote: remote.to_owned(), message });
             }
-            // What was to be taken away is gone.
+            // The reference that was to be removed does not exist.
             _ if said.ok || said.trouble() == Trouble::NoRemoteRef => {
                 return Ok(vec![RefAnswer::Stale; updates.len()]);
             }
@@ -271,7 +271,7 @@ impl Repository {
         Ok(answers)
     }
 
-    /// What this clone knows of a reference on the remote, now that it has been changed there.
+    /// Records the new value of a reference on the remote in this clone.
     fn keep_answer(&self, remote: &str, update: &RefUpdate) -> Result<(), GitError> {
         if let Some(task) = update.name.strip_prefix(&format!("{CLAIMS}/")) {
             return self.keep_claim(remote, task, update.new.as_deref());
@@ -279,12 +279,12 @@ impl Repository {
         Ok(())
     }
 
-    /// The name that a text has as an object.
+    /// Writes a text as an object, and returns its id.
     pub fn object_of(&self, text: &str) -> Result<String, GitError> {
         Ok(self.inner.write_blob(text).map_err(|e| other("write the claim", &e))?.to_string())
     }
 
-    /// What this clone knows of a claim on the remote, without asking it.
+    /// Records a claim on the remote in this clone, without asking the remote.
     fn keep_claim(&self, remote: &str, task: &str, object: Option<&str>) -> Result<(), GitError> {
         use gix::refs::transaction::{PreviousValue, RefEdit};
         let doing = "remember a claim of the remote";
@@ -300,7 +300,7 @@ impl Repository {
         self.edit_reference(&self.inner, edit, doing).map(|_| ())
     }
 
-    /// Their names, `origin` first.
+    /// The names of the remotes, `origin` first.
     fn remotes(&self) -> Vec<String> {
         let mut names: Vec<String> =
             self.inner.remote_names().iter().map(|name| name.to_str_lossy().into_owned()).collect();
@@ -308,7 +308,7 @@ impl Repository {
         names
     }
 
-    /// The addresses of all remotes, that of `origin` first.
+    /// The URLs of all remotes, that of `origin` first.
     pub fn remote_urls(&self) -> Vec<String> {
         let settings = self.inner.config_snapshot();
         let names = self.remotes();
@@ -332,7 +332,7 @@ fn cached(remote: &str) -> String {
     format!("refs/ralph/remotes/{remote}/claims")
 }
 
-/// No answer, or one that git could not use; a reference here that somebody holds is not the remote's fault.
+/// The error for a failed command. A local reference that another process holds is not the remote's fault.
 fn unreachable(remote: &str, said: &GitSaid) -> GitError {
     match said.trouble() {
         Trouble::RefBusy => other("note what the remote has", &said.reason()),

@@ -11,7 +11,7 @@ const ROOT: &str = "ralph/root";
 pub enum GitError {
     #[error("{} is not inside a git repository", .0.display())]
     NoRepository(PathBuf),
-    #[error("{} is a bare repository, which has no files for a board", .0.display())]
+    #[error("{} is a bare repository; a board needs a main worktree", .0.display())]
     Bare(PathBuf),
     #[error("{} keeps its refs in reftable, which ralph cannot read yet", .0.display())]
     Reftable(PathBuf),
@@ -58,11 +58,11 @@ pub enum GitError {
 }
 
 pub struct Repository {
-    /// The main worktree's own view: its HEAD, its index.
+    /// The main worktree, with its HEAD and its index.
     pub(super) inner: gix::Repository,
-    /// Where ralph was started: what people type as a revision is meant from there.
+    /// The worktree in which ralph was started; typed revisions are resolved here.
     pub(super) here: gix::Repository,
-    /// The main worktree: the board of every linked worktree is here.
+    /// The root of the main worktree, where the board is, also for all linked worktrees.
     pub root: PathBuf,
     /// The common directory of all worktrees: `.git` of the main one.
     pub common: PathBuf,
@@ -77,7 +77,7 @@ impl Repository {
         )
     }
 
-    /// The repository around `start`, whatever the environment says.
+    /// The repository around `start`, regardless of the environment.
     pub fn at(start: &Path) -> Result<Self, GitError> {
         Self::open(gix::discover(start).map_err(|_| GitError::NoRepository(start.to_owned()))?)
     }
@@ -104,7 +104,7 @@ impl Repository {
             .map_err(|e| other("open the main worktree", &e))
     }
 
-    /// Where `.git` is a file, nothing in git's own folder says where the main worktree is: its linked ones look here.
+    /// Stores the path of the main worktree if its `.git` is a file: git does not, but linked worktrees need it.
     pub fn remember_root(&self) -> Result<(), crate::fs::FsError> {
         if !self.root.join(".git").is_file() {
             return Ok(());
@@ -118,14 +118,14 @@ impl Repository {
         gix::init(path).map(|_| ()).map_err(|e| other("create a repository", &e))
     }
 
-    /// The name and e-mail address that a commit would have now.
+    /// The name and e-mail address that a commit would have.
     pub fn identity(&self) -> Option<(String, String)> {
         let who = self.inner.author()?.ok()?;
         Some((who.name.to_string(), who.email.to_string()))
             .filter(|(name, email)| !name.is_empty() && !email.is_empty())
     }
 
-    /// git's `user.name`, or its environment's.
+    /// git's `user.name`, or the name from the environment.
     pub fn user_name(&self) -> Option<String> {
         let author = std::env::var("GIT_AUTHOR_NAME").ok().filter(|name| !name.is_empty());
         author.or_else(|| self.inner.config_snapshot().string("user.name").map(|name| name.to_string()))

@@ -1,42 +1,42 @@
-//! What the git program said: the one place that reads git's own words, which `LC_ALL=C` keeps in English.
+//! The output of the git program. Only this module parses it; `LC_ALL=C` keeps it in English.
 
 use super::remote::RefAnswer;
 
-/// What git said, and how it ended.
+/// The output of git, and whether it succeeded.
 pub(super) struct GitSaid {
     pub stdout: String,
     pub stderr: String,
     pub ok: bool,
 }
 
-/// Failures that git has no exit code for.
+/// Failures for which git has no exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trouble {
     /// The remote has no such reference.
     NoRemoteRef,
-    /// A reference here is held by another process.
+    /// A local reference is locked by another process.
     RefBusy,
     /// The remote cannot change several references in one step.
     NotAtomic,
     Other,
 }
 
-/// Why a remote gave no answer that could be used.
+/// Why a remote gave no usable answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NetTrouble {
     UnknownHost,
     Refused,
     TimedOut,
-    /// The host answers, and knows no such repository.
+    /// The host answers, but has no such repository.
     NoRepository,
-    /// Nobody is logged in, or with the wrong password or key.
+    /// Not logged in, or with a wrong password or key.
     Unauthorized,
-    /// Who is logged in may not do this.
+    /// The user is logged in but has no permission.
     Forbidden,
     Other,
 }
 
-/// What git, ssh and curl say in each case.
+/// The words of git, ssh and curl for each kind of trouble.
 const TROUBLES: [(NetTrouble, &[&str]); 6] = [
     (
         NetTrouble::UnknownHost,
@@ -72,7 +72,7 @@ const TROUBLES: [(NetTrouble, &[&str]); 6] = [
 ];
 
 impl NetTrouble {
-    /// What stands between the name of the remote and the reason.
+    /// The text between the name of the remote and the reason.
     pub fn words(self) -> &'static str {
         match self {
             Self::UnknownHost => " cannot be reached: unknown host: ",
@@ -85,7 +85,7 @@ impl NetTrouble {
     }
 }
 
-/// Why a remote did not take a reference.
+/// Why a remote rejected a reference.
 pub(super) enum PushRefused {
     Behind,
     Denied(String),
@@ -105,33 +105,33 @@ impl GitSaid {
         }
     }
 
-    /// Why a remote gave no answer that could be used.
+    /// Why a remote gave no usable answer.
     pub fn net_trouble(&self) -> NetTrouble {
         let said = self.stderr.to_lowercase();
         let found = TROUBLES.iter().find(|(_, words)| words.iter().any(|word| said.contains(word)));
         found.map_or(NetTrouble::Other, |(trouble, _)| *trouble)
     }
 
-    /// It may be one that a git that died has left.
+    /// Whether git failed because of a lock file, which a killed process may have left.
     pub fn met_a_lock_file(&self) -> bool {
         !self.ok && self.stderr.contains("File exists")
     }
 
-    /// Why a remote did not take a reference, if it is that.
+    /// Why a remote rejected a reference, if it did.
     pub fn refused(&self) -> Option<PushRefused> {
         let Some(line) = self.stdout.lines().find(|line| line.starts_with('!')) else {
-            // The user's own hook said no before anything was asked of the remote.
+            // The user's pre-push hook refused before the remote was contacted.
             let hook = self.stderr.contains("failed to push some refs");
             return hook.then(|| PushRefused::Denied(self.told("your pre-push hook refuses")));
         };
-        // Somebody took it away at the same instant.
+        // Another clone changed or removed the reference at the same time.
         if is_stale(line) || self.stderr.contains("cannot lock ref") {
             return Some(PushRefused::Behind);
         }
         Some(PushRefused::Denied(self.told(line.rsplit('\t').next().unwrap_or(line))))
     }
 
-    /// What became of one reference.
+    /// The answer for one reference.
     pub fn answer(&self, name: &str) -> RefAnswer {
         let is_it = |line: &&str| {
             let mut parts = line.split('\t');
@@ -150,7 +150,7 @@ impl GitSaid {
         }
     }
 
-    /// What the hook of either side says, behind what git makes of it.
+    /// The reason, followed by the output of a hook on either side.
     fn told(&self, reason: &str) -> String {
         let noise = |line: &&str| !["error:", "fatal:", "To ", "hint:"].iter().any(|start| line.starts_with(start));
         let lines = self.stderr.lines().map(|line| line.trim_start_matches("remote:").trim());
@@ -158,11 +158,11 @@ impl GitSaid {
         if words.is_empty() { reason.to_owned() } else { format!("{reason}: {}", words.join("; ")) }
     }
 
-    /// The line that says what is wrong, without git's own prefix.
+    /// The line with the reason, without git's own prefix.
     pub fn reason(&self) -> String {
         let lines = || self.stderr.lines().map(str::trim).filter(|line| !line.is_empty());
         let telling = lines().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
-        // What ssh says is why git could not read.
+        // The reason is in the output of ssh.
         let helpless = telling.is_none_or(|line| line.contains("Could not read from remote"));
         let of_git = |line: &&str| {
             line.starts_with("fatal:") || line.starts_with("Please make sure") || line.starts_with("and the repository")
@@ -176,26 +176,26 @@ impl GitSaid {
     }
 }
 
-/// Whether a reference was not what was expected there, in a line of git's answer.
+/// Whether a line of git's answer says that a reference was not as expected.
 fn is_stale(line: &str) -> bool {
     let words = ["[rejected]", "cannot lock ref", "failed to update ref", "incorrect old value", "atomic transaction"];
     words.iter().any(|word| line.contains(word))
 }
 
-/// The signing program's own words, out of all that is told about it.
+/// The signing program's own message, without the rest of the error.
 pub(super) fn said_by_signer(error: &str) -> String {
     let words = error.split_once("stderr=\"").map(|(_, rest)| rest.trim_end_matches('"'));
     words.map_or_else(|| error.to_owned(), |words| words.replace("\\n", "; ").trim_end_matches("; ").to_owned())
 }
 
-/// A commit or a push that failed, in the output of somebody else's git.
+/// A failed commit or push, found in the output of an agent's git.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailedVerb {
     Commit,
     Push,
 }
 
-/// The first line of an output that says a commit or a push failed, where one of them was run.
+/// The first line of an output that reports a failed commit or push, if one of them was run.
 pub fn failure_in(output: &str, commits: bool, pushes: bool) -> Option<(FailedVerb, &str)> {
     let line = output.lines().find(|line| says_failed(&line.to_lowercase(), commits, pushes))?;
     let lower = line.to_lowercase();

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use super::repository::{GitError, Repository, other};
 
-/// Lines of `.gitattributes` that make git merge the board the right way.
+/// Lines of `.gitattributes` that make git use the board's merge driver.
 pub const ATTRIBUTES: [&str; 4] = [
     ".ralph/tasks/*.toml merge=ralph",
     ".ralph/archive/*.toml merge=ralph",
@@ -21,7 +21,7 @@ impl Repository {
         self.inner.config_snapshot().string("merge.ralph.driver").map(|command| command.to_string())
     }
 
-    /// Sets the driver in the repository's own configuration, which never travels with a clone.
+    /// Sets the driver in the repository's own configuration, which is not copied to other clones.
     pub fn install_merge_driver(&self, program: &str) -> Result<(), GitError> {
         self.write_merge_driver(Some(program))
     }

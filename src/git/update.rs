@@ -1,5 +1,5 @@
-//! Bringing a branch forward together with the worktree that has it checked out: all checked first, nothing lost, and
-//! completed by the next command when it is killed in the middle. Callers hold the board's lock.
+//! Moves a branch forward together with the worktree in which it is checked out. Everything is checked first, no change is
+//! lost, and if the process is killed, the next command completes the update. Callers hold the board's lock.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -19,10 +19,10 @@ use crate::fs;
 
 const DOING: &str = "update the worktree";
 
-/// An update that has begun, on disk until it is done.
+/// An update in progress, stored on disk until it is complete.
 #[derive(Debug, Serialize, Deserialize)]
 struct BegunUpdate {
-    /// The worktree that has the branch.
+    /// The worktree in which the branch is checked out.
     worktree: PathBuf,
     branch: String,
     old: String,
@@ -31,9 +31,9 @@ struct BegunUpdate {
 }
 
 impl Repository {
-    /// Moves `branch` from `old` to `new`. Where it is checked out, the files that differ between the two are written and the
-    /// index follows; what else is staged or changed there stays. PushRefused before anything happens where one of these files is
-    /// not as `old` has it.
+    /// Moves `branch` from `old` to `new`. If it is checked out, the files that differ between the two are written and the index
+    /// is updated; other staged or unstaged changes stay. Refused before anything is written if one of these files is not as in
+    /// `old`.
     pub(super) fn forward(
         &self,
         branch: &str,
@@ -72,12 +72,12 @@ impl Repository {
         self.begun_path().exists()
     }
 
-    /// Whether a process that died has left something to be completed or cleared.
+    /// Whether a killed process has left something to complete or remove.
     pub fn needs_care(&self) -> bool {
         self.has_begun() || IndexLock::is_left(&self.inner)
     }
 
-    /// Completes what a process that died had begun. `files` merges what somebody changed in between.
+    /// Completes the update of a killed process. `files` merges changes that somebody made in between.
     pub fn complete(&self, files: &dyn MergeFiles) -> Result<(), GitError> {
         IndexLock::recover(&self.inner);
         let Some(text) = fs::read_text(&self.begun_path()).map_err(|e| other(DOING, &e))? else { return Ok(()) };
@@ -87,7 +87,7 @@ impl Repository {
         let (Some((old, new)), Ok(holder)) = (ids, gix::open(&begun.worktree)) else { return self.forget_begun() };
         let on = holder.head_name().ok().flatten().is_some_and(|name| name.shorten() == begun.branch.as_str());
         let head = holder.head_id().ok().map(gix::Id::detach);
-        // Somebody has gone on elsewhere since: what is in the worktree is theirs.
+        // The worktree has another branch or commit by now, so its files are not touched.
         if !on || (head != Some(old) && head != Some(new)) {
             IndexLock::recover(&holder);
             return self.forget_begun();
@@ -120,7 +120,7 @@ impl Repository {
         let entries = match write_files(&probe, &index, touched, resumed) {
             Ok(entries) => entries,
             Err(error) => {
-                // What was written is as it was again: there is nothing to complete.
+                // The written files have been restored, so there is nothing to complete.
                 if resumed.is_none() {
                     self.forget_begun()?;
                 }
@@ -146,7 +146,7 @@ impl Repository {
         moved.map_err(|error| if elsewhere() { GitError::Moved(branch.to_owned()) } else { error })
     }
 
-    /// The worktree that has a branch checked out, if any has.
+    /// The worktree in which a branch is checked out, if any.
     fn holder(&self, name: &FullName) -> Result<Option<gix::Repository>, GitError> {
         let has = |repo: &gix::Repository| repo.head_name().ok().flatten().is_some_and(|head| head == *name);
         let main = self.main()?;
@@ -165,7 +165,7 @@ impl Repository {
     }
 }
 
-/// Refuses files that gix cannot write as git does.
+/// Refuses worktrees that gix cannot update in the same way as git.
 fn refuse_unfit(holder: &gix::Repository, branch: &str) -> Result<(), GitError> {
     refuse_underway(holder)?;
     if holder.config_snapshot().boolean("core.sparseCheckout") == Some(true) {
@@ -203,7 +203,7 @@ pub(super) fn files_of(
     Ok(index.entries().iter().map(|entry| (entry.path_in(backing).to_owned(), (entry.mode, entry.id))).collect())
 }
 
-/// Everything that keeps the files from being written, named at once.
+/// Refuses if files cannot be written, and names all of them.
 fn refuse_in_the_way(repo: &gix::Repository, index: &gix::index::File, touched: &[Touched]) -> Result<(), GitError> {
     let mut files = Files::new(repo, index)?;
     let gone: BTreeSet<&BStr> = touched.iter().filter(|t| t.new.is_none()).map(|t| t.path.as_bstr()).collect();
@@ -230,7 +230,7 @@ fn refuse_in_the_way(repo: &gix::Repository, index: &gix::index::File, touched: 
     if found.is_empty() { Ok(()) } else { Err(GitError::InTheWay(found)) }
 }
 
-/// Removals first, to make room; then what says how the rest is to be written; then the rest.
+/// Removals first, to make room; then `.gitattributes`, which determine how files are written; then all other files.
 fn in_order(touched: &[Touched]) -> Vec<Touched> {
     let is_attributes = |touch: &&Touched| touch.path.ends_with(b".gitattributes");
     let removed = touched.iter().filter(|touch| touch.new.is_none());
@@ -251,7 +251,7 @@ fn write_files(
         ordered.iter().rposition(|touch| touch.path.ends_with(b".gitattributes")).map_or(0, |at| at + 1);
     let (first, rest) = ordered.split_at(with_attributes);
     let mut stats = Vec::new();
-    // Attributes that come with it are read by a second look.
+    // The new attributes only apply to the files that are opened after they were written.
     for (part, others) in [(first, &[][..]), (rest, first)] {
         let mut files = Files::new(repo, index)?;
         let (part, known) = settle(repo, &mut files, part, resumed)?;
@@ -272,8 +272,8 @@ fn write_files(
     Ok(stats.into_iter().map(entry).collect())
 }
 
-/// After a kill, some files may be what they are to be already, or what somebody made of them since: what is left to write,
-/// and what is not.
+/// Splits the paths after a kill into those that must still be written, and those that are written already or were changed
+/// by somebody since.
 fn settle(
     repo: &gix::Repository,
     files: &mut Files<'_>,
@@ -297,7 +297,7 @@ fn settle(
     Ok((left, known))
 }
 
-/// Somebody changed a file after the process died: their change and the new content in one, where that can be had.
+/// Merges the new content into a file that somebody changed after the kill, if the board's rules can merge it.
 fn merge_in(repo: &gix::Repository, merger: &dyn MergeFiles, touch: &Touched, path: &Path) -> Result<(), GitError> {
     let name = touch.path.to_str_lossy();
     if !merger.covers(&name) {

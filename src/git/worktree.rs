@@ -1,4 +1,4 @@
-//! Linked worktrees and their branches. Callers hold the repository's worktree lock: two at once would corrupt each other.
+//! Linked worktrees and their branches. Callers hold the repository's worktree lock, because parallel changes corrupt each other.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -16,16 +16,16 @@ use super::progress::CheckoutProgress;
 use super::repository::{GitError, Repository, other};
 use super::update::touched;
 
-/// How often a checkout tells how far it is.
+/// How often the progress of a checkout is reported.
 const LOOK: Duration = Duration::from_millis(100);
 /// The lock reason of a worktree that is being created.
 const BEING_MADE: &str = "initializing";
 
-/// A linked worktree, as git has it.
+/// A linked worktree, as git knows it.
 #[derive(Debug, Clone)]
 pub struct Worktree {
     pub path: PathBuf,
-    /// Without `refs/heads/`; none when HEAD is detached.
+    /// The branch without `refs/heads/`; none if HEAD is detached.
     pub branch: Option<String>,
     pub locked: Option<String>,
     /// Its folder is missing.
@@ -70,7 +70,7 @@ impl Repository {
             let made = std::fs::metadata(proxy.git_dir().join("gitdir")).and_then(|meta| meta.modified()).ok();
             let locked =
                 proxy.is_locked().then(|| proxy.lock_reason().map(|reason| reason.to_string()).unwrap_or_default());
-            // A folder without its link to git is only what is left of one.
+            // A folder without `.git` is only a remainder of a worktree.
             let missing = !path.join(".git").is_file();
             let repo = proxy.into_repo_with_possibly_inaccessible_worktree().ok();
             let branch = repo.and_then(|repo| repo.head_name().ok().flatten()).map(|name| name.shorten().to_string());
@@ -80,7 +80,7 @@ impl Repository {
         Ok(found)
     }
 
-    /// The worktree that this repository was found from, and its branch; none where HEAD is detached.
+    /// The worktree in which ralph was started, and its branch; none if HEAD is detached.
     pub fn place_found(&self) -> Option<(PathBuf, Option<String>)> {
         let folder = self.here.workdir()?;
         let branch = self.here.head_name().ok().flatten().map(|name| name.shorten().to_string());
@@ -108,7 +108,7 @@ impl Repository {
         Ok(id.object().and_then(gix::Object::peel_to_commit).map_err(unknown)?.id.to_string())
     }
 
-    /// A branch first, whatever else has its name: a tag must not stand in for it.
+    /// Resolves a revision; a branch has priority over a tag of the same name.
     pub(super) fn commit_of(&self, revision: &str) -> Result<gix::ObjectId, GitError> {
         let unknown = |_| GitError::NoRevision(revision.to_owned());
         let branch = format!("refs/heads/{revision}");
@@ -118,8 +118,8 @@ impl Repository {
         Ok(commit.id)
     }
 
-    /// Makes a branch at `start` unless it is there, and a worktree on it. On any error neither is left behind.
-    /// While files are checked out, `tell` hears now and then how many of how many are.
+    /// Makes a worktree on a branch, and the branch at `start` if it does not exist. On an error, both are removed again.
+    /// During the checkout, `tell` is called regularly with the number of files that are checked out, and the total.
     pub fn add_worktree(
         &self,
         path: &Path,
@@ -127,7 +127,7 @@ impl Repository {
         start: &str,
         tell: &mut dyn FnMut(usize, usize),
     ) -> Result<(), GitError> {
-        // gix writes the reflog of the new HEAD with the configured name; what is committed there needs it anyway.
+        // gix needs the configured name for the reflog of the new HEAD; later commits need it anyway.
         if self.identity().is_none() {
             return Err(GitError::Nobody);
         }
@@ -147,7 +147,7 @@ impl Repository {
         let edit =
             RefEdit::update(name.clone(), start, PreviousValue::MustNotExist, format!("branch: Created from {start}"));
         let edits = self.edit_reference(&self.inner, edit, doing)?;
-        // "Must not exist" is also met by a branch that exists with the same value: somebody else made it just now.
+        // `MustNotExist` accepts a branch that exists with the same value, which another process has just made.
         if edits.iter().any(|edit| edit.name == *name && edit.change.previous_value().is_some()) {
             return Err(other(doing, &format!("{} was just created by another process", name.shorten())));
         }
@@ -157,7 +157,7 @@ impl Repository {
     fn checkout(&self, path: &Path, name: &FullName, tell: &mut dyn FnMut(usize, usize)) -> Result<(), GitError> {
         let doing = "create the worktree";
         let mut repo = self.inner.clone();
-        // Git before 2.48 refuses the whole repository once a worktree has a relative link.
+        // Versions of git before 2.48 reject the whole repository if a worktree has a relative link.
         let mut settings = repo.config_snapshot_mut();
         settings.set_raw_value("worktree.useRelativePaths", "false").map_err(|e| other(doing, &e))?;
         settings.commit().map_err(|e| other(doing, &e))?;
@@ -195,14 +195,14 @@ impl Repository {
         Err(other(doing, &why))
     }
 
-    /// What a process that was killed while making it left: a lock that says so, and nobody who holds our lock.
+    /// Removes a worktree whose process was killed while making it. The lock reason shows that; the caller holds ralph's lock.
     pub fn clear_half_made(&self, path: &Path) -> Result<bool, GitError> {
         let half =
             self.worktree_at(path)?.filter(|worktree| worktree.locked.as_deref().map(str::trim) == Some(BEING_MADE));
         if half.is_none() {
             return Ok(false);
         }
-        // Killed while its `.git` was being written, it is not known as a worktree: nobody can have worked there.
+        // If the kill came while `.git` was being written, git does not know the worktree, so it contains no work.
         if self.remove_worktree(path, true).is_err() {
             let doing = "remove the incomplete worktree";
             let proxies = self.inner.worktrees().map_err(|e| other(doing, &e))?;
@@ -216,7 +216,7 @@ impl Repository {
         Ok(true)
     }
 
-    /// Everything that would be lost with it; a folder that is gone has nothing to lose but its branch, which stays.
+    /// Everything that would be lost with a worktree. If its folder is missing, nothing is lost, because the branch stays.
     pub fn keeps(&self, worktree: &Worktree, main: &str) -> Result<Vec<Keeps>, GitError> {
         let mut found: Vec<Keeps> = worktree.locked.clone().map(Keeps::Locked).into_iter().collect();
         if worktree.missing {
@@ -240,7 +240,7 @@ impl Repository {
         Ok(found)
     }
 
-    /// A detached HEAD whose commit no branch of the repository reaches.
+    /// Whether HEAD is a commit that no branch of the repository contains.
     fn is_loose(&self, repo: &gix::Repository) -> Result<bool, GitError> {
         let doing = "read the branches";
         let Ok(head) = repo.head_id().map(gix::Id::detach) else { return Ok(false) };
@@ -254,7 +254,7 @@ impl Repository {
         Ok(true)
     }
 
-    /// How many commits a branch has that its remote branch has not; `None` where there is no remote to push to.
+    /// The number of commits that are missing on the remote branch; `None` if there is no remote.
     fn unpushed(&self, branch: &str) -> Result<Option<usize>, GitError> {
         let Some(remote) = self.inner.remote_names().into_iter().next() else { return Ok(None) };
         let there = format!("refs/remotes/{remote}/{branch}");
@@ -264,7 +264,7 @@ impl Repository {
         Ok(Some(1))
     }
 
-    /// How far a branch is from another revision, both ways.
+    /// The number of commits that a branch is ahead of and behind another revision.
     pub fn distance(&self, branch: &str, from: &str) -> Result<Distance, GitError> {
         let (here, there) = (self.commit_of(branch)?, self.commit_of(from)?);
         let count = |tip: gix::ObjectId, hidden: gix::ObjectId| -> Result<usize, GitError> {
@@ -275,8 +275,8 @@ impl Repository {
         Ok(Distance { ahead: count(here, there)?, behind: count(there, here)? })
     }
 
-    /// Files below a folder that a worktree's copy has changed: those that are not committed there, and those that its branch
-    /// has and `main` has not.
+    /// Files below a folder that differ in a worktree: uncommitted ones, and those that its branch has changed since it left
+    /// `main`.
     pub fn edited_in(&self, worktree: &Worktree, folder: &str, main: &str) -> Result<Vec<String>, GitError> {
         if worktree.missing {
             return Ok(Vec::new());
@@ -299,7 +299,7 @@ impl Repository {
         gix::open(&worktree.path).ok().map(|repo| !is_clean(&repo))
     }
 
-    /// A worktree whose folder is gone, or is only what is left of one, is no more: git forgets it, and no file is touched.
+    /// Unregisters a worktree whose folder is missing or incomplete; no file in it is touched.
     pub fn forget_missing(&self, path: &Path) -> Result<bool, GitError> {
         let Some(worktree) = self.worktree_at(path)?.filter(|there| there.missing && there.locked.is_none()) else {
             return Ok(false);
@@ -317,7 +317,7 @@ impl Repository {
         self.inner.remove_worktree(path, force, gix::progress::Discard).map_err(|e| other("remove the worktree", &e))
     }
 
-    /// Only a branch that holds nothing of its own.
+    /// Deletes a branch if all of its commits are in `main`.
     pub fn delete_merged_branch(&self, branch: &str, main: &str) -> Result<bool, GitError> {
         if !self.has_branch(branch) || branch == main || self.distance(branch, main)?.ahead > 0 {
             return Ok(false);
@@ -338,7 +338,7 @@ impl Repository {
         Ok(true)
     }
 
-    /// Refuses revisions that gix would check out wrongly, before anything is created.
+    /// Refuses revisions that gix would check out incorrectly, before anything is created.
     pub fn refuse_unsupported(&self, start: &str) -> Result<(), GitError> {
         let commit = self.commit_of(start)?;
         let tree = self
@@ -361,7 +361,7 @@ impl Repository {
     }
 }
 
-/// Nothing staged, changed or untracked; an error counts as a change, since nobody can say that there is none.
+/// Whether nothing is staged, changed or untracked. An error counts as a change, to be safe.
 fn is_clean(repo: &gix::Repository) -> bool {
     let changes = || -> Result<bool, Box<dyn std::error::Error>> {
         let walk = repo.dirwalk_options()?;
@@ -377,7 +377,7 @@ fn is_clean(repo: &gix::Repository) -> bool {
     changes().is_ok_and(|changed| !changed)
 }
 
-/// A path as it really is; of one that does not exist, its parent's.
+/// The path with symbolic links resolved, as far as it exists.
 fn real(path: &Path) -> PathBuf {
     let whole = gix::path::realpath(path).or_else(|_| path.canonicalize());
     whole.unwrap_or_else(|_| path.to_owned())

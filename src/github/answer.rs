@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A global id; opaque.
+/// A global id, which is opaque.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Node(String);
@@ -87,7 +87,7 @@ pub struct Total {
     pub total: u64,
 }
 
-/// A single-select value; other kinds of values come as an empty object.
+/// A single-select value; values of other kinds are parsed as an empty object.
 #[derive(Debug, Default, Deserialize)]
 pub struct ChosenOption {
     #[serde(default)]
@@ -98,14 +98,14 @@ pub struct ChosenOption {
     pub by: Option<Login>,
 }
 
-/// An answer whose one field may be a node of another type, of which nothing was asked for.
+/// An answer with one node, which may be of another type than the query asked about.
 #[derive(Debug, Deserialize)]
 #[serde(bound = "T: serde::de::DeserializeOwned")]
 pub struct OfNode<T> {
     pub node: Option<Maybe<T>>,
 }
 
-/// What was asked for, or an object that is something else.
+/// The requested type, or an object of another type.
 #[derive(Debug, Deserialize)]
 #[serde(untagged, bound = "T: serde::de::DeserializeOwned")]
 pub enum Maybe<T> {
@@ -139,7 +139,7 @@ pub struct ScannedItem {
     pub content: Option<ItemContent>,
 }
 
-/// Everything is optional: a pull request or a draft has less.
+/// Every field is optional, because pull requests and drafts have fewer fields.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ItemContent {
@@ -161,7 +161,7 @@ pub struct ItemContent {
 
 #[derive(Debug, Deserialize)]
 pub struct Details {
-    /// Read one by one: what is no issue is none, and an issue that cannot be read is no reason to take it for gone.
+    /// Parsed one by one: a node that is no issue is none, but an issue that cannot be parsed must not count as missing.
     pub nodes: Vec<Option<serde_json::Value>>,
 }
 

@@ -3,12 +3,12 @@
 use super::{canonical, hash};
 use crate::task::TaskId;
 
-/// Names the task in the body of its issue, so that an issue whose link was lost is found again.
+/// A comment in the body of an issue that names its task, so that the issue is found even if its link is lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Marker {
     pub task: TaskId,
     pub uid: String,
-    /// The task was deleted: its issue was closed for that, not canceled.
+    /// The task was deleted: its issue was closed because of that, not because it was canceled.
     pub deleted: bool,
 }
 
@@ -18,7 +18,7 @@ impl Marker {
         self.task == other.task && self.uid == other.uid
     }
 
-    /// The same on every clone, and another one for a task of another board that happens to have the same id.
+    /// The marker of a task. It is the same on every clone, but differs for a task of another board with the same id.
     pub fn of(task: &TaskId, created: Option<jiff::Timestamp>) -> Self {
         let born = created.map(|at| at.as_second()).unwrap_or_default();
         let uid = hash(&format!("{task} {born}"));
@@ -54,8 +54,8 @@ pub fn issue_body(description: &str, marker: &Marker) -> String {
     format!("{text}{gap}{marker}")
 }
 
-/// The description in a body, and the marker that names its task: the last one, wherever in the text it stands. Any marker above
-/// it is a person's text.
+/// The description in a body, and the marker that names its task: the last one, at any place in the text. Other markers before
+/// it count as a person's text.
 pub fn read_issue_body(body: &str) -> (String, Option<Marker>) {
     let text = canonical(body);
     let (rest, comment) = without_comment(&text, MARK);
@@ -65,7 +65,7 @@ pub fn read_issue_body(body: &str) -> (String, Option<Marker>) {
     }
 }
 
-/// A text without the last HTML comment of one line that begins with `start`, and that comment.
+/// A text without the last single-line HTML comment that begins with `start`, and that comment.
 fn without_comment<'a>(text: &'a str, start: &str) -> (String, Option<&'a str>) {
     let ends = |at: usize| text[at..].find("-->").map(|end| at + end + "-->".len());
     let spans = text.rmatch_indices(start).filter_map(|(at, _)| Some((at, ends(at)?)));
@@ -82,7 +82,7 @@ fn without_comment<'a>(text: &'a str, start: &str) -> (String, Option<&'a str>) 
     (format!("{before}{gap}{after}"), Some(&text[at..end]))
 }
 
-/// A note as a comment, which names its author.
+/// The body of a comment for a note, with the note's author.
 pub fn comment_body(text: &str, by: Option<&str>, note: &str) -> String {
     let text = canonical(text);
     match by {
@@ -91,7 +91,7 @@ pub fn comment_body(text: &str, by: Option<&str>, note: &str) -> String {
     }
 }
 
-/// A comment's text, its writer if ralph named one, and the note that it is.
+/// A comment's text, its author if ralph named one, and the name of its note.
 pub fn read_comment(body: &str) -> (String, Option<String>, Option<String>) {
     let text = canonical(body);
     let (rest, comment) = without_comment(&text, NOTE_MARK);
@@ -100,7 +100,7 @@ pub fn read_comment(body: &str) -> (String, Option<String>, Option<String>) {
     let Some(note) = note.strip_suffix(" signed").map(str::to_owned) else {
         return (rest, None, Some(note));
     };
-    // A note without a text has nothing after the name.
+    // A note without text has nothing after the author.
     let named = rest.strip_prefix("**").and_then(|rest| rest.split_once("**:"));
     match named.filter(|(by, _)| !by.contains('\n')) {
         Some((by, text)) => (text.strip_prefix("\n\n").unwrap_or(text).to_owned(), Some(by.to_owned()), Some(note)),
@@ -122,7 +122,7 @@ mod tests {
         fn a_text_comes_back_from_a_body_as_it_went(text in "(?s).{0,200}") {
             let body = issue_body(&text, &marker());
             prop_assert_eq!(read_issue_body(&body), (canonical(&text), Some(marker())));
-            // As GitHub's own editor saves it.
+            // GitHub's own editor saves these line ends.
             let crlf = body.replace('\n', "\r\n");
             prop_assert_eq!(read_issue_body(&crlf).0, canonical(&text));
             let note = comment_body(&text, Some("builder-2"), "20261116T100000Z-abcd");

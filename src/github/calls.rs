@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Node;
 
-/// How many go in one request: GitHub gives up after ten seconds.
+/// The number of calls in one request: GitHub aborts requests after ten seconds.
 pub const AT_ONCE: usize = 20;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -21,7 +21,7 @@ pub enum Call {
         issue: Node,
         reason: &'static str,
     },
-    /// A second issue of one task, with a link to the one that stays.
+    /// Closes a duplicate issue of a task, with a link to the issue that stays.
     CloseDuplicate {
         issue: Node,
         of: Node,
@@ -85,7 +85,7 @@ pub enum Call {
     },
 }
 
-/// Name of the mutation, of its input, and what is asked back.
+/// The name of the mutation, the type of its input, and the fields of the answer.
 type Shape = (&'static str, &'static str, &'static str);
 
 impl Call {
@@ -149,7 +149,7 @@ impl Call {
         }
     }
 
-    /// A text as GitHub stored it.
+    /// The text as GitHub has stored it.
     pub fn kept(&self, answer: &Value) -> Option<String> {
         let text = match self {
             Self::Title { .. } => &answer["issue"]["title"],
@@ -162,13 +162,13 @@ impl Call {
     }
 }
 
-/// One document for all of them, each under its own alias `m0`, `m1` …, with the variables that it wants.
+/// One document for all calls, with the aliases `m0`, `m1` and so on, and its variables.
 pub fn batch(calls: &[Call]) -> (String, Value) {
     let (heads, lines, variables) = aliased(calls);
     (format!("mutation Batch({}) {{\n{lines}}}\n", heads.join(", ")), Value::Object(variables))
 }
 
-/// A new issue, and calls about other issues that travel with it. GitHub runs them in this order.
+/// A document that creates an issue and also makes calls about other issues. GitHub runs them in this order.
 pub fn create_with(input: Value, riders: &[Call]) -> (String, Value) {
     let (mut heads, lines, mut variables) = aliased(riders);
     heads.insert(0, "$input: CreateIssueInput!".to_owned());

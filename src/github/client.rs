@@ -16,9 +16,9 @@ use super::{ApiError, GithubError, Token, unanswered};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     Read,
-    /// Sets what may be set twice.
+    /// Sets a value, which can be repeated.
     Set,
-    /// Makes something: twice would be two.
+    /// Creates something, which must not be repeated.
     Create,
 }
 
@@ -29,7 +29,7 @@ pub struct Wait {
     pub why: String,
 }
 
-/// Who is told of waits, and may end them.
+/// Is told of pauses, and can end them.
 pub trait Patience {
     fn waiting(&self, wait: &Wait);
     fn is_over(&self) -> bool;
@@ -55,10 +55,10 @@ pub struct Client<'a> {
 }
 
 const TRIES: u32 = 5;
-/// How often a limit is waited for before it is given up.
+/// How often the client waits because of a rate limit before it gives up.
 const LIMIT_TRIES: u32 = 6;
 const SECONDARY_WAIT: u64 = 60;
-/// Waits, and reports the pause.
+/// Longer pauses are reported.
 const NOTICED: Duration = Duration::from_secs(5);
 
 impl<'a> Client<'a> {
@@ -92,7 +92,7 @@ impl<'a> Client<'a> {
         &self.url
     }
 
-    /// A plain request; none where there is no answer.
+    /// A plain GET request; none if it fails.
     pub(super) fn get(&self, url: &str, authorized: bool) -> Option<ureq::http::Response<ureq::Body>> {
         self.requests.set(self.requests.get() + 1);
         let mut request = self.agent.get(url);
@@ -102,12 +102,12 @@ impl<'a> Client<'a> {
         request.call().ok()
     }
 
-    /// How many requests were made.
+    /// The number of requests that were made.
     pub fn requests(&self) -> usize {
         self.requests.get()
     }
 
-    /// GitHub's own time, by its last answer: no clock of this machine decides anything.
+    /// GitHub's time in its last response. It is used instead of this machine's clock.
     pub fn server_now(&self) -> Option<Timestamp> {
         self.server_now.get()
     }
@@ -117,7 +117,7 @@ impl<'a> Client<'a> {
         self.scopes.borrow().clone()
     }
 
-    /// An answer without errors, or the first error.
+    /// The data of an answer without errors, or the first error.
     pub fn ask<T: DeserializeOwned>(
         &self,
         document: &str,
@@ -132,7 +132,7 @@ impl<'a> Client<'a> {
         answer.data.ok_or_else(|| GithubError::Odd(format!("{name} has no data")))
     }
 
-    /// An answer to something that was to be made. An error beside it does not unmake it; only an error without it is a refusal.
+    /// The result of a creation. If it is in the answer, errors are ignored, because the object was created.
     pub fn create<T: DeserializeOwned>(
         &self,
         document: &str,
@@ -148,7 +148,7 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// An answer as far as there is one, with what is wrong with the rest.
+    /// The data of an answer, which may be incomplete, with its errors.
     pub fn ask_partly<T: DeserializeOwned>(
         &self,
         document: &str,
@@ -172,7 +172,7 @@ impl<'a> Client<'a> {
                     failures += 1;
                     self.wait(self.pace.get().before_retry(failures - 1), &error.to_string())?;
                 }
-                // The request may have arrived, whatever became of the answer.
+                // The request may have been received although there was no answer.
                 Err(error @ (GithubError::Outage(_) | GithubError::Odd(_))) if effect == Effect::Create => {
                     return Err(GithubError::Ambiguous(error.to_string()));
                 }
@@ -212,7 +212,7 @@ impl<'a> Client<'a> {
         head.judge(&self.token.redact(&text), effect)
     }
 
-    /// Gives GitHub time for what it has just been told.
+    /// Waits until GitHub has applied the last writes.
     pub fn pause(&self, times: u64) -> Result<(), GithubError> {
         self.sleep(self.pace.get().pause() * times as u32)
     }
@@ -318,7 +318,7 @@ impl ResponseHead {
         };
         let errors = body.remove("errors").map_or(Ok(Vec::new()), serde_json::from_value::<Vec<ApiError>>);
         let errors = errors.map_err(|error| GithubError::Odd(format!("cannot read its errors: {error}")))?;
-        // What a mutation has done is done, whatever stands beside it: to ask again would be to do it twice.
+        // A mutation with a result was executed in spite of errors, so it must not be repeated.
         let fields = body.get("data").and_then(Value::as_object);
         if effect != Effect::Read && fields.is_some_and(|fields| fields.values().any(|field| !field.is_null())) {
             return Ok(Answer { data: body.remove("data"), errors });
@@ -347,7 +347,7 @@ impl ResponseHead {
         Some(Budget { requests: self.remaining?, seconds: u64::try_from(seconds).ok()? })
     }
 
-    /// By GitHub's own clock; without a word from it, a minute.
+    /// A limit error with the time to wait, by GitHub's own clock; a minute if GitHub does not name a time.
     fn limited(&self, reason: &str) -> GithubError {
         let until_reset = || {
             let seconds = self.reset? - self.date?.as_second();

@@ -5,7 +5,7 @@ pub const OWNER: &str = include_str!("documents/owner.graphql");
 pub const REPOSITORY: &str = include_str!("documents/repository.graphql");
 pub const FEATURES: &str = include_str!("documents/features.graphql");
 pub const SCAN: &str = concat!(include_str!("documents/scan.graphql"), include_str!("documents/scan_parts.graphql"));
-/// For servers that know neither dependencies nor archived items.
+/// The scan for servers that support neither dependencies nor archived items.
 pub const SCAN_PLAIN: &str =
     concat!(include_str!("documents/scan_plain.graphql"), include_str!("documents/scan_parts.graphql"));
 pub const DETAILS: &str =
@@ -20,7 +20,7 @@ pub const SETUP: &str = include_str!("documents/setup.graphql");
 pub const FEEDBACK: &str = include_str!("documents/feedback.graphql");
 pub const PULL: &str = include_str!("documents/pull.graphql");
 
-/// All of them with a name.
+/// All documents by their names.
 pub const ALL: &[(&str, &str)] = &[
     ("project", PROJECT),
     ("owner", OWNER),

@@ -28,7 +28,7 @@ pub enum GithubError {
     NotFound(String),
     #[error("GitHub did not confirm the request: {0}")]
     Ambiguous(String),
-    /// A merge that is worth another try.
+    /// A merge that failed because its base moved, and that can be tried again.
     #[error("GitHub refused the request: {0}")]
     BaseMoved(String),
     #[error("GitHub refused the request: {0}")]
@@ -52,7 +52,7 @@ pub struct ApiError {
 }
 
 impl ApiError {
-    /// The alias or field that it is about.
+    /// The alias or field that the error is about.
     pub fn about(&self) -> Option<&str> {
         self.path.first().and_then(serde_json::Value::as_str)
     }
@@ -61,12 +61,12 @@ impl ApiError {
         self.kind.as_deref() == Some(kind)
     }
 
-    /// Both spellings of the primary limit.
+    /// Whether this is the primary rate limit, in any of its spellings.
     pub(super) fn is_rate_limit(&self) -> bool {
         self.is("RATE_LIMITED") || self.is("RATE_LIMIT") || self.code.as_deref() == Some("graphql_rate_limit")
     }
 
-    /// Limits that come without a type of their own.
+    /// Whether this is a secondary rate limit, which has no type of its own.
     pub(super) fn is_secondary(&self) -> bool {
         is_secondary(&self.message)
     }
@@ -75,7 +75,7 @@ impl ApiError {
         self.is("RESOURCE_LIMITS_EXCEEDED") || self.is("MAX_NODE_LIMIT_EXCEEDED")
     }
 
-    /// The requested change has already been made.
+    /// Whether the requested change has already been made.
     pub fn is_already(&self) -> bool {
         let text = self.message.to_lowercase();
         self.is("UNPROCESSABLE") && (text.contains("already") || text.contains("duplicate sub-issues"))
@@ -87,7 +87,7 @@ pub(super) fn is_secondary(message: &str) -> bool {
     text.contains("secondary rate limit") || text.contains("submitted too quickly") || text.contains("abuse detection")
 }
 
-/// GitHub has no type for it.
+/// The message of an error for which GitHub has no type.
 const BASE_MOVED: &str = "Base branch was modified";
 
 impl From<&ApiError> for GithubError {
@@ -103,7 +103,7 @@ impl From<&ApiError> for GithubError {
     }
 }
 
-/// `requires one of the following scopes: ['read:project', …]`: what GitHub's own tool reads too.
+/// The scopes in `requires one of the following scopes: ['read:project', …]`, which gh parses in the same way.
 fn scopes_in(message: &str) -> Vec<String> {
     let list = message.split_once("following scopes: [").and_then(|(_, rest)| rest.split_once(']'));
     let names = list.map_or("", |(names, _)| names).split(',');
@@ -111,7 +111,7 @@ fn scopes_in(message: &str) -> Vec<String> {
 }
 
 impl GithubError {
-    /// Nothing was done, certainly.
+    /// Whether the request certainly had no effect.
     pub fn is_definite(&self) -> bool {
         !matches!(self, Self::Ambiguous(_) | Self::Outage(_) | Self::Odd(_))
     }

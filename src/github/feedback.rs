@@ -10,11 +10,11 @@ use super::answer::{Login, Maybe, Nodes, OfNode};
 use super::host::is_safe;
 use super::{Client, Effect, GithubError, Node, Slug, documents};
 
-/// A log is read up to here, and its end is kept.
+/// The maximum number of bytes that are read of a log, and of its end that is kept.
 const LONGEST_LOG: u64 = 64 << 20;
 const KEPT: usize = 32 << 10;
 
-/// All that waits for an answer on a pull request.
+/// The open feedback on a pull request.
 #[derive(Debug)]
 pub struct PullFeedback {
     pub pull: Node,
@@ -22,9 +22,9 @@ pub struct PullFeedback {
     pub conflicts: bool,
     pub head: String,
     pub base: String,
-    /// Reviews that ask for changes, and say something.
+    /// Reviews with a text that request changes.
     pub reviews: Vec<ReviewText>,
-    /// Those that are not resolved.
+    /// Unresolved threads.
     pub threads: Vec<Thread>,
 }
 
@@ -41,7 +41,7 @@ pub struct Thread {
     pub id: Node,
     pub path: String,
     pub line: Option<u32>,
-    /// The oldest first.
+    /// The comments, oldest first.
     pub comments: Vec<ThreadComment>,
 }
 
@@ -66,7 +66,7 @@ impl ThreadComment {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedCheck {
     pub name: String,
-    /// Of a job of GitHub Actions: the number of its log.
+    /// The number of the job in GitHub Actions, which names its log.
     pub job: Option<u64>,
     /// The output of the check.
     pub text: String,
@@ -95,7 +95,7 @@ impl Client<'_> {
         }
     }
 
-    /// The checks that failed; none where the token may not see them.
+    /// The failed checks; none if the token has no access to them.
     pub fn failed_checks(&self, pull: &Node) -> Result<Vec<FailedCheck>, GithubError> {
         let mut failed = Vec::new();
         let mut after = None::<String>;
@@ -133,21 +133,21 @@ impl Client<'_> {
         self.create(documents::FEEDBACK, "PullComment", json!({ "input": input }), made).map(|_| ())
     }
 
-    /// The end of a job's log; none where there is none, or the token may not read it.
+    /// The end of a job's log; none if there is no log, or if the token has no access to it.
     pub fn job_log(&self, slug: &Slug, job: u64) -> Option<String> {
         let url = format!("{}/repos/{slug}/actions/jobs/{job}/logs", rest(self.url()));
         let answer = self.get(&url, true)?;
         if !answer.status().is_redirection() {
             return answer.status().is_success().then(|| end_of(answer)).flatten();
         }
-        // The log itself is elsewhere; its address is its own permission, and the token is not sent there.
+        // GitHub redirects to a signed URL, to which the token must not be sent.
         let place = answer.headers().get("location")?.to_str().ok()?.to_owned();
         let answer = Some(&place).filter(|place| is_safe(place)).and_then(|place| self.get(place, false))?;
         answer.status().is_success().then(|| end_of(answer)).flatten()
     }
 }
 
-/// Where the REST API is, beside the endpoint of GraphQL.
+/// The URL of the REST API for a GraphQL endpoint.
 fn rest(graphql: &str) -> String {
     let base = graphql.strip_suffix("/graphql").unwrap_or(graphql);
     if base.ends_with("/api") { format!("{base}/v3") } else { base.to_owned() }
@@ -167,7 +167,7 @@ fn end_of(mut answer: ureq::http::Response<ureq::Body>) -> Option<String> {
     }
 }
 
-/// Without the time that GitHub puts before each line, and without colours.
+/// The log without colors and without the time that GitHub adds to each line.
 fn plain(log: &str) -> String {
     let mut text = String::new();
     for line in log.lines() {

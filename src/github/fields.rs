@@ -6,25 +6,25 @@ use super::{Field, Node, Shown};
 use crate::task::mirrored::{agreed, unknown};
 use crate::task::{Key, Value};
 
-/// The mirrored values of one side; what is absent is not set. A base has fingerprints in their place.
+/// The mirrored values of one side; an absent field is not set. A base has fingerprints instead of values.
 pub type Values = BTreeMap<Field, Value>;
 
-/// `[github]` of a task's file.
+/// The table `[github]` of a task's file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Link {
     pub number: Option<u64>,
     pub node: Option<Node>,
     pub item: Option<Node>,
-    /// `mirror = false`: a person wants this task to stay here.
+    /// `mirror = false`: a person has excluded this task from GitHub.
     pub off: bool,
-    /// What both sides last agreed on, as it is written; `None` where nothing is known. Ask `agreed`.
+    /// The base as it is written in the file; `None` if there is none. Use `agreed` to read a field.
     pub base: Option<Values>,
-    /// How the issue looked then, where it did not look like its state.
+    /// The representation of the issue at that time, if it did not match its state.
     pub shown: Option<Shown>,
     pub notes: BTreeMap<String, NoteLink>,
-    /// As `shown`, for a conflict over the state.
+    /// The same as `shown`, for a conflict over the state.
     pub conflict_shown: Option<Shown>,
-    /// The remote's values that could not be brought together with ours.
+    /// The remote's values of fields with a sync conflict.
     pub conflicts: BTreeMap<String, Option<Value>>,
 }
 
@@ -32,12 +32,12 @@ pub struct Link {
 #[derive(Debug, Clone, PartialEq)]
 pub struct NoteLink {
     pub comment: Node,
-    /// Of the text that both last agreed on.
+    /// The hash of the text that both sides last agreed on.
     pub hash: String,
 }
 
 impl Link {
-    /// From the table as the file has it.
+    /// Parses the table as it is in the file.
     pub fn read(table: Option<&Value>) -> Self {
         let Some(Value::Table(table)) = table else { return Self::default() };
         let text = |key: &str| match table.get(key) {
@@ -62,7 +62,7 @@ impl Link {
             node: text("node").map(Node::new),
             item: text("item").map(Node::new),
             conflict_shown: text("conflict_shown").map(|text| Shown::parse(&text)),
-            // Whatever somebody wrote there but yes, they did not mean yes.
+            // Any value other than `true` means no.
             off: table.get("mirror").is_some_and(|mirror| *mirror != Value::Bool(true)),
             shown: inner("base").and_then(|base| base.get("shown")).map(|shown| Shown::parse(&shown.to_string())),
             base,
@@ -71,7 +71,7 @@ impl Link {
         }
     }
 
-    /// The same for another row of the project, of which nothing is agreed yet.
+    /// The same link with another row of the project, for which there is no base yet.
     #[must_use]
     pub fn without_row(mut self) -> Self {
         for field in Field::OF_ROW {
@@ -84,7 +84,7 @@ impl Link {
         Self { shown: None, ..self }
     }
 
-    /// The fingerprint of what was agreed on about a field; `None` where that is not known.
+    /// The fingerprint of a field in the base; `None` if it is unknown.
     pub fn agreed(&self, field: Field) -> Option<Option<&Value>> {
         agreed(field, self.base.as_ref()?.get(&field))
     }
@@ -93,7 +93,7 @@ impl Link {
         Key::new("github.base.shown")
     }
 
-    /// How the issue looked when the conflict over its state was found.
+    /// The key for the representation of the issue at the time of a conflict over its state.
     pub fn conflict_shown_key() -> Key {
         Key::new("github.conflict_shown")
     }
@@ -103,7 +103,7 @@ impl Link {
     }
 }
 
-/// A value that is not there has no spelling of its own in TOML.
+/// The remote's value in a conflict. A missing value is written as an empty table, because TOML has no null.
 fn conflicting(value: &Value) -> Option<Value> {
     match value {
         Value::Table(table) if table.is_empty() => None,

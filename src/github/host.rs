@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::GithubError;
 
-/// `owner/name`.
+/// A repository as `owner/name`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slug {
     pub owner: String,
@@ -18,7 +18,7 @@ impl fmt::Display for Slug {
 }
 
 impl Slug {
-    /// `owner/name`, also with a host before it, as gh has it.
+    /// Parses `owner/name`, also with a host before it, as in gh.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim().trim_matches('/').trim_end_matches(".git");
         let mut parts = text.rsplit('/');
@@ -33,7 +33,7 @@ impl Slug {
 pub struct Host(pub String);
 
 impl Host {
-    /// The host and the repository that a remote's address names: `https://…`, `ssh://…` or `git@host:owner/name`.
+    /// The host and the repository in the URL of a remote: `https://…`, `ssh://…` or `git@host:owner/name`.
     pub fn of_remote(url: &str) -> Option<(Self, Slug)> {
         let rest = url.split_once("://");
         let (place, path) = match rest {
@@ -47,12 +47,12 @@ impl Host {
         (only && name.contains('.')).then(|| (Self(name.trim_start_matches("ssh.").to_lowercase()), slug))
     }
 
-    /// Whether a git remote there is a GitHub, as far as its name tells; others are named in the settings.
+    /// Whether the host is a GitHub server according to its name; other servers are named in the settings.
     pub fn is_github(&self) -> bool {
         self.is_dotcom() || self.0.split('.').any(|part| part.contains("github") || part == "ghe")
     }
 
-    /// Only letters, digits, dashes and dots, and perhaps a port: anything else could lead elsewhere.
+    /// Whether it has only letters, digits, dashes and dots, and possibly a port: other characters could change the URL.
     pub fn is_valid(&self) -> bool {
         let (name, port) = self.0.split_once(':').unwrap_or((&self.0, "0"));
         let fits = |part: &str| {
@@ -61,13 +61,13 @@ impl Host {
         name.split('.').all(fits) && port.parse::<u16>().is_ok()
     }
 
-    /// github.com and its customers' own domains, which share its tokens.
+    /// Whether it is github.com or a domain of GitHub's customers there, which use the same tokens.
     pub fn is_dotcom(&self) -> bool {
         self.0 == "github.com" || self.0.ends_with(".ghe.com")
     }
 }
 
-/// What answers GraphQL for a host; another one may be named, which must be encrypted unless it is this machine.
+/// The GraphQL endpoint of a host, or the one in the settings, which must use TLS unless it is on this machine.
 pub fn endpoint(host: &Host, named: &str) -> Result<String, GithubError> {
     if !host.is_valid() {
         return Err(GithubError::Unsafe(host.0.clone()));

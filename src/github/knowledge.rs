@@ -16,11 +16,11 @@ use crate::workflow::Workflow;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Features {
     pub dependencies: bool,
-    /// An issue can be created in a project.
+    /// An issue can be added to a project when it is created.
     pub create_in_project: bool,
     /// Archived items can be listed.
     pub archived_items: bool,
-    /// Options of a field can be sent with their ids, so that they survive.
+    /// Options of a field can be sent with their ids, so that they are kept.
     pub option_ids: bool,
 }
 
@@ -39,9 +39,9 @@ pub struct Item {
     pub estimate: Option<String>,
     pub closed: bool,
     pub reason: Option<String>,
-    /// When its state was chosen, and when it was closed.
+    /// The time at which its state was chosen.
     pub chosen: Option<String>,
-    /// Who chose it.
+    /// The user who chose it.
     #[serde(default)]
     pub chosen_by: Option<String>,
     pub closed_at: Option<String>,
@@ -50,7 +50,7 @@ pub struct Item {
     partial: bool,
 }
 
-/// By which a change of the issue behind the row shows.
+/// The values that show whether the issue of a row has changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct IssueHead {
     updated: String,
@@ -77,12 +77,12 @@ pub struct RemoteIssue {
     pub children: u64,
     pub blocked_by: Vec<Node>,
     pub comments: Vec<RemoteComment>,
-    /// The newest pull request that closes it and was not given up.
+    /// The newest pull request that closes it and is not itself closed without a merge.
     pub pull: Option<String>,
     pub items: Vec<(Node, Node, bool)>,
     head: IssueHead,
-    /// It had been still for a while when it was read: the stamp has a resolution of a second, and what changes within the
-    /// same second would not show.
+    /// It had not changed for two seconds when it was read. Times have a resolution of one second, so a later change within the
+    /// same second would not be noticed.
     settled: bool,
 }
 
@@ -97,11 +97,11 @@ pub struct RemoteComment {
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Knowledge {
-    /// Which project it is about.
+    /// The project that the cache is about.
     pub project: Option<Node>,
     pub features: Option<Features>,
     pub features_at: Option<Timestamp>,
-    /// When every issue was last read in full, by GitHub's clock.
+    /// The time of the last full reading of all issues, by GitHub's clock.
     pub full_at: Option<Timestamp>,
     pub scanned_at: Option<Timestamp>,
     pub items: Vec<Item>,
@@ -149,12 +149,12 @@ impl Item {
         }
     }
 
-    /// How it looks, where that is not how the state should look.
+    /// The representation of the issue, if it does not match the state.
     pub fn unlike(&self, flow: &Workflow, state: &StateName) -> Option<super::Shown> {
         super::Shown::unlike(flow, state, self.seen())
     }
 
-    /// A row that was just made: its fields say nothing yet.
+    /// A new row, whose fields have no values yet.
     pub fn new(id: Node, issue: &RemoteIssue) -> Self {
         Self {
             id,
@@ -177,12 +177,12 @@ impl Item {
         }
     }
 
-    /// A row that the issue names and the scan does not show: what its fields say is not known.
+    /// A row that the issue names but the scan does not list. The values of its fields are unknown.
     pub fn unlisted(id: Node, issue: &RemoteIssue, archived: bool) -> Self {
         Self { archived, partial: true, ..Self::new(id, issue) }
     }
 
-    /// Whether it says something under a field that is no value of ours: that is somebody's own, and means nothing here.
+    /// Whether the field has a value that ralph does not know. Such a value is ignored.
     pub fn is_foreign(&self, field: Field) -> bool {
         match field {
             Field::Priority => self.priority.as_ref().is_some_and(|name| name.parse::<Priority>().is_err()),
@@ -191,14 +191,14 @@ impl Item {
         }
     }
 
-    /// Whether its fields are not known.
+    /// Whether the values of its fields are unknown.
     pub fn is_partial(&self) -> bool {
         self.partial
     }
 }
 
 impl IssueHead {
-    /// A scan of an older server does not count blockers.
+    /// Whether nothing has changed. Scans of older servers do not count blockers, which are then not compared.
     fn is_like(&self, other: &Self) -> bool {
         let blockers = self.blockers.zip(other.blockers).is_none_or(|(one, two)| one == two);
         let of = |head: &Self| (head.updated.clone(), head.parent.clone(), head.children, head.comments);
@@ -217,7 +217,7 @@ impl IssueHead {
 }
 
 impl RemoteIssue {
-    /// `now` is GitHub's clock at the reading.
+    /// `now` is GitHub's time when the issue was read.
     pub(super) fn of(issue: DetailedIssue, now: Option<Timestamp>) -> Self {
         let blockers = issue.blocked_by.as_ref().and_then(|list| list.total_count);
         let head = IssueHead {
@@ -255,7 +255,7 @@ impl RemoteIssue {
         }
     }
 
-    /// One that was just made.
+    /// An issue that was just created.
     pub fn fresh(created: &super::Created, repo: &str, labels: Vec<String>) -> Self {
         Self {
             node: created.node.clone(),
@@ -280,17 +280,17 @@ impl RemoteIssue {
         }
     }
 
-    /// It is about to be changed: it has to be read again.
+    /// Makes the next sync read the issue again, because it is about to be changed.
     pub fn unsettle(&mut self) {
         self.settled = false;
     }
 
-    /// Whether it was read under this stamp.
+    /// Whether it was last updated at this time when it was read.
     pub(super) fn is_of(&self, updated: &str) -> bool {
         self.head.updated == updated
     }
 
-    /// Whether what was read still holds, by the row that was just scanned.
+    /// Whether the cached issue is still current, according to a row that was just scanned.
     pub fn is_current(&self, item: &Item) -> bool {
         self.settled && self.head.is_like(&item.head) && self.closed == item.closed && self.title == item.title
     }
@@ -309,7 +309,7 @@ impl RemoteComment {
 }
 
 impl Knowledge {
-    /// Nothing is known where the file is missing, damaged, or about something else.
+    /// Loads the cache. A missing or damaged file gives an empty cache.
     pub fn load(path: &Path) -> Self {
         let text = fs::read_text(path).ok().flatten();
         text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
@@ -320,7 +320,7 @@ impl Knowledge {
         fs::replace(path, text.as_bytes(), false)
     }
 
-    /// What was just made so there: the next look need not tell it as news.
+    /// Records a value that was just sent, so that the next sync does not take it for a change.
     pub fn note(&mut self, issue: &Node, field: Field, value: Option<&Value>, flow: &Workflow) {
         let text = value.map(ToString::to_string);
         let list = || match value {
@@ -343,7 +343,7 @@ impl Knowledge {
                 let Some(known) = self.issues.get_mut(issue) else { return };
                 match field {
                     Field::Title => known.title = text.unwrap_or_default(),
-                    // The marker stays where it is.
+                    // The marker is kept.
                     Field::Description => {
                         let marker = read_issue_body(&known.body).1;
                         let text = text.unwrap_or_default();
@@ -356,7 +356,7 @@ impl Knowledge {
         }
     }
 
-    /// What a call changed beside the value of a field, after it was done.
+    /// Records the effect of a successful call, apart from values of fields.
     pub fn note_call(&mut self, call: &Call) {
         match call {
             Call::AddChild { parent, child } => {
@@ -385,7 +385,7 @@ impl Knowledge {
         }
     }
 
-    /// A comment that was just posted.
+    /// Records a comment that was just posted.
     pub fn note_comment(&mut self, issue: &Node, comment: RemoteComment) {
         self.issues.entry(issue.clone()).and_modify(|issue| issue.comments.push(comment));
     }

@@ -1,4 +1,4 @@
-//! GitHub: the client, what it is asked, what both sides say, and the pure plan that brings them together.
+//! GitHub: the client, its queries, the values of both sides, and the pure plan that makes them equal.
 
 mod answer;
 mod body;

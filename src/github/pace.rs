@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-/// Pauses between requests that write, and before a repetition.
+/// Pauses between write requests, and before a retry.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
     least: Duration,
-    /// Longer than `least` after a limit, and shorter again while none is met.
+    /// The current pause: longer than `least` after a limit error, then gradually shorter.
     pause: Duration,
     calm: u32,
     budget: Option<Budget>,
@@ -20,7 +20,7 @@ pub struct Budget {
 }
 
 const LONGEST: Duration = Duration::from_secs(60);
-/// After so many writes without a limit the pause is shortened.
+/// After this many writes without a limit error, the pause is shortened.
 const CALM: u32 = 20;
 
 impl Pace {
@@ -29,7 +29,7 @@ impl Pace {
         Self { least, pause: least, calm: 0, budget: None }
     }
 
-    /// Between two requests that write.
+    /// The pause between two write requests.
     pub fn pause(&self) -> Duration {
         let spread = self.budget.map_or(Duration::ZERO, |left| {
             Duration::from_millis(left.seconds.saturating_mul(1_000) / left.requests.max(1))
@@ -41,7 +41,7 @@ impl Pace {
         self.least * 2_u32.pow(attempt.min(5))
     }
 
-    /// A request that wrote was answered.
+    /// Records a write request that was answered.
     pub fn wrote(&mut self, budget: Option<Budget>) {
         self.budget = budget;
         self.calm += 1;
@@ -51,7 +51,7 @@ impl Pace {
         }
     }
 
-    /// GitHub said that it was too fast.
+    /// Records that GitHub reported a limit error.
     pub fn slow_down(&mut self) {
         self.calm = 0;
         self.pause = (self.pause * 2).min(LONGEST);

@@ -8,21 +8,21 @@ use crate::task::mirrored::mark;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Decision {
-    /// Both say the same, and so does the base.
+    /// Both sides and the base are equal.
     Settled,
-    /// Both say the same; the base does not say so yet.
+    /// Both sides are equal, but differ from the base.
     Agreed,
     /// Only the remote has changed.
     Pull,
-    /// Only we have changed.
+    /// Only the local side has changed.
     Push,
-    /// Both have changed, and this holds all of it.
+    /// Both sides have changed; this is the merged value.
     Both(Option<Value>),
     Conflict,
 }
 
-/// `base` is the fingerprint of what was agreed on, `None` where nothing is known of that; `ancestor` is the text behind that
-/// of a description.
+/// `base` is the fingerprint of the value that both sides last agreed on, `None` if it is unknown. `ancestor` is the text of
+/// that value, for a description.
 pub fn decide(
     field: Field,
     local: Option<&Value>,
@@ -53,7 +53,7 @@ fn merged(
         return Decision::Both(union(field, local, remote, base.flatten()));
     }
     match (local, remote) {
-        // Without a base, what one side has and the other has not is news.
+        // Without a base, a value that only one side has counts as new.
         (Some(_), None) if base.is_none() => Decision::Push,
         (None, Some(_)) if base.is_none() => Decision::Pull,
         (Some(Value::Text(here)), Some(Value::Text(there))) if field == Field::Description && base.is_none() => {
@@ -72,7 +72,7 @@ fn merged(
     }
 }
 
-/// Whether a text says all that another one says, line by line: in its place, nothing is lost.
+/// Whether a text contains all lines of another, so that nothing is lost if it replaces the other.
 fn has_all_lines_of(longer: &str, shorter: &str) -> bool {
     let (longer, shorter) = (canonical(longer), canonical(shorter));
     let mut lines = longer.lines();
@@ -166,7 +166,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever was changed on one side only is where the decision leads to.
+        /// The decision keeps a change that was made on one side only.
         #[test]
         fn no_update_is_lost(local in 0u8..4, remote in 0u8..4, base in 0u8..4) {
             let name = |n: u8| ["", "a", "b", "c"][n as usize];

@@ -9,7 +9,7 @@ use super::answer::{Label, Login, NameWithOwner, Nodes};
 use super::writing::Ignored;
 use super::{Client, Effect, Features, GithubError, Node, Slug, documents};
 
-/// A project with the fields that matter to us.
+/// A project with the fields that ralph uses.
 #[derive(Debug, Clone)]
 pub struct Project {
     pub id: Node,
@@ -19,9 +19,9 @@ pub struct Project {
     pub closed: bool,
     pub writable: bool,
     pub fields: Vec<OptionField>,
-    /// Names of fields that are no single selects.
+    /// The names of fields that are not single-select.
     pub others: Vec<String>,
-    /// GitHub's own workflows that are switched on.
+    /// The project's own workflows that are enabled.
     pub workflows: Vec<String>,
 }
 
@@ -41,26 +41,26 @@ pub struct FieldOption {
     pub description: String,
 }
 
-/// A field as it should be.
+/// A field that the project should have.
 #[derive(Debug, Clone)]
 pub struct Wanted {
     pub name: String,
-    /// The setting that names another field instead.
+    /// The setting that can name another field instead.
     pub setting: &'static str,
-    /// Names with their colours.
+    /// The names of the options with their colors.
     pub options: Vec<(String, &'static str)>,
 }
 
-/// The owner and its project, if it has one of that number.
+/// The owner and its project, if there is a project with that number.
 #[derive(Debug)]
 pub struct Lookup {
     pub viewer: String,
-    /// The repository's name, if it is there.
+    /// The repository's name, if it exists.
     pub repo: Option<String>,
     pub project: Option<Project>,
 }
 
-/// A repository as far as we write to it.
+/// A repository, with the values that writes need.
 #[derive(Debug)]
 pub struct Repo {
     pub viewer: String,
@@ -70,12 +70,12 @@ pub struct Repo {
     pub archived: bool,
     pub permission: Option<String>,
     pub public: bool,
-    /// By their names in lower case: GitHub tells labels apart by nothing else.
+    /// The labels by their names in lower case, because GitHub ignores case.
     pub labels: BTreeMap<String, Label>,
 }
 
 impl Repo {
-    /// Nothing is known of it, and nothing is asked of it.
+    /// A repository that was not read: only its name is known.
     pub fn unread(slug: &Slug) -> Self {
         Self {
             viewer: String::new(),
@@ -111,11 +111,11 @@ impl OptionField {
 }
 
 impl Client<'_> {
-    /// `slug` is the repository with the issues: GitHub says what it is called now.
+    /// Reads a project. `slug` is the repository of the issues; the result has its current name.
     pub fn project(&self, owner: &str, number: u64, slug: &Slug) -> Result<Lookup, GithubError> {
         let variables = json!({ "login": owner, "number": number, "owner": slug.owner, "name": slug.name });
         let answer = self.ask_partly::<OfOwner>(documents::PROJECT, "ProjectLookup", variables, Effect::Read)?;
-        // That a project does not exist is an answer; anything else wrong with it is not.
+        // A project that does not exist is a valid answer; other errors are not.
         if let Some(error) = answer.errors.iter().find(|error| !error.is("NOT_FOUND")) {
             return Err(error.into());
         }
@@ -129,7 +129,7 @@ impl Client<'_> {
         })
     }
 
-    /// The owner's projects of exactly this title, and the owner.
+    /// The owner's id, and the numbers of its projects with exactly this title.
     pub fn projects_titled(&self, owner: &str, title: &str) -> Result<(Node, Vec<u64>), GithubError> {
         let variables = json!({ "login": owner, "title": title });
         let answer: OfOwners = self.ask(documents::OWNER, "OwnerProjects", variables, Effect::Read)?;
@@ -156,7 +156,7 @@ impl Client<'_> {
         }
     }
 
-    /// A name can be taken only once, so a second try does no harm.
+    /// Creates a field. A retry is harmless, because names are unique.
     pub fn create_field(&self, project: &Node, wanted: &Wanted) -> Result<(), GithubError> {
         let options: Vec<Value> = wanted.options.iter().map(|(name, color)| option(name, color)).collect();
         let input = json!({ "input": {
@@ -169,8 +169,8 @@ impl Client<'_> {
         }
     }
 
-    /// Adds options behind those that are there, each of which is sent with its id: without, GitHub would replace all of them
-    /// and wipe what every item says.
+    /// Adds options after the existing ones, each of which is sent with its id: otherwise, GitHub would replace all options and
+    /// clear the values of all items.
     pub fn add_options(&self, field: &OptionField, wanted: &Wanted, features: Features) -> Result<(), GithubError> {
         if !features.option_ids {
             return Err(GithubError::Refused(
@@ -322,7 +322,7 @@ impl RawRepo {
         let repo = Repo {
             viewer,
             id: self.id,
-            // Renamed or moved: GitHub says where it is now.
+            // GitHub returns the current name of a renamed or moved repository.
             slug: Slug::parse(&self.name_with_owner).unwrap_or_else(|| asked.clone()),
             issues: self.has_issues_enabled,
             archived: self.is_archived,

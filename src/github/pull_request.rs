@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::answer::{Login, Maybe, NamedNode, Nodes, OfNode};
 use super::{Client, Effect, GithubError, Node, Slug, documents};
 
-/// A pull request as a list has it.
+/// A pull request as it is in a list.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PullRequest {
@@ -19,7 +19,7 @@ pub struct PullRequest {
     pub base_ref_name: String,
 }
 
-/// Where pull requests of a branch go, and those that there are.
+/// The repository for pull requests of a branch, and the existing ones.
 #[derive(Debug)]
 pub struct Head {
     pub repository: Node,
@@ -28,7 +28,7 @@ pub struct Head {
     pub pulls: Vec<PullRequest>,
 }
 
-/// All that decides whether it can be merged.
+/// The values that decide whether a pull request can be merged.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PullState {
@@ -70,7 +70,7 @@ struct Review {
     author: Option<Login>,
 }
 
-/// The result of the checks. Unknown never counts as passed.
+/// The result of the checks. An unknown result never counts as passed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Checks {
     None,
@@ -98,13 +98,13 @@ impl PullState {
         self.merge_commit.as_ref().map(|commit| commit.oid.as_str())
     }
 
-    /// Unresolved review threads.
+    /// The number of unresolved review threads.
     pub fn open_threads(&self) -> usize {
         let threads = self.review_threads.iter().flat_map(|threads| threads.iter());
         threads.filter(|thread| !thread.is_resolved).count()
     }
 
-    /// Who asks for changes.
+    /// The reviewers who request changes.
     pub fn objectors(&self) -> Vec<String> {
         let reviews = self.latest_reviews.iter().flat_map(|reviews| reviews.iter());
         let asking = reviews.filter(|review| review.state == "CHANGES_REQUESTED");
@@ -152,7 +152,7 @@ impl Client<'_> {
         Ok(pull)
     }
 
-    /// A token that may not see the checks leaves them unknown.
+    /// The result of the checks; unknown if the token has no access to them.
     pub fn checks(&self, pull: &Node) -> Result<Checks, GithubError> {
         let mut checks = Vec::new();
         let mut after = None::<String>;

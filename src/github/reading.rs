@@ -18,7 +18,7 @@ use super::{
 use crate::task::{Estimate, Priority, TaskId, Value};
 use crate::workflow::{State, Workflow};
 
-/// The names of the fields that are ours.
+/// The names of the project's fields that ralph uses.
 #[derive(Debug, Clone)]
 pub struct FieldNames {
     pub state: String,
@@ -29,7 +29,7 @@ pub struct FieldNames {
 const PAGE: u64 = 100;
 const SMALLEST_PAGE: u64 = 10;
 const DETAILS_AT_ONCE: usize = 50;
-/// What does not show in a stamp is found by reading everything once a day.
+/// Some changes do not change the time of an issue, so everything is read once a day.
 const FULL_AFTER: SignedDuration = SignedDuration::from_hours(24);
 
 /// Which issue mirrors which task.
@@ -76,7 +76,7 @@ impl Client<'_> {
         Ok(features)
     }
 
-    /// Every row of the project that is an issue. Pages get smaller when GitHub cannot make them.
+    /// Every row of the project that is an issue. The page size is halved if GitHub fails.
     pub fn scan(
         &self,
         project: &Node,
@@ -113,7 +113,7 @@ impl Client<'_> {
         }
     }
 
-    /// Reads in full what `known` does not hold any more, and returns which were read. With `all`, everything.
+    /// Reads the issues that are missing or outdated in `known` and returns their number. With `all`, it reads every issue.
     pub fn refresh(
         &self,
         known: &mut Knowledge,
@@ -146,7 +146,7 @@ impl Client<'_> {
         Ok(total)
     }
 
-    /// Issues in full; `None` for one that is not there, or not for us.
+    /// Complete issues; `None` for an issue that does not exist or that the token has no access to.
     pub fn details(&self, ids: &[Node], features: Features) -> Result<Vec<(Node, Option<RemoteIssue>)>, GithubError> {
         let document = if features.dependencies { documents::DETAILS } else { documents::DETAILS_PLAIN };
         let answer = self.ask_partly::<Details>(document, "IssueDetails", json!({ "ids": ids }), Effect::Read);
@@ -183,7 +183,7 @@ impl Client<'_> {
         Ok(found)
     }
 
-    /// With all of its comments.
+    /// The issue with all of its comments.
     fn whole(&self, issue: DetailedIssue) -> Result<RemoteIssue, GithubError> {
         let mut after = issue.comments.page_info.as_ref().and_then(|page| page.next()).map(str::to_owned);
         let id = issue.id.clone();
@@ -215,7 +215,7 @@ impl Client<'_> {
         Ok(changed)
     }
 
-    /// Issues that this token's owner created since then, by GitHub's clock; listed, never searched for: search lags.
+    /// Issues that the token's owner created since then, by GitHub's clock. They are listed, because search results lag behind.
     pub fn created_since(
         &self,
         slug: &Slug,
@@ -246,7 +246,7 @@ impl Client<'_> {
 }
 
 impl RemoteIssue {
-    /// As a task would say it; what names issues that mirror no task is not for us.
+    /// The labels as a value of a task; none if there are none.
     pub(super) fn label_values(&self) -> Option<Value> {
         let mut labels = self.labels.clone();
         labels.sort();
@@ -254,7 +254,7 @@ impl RemoteIssue {
     }
 }
 
-/// What GitHub says of an issue and its row, in the words of a task. `link` tells what a closed issue means.
+/// The values of an issue and its row, as fields of a task. `link` determines the state of a closed issue.
 pub fn remote_values(item: &Item, issue: &RemoteIssue, names: &Names, link: Option<&Link>, flow: &Workflow) -> Values {
     let base = link.and_then(|link| link.base.as_ref());
     let mut values = Values::new();
@@ -266,7 +266,7 @@ pub fn remote_values(item: &Item, issue: &RemoteIssue, names: &Names, link: Opti
     let agreed = base.and_then(|base| base.get(&Field::State));
     let is_it = |state: &&State| Some(&fingerprint(Field::State, &Value::text(&state.name))) == agreed;
     let before = flow.states().iter().find(is_it).map(|state| state.name.clone());
-    // An item without a column has no state.
+    // An open item without an option has no state.
     let says = before.is_some() || item.closed || item.state.is_some();
     values.extend(says.then(|| {
         (

@@ -3,28 +3,28 @@
 use crate::task::{Kind, StateName};
 use crate::workflow::{State, Workflow};
 
-/// How an issue looks that is in a state.
+/// The representation of a state by an issue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Representation {
     pub option: String,
     pub status: Option<String>,
-    /// Why it is closed, if it is.
+    /// The reason for closing, if it is closed.
     pub closed: Option<&'static str>,
 }
 
-/// How an issue looks, and since when.
+/// What an issue shows, and since when.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen<'a> {
     pub option: Option<&'a str>,
-    /// When the option was chosen.
+    /// The time at which the option was chosen.
     pub chosen: Option<&'a str>,
     pub closed: bool,
     pub closed_at: Option<&'a str>,
     pub reason: Option<&'a str>,
 }
 
-/// How an issue looked when both sides agreed on its state, where it did not look as it should. Until that is put right, the
-/// difference is no news; the times tell it from the same thing done once more.
+/// What an issue showed when both sides agreed on its state, if this did not match the state. Until that is corrected, the
+/// difference does not count as a change. The times distinguish it from the same change made again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
     option: Option<(String, String)>,
@@ -32,7 +32,7 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// `None` where it looks as that state should.
+    /// `None` if the issue matches the state.
     pub fn unlike(flow: &Workflow, state: &StateName, seen: Seen<'_>) -> Option<Self> {
         let right = Representation::of(flow, state);
         let is_right = seen.option == Some(&right.option) && seen.closed == right.closed.is_some();
@@ -40,7 +40,7 @@ impl Shown {
         (!is_right).then(|| Self { option, closed_at: seen.closed_at.map(str::to_owned) })
     }
 
-    /// `closed=2026-11-16T12:00:00Z card=2026-11-16T12:00:00Z In Review`, or `open` without a card.
+    /// Parses `closed=2026-11-16T12:00:00Z card=2026-11-16T12:00:00Z In Review`, or `open` if no option is chosen.
     pub fn parse(text: &str) -> Self {
         let (first, card) = text.split_once(" card=").map_or((text, None), |(first, card)| (first, Some(card)));
         let option = card.and_then(|card| card.split_once(' ')).map(|(at, name)| (name.to_owned(), at.to_owned()));
@@ -71,8 +71,8 @@ impl Representation {
     }
 }
 
-/// Which state an issue is in, given the one that both sides last agreed on and how it looked then: whether a closed issue
-/// with an open option was closed, or its card was moved, shows only by what has changed.
+/// The state of an issue, given the state that both sides last agreed on, and what the issue showed then. A closed issue with
+/// the option of an open state may have been closed, or its card moved: only the difference shows which.
 pub fn read(flow: &Workflow, seen: Seen<'_>, base: Option<&StateName>, shown: Option<&Shown>) -> StateName {
     let find = |name: &str| flow.states().iter().find(|state| state.name.as_str() == name);
     let option = seen.option.and_then(find);
@@ -87,11 +87,11 @@ pub fn read(flow: &Workflow, seen: Seen<'_>, base: Option<&StateName>, shown: Op
         None => base.map(StateName::as_str) != seen.option,
     };
     if turned {
-        // Opened or closed since: a card that fits says where to.
+        // Opened or closed since then; if the option fits, it determines the state.
         if let Some(option) = option.filter(|option| option.terminal == seen.closed) {
             return option.name.clone();
         }
-        // Nobody knows it yet, and its card is at an end: it leads there.
+        // The issue is new and open: an option of a final state determines the state.
         if before.is_none() && !seen.closed {
             return option.map_or_else(|| flow.initial(Kind::Issue).clone(), |option| option.name.clone());
         }
@@ -99,7 +99,7 @@ pub fn read(flow: &Workflow, seen: Seen<'_>, base: Option<&StateName>, shown: Op
     }
     match (option.filter(|_| moved), before) {
         (Some(option), _) => option.name.clone(),
-        // Closed again for another reason.
+        // It was closed again with another reason.
         (None, Some(before)) if seen.closed && before.terminal && closes_otherwise(flow, seen.reason, &before.name) => {
             closing(flow, seen.reason)
         }
@@ -108,7 +108,7 @@ pub fn read(flow: &Workflow, seen: Seen<'_>, base: Option<&StateName>, shown: Op
     }
 }
 
-/// Whether the reason speaks of the other of the two ends.
+/// Whether the reason belongs to the other final state.
 fn closes_otherwise(flow: &Workflow, reason: Option<&str>, end: &StateName) -> bool {
     match reason {
         Some("COMPLETED") => Some(end) == flow.canceling(),
@@ -132,7 +132,7 @@ fn reopening(flow: &Workflow, from: Option<&StateName>) -> StateName {
 mod tests {
     use super::*;
 
-    /// Closed for that reason, if it is.
+    /// An issue that was closed with that reason, if there is one.
     fn seen<'a>(option: &'a str, closed: Option<&'a str>) -> Seen<'a> {
         let option = (!option.is_empty()).then_some(option);
         let (chosen, closed_at) = (option.map(|_| "t1"), closed.map(|_| "t1"));
@@ -150,18 +150,18 @@ mod tests {
         let read = |seen: Seen<'_>, base: &str, shown: &str| {
             read(&flow, seen, Some(&StateName::new(base)), Some(&Shown::parse(shown))).to_string()
         };
-        // Closed while its card was in Backlog, and the card not moved yet.
+        // It was closed while its card was in Backlog, and the card was not moved.
         let closed = seen("Backlog", Some("COMPLETED"));
         let shown = "closed=t1 card=t1 Backlog";
         assert_eq!(read(closed, "Done", shown), "Done");
         assert_eq!(read(seen("Backlog", None), "Done", shown), "Backlog");
         assert_eq!(read(Seen { option: Some("In Review"), chosen: Some("t2"), ..closed }, "Done", shown), "In Review");
         assert_eq!(read(Seen { option: Some("Done"), chosen: Some("t2"), ..closed }, "Done", shown), "Done");
-        // Its card dragged out of Done, opened by us, and closed by somebody before we could note it.
+        // Its card was dragged out of Done, ralph opened it, and somebody closed it before ralph recorded that.
         let again = Seen { closed_at: Some("t2"), ..seen("In Review", Some("NOT_PLANNED")) };
         assert_eq!(read(again, "In Review", "closed=t1 card=t1 In Review"), "Canceled");
         assert_eq!(read(seen("In Review", Some("COMPLETED")), "In Review", "closed=t1 card=t1 In Review"), "In Review");
-        // Its card dragged to Done, and the issue not closed yet.
+        // Its card was dragged to Done, and the issue was not closed yet.
         assert_eq!(read(seen("Done", None), "Done", "open card=t1 Done"), "Done");
         assert_eq!(read(seen("Done", Some("COMPLETED")), "Done", "open card=t1 Done"), "Done");
         for text in ["open", shown, "open card=t1 In Review", "closed=t1"] {

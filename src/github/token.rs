@@ -1,11 +1,11 @@
-//! The token: found in the same places as by gh; never stored or shown.
+//! The token: found in the same places as by gh, and never stored or shown.
 
 use std::fmt;
 use std::process::{Command, Stdio};
 
 use super::{GithubError, Host};
 
-/// Nothing prints it: not `Debug`, not an error.
+/// A secret. Neither `Debug` nor an error prints it.
 #[derive(Clone)]
 pub struct Token(String);
 
@@ -20,13 +20,13 @@ impl Token {
         format!("bearer {}", self.0)
     }
 
-    /// A text that may have come from outside, without the token in it.
+    /// Replaces the token in a text from outside.
     pub(super) fn redact(&self, text: &str) -> String {
         text.replace(&self.0, "…")
     }
 }
 
-/// The environment first, as gh has it; then gh itself, where it is installed.
+/// Looks for a token in the environment, as gh does, then asks gh itself if it is installed.
 pub fn find_token(host: &Host, environment: &dyn Fn(&str) -> Option<String>) -> Result<Token, GithubError> {
     let names: [&str; 2] = match host.is_dotcom() {
         true => ["GH_TOKEN", "GITHUB_TOKEN"],

@@ -3,7 +3,7 @@
 use super::GithubError;
 use super::client::Effect;
 
-/// Nothing reached GitHub only where no connection was made. `text` is the error in words, without the token.
+/// Classifies an error. Only if no connection was made, GitHub cannot have received the request. `text` must not have the token.
 pub fn classify(error: &ureq::Error, effect: Effect, text: String) -> GithubError {
     if is_untrusted(error) {
         return GithubError::Untrusted(text);
@@ -24,7 +24,7 @@ fn is_unsent(error: &ureq::Error) -> bool {
     }
 }
 
-/// The handshake failed over the certificate of the other side; such an error comes alone or inside an I/O error.
+/// Whether the TLS handshake failed because of the server's certificate. The error may be inside an I/O error.
 fn is_untrusted(error: &ureq::Error) -> bool {
     let tls = match error {
         ureq::Error::Rustls(error) => Some(error),

@@ -7,7 +7,7 @@ use super::answer::{AddComment, CreateLabel, CreatedIssue, Label, NewIssue};
 use super::calls::{AT_ONCE, batch, create_with};
 use super::{ApiError, Call, Client, Effect, Features, GithubError, Node, documents};
 
-/// An issue that was just made.
+/// An issue that was just created.
 #[derive(Debug, Clone)]
 pub struct Created {
     pub node: Node,
@@ -15,7 +15,7 @@ pub struct Created {
     pub url: String,
     pub title: String,
     pub body: String,
-    /// Its row in the project, if GitHub has it already.
+    /// The row in the project, if GitHub has already added it.
     pub item: Option<Node>,
 }
 
@@ -27,7 +27,7 @@ pub struct NewText<'a> {
     pub labels: Vec<Node>,
 }
 
-/// An issue that was to be made, and what became of the calls that travelled with it.
+/// The result of creating an issue, and of the calls in the same request.
 #[derive(Debug)]
 pub struct WithRiders {
     pub created: Result<Created, GithubError>,
@@ -37,7 +37,7 @@ pub struct WithRiders {
 /// The result of one call of a batch.
 #[derive(Debug)]
 pub enum Outcome {
-    /// With what GitHub kept of a text that was sent.
+    /// Done, with the text as GitHub stored it, if a text was sent.
     Done(Option<String>),
     Failed(ApiError),
 }
@@ -79,7 +79,7 @@ impl Client<'_> {
         Ok((comment.id, comment.body))
     }
 
-    /// A name can be taken only once, so a second try does no harm.
+    /// Creates a label. A retry is harmless, because names are unique.
     pub fn create_label(&self, repository: &Node, name: &str) -> Result<Option<Label>, GithubError> {
         let input = json!({ "input": { "repositoryId": repository, "name": name, "color": "ededed" } });
         let answer = self.ask_partly::<CreateLabel>(documents::CREATE, "CreateLabel", input, Effect::Set)?;
@@ -92,13 +92,13 @@ impl Client<'_> {
         }
     }
 
-    /// Each call's own outcome, in the order of the calls. What is so already is done.
+    /// The outcome of each call, in the order of the calls. A change that was already made counts as done.
     pub fn call(&self, calls: &[Call]) -> Result<Vec<Outcome>, GithubError> {
         debug_assert!(calls.len() <= AT_ONCE);
         let (document, variables) = batch(calls);
         let answer = self.ask_partly::<Map<String, Value>>(&document, "Batch", variables, Effect::Set)?;
         let data = answer.data.unwrap_or_default();
-        // An error without a path is about all of them.
+        // An error without a path applies to all calls.
         if let Some(error) = answer.errors.iter().find(|error| error.about().is_none()) {
             return Err(error.into());
         }
@@ -134,7 +134,7 @@ fn outcomes(calls: &[Call], data: &Map<String, Value>, errors: &[ApiError]) -> V
     calls.iter().enumerate().map(outcome).collect()
 }
 
-/// How many calls one batch holds.
+/// The maximum number of calls in a batch.
 pub const BATCH: usize = AT_ONCE;
 
 #[derive(Deserialize)]

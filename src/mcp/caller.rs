@@ -1,4 +1,4 @@
-//! Who calls: its name, the claims that it was given here, and how a verb is run for it.
+//! The caller of a tool: its worker name, the claims that it got from this server, and how verbs run for it.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -28,9 +28,9 @@ pub struct Caller {
     proofs: Mutex<BTreeMap<(TaskId, Who), String>>,
     /// The claims of a generated worker name, which are released at the end of its session.
     holds: Arc<HeldLocks>,
-    /// That name, once a call was made.
+    /// The generated worker name, once a call was made with it.
     session: Mutex<Option<String>>,
-    /// Shared by running calls.
+    /// Locked for reading by each running call, so that `leave` can wait for all of them.
     running: RwLock<()>,
 }
 
@@ -59,7 +59,7 @@ pub struct Call<'a> {
     caller: &'a Caller,
     who: &'a Who,
     changes: Cell<bool>,
-    /// The tasks that it concerns.
+    /// The tasks that the call is about.
     about: RefCell<Vec<TaskId>>,
     /// Set when the client has canceled the call.
     pub stop: &'a Stop,
@@ -82,7 +82,7 @@ impl Caller {
         &self.options
     }
 
-    /// The worker name: from the server's options, else from the call, else from the client.
+    /// The worker name: from the server's options, otherwise from the call, otherwise from the client.
     pub fn name(&self, asked: Option<&str>, context: &RequestContext<RoleServer>) -> Result<Who, Failure> {
         let set = |name: &String| !name.is_empty();
         let pinned = self.options.worker.clone().or_else(|| std::env::var("RALPH_WORKER").ok()).filter(set);
@@ -102,14 +102,14 @@ impl Caller {
         }
     }
 
-    /// Two sessions of one program are two workers, so that they do not share claims.
+    /// A generated worker name. Two sessions of one program are two workers, so that they do not share claims.
     fn own_name(&self, client: Option<&Implementation>, session: Option<String>) -> Option<String> {
         let mark = self.mark.clone().or(session)?;
         let name = slug(client.map_or("mcp", |client| client.name.as_str()));
         Some(format!("{}-{mark}", if name.is_empty() { "mcp" } else { &name }))
     }
 
-    /// Runs a verb on the present board. Without `acts`, the worker is the one of the host.
+    /// Runs a verb on the current board. Without `acts`, the host vouches for the worker.
     pub fn run<T>(
         &self,
         who: &Who,
@@ -136,7 +136,7 @@ impl Caller {
         ws.finish(result)
     }
 
-    /// Does not wait for the board lock.
+    /// Whether the session holds claims. Does not wait for the board lock.
     pub fn holds_something(&self) -> bool {
         !self.holds.is_empty()
     }
@@ -156,8 +156,8 @@ impl Caller {
 }
 
 impl Drop for Caller {
-    /// A session over HTTP has nobody who waits for its end. What is not given back here, because this process ends, is free
-    /// all the same.
+    /// Releases the claims of a session over HTTP in the background, because nothing waits for its end. If this process ends
+    /// before that, the claims end with it.
     fn drop(&mut self) {
         let Some(session) = open(&self.session).take().filter(|_| self.holds_something()) else { return };
         let (options, holds) = (self.options.clone(), Arc::clone(&self.holds));
@@ -189,13 +189,13 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// The task that is meant, by id, by a unique part of it, or by the number of its issue; with the claim that this caller was
-    /// given for it.
+    /// Finds a task by its id, a unique prefix of the id, or the number of its issue, and shows the claim that this caller has on
+    /// it.
     pub fn find(&self, typed: &TaskRef) -> Result<TaskId, Failure> {
         self.with_proof(self.ws.find(&typed.0)?)
     }
 
-    /// The same, only by a complete id or the number of an issue.
+    /// The same, but only by a complete id or the number of an issue.
     pub fn find_exact(&self, typed: &TaskRef) -> Result<TaskId, Failure> {
         self.with_proof(self.ws.find_exact(&typed.0)?)
     }
@@ -233,7 +233,7 @@ impl Call<'_> {
     }
 }
 
-/// A reference to a task: `t-x7kq`, `x7`, `#44` or 44.
+/// A reference to a task, such as `t-x7kq`, `x7`, `#44` or 44.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskRef(pub String);
 
@@ -259,7 +259,7 @@ impl schemars::JsonSchema for TaskRef {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        // Two alternatives, not a union type, which strict validators warn about.
+        // Two alternatives, because strict validators warn about a union type.
         schemars::json_schema!({ "anyOf": [{ "type": "string" }, { "type": "integer" }] })
     }
 }
@@ -274,7 +274,7 @@ pub fn arguments<A: serde::de::DeserializeOwned>(given: JsonObject) -> Result<A,
     })
 }
 
-/// The data is valid even if a thread panicked while it held the lock.
+/// Locks the data, which is valid even if a thread panicked while it held the lock.
 pub fn open<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -288,7 +288,7 @@ fn session(parts: &Parts) -> Option<String> {
     header(parts, "mcp-session-id").map(|id| id.chars().filter(char::is_ascii_alphanumeric).take(8).collect())
 }
 
-/// Lower-case letters, digits and dashes.
+/// The name in lower-case letters, digits and dashes.
 fn slug(name: &str) -> String {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let joined = words.collect::<Vec<_>>().join("-").to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! What changes on the board, for those who subscribe: one watcher for all clients of a server, started by the first.
+//! Changes of the board for subscribers: one watcher for all clients of a server, started for the first one.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -24,7 +24,7 @@ pub struct News {
 }
 
 impl News {
-    /// Everything may have changed.
+    /// The news that everything may have changed.
     fn anything() -> Self {
         Self { uris: [EVERYTHING.to_owned()].into(), list: true }
     }
@@ -46,8 +46,8 @@ impl Feed {
         Self { options, line: Arc::new(Mutex::new(Sender::new(1).downgrade())) }
     }
 
-    /// What changes from now on, without waiting for anybody. Whoever watches is started by the first who asks, and ends when
-    /// nobody listens any more; until it is there, anything may have changed, and that is what is told then.
+    /// A channel with all changes from now on. The watcher starts in the background with the first subscriber and ends with the
+    /// last one. Once it watches, it reports that everything may have changed, because it may have missed changes before.
     pub fn changes(&self) -> Changes {
         let mut line = open(&self.line);
         if let Some(sender) = line.upgrade() {
@@ -56,7 +56,7 @@ impl Feed {
         let (sender, receiver) = broadcast::channel(BEHIND);
         *line = sender.downgrade();
         let (options, line) = (self.options.clone(), Arc::clone(&self.line));
-        // What cannot be watched ends the line, and with it the subscription.
+        // If the board cannot be watched, the channel closes, and the subscription ends.
         std::thread::spawn(move || drop(watch(&options, sender, line)));
         receiver
     }
@@ -73,7 +73,7 @@ fn watch(options: &Options, sender: Sender<Arc<News>>, line: Arc<Mutex<WeakSende
         if out.receiver_count() > 0 {
             return ControlFlow::Continue(());
         }
-        // Whoever asks in this moment waits, and is not left with a line that ends.
+        // A new subscriber must wait for this lock, so that it does not get a channel that is about to close.
         let mut line = open(&line);
         if out.receiver_count() > 0 {
             return ControlFlow::Continue(());
@@ -89,7 +89,7 @@ fn news(events: &[Event], saved: BTreeSet<String>) -> News {
     let mut news = News::default();
     for path in saved {
         match path.starts_with(".ralph/") {
-            // Settings decide who may do what.
+            // A changed setting can change the workflow and what is ready.
             true => news.uris.extend([resources::WORKFLOW.to_owned(), resources::BOARD.to_owned()]),
             false => drop(news.uris.insert(resources::document_uri(&path))),
         }
@@ -118,7 +118,7 @@ pub async fn listen(mut changes: Changes, context: &SubscriptionContext) {
             () = context.cancelled() => return,
         };
         let Some(news) = news else { return };
-        // What was not asked for, the sink leaves out.
+        // The list has only the subscriptions that the client was granted.
         let wanted = context.accepted().resource_subscriptions.clone().unwrap_or_default();
         for uri in wanted.into_iter().filter(|uri| is_told(&news, uri)) {
             if sink.notify_resource_updated(uri).await.is_err() {
@@ -171,7 +171,7 @@ pub async fn follow(mut changes: Changes, followed: Arc<Followed>, peer: Peer<Ro
     }
 }
 
-/// For clients that are too far behind, everything may have changed.
+/// Stands for all resources, for clients that are too far behind.
 const EVERYTHING: &str = "*";
 
 fn is_told(news: &News, uri: &str) -> bool {

@@ -1,4 +1,4 @@
-//! The server over HTTP on loopback, for clients that want it: a token for every request, and no page of another machine.
+//! The server over HTTP on loopback, for clients that need it. Every request needs a token, and pages of other sites are refused.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -37,24 +37,24 @@ pub async fn serve(server: &Server, address: SocketAddr, tell: &dyn Fn(&str)) ->
     let served = axum::serve(listener, routes(server.clone(), token)).with_graceful_shutdown(stopped());
     tokio::select! {
         done = served.into_future() => done.map_err(cannot),
-        // Somebody who listens, or waits for work, would keep it for ever.
+        // Ends without waiting for clients that listen or wait for work, which would take forever.
         () = async { stopped().await; tokio::time::sleep(GRACE).await } => Ok(()),
     }
 }
 
-/// How long a session may say nothing: an agent that thinks, or waits for work, is not gone. What it claimed ends with the
-/// lease all the same.
+/// How long a session may be silent: an agent may be thinking or waiting for work. Its claims expire with their leases
+/// nevertheless.
 const SILENT: Duration = Duration::from_secs(24 * 60 * 60);
 /// The time for pending responses at the end.
 const GRACE: Duration = Duration::from_millis(500);
 
 fn routes(server: Server, token: String) -> Router {
-    // Browsers send an origin: only pages of this machine, and they need the token like everybody.
+    // Browsers send an origin: only pages of this machine are accepted, and they need the token, too.
     let own = ["http://127.0.0.1:*", "http://localhost:*", "http://[::1]:*"];
     let config = StreamableHttpServerConfig::default().with_allowed_origins(own);
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.keep_alive = Some(SILENT);
-    // A session is a worker of its own; a request without one has to say whose it is.
+    // A session is a separate worker; a request without a session must name its worker.
     let service = StreamableHttpService::new(move || Ok(server.for_client(None)), Arc::new(sessions), config);
     Router::new().nest_service("/mcp", service).layer(from_fn_with_state(Arc::new(token), let_in))
 }

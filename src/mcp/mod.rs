@@ -1,14 +1,14 @@
-//! The Model Context Protocol server: each tool parses, calls one verb, and answers with what it returns.
+//! The Model Context Protocol server: each tool parses its arguments, calls one verb, and answers with its result.
 //!
 //! ```text
-//! server.rs     what the protocol asks → tools, resources, prompts
-//! caller.rs     who calls, what it holds, how a verb is run for it
+//! server.rs     requests of the protocol → tools, resources, prompts
+//! caller.rs     the caller, its claims, and how a verb runs for it
 //! tool.rs       a tool: its schemas and its call
 //! tools/        the tools of the board, one file each
 //! hero/         the same board under the names and shapes of ralph-hero's tools
-//! reply.rs      answers: compact tasks, refusals, byte budgets, cursors; words.rs their next step
+//! reply.rs      answers: compact tasks, refusals, byte budgets, cursors; words.rs the hints of refusals
 //! resources.rs  the board, the workflow, tasks and documents as resources; prompts.rs the prompts
-//! feed.rs       what changes on the board, for those who subscribe
+//! feed.rs       changes of the board for subscribers
 //! stdio.rs      messages over a pipe; http.rs messages over loopback
 //! ```
 
@@ -48,7 +48,7 @@ pub enum Profile {
 pub struct Wanted {
     pub profile: Profile,
     pub read_only: bool,
-    /// Else over stdin and stdout.
+    /// The address for HTTP; if there is none, stdin and stdout are used.
     pub http: Option<SocketAddr>,
 }
 
@@ -59,7 +59,7 @@ pub fn serve(options: &Options, wanted: &Wanted, tell: &dyn Fn(&str)) -> Result<
         .max_blocking_threads(THREADS)
         .build()
         .map_err(|error| Failure::broken(Code::Io, format!("cannot start the server: {error}")))?;
-    // Dropped at the end, the runtime waits for verbs that are in the middle of their work.
+    // When the runtime is dropped at the end, it waits for verbs that are still running.
     runtime.block_on(async {
         let server = Server::new(options.clone(), wanted)?;
         match wanted.http {
@@ -69,21 +69,21 @@ pub fn serve(options: &Options, wanted: &Wanted, tell: &dyn Fn(&str)) -> Result<
     })
 }
 
-/// Verbs that run at the same time, most of them of clients that wait for work: those must not keep others from an answer.
+/// The maximum number of verbs that run at the same time. High, because clients that wait for work must not block others.
 const THREADS: usize = 512;
 
 async fn piped(server: Server) -> Result<(), Failure> {
     let caller = Arc::clone(&server.caller);
     let pipes = stdio::Pipes::new(Arc::clone(&server.gone));
-    // A client that goes away before it has said anything is no failure.
+    // A client that disconnects before its first message is no failure.
     let Ok(running) = server.serve(pipes).await else { return Ok(()) };
-    // Hosts end their servers in each of these ways; what this session holds is given back in all of them.
+    // Hosts end their servers in different ways; the session's claims are released in each case.
     tokio::select! {
         _ = running.waiting() => {}
         () = terminated() => {}
     }
     let left = tokio::task::spawn_blocking(move || caller.leave());
-    // A board that is gone by now has nothing to give back.
+    // If the board no longer exists, there is nothing to release.
     let _ = left.await;
     Ok(())
 }

@@ -23,7 +23,7 @@ pub fn all() -> Vec<Prompt> {
     ABOUT.iter().map(|(name, about)| Prompt::new(*name, Some(*about), Some(vec![task()]))).collect()
 }
 
-/// The prompts speak of commands, as an agent at a shell uses them.
+/// A note for clients, because the prompts name commands for a shell.
 const TOOLS: &str = "\
 Where this names a command, use the tool that does the same: `ralph task set` and `ralph move` are save (with state, and command for \
 `--for`), `ralph note` is note, `ralph artifact` is artifact, `ralph split` is split, `ralph block` is relate, `ralph task show` is \
@@ -32,7 +32,8 @@ get. What is done in a worktree, and `ralph pr` and `ralph merge`, needs a shell
 pub fn get(call: &Call<'_>, name: &str, given: &JsonObject) -> Result<GetPromptResult, Failure> {
     call.ws.flow().command(name)?;
     let typed = given.get("task").cloned().ok_or_else(|| {
-        Failure::usage(Code::BadArguments, "the prompt needs a task").hint(Hint::step("pass task: the id of a task"))
+        Failure::usage(Code::BadArguments, "the prompt needs a task")
+            .hint(Hint::step("pass the id of a task as `task`"))
     })?;
     let task: TaskRef =
         serde_json::from_value(typed).map_err(|error| Failure::usage(Code::BadArguments, error.to_string()))?;
@@ -45,11 +46,11 @@ pub fn get(call: &Call<'_>, name: &str, given: &JsonObject) -> Result<GetPromptR
     Ok(GetPromptResult::new(vec![message]).with_description(about))
 }
 
-/// Tasks that match the beginning of an id or a part of a title.
+/// Tasks whose id or title contains the text.
 pub fn complete(ws: &Workspace, typed: &str) -> Result<CompletionInfo, Failure> {
     let query = Query { search: Some(typed.to_owned()).filter(|typed| !typed.is_empty()), ..Query::default() };
     let mut tasks = app::list(ws, &query)?.tasks;
-    // An id that begins so is meant rather than a title that has it somewhere.
+    // Tasks with the text in their ids come before those with the text in their titles.
     tasks.sort_by_key(|task| !task.id.as_str().contains(typed));
     let ids = tasks.iter().map(|task| task.id.to_string()).take(CompletionInfo::MAX_VALUES).collect();
     let total = u32::try_from(tasks.len()).unwrap_or(u32::MAX);

@@ -1,4 +1,4 @@
-//! Answers: tasks without what is empty, refusals with their next step, and no more bytes than were asked for.
+//! Answers: compact tasks, refusals with hints, and no more bytes than requested.
 
 use jiff::Timestamp;
 use rmcp::model::{CallToolResult, ContentBlock};
@@ -30,7 +30,7 @@ pub struct Brief {
     owner: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     parent: Option<TaskId>,
-    /// Open ones only.
+    /// Only the open ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     blocked_by: Vec<TaskId>,
     #[serde(skip_serializing_if = "is_false")]
@@ -81,7 +81,7 @@ impl From<&TaskView> for Brief {
     }
 }
 
-/// As many items as fit into the budget, at least one, and their number.
+/// The first items that fit into the budget, but at least one.
 pub fn fitting<T: Serialize>(items: impl IntoIterator<Item = T>, budget: usize) -> Vec<Value> {
     let mut used = 0;
     let mut taken = Vec::new();
@@ -96,12 +96,12 @@ pub fn fitting<T: Serialize>(items: impl IntoIterator<Item = T>, budget: usize) 
     taken
 }
 
-/// In whole seconds.
+/// A time in whole seconds.
 pub fn stamp(at: Timestamp) -> String {
     at.strftime("%FT%TZ").to_string()
 }
 
-/// The beginning of a text that takes at most so many bytes in an answer, cut between two characters.
+/// The beginning of a text that takes at most `most` bytes in an answer, cut between two characters.
 pub fn cut(text: &str, most: usize) -> &str {
     let mut used = 0;
     let end = text.char_indices().find(|(_, c)| {
@@ -111,7 +111,7 @@ pub fn cut(text: &str, most: usize) -> &str {
     end.map_or(text, |(at, _)| &text[..at])
 }
 
-/// How many bytes a character has in JSON.
+/// The number of bytes of a character in JSON.
 fn written(c: char) -> usize {
     match c {
         '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
@@ -132,14 +132,14 @@ pub fn refusal(failure: &Failure) -> CallToolResult {
     refusal_of(json!({ "error": Refused::new(failure) }))
 }
 
-/// A failure with these words.
+/// A tool result with an error.
 pub fn refusal_of(value: Value) -> CallToolResult {
     let mut result = CallToolResult::error(vec![ContentBlock::text(value.to_string())]);
     result.structured_content = Some(value);
     result
 }
 
-/// A failure, worded for this face.
+/// A failure with its hints worded for MCP.
 #[derive(Debug, Serialize)]
 pub struct Refused {
     kind: Value,

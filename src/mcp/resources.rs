@@ -1,4 +1,4 @@
-//! What can be read and subscribed to: the board, the workflow, each task, each document.
+//! Resources that can be read and subscribed to: the board, the workflow, each task, each document.
 
 use rmcp::model::{ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::json;
@@ -23,7 +23,7 @@ pub fn document_uri(path: &str) -> String {
     format!("{DOCUMENT}{}", escaped(path))
 }
 
-/// A path as it stands in a URI.
+/// A path, escaped for a URI.
 fn escaped(path: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     path.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
@@ -94,7 +94,7 @@ fn bad_cursor(cursor: &str) -> Failure {
         .hint(Hint::step("start without a cursor"))
 }
 
-/// What a URI names.
+/// The resource that a URI names.
 enum NamedResource {
     Board,
     Workflow,
@@ -118,7 +118,7 @@ fn named(ws: &Workspace, uri: &str) -> Result<NamedResource, Failure> {
     }
 }
 
-/// Refuses what cannot be read, before somebody waits for news of it.
+/// Refuses a subscription to a resource that cannot be read.
 pub fn check(ws: &Workspace, uri: &str) -> Result<(), Failure> {
     match named(ws, uri)? {
         NamedResource::Document(path) => app::read_artifact(ws, &path).map(drop),
@@ -139,7 +139,7 @@ pub fn read(ws: &Workspace, uri: &str) -> Result<ReadResourceResult, Failure> {
     Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(kind)]))
 }
 
-/// The status, and what is open; a reader of a large board pages through it with the tool.
+/// The status, and the first open tasks; the tool `list` has all of them.
 fn board(ws: &Workspace) -> Result<String, Failure> {
     let listed = app::list(ws, &Query { limit: Some(PAGE), ..Query::default() })?;
     let tasks: Vec<Brief> = listed.tasks.iter().map(Brief::from).collect();

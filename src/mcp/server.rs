@@ -1,4 +1,4 @@
-//! What the protocol asks for, handed to tools, resources and prompts; every verb runs on a thread where it may block.
+//! Passes requests of the protocol on to tools, resources and prompts; every verb runs on a thread that may block.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,7 +52,7 @@ pub struct Server {
 
 impl Server {
     pub fn new(options: Options, wanted: &Wanted) -> Result<Self, Failure> {
-        // Not the number of the process: two containers that share a board have the same ones.
+        // Not the process id, because two containers that share a board can have the same one.
         let mark = fresh_token()?.chars().take(MARK).collect();
         let tools = match wanted.profile {
             Profile::Board => tools::all(),
@@ -136,10 +136,10 @@ impl Server {
         };
         let acts = match self.profile {
             Profile::Board => Some(acts(self.tools[at].name, &given)),
-            // There a worker is whoever its host says, and every move names its command.
+            // With ralph-hero's tools, the host vouches for the worker, and every move names its command.
             Profile::Hero => None,
         };
-        // In the order in which they came: the board's lock knows none, and who has bad luck with it waits for long.
+        // Lets writers through in the order of their calls. The board's lock has no order, so an unlucky caller could wait long.
         let _turn = match self.tools[at].nature {
             tool::Nature::Writes => tokio::select! {
                 biased;
@@ -184,7 +184,7 @@ fn acts(tool: &str, given: &JsonObject) -> ProgramAction {
     }
 }
 
-/// A call that was canceled, or whose client is gone.
+/// Asks a call to stop when it was canceled or its client is gone.
 struct CalledOff(Stop);
 
 impl Drop for CalledOff {
@@ -200,7 +200,7 @@ async fn keep(caller: Weak<Caller>, keeping: Arc<AtomicBool>) {
     loop {
         tokio::time::sleep(CARE).await;
         let Some(caller) = caller.upgrade().filter(|caller| caller.holds_something()) else { break };
-        // What cannot be looked at now is looked at the next time.
+        // A failure is ignored, because the next round tries again.
         let _ = tokio::task::spawn_blocking(move || caller.settle()).await;
     }
     keeping.store(false, Ordering::Relaxed);
@@ -226,7 +226,7 @@ fn not_understood(request: &CustomRequest) -> ErrorData {
         "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list" => {
             "an optional `cursor`, a string"
         }
-        // Those that today's protocol has no more are unknown to it, too.
+        // Methods that the current protocol no longer has are reported as unknown, too.
         method => return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("unknown method {method:?}"), None),
     };
     ErrorData::invalid_params(format!("{} takes {needs}", request.method), None)
@@ -234,10 +234,10 @@ fn not_understood(request: &CustomRequest) -> ErrorData {
 
 const ABOUT: &str = "\
 A task board in this repository's own files. Loop: `next` gives you one task and claims it, so that nobody else takes it; `get` \
-says all about it; `save` with `command` and state `__COMPLETE__` ends your part (`__ESCALATE__` hands it to a person); `release` \
-gives it back. `artifact` makes and hands in the documents that a command yields. What refuses names a code and the next step. \
-Read ralph://workflow for states, commands and roles. `as` says which worker you are, such as builder-2, where several agents \
-share this server.";
+returns its details; `save` with `command` and state `__COMPLETE__` completes your part (`__ESCALATE__` hands it to a person); \
+`release` releases your claim. `artifact` creates and links the documents that a command produces. A refusal contains a code and \
+the next step. Read ralph://workflow for states, commands and roles. `as` names the worker you are, such as builder-2, if several \
+agents share this server.";
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
@@ -298,7 +298,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        // Who has seen the list is told when it changes; today's clients ask for that.
+        // A client with an older protocol is notified once it has read the list; current clients subscribe explicitly.
         if context.protocol_version().is_some_and(|version| version.has_initialize()) {
             self.follow(&context);
         }
@@ -358,7 +358,7 @@ impl ServerHandler for Server {
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        // The client is told so before `listen` is called: what changes in between is not to be missed.
+        // Subscribes before the client is answered, so that it misses no change until `listen` is called.
         open(&self.accepted).push_back(self.feed.changes());
         Some(requested.clone())
     }
@@ -368,7 +368,7 @@ impl ServerHandler for Server {
         let changes = accepted.unwrap_or_else(|| self.feed.changes());
         tokio::select! {
             () = listen(changes, &context) => {}
-            // The library would wait for us before it ends.
+            // Without this, the library would wait for this subscription before it ends.
             () = self.gone.notified() => self.gone.notify_one(),
         }
         Ok(())

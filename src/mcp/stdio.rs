@@ -55,7 +55,7 @@ impl Transport<RoleServer> for Pipes {
                 biased;
                 () = self.deaf.notified() => return None,
                 Some(complaint) = self.complaints.recv() => {
-                    // Not waited for here: whoever receives is called off each time that something is to be sent.
+                    // Sent by a separate task, because a pending `receive` is dropped whenever something is to be sent.
                     drop(tokio::spawn(self.send(complaint)));
                 }
                 message = self.inner.receive() => return message,
@@ -96,7 +96,7 @@ enum InputLine {
     Whole,
     /// The line was too long; only its beginning was kept.
     TooLong,
-    /// The rest when the pipe was closed.
+    /// The remaining bytes when the pipe was closed.
     End,
 }
 
@@ -153,7 +153,7 @@ fn invalid(message: String, id: Option<RequestId>) -> PendingAnswer {
     PendingAnswer::error(ErrorData::new(ErrorCode::INVALID_REQUEST, message, None), id)
 }
 
-/// The id of a request of which only the beginning is known: clients write it before the parameters, or not at all.
+/// The id of a request of which only the beginning is known. Most clients write the id before the parameters.
 fn id_in(beginning: &[u8]) -> Option<RequestId> {
     let text = String::from_utf8_lossy(&beginning[..beginning.len().min(4096)]).into_owned();
     let (_, rest) = text.split_once("\"id\"")?;
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(answer["id"], 7);
         assert!(answer["error"]["message"].as_str().unwrap().contains("longer than"));
         assert_eq!(id_in(b"{\"method\":\"x\",\"params\":"), None);
-        // Deeper than anybody reads.
+        // Nested deeper than the parser allows.
         let deep = format!("{{\"id\":7,\"method\":\"x\",\"params\":{}{}}}", "[".repeat(500), "]".repeat(500));
         assert!(complaint(&deep).unwrap().contains("\"id\":7"));
         assert!(complaint("{\"id\":7}").unwrap().contains("\"id\":7"));

@@ -1,4 +1,4 @@
-//! A tool: what the client is told of it, and what a call of it does.
+//! A tool: its description for clients, and its function.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// `output` names the fields of the answer with their JSON types.
+    /// Makes a tool. `output` names the fields of the answer with their JSON types.
     pub fn new<A, R, F>(
         name: &'static str,
         nature: Nature,
@@ -75,7 +75,7 @@ impl Tool {
     pub fn described(&self) -> model::Tool {
         let annotations = match self.nature {
             Nature::Reads => ToolAnnotations::new().read_only(true).open_world(false),
-            // It changes this board alone: hosts ask for approval of anything that may reach further.
+            // Hosts ask for approval of tools that may affect more than this board.
             Nature::Writes | Nature::Either => ToolAnnotations::new().destructive(false).open_world(false),
         };
         model::Tool::new(self.name, self.about, self.input.clone())
@@ -87,7 +87,7 @@ impl Tool {
 /// The maximum number of files that a warning names.
 const NAMED: usize = 3;
 
-/// Warnings beside a successful answer, such as unreadable files.
+/// Adds warnings to a successful answer, such as unreadable files.
 fn beside(call: &Call<'_>, answer: &mut JsonObject) {
     let problems = call.ws.problems();
     let more = problems.len().saturating_sub(NAMED);
@@ -100,7 +100,7 @@ fn beside(call: &Call<'_>, answer: &mut JsonObject) {
     }
 }
 
-/// The argument for the worker name; every tool that changes something has it.
+/// The argument for the worker name, which every tool that changes something has.
 pub const AS: &str = "as";
 
 fn fields(fields: &[(&str, &str)]) -> JsonObject {
@@ -125,7 +125,7 @@ fn input<A: JsonSchema>() -> JsonObject {
     let mut schema = settings.into_generator().into_root_schema_for::<A>().to_value();
     slim(&mut schema);
     if let Value::Object(root) = &mut schema {
-        // A client expects it even where there are no arguments.
+        // Clients expect this field even if there are no arguments.
         root.entry("properties").or_insert_with(|| json!({}));
         root.remove("description");
     }

@@ -1,4 +1,4 @@
-//! The next step after a refusal, as calls of this server; options and commands without a tool are left out.
+//! The hints of refusals as calls of this server's tools; hints without a matching tool are left out.
 
 use super::reply::cut;
 use crate::app::Hint;
@@ -21,7 +21,7 @@ pub fn hint(hint: &Hint) -> Vec<String> {
         Hint::Artifact { .. } => vec!["call artifact: action new, fill it in, then action link".into()],
         Hint::CheckArtifact { .. } => vec!["call artifact with action check to see what is missing".into()],
         Hint::Result { .. } => vec!["call save with `result`".into()],
-        // There is no tool for it, and an agent that writes code has a shell.
+        // There is no tool for this, but an agent that writes code has a shell.
         Hint::Worktree { task } => vec![format!("create it with `ralph worktree add {task}` in a shell")],
         Hint::Move => vec!["pass `state` to move it".into()],
         Hint::Unblock => vec!["call relate with `remove_blocked_by` to remove one of these links".into()],

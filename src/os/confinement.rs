@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The only places that a program may change.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
-    /// Files, and folders with all that is below them. What does not exist is left out.
+    /// Files, and folders with their content. Paths that do not exist are left out.
     pub write: Vec<PathBuf>,
 }
 

@@ -1,7 +1,7 @@
 //! Everything that differs between operating systems, with one implementation per system behind the same functions.
 //!
 //! ```text
-//! unix/       Linux and macOS; linux.rs and other.rs hold what differs between the two
+//! unix/       Linux and macOS; linux.rs and other.rs contain the differences between the two
 //! windows/    Windows
 //! ```
 //!
@@ -37,7 +37,7 @@ pub use open::{Beneath, Create, OpenMode};
 pub use signal::Signal;
 pub use system::{clock, confine, files, process, relay, signals, terminal};
 
-/// Guarantees that ralph gives on other systems and cannot give on this one.
+/// Guarantees that ralph gives on other systems but not on this one.
 pub fn limits() -> Vec<&'static str> {
     let mut limits = system::LIMITS.to_vec();
     if !confine::is_supported() {

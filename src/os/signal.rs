@@ -9,7 +9,7 @@ pub enum Signal {
     HangUp,
     User1,
     User2,
-    /// To a guard: its parent is gone, or wants everything below the guard killed.
+    /// Tells a guard that its parent has ended, or that it must kill everything below it.
     ParentExited,
     /// Cannot be received.
     Kill,

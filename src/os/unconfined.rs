@@ -12,7 +12,7 @@ pub mod confine {
     }
 }
 
-/// Only confined programs use it.
+/// Only used by confined programs, so it is empty here.
 pub mod relay {
     use std::io;
     use std::path::Path;

@@ -1,4 +1,4 @@
-//! Claims on this machine: one small file each, and a lock file for those that live as long as a process.
+//! Claims on this machine: one small file each, and a lock file for those that last as long as a process.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -14,17 +14,17 @@ use crate::fs;
 use crate::os;
 use crate::task::TaskId;
 
-/// A claim's lock: as long as this lives, so does the claim, and the kernel lets go of it when the process dies.
+/// The lock of a claim. The claim is live as long as it is locked; the kernel unlocks it when the process dies.
 pub struct Hold {
     file: File,
 }
 
-/// A claim of this clone on the remote that is to go from there, or to change. It is written down before the remote is asked, so
-/// that whoever comes after a crash or a timeout knows of it.
+/// A claim of this clone that must be removed or changed on the remote. It is stored before the remote is contacted, so that it
+/// can be completed after a crash or a timeout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outgoing {
     pub task: TaskId,
-    /// The object that holds it.
+    /// The object of the claim.
     pub object: String,
     pub note: OutboxNote,
 }
@@ -33,10 +33,10 @@ pub struct Outgoing {
 pub struct OutboxNote {
     #[serde(default)]
     pub why: Why,
-    /// The journal line of the move that ended it.
+    /// The journal line of the move that ended the claim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<String>,
-    /// When that was, in seconds of the steady clock.
+    /// The time of that, in seconds of the monotonic clock.
     #[serde(default)]
     pub since: u64,
 }
@@ -44,32 +44,32 @@ pub struct OutboxNote {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
-    /// A push was begun, and its outcome is not known: the remote may take it at any time.
+    /// A push was started and its outcome is unknown: the remote may still accept it.
     Unsettled,
-    /// The task is as it was before the claim.
+    /// The claim was released, and the task is as before.
     #[default]
     GivenUp,
-    /// The task has moved on, and the remote does not know yet.
+    /// The task has moved, and the remote does not have this yet.
     Moved,
-    /// The remote's claim says that the task has moved on. It goes once the board that says so is there, too.
+    /// The claim on the remote says that the task has moved. It is removed once the remote has a board with that move.
     Told,
 }
 
-/// What this clone has seen of the remote's claims, on a clock that nobody can set.
+/// What this clone has read of the remote's claims, with times of the monotonic clock.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sightings {
     /// How often the remote's claims were fetched.
     #[serde(default)]
     pub looks: u64,
-    /// When the last time was, in milliseconds of the steady clock, and by the wall clock for people.
+    /// The time of the last fetch, in milliseconds of the monotonic clock, and by the wall clock for people.
     #[serde(default)]
     pub last: u64,
     #[serde(default)]
     pub at: Option<Timestamp>,
-    /// Since when it has not answered.
+    /// The time since which it has not answered.
     #[serde(default)]
     pub silent: Option<u64>,
-    /// When each object was first seen there, in milliseconds of the steady clock.
+    /// The time at which each object was first read, in milliseconds of the monotonic clock.
     #[serde(default)]
     pub first: BTreeMap<String, u64>,
 }
@@ -83,13 +83,13 @@ impl Store {
         self.claims_dir().join(format!("{id}.{ending}"))
     }
 
-    /// All claims, with whether their holders live.
+    /// All claims, each with whether its holder is alive.
     pub fn claims(&self, now: Timestamp) -> Result<BTreeMap<TaskId, Claim>, StoreError> {
         let mut claims = BTreeMap::new();
         for name in fs::names(&self.claims_dir())? {
             let Some(id) = name.strip_suffix(".toml").and_then(|stem| TaskId::new(stem).ok()) else { continue };
             let Some(text) = fs::read_text(&self.claims_dir().join(&name))? else { continue };
-            // Written whole; one that cannot be read is nobody's.
+            // Claim files are written as a whole; one that cannot be parsed is ignored.
             let Ok(mut claim) = toml::from_str::<Claim>(&text) else { continue };
             claim.live = if claim.held { self.is_held(&id) } else { now < claim.until };
             claims.insert(id, claim);
@@ -97,12 +97,12 @@ impl Store {
         Ok(claims)
     }
 
-    /// Whose holder lives, the claim lives.
+    /// The path of a claim's lock file. A held claim is live while the file is locked.
     pub fn claim_lock(&self, id: &TaskId) -> PathBuf {
         self.claim_path(id, "lock")
     }
 
-    /// Shared, so that those who look do not hinder each other.
+    /// Whether the claim's lock is held. Tries a shared lock, so that several readers do not disturb each other.
     pub fn is_held(&self, id: &TaskId) -> bool {
         let Ok(file) = File::options().read(true).open(self.claim_path(id, "lock")) else { return false };
         file.try_lock_shared().is_err()
@@ -114,7 +114,7 @@ impl Store {
         Ok(fs::replace(&self.claim_path(id, "toml"), text.as_bytes(), true)?)
     }
 
-    /// What has to be settled on the remote through which machines agree.
+    /// The claims that must be settled on the remote through which machines agree.
     pub fn outbox(&self) -> Result<Vec<Outgoing>, StoreError> {
         let mut found = Vec::new();
         for name in fs::names(&self.claims_dir())? {
@@ -123,7 +123,7 @@ impl Store {
             };
             let Ok(task) = TaskId::new(id) else { continue };
             let text = fs::read_text(&self.claims_dir().join(&name))?.unwrap_or_default();
-            // An empty one is of an older ralph.
+            // Older versions of ralph wrote an empty file.
             let note = toml::from_str(&text).unwrap_or_default();
             found.push(Outgoing { task, object: object.to_owned(), note });
         }
@@ -141,7 +141,7 @@ impl Store {
         Ok(fs::remove(&self.claim_path(id, &format!("{object}.gone")))?)
     }
 
-    /// What this clone has seen of the remote's claims.
+    /// What this clone has read of the remote's claims.
     pub fn sightings(&self) -> Sightings {
         let text = fs::read_text(&self.local.join("claims.seen")).ok().flatten();
         text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
@@ -152,12 +152,12 @@ impl Store {
         Ok(fs::replace(&self.local.join("claims.seen"), &text, false)?)
     }
 
-    /// One task's claim, as its file has it.
+    /// One task's claim as it is in its file.
     pub fn claim_file(&self, id: &TaskId) -> Result<Option<Claim>, StoreError> {
         Ok(fs::read_text(&self.claim_path(id, "toml"))?.and_then(|text| toml::from_str(&text).ok()))
     }
 
-    /// One process at a time changes a task's claim on the remote.
+    /// Lets only one process at a time change a task's claim on the remote.
     pub fn hold_remote(&self, id: &TaskId) -> Result<FileLock, StoreError> {
         fs::make_dir(&self.claims_dir())?;
         FileLock::take(&self.claim_path(id, "remote"))
@@ -168,7 +168,7 @@ impl Store {
         FileLock::try_take(&self.claim_path(id, "remote"))
     }
 
-    /// One process at a time fetches what the remote knows.
+    /// Lets only one process at a time fetch the claims of the remote.
     pub fn remote_lock(&self) -> Result<FileLock, StoreError> {
         fs::make_dir(&self.local)?;
         FileLock::take(&self.local.join("remote.lock"))
@@ -185,25 +185,25 @@ impl Store {
 }
 
 impl Hold {
-    /// Takes the lock of a claim for this process. Those who look at it hold it for an instant, so it may take a few tries.
+    /// Takes the lock of a claim for this process. Readers lock it for a moment, so several tries may be necessary.
     pub fn take(path: &Path) -> Result<Self, StoreError> {
         let file = fs::open_lock(path)?;
         let start = Instant::now();
         while file.try_lock().is_err() {
             if start.elapsed() > Duration::from_secs(2) {
-                return Err(StoreError::Busy { holder: "another program on this task".into() });
+                return Err(StoreError::Busy { holder: "another program that works on this task".into() });
             }
             std::thread::sleep(Duration::from_millis(1));
         }
         Ok(Self { file })
     }
 
-    /// The program that is started under it keeps it, too, where the kernel does not end both together.
+    /// Lets programs that this process starts keep the lock, on systems where the kernel does not end them with this process.
     pub fn share(&self) {
         os::files::let_inherit(&self.file);
     }
 
-    /// Waits for as long as somebody else has it.
+    /// Waits until the lock is free, and takes it.
     pub fn inherit(path: &Path) -> Result<Self, StoreError> {
         let file = fs::open_lock(path)?;
         let locked = file.lock();

@@ -1,7 +1,7 @@
 //! Committing a verb: all of its changes or none, even if the process is killed.
 //!
-//! The verb's journal line is written first as an intent, then the files, then the journal, then the intent goes. A
-//! process that dies in between leaves the intent, and the next one completes it from there.
+//! The verb's journal line is written first as an intent, then the files, then the journal, and then the intent is removed.
+//! If the process dies in between, the next process completes the verb from the intent.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,16 +16,16 @@ use crate::fs;
 use crate::task::{Key, Kind, TaskId, Value, Worker};
 use crate::workflow::Workflow;
 
-/// How often a verb is repeated when a file is saved in between.
+/// How often a verb is repeated if a file was saved in the meantime.
 const TRIES: usize = 5;
 
-/// A verb that is durable.
+/// A committed verb, which is durable.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct Committed {
     pub id: String,
 }
 
-/// One file of a verb: its old and its new content.
+/// One file that a verb changes, with its old and its new content.
 struct Edit {
     task: TaskId,
     place: Place,
@@ -37,14 +37,14 @@ struct Edit {
 /// Whether the old values must match.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Expect {
-    /// A verb that is decided now.
+    /// They must match, because the verb was just decided.
     Exactly,
-    /// A verb that died half way: what is done stays done, and what a person has changed since is theirs.
+    /// They need not, because a dead process may have written some files, and people may have changed others since.
     WhatIsLeft,
 }
 
 impl Store {
-    /// Takes the board's lock and completes what a dead process left.
+    /// Takes the board's lock and completes the verb of a dead process, if any.
     pub fn lock(&self) -> Result<BoardLock, StoreError> {
         fs::make_dir(&self.intents_dir())?;
         let lock = BoardLock::of(FileLock::take(&self.local.join("lock"))?);
@@ -52,25 +52,25 @@ impl Store {
         Ok(lock)
     }
 
-    /// Worktrees are made and removed one at a time in the whole repository.
+    /// Lets only one process at a time make or remove worktrees of the repository.
     pub fn worktree_lock(&self) -> Result<FileLock, StoreError> {
         fs::make_dir(&self.local)?;
         FileLock::take(&self.local.join("worktrees.lock"))
     }
 
-    /// One merge at a time, however long its checks take.
+    /// Allows one merge at a time, including its checks.
     pub fn merge_lock(&self) -> Result<FileLock, StoreError> {
         fs::make_dir(&self.local)?;
         FileLock::take(&self.local.join("merge.lock"))
     }
 
-    /// One sync at a time; `None` while another one runs.
+    /// Allows one sync at a time; `None` while another one runs.
     pub fn try_sync_lock(&self) -> Result<Option<FileLock>, StoreError> {
         fs::make_dir(&self.sync_dir())?;
         FileLock::try_take(&self.sync_dir().join("lock"))
     }
 
-    /// The data of GitHub that this machine keeps.
+    /// The folder for this machine's data about GitHub.
     pub fn sync_dir(&self) -> PathBuf {
         self.local.join("sync")
     }
@@ -79,7 +79,7 @@ impl Store {
         self.intents_dir().join("intent.json")
     }
 
-    /// A folder of its own: its time changes with every verb, and with nothing else.
+    /// A separate folder, so that its modification time changes only with verbs.
     pub(super) fn intents_dir(&self) -> PathBuf {
         self.local.join("intent")
     }
@@ -88,19 +88,19 @@ impl Store {
         self.intent_path().exists()
     }
 
-    /// For readers: waits for a verb that is under way, or completes one that died.
+    /// For readers: waits for a verb in progress, or completes that of a dead process.
     pub(super) fn settle(&self) -> Result<(), StoreError> {
         if !self.is_pending() {
             return Ok(());
         }
         match self.lock() {
-            // Where nothing can be written, what is there is all that can be shown.
+            // If this process cannot write, it shows the files as they are.
             Err(StoreError::Fs(_)) => Ok(()),
             other => other.map(|_| ()),
         }
     }
 
-    /// Makes `op` durable under the lock.
+    /// Commits `op` under the lock.
     pub fn commit(
         &self,
         _lock: &BoardLock,
@@ -147,7 +147,7 @@ impl Store {
         Err(StoreError::Raced { task: raced.expect("the loop ends early unless somebody raced"), key: None })
     }
 
-    /// Journals what somebody has done to the files by hand. Nothing is written but the line.
+    /// Adds a journal line for a change that somebody made by hand; the task files are not written.
     pub fn record(
         &self,
         _lock: &BoardLock,
@@ -166,7 +166,7 @@ impl Store {
         Ok(journal::append(&self.journal_dir(), line)?)
     }
 
-    /// What we write, we must be able to read: too long, or with conflict markers in it, it would be a broken file.
+    /// Refuses to write a file that could not be read again because it is too long or has conflict markers.
     fn refuse_unreadable(&self, edits: &[Edit]) -> Result<(), StoreError> {
         for edit in edits {
             let Some(text) = &edit.new else { continue };
@@ -187,8 +187,8 @@ impl Store {
         Ok(())
     }
 
-    /// A person who had a file open while it was replaced, and wrote to what it was: the verb is done again on their text,
-    /// or theirs stands where it says something else.
+    /// Handles a save of a person who had a file open while it was replaced, and wrote to the old file: the verb's changes are
+    /// applied to the person's text, or that text replaces the file if the changes do not apply.
     fn take_in_late_saves(&self, edits: &[Edit], line: &Line) -> Result<(), StoreError> {
         for edit in edits {
             let (Some(old), Some(new)) = (&edit.old, &edit.new) else { continue };
@@ -208,7 +208,7 @@ impl Store {
         Ok(())
     }
 
-    /// Tells the index, and leaves no empty folder where notes were.
+    /// Updates the index, and removes empty folders of notes.
     fn after(&self, edits: &[Edit], line: &Line, before: super::index::Nanos) {
         for edit in edits.iter().filter(|edit| edit.new.is_none() && matches!(edit.place, Place::Note(_))) {
             fs::remove_empty_dir(edit.path.parent().unwrap_or(&edit.path));
@@ -233,7 +233,7 @@ impl Store {
         Ok(None)
     }
 
-    /// Undoes the files that were already written, unless they have changed since.
+    /// Restores the files that were already written, unless they have changed since.
     fn take_back(&self, edits: &[Edit], op: &str) {
         for edit in edits {
             let temp = guard::temp_path(&edit.path, op);
@@ -262,11 +262,11 @@ impl Store {
         Ok(edits.into_values().filter(|edit| edit.old != edit.new).collect())
     }
 
-    /// Completes the verb of a process that died: under the lock, so nobody else is at it.
+    /// Completes the verb of a dead process. The caller holds the lock.
     fn recover(&self) -> Result<(), StoreError> {
         let Some(bytes) = fs::read(&self.intent_path())? else { return Ok(()) };
         let Ok(line) = serde_json::from_slice::<Line>(&bytes) else {
-            // Written whole or not at all; damaged only by the disk. Keep it for whoever wants to look.
+            // The intent is written as a whole, so only the disk can have damaged it. It is kept for inspection.
             return Ok(fs::rename(&self.intent_path(), &self.intents_dir().join("damaged"))?);
         };
         self.restore_swapped(&line)?;
@@ -286,8 +286,8 @@ impl Store {
         Ok(String::from_utf8_lossy(&bytes).lines().rev().take(64).any(|text| text.contains(&needle)))
     }
 
-    /// A kill between a swap and its check leaves in the temporary file what was swapped out. If that is not what the verb
-    /// had read, a person saved it, and it goes back.
+    /// Moves back a file that a process swapped out and did not compare before it was killed, if it is not the file that the verb
+    /// had read: then a person has saved it.
     fn restore_swapped(&self, line: &Line) -> Result<(), StoreError> {
         for change in &line.changes {
             let place = if let Change::File { file, .. } = change { file } else { &Place::Task };
@@ -312,7 +312,7 @@ impl Store {
     }
 }
 
-/// The line of a verb in the journal.
+/// The journal line of a verb.
 fn line_of(op: Op, by: &Worker, at: Timestamp, rng: &mut fastrand::Rng) -> Line {
     let id = (0..10).map(|_| rng.alphanumeric().to_ascii_lowercase()).collect();
     Line { id, at, by: by.clone(), verb: op.verb, undoes: op.undoes, changes: op.changes }
@@ -327,7 +327,7 @@ fn edited(text: &str, line: &Line, task: &TaskId, flow: &Workflow) -> Option<Str
     text
 }
 
-/// Whether `text` already says what the line was to make of that task.
+/// Whether `text` already has the values that the line gives to that task.
 fn is_written(text: &str, line: &Line, task: &TaskId) -> bool {
     line.changes.iter().filter(|change| change.task() == task).all(|change| match change {
         Change::File { new, .. } => new.as_deref() == Some(text),
@@ -374,7 +374,7 @@ fn changed(
     }
 }
 
-/// A file may leave its state out, or spell it carelessly: what it means is what counts.
+/// Whether the state in a file means the expected one, though it may be missing or spelled differently.
 fn is_same_state(doc: &Doc, key: &Key, expected: Option<&Value>, flow: &Workflow) -> bool {
     if key.as_str() != "state" {
         return false;

@@ -1,4 +1,4 @@
-//! Replaces a file only if it has not changed since it was read: a person's save in between wins.
+//! Replaces a file only if it has not changed since it was read: a person's save in the meantime wins.
 
 use std::path::{Path, PathBuf};
 
@@ -8,11 +8,11 @@ use crate::fs::{self, FsError};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GuardOutcome {
     Done,
-    /// The file says something else than expected; it was left as it is.
+    /// The file was not as expected, and was left as it is.
     Changed,
 }
 
-/// Where a verb's new content waits: beside the file, hidden, named after the verb.
+/// The temporary file with a verb's new content: hidden, in the same folder, and named after the verb.
 pub fn temp_path(path: &Path, op: &str) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.{op}.tmp"))
@@ -40,7 +40,7 @@ fn create(path: &Path, temp: &Path, new: &str) -> Result<GuardOutcome, FsError> 
     Ok(GuardOutcome::Changed)
 }
 
-/// Swapping instead of renaming shows what was really there at that instant, so that nothing is overwritten unseen.
+/// Swaps the files instead of renaming, so that the replaced content can be compared and nothing is overwritten unnoticed.
 fn overwrite(path: &Path, temp: &Path, old: &str, new: &str) -> Result<GuardOutcome, FsError> {
     if fs::read(path)?.as_deref() != Some(old.as_bytes()) {
         return Ok(GuardOutcome::Changed);
@@ -58,14 +58,14 @@ fn overwrite(path: &Path, temp: &Path, old: &str, new: &str) -> Result<GuardOutc
     Ok(GuardOutcome::Changed)
 }
 
-/// What was swapped out stays until the verb is durable. Somebody who had it open all the while may have written to it: then
-/// this is what they wrote.
+/// The text of a person who had the file open and wrote to it after it was replaced. The old file is kept until the verb is
+/// durable, so that such a write can be found.
 pub fn late_save(path: &Path, op: &str, old: &str) -> Result<Option<String>, FsError> {
     let late = fs::read_text(&temp_path(path, op))?;
     Ok(late.filter(|text| text != old))
 }
 
-/// `temp` holds what a person saved a moment ago: it goes back, unless they have saved again since.
+/// Moves a person's save back from `temp`, unless the person has saved the file again since.
 pub fn give_back(path: &Path, temp: &Path, ours: &str) -> Result<(), FsError> {
     if fs::read(path)?.as_deref() == Some(ours.as_bytes()) {
         return fs::rename(temp, path);

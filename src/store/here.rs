@@ -1,4 +1,4 @@
-//! Which moves were made in this clone, which the shared journal does not record.
+//! A list of the moves that were made in this clone, because the shared journal does not contain this.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::{Line, Store, StoreError};
 use crate::fs;
 
-/// As much as is looked through in a moment; the older half goes.
+/// The size at which the older half is removed, so that searching the list stays fast.
 const LARGEST: u64 = 256 * 1024;
 
 impl Store {
@@ -14,7 +14,7 @@ impl Store {
         self.local.join("moved-here")
     }
 
-    /// Before a move is written: one that is killed in between was made here, too.
+    /// Records a move before it is written, so that it is also recorded if the process is killed in between.
     pub(super) fn note_move(&self, line: &Line) -> Result<(), StoreError> {
         if !line.changes.iter().any(|change| change.new_state().is_some()) {
             return Ok(());
@@ -27,7 +27,7 @@ impl Store {
             fs::replace(&path, half.as_bytes(), false)?;
             file = fs::open_log(&path)?;
         }
-        // Not worth a sync: what is lost with the machine is only taken for somebody else's.
+        // Not synced to disk: a lost line only means that the move counts as another clone's.
         let _ = writeln!(file, "{}", line.id);
         Ok(())
     }

@@ -39,7 +39,7 @@ pub fn append(folder: &Path, line: &Line) -> Result<(), FsError> {
     fs::append(&line.file(folder), &format!("{}\n", line.to_text()))
 }
 
-/// What can be read of the lines in `bytes`, and how many could not be.
+/// The lines in `bytes` that can be parsed, and the numbers of the others.
 pub fn parse(bytes: &[u8]) -> (Vec<Line>, Vec<usize>) {
     let mut lines = Vec::new();
     let mut bad = Vec::new();
@@ -55,7 +55,7 @@ pub fn parse(bytes: &[u8]) -> (Vec<Line>, Vec<usize>) {
     (lines, bad)
 }
 
-/// A journal comes with a clone: what it names must lie on the board.
+/// Whether a change names only files of the board. The journal of a clone may come from strangers.
 fn is_sound(change: &Change) -> bool {
     match change {
         Change::File { file: Place::Note(name), .. } => {
@@ -65,12 +65,12 @@ fn is_sound(change: &Change) -> bool {
     }
 }
 
-/// The lines of a text, those that are some.
+/// The lines that can be parsed.
 pub fn lines_of(bytes: &[u8]) -> Vec<Line> {
     parse(bytes).0
 }
 
-/// The lines that cannot be read.
+/// The problems of the lines that cannot be parsed.
 pub fn problems_of(file: &str, bytes: &[u8]) -> Vec<Problem> {
     let problem = |number: usize| Problem {
         file: file.to_owned(),
@@ -87,20 +87,20 @@ pub fn problems_of(file: &str, bytes: &[u8]) -> Vec<Problem> {
 pub struct Mark {
     pub name: String,
     pub read: u64,
-    /// Of the last bytes read, to notice a file that was rewritten rather than appended to.
+    /// The hash of the last bytes that were read, which shows whether the file was rewritten instead of appended to.
     pub tail: u32,
 }
 
 const TAIL: u64 = 64;
 
-/// What the journal says beyond the marks.
+/// The content of the journal after the marks.
 #[derive(Default)]
 pub struct Since {
     pub lines: Vec<Line>,
     pub marks: Vec<Mark>,
-    /// How many bytes had to be read.
+    /// The number of bytes that were read.
     pub unread: u64,
-    /// A file was not only appended to: all that it says is among the lines, also what was read before.
+    /// A file was rewritten, so its lines include those that were read before.
     pub rewritten: bool,
 }
 
@@ -119,13 +119,13 @@ pub fn since(folder: &Path, marks: &[Mark]) -> Result<Since, FsError> {
         let mut from = start - start.min(TAIL);
         let mut bytes = fs::read_from(&path, from)?;
         let mut skip = ((start - from) as usize).min(bytes.len());
-        // A file that a merge rewrote is read again from its beginning.
+        // A file that a merge has rewritten is read from its beginning.
         if mark.is_some_and(|mark| crc32fast::hash(&bytes[..skip]) != mark.tail) || (known.is_some() && mark.is_none())
         {
             (bytes, from, skip) = (fs::read_from(&path, 0)?, 0, 0);
             since.rewritten = true;
         }
-        // A line that is just being written is read when it is whole.
+        // An incomplete last line is read once it is complete.
         let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1).max(skip);
         since.unread += (end - skip) as u64;
         since.lines.extend(parse(&bytes[skip..end]).0);
@@ -135,7 +135,7 @@ pub fn since(folder: &Path, marks: &[Mark]) -> Result<Since, FsError> {
     Ok(since)
 }
 
-/// All lines of two versions of a month, each once, in the order of their times; a line that cannot be read stays, too.
+/// Merges two versions of a month file: each line once, ordered by time. Lines that cannot be parsed are kept.
 pub fn merge(ours: &str, theirs: &str) -> String {
     let at = |line: &str| serde_json::from_str::<Line>(line).ok().map(|line| line.at);
     let mut seen = std::collections::HashSet::new();
@@ -152,7 +152,7 @@ pub fn files(folder: &Path) -> Result<Vec<PathBuf>, FsError> {
     Ok(names.into_iter().filter(|name| name.ends_with(".jsonl")).map(|name| folder.join(name)).collect())
 }
 
-/// Everything in the order in which it was written, as far as the files tell: clocks may have been wrong.
+/// All lines in the order in which they were written, as far as the files show it. Times are not used, because clocks may be wrong.
 pub fn written(folder: &Path) -> Result<Vec<Line>, FsError> {
     let mut found = Vec::new();
     for path in files(folder)? {
@@ -167,7 +167,7 @@ pub fn written(folder: &Path) -> Result<Vec<Line>, FsError> {
     Ok(lines)
 }
 
-/// Everything, oldest first: merged branches interleave their lines, so the order is by time, not by place.
+/// All lines, oldest first. They are sorted by time, because merges mix the lines of branches.
 pub fn read(folder: &Path, show: impl Fn(&Path) -> String) -> Result<(Vec<Line>, Vec<Problem>), FsError> {
     let mut all = Vec::new();
     let mut problems = Vec::new();
@@ -177,7 +177,7 @@ pub fn read(folder: &Path, show: impl Fn(&Path) -> String) -> Result<(Vec<Line>,
         problems.extend(problems_of(&show(&path), &bytes));
     }
     all.sort_by_key(|line: &Line| line.at);
-    // A union merge may repeat lines, with others of the same time between them.
+    // A union merge may repeat lines, which need not be adjacent.
     let mut seen = std::collections::HashSet::new();
     all.retain(|line| seen.insert(line.id.clone()));
     Ok((all, problems))

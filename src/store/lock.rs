@@ -1,4 +1,4 @@
-//! Locks on files, released by the kernel when their holder dies; the board's own is a type of its own.
+//! Locks on files, which the kernel releases when their holder dies. The board's lock has its own type.
 
 use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
@@ -10,7 +10,7 @@ use crate::fs;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Proof that the board's lock is held: nobody else changes the board while this lives. Only [`super::Store::lock`] gives it.
+/// Proof that the board's lock is held: no other process changes the board meanwhile. Only [`super::Store::lock`] returns it.
 pub struct BoardLock {
     _lock: FileLock,
 }
@@ -21,19 +21,19 @@ impl BoardLock {
     }
 }
 
-/// Any other lock: one merge, one sync, one worker of a name. Held while it lives.
+/// Any other lock, such as for a merge, a sync or a worker of a name. It is released when this is dropped.
 pub struct FileLock {
     _file: File,
 }
 
 impl FileLock {
-    /// Only if nobody has it.
+    /// Takes the lock only if it is free.
     pub fn try_take(path: &Path) -> Result<Option<Self>, StoreError> {
         let file = fs::open_lock(path)?;
         Ok(file.try_lock().is_ok().then_some(Self { _file: file }))
     }
 
-    /// Waits for other verbs, which take milliseconds; gives up on one that hangs.
+    /// Waits for other verbs, which take milliseconds; fails if one of them hangs.
     pub fn take(path: &Path) -> Result<Self, StoreError> {
         let mut file = fs::open_lock(path)?;
         let start = Instant::now();
@@ -48,7 +48,7 @@ impl FileLock {
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(8));
         }
-        // Only for the message above: the kernel, not this number, knows who holds it.
+        // Only for the message above: the kernel, not this number, determines the holder.
         let _ = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
         Ok(Self { _file: file })
     }

@@ -1,4 +1,4 @@
-//! The board as a watcher knows it: read once, then kept up to date file by file.
+//! The board as seen by a watcher: read once, then updated file by file.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -22,11 +22,11 @@ pub struct Mirror {
     files: BTreeMap<TaskId, SeenFile>,
     misnamed: Vec<Problem>,
     marks: Vec<Mark>,
-    /// Lines of the journal that have been seen, by their ids.
+    /// The ids of the journal lines that were read.
     lines: HashSet<String>,
 }
 
-/// A file that says something else than before; `None` where there was or is no readable one.
+/// A file whose content has changed; `None` if there was or is no readable file.
 #[derive(Debug, Clone)]
 pub struct Difference {
     pub id: TaskId,
@@ -34,22 +34,22 @@ pub struct Difference {
     pub new: Option<String>,
 }
 
-/// The changes since the last look.
+/// The changes since the last update.
 #[derive(Default)]
 pub struct Delta {
     pub files: Vec<Difference>,
-    /// Lines of the journal that were not there before.
+    /// New lines of the journal.
     pub lines: Vec<Line>,
-    /// The journal is another one now: git has put it there, and its lines tell what others did at some time.
+    /// A file of the journal was rewritten, probably by git, so that the new lines are about changes of others at any time.
     pub rewritten: bool,
-    /// Files that somebody seems to be writing just now.
+    /// Files that are probably being written at the moment.
     pub unsettled: Vec<TaskId>,
-    /// Tasks that a verb has changed and whose files cannot be read: the verb's word is all that is known of them.
+    /// Tasks that a verb has changed but whose files cannot be read, so that only the journal tells their values.
     pub unread: BTreeSet<TaskId>,
 }
 
 impl Delta {
-    /// Both as one: from what was there before the first to what is there after the second.
+    /// Combines two deltas: from the state before the first to the state after the second.
     #[must_use]
     pub fn and_then(mut self, later: Self) -> Self {
         for file in later.files {
@@ -73,7 +73,7 @@ impl Mirror {
         Ok(mirror)
     }
 
-    /// Looks at these files, or at all of them. Callers hold the board's lock, so that no verb is half seen.
+    /// Updates these files, or all. Callers hold the board's lock, so that they see each verb as a whole.
     pub fn update(&mut self, store: &Store, dirty: Option<&BTreeSet<TaskId>>) -> Result<Delta, StoreError> {
         let mut delta = Delta::default();
         let since = journal::since(&store.journal_dir(), &self.marks)?;
@@ -81,7 +81,7 @@ impl Mirror {
         delta.lines = since.lines.into_iter().filter(|line| self.lines.insert(line.id.clone())).collect();
         match dirty {
             Some(ids) => {
-                // What a verb has changed is looked at with it, whenever the file's own event comes.
+                // The files that a verb has changed are read together with its line, whether or not their events have arrived.
                 let named = delta.lines.iter().flat_map(|line| line.changes.iter().map(|change| change.task().clone()));
                 let all: BTreeSet<TaskId> = ids.iter().cloned().chain(named).collect();
                 for id in &all {
@@ -107,8 +107,8 @@ impl Mirror {
         Ok(delta)
     }
 
-    /// A file that somebody is saving over what a verb has just written says nothing, or not what the verb made of it; what
-    /// it said last is then what the verb says.
+    /// Applies the journal's values to files that cannot be read because somebody is saving them, and keeps the result as their
+    /// last content.
     fn take_their_word(&mut self, delta: &mut Delta) {
         for change in delta.lines.iter().flat_map(|line| &line.changes) {
             let Change::Set { task, key, new, .. } = change else { continue };
@@ -124,7 +124,7 @@ impl Mirror {
         }
     }
 
-    /// Somebody may have saved over a verb just what was there before it: only with the verb's word in between is that a change.
+    /// Lists files that a verb has changed but that are as before, because somebody has restored the old content in the meantime.
     fn show_named(&self, delta: &mut Delta) {
         let shown: BTreeSet<TaskId> = delta.files.iter().map(|file| file.id.clone()).collect();
         let named: BTreeSet<&TaskId> = delta.lines.iter().flat_map(|line| &line.changes).map(Change::task).collect();
@@ -149,7 +149,7 @@ impl Mirror {
             }
             return Ok(());
         };
-        // Within one tick of the clock a file can change and keep its stamp; it is then told of by an event.
+        // A file can change within one clock tick without changing its stamp, so recent files are read again.
         if before.is_some_and(|seen| seen.stamp == stamp && !is_recent(&stamp)) {
             return Ok(());
         }
@@ -166,7 +166,7 @@ impl Mirror {
         Ok(())
     }
 
-    /// A line that the watcher has written itself.
+    /// Marks a journal line as read, because the watcher has written it itself.
     pub fn knows_line(&mut self, id: &str) {
         self.lines.insert(id.to_owned());
     }
@@ -190,7 +190,7 @@ impl Mirror {
         self.files.get(id).and_then(|seen| seen.text.as_deref())
     }
 
-    /// The same files can mean something else under another workflow.
+    /// Parses the files again for another workflow, under which they may have another meaning.
     pub fn read_again(&mut self, store: &Store) {
         for (id, seen) in &mut self.files {
             let Some(text) = &seen.text else { continue };
@@ -202,7 +202,7 @@ impl Mirror {
     }
 }
 
-/// Written so lately that the next write may have the same time, or that this one may not be over.
+/// Whether a file was written so recently that a later write may have the same time, or that the write may not be complete.
 fn is_recent(stamp: &Stamp) -> bool {
     let now = jiff::Timestamp::now().as_nanosecond();
     now - i128::from(stamp.mtime) < 150_000_000

@@ -1,4 +1,4 @@
-//! The board on disk: task files, notes, the journal, and the index that makes reading them quick.
+//! The board on disk: task files, notes, the journal, and the index that makes reading them fast.
 
 mod board_path;
 mod claims;
@@ -55,7 +55,7 @@ pub enum StoreError {
 
 /// The board on disk: `.ralph/` in the main worktree, and the machine-local folder in git's common directory.
 ///
-/// Guarantees: a commit happens as a whole or not at all, also if the process is killed. A file that somebody else saved
+/// Guarantees: a commit is written as a whole or not at all, even if the process is killed. A file that somebody else saved
 /// after it was read is never overwritten. A snapshot never shows half of a commit.
 ///
 /// Callers hold the [`BoardLock`] from [`Store::lock`] while they read, decide and [`commit`](Store::commit). Reading
@@ -69,7 +69,7 @@ pub struct Store {
     flow: Workflow,
 }
 
-/// One task with all that its file says.
+/// One task with the complete content of its file.
 pub struct TaskFile {
     pub task: Task,
     pub description: String,
@@ -77,7 +77,7 @@ pub struct TaskFile {
 }
 
 impl Store {
-    /// `root` is the main worktree, `local` the machine's own folder for this repository.
+    /// `root` is the main worktree, `local` this machine's own folder for the repository.
     pub fn new(root: PathBuf, local: PathBuf, flow: Workflow) -> Self {
         Self { root, local, flow }
     }
@@ -115,8 +115,8 @@ impl Store {
         }
     }
 
-    /// Where a file of the board really lies. A link that leads out of the repository is not followed: it may have come with a
-    /// clone, and its maker chose what it stands for.
+    /// The real path of a file of the board. A link that leads out of the repository is refused, because it may have come with a
+    /// clone and point to any file.
     pub(crate) fn inside(&self, path: PathBuf) -> Result<PathBuf, StoreError> {
         let links = path.ancestors().take_while(|folder| *folder != self.root).any(Path::is_symlink);
         if !links {
@@ -136,12 +136,12 @@ impl Store {
         }
     }
 
-    /// As a person in the repository would type it.
+    /// The path as a person in the repository would type it.
     pub fn shown(&self, path: &Path) -> String {
         fs::slashed(path.strip_prefix(&self.root).unwrap_or(path))
     }
 
-    /// One task in full.
+    /// One task with all its details.
     pub fn load(&self, id: &TaskId) -> Result<TaskFile, StoreError> {
         self.load_at(id, &Place::Task)
     }
@@ -156,7 +156,7 @@ impl Store {
         self.task_file(id, &self.shown(&path), text)
     }
 
-    /// A task from the bytes of a file that lies elsewhere, in another revision.
+    /// A task from the content of a file in another revision.
     pub fn file_of(&self, id: &TaskId, bytes: &[u8]) -> Result<TaskFile, StoreError> {
         let shown = self.shown(&self.path(id, &Place::Task));
         let text = codec::utf8(&shown, bytes).map_err(StoreError::Broken)?;
@@ -168,19 +168,19 @@ impl Store {
         Ok(TaskFile { task: read.task, description: read.description.replace("\r\n", "\n"), text })
     }
 
-    /// Why there is no such task on the board.
+    /// The error for a task that is not on the board.
     pub fn absent(&self, id: &TaskId) -> StoreError {
         if self.is_archived(id) { StoreError::Archived(id.clone()) } else { StoreError::Missing(id.clone()) }
     }
 
-    /// The text of a task file, if there is one and it is text.
+    /// The text of a task file; `None` if there is no such file.
     pub(crate) fn text_of(&self, path: &Path) -> Result<Option<String>, StoreError> {
         if let Ok(Some(fs::ReadFile { bytes: Some(bytes), .. })) = fs::read_with(path, codec::MAX_FILE_SIZE) {
             return codec::utf8(&self.shown(path), &bytes)
                 .map(|text| Some(text.to_owned()))
                 .map_err(StoreError::Broken);
         }
-        // What is wrong with it is found out slowly.
+        // The file cannot be read in the fast way; this finds the reason.
         let path = &self.inside(path.to_owned())?;
         let Some(meta) = fs::metadata(path)? else { return Ok(None) };
         let shown = self.shown(path);
@@ -209,12 +209,12 @@ impl Store {
         self.path(id, &Place::Task).exists()
     }
 
-    /// The whole journal, oldest first, and the lines of it that are damaged.
     /// The journal in the order in which it was written.
     pub fn written_journal(&self) -> Result<Vec<Line>, StoreError> {
         Ok(journal::written(&self.journal_dir())?)
     }
 
+    /// The whole journal, oldest first, and the problems of damaged lines.
     pub fn journal(&self) -> Result<(Vec<Line>, Vec<Problem>), StoreError> {
         Ok(journal::read(&self.journal_dir(), |path| self.shown(path))?)
     }

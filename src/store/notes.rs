@@ -19,7 +19,7 @@ pub struct Note {
     pub facts: NoteFacts,
 }
 
-/// The properties of a note beside its text; none for a plain one.
+/// The properties of a note besides its text; a plain note has none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct NoteFacts {
@@ -36,7 +36,7 @@ pub struct NoteFacts {
     /// The file of the question that this answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answers: Option<String>,
-    /// The same for all points of one review.
+    /// The id of the review, which is the same for all of its comments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub review: Option<String>,
     /// The file and line that a comment is about.
@@ -47,21 +47,21 @@ pub struct NoteFacts {
     /// The subject of feedback: `thread:ID`, `review:ID`, `check:NAME` or `conflict`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub point: Option<String>,
-    /// The last that was said about it: a reply to this is an answer, until something else is said.
+    /// The last entry of the thread: a reply after it is an answer, until there is another entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Nothing about it is left to do.
+    /// Nothing needs to be done about it any more.
     #[serde(skip_serializing_if = "is_false")]
     pub resolved: bool,
-    /// A reply that changes nothing, and says why.
+    /// A reply that declines a change, with the reason.
     #[serde(skip_serializing_if = "is_false")]
     pub declined: bool,
-    /// A reply that GitHub has.
+    /// A reply that was posted to GitHub.
     #[serde(skip_serializing_if = "is_false")]
     pub posted: bool,
-    /// The hash of the text that was last taken over from GitHub.
+    /// The hash of the text that was last taken from GitHub.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agreed: Option<String>,
 }
@@ -71,9 +71,9 @@ pub struct NoteFacts {
 pub enum NoteKind {
     Question,
     Answer,
-    /// About a line of the code.
+    /// A comment on a line of code.
     Comment,
-    /// Why work was sent back.
+    /// The reason for rejecting work.
     Rejection,
     /// A review thread, a failed check or a conflict of the task's pull request, or a failed check of a merge here.
     Feedback,
@@ -88,12 +88,12 @@ fn is_false(value: &bool) -> bool {
 
 const FENCE: &str = "+++";
 
-/// A new note as a change.
+/// A new plain note, as a change.
 pub fn new(task: &TaskId, by: &Worker, at: Timestamp, rng: &mut fastrand::Rng, text: &str) -> Change {
     with_facts(task, by, at, rng, text, &NoteFacts::default())
 }
 
-/// A new note that is more than a comment.
+/// A new note with properties.
 pub fn with_facts(
     task: &TaskId,
     by: &Worker,
@@ -106,12 +106,12 @@ pub fn with_facts(
     written(task, by, at, &rand, text, facts)
 }
 
-/// A new note whose name ends in `tag`: what two clones bring in from elsewhere is one file for both.
+/// A new note whose name ends in `tag`, so that two clones which import the same text make the same file.
 pub fn tagged(task: &TaskId, by: &Worker, at: Timestamp, tag: &str, text: &str) -> Change {
     written(task, by, at, tag, text, &NoteFacts::default())
 }
 
-/// The same for a note that is more than a comment.
+/// The same with properties.
 pub fn tagged_with_facts(
     task: &TaskId,
     by: &Worker,
@@ -123,7 +123,7 @@ pub fn tagged_with_facts(
     written(task, by, at, tag, text, facts)
 }
 
-/// What is known about feedback and replies changes; everything else in a note's front matter stays as it was.
+/// Updates the text and the progress of feedback and replies; all other front matter stays.
 pub fn with_progress(raw: &str, text: &str, facts: &NoteFacts) -> String {
     const KEYS: [&str; 3] = ["last", "posted", "resolved"];
     let is_progress = |line: &&str| line.split_once('=').is_some_and(|(key, _)| KEYS.contains(&key.trim()));
@@ -143,7 +143,7 @@ fn written(task: &TaskId, by: &Worker, at: Timestamp, tag: &str, text: &str, fac
     Change::File { task: task.clone(), file: Place::Note(name), old: None, new: Some(content) }
 }
 
-/// A note's file with another text, and its front matter as it was.
+/// The note's file with another text and the same front matter.
 pub fn rewritten(raw: &str, text: &str) -> String {
     match front_of(raw) {
         Some(front) => format!("{FENCE}\n{front}\n{FENCE}\n\n{}\n", text.trim_end()),
@@ -151,7 +151,7 @@ pub fn rewritten(raw: &str, text: &str) -> String {
     }
 }
 
-/// The same with a text that GitHub has, by its hash.
+/// The same with the hash of a text that GitHub has.
 pub fn agreed(raw: &str, text: &str, hash: &str) -> String {
     let front = front_of(raw).unwrap_or_default();
     let kept = front.lines().filter(|line| !line.starts_with("agreed = ")).map(|line| format!("{line}\n"));
@@ -167,7 +167,7 @@ pub(super) fn front_of(raw: &str) -> Option<String> {
 }
 
 impl Store {
-    /// Oldest first.
+    /// The notes of a task, oldest first.
     pub fn notes(&self, task: &TaskId) -> Result<Vec<Note>, StoreError> {
         let folder = self.board_dir().join(format!("notes/{task}"));
         let mut notes = Vec::new();
@@ -181,7 +181,7 @@ impl Store {
     }
 }
 
-/// A note that a person wrote without front matter is one too; its file tells the time.
+/// Parses a note. A note without front matter gets its time from the file.
 fn parse(file: String, text: &str, path: &Path) -> Note {
     let note = parse_text(file, text);
     let saved = || fs::metadata(path).ok().flatten().and_then(|meta| Timestamp::try_from(meta.modified().ok()?).ok());
@@ -197,7 +197,7 @@ pub fn parse_text(file: String, text: &str) -> Note {
     };
     let field = |key: &str| table.get(key).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
     let (by, at) = (field("by"), field("at").and_then(|at| at.parse().ok()));
-    // Keys that a person wrote otherwise make it a plain comment.
+    // Invalid properties are ignored, so that the note is a plain one.
     let facts = table.try_into().unwrap_or_default();
     Note { file, by, at, text: body.trim().to_owned(), facts }
 }

@@ -1,4 +1,4 @@
-//! Reading the board: all of it through the index, or one task with its neighbours.
+//! Reads the board: all of it through the index, or one task with its related tasks.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,29 +11,29 @@ use crate::board::{Board, Broken, DEEPEST_PARENTS, Place};
 use crate::fs::{self, FsError, ReadFile};
 use crate::task::{Problem, Task, TaskId};
 
-/// How a task is laid out in the index; another number for another layout.
+/// The version of the tasks' layout in the index.
 const LAYOUT: u32 = 3;
-/// Fewer changed files than this are read again each time rather than written to a new index.
+/// If fewer files have changed, they are read again each time instead of writing a new index.
 const WORTH_WRITING: usize = 32;
 const WORTH_THREADS: usize = 64;
 const WORTH_INDEX: usize = 2_000;
 const UNREAD_JOURNAL: u64 = 256 * 1024;
 
-/// How far around a task the board is read.
+/// Which related tasks are read with a task.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Extent {
     Links,
     Family,
 }
 
-/// The names in the folder, before any file is opened.
+/// The files in the folder, listed before any of them is opened.
 pub(super) struct Listing {
     pub files: Vec<(TaskId, Stamp)>,
     pub misnamed: Vec<Problem>,
     folder: Nanos,
 }
 
-/// Files that were read so far, each once.
+/// Files that were read so far, so that each is read once.
 struct FileReads<'a> {
     store: &'a Store,
     read: BTreeMap<TaskId, Option<Entry>>,
@@ -60,12 +60,12 @@ impl Store {
         self.local.join("index")
     }
 
-    /// Another version of ralph, or another workflow, may read the same file differently.
+    /// A hash that changes if another version of ralph, or another workflow, could read the same file differently.
     pub(crate) fn reader(&self) -> u32 {
         crc32fast::hash(format!("{} {LAYOUT} {:?}", env!("CARGO_PKG_VERSION"), self.flow).as_bytes())
     }
 
-    /// The whole board, as it was at one instant: never half of a verb.
+    /// The whole board at one instant, never with half of a verb.
     pub fn snapshot(&self) -> Result<Board, StoreError> {
         for _ in 0..3 {
             self.settle()?;
@@ -75,20 +75,20 @@ impl Store {
                 return Ok(board);
             }
         }
-        // Verbs come faster than we can read: keep them out for a moment, if we may.
+        // Verbs are committed faster than the board is read, so they are locked out if possible.
         let lock = FileLock::take(&self.local.join("lock"));
         let board = self.read_all();
         drop(lock);
         board
     }
 
-    /// Changes with every verb of several files: their intents are made and removed in this folder.
+    /// A value that changes with every verb, because its intent is made and removed in this folder.
     fn generation(&self) -> Option<Nanos> {
         fs::metadata(&self.intents_dir()).ok().flatten().map(|meta| index::mtime(&meta))
     }
 
     pub(super) fn read_all(&self) -> Result<Board, StoreError> {
-        // Looking at the files and reading what they said last time take about as long: both at once.
+        // Listing the files and reading the index take about the same time, so they run in parallel.
         let (listing, old) = std::thread::scope(|scope| {
             let old = scope
                 .spawn(|| IndexFile::open(&self.index_path(), self.reader()).map(|index| (index.entries(), index)));
@@ -102,10 +102,10 @@ impl Store {
         let intact = entries.is_some();
         let (mut kept, changed) = reconcile(&listing.files, entries.unwrap_or_default(), header.began);
 
-        // Changed by hand, in place: readers of one task would not see it until the index does.
+        // Files that were changed by hand are not listed in the index, so that readers of one task would miss them.
         let by_hand = changed.iter().any(|id| !touched.contains(id));
         let worth = !intact || by_hand || changed.len() > WORTH_WRITING || known_folder != Some(listing.folder);
-        // The clock is read before the files are: what changes from here on is newer than it.
+        // The time is taken before the files are read, so that later changes are newer than it.
         let began = if worth { self.begin_index() } else { None };
         let marks = if intact { header.marks.as_slice() } else { &[] };
         let news = index::read_journal(&self.journal_dir(), marks)?;
@@ -127,13 +127,13 @@ impl Store {
                 problems,
                 marks: news.marks,
             };
-            // A cache that cannot be written is no reason to fail a reading command.
+            // A reading command must not fail because the cache cannot be written.
             let _ = index::write(&self.index_path(), &temp, &header, &kept);
         }
         Ok(self.assemble(kept, listing.misnamed))
     }
 
-    /// An empty file at the index's place-to-be, whose time is the file system's own "now".
+    /// Creates the temporary file of a new index; its modification time is the file system's current time.
     fn begin_index(&self) -> Option<(PathBuf, Nanos)> {
         let temp = self.local.join(format!(".index.{}.tmp", std::process::id()));
         fs::make_dir(&self.local).ok()?;
@@ -179,12 +179,12 @@ impl Store {
         in_chunks(ids.iter().collect(), |id| self.read_file(id))
     }
 
-    /// `None` if the file was removed since it was listed.
+    /// Reads a task file; `None` if it was removed since it was listed.
     fn read_file(&self, id: &TaskId) -> Result<Option<Entry>, FsError> {
         Ok(self.read_file_and_text(id)?.map(|(entry, _)| entry))
     }
 
-    /// The same with what the file says, where that is a task.
+    /// The same with the text of the file, if it is a valid task.
     pub(super) fn read_file_and_text(&self, id: &TaskId) -> Result<Option<(Entry, Option<String>)>, FsError> {
         let path = self.path(id, &Place::Task);
         let shown = format!(".ralph/tasks/{id}.toml");
@@ -197,7 +197,7 @@ impl Store {
                 text = String::from_utf8(bytes).ok().filter(|_| matches!(content, Content::Task(_)));
                 (meta, content)
             }
-            // A link that leads out of the repository, a pipe, or a file that may not be read.
+            // A link that leads out of the repository, a pipe, or a file without read permission.
             Err(error) => {
                 let Some(meta) = fs::itself(&path)? else { return Ok(None) };
                 let problem = match path.is_symlink().then(|| self.inside(path.clone()).err()).flatten() {
@@ -233,7 +233,7 @@ impl Store {
         self.with_archive(Board::new(tasks, broken, Vec::new()))
     }
 
-    /// A board from texts that lie elsewhere: those of its tasks, and of its archive.
+    /// A board from texts, such as those of another revision: its tasks and its archive.
     pub fn board_of(
         &self,
         tasks: &BTreeMap<TaskId, Vec<u8>>,
@@ -271,25 +271,25 @@ impl Store {
         board
     }
 
-    /// The board as far as one task can see it: its blockers, its ancestors and their blockers, its children and what
-    /// waits for it. Costs the same on a board of any size.
+    /// The part of the board that concerns one task: its blockers, its ancestors and their blockers, its children, and the tasks that
+    /// it blocks. The cost does not depend on the size of the board.
     pub fn around(&self, id: &TaskId) -> Result<Board, StoreError> {
         self.near(id, Extent::Links)
     }
 
-    /// With its ancestors' other children too: all that a move of it can touch.
+    /// The same with its ancestors' other children: all tasks that a move of it can change.
     pub fn family(&self, id: &TaskId) -> Result<Board, StoreError> {
         self.near(id, Extent::Family)
     }
 
-    /// The same, with a look at every file: somebody may have made another one its child by hand, in place, which nothing but
-    /// that file shows.
+    /// The same, but it checks all files for changes by hand: another task may have been made a child of this one, which only that
+    /// task's file shows.
     pub fn family_by_hand(&self, id: &TaskId) -> Result<Board, StoreError> {
         let index = IndexFile::open(&self.index_path(), self.reader());
         let (Some(index), listing) = (index, self.listing()?) else { return self.snapshot() };
         let touched = index.touched();
         let unseen = |(id, stamp): &(TaskId, Stamp)| stamp.mtime >= index.header.began && !touched.contains(id);
-        // The board as a whole is read, and the index with it: the next one sees it there.
+        // Reading the whole board also updates the index, so that the next call finds the change there.
         if listing.files.iter().any(unseen) { self.snapshot() } else { self.family(id) }
     }
 
@@ -320,7 +320,7 @@ impl Store {
             if found.contains_key(&next) {
                 continue;
             }
-            // From here on, the index is the quicker reader.
+            // For so many tasks, reading through the index is faster.
             if found.len() > WORTH_INDEX {
                 return self.snapshot();
             }
@@ -342,7 +342,7 @@ impl Store {
         Ok(news.newest.get(id).copied().max(indexed))
     }
 
-    /// How many tasks there are, near enough to choose the length of an id.
+    /// The approximate number of tasks, to choose the length of an id.
     pub fn rough_count(&self) -> usize {
         let index = IndexFile::open(&self.index_path(), self.reader());
         index.map_or_else(
@@ -351,7 +351,7 @@ impl Store {
         )
     }
 
-    /// Tells the index what a verb has changed. `before` is the folder's stamp that the verb found.
+    /// Adds to the index which tasks a verb has changed. `before` is the folder's stamp before the verb.
     pub(super) fn note_touched(&self, before: Nanos, ids: Vec<TaskId>) {
         let folder = self.folder_stamp();
         IndexFile::touch(&self.index_path(), self.reader(), before, folder, ids);
@@ -372,7 +372,7 @@ impl Store {
     }
 }
 
-/// The same for each of many, on several threads where that is worth it; in their order, without those that gave nothing.
+/// Applies a function to all items, on several threads if there are many. Keeps their order and omits empty results.
 fn in_chunks<T: Send, R: Send>(
     mut all: Vec<T>,
     each: impl Fn(T) -> Result<Option<R>, FsError> + Sync,
@@ -399,15 +399,15 @@ fn in_chunks<T: Send, R: Send>(
     })
 }
 
-/// `None` where the file is gone since the folder was read, or is no file: not on the board.
+/// The stamp of a file; `None` if it was removed since it was listed, or is not a file.
 fn stamp_of(entry: &std::fs::DirEntry) -> Option<Stamp> {
     let meta = entry.metadata().ok()?;
-    // A link that leads out of the repository is listed as it is, and is a problem when it is read.
+    // A link that leads out of the repository is listed, and reported as a problem when it is read.
     let meta = if meta.is_symlink() { fs::metadata(&entry.path()).unwrap_or(Some(meta))? } else { meta };
     (meta.is_file() || meta.is_symlink()).then(|| Stamp::of(&meta))
 }
 
-/// Which entries still hold, and which files have to be read; both in the order of the ids.
+/// The entries that are still valid, and the files that must be read; both in the order of the ids.
 fn reconcile(files: &[(TaskId, Stamp)], entries: Vec<Entry>, began: Nanos) -> (Vec<Entry>, Vec<TaskId>) {
     let (mut kept, mut changed) = (Vec::with_capacity(files.len()), Vec::new());
     let mut entries = entries.into_iter().peekable();
@@ -417,7 +417,7 @@ fn reconcile(files: &[(TaskId, Stamp)], entries: Vec<Entry>, began: Nanos) -> (V
         match entry {
             Some(entry) if entry.stamp == *stamp && stamp.mtime < began => kept.push(entry),
             Some(entry) => {
-                // Its data from the journal is still valid.
+                // The entry keeps its time from the journal. The inode 0 marks it as outdated.
                 kept.push(Entry { stamp: Stamp { inode: 0, ..*stamp }, ..entry });
                 changed.push(id.clone());
             }
@@ -427,7 +427,7 @@ fn reconcile(files: &[(TaskId, Stamp)], entries: Vec<Entry>, began: Nanos) -> (V
     (kept, changed)
 }
 
-/// Puts fresh entries in place of stale ones, keeping the journal's word; a file that is gone leaves none.
+/// Replaces outdated entries but keeps their times from the journal; entries of removed files are dropped.
 fn merge_in(kept: &mut Vec<Entry>, read: Vec<Entry>) {
     let mut fresh = Vec::new();
     for mut entry in read {
@@ -446,7 +446,7 @@ fn merge_in(kept: &mut Vec<Entry>, read: Vec<Entry>) {
     }
 }
 
-/// Whether a task names another as its parent or, with `blocker`, as one that it waits for.
+/// Whether a task has another as its parent or, with `blocker`, as a blocker.
 fn names(entry: &Entry, id: &TaskId, blocker: bool) -> bool {
     matches!(&entry.content, Content::Task(task) if task.parent.as_ref() == Some(id) || (blocker && task.blocked_by.contains(id)))
 }

@@ -242,7 +242,7 @@ pub const HELP: [(&str, &[(&str, &str)]); 4] = [
             ("▶ name", "claimed"),
             ("▷ name", "has an owner, not claimed"),
             ("⊘ 2", "blocked by two open tasks"),
-            ("⊘ ↑", "blocked with its parent"),
+            ("⊘ ↑", "its parent is blocked"),
             ("!", "handed to a person"),
             ("○", "waiting"),
             ("‼", "its file has a problem"),

@@ -21,7 +21,7 @@ impl Alarm {
         let _ = self.sender.send(Signal::Alarm);
     }
 
-    /// Rings when whoever holds a lock lets go of it, in whatever way.
+    /// Rings when a lock is released, even if its process was killed.
     pub fn ring_when_free(&self, lock: PathBuf) {
         let alarm = self.clone();
         std::thread::spawn(move || {
@@ -33,7 +33,7 @@ impl Alarm {
         });
     }
 
-    /// Takes a lock as soon as it can be had, hands it over, and rings.
+    /// Takes a lock as soon as it is free, sends it to the caller, and rings.
     pub fn ring_when_mine(&self, lock: PathBuf) -> std::sync::mpsc::Receiver<File> {
         let (alarm, (sender, receiver)) = (self.clone(), std::sync::mpsc::channel());
         std::thread::spawn(move || {

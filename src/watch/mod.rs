@@ -1,4 +1,4 @@
-//! File events: which paths in some folders may have changed. The caller reads these files again.
+//! File events: reports which paths in the watched folders may have changed. The caller reads these files again.
 
 mod alarm;
 
@@ -22,20 +22,20 @@ pub struct WatchError {
     source: notify::Error,
 }
 
-/// What may have changed since the last time.
+/// What may have changed since the last wait.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChangedPaths {
-    /// The time was up, or an alarm rang.
+    /// The wait timed out, or an alarm rang.
     Nothing,
     Paths(BTreeSet<PathBuf>),
-    /// A folder went or came: look at everything.
+    /// A watched folder appeared or disappeared: read everything again.
     Everything,
-    /// More happened than could be told one by one: look at everything, too.
+    /// There were more events than could be queued: read everything again.
     Lost,
 }
 
 impl ChangedPaths {
-    /// Both.
+    /// The union of both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
@@ -50,19 +50,19 @@ impl ChangedPaths {
     }
 }
 
-/// Watches folders, never files: editors replace files. A folder that goes and comes back is watched again.
+/// Watches folders, not files, because editors replace files. A folder that is removed and made again is watched again.
 pub struct Changes {
     watcher: Box<dyn Watcher>,
     signals: Receiver<Signal>,
     sender: Sender<Signal>,
     folders: Vec<Folder>,
-    /// Why the folders are looked at again and again instead.
+    /// The reason if the folders are polled.
     pub polling: Option<String>,
 }
 
 struct Folder {
     path: PathBuf,
-    /// Of the folder that is watched, if it was there.
+    /// The inode of the folder that is watched, if it existed.
     inode: Option<u64>,
 }
 
@@ -72,10 +72,10 @@ enum Signal {
     Alarm,
 }
 
-/// Bursts are one change, unless they do not end: an editor makes five events of a save, a merge ten thousand.
+/// A burst of events is one change, up to a longest time: saving in an editor causes five events, a merge ten thousand.
 const QUIET: Duration = Duration::from_millis(40);
 const LONGEST: Duration = Duration::from_millis(120);
-/// For those who take the board's lock before they read: it already keeps them from half of a verb.
+/// For callers that take the board's lock before they read: the lock already prevents them from reading half of a change.
 const BRIEF: Duration = Duration::from_millis(5);
 const POLL: Duration = Duration::from_millis(500);
 
@@ -84,7 +84,7 @@ impl Changes {
         Self::start(folders, false)
     }
 
-    /// By looking again and again, for file systems that tell nothing.
+    /// Polls the folders, for file systems that send no events.
     pub fn polling(folders: &[&Path]) -> Result<Self, WatchError> {
         Self::start(folders, true)
     }
@@ -110,7 +110,7 @@ impl Changes {
         Ok(changes)
     }
 
-    /// Watches what is there and was not, or is another folder than before; whether there was any.
+    /// Watches folders that have appeared or were replaced since the last call, and returns whether there were any.
     fn watch_again(&mut self) -> notify::Result<bool> {
         let mut again = false;
         for folder in &mut self.folders {
@@ -126,7 +126,7 @@ impl Changes {
             }
             if now.is_some() {
                 match self.watcher.watch(&folder.path, RecursiveMode::NonRecursive) {
-                    // Gone again already: the next look finds out.
+                    // It is gone again already; the next call will notice.
                     Err(error) if is_gone(&error) => {
                         folder.inode = None;
                         continue;
@@ -140,7 +140,7 @@ impl Changes {
         Ok(again)
     }
 
-    /// Exactly these folders beside those that were asked for at the start; what cannot be watched is left out.
+    /// Watches exactly these folders in addition to those given at the start; folders that cannot be watched are skipped.
     pub fn also(&mut self, folders: &BTreeSet<PathBuf>) {
         let added = folders.iter().filter(|path| !self.folders.iter().any(|folder| folder.path == **path));
         let added: Vec<Folder> = added.map(|path| Folder { path: path.clone(), inode: None }).collect();
@@ -150,17 +150,17 @@ impl Changes {
         }
     }
 
-    /// Something that can end a wait from another thread.
+    /// An alarm, which can end a wait from another thread.
     pub fn alarm(&self) -> Alarm {
         Alarm::new(self.sender.clone())
     }
 
-    /// Returns when something has changed and it is quiet again, or after `limit`.
+    /// Returns when something has changed and no more events follow, or after `limit`.
     pub fn wait(&mut self, limit: Duration) -> ChangedPaths {
         self.gather(limit, QUIET, LONGEST)
     }
 
-    /// Like `wait`, but returns soon after the first change, also while more changes come in.
+    /// Like `wait`, but returns soon after the first change, even while more changes come in.
     pub fn wait_briefly(&mut self, limit: Duration) -> ChangedPaths {
         self.gather(limit, BRIEF, BRIEF * 2)
     }
@@ -174,7 +174,7 @@ impl Changes {
             let Ok(signal) = self.signals.recv_timeout(quiet) else { break };
             dirt.add(signal);
         }
-        // A queue that grows faster than it is read must not keep us from ever reading the files.
+        // Even if the queue grows faster than it is read, the caller must get to read the files.
         dirt.extend(self.signals.try_iter());
         match (self.watch_again(), dirt.result()) {
             (_, ChangedPaths::Lost) => ChangedPaths::Lost,
@@ -233,7 +233,7 @@ fn tell(sender: &Sender<Signal>, event: notify::Result<Event>) {
     if event.need_rescan() {
         let _ = sender.send(Signal::Lost);
     }
-    // Reading is no change, and we are about to read.
+    // Reading is no change, and the caller is about to read these files.
     let written = EventKind::Access(AccessKind::Close(AccessMode::Write));
     if matches!(event.kind, EventKind::Access(_)) && event.kind != written {
         return;
@@ -243,11 +243,11 @@ fn tell(sender: &Sender<Signal>, event: notify::Result<Event>) {
     }
 }
 
-/// The kernel has no watches or no queues left for this user.
+/// Whether the kernel has no watches or queues left for this user.
 fn is_limit(error: &notify::Error) -> bool {
     match &error.kind {
         notify::ErrorKind::MaxFilesWatch => true,
-        // No descriptors left for another queue, or no space for another watch.
+        // 24: no descriptor left for another queue; 28: no space for another watch.
         notify::ErrorKind::Io(error) => matches!(error.raw_os_error(), Some(24 | 28)),
         _ => false,
     }

@@ -190,7 +190,7 @@ fn a_verdict_and_the_move_must_agree() {
     sandbox.hand_in("plan", &id);
     let path = sandbox.hand_in("review", &id);
     let reject = ["move", &id, "ready-for-plan", "--for", "review", "--as", "builder"];
-    assert!(sandbox.ralph(&reject).fails(1).contains("says approved, but this move leads elsewhere"));
+    assert!(sandbox.ralph(&reject).fails(1).contains("has the status approved, which does not match this move"));
     let file = sandbox.root().join(&path);
     let text = fs::read_to_string(&file).unwrap();
     let rejecting =

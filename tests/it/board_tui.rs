@@ -236,7 +236,7 @@ fn a_person_forces_a_move_where_a_refusal_offers_it_and_only_there() {
     let terminal = Terminal::board(&sandbox, (80, 24));
     terminal.shows("Straight to the end");
     terminal.press(&["F"]);
-    terminal.shows("no refused move can be forced");
+    terminal.shows("there is no refused move to force");
     terminal.press(&["m"]);
     terminal.shows("current state");
     // In Progress is four above the last.

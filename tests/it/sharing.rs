@@ -117,12 +117,15 @@ fn what_is_not_the_board_is_neither_pulled_nor_pushed() {
     hub.git(0, &["commit", "-qm", "code"]);
     hub.at(0, &["task", "set", "t-a", "priority=P1"]).ok();
     let said = hub.at(0, &["push"]).fails(1);
-    assert!(said.contains("main has more than the board that origin has not: code.txt"), "{said}");
+    assert!(said.contains("main has changes outside the board that origin does not have: code.txt"), "{said}");
     hub.git(0, &["push", "-q", "origin", "main"]);
     hub.at(1, &["task", "set", "t-a", "estimate=S"]).ok();
     let before = hub.git(1, &["ls-files", "-s", "--", ":!.ralph"]);
     let said = hub.at(1, &["pull"]).fails(1);
-    assert!(said.contains("origin/main brings more than the board: code.txt") && said.contains("git pull"), "{said}");
+    assert!(
+        said.contains("origin/main contains changes outside the board: code.txt") && said.contains("git pull"),
+        "{said}"
+    );
     assert!(!hub.clones[1].join("code.txt").exists());
     assert_eq!(hub.git(1, &["ls-files", "-s", "--", ":!.ralph"]), before);
     hub.git(1, &["-c", "pull.rebase=false", "pull", "-q", "--no-edit"]);
@@ -278,7 +281,7 @@ fn offline_a_claim_is_refused_unless_it_is_local_and_is_told_later() {
     hub.at(1, &["claim", "t-b", "--as", "bob"]).ok();
     hub.go_online(0);
     let said = hub.at(0, &["pull"]);
-    assert!(said.stderr.contains("t-b is held here by ada and, on origin, by bob"), "{said}");
+    assert!(said.stderr.contains("t-b is claimed here by ada, and on origin by bob"), "{said}");
     let mut claims = hub.remote_claims();
     claims.sort();
     assert_eq!(claims, ["t-a", "t-b"]);

@@ -26,8 +26,8 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Everything that keeps a document from being handed in, in the order of its lines. A document from ralph-hero's template
-/// must have what that template has; the sections that ralph's own prompts ask for are asked for only in its own.
+/// Finds all reasons why a document would be refused, in the order of its lines. A document from ralph-hero's template must
+/// have the parts of that template; only one from ralph's own template must have the sections that ralph's prompts ask for.
 pub fn check(kind: DocumentKind, text: &str, subject: &Subject) -> Vec<Finding> {
     let front = FrontMatter::read(text);
     let template = Template::of(&front);
@@ -67,7 +67,7 @@ fn about_front(kind: DocumentKind, front: &FrontMatter, subject: &Subject, templ
     found
 }
 
-/// The tasks that the front matter says it is about.
+/// The tasks that the front matter names.
 fn named_tasks(front: &FrontMatter) -> Vec<&str> {
     let keys = ["task", "tasks", "github_issue", "primary_issue", "github_issues"];
     keys.iter().flat_map(|key| front.list(key)).collect()
@@ -99,12 +99,12 @@ fn about_research(text: &str, template: Template) -> Vec<Finding> {
     found
 }
 
-/// Neither text of its own nor a part with any.
+/// Whether a section and its subsections have no text.
 fn is_bare(all: &[Section<'_>], at: usize) -> bool {
     super::markdown::within(all, at).iter().all(Section::is_empty)
 }
 
-/// `None`, also with the reason behind it.
+/// Whether a line says `None`, with or without a reason after it.
 fn says_none(line: &str) -> bool {
     let line = line.trim_start_matches(|c: char| !c.is_alphanumeric());
     let word = line.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
@@ -146,14 +146,14 @@ fn about_plan(text: &str, subject: &Subject, template: Template) -> Vec<Finding>
             found.push(Finding::new(phase.line, message));
         }
     }
-    // ralph-hero's plan lists its issues in the front matter, and may be for one stream of a group.
+    // ralph-hero's plan lists its issues in the front matter, and may cover only one stream of a group.
     if template == Template::Own {
         found.extend(unplanned(&phases, subject, last));
     }
     found
 }
 
-/// Members of a group that no phase is for.
+/// Members of a group that no phase names.
 fn unplanned(phases: &[Phase], subject: &Subject, last: u32) -> Vec<Finding> {
     let is_named = |member: &&Member| phases.iter().flat_map(|phase| &phase.ids).any(|name| member.is_called(name));
     let missing = subject.members.iter().filter(|member| subject.is_group() && !is_named(member));
@@ -183,7 +183,7 @@ fn about_review(text: &str, front: &FrontMatter, subject: &Subject, template: Te
         _ => {}
     }
     match (verdict(text), status) {
-        // There it is in the comment that hands the critique in.
+        // In ralph-hero the verdict is in the comment with which the critique is handed in.
         (None, Some(_)) if template == Template::Hero => {}
         (None, _) => {
             let message = "no verdict: write a line `VERDICT: APPROVED` or `VERDICT: NEEDS_ITERATION`";
@@ -198,7 +198,7 @@ fn about_review(text: &str, front: &FrontMatter, subject: &Subject, template: Te
     found
 }
 
-/// The last line that gives a verdict, and what it is.
+/// The last line that gives a verdict, and the verdict.
 pub fn verdict(text: &str) -> Option<(u32, Status)> {
     let given = |(line, text): (u32, &str)| {
         let text = text.trim().trim_matches('*').strip_prefix("VERDICT:")?;
@@ -227,7 +227,7 @@ mod tests {
         subject(vec![member("t-a", None)])
     }
 
-    /// A skeleton as it would be filled in.
+    /// A skeleton with all its markers replaced by text.
     fn filled(kind: DocumentKind, subject: &Subject) -> String {
         let text = skeleton(kind, "2026-11-16", subject);
         let lines = text.lines().map(|line| match line.split_once(MARKER) {
@@ -310,7 +310,7 @@ mod tests {
             let research = research.replace("- `src/a.rs` - it", none);
             assert_eq!(messages(DocumentKind::Research, &research, &alone), Vec::<String>::new(), "{none}");
         }
-        // What those templates have is still asked for.
+        // The parts of ralph-hero's templates are still required.
         for (kind, text, said) in [
             (DocumentKind::Research, research.replace("### Will Modify", "### Files"), "no `### Will Modify`"),
             (DocumentKind::Research, research.replace("`src/a.rs` - it", "nonetheless all"), "no file is listed"),

@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FrontMatter {
     entries: Vec<(String, String, u32)>,
-    /// The line of the closing `---`; none where there is no front matter.
+    /// The line of the closing `---`; none if there is no front matter.
     pub end: Option<u32>,
 }
 
@@ -26,7 +26,7 @@ impl FrontMatter {
         Self::default()
     }
 
-    /// What a key says; an empty value says nothing.
+    /// The value of a key; none if it is empty.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.entry(key).map(|(value, _)| value).filter(|value| !value.is_empty())
     }
@@ -38,13 +38,13 @@ impl FrontMatter {
         inner.split(',').map(unquoted).filter(|item| !item.is_empty()).collect()
     }
 
-    /// Every key with what it says, in order.
+    /// Every key with its value, in order; empty values are left out.
     pub fn entries(&self) -> Vec<(String, String)> {
         let said = self.entries.iter().filter(|(_, value, _)| !value.is_empty());
         said.map(|(key, value, _)| (key.clone(), value.clone())).collect()
     }
 
-    /// Where a key stands, else where the front matter begins.
+    /// The line of a key, or the first line if the key is missing.
     pub fn line(&self, key: &str) -> u32 {
         self.entry(key).map_or(1, |(_, line)| line)
     }

@@ -20,7 +20,7 @@ pub enum DocumentKind {
 impl DocumentKind {
     pub const ALL: [Self; 4] = [Self::Research, Self::Plan, Self::Review, Self::Report];
 
-    /// As `type` in front matter, and as the key under `[artifacts]`.
+    /// The name, as in `type` in front matter and as the key under `[artifacts]`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Research => "research",
@@ -30,7 +30,7 @@ impl DocumentKind {
         }
     }
 
-    /// Where its files lie, from the root of the repository.
+    /// The folder of its files, from the root of the repository.
     pub fn folder(self) -> &'static str {
         match self {
             Self::Research => "thoughts/shared/research",
@@ -40,7 +40,7 @@ impl DocumentKind {
         }
     }
 
-    /// One for a whole group, on its first member.
+    /// Whether a group has one for all of its tasks, on its first member.
     pub fn is_of_group(self) -> bool {
         matches!(self, Self::Plan | Self::Review)
     }
@@ -63,12 +63,12 @@ impl FromStr for DocumentKind {
     }
 }
 
-/// Whose template a document was written from.
+/// The template that a document was written from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Template {
     /// ralph's own, which names the task.
     Own,
-    /// That of ralph-hero's skills, which names issues.
+    /// The template of ralph-hero's skills, which names issues.
     Hero,
 }
 
@@ -87,14 +87,14 @@ impl Template {
         }
     }
 
-    /// Whether the front matter means this path; ralph-hero also writes it as the URL of the file.
+    /// Whether the front matter names this path; ralph-hero also writes it as the URL of the file.
     pub fn is_path(self, named: &str, path: &str) -> bool {
         let url = self == Self::Hero && named.strip_suffix(path).is_some_and(|front| front.ends_with('/'));
         named == path || url
     }
 }
 
-/// What a review says of a plan.
+/// The verdict of a review on a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
@@ -103,7 +103,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// As in front matter.
+    /// The word in front matter.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Approved => "approved",
@@ -111,7 +111,7 @@ impl Status {
         }
     }
 
-    /// As in the line that gives the verdict.
+    /// The word in the line that gives the verdict.
     pub fn verdict(self) -> &'static str {
         match self {
             Self::Approved => "APPROVED",
@@ -119,7 +119,7 @@ impl Status {
         }
     }
 
-    /// In either spelling.
+    /// Reads either word.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         [Self::Approved, Self::NeedsIteration].into_iter().find(|it| it.as_str() == text || it.verdict() == text)

@@ -12,15 +12,15 @@ pub struct Section<'a> {
     pub line: u32,
     pub level: usize,
     pub title: &'a str,
-    /// Up to the next heading of whatever level.
+    /// The lines up to the next heading of any level.
     pub body: Vec<Line<'a>>,
-    /// The check boxes among them, with whether each is ticked.
+    /// The check boxes in these lines, and whether each is ticked.
     pub boxes: Vec<bool>,
     /// The first line below the heading.
     below: u32,
 }
 
-/// The lines that are neither in fences nor in HTML comments, behind the front matter.
+/// The lines after the front matter that are neither in fences nor in HTML comments.
 pub fn lines(text: &str) -> Vec<Line<'_>> {
     Outline::read(text).lines
 }
@@ -40,7 +40,7 @@ pub fn sections(text: &str) -> Vec<Section<'_>> {
     sections
 }
 
-/// What a document consists of, in the order of its lines; sections still without what is below them.
+/// The parts of a document, in the order of their lines; the sections do not have their lines and check boxes yet.
 struct Outline<'a> {
     lines: Vec<Line<'a>>,
     sections: Vec<Section<'a>>,
@@ -69,7 +69,7 @@ impl<'a> Outline<'a> {
                     hidden.push(line..line_after(&range));
                 }
                 Event::TaskListMarker(done) if quotes == 0 => {
-                    // A box with nothing to do is none.
+                    // A box without text does not count.
                     let rest = body[range.end..].lines().next().unwrap_or_default();
                     boxes.extend((!rest.trim().is_empty()).then_some((line, done)));
                 }
@@ -82,7 +82,7 @@ impl<'a> Outline<'a> {
                     boxes: Vec::new(),
                     below: line_after(&range),
                 })),
-                // The title is the source of everything inside, with its markup.
+                // A title is the source text of everything inside it, with its markup.
                 _ => title = title.map(|title| title.start.min(range.start)..title.end.max(range.end)),
             }
         }
@@ -101,18 +101,18 @@ impl Section<'_> {
     }
 }
 
-/// The sections that belong to the one at `at`: itself, and the deeper ones that follow.
+/// The section at `at` with its subsections.
 pub fn within<'s, 'a>(all: &'s [Section<'a>], at: usize) -> &'s [Section<'a>] {
     let level = all[at].level;
     let end = all[at + 1..].iter().position(|section| section.level <= level);
     &all[at..end.map_or(all.len(), |end| at + 1 + end)]
 }
 
-/// The back-ticked words that a line lists, up to the first that is said something about.
+/// The words in backticks that a line lists, up to the first one that other text follows.
 pub fn ticked(line: &str) -> Vec<&str> {
     let parts: Vec<&str> = line.split('`').collect();
     let mut found = Vec::new();
-    // Odd places are inside, as long as another back-tick follows.
+    // Parts with an odd index are between backticks, if another backtick follows.
     for at in (1..parts.len().saturating_sub(1)).step_by(2) {
         if at > 1 && !matches!(parts[at - 1].trim(), "," | "and" | ", and") {
             break;

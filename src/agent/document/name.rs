@@ -1,4 +1,4 @@
-//! The file name of a document: made from a subject, and read back without mistaking one id for another.
+//! The file name of a document: made from a subject, and parsed without mistaking one id for another.
 
 use super::{DocumentKind, Subject};
 use crate::task::{Task, TaskId};
@@ -7,21 +7,21 @@ const TEAM: &str = "ralph-team-";
 const GROUP: &str = "group-";
 const CRITIQUE: &str = "-critique";
 
-/// A path of the documents' folders, taken apart.
+/// The parts of a document's path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentName {
     pub kind: DocumentKind,
-    /// `2026-11-16`.
+    /// The date, such as `2026-11-16`.
     pub date: String,
     pub group: bool,
-    /// Of a review; 1 for other kinds.
+    /// The round of a review; 1 for other kinds.
     pub round: u32,
-    /// The id, and behind it the slug where the kind has one.
+    /// The id, followed by the slug if the kind has one.
     rest: String,
 }
 
 impl DocumentName {
-    /// `path` from the root of the repository.
+    /// Parses a path from the root of the repository.
     pub fn parse(path: &str) -> Option<Self> {
         let (folder, name) = path.rsplit_once('/')?;
         let kind = DocumentKind::ALL.into_iter().find(|kind| kind.folder() == folder)?;
@@ -40,13 +40,13 @@ impl DocumentName {
         (!rest.is_empty()).then(|| Self { kind, date: date.to_owned(), group, round, rest: rest.to_owned() })
     }
 
-    /// The task that it is about. An id that goes on in another one's, such as t-ab and t-ab-c, is the longer of both.
+    /// The task that it is about. If the name matches two tasks, such as t-ab and t-ab-c, the task with the longer id wins.
     pub fn owner<'a>(&self, tasks: &'a [Task]) -> Option<&'a Task> {
         let matched = |task: &&Task| self.matched(&task.id, task.github.as_ref().map(|issue| issue.number));
         tasks.iter().filter(|task| matched(task).is_some()).max_by_key(matched)
     }
 
-    /// How much of the name is the task's.
+    /// The length of the part that names this task; none if it names another.
     fn matched(&self, id: &TaskId, number: Option<u64>) -> Option<usize> {
         let slugged = matches!(self.kind, DocumentKind::Research | DocumentKind::Plan);
         let ends = |rest: &str| rest.is_empty() || (slugged && rest.starts_with('-'));
@@ -89,7 +89,7 @@ pub fn file_name(kind: DocumentKind, date: &str, subject: &Subject, slug: &str) 
     }
 }
 
-/// A title as a part of a file name: words of letters and digits, not too many of them.
+/// A title as part of a file name: its words of letters and digits, up to a limited length.
 pub fn slug(title: &str) -> String {
     const LONGEST: usize = 40;
     let mut slug = String::new();

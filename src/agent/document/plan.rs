@@ -4,17 +4,17 @@ use serde::Serialize;
 
 use super::markdown::{Section, sections, ticked, within};
 
-/// `## Phase 2: Store the labels (t-x7kq)`.
+/// A heading such as `## Phase 2: Store the labels (t-x7kq)`, with the lines below it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Phase {
     pub line: u32,
     pub number: u32,
     pub title: String,
-    /// The tasks that it names in parentheses, as written; it may be a plain word too, which is no task.
+    /// The tasks that it names in parentheses, as written. An entry may also be a plain word, which names no task.
     pub ids: Vec<String>,
-    /// `phase-1`, ids and issues, as written.
+    /// The values of `depends_on`: `phase-1`, ids and issues, as written.
     pub depends_on: Vec<String>,
-    /// Where that is said.
+    /// The line of `depends_on`.
     pub depends_line: Option<u32>,
     pub done: usize,
     pub total: usize,
@@ -34,7 +34,7 @@ fn phase(head: &Section<'_>, parts: &[Section<'_>]) -> Option<Phase> {
     let boxes = || parts.iter().flat_map(|part| &part.boxes);
     let depends = parts
         .iter()
-        // The tasks of a phase have dependencies of their own, among themselves.
+        // The tasks within a phase can have dependencies on each other, which are not those of the phase.
         .filter(|part| !part.title.to_ascii_lowercase().starts_with("task "))
         .flat_map(|part| &part.body)
         .find_map(|(line, text)| field(text, "depends_on").map(|value| (*line, value)));
@@ -81,7 +81,7 @@ fn items(value: &str) -> Vec<String> {
     words.filter(|word| !word.is_empty() && !["null", "none", "-"].contains(word)).map(str::to_owned).collect()
 }
 
-/// The paths that a document says it will change: under `Will Modify`, and in the `files` lines of a plan.
+/// The paths that a document plans to change: under `Will Modify`, and in the `files` lines of a plan.
 pub fn files_modified(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for section in sections(text) {

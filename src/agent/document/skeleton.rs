@@ -2,7 +2,7 @@
 
 use super::{DocumentKind, Member, Subject};
 
-/// Stands in every place that is still to be written; `check` refuses it.
+/// Marks every place that is still to be written; `check` refuses a document with it.
 pub const MARKER: &str = "TO BE WRITTEN";
 
 pub fn skeleton(kind: DocumentKind, date: &str, subject: &Subject) -> String {
@@ -36,7 +36,7 @@ fn front(kind: DocumentKind, date: &str, subject: &Subject) -> String {
     text
 }
 
-/// The issues of a whole group.
+/// The issues of the subject: one, or all of a group.
 fn issues(subject: &Subject, primary: u64) -> String {
     if !subject.is_group() {
         return String::new();
@@ -47,7 +47,7 @@ fn issues(subject: &Subject, primary: u64) -> String {
     format!("github_issues: [{}]\ngithub_urls: [{}]\nprimary_issue: {primary}\n", numbers.join(", "), urls.join(", "))
 }
 
-/// A title is somebody's text: it stays on one line.
+/// The title on one line, because it may contain any text.
 fn title(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -10,11 +10,11 @@ pub struct Subject {
     /// The group's first member, or the task itself.
     pub task: TaskId,
     pub title: String,
-    /// In the order of their phases; one for a task that is alone.
+    /// The members of the group in the order of their phases; one for a task without a group.
     pub members: Vec<Member>,
-    /// Of the review: one more than the plan was rejected.
+    /// The round of the review: one more than the number of rejections.
     pub round: u32,
-    /// The plan that is linked.
+    /// The path of the linked plan.
     pub plan: Option<String>,
 }
 
@@ -52,7 +52,7 @@ impl Subject {
         self.members.first().and_then(|member| member.issue.as_ref())
     }
 
-    /// As in file names: `GH-0044`, else the id.
+    /// The name in file names: `GH-0044`, or the id if there is no issue.
     pub fn label(&self) -> String {
         self.issue().map_or_else(|| self.task.to_string(), |issue| format!("GH-{:04}", issue.number))
     }
@@ -68,12 +68,12 @@ impl Member {
         }
     }
 
-    /// As in the text of documents: `GH-44`, else the id.
+    /// The name in the text of documents: `GH-44`, or the id if there is no issue.
     pub fn label(&self) -> String {
         self.issue.as_ref().map_or_else(|| self.id.to_string(), |issue| format!("GH-{}", issue.number))
     }
 
-    /// Whether a name in a document is this task: its id, also marked like an issue, or its issue with or without padding.
+    /// Whether a name in a document means this task: its id, also with the mark of an issue, or its issue with or without zeros.
     pub fn is_called(&self, name: &str) -> bool {
         let name = name.trim();
         unmarked(name) == self.id.as_str() || (self.issue.is_some() && issue_number(name) == self.number())
@@ -84,7 +84,7 @@ impl Member {
     }
 }
 
-/// `GH-44`, `GH-0044`, `#44` or `44`.
+/// Parses `GH-44`, `GH-0044`, `#44` or `44`.
 pub fn issue_number(name: &str) -> Option<u64> {
     let digits = name.strip_prefix("GH-").or_else(|| name.strip_prefix("gh-")).or_else(|| name.strip_prefix('#'));
     let digits = digits.unwrap_or(name);

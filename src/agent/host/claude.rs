@@ -35,7 +35,7 @@ pub static HOST: Host = Host {
 
 fn invoke(grant: &Grant<'_>) -> Invocation {
     let mut started = Invocation::new(&["claude", "--print", "--output-format", "stream-json", "--verbose"]);
-    // Whatever no rule allows is denied: nobody is there to be asked.
+    // No person is there to answer: whatever no rule allows is denied.
     started.add(&["--permission-mode", "dontAsk"]);
     started.add(&["--allowedTools", "Read", "Glob", "Grep", "Skill", "Task", "mcp__ralph", "mcp__plugin_ralph_ralph"]);
     match grant.code || grant.confined {
@@ -43,7 +43,7 @@ fn invoke(grant: &Grant<'_>) -> Invocation {
         false => started.words.extend(LOOKING.iter().map(|program| format!("Bash({program}:*)"))),
     }
     let own = grant.code.then_some(grant.dir);
-    // Two slashes: a path from the root of the file system, not of the project.
+    // Two slashes: the path starts at the root of the file system, not at the project.
     let rule = |path: &std::path::Path| format!("Edit(/{}/**)", shown(path));
     started.words.extend(own.into_iter().chain(grant.writes.iter().map(AsRef::as_ref)).map(rule));
     for folder in grant.writes {
@@ -96,7 +96,7 @@ fn part(part: &Value) -> Option<AgentEvent> {
     }
 }
 
-/// Only a limit that keeps it from working now.
+/// A reached limit; a mere warning is ignored.
 fn limit(info: Option<&Value>) -> Option<AgentEvent> {
     let info = info.filter(|info| word(info, "status") == "rejected")?;
     Some(AgentEvent::Limit { until: info.get("resetsAt").and_then(Value::as_i64) })

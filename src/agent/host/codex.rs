@@ -1,4 +1,4 @@
-//! Codex in `exec` mode: its own sandbox where the kernel does not already confine it, output as JSON lines.
+//! Codex in `exec` mode: its own sandbox where Landlock does not already confine it, output as JSON lines.
 
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ fn invoke(grant: &Grant<'_>) -> Invocation {
         started.add(&["--config", "sandbox_mode=\"danger-full-access\""]);
     } else {
         started.add(&["--config", "sandbox_mode=\"workspace-write\""]);
-        // Its shells change the board themselves, and git's own directory is read-only to them otherwise.
+        // Its shells change the board, and its sandbox would make git's own directory read-only.
         let roots = grant.git_dirs.iter().chain(grant.writes).map(|path| format!("{:?}", shown(path)));
         let roots: Vec<String> = roots.collect();
         started.add(&["--config", &format!("sandbox_workspace_write.writable_roots=[{}]", roots.join(","))]);

@@ -4,32 +4,32 @@ use serde::{Deserialize, Serialize};
 
 use super::Host;
 
-/// One thing that happened.
+/// One event of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum AgentEvent {
-    /// It has begun; the session can be continued by this id.
+    /// The run has begun; its session can be continued by this id.
     Session { id: String, model: Option<String> },
     /// The agent said something.
     Said { text: String },
-    /// The program's own output, outside its format.
+    /// Output of the program outside its format.
     Text { text: String },
-    /// It uses a tool; `about` is the command, the file, or the arguments.
+    /// The agent uses a tool; `about` is the command, the file, or the arguments.
     Tool { id: String, tool: String, about: String },
-    /// What a tool answered.
+    /// A tool's answer.
     Answer { id: String, ok: bool, text: String },
-    /// The program did not let it use a tool.
+    /// The program did not let the agent use a tool.
     Refused { id: String, tool: String, why: String },
     /// Something went wrong outside any tool.
     Failed { message: String },
-    /// Its limit is reached; it may go on at this time, in seconds since 1970.
+    /// The agent's limit is reached; it may continue at this time, in seconds since 1970.
     Limit { until: Option<i64> },
-    /// The turn is over.
+    /// The agent's turn is over.
     Ended { ok: bool, text: String, usage: Option<Usage> },
 }
 
 impl AgentEvent {
-    /// In one line, for people; none for what only a program needs.
+    /// The event on one line, for people; none for events that only programs need.
     pub fn line(&self) -> Option<String> {
         Some(match self {
             Self::Said { text } | Self::Text { text } => text.trim_end().to_owned(),
@@ -54,7 +54,7 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// What a run used, as its program reports it. What the program does not report is unknown, which is not zero.
+/// What a run used, as its program reports it. A value that the program does not report is unknown, not zero.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
     pub input_tokens: u64,
@@ -67,7 +67,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Programs that report each step are added up.
+    /// Adds the usage of another step, for programs that report each step.
     pub fn add(&mut self, other: &Self) {
         self.input_tokens += other.input_tokens;
         self.output_tokens += other.output_tokens;
@@ -81,7 +81,7 @@ impl Usage {
     }
 }
 
-/// A whole run, as its output tells it.
+/// The summary of a run, read from its output.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Report {
     pub session: Option<String>,
@@ -90,11 +90,11 @@ pub struct Report {
     pub tools: usize,
     /// Tools that its program did not let it use, with the reason.
     pub refused: Vec<(String, String)>,
-    /// None where its program did not report any.
+    /// None if its program did not report any.
     pub usage: Option<Usage>,
     pub ended: Option<Ending>,
     pub limit: Limit,
-    /// The last failure, the last thing that the agent said, and the last of the program's own lines.
+    /// The last failure, the last text of the agent, and the last lines of the program outside its format.
     pub failure: Option<String>,
     pub said: Option<String>,
     pub text: Option<String>,

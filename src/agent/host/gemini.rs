@@ -34,17 +34,17 @@ fn invoke(grant: &Grant<'_>) -> Invocation {
     started
 }
 
-/// Without a person to ask, it denies the shell and every edit that no rule allows.
+/// The policy file. In headless mode, Gemini CLI denies the shell and every edit that no rule allows.
 fn policy(grant: &Grant<'_>) -> String {
     let mut rules = vec![rule("mcpName = \"ralph\"\ntoolName = \"*\""), rule("toolName = \"activate_skill\"")];
     rules.push(match grant.code || grant.confined {
-        // Without this, a command that writes to a file would need confirmation.
+        // Otherwise a command that writes to a file would need confirmation.
         true => rule("toolName = \"run_shell_command\"\nallowRedirection = true"),
         false => rule(&format!("toolName = \"run_shell_command\"\ncommandPrefix = {LOOKING:?}")),
     });
     let own = grant.code.then_some(grant.dir);
     for folder in own.into_iter().chain(grant.writes.iter().map(AsRef::as_ref)) {
-        // The arguments are matched as JSON, in which a path is quoted as it is in TOML.
+        // The arguments are matched as JSON, which quotes a path in the same way as TOML.
         let path = escaped(&shown(folder));
         rules.push(rule(&format!("toolName = [\"write_file\", \"replace\"]\nargsPattern = '\"file_path\":\"{path}/'")));
     }
@@ -55,7 +55,7 @@ fn rule(conditions: &str) -> String {
     format!("[[rule]]\n{conditions}\ndecision = \"allow\"\npriority = 500\n")
 }
 
-/// As a regular expression that matches just this text.
+/// A regular expression that matches exactly this text.
 fn escaped(text: &str) -> String {
     let special = |c: char| !c.is_alphanumeric() && !"/-_ ".contains(c);
     text.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c])).collect()

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! claude.rs codex.rs gemini.rs opencode.rs   one program each: its command line, permissions and output format
-//! event.rs     what an agent did, in words that all of them share
+//! event.rs     the events of a run, in one format for all programs
 //! trouble.rs   why an agent could not work at all: not logged in, out of credit, at its limit, offline
 //! ```
 //!
-//! Every flag here was seen to work with the program itself; `tests/hosts` runs them.
+//! Every flag used here was tried with the program itself; `tests/hosts` runs them.
 
 mod claude;
 mod codex;
@@ -25,23 +25,23 @@ pub struct Host {
     /// The name of the profile, and of the program on the PATH.
     pub name: &'static str,
     pub title: &'static str,
-    /// The npm package that has it.
+    /// The npm package that contains it.
     pub package: &'static str,
-    /// Environment variables that it sets for the shells and programs that its agent runs; any of them tells.
+    /// Environment variables that it sets for its agent's shells and programs; any of them shows that the host runs.
     pub variables: &'static [&'static str],
-    /// Arguments that print the help of what is used, and what must be named there.
+    /// Arguments that print the help of the subcommand that is used, and the flags that this help must name.
     pub help: &'static [&'static str],
     pub flags: &'static [&'static str],
     pub invoke: fn(&Grant<'_>) -> Invocation,
     /// Reads one line of its output.
     pub read: fn(&serde_json::Value) -> Vec<AgentEvent>,
-    /// Where it keeps its own state, from the home directory.
+    /// The paths of its own state, from the home directory.
     pub state: &'static [&'static str],
 }
 
 pub static HOSTS: [&Host; 4] = [&claude::HOST, &codex::HOST, &gemini::HOST, &opencode::HOST];
 
-/// The agent host inside which this process runs, if one says so, and the variable by which it does.
+/// The agent host inside which this process runs, if any, and the environment variable that shows it.
 pub fn running_in() -> Option<(&'static Host, &'static str)> {
     let is_set = |name: &&&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     HOSTS.into_iter().find_map(|host| host.variables.iter().find(is_set).map(|name| (host, *name)))
@@ -64,7 +64,7 @@ impl Host {
 
 /// What one run may do, and where. The prompt is always on standard input.
 pub struct Grant<'a> {
-    /// Where it runs: the task's worktree, or the main one.
+    /// The working directory: the task's worktree, or the main one.
     pub dir: &'a Path,
     /// git's directories: the repository's own, and that of the worktree.
     pub git_dirs: &'a [PathBuf],
@@ -72,9 +72,9 @@ pub struct Grant<'a> {
     pub writes: &'a [PathBuf],
     /// It changes the code in `dir`; otherwise it only writes documents.
     pub code: bool,
-    /// The kernel keeps its writes within these places, whatever its shell runs.
+    /// Landlock limits its writes to these places, whatever its shell runs.
     pub confined: bool,
-    /// The file for a policy that is read from disk.
+    /// The path of the policy file, for programs that read one.
     pub policy: &'a Path,
     pub model: Option<&'a str>,
     /// The session to continue.
@@ -83,12 +83,12 @@ pub struct Grant<'a> {
     pub args: &'a [String],
 }
 
-/// A command line with what belongs to it.
+/// A command line with its environment and policy.
 #[derive(Debug, Default)]
 pub struct Invocation {
     pub words: Vec<String>,
     pub env: Vec<(&'static str, String)>,
-    /// The text of `Grant::policy`, where the program reads one.
+    /// The text of the file at `Grant::policy`, if the program reads one.
     pub policy: Option<String>,
 }
 
@@ -102,7 +102,7 @@ impl Invocation {
     }
 }
 
-/// Programs that only look, for a shell that nothing else keeps from writing. `git` has subcommands of both kinds.
+/// Programs that only read: all that a shell may run if nothing else keeps it from writing. Of `git`, some subcommands only.
 const LOOKING: [&str; 22] = [
     "ralph",
     "git log",

@@ -31,7 +31,7 @@ fn invoke(grant: &Grant<'_>) -> Invocation {
     started
 }
 
-/// The last rule that fits decides, so that what is denied comes first.
+/// The permissions. The last rule that matches decides, so denials come first.
 fn permissions(grant: &Grant<'_>) -> Value {
     let mut bash = serde_json::Map::new();
     let whole = grant.code || grant.confined;
@@ -41,7 +41,7 @@ fn permissions(grant: &Grant<'_>) -> Value {
         bash.insert((*program).into(), json!("allow"));
     }
     let (mut outside, mut edit) = (serde_json::Map::new(), serde_json::Map::new());
-    // The kernel knows what may be written; reading is not restricted.
+    // Under Landlock, nothing else needs to be denied: the kernel limits writes, and reading is not restricted.
     outside.insert("*".into(), json!(if grant.confined { "allow" } else { "deny" }));
     edit.insert("*".into(), json!(if whole { "allow" } else { "deny" }));
     for folder in grant.writes {
@@ -72,7 +72,7 @@ fn read(line: &Value) -> Vec<AgentEvent> {
     }
 }
 
-/// A call and its answer come in one line.
+/// One line contains a call and its answer.
 fn tool(part: &Value) -> Vec<AgentEvent> {
     let (id, tool, state) = (word(part, "callID"), word(part, "tool"), &part["state"]);
     let used = AgentEvent::Tool { id: id.clone(), tool, about: about(&state["input"]) };
@@ -86,7 +86,7 @@ fn finished(part: &Value) -> AgentEvent {
         input_tokens: number(tokens, "input") + number(&tokens["cache"], "write"),
         output_tokens: number(tokens, "output") + number(tokens, "reasoning"),
         cached_tokens: number(&tokens["cache"], "read"),
-        // It says 0 for a model whose price it does not know.
+        // opencode reports 0 for a model whose price it does not know.
         cost_usd: part.get("cost").and_then(Value::as_f64).filter(|cost| *cost > 0.0),
         turns: Some(1),
     };

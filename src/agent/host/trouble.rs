@@ -1,27 +1,27 @@
 //! Why an agent could not work at all: not logged in, out of credit, at its limit, offline, or broken at start.
 //!
-//! Programs say this in their own words. They are passed on as they are; only the time at which a limit ends is read from them.
+//! Programs word these reasons differently, so the text is passed on unchanged; only the time at which a limit ends is parsed.
 
 use jiff::civil::Time;
 use jiff::{SignedDuration, Timestamp, ToSpan as _, Zoned};
 
 use super::event::Report;
 
-/// The agent is to blame, not its task.
+/// A failure of the agent program, not of its task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trouble {
     Unavailable {
         said: String,
     },
-    /// It said when it can go on.
+    /// The program said when it can continue.
     Limited {
         said: String,
         until: Timestamp,
     },
 }
 
-/// Looks at how a run ended: its own turn failed, or it ended with an error before it used any tool. One that was killed after
-/// it had begun may have died of its task.
+/// Decides from the end of a run whether the program could not work: its turn failed, or it ended with an error before it used
+/// any tool. A program that was killed after it had begun may have failed because of its task.
 pub fn trouble_in(report: &Report, code: i32, now: &Zoned) -> Option<Trouble> {
     let failed = match &report.ended {
         Some(ended) => !ended.ok,
@@ -45,8 +45,8 @@ fn last_words(report: &Report, code: i32) -> String {
     found.unwrap_or_else(|| format!("exited with status {code} and no output"))
 }
 
-/// `…limit reached|1794935249`, `try again at 6:11 PM`, `resets 3pm`, `resets at 15:30`: the next such time from now. A time
-/// of day is the whole minute: programs cut the seconds off.
+/// Parses `…limit reached|1794935249`, `try again at 6:11 PM`, `resets 3pm` or `resets at 15:30` into the next such time. A
+/// time of day means the end of that minute, because programs cut off the seconds.
 pub fn time_in(said: &str, now: &Zoned) -> Option<Timestamp> {
     let lower = said.to_lowercase();
     if let Some((_, seconds)) = lower.split_once("limit reached|") {
@@ -61,7 +61,7 @@ pub fn time_in(said: &str, now: &Zoned) -> Option<Timestamp> {
     Some(next.timestamp())
 }
 
-/// `6:11 pm`, `3pm`, `15:30`.
+/// Parses `6:11 pm`, `3pm` or `15:30`.
 fn clock(text: &str) -> Option<Time> {
     let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
     let mut hour: i8 = digits.parse().ok()?;
@@ -89,7 +89,7 @@ pub fn denied_paths<'t>(answers: impl Iterator<Item = &'t str>) -> Vec<String> {
     for line in answers.flat_map(str::lines) {
         let lower = line.to_lowercase();
         let denied = lower.contains("permission denied") || lower.contains("read-only file system");
-        // git asks for this lock with every commit, and goes on without it.
+        // git tries to take this lock with every commit, and continues without it.
         if !denied || lower.contains("packed-refs.lock") {
             continue;
         }
@@ -97,7 +97,7 @@ pub fn denied_paths<'t>(answers: impl Iterator<Item = &'t str>) -> Vec<String> {
         let path = words
             .map(|word| word.trim_end_matches([':', ',', ';']))
             .find(|word| word.starts_with('/') && word.len() > 1);
-        // A shell names itself first.
+        // A message may begin with the path of the shell, which is not the denied path.
         found.extend(
             path.filter(|path| !path.starts_with("/bin/") && !path.starts_with("/usr/bin/")).map(str::to_owned),
         );
@@ -107,7 +107,7 @@ pub fn denied_paths<'t>(answers: impl Iterator<Item = &'t str>) -> Vec<String> {
     found
 }
 
-/// So long a limit may last; what a program says beyond that is a mistake.
+/// The longest time that a limit can last; a later time is considered a mistake of the program.
 pub const LONGEST_LIMIT: SignedDuration = SignedDuration::from_hours(24 * 8);
 
 #[cfg(test)]

@@ -24,11 +24,11 @@ impl Call {
             let mut value = || joined.clone().or_else(|| words.next().cloned()).unwrap_or_default();
             match name {
                 "-C" => dir = into(dir.as_deref(), words.next().map_or("", String::as_str)),
-                // Another repository than the folder says: only git can tell which.
+                // The option may name another repository than the folder's; only git can tell which.
                 "--git-dir" => _ = (value(), dir = None),
                 "--work-tree" => dir = into(self.dir.as_deref(), &value()),
                 "-c" => {
-                    // Hooks guard the branches, too.
+                    // Hooks also protect branches, so another path of hooks is treated like another repository.
                     let setting = words.next().map(|setting| setting.to_lowercase()).unwrap_or_default();
                     if setting.starts_with("core.hookspath") || setting.starts_with("alias.") {
                         dir = None;

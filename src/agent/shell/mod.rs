@@ -23,12 +23,12 @@ use scan::{Piece, Scanner, Simple};
 /// One program with its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// Where it runs; none where only the shell could say.
+    /// The folder it runs in; none if it depends on values that only the shell knows.
     pub dir: Option<PathBuf>,
     pub words: Vec<String>,
 }
 
-/// Why a command line could not be read. Its calls are unknown, so a gate must block it.
+/// Why a command line could not be parsed. Its calls are unknown, so a policy check must block it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
     #[error("unclosed quote")]
@@ -43,10 +43,10 @@ pub enum Unreadable {
     TooDeep,
 }
 
-/// Deep enough for anything that somebody means, and shallow enough for the stack.
+/// Deep enough for any real command line, and not too deep for the stack.
 const DEEPEST: usize = 16;
 
-/// Stands for a script that nobody has seen.
+/// Stands for a script whose text is unknown.
 const UNSEEN: &str = "$script";
 
 const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish"];
@@ -67,12 +67,12 @@ impl Call {
         self.words.first().map_or("", |word| word.rsplit('/').next().unwrap_or(word))
     }
 
-    /// Whether nobody can tell what runs: its name is in a variable, or its script comes from elsewhere.
+    /// Whether the program is unknown: its name is in a variable, or its script comes from elsewhere.
     pub fn is_unknown(&self) -> bool {
         self.words.first().is_some_and(|word| word.contains(['$', '`']))
     }
 
-    /// A program in another language that speaks of git: what it does cannot be read.
+    /// Whether this is a script in another language that mentions git: what it does cannot be determined.
     pub fn hides_git(&self, verbs: &[&str]) -> bool {
         let word = |text: &str, word: &str| {
             text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').any(|part| part == word)
@@ -177,7 +177,7 @@ impl Reader {
     }
 }
 
-/// The script among the arguments of a shell, and whether it runs a file instead.
+/// The script among the arguments of a shell, and whether the shell runs a file instead.
 fn script_of(words: &[String]) -> (Option<String>, bool) {
     let mut words = words.iter();
     let (mut given, mut read) = (false, false);
@@ -196,7 +196,7 @@ fn script_of(words: &[String]) -> (Option<String>, bool) {
     (None, false)
 }
 
-/// A folder from another; none where the shell would have to say what it is called.
+/// Resolves a path from a folder; none if the path depends on values that only the shell knows.
 fn into(dir: Option<&Path>, path: &str) -> Option<PathBuf> {
     let home = || std::env::home_dir().and_then(|home| home.to_str().map(str::to_owned));
     let known = |name: &str, value: Option<String>| {
@@ -385,7 +385,7 @@ mod tests {
         }
     }
 
-    /// Characters and words that mean something to the shell, more often than plain ones.
+    /// Random lines, with more shell syntax than plain words.
     fn lines() -> impl Strategy<Value = String> {
         const PARTS: &[&str] = &[
             "$(",

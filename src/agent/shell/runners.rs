@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use super::into;
 
-/// A command without all that.
+/// A command without prefixes and without programs that only run it.
 pub(super) struct Bare {
     pub words: VecDeque<String>,
     pub dir: Option<PathBuf>,
-    /// What a runner was given as a line of its own.
+    /// Command lines that were arguments of a runner.
     pub scripts: Vec<String>,
-    /// From here on git takes another repository than its folder says.
+    /// The commands that follow use another repository than that of their folder.
     pub moves_repository: bool,
 }
 
@@ -20,13 +20,13 @@ const GRAMMAR: &[&str] =
 
 struct Runner {
     name: &'static str,
-    /// Options with a value of their own.
+    /// Options that take a value.
     valued: &'static [&'static str],
-    /// Those whose value is a folder to run in.
+    /// Options whose value is a folder to run in.
     chdir: &'static [&'static str],
-    /// Those whose value is a command line.
+    /// Options whose value is a command line.
     script: &'static [&'static str],
-    /// So many arguments come before the command.
+    /// The number of arguments before the command.
     before: usize,
 }
 
@@ -71,13 +71,13 @@ const RUNNERS: &[Runner] = &[
     runner("systemd-run", &["-p", "-u", "-M"], 0),
 ];
 
-/// Without the words of the grammar, assignments, and programs that only run another one.
+/// Removes shell keywords, assignments, and programs that only run another one.
 pub(super) fn bare(words: VecDeque<String>, dir: Option<&Path>) -> Bare {
     let mut bare = Bare { words, dir: dir.map(Path::to_owned), scripts: Vec::new(), moves_repository: false };
     let mut declares = true;
     loop {
         let Some(first) = bare.words.front().cloned() else {
-            // Assignments without a command are for all that follows.
+            // Assignments without a command apply to all commands that follow.
             bare.moves_repository = declares && bare.dir.is_none() && dir.is_some();
             return bare;
         };
@@ -96,7 +96,7 @@ pub(super) fn bare(words: VecDeque<String>, dir: Option<&Path>) -> Bare {
             bare.words.pop_front();
             bare.skip_options(runner);
             if ["xargs", "parallel"].contains(&name) && !bare.words.is_empty() {
-                // More arguments come from elsewhere.
+                // The program gets more arguments, which are unknown.
                 bare.words.push_back("$_".into());
             }
             if name == "watch" && bare.words.len() == 1 {
@@ -116,7 +116,7 @@ fn assignment(word: &str) -> Option<(&str, &str)> {
 }
 
 impl Bare {
-    /// The options of a runner, with their values, and what comes before its command.
+    /// Skips the options of a runner, with their values, and its arguments before the command.
     fn skip_options(&mut self, runner: &Runner) {
         self.options(runner);
         for _ in 0..runner.before {
@@ -149,7 +149,7 @@ impl Bare {
     }
 }
 
-/// `-Cfolder`: a short option with its value in the same word; `-qc`: the last of several has a value.
+/// Parses `-Cfolder`, a short option with its value in the same word, and `-qc`, several of which the last takes a value.
 fn joined_short(runner: &Runner, option: &str) -> (String, Option<String>) {
     let special = || runner.chdir.iter().chain(runner.script).filter(|name| name.len() == 2);
     if let Some(name) = special().find(|name| option.len() > 2 && option.starts_with(**name)) {

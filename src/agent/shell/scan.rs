@@ -7,18 +7,18 @@ use super::{DEEPEST, Unreadable};
 /// A part of a line.
 pub(super) enum Piece {
     Command(Simple),
-    /// A list of its own.
+    /// A nested list of commands.
     Sub(Vec<Piece>),
-    /// A file that output goes to, as it was typed.
+    /// A file that output is redirected to, as it was typed.
     Write(String),
 }
 
-/// A simple command, and what its standard input is.
+/// A simple command and its standard input.
 pub(super) struct Simple {
     pub text: String,
     /// Texts of here-documents and here-strings.
     pub fed: Rc<[String]>,
-    /// Something else comes in: from a pipe or a file.
+    /// The standard input is a pipe or a file, whose content is unknown.
     pub piped: bool,
 }
 
@@ -26,15 +26,15 @@ pub(super) struct Scanner {
     chars: Vec<char>,
     at: usize,
     depth: usize,
-    /// Here-documents whose text begins at the next line.
+    /// The ends of here-documents whose text begins on the next line.
     awaited: Vec<String>,
     /// Here-strings of this line.
     fed: Vec<String>,
-    /// Whether a command of this line may read what nobody knows.
+    /// Whether a command of this line may read input that is unknown.
     piped: bool,
 }
 
-/// Where one command ends and the next begins, besides blanks.
+/// The characters that end a command or a word, besides spaces.
 const OPERATORS: &str = "\n;&|()<>";
 
 impl Scanner {
@@ -47,11 +47,11 @@ impl Scanner {
         self.chars.get(self.at + ahead).copied()
     }
 
-    /// Pieces up to a closing character, or the end.
+    /// The pieces up to a closing character, or the end.
     fn list(&mut self, until: Option<char>) -> Result<Vec<Piece>, Unreadable> {
         let mut pieces = Vec::new();
         let mut text = String::new();
-        // Where the pieces of this line begin, and whether a word does: only there a `#` begins a comment.
+        // `line` is the index of the first piece of this line; `fresh` is true at the start of a word, where `#` begins a comment.
         let (mut line, mut fresh) = (0, true);
         loop {
             let c = self.peek(0);
@@ -79,7 +79,7 @@ impl Scanner {
                         false => self.piped = true,
                     }
                 }
-                // A parenthesis that closes nothing ends a pattern of `case`.
+                // An unmatched parenthesis ends a pattern of `case`.
                 ';' | '&' | ')' => self.finish(&mut pieces, &mut text),
                 '(' => {
                     self.finish(&mut pieces, &mut text);
@@ -109,7 +109,7 @@ impl Scanner {
         Ok(pieces)
     }
 
-    /// Quotes stay as they are, for the splitter; what they substitute becomes a list of its own.
+    /// Keeps quotes, because the text is split into words later; a substitution becomes a nested list.
     fn part_of_word(&mut self, c: char, text: &mut String, pieces: &mut Vec<Piece>) -> Result<(), Unreadable> {
         match c {
             '\\' => self.escaped(text)?,
@@ -126,7 +126,7 @@ impl Scanner {
                     self.at += 1;
                     match quoted {
                         '\\' => self.escaped(text)?,
-                        // `<(` and `>(` mean nothing in double quotes.
+                        // `<(` and `>(` have no meaning in double quotes.
                         '$' | '`' if self.substitution(quoted, text, pieces)? => {}
                         _ => text.push(quoted),
                     }
@@ -146,7 +146,7 @@ impl Scanner {
         Ok(())
     }
 
-    /// `$'it\'s'`: a word that nobody needs to know exactly, but whose end matters.
+    /// `$'it\'s'`: its exact text is not needed, only its end.
     fn ansi_quoted(&mut self, text: &mut String) -> Result<(), Unreadable> {
         self.at += 1;
         let mut word = String::new();
@@ -234,7 +234,7 @@ impl Scanner {
         Ok(())
     }
 
-    /// Gives the texts of this line to all its commands: which of them reads one makes no difference to a gate.
+    /// Gives the here-documents of this line to all its commands: for a policy check, it does not matter which of them reads one.
     fn feed(&mut self, line: &mut [Piece]) {
         let mut texts = std::mem::take(&mut self.fed);
         for end in std::mem::take(&mut self.awaited) {

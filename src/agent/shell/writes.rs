@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Call, into};
 
-/// The program that stands for a redirection.
+/// The name of the program in the call that represents a redirection.
 const INTO: &str = ">";
 
 impl Call {
@@ -12,7 +12,7 @@ impl Call {
         Self { dir: dir.map(Path::to_owned), words: vec![INTO.into(), target.into()] }
     }
 
-    /// What it writes, moves or removes; paths that only the shell knows are left out.
+    /// The paths that it writes, moves or removes; paths that depend on values that only the shell knows are left out.
     pub fn writes(&self) -> Vec<PathBuf> {
         let args = || self.words[1..].iter().filter(|word| !word.starts_with('-'));
         let has = |letter: char, long: &str| {
@@ -33,7 +33,7 @@ impl Call {
         found.into_iter().filter_map(|word| self.at(word)).collect()
     }
 
-    /// The files of an editor of streams that writes in place: the first argument is its script unless an option has it.
+    /// The files that `sed -i` or a similar program edits: the first argument is its script unless an option contains the script.
     fn edited(&self) -> Vec<&String> {
         let (mut files, mut scripted, mut words) = (Vec::new(), false, self.words[1..].iter());
         while let Some(word) = words.next() {

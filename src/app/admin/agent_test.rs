@@ -1,5 +1,5 @@
-//! `agent test`: one small task in a throw-away repository, done by the real agent program with the settings that workers
-//! use here: a file and a commit in a worktree, a document, and calls of the board.
+//! `agent test`: runs the real agent program on one small task in a temporary repository, with the settings of the
+//! workers of this board. The task needs a file and a commit in a worktree, a document, and calls of the board.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -61,15 +61,15 @@ Write `hello.txt` with the word hello.
 pub struct AgentTest {
     pub profile: String,
     pub passed: bool,
-    /// The kernel kept it in.
+    /// Whether the kernel sandboxed the agent.
     pub confined: bool,
     pub checks: Vec<AgentCheck>,
-    /// Tools that the program refused, with its reason.
+    /// Tools that the program refused, each with its reason.
     pub refused: Vec<(String, String)>,
-    /// Paths that it was not allowed to write.
+    /// Paths that the agent was not allowed to write.
     pub denied: Vec<String>,
     pub seconds: f64,
-    /// The end of what it said, where something is missing.
+    /// The end of the agent's output, if a check failed.
     pub said: String,
 }
 
@@ -79,7 +79,7 @@ pub struct AgentCheck {
     pub ok: bool,
 }
 
-/// Runs the test with the profile that is named, else with the one that is set.
+/// Runs the test with `profile`, or with the configured one.
 pub fn test_agent(
     options: &Options,
     profile: Option<&str>,
@@ -104,7 +104,7 @@ pub fn test_agent(
     Ok(tested)
 }
 
-/// The agent settings of this board and this person, for the other board.
+/// The agent profile, and the agent settings of this board and this person for the test board.
 fn settings(options: &Options, profile: Option<&str>) -> Result<(String, Vec<String>), Failure> {
     let ws = Workspace::open(options)?;
     let set = |name: &str| name.starts_with("agent.") && name != "agent.retries";
@@ -114,7 +114,7 @@ fn settings(options: &Options, profile: Option<&str>) -> Result<(String, Vec<Str
         .filter(|(spec, setting)| set(spec.key) && setting.source != Source::Default)
         .map(|(spec, setting)| format!("{}={}", spec.key, setting.value))
         .collect();
-    // A failure is to be seen as it is, not handed to a person.
+    // Report a failure instead of handing the task to a person.
     all.push("agent.retries=9".into());
     let own = ws.settings.text("agent.profile").to_owned();
     match profile {
@@ -129,7 +129,7 @@ fn settings(options: &Options, profile: Option<&str>) -> Result<(String, Vec<Str
     }
 }
 
-/// A folder that goes when the test is over.
+/// A folder that is removed when dropped.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -149,7 +149,7 @@ impl Drop for Scratch {
 
 fn prepare(options: &Options, root: &Path) -> Result<(), Failure> {
     git(root, &["init", "-q", "-b", "main"])?;
-    // The user's own identity may be set only in their repositories.
+    // The user's identity may be set only in their own repositories.
     git(root, &["config", "user.name", "ralph agent test"])?;
     git(root, &["config", "user.email", "agent-test@localhost"])?;
     init(options, &InitOptions::default())?;

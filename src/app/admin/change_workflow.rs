@@ -17,7 +17,7 @@ use crate::workflow::{TABLES, Workflow};
 pub struct WorkflowChange {
     pub from: String,
     pub to: String,
-    /// Every state of the old workflow, in its order, and those that tasks have beside it.
+    /// Every state of the old workflow in its order, then unknown states that tasks are in.
     pub states: Vec<StateChange>,
     /// The path of the saved old table, if it had been edited.
     pub kept: Option<String>,
@@ -28,14 +28,14 @@ pub struct WorkflowChange {
 pub struct StateChange {
     pub from: StateName,
     pub to: StateName,
-    /// How many tasks are there now.
+    /// The number of tasks in `from`.
     pub tasks: usize,
 }
 
 const FILE: &str = ".ralph/workflow.toml";
 const KEPT: &str = ".ralph/workflow.previous.toml";
 
-/// Nothing is changed yet. `wanted` overrides where a state leads: `Old state=New state`.
+/// Changes nothing yet. `wanted` overrides the target of a state: `Old state=New state`.
 pub fn plan_workflow(ws: &Workspace, name: &str, wanted: &[String]) -> Result<WorkflowChange, Failure> {
     let to = named(name)?;
     let board = ws.board()?;
@@ -76,12 +76,12 @@ pub fn use_workflow(ws: &Workspace, planned: &WorkflowChange) -> Result<(), Fail
         }
     }
     if !changes.is_empty() {
-        // The new states are no states of the table that is still there.
+        // The table on disk does not have the new states yet.
         ws.without_problems(|| ws.commit(&lock, Op::new(format!("workflow use {}", planned.to), changes)))?;
     }
-    // If it is killed before this, the same command continues: converted tasks stay.
+    // If the process is killed before this, running the same command again continues: converted tasks stay as they are.
     write_table(ws, &planned.to)?;
-    // Editors complete the new states.
+    // Editors use this schema to complete the new states.
     let text = format!("{:#}\n", schema("task", &to)?);
     let path = ws.store.board_dir().join("schema/task.json");
     if path.exists() {
@@ -90,7 +90,7 @@ pub fn use_workflow(ws: &Workspace, planned: &WorkflowChange) -> Result<(), Fail
     Ok(ws.store.drop_index()?)
 }
 
-/// The table of a new board; the default needs no file.
+/// Writes the table of a new board; the default workflow needs no file.
 pub(in crate::app) fn write_table(ws: &Workspace, name: &str) -> Result<(), Failure> {
     let path = path(ws);
     if let Some(text) = edited_table(ws)? {
@@ -105,8 +105,8 @@ pub(in crate::app) fn write_table(ws: &Workspace, name: &str) -> Result<(), Fail
     }
 }
 
-/// The table of the board as text: its own, or the one that ralph ships. A file that a shell has just emptied, to write this very
-/// text into it, still counts as what it was.
+/// The text of the board's own workflow table, or of the shipped one. A shell that redirects the output of this command
+/// into the file has already emptied it; an empty file therefore counts as the last table that could be read.
 pub fn workflow_text(ws: &Workspace) -> Result<String, Failure> {
     let own = fs::read_text(&path(ws))?;
     let own = match own {
@@ -116,17 +116,17 @@ pub fn workflow_text(ws: &Workspace) -> Result<String, Failure> {
     own.map_or_else(|| shipped_table("full").map(str::to_owned), Ok)
 }
 
-/// Where this clone keeps the last table that could be read.
+/// The path of the last table that this clone could read.
 fn last_known(ws: &Workspace) -> PathBuf {
     ws.store.local().join("workflow.toml")
 }
 
-/// One of those that ralph ships.
+/// Finds a workflow that ralph ships.
 pub fn named(name: &str) -> Result<Workflow, Failure> {
     Workflow::shipped(name).ok_or_else(|| unknown(name))
 }
 
-/// The table of one of those that ralph ships, as text.
+/// The text of a workflow table that ralph ships.
 pub fn shipped_table(name: &str) -> Result<&'static str, Failure> {
     let found = TABLES.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name));
     found.map(|(_, _, text)| *text).ok_or_else(|| unknown(name))
@@ -141,7 +141,7 @@ fn path(ws: &Workspace) -> PathBuf {
     ws.store.root().join(FILE)
 }
 
-/// The table of the board, if it differs from the shipped one.
+/// The text of the board's table, if it differs from all shipped ones.
 fn edited_table(ws: &Workspace) -> Result<Option<String>, Failure> {
     let text = fs::read_text(&path(ws))?;
     Ok(text.filter(|text| TABLES.iter().all(|(.., shipped)| shipped != text)))
@@ -159,7 +159,7 @@ fn overrides(ws: &Workspace, to: &Workflow, wanted: &[String]) -> Result<BTreeMa
     wanted.iter().map(pair).collect()
 }
 
-/// Whoever else works on a task would find it in another state, and so would a program that is running.
+/// Other workers and running programs would find their tasks in an unexpected state.
 fn refuse_claimed(board: &Board, me: &Worker) -> Result<(), Failure> {
     let others = board.claims().iter().filter(|(_, claim)| claim.live && (claim.held || claim.worker != *me));
     let live: Vec<&TaskId> = others.map(|(id, _)| id).collect();

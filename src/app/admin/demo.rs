@@ -18,7 +18,7 @@ pub(in crate::app) fn refuse_unless_empty(ws: &Workspace) -> Result<(), Failure>
     Err(Failure::refused(Code::NotEmpty, message).hint(Hint::run("init --demo", "in an empty repository")))
 }
 
-/// How many tasks it made.
+/// Adds the example tasks and returns their number.
 pub(in crate::app) fn fill(ws: &Workspace) -> Result<usize, Failure> {
     let mut wanted = parse_batch("demo.toml", TASKS)?;
     let full = Workflow::builtin();

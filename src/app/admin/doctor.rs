@@ -36,7 +36,7 @@ pub struct DoctorFinding {
 #[derive(Debug)]
 enum Fix {
     Assign(TaskId, Vec<Assignment>),
-    /// The file of the first is to be called after the second.
+    /// Renames the file of the first task to the id of the second.
     Rename(TaskId, TaskId),
     Remove(PathBuf),
     DropIndex,
@@ -79,7 +79,7 @@ pub fn doctor(ws: &Workspace, fix: bool) -> Result<Diagnosis, Failure> {
     let lost = |id: &TaskId| renamed.iter().any(|(_, stated)| stated == id);
     findings.extend(inspect(&board, ws.flow()).into_iter().map(|found| {
         let task = found.task.as_ref().and_then(|id| board.get(id));
-        // Links to renamed files are kept.
+        // A link to a task whose file was renamed is kept.
         let away = task.is_some_and(|task| task.parent.iter().chain(&task.blocked_by).any(lost));
         let fix = found.task.clone().filter(|_| !found.fix.is_empty() && !away);
         let fix = fix.map(|task| Fix::Assign(task, found.fix));
@@ -96,7 +96,7 @@ pub fn doctor(ws: &Workspace, fix: bool) -> Result<Diagnosis, Failure> {
     findings.extend(conflicts(ws, &board));
     if fix {
         mend(ws, &mut findings)?;
-        // What followed from a wrong name is gone with it.
+        // Problems that a wrong file name caused are gone once it is corrected.
         if renamed.iter().any(|(_, id)| ws.store.exists(id)) {
             findings.retain(|finding| finding.fixed);
             findings.extend(doctor(ws, false)?.findings.into_iter().filter(|left| !left.fixable));
@@ -105,7 +105,7 @@ pub fn doctor(ws: &Workspace, fix: bool) -> Result<Diagnosis, Failure> {
     Ok(Diagnosis { tasks: board.tasks().len(), findings, limits: crate::os::limits() })
 }
 
-/// Files that say another id than they are called, where nobody else has it.
+/// Tasks whose file states another id than its name, if no other task has that id.
 fn renamed(ws: &Workspace, board: &Board) -> Result<Vec<(TaskId, TaskId)>, Failure> {
     let mut found = Vec::new();
     for task in board.tasks().iter().filter(|task| !task.problems.is_empty()) {
@@ -117,7 +117,7 @@ fn renamed(ws: &Workspace, board: &Board) -> Result<Vec<(TaskId, TaskId)>, Failu
     Ok(found)
 }
 
-/// Tasks about which the board and GitHub disagree.
+/// Tasks with a sync conflict.
 fn conflicts(ws: &Workspace, board: &Board) -> Vec<DoctorFinding> {
     let mirrored = board.tasks().iter().filter(|task| task.github.is_some());
     let found = mirrored.filter_map(|task| {
@@ -130,7 +130,7 @@ fn conflicts(ws: &Workspace, board: &Board) -> Vec<DoctorFinding> {
     found.collect()
 }
 
-/// Files that should not be where they are.
+/// Misplaced, duplicate and leftover files.
 fn files(ws: &Workspace, has_other_name: &dyn Fn(&TaskId) -> bool) -> Result<Vec<DoctorFinding>, Failure> {
     let mut found = Vec::new();
     let folders = [ws.store.board_dir(), ws.store.local().to_owned()];
@@ -191,7 +191,7 @@ fn files(ws: &Workspace, has_other_name: &dyn Fn(&TaskId) -> bool) -> Result<Vec
     Ok(found)
 }
 
-/// Artifacts that are linked and not there.
+/// Links to artifacts that do not exist.
 fn links(ws: &Workspace, board: &Board) -> Vec<DoctorFinding> {
     let all = board.tasks().iter().flat_map(|task| task.artifacts.iter().map(move |(kind, path)| (task, kind, path)));
     let gone = all.filter(|(_, _, path)| !path.contains("://") && !ws.store.root().join(path).exists());
@@ -269,7 +269,7 @@ fn git(ws: &Workspace) -> Result<Vec<DoctorFinding>, Failure> {
     Ok(found)
 }
 
-/// Tasks that were edited in a linked worktree's copy of the board, which nobody reads.
+/// Tasks that were edited in a linked worktree's copy of the board, which ralph does not read.
 fn copies(ws: &Workspace) -> Result<Vec<DoctorFinding>, Failure> {
     let advice =
         "make the change with `ralph`, which edits the board itself from any directory, then restore this copy";
@@ -277,7 +277,7 @@ fn copies(ws: &Workspace) -> Result<Vec<DoctorFinding>, Failure> {
     Ok(found.into_iter().map(|message| DoctorFinding::new("edited-copy", message, advice, None)).collect())
 }
 
-/// Two other programs of this name exist; agents that call `ralph` would get theirs.
+/// Other programs named `ralph` exist; agents that call `ralph` would start them.
 fn foreign() -> Option<DoctorFinding> {
     let found = on_path("ralph")?;
     let same = |path: &PathBuf| {
@@ -300,7 +300,7 @@ fn foreign() -> Option<DoctorFinding> {
 }
 
 fn mend(ws: &Workspace, findings: &mut [DoctorFinding]) -> Result<(), Failure> {
-    // Held throughout: what looks stray then is nobody's.
+    // The lock is held throughout, so no running command owns a file that looks like a leftover.
     let lock = ws.lock()?;
     for finding in findings {
         match finding.fix.take() {

@@ -5,7 +5,7 @@ use crate::app::workspace::git_commit::TAPLO;
 use crate::app::{Failure, Workspace};
 use crate::fs;
 
-/// Writes what is missing or old; what was written. A file for Taplo that somebody has is left alone.
+/// Writes missing or outdated files and returns what was written. An existing Taplo configuration is left alone.
 pub(in crate::app) fn write_editor_files(ws: &Workspace) -> Result<Vec<&'static str>, Failure> {
     let mut written = Vec::new();
     let folder = ws.store.board_dir().join("schema");

@@ -1,4 +1,4 @@
-//! `init`: creates a board in this repository. It asks nothing, and does only what is missing.
+//! `init`: creates a board in this repository. It asks no questions and adds only what is missing.
 
 use std::path::Path;
 
@@ -16,9 +16,9 @@ use crate::git::{ATTRIBUTES, DRIVER, GitError, Repository};
 
 #[derive(Debug, Clone, Default)]
 pub struct InitOptions {
-    /// With a board worth looking at.
+    /// Add example tasks.
     pub demo: bool,
-    /// `git init` first where there is no repository.
+    /// Run `git init` first if there is no repository.
     pub git: bool,
     /// One of the workflows that ralph ships; the default is `full`.
     pub workflow: Option<String>,
@@ -30,7 +30,7 @@ pub struct Initialised {
     pub done: Vec<String>,
     pub kept: Vec<String>,
     pub tasks: usize,
-    /// How many there were already.
+    /// The number of tasks that existed before.
     pub found: usize,
     /// Notes for the person.
     pub notices: Vec<String>,
@@ -95,7 +95,7 @@ pub fn init(options: &Options, wanted: &InitOptions) -> Result<Initialised, Fail
     Ok(report)
 }
 
-/// Another table than the board has; one with tasks is converted instead.
+/// Replaces the workflow table of a board without tasks; a board with tasks has to be converted with `workflow use`.
 fn use_table(ws: &Workspace, name: &str, tasks: usize) -> Result<(), Failure> {
     named(name)?;
     match tasks {
@@ -119,7 +119,7 @@ impl Initialised {
     }
 }
 
-/// Adds the lines that are missing; whether there were any.
+/// Adds the missing lines; returns whether any were added.
 pub(in crate::app) fn add_lines(path: &Path, lines: &[&str]) -> Result<bool, Failure> {
     let mut text = fs::read_text(path)?.unwrap_or_default();
     let missing: Vec<&&str> = lines.iter().filter(|line| !has_line(&text, line)).collect();
@@ -137,13 +137,13 @@ pub(in crate::app) fn add_lines(path: &Path, lines: &[&str]) -> Result<bool, Fai
     Ok(true)
 }
 
-/// `worktrees/`, `/worktrees` and `/worktrees/*` say the same as `/worktrees/`.
+/// `worktrees/`, `/worktrees` and `/worktrees/*` count as `/worktrees/`.
 pub(in crate::app) fn has_line(text: &str, line: &str) -> bool {
     let bare = |line: &str| line.trim().trim_start_matches('/').trim_end_matches('*').trim_end_matches('/').to_owned();
     text.lines().any(|there| bare(there) == bare(line))
 }
 
-/// How git is to call this program: by name where that finds it, else by its path.
+/// How git calls this program: by name if that finds it in `PATH`, otherwise by its path.
 pub(in crate::app) fn wanted_driver() -> String {
     let Ok(exe) = std::env::current_exe().and_then(|exe| exe.canonicalize()) else { return "ralph".into() };
     match on_path("ralph").and_then(|found| found.canonicalize().ok()) {

@@ -1,4 +1,4 @@
-//! `doctor --at`: the problems of the board of a revision, and moves since another one that the workflow forbids.
+//! `doctor --at`: the problems of the board at a revision, and moves since another revision that the workflow forbids.
 //!
 //! Everything comes from the revision itself: tasks, journal, settings and workflow. Nothing is checked out, and this
 //! machine's settings do not count, so the answer is the same in every clone.
@@ -33,7 +33,7 @@ pub struct RevisionFinding {
     pub task: Option<TaskId>,
     /// Relative to the repository.
     pub file: Option<String>,
-    /// 1-based; `None` where the finding is about the file as a whole.
+    /// 1-based; `None` if the finding is about the whole file.
     pub line: Option<u32>,
     pub column: Option<u32>,
     pub message: String,
@@ -49,18 +49,18 @@ pub enum Severity {
     Warning,
 }
 
-/// The files of a board at a revision, and the board that they are.
+/// The files of a board at a revision, and the board that they make up.
 struct Revision {
-    /// By their path below `.ralph`.
+    /// By path below `.ralph`.
     files: BTreeMap<String, Vec<u8>>,
-    /// The same of links, which are not followed.
+    /// Paths of symbolic links, which are not followed.
     links: Vec<String>,
     setup: Setup,
     past: Past,
     texts: BTreeMap<TaskId, String>,
 }
 
-/// `since` is the revision from which moves are judged.
+/// Moves are checked from the revision `since`.
 pub fn check_revision(ws: &Workspace, revision: &str, since: Option<&str>) -> Result<RevisionCheck, Failure> {
     let now = Revision::read(ws, revision, None)?;
     let mut findings = now.broken_files();
@@ -85,7 +85,7 @@ pub fn check_revision(ws: &Workspace, revision: &str, since: Option<&str>) -> Re
 }
 
 impl Revision {
-    /// With the workflow of another revision, where the two are to be compared.
+    /// Reads the board with the workflow of another revision, if the two are to be compared.
     fn read(ws: &Workspace, revision: &str, like: Option<&Setup>) -> Result<Self, Failure> {
         let listed = ws.repository.files_at(revision, ".ralph")?;
         let plain = listed.iter().filter(|file| !file.is_link);
@@ -99,7 +99,7 @@ impl Revision {
         Ok(Self { files, links, setup, past, texts })
     }
 
-    /// Files that cannot be read, or say something that is not allowed in them.
+    /// Files that cannot be read, or that have invalid content.
     fn broken_files(&self) -> Vec<RevisionFinding> {
         let misnamed = self.names("tasks").filter_map(|name| {
             let stem = name.strip_suffix(".toml").filter(|stem| !stem.starts_with('.'))?;
@@ -109,8 +109,8 @@ impl Revision {
         let journals = self.files.iter().filter(|(path, _)| path.starts_with("journal/") && path.ends_with(".jsonl"));
         let lines = journals.flat_map(|(path, bytes)| journal_problems(&format!(".ralph/{path}"), bytes));
         let links = self.links.iter().map(|path| {
-            Problem::whole(format!(".ralph/{path}"), "this is a link, and links are not followed")
-                .hint("put the file itself there")
+            Problem::whole(format!(".ralph/{path}"), "this is a symbolic link, which ralph does not follow")
+                .hint("replace it with the file itself")
         });
         let tasks = self.past.board.problems().into_iter().cloned();
         let all = self.setup.problems.iter().cloned().chain(tasks).chain(misnamed).chain(lines).chain(links);
@@ -130,7 +130,7 @@ impl Revision {
             .collect()
     }
 
-    /// Two files for one task.
+    /// Tasks with two files.
     fn duplicates(&self) -> Vec<RevisionFinding> {
         let mut found = Vec::new();
         let archived: BTreeSet<&str> = self.names("archive").collect();
@@ -170,7 +170,8 @@ impl Revision {
         found
     }
 
-    /// Moves that the workflow does not allow. A person's are only warnings: people may leave the workflow.
+    /// Moves that the workflow does not allow. Those of people are only warnings, because people may move tasks outside
+    /// the workflow.
     fn moves_since(&self, base: &Self) -> Result<Vec<RevisionFinding>, Failure> {
         if self.setup.flow.is_guess {
             return Ok(Vec::new());
@@ -186,11 +187,11 @@ impl Revision {
         Ok(found.iter().map(|moved| told(moved).at(self.place(&moved.task, "state"))).collect())
     }
 
-    /// The moves of a change are judged by the workflow that comes with it, so a change of the workflow itself is told.
+    /// Moves are checked by the workflow of the later revision, so a change of the workflow itself is reported.
     fn workflow_change(&self, base: &Self) -> Option<RevisionFinding> {
         let before = text_of(&base.files, WORKFLOW);
         let now = text_of(&self.files, WORKFLOW);
-        // A board that is new here has no workflow to differ from.
+        // The base revision has no board, so there is no older workflow to compare.
         if before == now || base.files.is_empty() {
             return None;
         }
@@ -206,7 +207,7 @@ impl Revision {
         self.files.keys().filter_map(move |path| path.strip_prefix(&prefix)).filter(|name| !name.contains('/'))
     }
 
-    /// Where a task's file has a key; the file as a whole where it does not.
+    /// The position of a key in a task's file, or the whole file if it lacks the key.
     fn place(&self, id: &TaskId, key: &str) -> Option<Problem> {
         let (file, text) = (format!(".ralph/tasks/{id}.toml"), self.texts.get(id)?);
         let statement = Doc::new(text.as_str()).ok().and_then(|doc| doc.statement(&Key::new(key)));
@@ -224,7 +225,7 @@ fn text_of(files: &BTreeMap<String, Vec<u8>>, path: &str) -> Option<String> {
     files.get(path).map(|bytes| String::from_utf8_lossy(bytes).into_owned())
 }
 
-/// How much an inconsistency matters, and the key at which it shows.
+/// The severity of an inconsistency, and the key that shows it.
 fn rank(found: &Finding) -> (Severity, &'static str) {
     match found.code {
         "dangling-blocker" | "cycle" => (Severity::Error, "blocked_by"),

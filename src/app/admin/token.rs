@@ -1,10 +1,10 @@
-//! What somebody shows to be let in over HTTP; for the web board one secret for each clone, kept where only its user
-//! reads it.
+//! Tokens for access over HTTP. The web board has one token per clone, in a file that only its user can read.
 
 use crate::app::{Code, Failure, Workspace};
 use crate::fs;
 
-/// The same after a restart, so that pages that are open go on. Who may read it may change the board's files anyway.
+/// The token survives a restart, so that open pages keep working. Anyone who can read its file can edit the board's
+/// files too.
 pub fn serve_token(ws: &Workspace) -> Result<String, Failure> {
     let path = ws.store.local().join("serve.token");
     let kept = fs::read_text(&path).ok().flatten().map(|text| text.trim().to_owned());
@@ -12,7 +12,7 @@ pub fn serve_token(ws: &Workspace) -> Result<String, Failure> {
         return Ok(token);
     }
     let token = fresh_token()?;
-    // Where nothing may be written, it lasts as long as the server.
+    // In a read-only clone, the token lasts as long as the server.
     let _ = fs::make_dir(ws.store.local());
     let _ = fs::write_secret(&path, token.as_bytes());
     Ok(token)
@@ -28,7 +28,7 @@ pub fn fresh_token() -> Result<String, Failure> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Takes as long for a token that is nearly right as for one that is not.
+/// Compares in constant time, so that the time does not show how much of a guess is right.
 pub fn is_same_token(shown: &str, token: &str) -> bool {
     let differ = shown.bytes().zip(token.bytes()).fold(0, |differ, (a, b)| differ | (a ^ b));
     shown.len() == token.len() && differ == 0

@@ -16,7 +16,7 @@ use crate::task::TaskId;
 pub struct Uninstalled {
     /// Removed parts, or parts that would be removed.
     pub removed: Vec<String>,
-    /// Edited files, and parts that are kept on purpose.
+    /// Edited files, and parts that are kept intentionally.
     pub kept: Vec<String>,
     pub dry_run: bool,
 }
@@ -41,7 +41,7 @@ pub fn uninstall(ws: &Workspace, tasks: bool, dry_run: bool) -> Result<Uninstall
     done.removed.retain(|what| seen.insert(what.clone()));
     let root = ws.store.root();
     without_lines(&mut done, root, ".gitattributes", &ATTRIBUTES)?;
-    // Its line stays as long as there is something to ignore.
+    // Worktrees must stay ignored while any exist.
     if fs::names(&root.join("worktrees"))?.is_empty() {
         without_lines(&mut done, root, ".gitignore", &IGNORED)?;
     }
@@ -68,7 +68,7 @@ pub fn uninstall(ws: &Workspace, tasks: bool, dry_run: bool) -> Result<Uninstall
     Ok(done)
 }
 
-/// Running workers would lose their claims.
+/// Refuses because running workers would lose their claims.
 fn refuse_claimed(ws: &Workspace) -> Result<(), Failure> {
     let claims = ws.claims()?;
     let live: Vec<&TaskId> =
@@ -97,7 +97,7 @@ fn remove(done: &mut Uninstalled, path: &Path, what: &str) -> Result<(), Failure
     Ok(())
 }
 
-/// Takes lines out of a file, and the file away if nothing else is in it.
+/// Removes lines from a file, and the file itself if nothing else is left.
 fn without_lines(done: &mut Uninstalled, root: &Path, name: &str, lines: &[&str]) -> Result<(), Failure> {
     let path = root.join(name);
     let Some(text) = fs::read_text(&path)? else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Agent programs: workers, teams, their prompts and hooks.
+//! Agent programs: workers, teams, prompts and hooks.
 
 pub(super) mod hook;
 pub(super) mod programs;

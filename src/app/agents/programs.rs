@@ -10,19 +10,19 @@ use serde::Serialize;
 use crate::agent::host::{HOSTS, Host};
 use crate::app::{Code, Failure, Hint, Workspace};
 
-/// A program that does not answer by then is taken for broken.
+/// A program that has not exited after this time counts as broken.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Serialize)]
 pub struct AgentProgram {
     pub name: &'static str,
     pub title: &'static str,
-    /// Where it is; none where it is not installed.
+    /// The path; `None` if the program is not installed.
     pub path: Option<PathBuf>,
     pub version: Option<String>,
-    /// It is the one that `agent.profile` names.
+    /// Whether `agent.profile` names it.
     pub profile: bool,
-    /// Options that its profile uses and this version does not have.
+    /// Options that its profile uses but this version lacks.
     pub missing: Vec<&'static str>,
     pub install: String,
 }
@@ -56,7 +56,7 @@ fn output_of(program: &Path, arguments: &[impl AsRef<OsStr>]) -> Option<String> 
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().ok()?;
-    // Both are read while it runs: a full pipe would keep it from ending.
+    // Read both streams while the program runs, because it would block on a full pipe.
     let streams = [child.stdout.take().map(read_all), child.stderr.take().map(read_all)];
     let start = Instant::now();
     while child.try_wait().ok()?.is_none() {
@@ -67,7 +67,7 @@ fn output_of(program: &Path, arguments: &[impl AsRef<OsStr>]) -> Option<String> 
         }
         std::thread::sleep(Duration::from_millis(5));
     }
-    // Some print their help to one, some to the other.
+    // Programs print their help to either stream.
     Some(streams.into_iter().flatten().filter_map(|stream| stream.join().ok()).collect())
 }
 

@@ -18,18 +18,18 @@ use crate::store::{Note, NoteKind};
 use crate::task::{Task, TaskId};
 use crate::workflow::{Command, ReviewMode};
 
-/// How many notes an agent is shown.
+/// How many notes the prompt contains.
 const NOTES: usize = 20;
 
 #[derive(Debug, Serialize)]
 pub struct Prompt {
     pub command: String,
-    /// The first of the group, where the command is the group's.
+    /// The primary, if the command is for a whole group.
     pub task: TaskId,
     pub text: String,
-    /// The board's own template; none where it is ralph's.
+    /// The path of the board's own template; `None` for ralph's template.
     pub template: Option<String>,
-    /// The plan, where it can be written.
+    /// The path at which the agent can write the plan.
     pub plan: Option<String>,
 }
 
@@ -37,7 +37,7 @@ pub fn prompt(ws: &Workspace, command: &str, id: &TaskId) -> Result<Prompt, Fail
     prompt_for(ws, command, id, ws.drafts.as_ref())
 }
 
-/// With drafts, the plan is where a confined agent can tick its boxes.
+/// With drafts, the prompt names the draft of the plan, whose boxes a sandboxed agent can tick.
 pub(in crate::app) fn prompt_for(
     ws: &Workspace,
     command: &str,
@@ -82,7 +82,7 @@ fn context(ws: &Workspace, command: &Command, id: &TaskId) -> Result<Context, Fa
         at: note.at.map(|at| at.strftime("%Y-%m-%d").to_string()),
         text: note.text.clone(),
     };
-    // Those of the last review stand above, as a list of their own.
+    // Comments of the last review are a separate list in the prompt.
     let last = last_review(&notes);
     let is_listed = |note: &&Note| matches!(note.facts.kind, Some(NoteKind::Feedback | NoteKind::Reply));
     let others: Vec<&Note> = notes
@@ -132,7 +132,7 @@ fn scope(ws: &Workspace, board: &Board, command: &Command, task: &TaskId) -> Vec
     task.and_then(|task| ws.scope_of(task)).map(|scope| scope.paths().to_vec()).unwrap_or_default()
 }
 
-/// Each answer with the question that it answers.
+/// All answers with their questions.
 fn decisions(notes: &[Note]) -> Vec<Decision> {
     let answers = notes.iter().filter(|note| note.facts.kind == Some(NoteKind::Answer));
     let decided = answers.map(|answer| {
@@ -152,7 +152,7 @@ fn last_review(notes: &[Note]) -> Option<&String> {
     notes.iter().rev().find_map(|note| note.facts.review.as_ref())
 }
 
-/// The points of the last review.
+/// The comments of the last review.
 fn comments(notes: &[Note]) -> Vec<LineRemark> {
     let Some(last) = last_review(notes) else { return Vec::new() };
     let said = notes.iter().filter(|note| note.facts.review.as_ref() == Some(last));
@@ -178,7 +178,7 @@ fn linked(task: &Task) -> Vec<Linked> {
     task.artifacts.iter().map(|(kind, path)| Linked { kind: kind.clone(), path: path.clone() }).collect()
 }
 
-/// The members of a group; none for a task that is alone.
+/// The members of a group; empty for a single task.
 fn fellows(ws: &Workspace, board: &Board, subject: &Subject) -> Result<Vec<Fellow>, Failure> {
     let members = subject.members.iter().filter(|_| subject.is_group()).filter_map(|member| board.get(&member.id));
     members
@@ -189,7 +189,7 @@ fn fellows(ws: &Workspace, board: &Board, subject: &Subject) -> Result<Vec<Fello
         .collect()
 }
 
-/// The reviews so far; whoever writes one is shown those before it.
+/// The reviews so far. A command that writes a review sees only the earlier ones.
 fn history(ws: &Workspace, board: &Board, command: &Command, id: &TaskId) -> Result<History, Failure> {
     let rejections = board.get(id).map_or(0, |task| task.rejections);
     let folder = DocumentKind::Review.folder();

@@ -1,8 +1,8 @@
-//! The socket through which a confined agent's `ralph` reaches the board: the worker outside runs the same command line for
-//! it, on the agent's own standard streams, under the name and claim of the run.
+//! The socket that connects a sandboxed agent's `ralph` to the board. The worker process outside of the sandbox runs
+//! the same command line for it, with the agent's standard streams and the name and claim of the run.
 //!
-//! A call is one connection: a header with the three streams attached, the request as a line of JSON, and the exit code as
-//! the answer. Closing the connection early ends the command.
+//! Each call uses one connection: a header with the three streams attached, the request as a line of JSON, and the exit
+//! code as the answer. Closing the connection early ends the command.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
@@ -18,17 +18,17 @@ use crate::os::Signal;
 use crate::os::process::{exit_code, send_signal};
 use crate::os::relay::{Line, Listener};
 
-/// The variable that tells a confined `ralph` where its socket is.
+/// The environment variable with the path of the socket.
 pub const SOCKET: &str = "RALPH_RELAY";
-/// Set for a command that the worker runs for its agent.
+/// Set for commands that the worker process runs for its agent.
 pub const RELAYED: &str = "RALPH_RELAYED";
 
 const NAME: &str = "relay.sock";
-/// More than any command line.
+/// Longer than any command line.
 const LONGEST: u64 = 4 * 1024 * 1024;
-/// How long a canceled command can take to end.
+/// How long a canceled command may take to exit.
 const GRACE: Duration = Duration::from_secs(2);
-/// Variables of the agent's shell that only change how an answer looks, or name its session.
+/// Variables of the agent's shell that only affect the output, or name its session.
 const PASSED: [&str; 8] =
     ["TERM", "COLORTERM", "NO_COLOR", "COLUMNS", "LINES", "CLAUDE_CODE_SESSION_ID", "CLAUDECODE", "RUST_BACKTRACE"];
 
@@ -39,18 +39,18 @@ struct RelayedCall {
     variables: Vec<(String, String)>,
 }
 
-/// The listening end, in the worker; it stops when it is dropped.
+/// The server in the worker process; it stops when dropped.
 pub(super) struct Relay {
     socket: PathBuf,
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// How the worker runs a command for its agent.
+/// Creates the command that the worker process runs for its agent.
 pub(super) type Runner = dyn Fn() -> Result<Command, Failure> + Send + Sync;
 
 impl Relay {
-    /// Listens in a folder. `runner` is ralph itself, with the environment of the run.
+    /// Listens on a socket in `folder`. `runner` is ralph itself, with the environment of the run.
     pub fn open(folder: &Path, runner: Arc<Runner>) -> Result<Self, Failure> {
         let socket = folder.join(NAME);
         let broken = |error: std::io::Error| {
@@ -94,7 +94,7 @@ fn serve(listener: &Listener, runner: &Arc<Runner>, over: &Arc<AtomicBool>) {
     }
 }
 
-/// Runs what was asked for, and says how it ended.
+/// Runs the requested command and returns its exit code.
 fn answer(line: &Line, runner: &Arc<Runner>, over: &AtomicBool) -> Option<u8> {
     let [input, output, errors] = line.take_streams()?;
     let request: RelayedCall = serde_json::from_str(&line.read_line(LONGEST).ok()?).ok()?;
@@ -108,12 +108,12 @@ fn answer(line: &Line, runner: &Arc<Runner>, over: &AtomicBool) -> Option<u8> {
     }
     command.stdin(input).stdout(output).stderr(errors);
     let mut child = command.spawn().ok()?;
-    // Ours must not keep the agent's pipes open.
+    // Close our copies of the agent's pipes, so that they end with the child.
     drop(command);
     Some(until_it_ends(line, &mut child, over))
 }
 
-/// Ends the command when the agent's `ralph` or the run ends.
+/// Waits for the command; ends it when the agent's `ralph` or the run ends.
 fn until_it_ends(line: &Line, child: &mut Child, over: &AtomicBool) -> u8 {
     let mut asked: Option<Instant> = None;
     loop {
@@ -136,7 +136,7 @@ fn until_it_ends(line: &Line, child: &mut Child, over: &AtomicBool) -> u8 {
     }
 }
 
-/// The calling end, in the agent's own `ralph`: the exit code of the command that was run for it.
+/// The client, in the agent's own `ralph`: returns the exit code of the command that the worker process ran.
 pub fn relay_call(socket: &Path, arguments: &[String], dir: &Path) -> Result<u8, Failure> {
     let gone = |error: std::io::Error| {
         Failure::broken(Code::NoRelay, format!("cannot reach the worker of this run: {error}"))

@@ -1,4 +1,4 @@
-//! Everything that a person needs to decide about a task, for faces that show it on one screen.
+//! Everything that a person needs for a decision about a task, for faces that show it on one screen.
 
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ use crate::store::Note;
 use crate::task::TaskId;
 use crate::workflow::Meaning;
 
-/// Runs that are shown, the newest first.
+/// How many runs are shown, newest first.
 const RUNS: usize = 20;
 
 #[derive(Debug, Serialize)]
@@ -31,7 +31,7 @@ pub struct Review {
     pub checks: Vec<CheckView>,
     pub runs: Vec<Run>,
     pub question: Option<Question>,
-    /// Why it was handed to a person, if there is no question.
+    /// Why the task was handed to a person, if there is no question.
     pub waits: Option<String>,
     pub can: ReviewActions,
 }
@@ -42,7 +42,7 @@ pub struct ReviewActions {
     #[serde(flatten)]
     pub decide: Decisions,
     pub retry: bool,
-    /// Start a team on it.
+    /// A team can be started on the task.
     pub team: bool,
 }
 
@@ -57,7 +57,7 @@ pub fn review(ws: &Workspace, id: &TaskId) -> Result<Review, Failure> {
         Err(failure) => (None, Some(failure.message)),
     };
     let mut decide = decisions(ws, id)?;
-    // A person merges from any open state.
+    // People may merge work in any open state.
     let has_work = changes.as_ref().is_some_and(|changes: &TaskChanges| !changes.files.is_empty());
     decide.merge |= has_work && open && !decide.approve;
     Ok(Review {

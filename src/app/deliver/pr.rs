@@ -22,7 +22,7 @@ const COMMAND: &str = "pr";
 #[derive(Debug, Serialize)]
 pub struct PullRequested {
     pub task: TaskId,
-    /// Without a GitHub there is nothing to do, and `merge` merges here.
+    /// `None` if the board has no GitHub repository: then `merge` merges locally.
     pub url: Option<String>,
     pub number: Option<u64>,
     pub branch: String,
@@ -31,12 +31,12 @@ pub struct PullRequested {
     pub pushed: bool,
     /// How many replies to its review were posted.
     pub replies: usize,
-    /// Issues that its merge closes.
+    /// Issues that GitHub closes when the pull request is merged.
     pub closes: Vec<u64>,
     pub state: StateName,
 }
 
-/// The progress, for a display.
+/// Progress, for display.
 #[derive(Debug)]
 pub enum PrStep<'a> {
     Pushing(&'a str),
@@ -75,7 +75,7 @@ pub fn pull_request(
     let tell = std::cell::RefCell::new(tell);
     let mut waits = |wait: &Wait| (tell.borrow_mut())(PrStep::Waiting(wait));
     let calm = Calm::new(&mut waits);
-    // Before anything is pushed: without a token that works there would be a branch and no pull request.
+    // Checked before the push: without a working token, the branch would be pushed but have no pull request.
     let client = target.client(ws, &calm)?;
     let head = client.pulls_of(&target.slug, &place.branch)?;
     if head.archived {
@@ -97,7 +97,7 @@ pub fn pull_request(
         }
     };
     link(ws, &place.task, id, &pull.url, force)?;
-    // After the push: whoever reads a reply finds what it speaks of.
+    // Replies are posted after the push, so that a reader finds the commits that they mention.
     done.replies = post_replies(ws, &client, &target, pull.number, &place.task)?;
     Ok(PullRequested { url: Some(pull.url), number: Some(pull.number), ..done })
 }
@@ -106,7 +106,7 @@ fn state_of(board: &Board, id: &TaskId) -> StateName {
     board.get(id).map_or_else(|| StateName::new(""), |task| task.state.clone())
 }
 
-/// The move that ends it, on a board whose workflow knows pull requests.
+/// The move that ends the command, if the workflow has it.
 fn completing(ws: &Workspace, board: &Board, id: &TaskId, force: bool) -> Result<Option<Admission>, Failure> {
     let task = board.get(id).ok_or_else(|| missing(ws, board, id))?;
     if ws.flow().is_terminal(task.kind, &task.state) {
@@ -124,7 +124,8 @@ pub(in crate::app) fn remote_of(ws: &Workspace, target: &Target) -> Result<Strin
     found.map_or_else(|| Ok(ws.repository.upstream(None)?.remote), Ok)
 }
 
-/// Whether there was something to push. A branch that was rewritten here replaces the head that this clone pushed, and no other.
+/// Returns whether there was something to push. A rewritten branch replaces the remote head only if the local branch
+/// was once at that head.
 fn push(ws: &Workspace, remote: &str, branch: &str, head: Option<&str>) -> Result<bool, Failure> {
     let upstream = Upstream { remote: remote.to_owned(), branch: branch.to_owned(), theirs: branch.to_owned() };
     let mut pushed = ws.repository.push(&upstream)?;
@@ -143,12 +144,12 @@ fn push(ws: &Workspace, remote: &str, branch: &str, head: Option<&str>) -> Resul
     }
 }
 
-/// The one that is open; else one that was merged with exactly this work.
+/// The open pull request into `base`.
 fn open_one(head: &Head, base: &str) -> Option<PullRequest> {
     head.pulls.iter().find(|pull| pull.state == "OPEN" && pull.base_ref_name == base).cloned()
 }
 
-/// The issues of all members, in the order of the group.
+/// The issues of all members of the group, in its order.
 fn closes(ws: &Workspace, board: &Board, id: &TaskId) -> Result<Vec<u64>, Failure> {
     Ok(members(ws, board, id)?.iter().filter_map(|task| task.github.as_ref()).map(|link| link.number).collect())
 }
@@ -178,7 +179,7 @@ fn create(
     });
     match client.create_pull(input) {
         Ok(pull) => Ok(pull),
-        // It may be there all the same: a branch has only one that is open.
+        // The pull request may exist despite the error; a branch has only one open pull request per base.
         Err(error @ (GithubError::Ambiguous(_) | GithubError::Refused(_))) => {
             client.pause(1)?;
             let found = open_one(&client.pulls_of(&target.slug, &place.branch)?, base);
@@ -212,7 +213,7 @@ fn body(ws: &Workspace, board: &Board, id: &TaskId, closes: &[u64]) -> Result<St
     Ok(text.trim_start().to_owned())
 }
 
-/// In the file of the group's first; its task is where the command ends.
+/// Links the pull request in the file of the group's primary, and moves the task.
 fn link(ws: &Workspace, primary: &TaskId, id: &TaskId, url: &str, force: bool) -> Result<(), Failure> {
     let lock = ws.lock()?;
     let board = ws.family(id)?;

@@ -10,10 +10,10 @@ use crate::board::{Board, Change, Links, Op, Place, Standings};
 use crate::store::codec::new_file;
 use crate::task::{Estimate, Key, Kind, Priority, Task, TaskId, Value, Worker, id_length, mint};
 
-/// A task as it is asked for; ids and states as typed.
+/// A task to be added; ids and states are as typed.
 #[derive(Debug, Clone, Default)]
 pub struct NewTask {
-    /// A name by which others in the same batch may refer to it.
+    /// A name by which other tasks of the same batch may refer to it.
     pub reference: Option<String>,
     pub id: Option<String>,
     pub title: String,
@@ -64,7 +64,7 @@ pub fn add(ws: &Workspace, wanted: &[NewTask]) -> Result<Added, Failure> {
     shown(ws, &minted.ids)
 }
 
-/// Ids given out so far, and what the batch calls them.
+/// The ids assigned so far, and the batch's names for them.
 pub(in crate::app) struct Minted<'a> {
     ws: &'a Workspace,
     names: HashMap<String, TaskId>,
@@ -84,7 +84,7 @@ impl<'a> Minted<'a> {
         self.reuse(new, &id)
     }
 
-    /// A task of the batch that has its id.
+    /// Records a task of the batch that already has an id.
     pub(in crate::app) fn reuse(&mut self, new: &NewTask, id: &TaskId) -> Result<(), Failure> {
         if let Some(name) = &new.reference
             && self.names.insert(name.clone(), id.clone()).is_some()
@@ -152,7 +152,7 @@ fn is_taken(ws: &Workspace, given: &[TaskId], id: &TaskId) -> bool {
     given.contains(id) || ws.store.exists(id) || ws.store.is_archived(id)
 }
 
-/// One that neither the board has nor these are.
+/// An id that neither the board nor `given` has.
 pub(in crate::app) fn fresh_id(ws: &Workspace, given: &[TaskId]) -> TaskId {
     let prefix = ws.settings.text("board.prefix");
     let length = id_length(ws.store.rough_count() + given.len());
@@ -187,8 +187,8 @@ pub(in crate::app) fn file(task: &Task, description: &str) -> String {
     new_file(&fields)
 }
 
-/// What new tasks do to others: a ring is refused, and a parent that would be ahead of them goes back. Without links there
-/// is nothing to look at.
+/// The effects of new tasks on others: a dependency cycle is refused, and a parent that is ahead of its new child moves
+/// back. Tasks without links affect no others.
 fn effects(ws: &Workspace, new: &[Task]) -> Result<Vec<Change>, Failure> {
     if new.iter().all(|task| task.parent.is_none() && task.blocked_by.is_empty()) {
         return Ok(Vec::new());
@@ -204,7 +204,7 @@ fn effects(ws: &Workspace, new: &[Task]) -> Result<Vec<Change>, Failure> {
     Ok(changes.into_iter().filter(|change| !ids.contains(change.task())).collect())
 }
 
-/// The new tasks as they are now: one is looked at alone, many with the whole board.
+/// The new tasks as they are on the board; for a single task, only its surroundings are read.
 fn shown(ws: &Workspace, ids: &[TaskId]) -> Result<Added, Failure> {
     let board = match ids {
         [one] => ws.around(one)?,

@@ -12,7 +12,7 @@ pub struct Archived {
     pub tasks: Vec<TaskId>,
 }
 
-/// These tasks, or all that have been finished and untouched for `older`.
+/// Archives the given tasks, or else all that have been finished and unchanged for `older`.
 pub fn archive(ws: &Workspace, ids: &[TaskId], older: SignedDuration) -> Result<Archived, Failure> {
     let lock = ws.lock()?;
     let board = ws.board()?;

@@ -35,7 +35,7 @@ struct Rows {
     task: Vec<BatchRow>,
 }
 
-/// `file` is only for messages.
+/// `file` appears only in messages.
 pub fn parse(file: &str, text: &str) -> Result<Vec<NewTask>, Failure> {
     let rows = if text.trim_start().starts_with('{') { json_lines(file, text)? } else { toml_tables(file, text)? };
     let place = |number: usize, failure: Failure| Failure {
@@ -57,7 +57,7 @@ fn json_lines(file: &str, text: &str) -> Result<Vec<BatchRow>, Failure> {
     parsed.collect()
 }
 
-/// A problem has its own line and column, which the library also writes behind its words.
+/// A problem has its own line and column, so the position that serde_json appends to the message is removed.
 pub(in crate::app) fn json_problem(file: &str, error: &serde_json::Error) -> Problem {
     let (line, column) = (error.line(), error.column());
     let whole = error.to_string();

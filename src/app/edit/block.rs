@@ -18,7 +18,7 @@ pub fn block(ws: &Workspace, task: &TaskId, on: &[TaskId]) -> Result<Linked, Fai
     relink(ws, "block", task, Assignment::Add(Key::new("blocked_by"), texts(on)))
 }
 
-/// Without `from`, from everything.
+/// Removes all blockers if `from` is empty.
 pub fn unblock(ws: &Workspace, task: &TaskId, from: &[TaskId]) -> Result<Linked, Failure> {
     let key = Key::new("blocked_by");
     let wanted = if from.is_empty() { Assignment::Put(key, None) } else { Assignment::Drop(key, texts(from)) };

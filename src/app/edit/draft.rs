@@ -1,4 +1,4 @@
-//! A text in the person's editor, which is kept on every failure.
+//! A text that is edited in the person's editor and kept if it cannot be saved.
 
 use std::path::Path;
 
@@ -22,21 +22,21 @@ impl Draft {
         Ok(draft)
     }
 
-    /// As often as the person likes; what the file says afterwards.
+    /// Opens the editor and returns the text; may be called repeatedly.
     pub fn edit(&self) -> Result<String, Failure> {
         let path = self.folder.path().join(&self.name);
         open(&path)?;
         Ok(fs::read_text(&path)?.unwrap_or_default())
     }
 
-    /// It cannot be saved: the text stays on disk, and the failure says where.
+    /// Keeps the file on disk, and adds its path to the failure as a hint.
     pub fn kept(self, failure: Failure) -> Failure {
         let path = self.folder.keep().join(self.name);
         failure.hint(Hint::step(format!("nothing was changed; your text is in {}", path.display())))
     }
 }
 
-/// Opens a file in `$RALPH_EDITOR`, `$VISUAL` or `$EDITOR`, and waits.
+/// Opens a file in `$RALPH_EDITOR`, `$VISUAL` or `$EDITOR`, and waits until the editor exits.
 fn open(path: &Path) -> Result<(), Failure> {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let editor =
@@ -44,7 +44,7 @@ fn open(path: &Path) -> Result<(), Failure> {
     // Like git: the variable may hold options, so a shell reads it.
     match os::process::shell(&editor, Some(path)).status() {
         Ok(status) if status.success() => Ok(()),
-        // What a shell says of a program that it does not find.
+        // The status with which a shell reports an unknown program.
         Ok(status) if status.code() == Some(127) => {
             Err(Failure::broken(Code::Editor, format!("cannot start the editor {editor:?}: not found"))
                 .hint(Hint::variable("EDITOR", "to an editor that is installed")))

@@ -1,11 +1,11 @@
-//! The values that an editor has seen, so that newer values are not overwritten.
+//! The values that an editor showed, so that newer values are not overwritten.
 
 use std::collections::BTreeMap;
 
 use crate::app::{Code, Failure, FailureKind, Hint, Workspace};
 use crate::task::{Key, TaskId};
 
-/// By key, as texts; sets with commas between their members, in any order.
+/// Texts by key. Members of a set are separated by commas, in any order.
 #[derive(Debug, Clone, Default)]
 pub struct Expected(BTreeMap<String, String>);
 
@@ -14,7 +14,8 @@ impl Expected {
         Self(values)
     }
 
-    /// For the time under the lock, after the changes are drawn up: what is saved by hand from then on, the commit refuses.
+    /// To be called under the lock, after the changes were computed: the commit itself refuses if the file changes
+    /// after that.
     pub(in crate::app) fn refuse_changed(&self, ws: &Workspace, id: &TaskId) -> Result<(), Failure> {
         if self.0.is_empty() {
             return Ok(());
@@ -35,12 +36,12 @@ impl Expected {
     }
 }
 
-/// Texts that mean the same are the same.
+/// Normalises a text, so that texts with the same meaning compare as equal.
 fn compared(key: &str, text: &str) -> String {
     if !matches!(key, "labels" | "blocked_by") {
         return text.replace("\r\n", "\n").trim_end().to_owned();
     }
-    // As programs write lists, or as people do.
+    // Programs write lists as JSON, people with commas.
     let listed: Option<Vec<String>> = serde_json::from_str(text).ok();
     let text = listed.map_or_else(|| text.to_owned(), |items| items.join(","));
     let mut items: Vec<&str> = text.split(',').map(str::trim).filter(|item| !item.is_empty()).collect();

@@ -1,4 +1,4 @@
-//! The differences between two versions of a task file, field by field.
+//! The differences between two versions of a task file, and its sync conflicts.
 
 use crate::app::{FieldChange, Workspace};
 use crate::github::Link;
@@ -25,12 +25,12 @@ pub(in crate::app) fn differences(id: &TaskId, old: &str, new: &str) -> Vec<Fiel
         .collect()
 }
 
-/// A description ends with exactly one newline, so that its last line has one in the file.
+/// Trims a description to end with exactly one newline, so that its last line has one in the file.
 pub(in crate::app) fn as_body(text: &str) -> String {
     format!("{}\n", text.trim_end())
 }
 
-/// Fields that a task and its issue say differently, for a person to settle.
+/// The fields of a task that are in a sync conflict.
 pub(in crate::app) fn conflicts_of(ws: &Workspace, id: &TaskId) -> Vec<String> {
     ws.store.load(id).map(|file| conflicts_in(file.text)).unwrap_or_default()
 }

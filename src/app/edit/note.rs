@@ -15,7 +15,7 @@ pub struct Noted {
 
 pub fn note(ws: &Workspace, id: &TaskId, text: &str) -> Result<Noted, Failure> {
     if text.trim().is_empty() {
-        return Err(Failure::usage(Code::EmptyNote, "a note needs a text"));
+        return Err(Failure::usage(Code::EmptyNote, "a note cannot be empty"));
     }
     let lock = ws.lock()?;
     if !ws.store.exists(id) {
@@ -28,10 +28,10 @@ pub fn note(ws: &Workspace, id: &TaskId, text: &str) -> Result<Noted, Failure> {
     Ok(Noted { task: id.clone(), file })
 }
 
-/// Another text in the place of a note's; `number` counts from 1, the oldest first.
+/// Replaces the text of a note; `number` counts from 1, the oldest first.
 pub fn edit_note(ws: &Workspace, id: &TaskId, number: usize, text: &str) -> Result<Noted, Failure> {
     if text.trim().is_empty() {
-        return Err(Failure::usage(Code::EmptyNote, "a note needs a text"));
+        return Err(Failure::usage(Code::EmptyNote, "a note cannot be empty"));
     }
     replace(ws, id, number, "note --edit", |raw| Some(rewritten_note(raw, text)))
 }
@@ -45,7 +45,7 @@ pub fn note_text(ws: &Workspace, id: &TaskId, number: usize) -> Result<String, F
     numbered(ws, id, number).map(|note| note.text)
 }
 
-/// Counted from 1, the oldest first.
+/// `number` counts from 1, the oldest first.
 fn numbered(ws: &Workspace, id: &TaskId, number: usize) -> Result<Note, Failure> {
     let mut notes = ws.notes(id)?;
     match number.checked_sub(1).filter(|at| *at < notes.len()) {

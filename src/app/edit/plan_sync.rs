@@ -1,4 +1,4 @@
-//! `plan sync`: turns the dependencies of the phases of a plan into blockers of their tasks.
+//! `plan sync`: turns the `depends_on` of the phases of a plan into blockers of their tasks.
 
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ pub struct PlanSynced {
     pub dry_run: bool,
 }
 
-/// `task` waits for `on`.
+/// `task` is blocked by `on`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Edge {
     pub task: TaskId,
@@ -68,7 +68,7 @@ fn unlinked(id: &TaskId) -> Failure {
 struct PlannedEdges<'a> {
     path: &'a str,
     board: &'a Board,
-    /// Each with the tasks that it names.
+    /// Each phase with the tasks that it names.
     phases: Vec<(Phase, Vec<&'a Task>)>,
     tasks: Vec<&'a Task>,
 }
@@ -93,7 +93,7 @@ impl<'a> PlannedEdges<'a> {
         self.board.tasks().iter().find(|task| Member::of(task).is_called(name))
     }
 
-    /// The task that a heading names: one of those that the plan is for. A plain word is none.
+    /// The task of the plan that a heading names. Plain words are not task names.
     fn part(&self, subject: &Subject, name: &str, line: u32) -> Result<Option<&'a Task>, Failure> {
         let Some(task) = self.task(name) else {
             return if is_surely_name(name) { Err(self.wrong(line, format!("no task {name}"))) } else { Ok(None) };
@@ -125,7 +125,7 @@ impl<'a> PlannedEdges<'a> {
         Ok(edges)
     }
 
-    /// The tasks behind `phase-1`, an issue or an id.
+    /// The tasks that `phase-1`, an issue number or an id stands for.
     fn depends(&self, phase: &Phase, name: &str) -> Result<Vec<TaskId>, Failure> {
         let line = phase.depends_line.unwrap_or(phase.line);
         if let Some(number) = name.to_ascii_lowercase().strip_prefix("phase-").and_then(|n| n.parse::<u32>().ok()) {
@@ -138,7 +138,8 @@ impl<'a> PlannedEdges<'a> {
         Ok(vec![task.id.clone()])
     }
 
-    /// Edges between tasks of the plan that it does not have. A phase without `depends_on` says nothing about its own.
+    /// Blockers between tasks of the plan that the plan does not have. A phase without `depends_on` leaves its blockers
+    /// alone.
     fn stale(&self, ws: &Workspace, wanted: &[Edge]) -> Vec<Edge> {
         let silent = |task: &Task| {
             let mut own = self.phases.iter().filter(|(_, named)| named.iter().any(|other| other.id == task.id));
@@ -158,7 +159,7 @@ impl<'a> PlannedEdges<'a> {
         })
     }
 
-    /// A ring, at the line that closes it.
+    /// A dependency cycle, reported at the line that closes it.
     fn placed(&self, refusal: Refusal) -> Failure {
         let Refusal::Cycle { task, .. } = &refusal else { return refusal.into() };
         let of = |(phase, named): &&(Phase, Vec<&Task>)| {

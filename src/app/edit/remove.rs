@@ -11,7 +11,7 @@ use crate::task::TaskId;
 #[derive(Debug, Serialize)]
 pub struct Removed {
     pub removed: Vec<TaskId>,
-    /// Tasks whose links to them were taken out.
+    /// Tasks that linked to a removed task; those links were removed.
     pub unlinked: Vec<TaskId>,
 }
 
@@ -42,7 +42,7 @@ pub fn remove(ws: &Workspace, ids: &[TaskId], force: bool) -> Result<Removed, Fa
     Ok(Removed { removed: ids.to_vec(), unlinked })
 }
 
-/// Its code is not the board's to remove.
+/// Reports the remaining branch: `task rm` does not remove code.
 fn tell_of_branch(ws: &Workspace, board: &Board, id: &TaskId) {
     let Ok(place) = place(ws, board, id) else { return };
     if !ws.repository.has_branch(&place.branch) {
@@ -62,7 +62,7 @@ fn tell_of_branch(ws: &Workspace, board: &Board, id: &TaskId) {
     ws.notice(format!("the branch {branch} still exists{commits}: {worktree}`git branch -D {branch}` deletes it"));
 }
 
-/// The changes that take every file of a task away.
+/// The changes that remove every file of a task.
 fn gone(ws: &Workspace, id: &TaskId) -> Result<Vec<Change>, Failure> {
     let place = if ws.store.exists(id) { Place::Task } else { Place::Archive };
     let mut places = vec![place];

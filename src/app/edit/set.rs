@@ -21,13 +21,12 @@ pub struct FieldChange {
     pub new: Option<Value>,
 }
 
-/// `typed` are `KEY=VALUE`, `KEY+=VALUE` and `KEY-=VALUE`; with `custom`, keys that ralph does not know too.
+/// `typed` are `KEY=VALUE`, `KEY+=VALUE` and `KEY-=VALUE`; with `custom`, also keys that ralph does not know.
 pub fn set(ws: &Workspace, ids: &[TaskId], typed: &[String], custom: bool) -> Result<SetDone, Failure> {
     assign(ws, "set", ids, &assignments(ws, typed, custom)?)
 }
 
-/// As typed, with the tasks that they name found.
-/// Refuses what could not be set, before something else is done.
+/// Refuses invalid assignments before anything else is done.
 pub fn check_fields(ws: &Workspace, typed: &[String]) -> Result<(), Failure> {
     assignments(ws, typed, false).map(drop)
 }
@@ -54,7 +53,7 @@ pub(in crate::app) fn assign(
     assign_with(ws, verb, ids, wanted, None, &Expected::default())
 }
 
-/// The same with something said of each, unless one of them is not as it was seen.
+/// Like `assign`, but adds a note to each task, and refuses if a field differs from its value in `seen`.
 pub(in crate::app) fn assign_with(
     ws: &Workspace,
     verb: &'static str,

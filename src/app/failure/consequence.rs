@@ -4,21 +4,21 @@ use super::{Code, Failure, FailureKind};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Consequence {
-    /// Another worker was first: the task is left for a while.
+    /// Another worker was faster: leave the task for a while.
     Raced,
     /// The task has changed since it was chosen: choose other work.
     Overtaken,
-    /// Something else has to finish first: choose other work, or wait if the task is already in hand.
+    /// Something else has to finish first: choose other work, or wait if the worker already has the task.
     Blocked,
-    /// Somebody elsewhere has to act first: try the same task again later.
+    /// Somebody on GitHub has to act first: try the same task again later.
     Wait,
-    /// A person has to approve the programs first: nothing is started, and a merge waits.
+    /// A person has to trust the programs first: nothing is started, and a merge waits.
     Approval,
-    /// The work goes back to be mended.
+    /// The work goes back to be corrected.
     Mend,
-    /// Waiting does not help: a person has to look.
+    /// Waiting does not help: hand the task to a person.
     Person,
-    /// No program can be started, whatever the task.
+    /// No program can be started for any task.
     Environment,
     /// The attempt on this task failed.
     Task,
@@ -33,13 +33,13 @@ impl Failure {
         }
     }
 
-    /// Whether somebody on GitHub, or a check there, asks for changes.
+    /// Whether a reviewer, a check or a merge conflict on GitHub requires changes.
     pub fn is_about_feedback(&self) -> bool {
         let codes = [Code::ChangesRequested, Code::ChecksFailed, Code::OpenThreads, Code::PullConflict];
         codes.contains(&self.code)
     }
 
-    /// Whether a task that could not be taken is simply left for another one.
+    /// Whether a worker that could not take the task chooses another one.
     pub fn is_overtaken(&self) -> bool {
         matches!(self.for_worker(), Consequence::Raced | Consequence::Overtaken | Consequence::Blocked)
     }

@@ -126,7 +126,7 @@ fn unreached(remote: &str, trouble: NetTrouble, message: String) -> Failure {
         NetTrouble::Refused | NetTrouble::TimedOut | NetTrouble::Other => offline(Code::Offline).hint(Hint::Retry),
         NetTrouble::Unauthorized => offline(Code::Unauthorized).hint(Hint::shell(
             &format!("git ls-remote {remote}"),
-            "to log in, and to see whether it works without a question",
+            "to log in, and to check that git does not ask for a password",
         )),
         NetTrouble::Forbidden => offline(Code::Forbidden)
             .hint(Hint::step(format!("ask the owner of {remote} for write access, or log in with another account"))),

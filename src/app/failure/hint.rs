@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::board::Candidate;
 use crate::task::TaskId;
 
-/// A `purpose` completes the sentence that begins with the command or the option: "to create it".
+/// A `purpose` completes the sentence that starts with the command or option, such as "to create it".
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case")]
 pub enum Hint {
@@ -51,11 +51,11 @@ pub enum Hint {
     Worktree {
         task: TaskId,
     },
-    /// The state is changed by a move, not by a field.
+    /// The state is changed with a move, not by setting a field.
     Move,
     /// Remove one of the links that the message names.
     Unblock,
-    /// Keys of one's own are set in another way.
+    /// Custom keys are set in another way.
     CustomKey,
     SayCommand {
         choices: Vec<String>,
@@ -64,7 +64,7 @@ pub enum Hint {
         roles: Vec<String>,
     },
     SayWho,
-    /// A person reviews and approves the programs.
+    /// A person reviews and trusts the programs.
     Trust,
     /// A command of ralph, without the leading `ralph`.
     Run {
@@ -109,7 +109,7 @@ pub enum Hint {
 }
 
 impl Hint {
-    /// The words of the command are separated by blanks.
+    /// `command` is split at blanks.
     pub fn run(command: &str, purpose: &str) -> Self {
         Self::Run { command: words(command), purpose: purpose.to_owned() }
     }

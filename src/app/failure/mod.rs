@@ -31,7 +31,7 @@ pub enum FailureKind {
     Refused,
     /// The call is invalid.
     Usage,
-    /// Another process or worker was first: try again.
+    /// Another process or worker was faster: try again.
     Raced,
     /// A file cannot be read or written.
     Broken,
@@ -64,12 +64,12 @@ impl Failure {
         self
     }
 
-    /// Whether a person can override it.
+    /// Whether a person can override it with `--force`.
     pub fn can_be_forced(&self) -> bool {
         self.hints.contains(&Hint::Force)
     }
 
-    /// Whether to ask a person at a terminal whether to continue, because no other worker holds the task.
+    /// Whether to ask a person at a terminal whether to continue: force would not override another worker's claim.
     pub fn is_question(&self) -> bool {
         self.can_be_forced() && matches!(self.code, Code::Blocked | Code::Unmerged)
     }

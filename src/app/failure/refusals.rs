@@ -28,7 +28,7 @@ impl From<Refusal> for Failure {
 }
 
 impl Failure {
-    /// Moves and claims that the workflow or the claim of another worker forbids.
+    /// Refusals by the workflow, or because of another worker's claim.
     fn from_workflow(refusal: &Refusal, message: String) -> Self {
         let raced = |code, message| Self::new(FailureKind::Raced, code, message);
         match refusal {
@@ -91,7 +91,7 @@ impl Failure {
         }
     }
 
-    /// Moves that this actor is not allowed to make, or that lack a proof.
+    /// Moves that this worker is not allowed to make, or that lack evidence.
     fn from_actor(refusal: &Refusal, message: String) -> Self {
         match refusal {
             Refusal::UndoesState { .. } => Self::refused(Code::UnknownState, message)

@@ -69,7 +69,7 @@ fn one_of(flag: &str, purpose: &str, choices: &[String]) -> String {
     }
 }
 
-/// As it is typed: words with blanks in them are quoted.
+/// Formats a command for typing: words that contain blanks are quoted.
 fn typed(command: &[String]) -> String {
     let quoted =
         |word: &String| if word.chars().any(char::is_whitespace) { format!("\"{word}\"") } else { word.clone() };

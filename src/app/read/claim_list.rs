@@ -1,4 +1,4 @@
-//! `claims ls`: lists claims, of this and other machines.
+//! `claims ls`: lists the claims of this and other machines.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -17,17 +17,17 @@ pub struct ClaimLine {
     pub command: Option<String>,
     pub since: Timestamp,
     pub until: Timestamp,
-    /// Lives as long as a process does.
+    /// Lasts as long as a process does.
     pub held: bool,
     pub live: bool,
-    /// `here`, `here only` where the remote does not know it, or `elsewhere`.
+    /// `here`, `here only` if it is not on the remote yet, or `elsewhere`.
     pub place: &'static str,
-    /// The files of its plan, which no other claim covers.
+    /// The files of the task's plan, which no other claim may cover.
     pub paths: Scope,
 }
 
 impl ClaimLine {
-    /// Its paths that are a file or folder, in it, or around it.
+    /// Those of its paths that overlap with a file or folder.
     pub fn bearing_on(&self, path: &str) -> Vec<String> {
         let asked = Scope::new([path]);
         let meets = |own: &&String| Scope::new([own.as_str()]).overlap(&asked).is_some();
@@ -42,7 +42,7 @@ pub struct ClaimList {
     pub seen: Option<Timestamp>,
 }
 
-/// Every claim that is known; with `ask`, the remote is asked first.
+/// Every known claim; with `ask`, those on the remote are fetched first.
 pub fn list_claims(ws: &Workspace, ask: bool) -> Result<ClaimList, Failure> {
     if ask {
         if ws.claims_remote().is_none() {
@@ -58,7 +58,7 @@ pub fn list_claims(ws: &Workspace, ask: bool) -> Result<ClaimList, Failure> {
     Ok(ClaimList { claims: board.claims().iter().map(line).collect(), seen })
 }
 
-/// One claim; `several` machines may have some.
+/// One line of the list; `several` says whether claims are shared between machines.
 pub(super) fn claim_line(board: &Board, several: bool, id: &TaskId, claim: &Claim) -> ClaimLine {
     ClaimLine {
         task: id.clone(),

@@ -1,4 +1,4 @@
-//! `task diff`: compares the boards of two revisions, or of one and the files on disk, field by field.
+//! `task diff`: compares the boards of two revisions, or of one revision and the files on disk, field by field.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ pub struct TaskDiff {
     pub title: String,
     /// `added`, `removed` or `changed`.
     pub what: &'static str,
-    /// None where one of the two files cannot be read.
+    /// Empty if one of the two files cannot be read.
     pub changes: Vec<FieldChange>,
     /// Which of the two files cannot be read.
     pub unreadable: Option<DiffSide>,
@@ -31,7 +31,7 @@ pub enum DiffSide {
 
 type Texts = BTreeMap<TaskId, String>;
 
-/// Without `to`, compares with the files on disk.
+/// Compares with the files on disk if there is no `to`.
 pub fn diff(ws: &Workspace, from: &str, to: Option<&str>) -> Result<Vec<TaskDiff>, Failure> {
     let at = |revision: &str| Past::read(&ws.repository, &ws.store, revision).map(|past| past.texts());
     let (old, new) = (at(from)?, to.map_or_else(|| now(ws), at)?);

@@ -1,17 +1,17 @@
-//! A filter as one line of text, for faces with an input field: the terms of `task ls`.
+//! Parses a filter in one line of text, for faces with an input field; it has the terms of `task ls`.
 
 use crate::app::{Code, Failure, Hint, ListAsk};
 
 /// The terms that take a value.
 const KEYS: &str = "state: label: owner: priority: estimate: parent: role: kind: sort:";
-/// Those that stand alone.
+/// The terms without a value.
 const WORDS: &str = "ready blocked mine all";
 
 impl ListAsk {
-    /// `label:bug ready login`: terms with a value, words that stand alone, and anything else is searched for. A value with
-    /// blanks is quoted, or has `-` for them where it is a state.
+    /// Parses terms such as `label:bug ready login`: terms with a value, terms without one, and words to search for. A
+    /// value that contains blanks is quoted; a state may have `-` instead of blanks.
     pub fn typed(text: &str) -> Result<Self, Failure> {
-        // An open quote is somebody who is still typing.
+        // While the person is still typing, a quote may be open.
         let terms = shlex::split(text).unwrap_or_else(|| text.split_whitespace().map(str::to_owned).collect());
         let mut ask = Self::default();
         let mut words: Vec<String> = Vec::new();
@@ -31,7 +31,7 @@ impl ListAsk {
         Ok(ask)
     }
 
-    /// Values of one term may be joined with commas.
+    /// Several values of one term are separated by commas.
     fn put(&mut self, key: &str, value: &str) -> Result<(), Failure> {
         let values = || value.split(',').map(str::to_owned);
         match key.to_ascii_lowercase().as_str() {

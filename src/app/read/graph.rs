@@ -16,7 +16,7 @@ pub struct TreeNode {
     pub subtasks: Vec<TreeNode>,
 }
 
-/// Under `root`, or all; finished branches only with `all`.
+/// The tasks below `root`, or all trees; finished branches only with `all`.
 pub fn tree(ws: &Workspace, root: Option<&TaskId>, all: bool) -> Result<Vec<TreeNode>, Failure> {
     let board = ws.board()?;
     let standings = Standings::new(&board, ws.rules());
@@ -28,7 +28,7 @@ pub fn tree(ws: &Workspace, root: Option<&TaskId>, all: bool) -> Result<Vec<Tree
     let mut seen = BTreeSet::new();
     let mut trees: Vec<TreeNode> = roots.into_iter().filter_map(|at| grower.grow(at, 0, &mut seen)).collect();
     if root.is_none() {
-        // A ring of parents has no root, and what lies too deep starts anew: neither is to be missing.
+        // Include tasks in a cycle of parents, which has no root, and tasks below the maximum depth.
         let steps = |at: &usize| board.tasks()[*at].kind != crate::task::Kind::Step;
         for at in (0..board.tasks().len()).filter(steps) {
             trees.extend(grower.grow(at, 0, &mut seen));
@@ -55,7 +55,7 @@ impl Grower<'_> {
             && task.parent.as_ref().is_none_or(|parent| self.board.get(parent).is_none())
     }
 
-    /// `seen` ends a ring of parents.
+    /// `seen` stops the recursion in a cycle of parents.
     fn grow(&self, at: usize, depth: usize, seen: &mut BTreeSet<usize>) -> Option<TreeNode> {
         if depth > DEEPEST || !seen.insert(at) {
             return None;
@@ -81,15 +81,15 @@ pub struct Graphed {
 pub struct GraphNode {
     #[serde(flatten)]
     pub task: TaskView,
-    /// The nodes of this graph that wait for it and come after it.
+    /// The nodes of this graph that this one blocks and that come after it.
     #[serde(skip)]
     pub leads_to: Vec<TaskId>,
-    /// Those that wait for it and do not come after it: they close a ring.
+    /// The nodes that this one blocks and that come before it, because of a cycle.
     #[serde(skip)]
     pub leads_back: Vec<TaskId>,
 }
 
-/// The blocking chains around `roots`, or all of them; finished tasks only with `all`.
+/// The chains of blockers around `roots`, or all of them; finished tasks only with `all`.
 pub fn graph(ws: &Workspace, roots: &[TaskId], all: bool) -> Result<Graphed, Failure> {
     let board = ws.board()?;
     let links = Links::new(&board);
@@ -106,7 +106,7 @@ pub fn graph(ws: &Workspace, roots: &[TaskId], all: bool) -> Result<Graphed, Fai
         reachable(&board, &links, &places, &shown)
     };
     let order = in_order(&board, &links, &wanted);
-    // By place, since a board may have a million links.
+    // Indexed by place, because a board may have a million links.
     let mut ranks: Vec<Option<usize>> = vec![None; board.tasks().len()];
     for (rank, &at) in order.iter().enumerate() {
         ranks[at] = Some(rank);
@@ -123,7 +123,7 @@ pub fn graph(ws: &Workspace, roots: &[TaskId], all: bool) -> Result<Graphed, Fai
     Ok(Graphed { nodes: nodes.collect() })
 }
 
-/// Everything that these wait for and everything that waits for them.
+/// All direct and indirect blockers of these tasks, and all tasks that they block.
 fn reachable(board: &Board, links: &Links<'_>, from: &[usize], shown: &impl Fn(usize) -> bool) -> BTreeSet<usize> {
     let blockers = |at: usize| board.blockers_of(at).filter_map(|(_, place)| place).collect::<Vec<_>>();
     let mut found: BTreeSet<usize> = from.iter().copied().collect();
@@ -139,7 +139,7 @@ fn reachable(board: &Board, links: &Links<'_>, from: &[usize], shown: &impl Fn(u
     found
 }
 
-/// Blockers first, keeping chains together; a ring is broken at its smallest id.
+/// Orders blockers first and keeps chains together; a cycle is broken at its smallest id.
 fn in_order(board: &Board, links: &Links<'_>, wanted: &BTreeSet<usize>) -> Vec<usize> {
     let mut is_left = vec![false; board.tasks().len()];
     wanted.iter().for_each(|&at| is_left[at] = true);
@@ -152,7 +152,7 @@ fn in_order(board: &Board, links: &Links<'_>, wanted: &BTreeSet<usize>) -> Vec<u
     let mut left = wanted.clone();
     let mut order: Vec<usize> = Vec::with_capacity(left.len());
     while let Some(&first) = left.first() {
-        // What waited for the last one comes next, so that lines stay short.
+        // Prefer a task that the last one blocked, so that lines stay short.
         let follows =
             order.last().and_then(|&last| links.dependents(last).iter().copied().find(|next| free.contains(next)));
         let next = follows.or_else(|| free.first().copied()).unwrap_or(first);

@@ -1,4 +1,4 @@
-//! `inbox`: lists what needs a decision of a person, the most blocking and oldest first.
+//! `inbox`: lists what waits for a person's decision; what blocks the most tasks comes first, then the oldest.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ pub struct Inbox {
     pub now: Timestamp,
 }
 
-/// One thing that a person has to decide or to look at.
+/// One thing that a person has to decide or check.
 #[derive(Debug, Clone, Serialize)]
 pub struct InboxItem {
     pub kind: InboxKind,
@@ -32,11 +32,11 @@ pub struct InboxItem {
     pub title: Option<String>,
     pub state: Option<StateName>,
     pub meaning: Option<Meaning>,
-    /// Since when it waits, where that is known.
+    /// How long it has been waiting, if known.
     pub since: Option<Timestamp>,
-    /// How many open tasks wait for this one, directly or through others.
+    /// How many open tasks it blocks, directly or indirectly.
     pub blocks: usize,
-    /// The reason, in a few words.
+    /// A short reason.
     pub why: String,
     pub question: Option<Question>,
     /// The possible decisions.
@@ -50,19 +50,19 @@ pub enum InboxKind {
     Question,
     /// A task that an agent handed to a person.
     HumanNeeded,
-    /// A plan that a person decides on.
+    /// A plan to approve or reject.
     Plan,
     /// Finished work that waits to be merged.
     Work,
     /// A merge that failed or conflicts.
     Merge,
-    /// A move outside the workflow, to be looked at.
+    /// A move outside the workflow that a person should check.
     Attention,
-    /// GitHub and the board say different things.
+    /// A task with a sync conflict.
     Conflict,
-    /// A claim whose holder is dead.
+    /// A claim whose holder is gone.
     StaleClaim,
-    /// A file that cannot be read as it should.
+    /// A file of the board with a problem.
     Problem,
 }
 
@@ -117,7 +117,7 @@ pub fn inbox(ws: &Workspace) -> Result<Inbox, Failure> {
     Ok(Inbox { items, now: ws.now() })
 }
 
-/// How many tasks wait for a person, without reading the past: near enough for a number beside a name.
+/// How many tasks wait for a person. Does not read the journal or runs, so the number is only approximate.
 pub fn waiting_count(ws: &Workspace, board: &Board) -> usize {
     let reviews = |task: &Task| {
         let phase = ws.flow().state(task.kind, &task.state).and_then(|state| state.phase);
@@ -129,7 +129,7 @@ pub fn waiting_count(ws: &Workspace, board: &Board) -> usize {
     board.tasks().iter().filter(waits).count()
 }
 
-/// The items of one task; at most one of each kind.
+/// The inbox items of one task; at most one of each kind.
 fn of_task(ws: &Workspace, task: &Task, failed: Option<String>, claimed: bool) -> Result<Vec<InboxItem>, Failure> {
     let mut items = Vec::new();
     let id = &task.id;
@@ -190,7 +190,7 @@ fn has_branch(ws: &Workspace, id: &TaskId) -> Result<bool, Failure> {
     Ok(ws.repository.has_branch(&place(ws, &ws.around(id)?, id)?.branch))
 }
 
-/// A task that was handed to a person, with the question if there is one.
+/// The item of a task that was handed to a person, with its question if there is one.
 fn for_person(ws: &Workspace, task: &Task) -> Result<InboxItem, Failure> {
     let id = &task.id;
     let answer = |text: &str| answer_hint(id, text);
@@ -218,7 +218,7 @@ fn answer_hint(id: &TaskId, text: &str) -> Hint {
     Hint::run(&format!("answer {id} {text}"), "to answer it and continue the work")
 }
 
-/// In the state from which a merge starts, and nowhere before.
+/// Whether the task is in the state from which a merge starts.
 fn is_finished_work(ws: &Workspace, task: &Task) -> bool {
     ws.rules().pending_merge(task).is_some() && task.kind == Kind::Issue
 }
@@ -265,7 +265,7 @@ fn stale_claim(ws: &Workspace, board: &Board, id: &TaskId, claim: &Claim, me: Op
     }
 }
 
-/// Tasks whose merge failed last on this machine, by whoever tried it, with the reason.
+/// Tasks whose last merge on this machine failed, with the reason.
 fn failed_merges(ws: &Workspace, board: &Board) -> Result<HashMap<TaskId, String>, Failure> {
     let mut failed = failed_runs(ws, board)?;
     let open = |id: &TaskId| board.get(id).is_some_and(|task| !ws.flow().is_terminal(task.kind, &task.state));
@@ -274,7 +274,7 @@ fn failed_merges(ws: &Workspace, board: &Board) -> Result<HashMap<TaskId, String
 }
 
 fn failed_runs(ws: &Workspace, board: &Board) -> Result<HashMap<TaskId, String>, Failure> {
-    // Where the merge ends an agent's own work, a run that failed is no failed merge.
+    // If the merge is part of an agent's own work, a failed run is not a failed merge.
     let Some(merging) = ws.flow().merging().filter(|command| command.lock.is_none()) else { return Ok(HashMap::new()) };
     let waits = |id: &TaskId| board.get(id).is_some_and(|task| merging.from.contains(&task.state));
     if !board.tasks().iter().any(|task| merging.from.contains(&task.state)) {

@@ -5,7 +5,7 @@ use crate::app::{Code, Failure, Workspace};
 use crate::board::{Board, Query, Standings};
 use crate::task::{Kind, ParseError, Worker};
 
-/// A query as it is typed: states and roles in any spelling, tasks by any name.
+/// A query as typed: states and roles in any spelling, tasks by any name.
 #[derive(Debug, Clone, Default)]
 pub struct ListAsk {
     pub state: Vec<String>,
@@ -81,7 +81,7 @@ pub struct Listed {
     pub total: usize,
 }
 
-/// The same of what was put away; nothing there is ready or blocked.
+/// Lists archived tasks, of which none is ready or blocked.
 pub fn list_archived(ws: &Workspace, query: &Query) -> Result<Listed, Failure> {
     let mut tasks = Vec::new();
     for id in ws.store.archived_ids()? {

@@ -1,4 +1,4 @@
-//! Queries of the board, which change nothing.
+//! Queries of the board, without any changes.
 
 pub(super) mod claim_list;
 pub(super) mod diff;

@@ -1,4 +1,5 @@
-//! `position`, `group` and `converged`: the phase of a task, its group, and whether all of the group have reached it.
+//! `position`, `group` and `converged`: the phase of a task, its group, and whether the whole group has reached a
+//! state.
 
 use serde::Serialize;
 
@@ -18,7 +19,7 @@ pub fn position(ws: &Workspace, id: &TaskId, grouping: Grouping) -> Result<Posit
     Ok(PositionView { task: id.clone(), position: board.position(at, ws.rules())? })
 }
 
-/// The task with those around it, as a grouping sees them.
+/// The task and its family, as the grouping groups them.
 fn around(ws: &Workspace, id: &TaskId, grouping: Grouping) -> Result<(Board, usize), Failure> {
     let board = ws.family(id)?;
     let at = board.index_of(id).ok_or_else(|| crate::app::workspace::open::missing(ws, &board, id))?;
@@ -29,7 +30,7 @@ fn around(ws: &Workspace, id: &TaskId, grouping: Grouping) -> Result<(Board, usi
 pub struct GroupView {
     pub parent: Option<TaskId>,
     pub primary: TaskId,
-    /// In the order of their phases.
+    /// Ordered by phase.
     pub members: Vec<Member>,
 }
 
@@ -64,7 +65,8 @@ pub struct ConvergedView {
     pub convergence: Convergence,
 }
 
-/// Whether the members of a group, or the children of a parent, have come to a state. `typed` is one in any spelling.
+/// Whether the members of a group, or the children of a parent, have reached a state. `typed` is a state in any
+/// spelling.
 pub fn converged(ws: &Workspace, id: &TaskId, typed: &str, grouping: Grouping) -> Result<ConvergedView, Failure> {
     let (board, at) = around(ws, id, grouping)?;
     let to = ws.flow().find_state(board.tasks()[at].kind, typed)?.name.clone();

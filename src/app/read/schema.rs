@@ -1,4 +1,5 @@
-//! JSON Schemas: of the files that people edit, for editors that complete and check TOML, and of the events that programs read.
+//! JSON Schemas: of the files that people edit, for editors that complete and check TOML, and of the events that
+//! programs read.
 
 mod event;
 
@@ -10,10 +11,10 @@ use crate::config::{SPECS, Spec, ValueShape};
 use crate::task::{Estimate, Kind, Priority};
 use crate::workflow::Workflow;
 
-/// Everything that has a schema.
+/// The names of all schemas.
 pub const SCHEMAS: [&str; 4] = ["task", "config", "workflow", "event"];
 
-/// Those of files, which editors check.
+/// The schemas of files, which editors check.
 pub const FILE_SCHEMAS: [&str; 3] = ["task", "config", "workflow"];
 
 const DRAFT: &str = "http://json-schema.org/draft-07/schema#";
@@ -53,11 +54,11 @@ fn task(flow: &Workflow) -> Value {
             "title": { "type": "string", "minLength": 1, "description": "One line" },
             "state": { "enum": states, "description": "A state of the workflow; its first state if missing" },
             "kind": { "enum": names(Kind::ALL), "default": "issue",
-                      "description": "Work, a parent that was split, or a step of a team" },
+                      "description": "issue: a piece of work; epic: a parent that was split; step: made by a team for itself" },
             "priority": { "enum": names(Priority::ALL), "description": "P0 is the most urgent" },
             "estimate": { "enum": names(Estimate::ALL), "description": "The size; M and larger is split before research" },
             "labels": texts("Labels"),
-            "owner": { "type": "string", "description": "The person or worker who has it" },
+            "owner": { "type": "string", "description": "The worker that owns the task" },
             "parent": { "type": "string", "description": "The id of the task that it is part of" },
             "blocked_by": texts("Ids of tasks that must be finished first"),
             "atomic": { "type": "boolean", "default": false,
@@ -106,7 +107,7 @@ fn config() -> Value {
     })
 }
 
-/// A key that no setting has is a mistake.
+/// A table in which unknown keys are errors.
 fn empty_table() -> Value {
     json!({ "type": "object", "properties": {}, "additionalProperties": false })
 }
@@ -147,7 +148,7 @@ fn setting(spec: &Spec) -> Value {
     schema
 }
 
-/// Values of shapes that the type does not tell.
+/// Examples for values whose format the type does not show.
 fn example(shape: ValueShape) -> Option<Value> {
     match shape {
         ValueShape::Duration | ValueShape::Lasting => Some(json!(["90s", "30m", "12h"])),

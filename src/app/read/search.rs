@@ -1,4 +1,4 @@
-//! `task search`: words in titles, labels, descriptions and notes, best match first.
+//! `task search`: searches titles, labels, descriptions and notes; best match first.
 
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ pub struct Hit {
     #[serde(flatten)]
     pub task: TaskView,
     pub score: u32,
-    /// The line of the description or of a note in which a word was found.
+    /// The line of the description or of a note that contains a word.
     pub excerpt: Option<String>,
 }
 

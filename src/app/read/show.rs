@@ -17,7 +17,7 @@ pub struct Shown {
     pub notes: Vec<Note>,
     pub file: String,
     pub archived: bool,
-    /// Fields that its issue says differently, for a person to settle.
+    /// Fields with a sync conflict, for a person to resolve.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<String>,
     /// Titles and states of the tasks that it is linked to, for people.
@@ -25,7 +25,7 @@ pub struct Shown {
     pub linked: Vec<(TaskId, String, StateName)>,
 }
 
-/// With where it may go next.
+/// A task with its possible moves.
 pub fn show(ws: &Workspace, id: &TaskId) -> Result<Shown, Failure> {
     let mut shown = show_without_moves(ws, id)?;
     if !shown.archived && !ws.is_past() && ws.me().is_ok() {
@@ -34,7 +34,7 @@ pub fn show(ws: &Workspace, id: &TaskId) -> Result<Shown, Failure> {
     Ok(shown)
 }
 
-/// For readers who do not ask where it may go, which takes as long as everything else.
+/// A task without its possible moves, which take as long to find as everything else.
 pub fn show_without_moves(ws: &Workspace, id: &TaskId) -> Result<Shown, Failure> {
     if !ws.is_past() && !ws.store.exists(id) && ws.store.is_archived(id) {
         return show_archived(ws, id);
@@ -55,7 +55,8 @@ pub fn show_without_moves(ws: &Workspace, id: &TaskId) -> Result<Shown, Failure>
     })
 }
 
-/// The rest of a task that was already listed, without its links' titles: a reader of all tasks has them.
+/// The details of a task that was already listed. Titles of linked tasks are left out, because the caller has all
+/// tasks.
 pub fn show_listed(ws: &Workspace, task: TaskView) -> Result<Shown, Failure> {
     let id = &task.id;
     let file = ws.file(id)?;

@@ -15,7 +15,7 @@ pub struct Status {
     pub states: Vec<StateCount>,
     pub claims: Vec<Held>,
     pub ready: Vec<RoleQueue>,
-    /// The blockers of most tasks, with the number of tasks that each unblocks.
+    /// The blockers that block the most tasks, with the number of tasks that each unblocks.
     pub roots: Vec<Root>,
     pub stuck: Vec<Stuck>,
     pub oversized: Vec<Brief>,
@@ -23,7 +23,7 @@ pub struct Status {
     /// Finished per day over the last two weeks, oldest first.
     pub throughput: Vec<usize>,
     pub problems: usize,
-    /// Each of them: tasks whose files cannot be read are on no column.
+    /// The problems; a task whose file cannot be read is in no column.
     pub problem_list: Vec<Problem>,
     pub now: Timestamp,
 }
@@ -34,7 +34,7 @@ pub struct StateCount {
     pub count: usize,
     pub points: u32,
     pub lock: bool,
-    /// The median time that tasks spent here, in hours, and how many have left it.
+    /// The median time that tasks spent in this state, in hours, and how many have left it.
     pub median_hours: Option<f64>,
     pub left: usize,
 }
@@ -52,7 +52,7 @@ pub struct Held {
 #[derive(Debug, Serialize)]
 pub struct RoleQueue {
     pub role: String,
-    /// The number of claims, and the limit.
+    /// The number of claims of the role, and their limit.
     pub at_work: usize,
     pub limit: Option<usize>,
     pub count: usize,
@@ -79,7 +79,7 @@ pub struct Stuck {
     #[serde(flatten)]
     pub task: Brief,
     pub hours: i64,
-    /// Over 96 hours rather than 48.
+    /// Over 96 hours instead of 48.
     pub critical: bool,
 }
 
@@ -89,7 +89,7 @@ const DAYS: usize = 14;
 const FIRST: usize = 5;
 
 impl Workspace {
-    /// As the settings call it, else as its folder is called.
+    /// The name in the settings, or else the name of the folder.
     pub fn board_name(&self) -> String {
         let folder = || self.store.root().file_name().map(|name| name.to_string_lossy().into_owned());
         let named = Some(self.settings.text("board.name")).filter(|name| !name.is_empty());
@@ -205,7 +205,7 @@ fn queues(ws: &Workspace, board: &Board, standings: &Standings) -> Vec<RoleQueue
     rules.flow.roles().iter().map(of).collect()
 }
 
-/// Open tasks that others wait for and that wait for nothing themselves.
+/// Open tasks that are not blocked and that block others.
 fn roots(ws: &Workspace, board: &Board, standings: &Standings) -> Vec<Root> {
     let links = Links::new(board);
     let root =
@@ -245,7 +245,7 @@ fn stuck(ws: &Workspace, board: &Board, times: &FlowTimes, now: Timestamp) -> Ve
     found
 }
 
-/// Too large, not split yet, and past the backlog.
+/// Open tasks that are too large and have no children.
 fn oversized(board: &Board, standings: &Standings) -> Vec<Brief> {
     let links = Links::new(board);
     briefs(board, |at, task| {

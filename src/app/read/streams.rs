@@ -1,4 +1,4 @@
-//! `streams`: which tasks can be implemented in parallel, by the files of their research and their blockers.
+//! `streams`: which tasks can be implemented in parallel, according to their blockers and the files in their research.
 
 use crate::agent::document::files_modified;
 use crate::app::records::artifact::linked_artifact;
@@ -6,7 +6,7 @@ use crate::app::{Failure, Workspace};
 use crate::board::{Footprint, Stream, streams as cluster};
 use crate::task::TaskId;
 
-/// A task as it is asked about; what is left out is read from its research and from the board.
+/// A task to consider; missing values are read from its research and from the board.
 #[derive(Debug, Clone)]
 pub struct StreamAsk {
     pub task: TaskId,
@@ -19,7 +19,7 @@ pub fn streams(ws: &Workspace, asked: &[StreamAsk]) -> Result<Vec<Stream>, Failu
     for StreamAsk { task, files, blocked_by } in asked {
         let files = match files {
             Some(files) => files.clone(),
-            // Without research, nothing is known of its files.
+            // Without research, its files are unknown.
             None => linked_artifact(ws, "research", task).map(|found| files_modified(&found.text)).unwrap_or_default(),
         };
         let blocked_by = match blocked_by {

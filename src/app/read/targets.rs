@@ -1,4 +1,4 @@
-//! The possible moves of a task, for faces: every state, with the result of the move.
+//! The possible moves of a task, for faces: every state, with the outcome of a move to it.
 
 use crate::app::work::admit::admit;
 use crate::app::workspace::open::missing;
@@ -6,7 +6,7 @@ use crate::app::{Failure, MoveView, Workspace};
 use crate::board::{Goal, Request};
 use crate::task::TaskId;
 
-/// In the order of the workflow. The same decision as the move's own, on the board as it is now.
+/// The states in the order of the workflow, each with the decision that a move would get on the current board.
 pub fn targets(ws: &Workspace, id: &TaskId) -> Result<Vec<MoveView>, Failure> {
     let (board, actor) = (ws.family(id)?, ws.actor()?);
     let task = board.get(id).ok_or_else(|| missing(ws, &board, id))?;

@@ -1,4 +1,4 @@
-//! The past states of a task: when, for how long, and who moved it.
+//! The states that a task has been in: when, for how long, and who moved it.
 
 use std::collections::BTreeMap;
 
@@ -10,25 +10,25 @@ use crate::store::Line;
 use crate::task::{Kind, StateName, TaskId, Worker};
 use crate::workflow::{Meaning, Workflow};
 
-/// One stay in a state.
+/// A period in one state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Stay {
     pub state: StateName,
     pub meaning: Meaning,
     pub since: Timestamp,
-    /// Nothing where it still is.
+    /// `None` if the task is still in this state.
     pub until: Option<Timestamp>,
-    /// Who brought it there.
+    /// The worker who moved it there.
     pub by: Worker,
 }
 
-/// Oldest first.
+/// The periods of one task, oldest first.
 pub fn timeline(ws: &Workspace, id: &TaskId) -> Result<Vec<Stay>, Failure> {
     let lines = ws.journal()?.into_iter().filter(|line| line.touches(id));
     Ok(stays(lines, ws.flow()).remove(id).unwrap_or_default())
 }
 
-/// The same of every task that the journal knows.
+/// The periods of every task in the journal.
 pub fn timelines(ws: &Workspace) -> Result<BTreeMap<TaskId, Vec<Stay>>, Failure> {
     Ok(stays(ws.journal()?.into_iter(), ws.flow()))
 }

@@ -11,9 +11,9 @@ use crate::workflow::Meaning;
 
 #[derive(Debug, Serialize)]
 pub struct Trends {
-    /// Oldest first; each ends at its time, the last one now.
+    /// Oldest first. Each day ends at its time, the last one now.
     pub days: Vec<Day>,
-    /// Finished on each of them.
+    /// How many tasks were finished on each day.
     pub finished: Vec<usize>,
     pub states: Vec<StateTime>,
     pub now: Timestamp,
@@ -24,13 +24,13 @@ pub struct Trends {
 pub struct StateTime {
     pub state: StateName,
     pub meaning: Meaning,
-    /// In hours: half of them left it within this, and nine of ten within that.
+    /// In hours: the median, and the time within which nine of ten tasks left the state.
     pub median_hours: Option<f64>,
     pub most_hours: Option<f64>,
     pub left: usize,
 }
 
-/// Longer than this nobody looks back, and every day is counted anew.
+/// The longest period, because every day is computed from the journal.
 const MOST_DAYS: usize = 366;
 
 pub fn trends(ws: &Workspace, days: usize) -> Result<Trends, Failure> {

@@ -10,14 +10,14 @@ use crate::app::{Failure, Workspace};
 use crate::board::Query;
 use crate::task::{Kind, StateName};
 
-/// After how many days something is worth a look, and how many tasks a state should hold at most.
+/// After how many days a task is reported, and how many tasks a state should contain at most.
 #[derive(Debug, Clone)]
 pub struct UpkeepAsk {
     pub archive_days: i64,
     pub stale_days: i64,
     pub orphan_days: i64,
     pub limits: BTreeMap<StateName, usize>,
-    /// From this on, two titles count as the same; 1 is equal.
+    /// The similarity from which two titles count as duplicates; 1 means equal.
     pub similarity: f64,
 }
 
@@ -34,16 +34,16 @@ pub struct Upkeep {
     pub tasks: Vec<TaskView>,
     pub to_archive: Vec<TaskView>,
     pub stale: Vec<TaskView>,
-    /// In the initial state, without an owner, and old.
+    /// In the initial state for long, and without an owner.
     pub orphaned: Vec<TaskView>,
     pub without_estimate: Vec<TaskView>,
     pub without_priority: Vec<TaskView>,
-    /// States that hold more than their limit: the state, the limit, the tasks.
+    /// States with more tasks than their limit: the state, the limit, the tasks.
     pub over_limit: Vec<(StateName, usize, Vec<TaskView>)>,
     pub doubles: Vec<(TaskView, TaskView, f64)>,
 }
 
-/// How long a task has not been touched.
+/// The time since the last change of a task.
 pub fn untouched(task: &TaskView, now: Timestamp) -> SignedDuration {
     task.updated.or(task.created).map_or(SignedDuration::ZERO, |at| now.duration_since(at).max(SignedDuration::ZERO))
 }
@@ -77,7 +77,7 @@ pub fn upkeep(ws: &Workspace, asked: &UpkeepAsk) -> Result<Upkeep, Failure> {
     })
 }
 
-/// Open tasks whose titles say nearly the same, whatever verb they begin with.
+/// Open tasks with nearly equal titles; common verbs are ignored.
 fn doubles(open: &[TaskView], similarity: f64) -> Vec<(TaskView, TaskView, f64)> {
     let titles: Vec<String> = open.iter().map(|task| plain(&task.title)).collect();
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! `who`: shows who works on a file, by claims that cover it and worktrees that change it.
+//! `who`: shows who works on a file, by the claims that cover it and the worktrees that change it.
 
 use std::path::{Path, PathBuf};
 
@@ -15,13 +15,13 @@ use crate::task::{StateName, TaskId, Worker};
 
 #[derive(Debug, Serialize)]
 pub struct Who {
-    /// From the root of the repository.
+    /// Relative to the root of the repository.
     pub path: String,
     pub claims: Vec<ClaimLine>,
     pub worktrees: Vec<ChangingWorktree>,
 }
 
-/// A worktree in which the file, or something in the folder, differs from where its branch left main.
+/// A worktree that changes the file, or something in the folder, compared with main.
 #[derive(Debug, Serialize)]
 pub struct ChangingWorktree {
     pub path: PathBuf,
@@ -33,7 +33,7 @@ pub struct ChangingWorktree {
     pub files: Vec<String>,
 }
 
-/// `typed` is a file or folder, from `dir`; it need not exist.
+/// `typed` is a file or folder, relative to `dir`; it need not exist.
 pub fn who(ws: &Workspace, dir: &Path, typed: &str) -> Result<Who, Failure> {
     let worktrees = ws.repository.worktrees()?;
     let path = within(ws, &worktrees, dir, typed)?;
@@ -46,11 +46,11 @@ pub fn who(ws: &Workspace, dir: &Path, typed: &str) -> Result<Who, Failure> {
     Ok(Who { path, claims, worktrees })
 }
 
-/// A path of whichever worktree it lies in, from the root of that.
+/// Converts a path in any worktree to one relative to that worktree's root.
 fn within(ws: &Workspace, worktrees: &[Worktree], dir: &Path, typed: &str) -> Result<String, Failure> {
     let roots = || worktrees.iter().map(|worktree| worktree.path.as_path()).chain([ws.store.root()]);
     let dir = fs::settled(dir);
-    // Whoever asks about the board of another repository means a path in that.
+    // If the board is in another repository, the path is relative to that one.
     let start = if roots().any(|root| dir.starts_with(root)) { dir.as_path() } else { ws.store.root() };
     let path = fs::settled(&start.join(typed));
     let root = roots().filter(|root| path.starts_with(root)).max_by_key(|root| root.components().count());

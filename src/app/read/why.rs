@@ -11,7 +11,7 @@ use crate::task::{StateName, TaskId};
 pub struct Why {
     #[serde(flatten)]
     pub task: TaskView,
-    /// In words: ready, or what else keeps it.
+    /// Whether the task is ready, or else why not.
     pub verdict: String,
     pub reasons: Vec<Reason>,
 }
@@ -23,13 +23,13 @@ pub struct Reason {
     pub state: Option<StateName>,
     pub owner: Option<String>,
     pub claim: Option<ClaimView>,
-    /// Waited for through this ancestor.
+    /// The ancestor whose blocker this is.
     pub through: Option<TaskId>,
-    /// Why it can never be finished as things stand.
+    /// Why this blocker can never be finished, if so.
     pub dead: Option<String>,
-    /// How many open tasks wait for it.
+    /// How many open tasks it blocks.
     pub frees: usize,
-    /// What it waits for in turn was told before.
+    /// Its own blockers were already listed.
     pub again: bool,
     pub reasons: Vec<Reason>,
 }

@@ -16,11 +16,11 @@ use crate::task::{TaskId, Value};
 #[derive(Debug, Serialize)]
 pub struct Artifact {
     pub kind: DocumentKind,
-    /// The first of the group, where the document is the group's.
+    /// The primary, if the document belongs to a group.
     pub task: TaskId,
-    /// From the root of the repository.
+    /// Relative to the root of the repository.
     pub path: String,
-    /// The same for a program that works elsewhere.
+    /// The absolute path, or the draft in which a sandboxed run writes the document.
     pub file: PathBuf,
     pub created: bool,
     pub linked: bool,
@@ -28,7 +28,7 @@ pub struct Artifact {
     pub findings: Vec<Finding>,
 }
 
-/// The document to write: the existing one for this task and round, else a new one.
+/// Returns the existing document for this task and round, or creates one.
 pub fn new_artifact(ws: &Workspace, kind: &str, id: &TaskId, words: Option<&str>) -> Result<Artifact, Failure> {
     let kind: DocumentKind = kind.parse()?;
     let words = words.map(named_slug).transpose()?;
@@ -60,23 +60,23 @@ fn write(ws: &Workspace, path: &str, text: &str) -> Result<bool, Failure> {
     Ok(fs::create(&place, text.as_bytes(), true)?)
 }
 
-/// A document with its present text.
+/// A document with its current text.
 #[derive(Debug, Serialize)]
 pub struct Document {
     pub path: String,
     pub text: String,
     /// Its front matter, key by key.
     pub facts: Vec<(String, String)>,
-    /// The text behind the front matter.
+    /// The text after the front matter.
     #[serde(skip)]
     pub body: String,
     /// Changes with every change of the text.
     pub version: String,
 }
 
-/// The text of a document that lies where documents do, or that a task links.
+/// Reads a document that is in a documents folder, or that a task links.
 pub fn read_artifact(ws: &Workspace, path: &str) -> Result<Document, Failure> {
-    // A link is somebody's word: what is hidden, or no document, is not shown for it.
+    // Anyone may write a link: hidden files, and files that are not Markdown, are not shown.
     let shown =
         |part: Component<'_>| matches!(part, Component::Normal(name) if !name.as_encoded_bytes().starts_with(b"."));
     let plain = path.ends_with(".md") && Path::new(path).components().all(shown);
@@ -108,8 +108,8 @@ fn version(text: &str) -> String {
     format!("{:08x}", crc32fast::hash(text.as_bytes()))
 }
 
-/// Fills in the document of a task, for an agent that cannot write where documents lie. What is there already is replaced
-/// only by somebody who has read it: `seen` is its version.
+/// Writes the document of a task, for an agent that cannot write to the documents folder. Existing text is replaced
+/// only if `seen` is its version, so that nobody overwrites a text that they have not read.
 pub fn write_artifact(
     ws: &Workspace,
     kind: &str,
@@ -137,8 +137,8 @@ pub fn write_artifact(
     found(ws, &board, made.kind, &subject, made.path, made.created)
 }
 
-/// Sets `artifacts.<kind>`: on the task, and for a document of its group on the members that stand with it. `typed` is a
-/// path as typed in `from`.
+/// Sets `artifacts.<kind>` on the task, and for a document of a group on the members that are in the same state.
+/// `typed` is relative to `from`.
 pub fn link_artifact(
     ws: &Workspace,
     kind: &str,
@@ -168,7 +168,7 @@ pub fn link_artifact(
     Ok(linked)
 }
 
-/// Why the document of a task cannot be linked.
+/// The document of a task, with the reasons why it cannot be linked.
 pub fn check_artifact(ws: &Workspace, kind: &str, id: &TaskId) -> Result<Artifact, Failure> {
     let kind: DocumentKind = kind.parse()?;
     let board = ws.board()?;
@@ -189,21 +189,21 @@ pub(in crate::app) fn subject(
     Ok(Subject::of(kind, board, id, ws.rules())?)
 }
 
-/// The path that a task links, where that is of this round.
+/// The path that a task links, if the document is of the current round.
 pub(in crate::app) fn linked(board: &Board, kind: DocumentKind, subject: &Subject) -> Option<String> {
     let path = board.get(&subject.task)?.artifacts.get(kind.as_str())?;
     let stale =
         kind == DocumentKind::Review && DocumentName::parse(path).is_some_and(|name| name.round != subject.round);
-    // Written by hand, it may lead anywhere.
+    // A person may have edited the link to point anywhere.
     let inside = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
     (!stale && inside).then(|| path.clone())
 }
 
-/// The document that is linked, else the newest that is named for the task and this round.
+/// The linked document, or else the newest whose name fits the task and round.
 fn existing(ws: &Workspace, board: &Board, kind: DocumentKind, subject: &Subject) -> Result<Option<String>, Failure> {
     let root = ws.store.root();
     if let Some(path) = linked(board, kind, subject) {
-        // A link that was made by hand may name some other file, which nobody should fill in.
+        // A link that a person edited may name another file, which must not be filled in.
         let text = fs::read_text(&root.join(&path)).ok().flatten().unwrap_or_default();
         let front = FrontMatter::read(&text);
         if Template::of(&front).names(kind, front.get("type")) {
@@ -238,14 +238,14 @@ fn found(
     Ok(Artifact { kind, task: subject.task.clone(), path, file, created, linked, findings })
 }
 
-/// Where the agent of a confined run writes the document.
+/// The path at which the agent of a sandboxed run writes the document.
 fn draft(ws: &Workspace, kind: DocumentKind, subject: &Subject, path: &str) -> Result<Option<PathBuf>, Failure> {
     let Some(drafts) = &ws.drafts else { return Ok(None) };
     let owners: Vec<&TaskId> = subject.members.iter().map(|member| &member.id).collect();
     drafts.place(ws.store.root(), kind.as_str(), &owners, path)
 }
 
-/// From a path as typed to one from the root, of a file that lies in the board's own worktree.
+/// Converts a path as typed to one relative to the root; the file must be in the main worktree.
 fn inside(ws: &Workspace, typed: &Path, from: &Path) -> Result<String, Failure> {
     let root = ws.store.root();
     let places = [from.join(typed), root.join(typed)];
@@ -281,7 +281,7 @@ fn none_yet(kind: DocumentKind, subject: &Subject) -> Failure {
         .hint(Hint::artifact(kind, &subject.task))
 }
 
-/// A name that says another task, or another round, is believed.
+/// Refuses a document whose file name states another task or round.
 fn refuse_foreign(
     ws: &Workspace,
     board: &Board,
@@ -292,7 +292,7 @@ fn refuse_foreign(
     let right = Hint::artifact(kind, &subject.task);
     let Some(name) = DocumentName::parse(path) else {
         return match kind {
-            // Its file name contains the round.
+            // The file name of a review contains the round.
             DocumentKind::Review => {
                 Err(Failure::refused(Code::OtherDocument, format!("{path} does not have the file name of a review"))
                     .hint(right))
@@ -305,7 +305,7 @@ fn refuse_foreign(
         let whose = owner.map_or_else(|| "of another task".to_owned(), |owner| format!("the {} of {owner}", name.kind));
         return Err(Failure::refused(Code::OtherDocument, format!("{path} is {whose}")).hint(right));
     }
-    // ralph-hero gives every critique of a task the same name.
+    // ralph-hero gives all reviews of a task the same file name.
     let unnumbered = || -> Result<bool, Failure> {
         let text = ws.store.text_of(&ws.store.root().join(path))?.unwrap_or_default();
         Ok(name.round == 1 && Template::of(&FrontMatter::read(&text)) == Template::Hero)

@@ -10,15 +10,15 @@ use crate::app::{Failure, Workspace};
 use crate::fs;
 use crate::task::TaskId;
 
-/// One check, as it last ended.
+/// The last result of one check.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CheckResult {
     pub program: Vec<String>,
     pub passed: bool,
     pub at: Timestamp,
-    /// The commit that it looked at.
+    /// The commit that was checked.
     pub commit: String,
-    /// The end of what it printed.
+    /// The end of its output.
     pub tail: String,
 }
 
@@ -26,9 +26,9 @@ pub struct CheckResult {
 #[derive(Debug, Clone, Serialize)]
 pub struct CheckView {
     pub name: String,
-    /// `None`: it was never run on this task.
+    /// `None` if it was never run on this task.
     pub last: Option<CheckResult>,
-    /// The branch has changed since.
+    /// The branch has changed since the last result.
     pub outdated: bool,
 }
 
@@ -51,7 +51,7 @@ pub(in crate::app) fn record_check(ws: &Workspace, id: &TaskId, result: CheckRes
     Ok(fs::replace(&path(ws, id), text.as_bytes(), false)?)
 }
 
-/// The checks of a merge.
+/// The checks of a merge, with their last results.
 pub fn list_checks(ws: &Workspace, id: &TaskId) -> Result<Vec<CheckView>, Failure> {
     let place = place(ws, &ws.family(id)?, id)?;
     let tip = ws.repository.tip_of(&place.branch).ok();

@@ -1,5 +1,5 @@
-//! `costs`: what agents used on this machine, added up by task, role or model. What a program did not report is counted as
-//! unknown, never as zero.
+//! `costs`: what agents used on this machine, in total and by task, role or model. Values that a program did not report
+//! count as unknown, not as zero.
 
 use std::collections::BTreeMap;
 
@@ -15,14 +15,14 @@ use crate::task::TaskId;
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Spent {
     pub runs: usize,
-    /// What the programs reported; none if no run did.
+    /// What the programs reported; `None` if no run reported any.
     pub input_tokens: Option<u64>,
     pub cached_tokens: Option<u64>,
     pub output_tokens: Option<u64>,
     pub cost_usd: Option<f64>,
-    /// Runs that are over and reported no tokens.
+    /// Finished runs that reported no tokens.
     pub without_tokens: usize,
-    /// Runs that are over and reported no cost.
+    /// Finished runs that reported no cost.
     pub without_cost: usize,
     pub seconds: i64,
 }
@@ -56,7 +56,7 @@ impl Spent {
         }
     }
 
-    /// All of them together; none if no run reported any.
+    /// The sum of all tokens; `None` if no run reported any.
     pub fn tokens(&self) -> Option<u64> {
         Some(self.input_tokens? + self.cached_tokens? + self.output_tokens?)
     }
@@ -70,7 +70,7 @@ impl Spent {
         }
     }
 
-    /// In the unit of a budget.
+    /// The usage, in the unit of a budget.
     pub fn shown_as(&self, budget: Budget) -> Budget {
         match budget {
             Budget::Usd(_) => Budget::Usd(self.cost_usd.unwrap_or_default()),
@@ -100,7 +100,7 @@ pub struct Costs {
 
 #[derive(Debug, Serialize)]
 pub struct CostRow {
-    /// The task's id, the role, or the model; `unknown` where the program did not name its model.
+    /// The task's id, the role, or the model; `unknown` if the program did not name its model.
     pub key: String,
     pub title: Option<String>,
     #[serde(flatten)]
@@ -111,7 +111,7 @@ pub struct CostRow {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct MergedCosts {
     pub tasks: usize,
-    /// Unknown where a run of one of them reported no cost.
+    /// `None` if a run of one of these tasks reported no cost.
     pub cost_per_task: Option<f64>,
     pub tokens_per_task: Option<u64>,
 }
@@ -141,13 +141,13 @@ pub fn costs(ws: &Workspace, since: Option<Timestamp>, by: CostsBy) -> Result<Co
     Ok(Costs { by, since, rows, total: Spent::of(&runs), merged: merged_costs(ws, &runs)? })
 }
 
-/// Of the last days, by task.
+/// The costs of the last `days` days, by task.
 pub fn costs_of_days(ws: &Workspace, days: usize) -> Result<Costs, Failure> {
     let age = jiff::SignedDuration::from_hours(24 * i64::try_from(days).unwrap_or(366));
     costs(ws, Timestamp::now().checked_sub(age).ok(), CostsBy::Task)
 }
 
-/// The average usage per done task, over the runs of all tasks.
+/// The average usage of all runs per done task.
 pub(in crate::app) fn merged_costs(ws: &Workspace, runs: &[Run]) -> Result<MergedCosts, Failure> {
     let board = ws.board()?;
     let is_done = |id: &TaskId| board.get(id).is_some_and(|task| ws.flow().closing() == Some(&task.state));

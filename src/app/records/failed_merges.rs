@@ -13,7 +13,7 @@ use crate::task::TaskId;
 struct FailedMerge {
     task: TaskId,
     why: String,
-    /// The branch, and the commit that could not be merged: once it has moved on, the failure says nothing.
+    /// The branch, and its commit that could not be merged. If the branch has moved since, the failure is outdated.
     branch: String,
     commit: String,
 }
@@ -37,7 +37,7 @@ pub(in crate::app) fn forget_failed_merge(ws: &Workspace, id: &TaskId) -> Result
     Ok(fs::remove(&path(ws, id))?)
 }
 
-/// Why each of them failed.
+/// Why each of these merges failed.
 pub(in crate::app) fn failed_merges(ws: &Workspace) -> Result<BTreeMap<TaskId, String>, Failure> {
     let read =
         |name: &String| -> Option<FailedMerge> { toml::from_str(&fs::read_text(&folder(ws).join(name)).ok()??).ok() };

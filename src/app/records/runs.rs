@@ -13,10 +13,10 @@ use crate::task::{StateName, TaskId, Worker};
 
 /// The commands that ralph carries out itself, without an agent.
 pub(in crate::app) const OWN: [&str; 2] = ["pr", "merge"];
-/// How many are kept.
+/// How many runs are kept.
 const KEPT: usize = 1_000;
 
-/// One run of an agent, or of ralph itself where it needs none.
+/// One run of an agent, or of ralph itself if the command needs no agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Run {
     pub id: String,
@@ -28,35 +28,35 @@ pub struct Run {
     /// The first is 1.
     pub attempt: u32,
     pub program: Vec<String>,
-    /// The agent program whose output format the log has; none for any other program.
+    /// The agent host whose output format the log has; `None` for any other program.
     #[serde(default)]
     pub host: Option<String>,
     /// The agent's own session, by which it can be continued.
     #[serde(default)]
     pub session: Option<String>,
-    /// The session that this run went on with.
+    /// The session that this run resumed.
     #[serde(default)]
     pub resumed: Option<String>,
-    /// As the program reports it, else as the settings name it.
+    /// As reported by the program, or else as named in the settings.
     #[serde(default)]
     pub model: Option<String>,
-    /// None where the program did not report any.
+    /// `None` if the program reported none.
     #[serde(default)]
     pub usage: Option<Usage>,
-    /// Its program was never started, so that it has used nothing.
+    /// The program was never started, so the run used nothing.
     #[serde(default)]
     pub not_started: bool,
-    /// Tools that the program did not let its agent use, with the reason.
+    /// Tools that the agent program refused, each with its reason.
     #[serde(default)]
     pub refused: Vec<(String, String)>,
-    /// The kernel kept it from writing elsewhere.
+    /// The sandbox prevented writes outside of the worktree.
     #[serde(default)]
     pub confined: bool,
     pub dir: PathBuf,
     pub started: Timestamp,
     pub ended: Option<Timestamp>,
     pub outcome: RunOutcome,
-    /// The program's exit code, as a shell tells it.
+    /// The program's exit code, as a shell reports it.
     pub code: Option<i32>,
     pub from: StateName,
     pub to: Option<StateName>,
@@ -68,7 +68,7 @@ pub struct Run {
     /// Files of the main worktree that differed from HEAD when it began.
     #[serde(default)]
     pub dirty: Vec<Dirty>,
-    /// Where the branches were that agents do not commit to, when it began.
+    /// Branches that agents do not commit to, with their tips when the run began.
     #[serde(default)]
     pub tips: BTreeMap<String, String>,
 }
@@ -83,30 +83,30 @@ pub struct Dirty {
 #[serde(rename_all = "kebab-case")]
 pub enum RunOutcome {
     Running,
-    /// Its worker died with it.
+    /// The worker process died during the run.
     Lost,
     Done,
     /// Part of the work is done; the next run continues.
     Advanced,
     Iterated,
     Escalated,
-    /// It waits for something outside.
+    /// The task waits for something outside, such as a review on GitHub.
     Waiting,
-    /// Another worker was first.
+    /// Another worker was faster.
     Raced,
-    /// Sent back to be worked on.
+    /// The work was sent back for changes.
     Returned,
     Unmoved,
     Failed,
     TimedOut,
-    /// The agent program has reached its limit; the task waits as it was.
+    /// The agent program has reached its usage limit; the task is unchanged.
     Limited,
-    /// The agent program cannot work at all; the task waits as it was.
+    /// The agent program cannot work at all; the task is unchanged.
     Unavailable,
-    /// It wrote where it must not.
+    /// The agent changed files outside of its worktree.
     Strayed,
     Interrupted,
-    /// A person ended it.
+    /// A person stopped the run.
     Stopped,
 }
 
@@ -115,7 +115,7 @@ impl RunOutcome {
         serde_json::to_value(self).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
     }
 
-    /// Tried again, so many times.
+    /// Whether the outcome counts as a failed attempt, which is repeated a limited number of times.
     pub fn is_failure(self) -> bool {
         matches!(self, Self::Unmoved | Self::Failed | Self::TimedOut)
     }
@@ -129,7 +129,7 @@ pub struct RunShown {
     pub prompt: PathBuf,
     /// The actions of the agent, if its program reports them.
     pub events: Vec<AgentEvent>,
-    /// The end of what it said.
+    /// The end of the agent's output.
     pub tail: String,
 }
 
@@ -147,17 +147,17 @@ impl Run {
         Ok(fs::replace(&self.path(ws, "run.json"), text.as_bytes(), false)?)
     }
 
-    /// Whether it is the run of an agent program, which counts in costs and budgets.
+    /// Whether an agent program ran, so that the run counts in costs and budgets.
     pub fn is_agents(&self) -> bool {
         !OWN.contains(&self.command.as_str()) && !self.not_started
     }
 
-    /// How long it took; none while it runs.
+    /// The duration; `None` while it runs.
     pub fn took(&self) -> Option<jiff::SignedDuration> {
         Some(self.ended?.duration_since(self.started))
     }
 
-    /// A new folder of its own; old ones go.
+    /// Creates the folder of a new run and removes the oldest ones.
     pub(in crate::app) fn begin(self, ws: &Workspace) -> Result<Self, Failure> {
         let path = folder(ws).join(&self.id);
         fs::make_dir(&path)?;
@@ -167,12 +167,12 @@ impl Run {
         Ok(self)
     }
 
-    /// Asks the worker that runs it to end it.
+    /// Asks the worker process to stop the run.
     pub(in crate::app) fn ask_to_stop(&self, ws: &Workspace, by: &Worker) -> Result<(), Failure> {
         Ok(fs::replace(&self.path(ws, "stop"), by.as_str().as_bytes(), false)?)
     }
 
-    /// The person who wants it to end.
+    /// The person who asked for the run to be stopped.
     pub(in crate::app) fn stop_asked_by(&self, ws: &Workspace) -> Option<String> {
         fs::read_text(&self.path(ws, "stop")).ok().flatten()
     }
@@ -195,21 +195,21 @@ fn prune(ws: &Workspace) -> Result<(), Failure> {
 fn read(ws: &Workspace, name: &str) -> Option<Run> {
     let text = fs::read_text(&folder(ws).join(name).join("run.json")).ok()??;
     let mut run: Run = serde_json::from_str(&text).ok()?;
-    // Its worker died, so its end is unknown.
+    // The worker process died, so it could not record the outcome.
     if run.outcome == RunOutcome::Running && !ws.store.is_held(&run.task) {
         run.outcome = RunOutcome::Lost;
     }
     Some(run)
 }
 
-/// The newest first.
+/// Newest first.
 pub fn list_runs(ws: &Workspace, task: Option<&TaskId>, limit: usize) -> Result<Vec<Run>, Failure> {
     let names = fs::names(&folder(ws))?;
     let all = names.iter().rev().filter_map(|name| read(ws, name));
     Ok(all.filter(|run| task.is_none_or(|task| run.task == *task)).take(limit).collect())
 }
 
-/// By its id or a part of it that only one has; or the last one of a task.
+/// Finds a run by its id or a unique part of it, or the last run of a task.
 pub fn find_run(ws: &Workspace, typed: &str) -> Result<Run, Failure> {
     let names = fs::names(&folder(ws))?;
     let exact = names.iter().find(|name| *name == typed);
@@ -239,13 +239,13 @@ pub fn show_run(ws: &Workspace, run: Run) -> Result<RunShown, Failure> {
     Ok(RunShown { prompt: run.path(ws, "prompt.md"), log, events, tail, run })
 }
 
-/// The actions and output of a run, for people; of a long run, only the end.
+/// The actions and output of a run, for people; only the end of a long run.
 pub fn run_text(ws: &Workspace, run: &Run) -> Result<String, Failure> {
     last_words(ws, run, 2_000)
 }
 
 impl Run {
-    /// The events in some lines of its log; none where its program does not report them.
+    /// The events in some lines of the log; `None` if the program does not report events.
     pub fn events_in(&self, lines: &str) -> Option<Vec<AgentEvent>> {
         let host = Host::find(self.host.as_deref()?)?;
         Some(lines.lines().flat_map(|line| host.events(line)).collect())
@@ -257,7 +257,7 @@ fn events(ws: &Workspace, run: &Run) -> Result<Vec<AgentEvent>, Failure> {
     Ok(run.events_in(&String::from_utf8_lossy(&bytes)).unwrap_or_default())
 }
 
-/// The end of a run for people: what the agent did and said, else the end of its log.
+/// The end of a run, for people: the agent's actions and messages, or else the end of the log.
 pub(in crate::app) fn last_words(ws: &Workspace, run: &Run, lines: usize) -> Result<String, Failure> {
     if run.host.is_none() {
         return Ok(fs::tail(&run.path(ws, "output.log"), lines)?);

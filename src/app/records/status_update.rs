@@ -13,12 +13,12 @@ pub struct StatusUpdate {
     pub body: String,
     pub start_date: Option<String>,
     pub target_date: Option<String>,
-    /// From the root of the repository.
+    /// Relative to the root of the repository.
     pub path: String,
     pub at: Timestamp,
 }
 
-/// Writes the report beside those of teams. `status` is one word; the body is Markdown.
+/// Writes the report into the folder of team reports. `status` is one word; the body is Markdown.
 pub fn post_status(
     ws: &Workspace,
     status: &str,
@@ -33,7 +33,7 @@ pub fn post_status(
     }
     text.push_str(&format!("type: status-update\n---\n\n{}\n", body.trim_end()));
     let stem = format!("{}/{}-status", DocumentKind::Report.folder(), at.strftime("%Y-%m-%d-%H%M%S"));
-    // Two in one second are two reports.
+    // A second report in the same second gets a number.
     for number in 1..100 {
         let path = if number == 1 { format!("{stem}.md") } else { format!("{stem}-{number}.md") };
         let place = ws.store.inside(ws.store.root().join(&path))?;

@@ -14,7 +14,8 @@ use crate::git::BranchMove;
 use crate::os::files;
 use crate::task::TaskId;
 
-/// Where documents and the board itself are; and other tasks' worktrees, which are not the main one.
+/// Documents, the board, and worktrees of other tasks: agents may change the first two, and the last are not in the
+/// main worktree.
 const EXEMPT: [&str; 3] = [".ralph/", "thoughts/", "worktrees/"];
 
 /// The git commands that move a branch.
@@ -23,9 +24,9 @@ const MOVING: [&str; 9] = ["commit", "merge", "rebase", "cherry-pick", "revert",
 /// In nanoseconds.
 const SECOND: i128 = 1_000_000_000;
 
-/// The present differences between the main worktree and HEAD.
+/// The current differences between the main worktree and HEAD.
 pub(in crate::app) fn dirty(ws: &Workspace) -> Result<Vec<Dirty>, Failure> {
-    // A merge that is just landing looks dirty for a moment.
+    // Wait for a running merge, which shows differences for a moment.
     let _still = ws.store.worktree_lock()?;
     let paths = ws.repository.changed_paths(&[])?;
     let exempt = |path: &String| EXEMPT.iter().any(|folder| path.starts_with(folder));
@@ -37,7 +38,7 @@ pub(in crate::app) fn dirty(ws: &Workspace) -> Result<Vec<Dirty>, Failure> {
     Ok(dirty.map(|path| Dirty { stamp: stamp(&path), path }).collect())
 }
 
-/// A line of what git tells of itself.
+/// A line of git's trace.
 #[derive(Deserialize)]
 struct Traced {
     event: String,
@@ -50,13 +51,14 @@ struct Traced {
     code: Option<i64>,
 }
 
-/// Where the branches are that agents do not commit to: main, and what the main worktree has checked out.
+/// The tips of the branches that agents do not commit to: main, and the branch of the main worktree.
 pub(in crate::app) fn tips(ws: &Workspace) -> Result<BTreeMap<String, String>, Failure> {
     let names = ws.repository.current_branch()?.into_iter().chain([main_branch(ws)]);
     Ok(names.filter_map(|name| Some((name.clone(), ws.repository.tip_of(&name).ok()?))).collect())
 }
 
-/// How these branches moved while it ran, by git's own refs and logs. Merges by ralph and commits of the board are no strays.
+/// The moves of these branches since the run began, from git's refs and logs; merges by ralph and commits of the board
+/// do not count.
 fn moves(ws: &Workspace, run: &Run) -> Vec<(String, BranchMove)> {
     let of_branch = |(branch, tip): (&String, &String)| {
         let moves = ws.repository.moves_since(branch, tip).unwrap_or_default();
@@ -71,8 +73,8 @@ fn moves(ws: &Workspace, run: &Run) -> Vec<(String, BranchMove)> {
     strays.filter(|(_, step)| !step.is_landing() && !is_of_board(step)).collect()
 }
 
-/// Whether git itself told that this run moved the main worktree's branch. A run can keep git from telling: it says who it
-/// was, and never that nothing happened.
+/// Whether git's trace shows that this run moved the branch of the main worktree. An agent can disable the trace: it
+/// can prove a move, but not that there was none.
 fn is_traced(ws: &Workspace, run: &Run) -> bool {
     let text = fs::read_text(&run.path(ws, "git.jsonl")).ok().flatten().unwrap_or_default();
     let lines: Vec<Traced> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
@@ -90,9 +92,9 @@ fn is_traced(ws: &Workspace, run: &Run) -> bool {
 /// The changes in the main worktree during a run, by the run or by others.
 #[derive(Debug, Default)]
 pub(in crate::app) struct Strays {
-    /// Certainly or most likely its own.
+    /// Changes that are certainly or most likely by this run.
     pub own: Vec<String>,
-    /// Others ran at the time, and it may have been one of them.
+    /// Changes that another run may have made, because it ran at that time.
     pub doubtful: Vec<String>,
 }
 
@@ -110,7 +112,7 @@ impl Strays {
     }
 }
 
-/// A file that its plan names is its own; so is what changed while no other agent ran.
+/// Attributes a change to the run if its plan names the file, or if no other agent ran at that time.
 pub(in crate::app) fn strays(ws: &Workspace, run: &Run) -> Result<Strays, Failure> {
     let mut found = Strays::default();
     let others = list_runs(ws, None, 200)?;
@@ -118,7 +120,7 @@ pub(in crate::app) fn strays(ws: &Workspace, run: &Run) -> Result<Strays, Failur
     let moves = moves(ws, run);
     let traced = !moves.is_empty() && is_traced(ws, run);
     for (branch, step) in moves {
-        // Its log knows the second.
+        // The branch log has times in seconds.
         let at = step.at.map(i128::from).map(|second| (second * SECOND, (second + 1) * SECOND));
         found.add(format!("a commit on {branch} ({})", short(&step.new)), traced || alone(at));
     }
@@ -135,7 +137,7 @@ fn short(commit: &str) -> &str {
     commit.get(..9).unwrap_or(commit)
 }
 
-/// Whether an agent ran at a time; of what nobody knows when it happened, every agent may have done it.
+/// Whether an agent ran at that time. If the time of a change is unknown, any agent may have made it.
 fn was_at_work(run: &Run, at: Option<(i128, i128)>) -> bool {
     let agent = run.program.first().is_some_and(|name| name != "ralph");
     let since = run.started.as_nanosecond();
@@ -150,12 +152,12 @@ fn planned(ws: &Workspace, id: &TaskId) -> Vec<String> {
     text.map(|text| files_modified(&text)).unwrap_or_default()
 }
 
-/// Whether such a thing is more than worth a note.
+/// Whether such changes are escalated, not only noted.
 pub(in crate::app) fn counts(ws: &Workspace) -> bool {
     ws.settings.text("agent.strays") == "escalate"
 }
 
-/// A run that strayed does not complete its task: it can still put things right, or call a person.
+/// Refuses to complete a task whose run changed the main worktree: the agent can restore it, or escalate.
 pub(in crate::app) fn refuse_strays(ws: &Workspace, id: &TaskId) -> Result<(), Failure> {
     let running = |run: &Run| run.outcome == RunOutcome::Running;
     let Some(run) = list_runs(ws, Some(id), 1)?.pop().filter(running) else { return Ok(()) };

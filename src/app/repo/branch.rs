@@ -12,7 +12,7 @@ pub(in crate::app) fn refuse_missing_branch(ws: &Workspace, place: &Place) -> Re
         .hint(Hint::Worktree { task: id.clone() }))
 }
 
-/// Refuses a branch without new commits, or a worktree with work that is not on the branch.
+/// Refuses a branch without new commits, or a worktree with uncommitted changes.
 pub(in crate::app) fn refuse_unmergeable(ws: &Workspace, place: &Place, into: &str) -> Result<(), Failure> {
     let id = &place.task;
     refuse_missing_branch(ws, place)?;

@@ -1,4 +1,4 @@
-//! `merge-driver`: the program that git calls to merge a task file or a note. Its only input is the three files.
+//! `merge-driver`: the program that git calls to merge a task file or a note. It reads only the three files.
 
 use std::path::Path;
 
@@ -14,11 +14,11 @@ use crate::task::Key;
 pub struct DriverOutcome {
     pub path: String,
     pub conflicts: Vec<Key>,
-    /// Whether git may take the result as it is.
+    /// Whether git may use the result without a conflict.
     pub clean: bool,
 }
 
-/// Leaves the result in `ours`, as git wants it.
+/// Writes the result to `ours`, as git requires.
 pub fn merge_driver(base: &Path, ours: &Path, theirs: &Path, path: &str) -> Result<DriverOutcome, Failure> {
     let read = |path: &Path| {
         let missing = || Failure::broken(Code::NoFile, format!("no such file: {}", path.display()));
@@ -32,7 +32,7 @@ pub fn merge_driver(base: &Path, ours: &Path, theirs: &Path, path: &str) -> Resu
             let clean = merged.conflicts.is_empty();
             (merged, clean)
         }
-        // One side is no TOML: lines are all that is left to merge, as git would.
+        // One side is not TOML, so merge the lines as git does.
         None => match diffy::merge(&base, &mine, &theirs) {
             Ok(text) => (Merged { text, conflicts: Vec::new() }, true),
             Err(text) => (Merged { text, conflicts: Vec::new() }, false),

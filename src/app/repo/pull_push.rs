@@ -1,4 +1,4 @@
-//! `pull` and `push`: the board between clones, and nothing but the board.
+//! `pull` and `push`: exchange the board between clones, without any code.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use crate::app::{Code, Failure, FailureKind, Hint, Shared, Workspace};
 use crate::git::Pushed;
 use crate::store::merge::Side;
 
-/// How often a push is tried again when somebody else was quicker.
+/// How often a push is tried again after others pushed first.
 const TRIES: u32 = 10;
 
-/// Where both changed the same thing of a task, `take` says whose counts.
+/// `take` chooses the side whose value counts if both changed the same field.
 pub fn pull(ws: &Workspace, remote: Option<&str>, take: Option<Side>) -> Result<Shared, Failure> {
     let upstream = ws.repository.upstream(remote)?;
     if !ws.repository.fetch(&upstream)? {
@@ -44,11 +44,12 @@ pub fn push(ws: &Workspace, remote: Option<&str>, take: Option<Side>) -> Result<
         let pause = ws.rng().u64(10..=50) << attempt.min(5);
         std::thread::sleep(Duration::from_millis(pause));
     }
-    let message = format!("somebody else was quicker {TRIES} times in a row");
+    let message = format!("the push was rejected {TRIES} times in a row, because others pushed first");
     Err(Failure::new(FailureKind::Raced, Code::Raced, message).hint(Hint::Retry))
 }
 
-/// The board is exchanged. That the remote does not take the claims as well is told, and is for the next time.
+/// Publishes the claims that the remote lacks. The board is already exchanged, so a failure is only reported; the next
+/// exchange tries again.
 fn tell_claims(ws: &Workspace) {
     if let Err(failure) = publish_missing(ws) {
         ws.notice(format!("the claims were not published: {}", failure.message));

@@ -6,7 +6,7 @@ use crate::app::{Failure, Workspace};
 use crate::fs;
 use crate::git::Worktree;
 
-/// Folders that a build makes again.
+/// Folders that a build can recreate.
 const CACHES: [&str; 20] = [
     "target",
     "node_modules",
@@ -30,12 +30,12 @@ const CACHES: [&str; 20] = [
     "_build",
 ];
 
-/// Where ralph makes worktrees. Any other is a person's own.
+/// Whether ralph created the worktree, by its folder; any other belongs to a person.
 pub(in crate::app) fn is_ours(ws: &Workspace, worktree: &Worktree) -> bool {
     worktree.path.parent() == Some(ws.store.root().join("worktrees").as_path())
 }
 
-/// Moves what would be lost with a worktree, and says where to.
+/// Moves files that would be lost with a worktree, and returns their new folder.
 pub(in crate::app) fn rescue(ws: &Workspace, worktree: &Worktree) -> Result<Option<PathBuf>, Failure> {
     if worktree.missing {
         return Ok(None);
@@ -64,7 +64,7 @@ pub(in crate::app) fn rescue(ws: &Workspace, worktree: &Worktree) -> Result<Opti
     Ok(Some(place))
 }
 
-/// Not a build's own, and not a copy of what the main worktree has.
+/// Whether a person may need a file: neither a build cache, nor a copy of a file of the main worktree.
 fn is_somebodys(ws: &Workspace, worktree: &Path, path: &str) -> bool {
     let bare = path.trim_end_matches('/');
     let cache = |part: &str| CACHES.contains(&part);

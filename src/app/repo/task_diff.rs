@@ -13,14 +13,14 @@ use crate::task::TaskId;
 pub struct TaskChanges {
     pub task: TaskId,
     pub branch: String,
-    /// The commit of main from which it is counted.
+    /// The commit of main that the changes are compared with.
     pub base: String,
-    /// With what is not committed yet.
+    /// Includes uncommitted changes.
     pub worktree: bool,
     pub files: Vec<FileDiff>,
 }
 
-/// Where to look, and what to compare.
+/// The compared revisions.
 struct Sides {
     task: TaskId,
     branch: String,
@@ -52,7 +52,7 @@ pub fn task_changes(ws: &Workspace, id: &TaskId) -> Result<TaskChanges, Failure>
     Ok(TaskChanges { task, branch, base, worktree, files: comparison.files()? })
 }
 
-/// The paths that a branch changes since it left main; of a worktree, also those that are not committed yet.
+/// The paths that a branch has changed since it left main, and the uncommitted changes of its worktree.
 pub(in crate::app) fn changed_paths(
     ws: &Workspace,
     branch: &str,
@@ -66,7 +66,7 @@ pub(in crate::app) fn changed_paths(
     Ok(comparison.names()?)
 }
 
-/// The changes as git itself shows them on a terminal.
+/// Shows the changes with git itself on the terminal.
 pub fn show_changes(ws: &Workspace, id: &TaskId, stat: bool) -> Result<(), Failure> {
     let shown = Sides::of(ws, id)?.comparison.show(stat);
     shown.map_err(|error| Failure::broken(Code::CannotStart, format!("cannot start git: {error}")))?;

@@ -16,15 +16,15 @@ use crate::git::{Distance, Worktree};
 use crate::store::FileLock;
 use crate::task::{StateName, Task, TaskId};
 
-/// What git tells its hook about a worktree that was not there before.
+/// The old commit that git passes to `post-checkout` for a new worktree.
 const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
 
-/// Where a new branch begins.
+/// The commit from which a new branch starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Start {
     Main,
     Revision(String),
-    /// The branch of the task that it waits for.
+    /// The branch of the task's blocker.
     Predecessor,
 }
 
@@ -36,7 +36,7 @@ pub struct WorktreeAdded {
     pub from: String,
     pub reused: bool,
     pub included: Included,
-    /// The first port that is its own.
+    /// The first of its own ports.
     pub port: Option<u16>,
 }
 
@@ -59,18 +59,19 @@ pub struct WorktreeRemoved {
     pub path: PathBuf,
     pub branch: Option<String>,
     pub branch_deleted: bool,
-    /// Why it could go.
+    /// Why it was removed, or would be.
     pub reason: String,
 }
 
-/// The names of a task's worktree and branch: those of the first of its group.
+/// The path and branch of a task's worktree: those of the primary of its group.
 pub(in crate::app) struct Place {
     pub task: TaskId,
     pub path: PathBuf,
     pub branch: String,
 }
 
-/// By its issue; but work that began before it was mirrored goes on where it is.
+/// The name comes from the issue, unless a branch with the task's id exists: work that began before the task was
+/// mirrored keeps its branch.
 fn name(ws: &Workspace, task: &Task) -> String {
     let (own, mirrored) = (task.id.to_string(), task.github.as_ref().map(|link| format!("GH-{}", link.number)));
     let has = |name: &str| ws.repository.has_branch(&format!("feature/{name}"));
@@ -95,7 +96,7 @@ pub(in crate::app) fn place(ws: &Workspace, board: &Board, id: &TaskId) -> Resul
     Ok(Place { task: task.id.clone(), path, branch: format!("feature/{name}") })
 }
 
-/// The setting; if it is not set and there is no `main`, `master`.
+/// The setting `git.main`; if it is not set and there is no `main`, `master`.
 pub(in crate::app) fn main_branch(ws: &Workspace) -> String {
     let named = ws.settings.text("git.main").to_owned();
     let set = ws.settings.get("git.main").is_ok_and(|setting| setting.source != Source::Default);
@@ -103,7 +104,7 @@ pub(in crate::app) fn main_branch(ws: &Workspace) -> String {
     if !set && !ws.repository.has_branch(&named) && ws.repository.has_branch(&old) { old } else { named }
 }
 
-/// A task's worktree, made unless it is there, and made ready unless it is.
+/// Creates the worktree of a task and sets it up, unless either was done before.
 pub fn add_worktree(
     ws: &Workspace,
     id: &TaskId,
@@ -113,7 +114,7 @@ pub fn add_worktree(
 ) -> Result<WorktreeAdded, Failure> {
     refuse_untrusted_setup(ws, setup)?;
     let (place, from, is_new) = checked_out(ws, id, start, tell)?;
-    // The lock is free again: programs of the setup may take minutes.
+    // The lock is released here, because the setup may take minutes.
     let Bootstrapped { included, port } =
         bootstrap(ws, &place, setup, is_new, tell).map_err(|failure| match failure.code {
             Code::SetupFailed => failure
@@ -125,7 +126,7 @@ pub fn add_worktree(
     Ok(WorktreeAdded { task, path, branch, from, reused: !is_new, included, port })
 }
 
-/// The worktree, the start of its branch, and whether it is new.
+/// Returns the worktree, the start of its branch, and whether the worktree is new.
 fn checked_out(
     ws: &Workspace,
     id: &TaskId,
@@ -153,7 +154,7 @@ fn checked_out(
     forget(ws, &place.path)?;
     let mut progress = |done, of| tell(WorktreeStep::CheckingOut { done, of });
     ws.repository.add_worktree(&place.path, &place.branch, &begin, &mut progress)?;
-    // git runs it after `worktree add`; gix does not.
+    // git runs this hook after `worktree add`; gix does not.
     ws.repository.run_hook(&place.path, "post-checkout", &[NO_COMMIT, "HEAD", "1"]);
     Ok((place, from, true))
 }
@@ -172,7 +173,7 @@ fn revision(ws: &Workspace, board: &Board, id: &TaskId, start: &Start) -> Result
             if ws.repository.has_branch(&main) {
                 return Ok(main);
             }
-            let message = format!("no branch {main:?} with a commit to start from");
+            let message = format!("branch {main:?} does not exist or has no commits");
             Err(Failure::refused(Code::NoMain, message)
                 .hint(Hint::run("commit", "to commit the board as the first commit"))
                 .hint(Hint::set("git.main", "BRANCH", "to use another branch"))
@@ -182,7 +183,7 @@ fn revision(ws: &Workspace, board: &Board, id: &TaskId, start: &Start) -> Result
     }
 }
 
-/// The one open task that this one waits for and that has a branch.
+/// The branch of the only blocker that has one.
 fn predecessor(ws: &Workspace, board: &Board, id: &TaskId) -> Result<String, Failure> {
     let task = board.get(id).ok_or_else(|| crate::app::workspace::open::missing(ws, board, id))?;
     let branches =
@@ -200,12 +201,12 @@ fn predecessor(ws: &Workspace, board: &Board, id: &TaskId) -> Result<String, Fai
     }
 }
 
-/// One at a time in the whole repository.
+/// Locks all worktrees of the repository.
 fn lock(ws: &Workspace) -> Result<FileLock, Failure> {
     Ok(ws.store.worktree_lock()?)
 }
 
-/// The path of a task's worktree, which must be there.
+/// The path of a task's worktree, which must exist.
 pub fn worktree_path(ws: &Workspace, id: &TaskId) -> Result<PathBuf, Failure> {
     let place = place(ws, &ws.family(id)?, id)?;
     let there = ws.repository.worktree_at(&place.path)?.is_some_and(|there| !there.missing);
@@ -245,12 +246,13 @@ pub(in crate::app) fn task_of<'b>(board: &'b Board, worktree: &Worktree) -> Opti
     board.tasks().iter().find(|task| task.id.as_str() == branch || mirrored(task))
 }
 
-/// Refused while something would be lost with it, each thing named, unless by `force`; the branch goes only if it is merged.
+/// Refuses if anything would be lost, and names each such thing, unless forced. Deletes the branch only if it is
+/// merged.
 pub fn remove_worktree(ws: &Workspace, id: &TaskId, force: bool) -> Result<WorktreeRemoved, Failure> {
     let worktree = removable(ws, id, force)?;
     before_remove(ws, Some(id), &worktree.path);
     let _lock = lock(ws)?;
-    // Its programs took their time, and may have left something.
+    // The programs may have taken long or left changes, so check again.
     let worktree = removable(ws, id, force)?;
     let reason = if force { "forced" } else { "all of its commits are merged" };
     take_away(ws, &worktree, force, reason.into())
@@ -292,7 +294,8 @@ fn take_away(ws: &Workspace, worktree: &Worktree, force: bool, reason: String) -
     })
 }
 
-/// Worktrees of finished tasks whose work is merged, and those whose folder is gone. Without `act` they are only named.
+/// Removes worktrees of finished tasks whose work is merged, and those whose folder is missing. Without `act`, only
+/// lists them.
 pub fn prune_worktrees(ws: &Workspace, act: bool) -> Result<Vec<WorktreeRemoved>, Failure> {
     let (board, main) = (ws.board()?, main_branch(ws));
     if act {
@@ -337,7 +340,7 @@ fn prunable(ws: &Workspace, board: &Board, worktree: &Worktree, main: &str) -> R
     }))
 }
 
-/// Files of the board that somebody changed in a linked worktree, where there is only a copy of it.
+/// Files of the board that were edited in a linked worktree, which has only a copy of the board.
 pub(in crate::app) fn edited_copies(ws: &Workspace) -> Result<Vec<String>, Failure> {
     let main = main_branch(ws);
     let mut found = Vec::new();
@@ -351,7 +354,7 @@ pub(in crate::app) fn edited_copies(ws: &Workspace) -> Result<Vec<String>, Failu
     Ok(found)
 }
 
-/// With a reason, locks; without, unlocks.
+/// Locks the worktree with a reason, or unlocks it without one.
 pub fn lock_worktree(ws: &Workspace, id: &TaskId, reason: Option<&str>) -> Result<PathBuf, Failure> {
     let _lock = lock(ws)?;
     let path = worktree_path(ws, id)?;

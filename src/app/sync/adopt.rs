@@ -11,10 +11,10 @@ use crate::github::{Field, Item, Names, Node, RemoteIssue, Values, remote_values
 use crate::store::codec::new_file;
 use crate::task::{Key, Kind, Task, TaskId, Value, id_length, mint};
 
-/// How many come in at once.
+/// How many tasks are created in one commit.
 const AT_ONCE: usize = 50;
 
-/// Makes the tasks; which issue each is.
+/// Creates the tasks; returns each with the number of its issue.
 pub fn adopt(ws: &Workspace, all: &Comparison<'_>, names: &mut Names) -> Result<Vec<(TaskId, u64)>, Failure> {
     let mut made = Vec::new();
     for (item, issue) in &all.adopts {
@@ -23,7 +23,7 @@ pub fn adopt(ws: &Workspace, all: &Comparison<'_>, names: &mut Names) -> Result<
         made.push((id, issue.number));
     }
     let both: Vec<(&TaskId, &(&Item, &RemoteIssue))> = made.iter().map(|(id, _)| id).zip(&all.adopts).collect();
-    // Parents before children, so that no run that dies leaves a child without one.
+    // Create parents before children: if the sync is killed, no child lacks its parent.
     let order = order(&both, names);
     let mut unmade = Vec::new();
     for chunk in order.chunks(AT_ONCE) {
@@ -35,7 +35,7 @@ pub fn adopt(ws: &Workspace, all: &Comparison<'_>, names: &mut Names) -> Result<
                 files.push((id.clone(), vec![new(ws, id, item, issue, names)?]));
             }
         }
-        // One that somebody has just made is left for the next run.
+        // A task that was just created elsewhere is left for the next sync.
         unmade.extend(commit_each(ws, &lock, files)?);
     }
     made.retain(|(id, _)| !unmade.contains(id));
@@ -59,7 +59,7 @@ fn order(both: &[(&TaskId, &(&Item, &RemoteIssue))], names: &Names) -> Vec<usize
     order
 }
 
-/// Drawn from the issue's own id, so that two clones which adopt it get one task.
+/// Derives the id from the issue's own id, so that two clones which adopt the issue create the same task.
 fn id_for(ws: &Workspace, issue: &RemoteIssue, made: &[(TaskId, u64)]) -> TaskId {
     let mut ids = ids_of(ws.settings.text("board.prefix"), &issue.node);
     loop {
@@ -70,19 +70,19 @@ fn id_for(ws: &Workspace, issue: &RemoteIssue, made: &[(TaskId, u64)]) -> TaskId
     }
 }
 
-/// The ids that the task of an issue may get, the first one first.
+/// The possible ids for the task of an issue, in order of preference.
 fn ids_of(prefix: &str, node: &Node) -> impl Iterator<Item = TaskId> {
     let seed = node
         .as_str()
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     let mut rng = fastrand::Rng::with_seed(seed);
-    // As long as it takes for a board of any likely size: the length must not depend on how many tasks a clone has.
+    // Long enough for any likely board: the length must not depend on how many tasks a clone has.
     let length = id_length(1_000);
     std::iter::repeat_with(move || mint(prefix, length, &mut rng))
 }
 
-/// Whether a task was made from this issue: its text is a person's, and has no marker.
+/// Whether a task was created from this issue. A person wrote its text, so it has no marker.
 pub fn is_adopted(prefix: &str, node: &Node, id: &TaskId) -> bool {
     ids_of(prefix, node).take(3).any(|other| other == *id)
 }
@@ -125,7 +125,7 @@ fn agreed(ws: &Workspace, values: &Values) -> Result<Vec<(Key, Value)>, Failure>
     Ok(keys)
 }
 
-/// What new tasks do to their parents.
+/// Moves the parents of new tasks, if necessary.
 pub fn parents_follow(ws: &Workspace, made: &[(TaskId, u64)]) -> Result<(), Failure> {
     let ids: Vec<TaskId> = made.iter().map(|(id, _)| id.clone()).collect();
     if ids.is_empty() {

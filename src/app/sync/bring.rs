@@ -9,16 +9,16 @@ use crate::board::{Actor, Change, ClaimEffect, Goal, Place, Refusal, Request};
 use crate::github::{Field, canonical};
 use crate::task::{StateName, TaskId, Value, Worker};
 
-/// What a value changes beside its own key.
+/// The effects of a value from GitHub, besides its own key.
 #[derive(Debug)]
 pub struct Effects {
-    /// Who moved the card, as far as GitHub says.
+    /// Who moved the card, if GitHub says so.
     pub mover: Worker,
-    /// Of other files, and of the state, which the judge makes.
+    /// Changes to other files, and the change of state that the workflow decides on.
     pub changes: Vec<Change>,
-    /// Whose claim the move ends.
+    /// The worker whose claim the move ends.
     pub dropped: Option<Worker>,
-    /// Why the workflow would not allow the move.
+    /// Why the move is outside the workflow, if it is.
     pub flag: Option<Refusal>,
 }
 
@@ -28,7 +28,7 @@ impl Effects {
     }
 }
 
-/// Refused where a rule of the board stands against it.
+/// Applies a value to a task; refuses if a rule of the board forbids it.
 pub fn bring(
     ws: &Workspace,
     edit: &mut FileEdit,
@@ -52,7 +52,7 @@ pub fn bring(
     }
 }
 
-/// A card that somebody moved on GitHub; what follows from it follows here too.
+/// Moves the task of a card that was moved on GitHub, with all consequences.
 fn move_to(ws: &Workspace, local: &Local, state: &StateName, effects: &mut Effects) -> Result<(), Failure> {
     let id = &local.id;
     if local.place != Place::Task {
@@ -84,14 +84,14 @@ fn relink(
     let change = Change::Set { task: id.clone(), key: key.clone(), old: edit.get(&key), new: new.clone() };
     let board = ws.board()?;
     board.refuse_cycles(std::slice::from_ref(&change)).map_err(|refusal| {
-        let message = format!("{refusal}, as changed on GitHub");
+        let message = format!("cannot apply the change from GitHub: {refusal}");
         Failure { message, ..Failure::from(refusal) }
     })?;
     effects.changes.extend(board.after(&[change]).parents_over(std::slice::from_ref(id), ws.rules()));
     edit.set(key, new)
 }
 
-/// GitHub's blockers, with those of ours that it cannot see.
+/// GitHub's blockers, and those of the task that are not mirrored.
 fn with_unmirrored(ws: &Workspace, here: Option<&Value>, there: Option<&Value>) -> Option<Value> {
     let ids = |value: Option<&Value>| match value {
         Some(Value::List(list)) => list.iter().filter_map(task_id).collect::<Vec<_>>(),

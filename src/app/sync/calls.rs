@@ -14,12 +14,12 @@ use crate::github::{
 use crate::task::{StateName, TaskId, Value};
 use crate::workflow::Workflow;
 
-/// What is agreed once all of its calls are done.
+/// What both sides agree on once all of its calls are done.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Settles {
     Field(Field),
     Note(String),
-    /// Putting something right that says the same.
+    /// Corrects the appearance on GitHub, without changing a value.
     Nothing,
 }
 
@@ -33,7 +33,7 @@ impl fmt::Display for Settles {
     }
 }
 
-/// One call and what it is for.
+/// A call and its purpose.
 #[derive(Debug, Clone)]
 pub struct PlannedCall {
     pub task: Option<TaskId>,
@@ -41,33 +41,33 @@ pub struct PlannedCall {
     pub issue: Option<Node>,
     pub settles: Settles,
     pub call: Call,
-    /// What the field will say there.
+    /// The value that the field will have on GitHub.
     pub value: Option<Value>,
     pub note: Option<NoteLink>,
 }
 
 impl PlannedCall {
-    /// For an issue that is no task's.
+    /// A call for an issue without a task.
     pub fn alone(issue: Node, call: Call) -> Self {
         let (place, settles) = (Place::Task, Settles::Nothing);
         Self { task: None, place, issue: Some(issue), settles, call, value: None, note: None }
     }
 }
 
-/// Where ids come from.
+/// Looks up the ids that calls need.
 pub struct Lens<'a> {
     pub project: &'a Project,
     pub fields: &'a FieldNames,
     pub flow: &'a Workflow,
     pub names: &'a Names,
     pub labels: &'a BTreeMap<String, Label>,
-    /// What ids of tasks begin with.
+    /// The prefix of task ids.
     pub prefix: &'a str,
 }
 
 pub fn calls(pair: &Pair<'_>, lens: &Lens<'_>) -> Vec<PlannedCall> {
     let mut found: Vec<(Settles, Call)> = Vec::new();
-    // A row that is put away cannot be changed, and is put away last.
+    // The fields of an archived item cannot be changed, so archiving comes last.
     let asleep = pair.is_asleep();
     if pair.item.archived && !asleep {
         let (project, item) = (lens.project.id.clone(), pair.item.id.clone());
@@ -76,7 +76,7 @@ pub fn calls(pair: &Pair<'_>, lens: &Lens<'_>) -> Vec<PlannedCall> {
     for (field, decision) in &pair.decisions {
         let calls = match (field, decision) {
             (Field::State, Decision::Push | Decision::Settled | Decision::Agreed) => {
-                // Of what is put away only the issue can be changed: that is not yet how its state should look.
+                // Of an archived item only the issue can be changed, so the state is not settled.
                 let whole = *decision == Decision::Push && !asleep;
                 let settles = if whole { Settles::Field(Field::State) } else { Settles::Nothing };
                 found.extend(state(pair, lens, asleep).into_iter().map(|call| (settles.clone(), call)));
@@ -87,7 +87,8 @@ pub fn calls(pair: &Pair<'_>, lens: &Lens<'_>) -> Vec<PlannedCall> {
             (_, Decision::Push) => field_calls(*field, pair, lens),
             _ => continue,
         };
-        // What cannot be shown there yet is not agreed on: it would be taken for removed there.
+        // A value that GitHub cannot show completely must not become the base: the next sync would take the missing
+        // part for removed.
         let settles = if is_shown(*field, pair, lens) { Settles::Field(*field) } else { Settles::Nothing };
         found.extend(calls.into_iter().map(|call| (settles.clone(), call)));
     }
@@ -103,7 +104,7 @@ pub fn calls(pair: &Pair<'_>, lens: &Lens<'_>) -> Vec<PlannedCall> {
     all
 }
 
-/// The marker of an issue that has lost it, below what people have written there.
+/// Restores the marker of an issue that has lost it, below the text that people have written.
 fn marker_put_back(pair: &Pair<'_>, lens: &Lens<'_>) -> Option<Call> {
     let marker = Marker::of(&pair.local.id, pair.local.created);
     let (text, there) = read_issue_body(&pair.issue.body);
@@ -119,7 +120,7 @@ fn marker_put_back(pair: &Pair<'_>, lens: &Lens<'_>) -> Option<Call> {
         .then(|| Call::Body { issue: pair.issue.node.clone(), body })
 }
 
-/// Whether everything that a field names has its counterpart there.
+/// Whether everything that a field refers to exists on GitHub.
 fn is_shown(field: Field, pair: &Pair<'_>, lens: &Lens<'_>) -> bool {
     match (field, pair.here.get(&field)) {
         (Field::Labels, value) => texts(value).iter().all(|name| lens.labels.contains_key(&name.to_lowercase())),
@@ -150,7 +151,7 @@ fn edit(pair: &Pair<'_>, note: &NoteMove<'_>) -> Option<PlannedCall> {
     let NoteMove::Edit { file, comment } = note else { return None };
     let note = pair.local.notes.iter().find(|note| note.file == *file)?;
     let name = super::local::stem(file);
-    // What was written there stays as it was written there.
+    // A comment that a person wrote on GitHub gets no signature.
     let signed = read_comment(&comment.body).2.is_some();
     let body = if signed { comment_body(&note.text, note.by.as_deref(), &name) } else { note.text.clone() };
     let call = Call::EditComment { comment: comment.id.clone(), body };
@@ -158,7 +159,7 @@ fn edit(pair: &Pair<'_>, note: &NoteMove<'_>) -> Option<PlannedCall> {
     Some(PlannedCall { note: Some(link), ..planned(pair, Settles::Note((*file).to_owned()), call) })
 }
 
-/// The option, the issue open or closed, and GitHub's own Status: whatever does not show the state yet.
+/// Sets the option, closes or reopens the issue, and sets GitHub's own Status, if they do not show the state yet.
 fn state(pair: &Pair<'_>, lens: &Lens<'_>, asleep: bool) -> Vec<Call> {
     let Some(state) = pair.local.value(Field::State).map(|value| StateName::new(value.to_string())) else {
         return Vec::new();
@@ -167,7 +168,7 @@ fn state(pair: &Pair<'_>, lens: &Lens<'_>, asleep: bool) -> Vec<Call> {
     let (issue, item) = (&pair.issue.node, pair.item);
     let dropped = matches!(item.reason.as_deref(), Some("NOT_PLANNED" | "DUPLICATE"));
     let mut calls = Vec::new();
-    // The card first: killed in between, a card that fits says where to.
+    // The card comes first: if the sync is killed in between, the card shows the new state.
     if !asleep && item.state.as_deref() != Some(&shown.option) && !pair.is_left_alone(lens.flow) {
         calls.extend(choose(lens, &lens.fields.state, item, Some(&shown.option)));
     }

@@ -1,18 +1,18 @@
-//! Suggests a state for columns of a project that are not states of the board. Pure.
+//! Suggests states for columns of a project that are not states of the board. Pure.
 
 use serde::Serialize;
 
 use crate::task::{Kind, StateName};
 use crate::workflow::{State, Workflow};
 
-/// A column that nobody has mapped, and the state that it probably means.
+/// A column that is not mapped, and the state that it probably means.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ForeignColumn {
     pub column: String,
     pub proposal: Option<StateName>,
 }
 
-/// Those of `columns` that are neither states nor mapped, each with a proposal.
+/// The columns that are neither states nor mapped, each with a suggestion.
 pub fn foreign<'a>(
     columns: impl Iterator<Item = &'a str>,
     flow: &Workflow,
@@ -25,7 +25,7 @@ pub fn foreign<'a>(
         .collect()
 }
 
-/// Names that people give to columns, by what they mean.
+/// Common words in the names of columns, by meaning.
 const DONE: [&str; 7] = ["done", "complete", "completed", "closed", "shipped", "released", "finished"];
 const DROPPED: [&str; 6] = ["canceled", "cancelled", "wont", "rejected", "duplicate", "dropped"];
 const REVIEW: [&str; 4] = ["review", "qa", "testing", "verify"];

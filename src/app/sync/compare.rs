@@ -1,4 +1,4 @@
-//! Compares both sides: decides for every task and issue what to do, field by field. Pure.
+//! Compares both sides, and decides for every task and issue what to do, field by field. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,24 +19,24 @@ pub struct Pair<'a> {
     pub local: &'a Local,
     pub item: &'a Item,
     pub issue: &'a RemoteIssue,
-    /// What this side says, as far as it can be seen there.
+    /// The local values, as far as GitHub can show them.
     pub here: Values,
     pub remote: Values,
-    /// How the issue looks, where it does not look like its state.
+    /// What the issue shows, if that differs from its state.
     pub shown: Option<Shown>,
     pub decisions: Vec<(Field, Decision)>,
     pub notes: Vec<NoteMove<'a>>,
 }
 
 impl Pair<'_> {
-    /// Whether its card is in a column that is no state of this board, and the task has not been moved since: people keep cards
-    /// in columns of their own.
+    /// Whether the card is in a column that is not a state of this board, and the task has not moved since. People may
+    /// have columns of their own, so the card stays there.
     pub fn is_left_alone(&self, flow: &Workflow) -> bool {
         let moved = self.decisions.contains(&(Field::State, Decision::Push));
         !moved && self.item.state.as_ref().is_some_and(|name| !is_column(name, flow))
     }
 
-    /// Whether its row is archived there and stays so: its fields cannot be changed.
+    /// Whether the item is archived on GitHub and stays so; its fields cannot be changed then.
     pub fn is_asleep(&self) -> bool {
         let wakes =
             self.decisions.contains(&(Field::Archived, Decision::Push)) && self.local.value(Field::Archived).is_none();
@@ -49,74 +49,74 @@ impl Pair<'_> {
     }
 }
 
-/// What becomes of a note or a comment.
+/// What to do with a note or a comment.
 #[derive(Debug, Clone)]
 pub enum NoteMove<'a> {
-    /// A note that has no comment yet.
+    /// Post a note that has no comment yet.
     Post { file: &'a str },
-    /// Only the note was edited, and the comment is ours.
+    /// Edit our own comment, because only the note was edited.
     Edit { file: &'a str, comment: &'a RemoteComment },
-    /// A comment that has no note yet.
+    /// Create a note for a comment.
     Take { comment: &'a RemoteComment },
-    /// Only the comment was edited.
+    /// Change the note, because only the comment was edited.
     Rewrite { file: &'a str, comment: &'a RemoteComment },
-    /// They belong together and say the same.
+    /// Link a note and a comment with the same text.
     Tie { file: &'a str, link: NoteLink },
-    /// Both were edited.
+    /// Both were edited differently.
     Conflict { file: &'a str, comment: &'a RemoteComment },
-    /// A second comment of one note, which says the same: two clones posted it at once.
+    /// Delete a second comment of a note with the same text, because two clones posted it at the same time.
     Double { comment: &'a RemoteComment },
 }
 
-/// Why a linked task has no row in the project.
+/// Why a linked task has no item in the project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Loss {
-    /// Deleted, or not for this token any more: GitHub does not tell which.
+    /// The issue was deleted, or the token has no access to it; GitHub does not say which.
     Gone,
-    /// It exists, but not in the project.
+    /// The issue exists, but is not in the project.
     Removed,
 }
 
-/// Everything, matched.
+/// The result of a comparison.
 #[derive(Default)]
 pub struct Comparison<'a> {
     pub pairs: Vec<Pair<'a>>,
     /// Tasks without an issue.
     pub creates: Vec<&'a Local>,
-    /// Tasks whose issue exists: its marker names them.
+    /// Tasks with an issue that is not linked yet; the marker of the issue names the task.
     pub found: Vec<(&'a Local, &'a Item)>,
-    /// Issues that were made on GitHub.
+    /// Issues that were created on GitHub.
     pub adopts: Vec<(&'a Item, &'a RemoteIssue)>,
-    /// Issues that name a task which is not here.
+    /// Issues whose marker names a task that does not exist here.
     pub orphans: Vec<(&'a Item, TaskId)>,
-    /// Second issues of tasks that have one: two clones made them at once, or somebody copied one.
+    /// Second issues of tasks: two clones created them at the same time, or a person copied one.
     pub copies: Vec<(&'a Item, &'a Local)>,
-    /// Older issues of tasks that are linked to a second one: these stay.
+    /// Older issues of tasks that are linked to a second one; the older issue stays.
     pub older: Vec<(&'a Local, &'a Item)>,
-    /// Issues whose task another clone has deleted, and this one has not heard of it.
+    /// Issues of tasks that another clone has deleted, while this clone still has the task.
     pub deleted_elsewhere: Vec<(&'a Item, &'a Local)>,
-    /// Issues whose card is in a column that is no state of this board, or new, open and in a terminal one: nobody can say which
-    /// state that is, and the card is left where it is.
+    /// Issues without a clear state: the card is in a column that is not a state of this board, or a new issue is open
+    /// but in a terminal state. The card is left where it is.
     pub unmapped: Vec<&'a Item>,
-    /// Issues of tasks that were deleted here, to be closed.
+    /// Issues to close, because their tasks were deleted here.
     pub retire: Vec<&'a Item>,
     pub lost: Vec<(&'a Local, Loss)>,
     pub too_long: Vec<(&'a Local, Field)>,
 }
 
-/// What a comparison needs to know beside the two sides.
+/// The context of a comparison.
 pub struct Lens<'a> {
     pub flow: &'a Workflow,
     pub features: Features,
     pub repo: &'a str,
-    /// The text behind the hash in a base, where it is still known.
+    /// The text of a base, if it is still known from its hash.
     pub ancestor: &'a dyn Fn(&Local) -> Option<String>,
-    /// Whether the task that an issue names, or that was linked to it, was deleted here.
+    /// Whether the named or linked task of an issue was deleted here.
     pub deleted: &'a dyn Fn(Option<&TaskId>, &Node) -> bool,
-    /// Issues that were closed for that before: what people do to them since is their affair.
+    /// Issues that were closed for that reason before; later changes to them by people are left alone.
     pub retired: &'a BTreeSet<Node>,
-    /// Only these, if any.
+    /// Compares only these tasks, if there are any.
     pub only: &'a BTreeSet<TaskId>,
 }
 
@@ -133,7 +133,7 @@ pub fn compare<'a>(locals: &'a Locals, known: &'a Knowledge, names: &Names, lens
     let mut linked: BTreeSet<&Node> = BTreeSet::new();
     for local in locals.tasks.values() {
         let Some(node) = &local.link.node else { continue };
-        // A transferred issue has another id, in the same row.
+        // A transferred issue has a new id, but the same item.
         let row = by_issue.get(node).or_else(|| by_row.get(local.link.item.as_ref()?)).copied();
         linked.insert(node);
         linked.extend(row.map(|row| &row.issue));
@@ -147,7 +147,7 @@ pub fn compare<'a>(locals: &'a Locals, known: &'a Knowledge, names: &Names, lens
                 all.unmapped.extend(pair.is_left_alone(lens.flow).then_some(item));
                 all.pairs.push(pair);
             }
-            // Its row is still to be made.
+            // The item has yet to be created.
             None if local.link.item.is_none() && known.issues.contains_key(node) => {}
             None => {
                 let loss = if known.issues.contains_key(node) { Loss::Removed } else { Loss::Gone };
@@ -167,14 +167,14 @@ pub fn compare<'a>(locals: &'a Locals, known: &'a Knowledge, names: &Names, lens
     all
 }
 
-/// Its marker says so, and nobody has opened it again. What was deleted here and is back is this clone's own doing.
+/// Whether the marker says so and nobody has reopened the issue. Issues that this clone itself closed do not count.
 fn is_deleted_elsewhere(item: &Item, issue: &RemoteIssue, lens: &Lens<'_>) -> bool {
     let deleted = read_issue_body(&issue.body).1.is_some_and(|marker| marker.deleted);
     deleted && item.closed && !lens.retired.contains(&item.issue)
 }
 
-/// The only task without an issue that has this title and is older than the issue: somebody took the marker out. What both say
-/// is compared without a base, so that no text is written over.
+/// The only task without an issue that has this title and is older than the issue: a person removed the marker. Both
+/// are compared without a base, so that no text is overwritten.
 fn same_title<'a>(issue: &RemoteIssue, locals: &'a Locals) -> Option<&'a Local> {
     let made: Option<jiff::Timestamp> = issue.created.parse().ok();
     let is_older = |local: &Local| local.created.zip(made).is_none_or(|(local, issue)| local <= issue);
@@ -189,13 +189,13 @@ fn is_column(name: &str, flow: &Workflow) -> bool {
     flow.states().iter().any(|state| state.name.as_str() == name)
 }
 
-/// Whether the card of a new issue is where a state of this board says so: an open one at an end says two things at once.
+/// Whether the card of a new issue has a clear state. A terminal state is not clear, because the issue is open.
 fn is_mapped(item: &Item, flow: &Workflow) -> bool {
     let state = |name: &String| flow.states().iter().find(|state| state.name.as_str() == name);
     item.state.as_ref().is_none_or(|name| state(name).is_some_and(|state| !state.terminal))
 }
 
-/// A row that no task is linked to: made by a run that died, by another clone, or by a person on GitHub.
+/// Handles an item that no task is linked to: an interrupted sync, another clone or a person created it.
 fn unlinked<'a>(item: &'a Item, locals: &'a Locals, known: &'a Knowledge, lens: &Lens<'_>, all: &mut Comparison<'a>) {
     let Some(issue) = known.issues.get(&item.issue) else { return };
     let (_, marker) = read_issue_body(&issue.body);
@@ -205,7 +205,7 @@ fn unlinked<'a>(item: &'a Item, locals: &'a Locals, known: &'a Knowledge, lens: 
     {
         let open = (!item.closed || !item.archived) && !lens.retired.contains(&item.issue) && lens.only.is_empty();
         all.retire.extend(open.then_some(item));
-        // Somebody has opened it again.
+        // A person has reopened the issue.
         let back = lens.retired.contains(&item.issue) && !item.closed;
         all.orphans.extend(named.filter(|_| back).map(|task| (item, task.clone())));
         return;
@@ -224,17 +224,17 @@ fn unlinked<'a>(item: &'a Item, locals: &'a Locals, known: &'a Knowledge, lens: 
                 let first = same && Some(item.number) < local.link.number;
                 match item.reason.as_deref() {
                     _ if first && is_deleted_elsewhere(item, issue, lens) => all.deleted_elsewhere.push((item, local)),
-                    // The older one stays, also when it is finished by now.
+                    // The older issue stays, even if it is closed by now.
                     reason if first && reason != Some("DUPLICATE") => all.older.push((local, item)),
                     _ => all.copies.push((item, local)),
                 }
             }
-            // It names a task of another board that happens to have the same id.
+            // The marker names a task of another board that has the same id.
             Some(_) => {}
             None if locals.unmirrored.contains(&marker.task) => {}
             None => all.orphans.push((item, marker.task)),
         },
-        // What was finished before ralph came stays where it is.
+        // Issues that were closed before the board was mirrored are not adopted.
         None if !item.closed && !item.archived && lens.only.is_empty() => match same_title(issue, locals) {
             Some(local) if !all.found.iter().any(|(other, _)| other.id == local.id) => all.found.push((local, item)),
             _ if is_mapped(item, lens.flow) => all.adopts.push((item, issue)),
@@ -253,7 +253,7 @@ fn pair<'a>(
     lens: &Lens<'_>,
     too_long: &mut Vec<(&'a Local, Field)>,
 ) -> Pair<'a> {
-    // Taken out and put in again, it has a new row that says nothing yet.
+    // An issue that was removed and added again has a new item without values.
     let same_row = local.link.item.as_ref() == Some(&item.id);
     let link = if same_row { local.link.clone() } else { local.link.clone().without_row() };
     let remote = remote_values(item, issue, names, Some(&link), lens.flow);
@@ -285,7 +285,7 @@ fn pair<'a>(
     Pair { local, item, issue, shown, here: all, remote, decisions, notes: notes(local, issue) }
 }
 
-/// Without a base, a task that is where tasks begin has not been moved: only the other side has.
+/// Without a base, the side that is in the initial state has not moved.
 fn moved_side(here: Option<&Value>, there: Option<&Value>, local: &Local, lens: &Lens<'_>) -> Decision {
     let initial = Value::text(lens.flow.initial(local.kind));
     match (here == Some(&initial), there == Some(&initial)) {
@@ -295,7 +295,7 @@ fn moved_side(here: Option<&Value>, there: Option<&Value>, local: &Local, lens: 
     }
 }
 
-/// A row that was archived there, of a task that is not finished here: a person decides.
+/// If an item was archived on GitHub but its task is not finished, a person has to decide.
 fn refuse_archiving_open_tasks(decisions: &mut [(Field, Decision)], local: &Local, remote: &Values, lens: &Lens<'_>) {
     let pulled = decisions.contains(&(Field::State, Decision::Pull));
     let state = if pulled { remote.get(&Field::State) } else { local.value(Field::State) };
@@ -310,25 +310,25 @@ fn refuse_archiving_open_tasks(decisions: &mut [(Field, Decision)], local: &Loca
     }
 }
 
-/// Whether a field of this task can be compared at all.
+/// Whether a field of this task can be compared.
 fn applies(field: Field, local: &Local, item: &Item, locals: &Locals, lens: &Lens<'_>) -> bool {
     match field {
         Field::BlockedBy => lens.features.dependencies,
         Field::State if !is_state(local, lens) => false,
         Field::State | Field::Priority | Field::Estimate => !item.is_partial() && !item.is_foreign(field),
-        // A parent that stays here cannot be shown there, and nothing there may take its place.
+        // A parent that is not mirrored must not be replaced by one from GitHub.
         Field::Parent => !local.value(field).and_then(task_id).is_some_and(|id| locals.unmirrored.contains(&id)),
         _ => true,
     }
 }
 
-/// A state that there is not has no column; the file has a problem, which is told anyway.
+/// An unknown state has no column; the file is reported as a problem elsewhere.
 fn is_state(local: &Local, lens: &Lens<'_>) -> bool {
     let state = local.value(Field::State).map(|state| StateName::new(state.to_string()));
     state.is_some_and(|state| lens.flow.state(local.kind, &state).is_some())
 }
 
-/// Blockers that are not mirrored cannot be seen there.
+/// The value without blockers that are not mirrored.
 fn seen_there(field: Field, value: Option<&Value>, locals: &Locals) -> Option<Value> {
     let Some(Value::List(list)) = value.filter(|_| field == Field::BlockedBy) else { return value.cloned() };
     let mirrored = |id: &&Value| task_id(id).is_some_and(|id| locals.tasks.contains_key(&id));
@@ -344,7 +344,7 @@ fn is_too_long(field: Field, value: Option<&Value>) -> bool {
     let length = value.map_or(0, |value| value.to_string().chars().count());
     match field {
         Field::Title => length > LONGEST_TITLE,
-        // The marker wants its place too.
+        // Leave room for the marker.
         Field::Description => length > LONGEST_BODY - 200,
         _ => false,
     }
@@ -358,7 +358,7 @@ fn notes<'a>(local: &'a Local, issue: &'a RemoteIssue) -> Vec<NoteMove<'a>> {
     for note in &local.notes {
         let name = stem(&note.file);
         let (link, comment) = match local.link.notes.get(&name) {
-            // Posted once more after it was deleted, it has another id.
+            // A comment that was deleted and posted again has a new id.
             Some(link) => match by_id(&link.comment) {
                 Some(comment) => (Some(link), Some(comment)),
                 None => marked(&name).map_or((Some(link), None), |comment| (None, Some(comment))),
@@ -369,7 +369,7 @@ fn notes<'a>(local: &'a Local, issue: &'a RemoteIssue) -> Vec<NoteMove<'a>> {
             (None, None) if note.text.chars().count() < LONGEST_BODY - 400 && !note.text.trim().is_empty() => {
                 moves.push(NoteMove::Post { file: &note.file });
             }
-            // Deleted there: the note stays here, and goes there again once it says something else.
+            // The comment was deleted on GitHub: the note stays, and is posted again once its text changes.
             (Some(link), None) if link.hash != hash(&canonical(&note.text)) => {
                 moves.push(NoteMove::Post { file: &note.file });
             }
@@ -385,7 +385,7 @@ fn notes<'a>(local: &'a Local, issue: &'a RemoteIssue) -> Vec<NoteMove<'a>> {
     moves
 }
 
-/// Our own comments that say what an earlier one of the same note says.
+/// Our own comments that repeat an earlier comment of the same note.
 fn doubles(issue: &RemoteIssue) -> impl Iterator<Item = &RemoteComment> {
     issue
         .comments
@@ -405,7 +405,7 @@ fn doubles(issue: &RemoteIssue) -> impl Iterator<Item = &RemoteComment> {
 fn edited<'a>(file: &'a str, text: &str, link: Option<&NoteLink>, comment: &'a RemoteComment) -> Option<NoteMove<'a>> {
     let (here, there) = (hash(&canonical(text)), hash(&read_comment(&comment.body).0));
     let tie = || NoteMove::Tie { file, link: NoteLink { comment: comment.id.clone(), hash: there.clone() } };
-    // Found by its marker alone: nobody knows what was agreed.
+    // The comment was found by its marker alone, so the agreed text is unknown.
     let Some(link) = link else {
         return Some(if here == there { tie() } else { NoteMove::Conflict { file, comment } });
     };
@@ -415,7 +415,7 @@ fn edited<'a>(file: &'a str, text: &str, link: Option<&NoteLink>, comment: &'a R
     match (link.hash == here, link.hash == there) {
         (true, _) => Some(NoteMove::Rewrite { file, comment }),
         (_, true) if comment.mine => Some(NoteMove::Edit { file, comment }),
-        // What somebody else has said there is theirs to change; what is noted here is ours.
+        // A comment by somebody else must not be edited, and the note keeps its own text.
         (_, true) => None,
         _ => Some(NoteMove::Conflict { file, comment }),
     }

@@ -1,4 +1,4 @@
-//! Second issues of a task: what they say and the task does not is kept as notes, so that nothing is lost when they are closed.
+//! Second issues of a task: text that the task lacks is kept as notes, so that nothing is lost when they are closed.
 
 use jiff::Timestamp;
 
@@ -11,17 +11,17 @@ use crate::github::{Marker, Node, RemoteIssue, canonical, hash, read_comment, re
 use crate::store::tagged_note;
 use crate::task::Worker;
 
-/// A text that is only on a second issue.
+/// A text that only a second issue has.
 pub struct Unsaid {
-    /// The issue or comment that has it.
+    /// The issue or comment with the text.
     node: Node,
     by: Option<String>,
     at: String,
     text: String,
 }
 
-/// What neither the task nor the first issue says or once said. `None` for an issue that only names the same id, and for one under a
-/// title that the task never had: that is a copy which somebody made on GitHub for something else.
+/// Texts that neither the task nor its first issue has or ever had. `None` for an issue that merely names the same id,
+/// and for one with a title that the task never had: a person copied it for another purpose.
 pub fn unsaid(ws: &Workspace, second: &RemoteIssue, first: &RemoteIssue, local: &Local) -> Option<Vec<Unsaid>> {
     let (text, named) = read_issue_body(&second.body);
     named.filter(|named| named.is_same_task(&Marker::of(&local.id, local.created)))?;
@@ -54,7 +54,7 @@ pub fn unsaid(ws: &Workspace, second: &RemoteIssue, first: &RemoteIssue, local: 
     Some(found)
 }
 
-/// Two clones that find the same make the same file of it.
+/// Adds the texts as notes. The file name depends on the text's source, so that two clones create the same file.
 pub fn keep(ws: &Workspace, local: &Local, found: Vec<Unsaid>) -> Result<(), Failure> {
     let mut changes = Vec::new();
     for Unsaid { node, by, at, text } in found {

@@ -1,5 +1,5 @@
-//! What can be made only once: issues, comments, labels and rows. The intent is on disk before GitHub is asked, and what may have
-//! been made is never asked for again.
+//! Creates issues, comments, labels and items, each of which must be created only once. An intent is written to disk
+//! before each request, and something that may already exist is not requested again.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -20,7 +20,7 @@ use crate::github::{
 };
 use crate::task::{Key, TaskId, Value};
 
-/// An issue of a task that has no row in the project.
+/// The issue of a task that has no item in the project.
 #[derive(Debug, Clone)]
 pub struct MissingRow {
     pub task: TaskId,
@@ -28,12 +28,12 @@ pub struct MissingRow {
     pub issue: Node,
 }
 
-/// How many calls go with a create: GitHub gives up on a request after ten seconds.
+/// How many calls to send along with a create: GitHub aborts requests after ten seconds.
 const RIDERS: usize = 10;
 
 impl SyncPass<'_> {
-    /// Issues for tasks that have none, parents first. What an issue says beside its text goes with the request that makes the next
-    /// one, so that each is complete a moment after it was made.
+    /// Creates issues for tasks that have none, parents first. The other values of an issue are sent along with the
+    /// request for the next issue, so that each issue is complete soon after its creation.
     pub(super) fn create_all(
         &self,
         pusher: &mut Pusher<'_>,
@@ -60,7 +60,7 @@ impl SyncPass<'_> {
         pusher.change(riders.into(), known, tell)
     }
 
-    /// What has to be asked for so that the issue of one task shows what the task says.
+    /// The calls that make an issue show all values of its task.
     fn calls_of(&self, id: &TaskId, locals: &Locals, known: &Knowledge, pusher: &Pusher<'_>) -> Vec<PlannedCall> {
         let names = locals.names();
         let all = self.compare_only(locals, known, &names, &BTreeSet::from([id.clone()]));
@@ -70,7 +70,7 @@ impl SyncPass<'_> {
 }
 
 impl Pusher<'_> {
-    /// Labels that the repository does not have yet. A name may be taken since: then it is looked up again.
+    /// Creates labels that the repository lacks. If a name was taken in the meantime, the labels are read again.
     pub fn ensure_labels(&mut self, wanted: &BTreeSet<String>) -> Result<(), Failure> {
         for name in wanted {
             if self.repo.labels.contains_key(&name.to_lowercase()) {
@@ -96,7 +96,7 @@ impl Pusher<'_> {
             .collect()
     }
 
-    /// One issue, with calls about earlier ones in the same request. Linked before anything else is asked for.
+    /// Creates one issue, along with calls for earlier ones. The issue is linked before any other request.
     fn create(
         &mut self,
         local: &Local,
@@ -106,7 +106,7 @@ impl Pusher<'_> {
     ) -> Result<Option<u64>, Failure> {
         let title = title_of(&local.title);
         let body = issue_body(&local.description, &Marker::of(&local.id, local.created));
-        // Those that could not be made are not agreed on.
+        // Labels that could not be created are not part of the base.
         let mut labels = texts(local.values.get(&Field::Labels));
         labels.retain(|name| self.repo.labels.contains_key(&name.to_lowercase()));
         let intent = self.begin(local, None, Some(Sent::of(local, &title, &labels)))?;
@@ -118,14 +118,14 @@ impl Pusher<'_> {
                 self.settle(riders, answer.riders, ledger, known)?;
                 answer.created
             }
-            // What became of the calls that went with it is not known either: whoever compares next finds out.
+            // The outcome of the calls that were sent along is unknown too; the next comparison determines it.
             Err(error) => Err(error),
         };
         let created = match created {
             Ok(created) => created,
             Err(error) => return self.unmade(&intent, "issue", error).map(|()| None),
         };
-        // Where the link cannot be written now, the next run finds the issue by its marker.
+        // If the link cannot be written now, the next sync finds the issue by its marker.
         if self.link(local, &created, &labels)?.is_empty() {
             drop_intent(self.ws, &intent)?;
         }
@@ -136,7 +136,7 @@ impl Pusher<'_> {
         Ok(Some(created.number))
     }
 
-    /// Whether GitHub takes texts of this length; told where it does not.
+    /// Whether GitHub accepts the length of these texts; reports those that are too long.
     fn fits(&mut self, local: &Local) -> bool {
         if title_of(&local.title).chars().count() > LONGEST_TITLE {
             let message = format!("longer than the {LONGEST_TITLE} characters that GitHub allows");
@@ -158,13 +158,14 @@ impl Pusher<'_> {
         Ok(intent)
     }
 
-    /// What is certainly not there can be tried again; what may be there is looked for by the next run.
+    /// Handles a failed create. What certainly does not exist can be tried again; the next sync looks for anything that
+    /// may exist.
     fn unmade(&mut self, intent: &CreateIntent, what: &str, error: GithubError) -> Result<(), Failure> {
         if error.is_definite() {
             drop_intent(self.ws, intent)?;
         }
         match error {
-            // Its intent stays, and the next run looks for it.
+            // The intent remains, and the next sync looks for the result.
             GithubError::Ambiguous(_) => {}
             GithubError::Refused(message) => self.fail(Some(&intent.task), what, message),
             other => return Err(other.into()),
@@ -187,7 +188,7 @@ impl Pusher<'_> {
         self.agree(vec![Agreed::new(local, keys)])
     }
 
-    /// Rows for issues that have none yet: GitHub may need a moment for a new issue.
+    /// Creates items for issues that have none. GitHub may need a moment for new issues.
     pub fn add_items(&mut self, missing: Vec<MissingRow>, known: &mut Knowledge) -> Result<(), Failure> {
         let mut left = missing;
         for attempt in 0..4_u64 {
@@ -232,7 +233,7 @@ impl Pusher<'_> {
         self.agree(vec![agreed]).map(|_| ())
     }
 
-    /// Notes that have no comment yet, one by one.
+    /// Posts notes that have no comment yet, one by one.
     pub fn comment(
         &mut self,
         all: &Comparison<'_>,

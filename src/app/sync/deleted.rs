@@ -15,7 +15,7 @@ pub struct Deleted {
     tasks: BTreeMap<TaskId, LastSeen>,
 }
 
-/// What the file of a deleted task said.
+/// The last content of a deleted task file.
 #[derive(Debug, Default)]
 struct LastSeen {
     node: Option<Node>,
@@ -31,7 +31,7 @@ impl Deleted {
                 _ => None,
             });
             let files: Vec<_> = files.collect();
-            // What goes to the archive, or comes from it, goes and comes in one line.
+            // Moves between the board and the archive are recorded in one journal line.
             let alive: BTreeSet<&TaskId> =
                 files.iter().filter(|(_, _, new)| new.is_some()).map(|(task, _, _)| *task).collect();
             alive.iter().for_each(|task| drop(deleted.tasks.remove(*task)));

@@ -133,7 +133,7 @@ fn mismatch(item: &Item, linked: &TaskId, named: &TaskId) -> SyncFinding {
 fn duplicate(item: &Item, local: &Local) -> SyncFinding {
     let first = local.link.number.unwrap_or_default();
     let message = format!("#{} is a second issue of {}, which already has #{first}", item.number, local.id);
-    // Every clone says the same: the first one stays.
+    // The advice is the same in every clone: the first issue stays.
     let advice = match item.number > first {
         true => {
             format!("close #{} on GitHub as a duplicate of #{first}, once no other clone is linked to it", item.number)

@@ -1,4 +1,5 @@
-//! The board's files as sync changes them: keys of a task wherever it lies, guarded by what is there, journaled as `github`.
+//! How sync changes task files: sets keys on the board or in the archive, refuses if the file changed, and journals the
+//! change as `github`.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +10,14 @@ use crate::store::codec::Doc;
 use crate::store::{BoardLock, StoreError};
 use crate::task::{Key, TaskId, Value, Worker};
 
-/// Who did it, in the journal: whatever people do on GitHub, as persons.
+/// The worker in the journal for changes that people make on GitHub. It counts as a person.
 pub fn github() -> Actor {
     Actor::named(Worker::new("github").expect("a plain word is a name"))
 }
 
 pub const VERB: &str = "sync";
 
-/// Changes of one task's file that are being put together.
+/// Collects changes of one task's file.
 pub struct FileEdit {
     id: TaskId,
     place: Place,
@@ -26,7 +27,7 @@ pub struct FileEdit {
 }
 
 impl FileEdit {
-    /// As the file is now; the caller has the lock.
+    /// Opens the current file; the caller holds the lock.
     pub fn open(ws: &Workspace, id: &TaskId, place: &Place) -> Result<Self, Failure> {
         let text = ws.store.text_of(&ws.store.path(id, place))?.ok_or_else(|| ws.store.absent(id))?;
         let doc = parsed(id, text.clone())?;
@@ -49,7 +50,8 @@ impl FileEdit {
         Ok(())
     }
 
-    /// A change that was worked out against the file as it was: of a list, only what it adds and takes away.
+    /// Adds a change that was computed for an earlier version of the file. Of a list, only added and removed items are
+    /// applied.
     pub fn add(&mut self, change: Change) -> Result<(), Failure> {
         let Change::Set { key, old, new, .. } = change else { return Ok(()) };
         let items = |value: Option<&Value>| match value {
@@ -69,7 +71,7 @@ impl FileEdit {
         self.set(key, (!now.is_empty()).then_some(Value::List(now)))
     }
 
-    /// What it comes to. An archived file is replaced as a whole: keys are set only on the board.
+    /// The collected changes. An archived file is replaced as a whole, because keys are only set on the board.
     pub fn changes(self) -> Vec<Change> {
         match self.place {
             _ if self.changes.is_empty() => Vec::new(),
@@ -93,12 +95,12 @@ pub fn commit(ws: &Workspace, lock: &BoardLock, changes: Vec<Change>) -> Result<
     ws.commit_part(lock, Op::new(VERB, changes), &github()).map(|_| ())
 }
 
-/// Keys of one task.
+/// Agreed values of one task.
 pub struct Agreed {
     pub task: TaskId,
     pub place: Place,
     pub keys: Vec<(Key, Option<Value>)>,
-    /// A key that is set only if it still says what was sent.
+    /// A key that is only set if it still has the value that was sent.
     pub kept: Option<Kept>,
 }
 
@@ -114,8 +116,8 @@ impl Agreed {
     }
 }
 
-/// Writes what both sides now agree on, for several tasks at once. Says which of them could not be written: one that has gone
-/// is not among them.
+/// Writes the values that both sides now agree on, for several tasks at once. Returns the tasks that could not be
+/// written, except deleted ones.
 pub fn agree(ws: &Workspace, agreed: Vec<Agreed>) -> Result<Vec<TaskId>, Failure> {
     let mut unwritten = Vec::new();
     if agreed.iter().all(|agreed| agreed.keys.is_empty()) {
@@ -131,7 +133,7 @@ pub fn agree(ws: &Workspace, agreed: Vec<Agreed>) -> Result<Vec<TaskId>, Failure
         let mut edit = match FileEdit::open(ws, &task, &place) {
             Ok(edit) => edit,
             Err(_) if !ws.store.path(&task, &place).exists() => continue,
-            // A person is in the middle of it: what is agreed is found out again.
+            // A person is editing the file; the next sync determines the agreed values again.
             Err(_) => {
                 unwritten.push(task);
                 continue;
@@ -153,7 +155,8 @@ pub fn agree(ws: &Workspace, agreed: Vec<Agreed>) -> Result<Vec<TaskId>, Failure
     Ok(unwritten)
 }
 
-/// All at once; where one file was saved in between, the others one by one. Says which could not be written.
+/// Commits all files at once, or one by one if a file was changed in between. Returns the tasks that could not be
+/// written.
 pub fn commit_each(
     ws: &Workspace,
     lock: &BoardLock,

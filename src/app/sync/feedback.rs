@@ -10,12 +10,12 @@ use crate::fs::last_lines;
 use crate::github::{Client, FailedCheck, GithubError, PullFeedback, ReviewText, Thread, ThreadComment};
 use crate::task::TaskId;
 
-/// Lines of a failed check's log.
+/// How many lines of a failed check's log to keep.
 const LOG_LINES: usize = 60;
-/// Marks a comment as a reply that ralph posted, whoever's account it used.
+/// Marks a comment as a reply that ralph posted, under whichever account.
 const MARKER: &str = "<!-- ralph reply=";
 
-/// Looks at the pull request of a task; nothing where it has none. The task that keeps the feedback, and what is open.
+/// Imports the feedback on a task's pull request, and returns the open points; `None` if the task has no pull request.
 pub fn fetch_feedback(ws: &Workspace, id: &TaskId) -> Result<Option<Vec<Point>>, Failure> {
     let board = ws.family(id)?;
     let place = place(ws, &board, id)?;
@@ -27,7 +27,7 @@ pub fn fetch_feedback(ws: &Workspace, id: &TaskId) -> Result<Option<Vec<Point>>,
     bring_here(ws, &client, &target, &place.task, &found).map(Some)
 }
 
-/// The same for every open task with a pull request. What cannot be had of one is told.
+/// Imports the feedback of every open task with a pull request. A failure is reported and does not stop the others.
 pub(super) fn fetch_all(ws: &Workspace, client: &Client<'_>) -> Result<(), Failure> {
     let board = ws.board()?;
     let with_pull =
@@ -46,7 +46,7 @@ pub(super) fn fetch_all(ws: &Workspace, client: &Client<'_>) -> Result<(), Failu
     Ok(())
 }
 
-/// Makes the notes of a task say what is open on its pull request.
+/// Updates the notes of a task to the open feedback on its pull request.
 fn bring_here(
     ws: &Workspace,
     client: &Client<'_>,
@@ -69,7 +69,7 @@ fn bring_here(
     take_in(ws, task, &said, &|point| !point.starts_with(LOCAL_CHECK))
 }
 
-/// Jobs of two workflows may have one name. Together they are one point: one of them alone says nothing about the other.
+/// Jobs of two workflows may have the same name. They form one point, because neither says anything about the other.
 fn add_check(said: &mut Vec<Said>, check: Said) {
     match said.iter_mut().find(|other| other.point == check.point) {
         Some(other) => other.text.push_str(&format!("\n\n{}", check.text)),
@@ -77,12 +77,12 @@ fn add_check(said: &mut Vec<Said>, check: Said) {
     }
 }
 
-/// Somebody who quotes a reply of ralph says something of their own.
+/// A comment that quotes a reply of ralph is not a reply: the marker must start a line.
 fn is_ours(comment: &ThreadComment) -> bool {
     comment.body.lines().any(|line| line.starts_with(MARKER))
 }
 
-/// None where nobody but ralph has said anything.
+/// `None` if all comments are ralph's replies.
 fn thread(thread: &Thread) -> Option<Said> {
     let first = thread.comments.first()?;
     let last = thread.comments.iter().rev().find(|comment| !is_ours(comment))?;
@@ -153,8 +153,8 @@ fn failed(ws: &Workspace, check: &FailedCheck, log: Option<&str>, head: &str) ->
     }
 }
 
-/// Posts the replies that GitHub does not have yet, and resolves the threads that were addressed. Whether a reply is there is seen by its
-/// marker, so that none is posted twice wherever a run was killed.
+/// Posts replies that are not on GitHub yet, and resolves the addressed threads. A reply is recognised by its marker,
+/// so that none is posted twice after an interruption.
 pub(in crate::app) fn post_replies(
     ws: &Workspace,
     client: &Client<'_>,
@@ -188,7 +188,7 @@ pub(in crate::app) fn post_replies(
         } else {
             let quoted: String = point.text.lines().take(3).map(|line| format!("> {line}\n")).collect();
             match client.comment_on_pull(&found.pull, &format!("{quoted}\n{marked}")) {
-                // It may be there; a second one would be worse than none.
+                // The reply may have been posted, and a duplicate would be worse than a missing one.
                 Err(GithubError::Ambiguous(why)) => ws.notice(format!("a reply may not have been posted: {why}")),
                 done => done?,
             }

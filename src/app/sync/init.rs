@@ -18,7 +18,7 @@ pub struct InitAsk {
     pub title: Option<String>,
 }
 
-/// What is going on.
+/// Progress, for display.
 #[derive(Debug)]
 pub enum InitStep<'a> {
     Creating(&'a str),
@@ -36,12 +36,12 @@ pub struct SyncInit {
     pub url: String,
     pub viewer: String,
     pub created: bool,
-    /// Fields that were made, and options that were added.
+    /// Created fields and added options.
     pub fields: Vec<String>,
-    /// What GitHub's own workflows do to the field Status.
+    /// What GitHub's built-in workflows do to the field Status.
     pub workflows: Vec<String>,
     pub dependencies: bool,
-    /// Columns that are no state of this board and that nobody has mapped.
+    /// Columns that are neither states of this board nor mapped.
     pub unmapped: Vec<ForeignColumn>,
 }
 
@@ -67,10 +67,10 @@ pub fn sync_init(ws: &Workspace, ask: &InitAsk, tell: &mut dyn FnMut(InitStep<'_
         .hint(Hint::option("--project NUMBER", "to use another project")));
     }
     let wanted = wanted(ws.flow(), &target.names);
-    // Before anything is changed: a project that was half set up would be refused by every run.
+    // Check before changing anything: every later command would refuse a project that is only half set up.
     wanted.iter().try_for_each(|wanted| refuse_misfit(&project, wanted, features))?;
     client.link_repository(&project.id, &repo.id).or_else(|error| match error {
-        // A project of another owner cannot be linked; it works without.
+        // A project of another owner cannot be linked, but works without a link.
         GithubError::Refused(_) | GithubError::Forbidden(_) => Ok(()),
         other => Err(other),
     })?;
@@ -133,7 +133,8 @@ fn asked(ws: &Workspace, ask: &InitAsk) -> Result<Target, Failure> {
     Ok(target)
 }
 
-/// A classic token says what it may do; what is missing is named with what grants it.
+/// Refuses a token without the necessary rights. A classic token lists its scopes, so the hint can name the missing
+/// one.
 fn refuse_lacking(client: &Client<'_>, repo: &Repo) -> Result<(), Failure> {
     let offline = |code, message: String| Failure::new(FailureKind::Offline, code, message);
     if repo.archived || !repo.issues {
@@ -171,7 +172,7 @@ fn refuse_lacking(client: &Client<'_>, repo: &Repo) -> Result<(), Failure> {
     }
 }
 
-/// By its number, else by its title, else made.
+/// Finds the project by number or title, or creates it.
 fn found(
     ws: &Workspace,
     ask: &InitAsk,
@@ -220,7 +221,7 @@ fn board_name(ws: &Workspace) -> String {
     if set.is_empty() { folder().unwrap_or_else(|| "ralph".into()) } else { set.to_owned() }
 }
 
-/// The three fields as they should be. Colours as a glance wants them: grey waits, blue is at work, green is done.
+/// The three fields as they should be. Colours: grey for waiting, blue for work in progress, green for done.
 pub fn wanted(flow: &Workflow, names: &FieldNames) -> Vec<Wanted> {
     let color = |state: &crate::workflow::State| match state {
         state if state.terminal && !state.off => "GREEN",
@@ -250,7 +251,7 @@ pub fn wanted(flow: &Workflow, names: &FieldNames) -> Vec<Wanted> {
     ]
 }
 
-/// A field that cannot be made fit. GitHub tells names of fields apart by nothing but their letters.
+/// Refuses a field that cannot be adapted. GitHub ignores case in the names of fields.
 fn refuse_misfit(project: &Project, wanted: &Wanted, features: Features) -> Result<(), Failure> {
     if project.others.iter().any(|name| name.eq_ignore_ascii_case(&wanted.name)) {
         return Err(Failure::refused(

@@ -11,7 +11,7 @@ use crate::store::codec::Doc;
 use crate::store::{Note, NoteKind, TaskFile};
 use crate::task::{Key, Kind, TaskId, Value};
 
-/// A task that is or could be mirrored.
+/// A task that is mirrored or could be.
 #[derive(Debug, Clone)]
 pub struct Local {
     pub id: TaskId,
@@ -23,19 +23,19 @@ pub struct Local {
     pub created: Option<Timestamp>,
     pub place: Place,
     pub pull: Option<String>,
-    /// Its description as the file has it.
+    /// The description as in the file.
     pub description: String,
 }
 
-/// All of them, and what cannot be mirrored.
+/// All tasks that can be mirrored, and those that cannot.
 #[derive(Debug, Default)]
 pub struct Locals {
     pub tasks: BTreeMap<TaskId, Local>,
-    /// Tasks that say they are the same issue as another one.
+    /// Tasks that are linked to the same issue as another task.
     pub twins: Vec<(TaskId, TaskId)>,
-    /// Tasks that stay here: steps, those whose files say so, and what cannot be read.
+    /// Tasks that are not mirrored: steps, tasks whose files say so, and unreadable files.
     pub unmirrored: BTreeSet<TaskId>,
-    /// Their issues, where they have one: nobody may take these for new.
+    /// The issues of such tasks, which must not be adopted as new.
     pub kept_out: BTreeSet<Node>,
     /// Tasks whose files cannot be read.
     pub broken: Vec<TaskId>,
@@ -70,7 +70,7 @@ impl Locals {
             }
         }
         for id in ws.store.archived_ids()? {
-            // What was put away before it was mirrored stays away.
+            // Tasks that were archived before they were mirrored are not mirrored.
             let Some(local) = Local::load(ws, &id, Place::Archive)? else {
                 locals.leave_out(ws, &id, &Place::Archive);
                 continue;
@@ -83,7 +83,7 @@ impl Locals {
         Ok(locals)
     }
 
-    /// A file that is broken still says which issue it is, on a line of its own.
+    /// Excludes a task, and its issue. Even a broken file has the issue on a line of its own.
     fn leave_out(&mut self, ws: &Workspace, id: &TaskId, place: &Place) {
         self.unmirrored.insert(id.clone());
         let bytes = crate::fs::read(&ws.store.path(id, place)).ok().flatten().unwrap_or_default();
@@ -104,7 +104,7 @@ impl Locals {
 }
 
 impl Local {
-    /// `None` where it is not to be mirrored, or has just gone.
+    /// `None` if the task is not to be mirrored, or was just deleted.
     pub fn load(ws: &Workspace, id: &TaskId, place: Place) -> Result<Option<Self>, Failure> {
         let read = if place == Place::Archive { ws.store.load_archived(id) } else { ws.store.load(id) };
         let Ok(file) = read else { return Ok(None) };
@@ -134,7 +134,7 @@ impl Local {
     }
 }
 
-/// Feedback on a pull request is there already; what is said about it is posted there, not on the issue.
+/// Notes without feedback and replies: those belong to a pull request, not to the issue.
 fn mirrored_notes(ws: &Workspace, id: &TaskId) -> Result<Vec<Note>, Failure> {
     let mut notes = ws.store.notes(id)?;
     notes.retain(|note| !matches!(note.facts.kind, Some(NoteKind::Feedback | NoteKind::Reply)));
@@ -156,7 +156,7 @@ fn values(file: &TaskFile, archived: bool) -> Values {
     values
 }
 
-/// The name under which a note is remembered; a dot would part a key.
+/// The name of a note in the link; a dot would split a key.
 pub fn stem(file: &str) -> String {
     file.trim_end_matches(".md").replace('.', "_")
 }

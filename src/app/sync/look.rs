@@ -1,4 +1,4 @@
-//! Reads GitHub: the project, its changes, and issues of interrupted runs. It writes nothing.
+//! Reads GitHub: the project, its changes, and issues of interrupted syncs. Changes nothing there.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -12,7 +12,7 @@ use crate::github::{Item, Knowledge, Node, Project, Slug, Wanted, read_issue_bod
 use crate::task::Kind;
 
 impl SyncPass<'_> {
-    /// The project as it is now, and every issue that has changed since it was last seen.
+    /// Reads the current project, and every issue that has changed since it was last read.
     pub fn look(&mut self, number: u64, tell: &mut dyn FnMut(SyncStep<'_>)) -> Result<(), Failure> {
         let lookup = self.client.project(&self.target.owner, number, &self.target.slug)?;
         let owner = &self.target.owner;
@@ -33,7 +33,7 @@ impl SyncPass<'_> {
         if self.known.project.as_ref() != Some(&project.id) {
             self.known = Knowledge { project: Some(project.id.clone()), ..Knowledge::default() };
         }
-        // Renamed or moved: GitHub says what its issues are under now.
+        // The repository may have been renamed or moved, so use the name that GitHub reports.
         if let Some(slug) = lookup.repo.as_deref().and_then(Slug::parse) {
             self.target.slug = slug;
         }
@@ -51,7 +51,7 @@ impl SyncPass<'_> {
         Ok(self.known.save(&knowledge_path(self.ws))?)
     }
 
-    /// Columns that people have named otherwise, as the settings say what they mean.
+    /// Translates columns that people have named differently to states, according to the settings.
     fn map_columns(&mut self) -> Result<(), Failure> {
         let mut mapped = std::collections::BTreeMap::new();
         for (column, state) in &self.ws.settings.github_states {
@@ -67,7 +67,7 @@ impl SyncPass<'_> {
         Ok(())
     }
 
-    /// Every state must have its option: without, a state could not be told apart from none.
+    /// Refuses unless every state has its option; otherwise a missing option could not be told from a missing state.
     fn refuse_unfit(&self, project: &Project) -> Result<(), Failure> {
         let all = super::init::wanted(self.ws.flow(), &self.target.names);
         for Wanted { name, .. } in &all {
@@ -93,7 +93,7 @@ impl SyncPass<'_> {
             .hint(Hint::run("sync init", "to add the missing options and keep the rest")))
     }
 
-    /// Reads what has changed, what tasks are linked to and the scan does not show, and what a run that died was about.
+    /// Reads changed issues, linked issues that the scan does not list, and issues of interrupted syncs.
     fn read(&mut self, tell: &mut dyn FnMut(usize, usize)) -> Result<(), Failure> {
         let locals = Locals::read(self.ws)?;
         let rows: BTreeSet<&Node> = self.known.items.iter().map(|item| &item.id).collect();
@@ -109,7 +109,8 @@ impl SyncPass<'_> {
         let keep: BTreeSet<Node> =
             self.known.items.iter().map(|item| item.issue.clone()).chain(wanted.iter().cloned()).collect();
         self.known.issues.retain(|node, _| keep.contains(node));
-        // What the scan does not show, because it is archived or was moved while it went on, the issue itself still names.
+        // An item that the scan does not list, because it is archived or was moved meanwhile, is still listed by its
+        // issue.
         let project = self.project().id.clone();
         for node in &wanted {
             let Some(issue) = self.known.issues.get(node) else { continue };
@@ -121,7 +122,7 @@ impl SyncPass<'_> {
         Ok(())
     }
 
-    /// Issues that a run which died may have made: listed, and read in full.
+    /// Finds issues that an interrupted sync may have created, and reads them completely.
     fn recover(&mut self) -> Result<(), Failure> {
         let issues: Vec<&CreateIntent> = self.waiting.iter().filter(|intent| intent.note.is_none()).collect();
         let Some(oldest) = issues.iter().map(|intent| intent.at).min() else { return Ok(()) };

@@ -1,5 +1,5 @@
-//! What a run leaves for the next one on this machine: intents of creates whose outcome is unknown, and the texts behind the
-//! hashes of bases.
+//! What a sync leaves on this machine for the next one: intents of creates with an unknown outcome, and the texts
+//! behind the hashes of bases.
 
 use std::path::PathBuf;
 
@@ -13,15 +13,15 @@ use crate::github::{Field, Node, canonical, fingerprint, hash};
 use crate::store::codec::Doc;
 use crate::task::{Key, TaskId, Value};
 
-/// Something is about to be created. Gone once it is known to be there, or not.
+/// The intent to create something on GitHub; removed once the outcome is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CreateIntent {
     pub task: TaskId,
-    /// The file of a note; without, it is an issue.
+    /// The file of a note, or `None` for an issue.
     pub note: Option<String>,
-    /// GitHub's clock just before.
+    /// The time on GitHub's clock just before the request.
     pub at: Timestamp,
-    /// What an issue is made with: what is changed on either side afterwards is a change from there.
+    /// The values of a new issue, which serve as base: later changes on either side are compared with them.
     pub sent: Option<Sent>,
 }
 
@@ -37,7 +37,7 @@ impl Sent {
         Self { title: title.to_owned(), description: canonical(&local.description), labels: labels.to_vec() }
     }
 
-    /// As the base that it is.
+    /// The values as keys of a base.
     pub fn keys(&self) -> Vec<(Key, Option<Value>)> {
         let text = |text: &str| (!text.is_empty()).then(|| Value::text(text));
         let labels = (!self.labels.is_empty()).then(|| Value::texts(&self.labels));
@@ -49,17 +49,17 @@ impl Sent {
     }
 }
 
-/// How long GitHub may take to finish a request that was cut off, and to list what it made. Should it take longer, two issues of
-/// one task become one again.
+/// How long GitHub may take to finish an interrupted request and to list what it created. If it takes longer, a task
+/// may get a second issue, which a later sync merges.
 const LAG: SignedDuration = SignedDuration::from_mins(1);
 
 impl CreateIntent {
-    /// What is not listed by now was never made.
+    /// Whether the create certainly failed, because its result would be listed by now.
     pub fn is_over(&self, server_now: Timestamp) -> bool {
         server_now.duration_since(self.at) >= LAG
     }
 
-    /// Until then it is waited for.
+    /// How long to wait before the create counts as failed.
     pub fn seconds_left(&self, server_now: Option<Timestamp>) -> u64 {
         let waited = server_now.map_or(SignedDuration::ZERO, |now| now.duration_since(self.at));
         u64::try_from((LAG - waited).as_secs()).unwrap_or(0)
@@ -106,7 +106,7 @@ fn retired_dir(ws: &Workspace) -> PathBuf {
     ws.store.sync_dir().join("retired")
 }
 
-/// Issues that were closed there because their task was deleted here.
+/// Issues that were closed on GitHub because their tasks were deleted here.
 pub fn retired(ws: &Workspace) -> Vec<Node> {
     fs::names(&retired_dir(ws)).unwrap_or_default().into_iter().map(Node::new).collect()
 }
@@ -120,7 +120,7 @@ pub fn drop_retired(ws: &Workspace, issue: &Node) -> Result<(), Failure> {
     Ok(fs::remove(&retired_dir(ws).join(issue.as_str()))?)
 }
 
-/// Keeps a text under its hash, so that a later merge has its ancestor.
+/// Keeps a text under its hash, as the ancestor of a later merge.
 pub fn keep_text(ws: &Workspace, text: &str) -> Result<(), Failure> {
     let text = canonical(text);
     let folder = ws.store.sync_dir().join("texts");
@@ -132,10 +132,10 @@ pub fn keep_text(ws: &Workspace, text: &str) -> Result<(), Failure> {
     Ok(fs::replace(&path, text.as_bytes(), false)?)
 }
 
-/// The description that both sides last agreed on: kept here, or in what git or the journal has of the task.
+/// The last agreed description, from the kept texts, from git or from the journal.
 pub fn ancestor(ws: &Workspace, local: &Local) -> Option<String> {
     let base = local.link.agreed(Field::Description)?.map(ToString::to_string);
-    // Nothing was agreed on: nothing is its ancestor.
+    // Without an agreed text, the ancestor is empty.
     let Some(wanted) = base else { return Some(String::new()) };
     if hash(&canonical(&local.description)) == wanted {
         return Some(canonical(&local.description));
@@ -155,7 +155,7 @@ fn journaled(ws: &Workspace, id: &TaskId, wanted: &str) -> Option<String> {
     texts_of(ws, id, "description").into_iter().map(|text| canonical(&text)).find(|text| hash(text) == wanted)
 }
 
-/// What a task has ever said under a key, as far as the journal knows; the newest first.
+/// All values of a key that the journal has for a task, newest first.
 pub fn texts_of(ws: &Workspace, id: &TaskId, name: &str) -> Vec<String> {
     use crate::board::{Change, Place};
     let lines = ws.store.journal().map(|(lines, _)| lines).unwrap_or_default();

@@ -1,17 +1,17 @@
 //! `sync`: the board and a GitHub project mirror each other, field by field.
 //!
 //! ```text
-//! run        one sync: look (read GitHub), pull, push (outgoing)
+//! run        one sync: read GitHub, pull, push
 //! target     the repository and project on GitHub
-//! local      the board's side                        compare   both sides side by side              pure
-//! pull       GitHub's changes onto the board         calls     from decisions to mutations           pure
-//! adopt      issues that were made there             plan      what a run would do, for people       pure
-//! ties       links found again, and lost             deleted   tasks that were deleted here
-//! bring      one value, with what follows from it    edits     how sync writes task files
+//! local      the board's side                        compare   compares both sides                   pure
+//! pull       GitHub's changes to the board           calls     from decisions to mutations           pure
+//! adopt      issues that were created there          plan      what a sync would do, for people      pure
+//! ties       links that are found or lost            deleted   tasks that were deleted here
+//! bring      one value with its consequences         edits     how sync writes task files
 //! push       idempotent mutations                   creating  creates, which must happen once
 //! memory     intents and texts of this machine       waiter    `--watch`
 //! feedback   reviews and failed checks of pull requests, and the replies to them
-//! columns    what unknown columns probably mean      init · status · resolve · doctor     the other commands
+//! columns    suggests states for unknown columns     init · status · resolve · doctor     the other commands
 //! ```
 
 mod adopt;
@@ -63,16 +63,16 @@ pub use run::sync;
 pub use status::{SyncStatus, sync_status};
 pub use waiter::BoardWaiter;
 
-/// What is asked of a run.
+/// The options of a sync.
 #[derive(Debug, Clone, Default)]
 pub struct SyncAsk {
     /// Only these tasks, if any.
     pub only: BTreeSet<TaskId>,
     pub directions: Directions,
     pub dry_run: bool,
-    /// Read everything, also what seems unchanged.
+    /// Read everything, including issues that seem unchanged.
     pub full: bool,
-    /// Go on though much would vanish or close.
+    /// Continue even if many issues would disappear or be closed.
     pub anyway: bool,
 }
 
@@ -85,7 +85,7 @@ pub enum Directions {
 }
 
 impl Directions {
-    /// The rows that a run in these directions is about.
+    /// The rows of a plan that apply to these directions.
     fn of(self, mut rows: Vec<PlanRow>) -> Vec<PlanRow> {
         rows.retain(|row| match (self, row.way) {
             (Self::Pull, Way::Push | Way::Create | Way::Retire) | (Self::Push, Way::Pull | Way::Adopt | Way::Merge) => {
@@ -99,7 +99,7 @@ impl Directions {
     }
 }
 
-/// What is going on, for whoever waits.
+/// Progress, for display.
 #[derive(Debug)]
 pub enum SyncStep<'a> {
     Scanning { done: usize, of: usize },
@@ -111,31 +111,31 @@ pub enum SyncStep<'a> {
     Waiting(&'a Wait),
 }
 
-/// What a run came to.
+/// The result of a sync.
 #[derive(Debug, Default, Serialize)]
 pub struct Synced {
     pub dry_run: bool,
     pub plan: Plan,
     pub created: Vec<Mirrored>,
     pub adopted: Vec<Mirrored>,
-    /// Issues that earlier runs, or other clones, had made.
+    /// Issues that earlier syncs or other clones had created.
     pub found: usize,
     pub pulled: usize,
     pub pushed: usize,
     pub comments_in: usize,
     pub comments_out: usize,
-    /// Issues that did not look like their state (their column, or GitHub's own Status), put right.
+    /// Issues whose column or GitHub Status did not show their state, and was corrected.
     pub tidied: usize,
-    /// Issues of tasks that were deleted here, closed there.
+    /// Issues that were closed because their tasks were deleted here.
     pub retired: Vec<u64>,
     pub conflicts: Vec<PlanRow>,
     pub failed: Vec<Failed>,
     /// Tasks whose files cannot be read.
     pub left_out: Vec<TaskId>,
-    /// Whether their issue or comment was made is not known yet: the seconds after which it is taken for not made.
+    /// Tasks whose issue or comment may have been created, with the seconds after which it counts as not created.
     pub unknown: BTreeMap<TaskId, u64>,
     pub requests: usize,
-    /// Changes that a run in one direction leaves to the other one.
+    /// Changes that a sync in one direction leaves out.
     #[serde(skip)]
     pub unpulled: usize,
     #[serde(skip)]
@@ -167,7 +167,7 @@ impl Synced {
         counts.iter().any(|count| *count > 0) || !self.retired.is_empty()
     }
 
-    /// A task that is left for the next run, and why.
+    /// Records a task that is left for the next sync, with the reason.
     fn unsettled(&mut self, task: &TaskId, failure: Failure) {
         let what = "task".to_owned();
         self.failed.push(Failed { task: Some(task.clone()), what, message: failure.message });

@@ -1,6 +1,7 @@
-//! One task, two clones and one project, exhaustively: every short sequence of syncs, kills, pulls, pushes, deletions and people who
-//! take the marker out. Which issue a task is, is decided by `compare` itself, and links merge by the merge driver itself.
-//! Left out: a marker that is taken out of one of two issues that were made at the same moment. Nobody can tell what that one is.
+//! Tests one task in two clones and one project exhaustively: every short sequence of syncs, kills, pulls, pushes,
+//! deletions and removed markers. `compare` decides which issue belongs to the task, and the merge driver merges links.
+//! Not covered: a marker that is removed from one of two issues which were created at the same moment, because such an
+//! issue cannot be identified.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
@@ -15,7 +16,8 @@ use crate::store::merge::merge;
 use crate::task::{Key, Kind, TaskId, Value};
 use crate::workflow::Workflow;
 
-/// The board as git has it: the file of the task, with the number of its issue, and whether the journal says that it was deleted.
+/// A version of the board in git: the task file with its issue number, and whether the journal says that the task was
+/// deleted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Version {
     link: Option<Option<u64>>,
@@ -47,14 +49,14 @@ struct World {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Act {
     Sync(usize),
-    /// Its look does not show the newest issue: another clone syncs at the same moment.
+    /// A sync that does not see the newest issue, because another clone syncs at the same moment.
     SyncBlind(usize),
-    /// Killed after an issue was made, before the file says so.
+    /// A sync that is killed after it created an issue, before the file links it.
     SyncKilled(usize),
     Pull(usize),
     Push(usize),
     Delete(usize),
-    /// Somebody edits the text of the first issue, and the marker is gone.
+    /// A person edits the text of the first issue and removes the marker.
     Unmark,
 }
 
@@ -82,7 +84,7 @@ fn node(number: u64) -> Node {
     Node::new(format!("I{number}"))
 }
 
-/// The file of the task.
+/// The content of the task file.
 fn text(link: Option<u64>) -> String {
     let linked = |number| format!("\n[github]\nnumber = {number}\nnode = \"I{number}\"\nitem = \"P{number}\"\n");
     format!("title = \"One\"\n{}", link.map(linked).unwrap_or_default())
@@ -159,7 +161,7 @@ impl World {
         }
         let tied = all.found.first().map(|(_, item)| item.number).or(all.older.first().map(|(_, item)| item.number));
         match tied {
-            // Links that were found are compared once more before anything is taken in.
+            // Like `sync`, compare again after links were found.
             Some(number) => {
                 self.clones[at].here.link = Some(Some(number));
                 self.sync(at, blind, killed)
@@ -168,7 +170,7 @@ impl World {
         }
     }
 
-    /// What `sync` does about it.
+    /// Applies a comparison like `sync` does.
     fn apply(&mut self, at: usize, all: &Comparison<'_>, killed: bool) -> Result<(), String> {
         for pair in &all.pairs {
             let number = pair.issue.number;
@@ -198,7 +200,7 @@ impl World {
         Ok(())
     }
 
-    /// `None` where git leaves it to a person: changed here, deleted there.
+    /// `None` if git leaves a conflict to a person: changed here, deleted there.
     fn pull(&mut self, at: usize) -> Option<()> {
         let ClonedBoard { here: ours, common, .. } = self.clones[at].clone();
         let theirs = self.shared.clone();
@@ -220,7 +222,7 @@ impl World {
         Some(())
     }
 
-    /// `Ok(false)` where a person has to go on.
+    /// `Ok(false)` if a person has to continue.
     fn act(&mut self, act: Act) -> Result<bool, String> {
         match act {
             Act::Sync(at) => self.sync(at, false, false)?,

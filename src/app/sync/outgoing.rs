@@ -20,7 +20,7 @@ use crate::github::{
 };
 use crate::task::{StateName, TaskId, Value};
 
-/// A create of an earlier run that is not settled: of a task's issue, or of a note's comment.
+/// Creates of earlier syncs that are not settled: the issue of a task, or the comment of a note.
 type Waiting = BTreeSet<(TaskId, Option<String>)>;
 
 impl SyncPass<'_> {
@@ -43,7 +43,7 @@ impl SyncPass<'_> {
         done
     }
 
-    /// What exists is changed first, while the look at it is fresh; then what is new is made, one by one.
+    /// Changes existing issues first, while what was read is fresh, and then creates new ones one by one.
     fn push_all(
         &self,
         known: &mut Knowledge,
@@ -64,7 +64,7 @@ impl SyncPass<'_> {
             written: BTreeSet::new(),
             stale: BTreeSet::new(),
         };
-        // Rows for issues that are back, before anything is compared with them.
+        // Create items for issues that were added back, before they are compared.
         pusher.add_items(self.rowless(known)?, known)?;
         self.reread_comments(known, |note| matches!(note, NoteMove::Edit { .. }))?;
         let locals = Locals::read(self.ws)?;
@@ -93,7 +93,7 @@ impl SyncPass<'_> {
         self.change_all(&mut pusher, known, Vec::new(), &waiting, tell)
     }
 
-    /// Everything that differs, then every note that has no comment yet.
+    /// Pushes all differences, then posts notes that have no comment yet.
     fn change_all(
         &self,
         pusher: &mut Pusher<'_>,
@@ -112,14 +112,15 @@ impl SyncPass<'_> {
         let posts = all.pairs.iter().filter(|pair| pair.notes.iter().any(|note| matches!(note, NoteMove::Post { .. })));
         let touched: BTreeSet<&Node> =
             posts.map(|pair| &pair.issue.node).chain(planned.iter().filter_map(|step| step.issue.as_ref())).collect();
-        // What is about to change has to be read again, even if this run dies.
+        // Read these issues again next time, even if this sync is killed.
         known.issues.iter_mut().filter(|(node, _)| touched.contains(node)).for_each(|(_, issue)| issue.unsettle());
         known.save(&knowledge_path(self.ws))?;
         pusher.change(planned, known, tell)?;
         pusher.comment(&all, waiting, known, tell)
     }
 
-    /// That a comment was edited shows in no stamp: before it or its note is written over, it is read again.
+    /// Reads comments again before they or their notes are overwritten, because an edited comment does not change the
+    /// issue's timestamp.
     pub(super) fn reread_comments(
         &self,
         known: &mut Knowledge,
@@ -139,7 +140,8 @@ impl SyncPass<'_> {
         Ok(())
     }
 
-    /// A task that was deleted, closed there, and is here again: what was done to its issue was our doing, not news.
+    /// Restores the links of tasks that were deleted here and exist again: this clone made the changes to their issues,
+    /// so they become the base.
     pub(super) fn bring_back(&self, locals: &Locals) -> Result<bool, Failure> {
         let mut agreed = Vec::new();
         for node in retired(self.ws) {
@@ -156,7 +158,7 @@ impl SyncPass<'_> {
                 (Link::shown_key(), shown.map(Value::text)),
             ];
             agreed.push(Agreed::new(local, keys));
-            // Until its issue says so, too, it is this clone that has deleted it.
+            // Until the marker of its issue says so too, this clone remains the one that deleted the task.
             if !read_issue_body(&issue.body).1.is_some_and(|marker| marker.deleted) {
                 drop_retired(self.ws, &node)?;
             }
@@ -166,7 +168,7 @@ impl SyncPass<'_> {
         Ok(any)
     }
 
-    /// Second issues that say nothing which the first does not say: they are closed, with a link to it.
+    /// Closes second issues as duplicates, unless they have texts that the first one lacks.
     fn duplicates(&self, known: &Knowledge) -> Result<Vec<PlannedCall>, Failure> {
         let locals = Locals::read(self.ws)?;
         let all = self.compare(&locals, known, &locals.names());
@@ -182,13 +184,14 @@ impl SyncPass<'_> {
         Ok(steps)
     }
 
-    /// Closing and putting away what was deleted here.
+    /// The calls that close and archive the issue of a task that was deleted here.
     fn retiring(&self, item: &Item, known: &Knowledge) -> Vec<PlannedCall> {
         let step = |call: Call| PlannedCall::alone(item.issue.clone(), call);
         let mut steps = Vec::new();
         let read = known.issues.get(&item.issue).map(|issue| read_issue_body(&issue.body));
         if let Some((text, named)) = read.filter(|(_, named)| named.as_ref().is_none_or(|marker| !marker.deleted)) {
-            // Other clones that still have the task do not take this for a person's word. An adopted issue has no marker yet.
+            // The marker tells other clones, which still have the task, that no person closed the issue. An adopted
+            // issue has no marker yet.
             let marker = named.map(|marker| Marker { deleted: true, ..marker });
             let marker = marker.or_else(|| self.deleted().marker(&item.issue));
             let body = marker.map(|marker| issue_body(&text, &marker));
@@ -203,7 +206,7 @@ impl SyncPass<'_> {
         steps
     }
 
-    /// Creates of earlier runs that are neither found nor certainly not made. A task that cannot be read now is waited for.
+    /// Creates of earlier syncs with an unknown outcome. If the task cannot be read now, its create is kept.
     fn still_waiting(&self, known: &Knowledge) -> Result<Waiting, Failure> {
         let mut waiting = Waiting::new();
         let now = self.client.server_now();
@@ -223,7 +226,7 @@ impl SyncPass<'_> {
         Ok(waiting)
     }
 
-    /// Tasks whose issue has no row in the project yet.
+    /// Tasks whose issue has no item in the project yet.
     fn rowless(&self, known: &Knowledge) -> Result<Vec<MissingRow>, Failure> {
         let locals = Locals::read(self.ws)?;
         let wanted = |local: &&Local| self.ask.only.is_empty() || self.ask.only.contains(&local.id);
@@ -236,13 +239,13 @@ impl SyncPass<'_> {
     }
 }
 
-/// Whether an issue is closed, and says that its task was deleted.
+/// Whether an issue is closed and marked as deleted.
 fn is_retired(known: &Knowledge, issue: &Node) -> bool {
     let marker = known.issues.get(issue).and_then(|issue| read_issue_body(&issue.body).1);
     known.item_of(issue).is_some_and(|item| item.closed) && marker.is_none_or(|marker| marker.deleted)
 }
 
-/// Whether the comment that a note is linked to is really there.
+/// Whether the linked comment of a note exists.
 fn is_listed(known: &Knowledge, local: &Local, note: &str) -> bool {
     let link = local.link.notes.get(&stem(note));
     let issue = local.link.node.as_ref().and_then(|node| known.issues.get(node));
@@ -260,12 +263,12 @@ fn refuse_unwritable(repo: &Repo) -> Result<(), Failure> {
         .hint(Hint::step("nothing was created there")))
 }
 
-/// Labels that are to be shown and may have to be made.
+/// Labels that are needed, and may have to be created.
 fn wanted_labels(all: &Comparison<'_>, new: &[&Local]) -> BTreeSet<String> {
     let mut wanted: BTreeSet<String> = new.iter().flat_map(|local| texts(local.values.get(&Field::Labels))).collect();
     let moved = all.pairs.iter().filter(|pair| pair.decisions.contains(&(Field::Labels, Decision::Push)));
     wanted.extend(moved.flat_map(|pair| {
-        // Those that go need their ids too.
+        // The ids of removed labels are needed too.
         texts(pair.here.get(&Field::Labels)).into_iter().chain(pair.issue.labels.iter().cloned())
     }));
     wanted

@@ -10,7 +10,7 @@ use crate::github::{BATCH, Decision, Field, Item, Names, RemoteIssue, remote_val
 use crate::task::{Kind, TaskId, Value};
 use crate::workflow::Workflow;
 
-/// One field of one task.
+/// A planned action on one field of one task.
 #[derive(Debug, Clone, Serialize)]
 pub struct PlanRow {
     pub task: Option<TaskId>,
@@ -21,22 +21,22 @@ pub struct PlanRow {
     pub remote: Option<Value>,
 }
 
-/// What becomes of it; in the order in which people read them.
+/// The kind of action, in the order of the display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Way {
     Create,
-    /// Made by an earlier run or another clone.
+    /// An earlier sync or another clone created the issue.
     Found,
     Adopt,
     Pull,
     Push,
-    /// Both have changed, and it goes together.
+    /// Both sides have changed, and the changes can be merged.
     Merge,
     Comment,
-    /// Deleted here: closed there.
+    /// The task was deleted here, so its issue is closed.
     Retire,
-    /// The issue is gone from there.
+    /// The issue no longer exists in the project.
     Lost,
     Conflict,
 }
@@ -44,12 +44,12 @@ pub enum Way {
 #[derive(Debug, Default, Serialize)]
 pub struct Plan {
     pub rows: Vec<PlanRow>,
-    /// Requests that it would take, beside those of looking.
+    /// Requests that the plan needs, without those for reading.
     pub requests: usize,
     pub seconds: u64,
 }
 
-/// The rows of a comparison, grouped by what becomes of them.
+/// The rows of a comparison, grouped by action.
 pub fn rows(all: &Comparison<'_>, flow: &Workflow) -> Vec<PlanRow> {
     let plain = |task: Option<&TaskId>, number: Option<u64>, what: &str, way: Way, title: &str| PlanRow {
         task: task.cloned(),
@@ -67,7 +67,7 @@ pub fn rows(all: &Comparison<'_>, flow: &Workflow) -> Vec<PlanRow> {
             .map(|(local, item)| plain(Some(&local.id), Some(item.number), "issue", Way::Found, &local.title)),
     );
     rows.extend(all.adopts.iter().map(|(item, issue)| PlanRow {
-        // Where it will be.
+        // The state that the task will have.
         local: Some(Value::text(state_of(item, issue, flow))),
         ..plain(None, Some(item.number), "task", Way::Adopt, &item.title)
     }));
@@ -104,7 +104,7 @@ fn pair_rows(pair: &Pair<'_>) -> Vec<PlanRow> {
         let way = match decision {
             Decision::Settled | Decision::Agreed => return None,
             Decision::Pull => Way::Pull,
-            // Not before its row is back.
+            // Only once the item is restored.
             Decision::Push if Field::OF_ROW.contains(field) && pair.is_asleep() => return None,
             Decision::Push => Way::Push,
             Decision::Both(_) => Way::Merge,
@@ -131,10 +131,11 @@ fn pair_rows(pair: &Pair<'_>) -> Vec<PlanRow> {
     fields.chain(notes).collect()
 }
 
-/// About how many seconds GitHub takes to answer.
+/// The approximate time for one request, in seconds.
 const ANSWER: f64 = 0.5;
 
-/// How many requests, and how long they take at this pace. What new issues say beside their text travels with the next create.
+/// The number of requests, and their duration at this pace. Further values of new issues are sent along with the next
+/// create.
 pub fn estimate(all: &Comparison<'_>, calls: &[PlannedCall], pace: jiff::SignedDuration) -> (usize, u64) {
     let posts =
         all.pairs.iter().flat_map(|pair| &pair.notes).filter(|note| matches!(note, NoteMove::Post { .. })).count();
@@ -151,7 +152,7 @@ pub fn estimate(all: &Comparison<'_>, calls: &[PlannedCall], pace: jiff::SignedD
     (requests, (requests as f64 * (pace.as_secs_f64() + ANSWER)).ceil() as u64)
 }
 
-/// What a person has to settle: what the comparison finds, and what GitHub has and could not be so here.
+/// What a person has to resolve: conflicts of the comparison, and values from GitHub that could not be applied.
 pub fn conflict_rows(all: &Comparison<'_>, locals: &Locals, flow: &Workflow) -> Vec<PlanRow> {
     let mut open: Vec<PlanRow> =
         rows(all, flow).into_iter().filter(|row| matches!(row.way, Way::Conflict | Way::Lost)).collect();

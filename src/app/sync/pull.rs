@@ -14,31 +14,31 @@ use crate::store::{BoardLock, agreed_note, tagged_note};
 use crate::task::mirrored::unknown;
 use crate::task::{Key, StateName, Value, Worker};
 
-/// Whether what GitHub has changed may come in.
+/// Whether changes from GitHub are applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Intake {
     Open,
-    /// `--push`: only what is agreed, and conflicts, are noted.
+    /// `--push`: record only agreed values and conflicts.
     Closed,
 }
 
-/// What one task took in.
+/// The applied changes of one task.
 #[derive(Debug, Default)]
 pub struct Taken {
     pub fields: Vec<Field>,
     pub notes: usize,
-    /// What a person should know: values of GitHub that cannot be taken in, claims that a move ended, moves outside the workflow.
+    /// Messages for the person: values that cannot be applied, claims that a move ended, moves outside the workflow.
     pub told: Vec<String>,
 }
 
-/// Brings one pair together as far as this side goes.
+/// Applies GitHub's changes of one task.
 pub fn take(ws: &Workspace, pair: &Pair<'_>, intake: Intake) -> Result<Taken, Failure> {
     let mut taken = Taken::default();
     if !is_news(pair, intake) {
         return Ok(taken);
     }
     let lock = ws.lock()?;
-    // Somebody may have saved it since: what is decided on is what is there now, or nothing.
+    // The file may have changed since the comparison, so the decisions only count if its link is the same.
     let Some(now) = Local::load(ws, &pair.local.id, pair.local.place.clone())? else { return Ok(taken) };
     if now.link != pair.local.link {
         return Ok(taken);
@@ -65,13 +65,13 @@ pub fn take(ws: &Workspace, pair: &Pair<'_>, intake: Intake) -> Result<Taken, Fa
     Ok(taken)
 }
 
-/// Who moved the card, as far as GitHub says: whoever chose the value of its field.
+/// The worker that moved the card: the user who set the field, if GitHub says so.
 fn mover(pair: &Pair<'_>) -> Worker {
     let chosen = pair.item.chosen_by.as_ref().and_then(|login| Worker::new(login).ok());
     chosen.unwrap_or_else(|| github().worker)
 }
 
-/// Whether there is anything to write at all.
+/// Whether there is anything to write.
 fn is_news(pair: &Pair<'_>, intake: Intake) -> bool {
     let link = &pair.local.link;
     let conflicts = pair.decisions.iter().filter(|(_, decision)| *decision == Decision::Conflict).count();
@@ -85,13 +85,13 @@ fn is_news(pair: &Pair<'_>, intake: Intake) -> bool {
         NoteMove::Take { .. } | NoteMove::Rewrite { .. } => intake == Intake::Open,
         NoteMove::Post { .. } | NoteMove::Edit { .. } | NoteMove::Double { .. } => false,
     });
-    // It looks right again, and the file does not say so yet.
+    // The issue shows its state again, but the file still records the difference.
     let shown = pair.shown.is_none() && link.shown.is_some();
     let pull = intake == Intake::Open && pair.local.pull.is_none() && pair.issue.pull.is_some();
     fields || notes || pull || shown || link.conflicts.len() != conflicts || is_moved(pair)
 }
 
-/// The issue or its row is another than the file says: it was transferred, or found again.
+/// Whether the issue or its item differs from the link, because it was transferred or found again.
 fn is_moved(pair: &Pair<'_>) -> bool {
     let link = &pair.local.link;
     link.node.as_ref() != Some(&pair.issue.node)
@@ -116,7 +116,7 @@ impl PullStep<'_> {
         }
         let row = self.now.link.item.as_ref();
         if row.is_some_and(|row| *row != self.pair.item.id) {
-            // Of a new row nothing is agreed.
+            // A new item has no agreed values.
             Field::OF_ROW.into_iter().try_for_each(|field| self.edit.set(field.base_key(), unknown(field)))?;
         }
         if self.pair.shown.is_none() || row.is_none() {
@@ -138,7 +138,7 @@ impl PullStep<'_> {
             Decision::Conflict => return self.conflict(field, remote.as_ref()),
             Decision::Agreed => None,
             Decision::Pull | Decision::Both(_) if intake == Intake::Closed || !still => return Ok(()),
-            // Put away as a whole, afterwards.
+            // Archived as a whole later.
             Decision::Pull if field == Field::Archived => return Ok(()),
             Decision::Pull => Some(remote.clone()),
             Decision::Both(value) => Some(value.clone()),
@@ -156,7 +156,7 @@ impl PullStep<'_> {
         self.edit.set(field.base_key(), base_value(self.ws, field, remote.as_ref())?)
     }
 
-    /// `false` where it cannot be so here; why is told.
+    /// Applies a value; `false` if the board cannot accept it, with a message.
     fn bring(&mut self, field: Field, value: Option<Value>) -> Result<bool, Failure> {
         match bring(self.ws, &mut self.edit, &self.now, field, value, &mut self.effects) {
             Ok(()) => Ok(true),
@@ -195,7 +195,8 @@ impl PullStep<'_> {
                     let name = note_conflict(file);
                     stale.retain(|other| *other != name);
                     let text = read_comment(&comment.body).0;
-                    // Found by its mark alone: what was agreed on is not known, and whoever settles it has to know which it is.
+                    // The comment was found by its marker alone, so the agreed text is unknown; the link tells `sync
+                    // resolve` which comment it is.
                     if !self.now.link.notes.contains_key(&stem(file)) {
                         let link = NoteLink { comment: comment.id.clone(), hash: String::new() };
                         self.edit.set(Link::note_key(&stem(file)), Some(link.value()))?;
@@ -217,7 +218,7 @@ impl PullStep<'_> {
         let Change::File { file: Place::Note(name), .. } = &change else { unreachable!("a note is a file") };
         let link = NoteLink { comment: comment.id.clone(), hash: hash(&canonical(&text)) };
         self.edit.set(Link::note_key(&stem(name)), Some(link.value()))?;
-        // It is there already where another clone has brought it in.
+        // Another clone may already have imported the comment.
         if !self.ws.store.path(&self.now.id, &Place::Note(name.clone())).exists() {
             self.effects.changes.push(change);
         }
@@ -229,7 +230,7 @@ impl PullStep<'_> {
         let place = Place::Note(file.to_owned());
         let Some(raw) = self.ws.store.text_of(&self.ws.store.path(&self.now.id, &place))? else { return Ok(()) };
         let planned = self.pair.local.notes.iter().find(|note| note.file == file).map(|note| &note.text);
-        // Saved again since it was compared.
+        // The note has changed since the comparison.
         if Some(&crate::store::parse_note(file.to_owned(), &raw).text) != planned {
             return Ok(());
         }
@@ -247,12 +248,12 @@ impl PullStep<'_> {
     }
 
     fn finish(mut self, lock: &BoardLock) -> Result<Taken, Failure> {
-        // What a move does to its own task comes on top of what was taken in: both may set the same key.
+        // Changes by a move to its own task come after the applied values, because both may set the same key.
         let (own, others): (Vec<Change>, Vec<Change>) =
             self.effects.changes.drain(..).partition(|change| change.is_key_of(&self.now.id));
         let mover = Value::text(&self.effects.mover);
         for change in own {
-            // For a merge with a clone in which somebody has claimed it: see `store::merge`.
+            // For a merge with a clone in which another worker has claimed the task, see `store::merge`.
             if matches!(&change, Change::Set { key, new: Some(new), .. } if key.as_str() == "owner" && *new == mover) {
                 self.edit.set(Key::new("github.mover"), Some(mover.clone()))?;
             }
@@ -273,7 +274,7 @@ impl PullStep<'_> {
     }
 }
 
-/// A row that was archived, or brought back, there. Only what is finished is put away here.
+/// Archives a task whose item was archived on GitHub, or restores it. Only finished tasks are archived.
 fn put_away(ws: &Workspace, lock: &BoardLock, pair: &Pair<'_>, taken: &mut Taken) -> Result<(), Failure> {
     let Local { id, place, .. } = pair.local;
     let Some(now) = Local::load(ws, id, place.clone())? else { return Ok(()) };
@@ -303,7 +304,7 @@ pub fn note_conflict(file: &str) -> String {
     format!("note {}", stem(file))
 }
 
-/// What is agreed on, as a base has it; the text of a description is kept for a merge.
+/// The base for an agreed value; the text of a description is kept for a later merge.
 pub fn base_value(ws: &Workspace, field: Field, value: Option<&Value>) -> Result<Option<Value>, Failure> {
     if let (Field::Description, Some(Value::Text(text))) = (field, value) {
         keep_text(ws, text)?;

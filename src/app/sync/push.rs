@@ -1,4 +1,5 @@
-//! Bringing the board's changes to GitHub: what is created one by one with its intent on disk first, everything else in batches.
+//! Pushes the board's changes to GitHub: creates one by one, each with an intent on disk, and everything else in
+//! batches.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -16,10 +17,10 @@ use crate::github::{
 };
 use crate::task::{TaskId, Value};
 
-/// How old a reading may be before what it says is asked for again.
+/// After this time, an issue is read again before its text is overwritten.
 const FRESH: Duration = Duration::from_secs(60);
 
-/// Something that GitHub did not take.
+/// A change that GitHub did not accept.
 #[derive(Debug, Clone, Serialize)]
 pub struct Failed {
     pub task: Option<TaskId>,
@@ -33,7 +34,7 @@ pub struct PushedFields {
     pub fields: usize,
     pub comments: usize,
     pub done: BTreeSet<(TaskId, &'static str)>,
-    /// Issues that did not look like their state, put right.
+    /// Issues whose appearance did not match their state, and was corrected.
     pub tidied: usize,
     pub failed: Vec<Failed>,
 }
@@ -47,13 +48,13 @@ pub struct Pusher<'a> {
     pub scanned: Instant,
     pub branch: Option<String>,
     pub pushed: &'a mut PushedFields,
-    /// Issues that this run has written to itself.
+    /// Issues that this sync has changed.
     pub written: BTreeSet<Node>,
-    /// Changed on GitHub since they were read: left for the next run.
+    /// Issues that have changed on GitHub since they were read; left for the next sync.
     pub stale: BTreeSet<Node>,
 }
 
-/// How many calls are left until a field is settled: several of them may be needed, and they may go in several requests.
+/// Counts the calls until a field is settled, because a field may need several calls in several requests.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     open: BTreeMap<(TaskId, Settles), usize>,
@@ -67,7 +68,7 @@ impl Ledger {
         }
     }
 
-    /// Counts a call that was done; whether that settles its field.
+    /// Counts a completed call; returns whether it settles its field.
     fn is_last(&mut self, step: &PlannedCall) -> bool {
         let Some(key) = key(step) else { return false };
         let left = self.open.entry(key.clone()).or_default();
@@ -89,7 +90,7 @@ impl<'a> Pusher<'a> {
         self.pushed.failed.push(Failed { task: task.cloned(), what: what.to_owned(), message });
     }
 
-    /// Not into the files of another branch than the one that was compared.
+    /// Writes agreed values, but not to the files of another branch than the one that was compared.
     pub(super) fn agree(&self, agreed: Vec<Agreed>) -> Result<Vec<TaskId>, Failure> {
         if self.ws.repository.current_branch()? != self.branch {
             return Err(Failure::new(
@@ -102,7 +103,7 @@ impl<'a> Pusher<'a> {
         agree(self.ws, agreed)
     }
 
-    /// Everything that may be done twice.
+    /// Makes changes that can be repeated safely.
     pub fn change(
         &mut self,
         planned: Vec<PlannedCall>,
@@ -126,7 +127,7 @@ impl<'a> Pusher<'a> {
         Ok(())
     }
 
-    /// Notes what became of calls, and writes down what both sides agree on by now.
+    /// Records the outcomes of calls, and writes the values that both sides agree on now.
     pub(super) fn settle(
         &mut self,
         done: &[PlannedCall],
@@ -153,7 +154,7 @@ impl<'a> Pusher<'a> {
         self.agree(agreed).map(|_| ())
     }
 
-    /// What both sides now agree on: what was sent, or what GitHub made of it.
+    /// The agreed values after a call: those that were sent, or what GitHub stored instead.
     fn settled(
         &mut self,
         step: &PlannedCall,
@@ -185,7 +186,7 @@ impl<'a> Pusher<'a> {
                 if *field == Field::State {
                     keys.extend([(Link::shown_key(), None), (Link::conflict_shown_key(), None)]);
                 }
-                // GitHub cannot hold what was sent: what it holds is what there is, here too.
+                // GitHub stored a different text, so the task gets that text too.
                 if there != sent && matches!(field, Field::Title | Field::Description) {
                     kept_text = Some(Kept { key: field.key(), sent, new: there });
                 }
@@ -199,7 +200,7 @@ impl<'a> Pusher<'a> {
         step.issue.as_ref().is_some_and(|issue| self.stale.contains(issue))
     }
 
-    /// A run that takes long looks again before it writes over a text.
+    /// In a long sync, checks whether issues have changed before their texts are overwritten.
     fn look_again(&mut self, chunk: &[PlannedCall], known: &Knowledge) -> Result<(), Failure> {
         if self.scanned.elapsed() < FRESH {
             return Ok(());
@@ -207,7 +208,7 @@ impl<'a> Pusher<'a> {
         let texts = chunk.iter().filter(|step| matches!(step.call, Call::Title { .. } | Call::Body { .. }));
         let new: BTreeSet<&TaskId> = self.pushed.created.iter().map(|(task, _)| task).collect();
         let texts = texts.filter(|step| step.task.as_ref().is_none_or(|task| !new.contains(task)));
-        // What this run itself has changed looks changed.
+        // Issues that this sync has changed itself do not count.
         let texts = texts.filter(|step| step.issue.as_ref().is_none_or(|issue| !self.written.contains(issue)));
         let ids: BTreeSet<Node> = texts.filter_map(|step| step.issue.clone()).collect();
         if ids.is_empty() {

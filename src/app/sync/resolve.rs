@@ -27,7 +27,7 @@ pub struct Resolved {
     pub take: TakeSide,
 }
 
-/// One field, or all that are in conflict.
+/// Resolves one field, or all conflicts of a task.
 pub fn sync_resolve(ws: &Workspace, id: &TaskId, field: Option<&str>, side: TakeSide) -> Result<Resolved, Failure> {
     let lock = ws.lock()?;
     let place = if ws.store.exists(id) { Place::Task } else { Place::Archive };
@@ -70,7 +70,7 @@ pub fn sync_resolve(ws: &Workspace, id: &TaskId, field: Option<&str>, side: Take
                 edit.set(Link::shown_key(), local.link.conflict_shown.as_ref().map(Value::text))?;
                 edit.set(Link::conflict_shown_key(), None)?;
             }
-            // Once it counts as agreed that the remote says so, only the other side has changed.
+            // With the remote value as base, only the chosen side differs from it.
             edit.set(field.base_key(), base_value(ws, field, remote.as_ref())?)?;
         }
     }
@@ -85,14 +85,14 @@ pub fn sync_resolve(ws: &Workspace, id: &TaskId, field: Option<&str>, side: Take
     Ok(Resolved { task: id.clone(), fields: names, take: side })
 }
 
-/// Issues are made only for tasks on the board.
+/// The failure for an archived task, because only tasks on the board get new issues.
 fn gone_and_archived(id: &TaskId) -> Failure {
     Failure::refused(Code::Archived, format!("the issue of {id} was deleted, and archived tasks get no new issue"))
         .hint(Hint::run("undo", "to restore the task, if it was archived by mistake"))
         .hint(Hint::option("--take remote", "to stop mirroring it"))
 }
 
-/// Only finished tasks are archived.
+/// The failure for an open task, because only finished tasks are archived.
 fn open_task(id: &TaskId, local: &Local) -> Failure {
     let state = local.value(Field::State).map(ToString::to_string).unwrap_or_default();
     Failure::refused(Code::NotFinished, format!("{id} is in {state}; only finished tasks can be archived"))
@@ -100,7 +100,7 @@ fn open_task(id: &TaskId, local: &Local) -> Failure {
         .hint(Hint::option("--take local", "to restore its item on GitHub"))
 }
 
-/// Ours: it is added to the project again, or made anew. Theirs: this task is no longer mirrored.
+/// Local: adds the issue to the project again, or creates a new one. Remote: stops mirroring the task.
 fn relink(edit: &mut FileEdit, local: &Local, loss: Option<&Value>, side: TakeSide) -> Result<(), Failure> {
     if side == TakeSide::Remote {
         return edit.set(Key::new("github.mirror"), Some(Value::Bool(false)));

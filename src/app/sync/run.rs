@@ -38,9 +38,9 @@ pub fn sync(ws: &Workspace, ask: &SyncAsk, tell: &mut dyn FnMut(SyncStep<'_>)) -
     if result.is_ok() && !ask.dry_run {
         result = fetch_all(ws, &client).and(result);
     }
-    // Whatever became of it, what was seen is worth keeping.
+    // Keep what was read, even if the sync failed.
     let saved = run.known.save(&knowledge_path(ws));
-    // Whatever was taken in is on the board, also when the run ended early.
+    // Commit applied changes, even if the sync ended early.
     if !ask.dry_run {
         ws.commit_to_git(&ws.lock()?);
     }
@@ -50,7 +50,7 @@ pub fn sync(ws: &Workspace, ask: &SyncAsk, tell: &mut dyn FnMut(SyncStep<'_>)) -
     Ok(synced)
 }
 
-/// Whoever looks at GitHub writes down what was seen: two at once would each forget what the other has.
+/// Allows only one sync at a time: two would overwrite each other's knowledge of GitHub.
 pub(super) fn one_at_a_time(ws: &Workspace) -> Result<FileLock, Failure> {
     let busy = || Failure::new(FailureKind::Raced, Code::Busy, "another sync is running").hint(Hint::Retry);
     ws.store.try_sync_lock()?.ok_or_else(busy)
@@ -66,11 +66,11 @@ pub(super) struct SyncPass<'a> {
     pub(super) project: Option<Project>,
     pub(super) viewer: String,
     pub(super) scanned: Instant,
-    /// What is checked out: a switch in the middle would put one branch's agreement into another's files.
+    /// The branch at the start: after a switch, values of one branch would be written to the files of another.
     pub(super) branch: Option<String>,
-    /// Creates of earlier runs whose outcome is still unknown.
+    /// Creates of earlier syncs with an unknown outcome.
     pub(super) waiting: Vec<CreateIntent>,
-    /// Issues that they have made, and that are not in the project.
+    /// Issues that those syncs created, but that are not in the project.
     pub(super) recovered: BTreeSet<Node>,
     deleted: OnceCell<Deleted>,
 }
@@ -98,7 +98,7 @@ impl<'a> SyncPass<'a> {
         self.project.as_ref().expect("a run looks first")
     }
 
-    /// Read once, and only where an issue has no task: the journal may be long.
+    /// Read at most once, and only if an issue has no task, because the journal may be long.
     pub(super) fn deleted(&self) -> &Deleted {
         self.deleted.get_or_init(|| Deleted::read(self.ws).unwrap_or_default())
     }
@@ -107,7 +107,7 @@ impl<'a> SyncPass<'a> {
         self.compare_only(locals, known, names, &self.ask.only)
     }
 
-    /// Only these tasks, if any are named.
+    /// Compares only these tasks, if any are given.
     pub(super) fn compare_only<'b>(
         &self,
         locals: &'b Locals,
@@ -175,7 +175,8 @@ impl<'a> SyncPass<'a> {
             self.take_in(&all, &mut names, &mut synced, tell)?;
             drop(all);
         } else {
-            // Links that were found again are compared at once: what both say by now is agreed on, and an edit after it is one.
+            // Compare again after links were found, so that equal values become the base, and later edits count as
+            // edits.
             drop(all);
             let locals = Locals::read(self.ws)?;
             let mut names = locals.names();
@@ -194,7 +195,7 @@ impl<'a> SyncPass<'a> {
         if self.ask.directions == Directions::Push { Intake::Closed } else { Intake::Open }
     }
 
-    /// Issues that no run touches until a person has done something.
+    /// Reports issues that are skipped until a person acts.
     fn tell_what_is_left(&self, all: &Comparison<'_>) {
         for item in &all.unmapped {
             let option = item.state.as_deref().unwrap_or_default();
@@ -229,7 +230,7 @@ impl<'a> SyncPass<'a> {
             }
             let taken = match take(self.ws, pair, intake) {
                 Ok(taken) => taken,
-                // One that cannot be settled keeps no other from it.
+                // A failure of one task does not stop the others.
                 Err(failure) if failure.is_about_one_task() => {
                     synced.unsettled(&pair.local.id, failure);
                     continue;
@@ -264,7 +265,7 @@ impl<'a> SyncPass<'a> {
         Ok(())
     }
 
-    /// What a second issue says and its task does not.
+    /// Keeps texts of a second issue that its task lacks.
     fn keep_words(&self, second: &Item, local: &Local, intake: Intake) -> Result<(), Failure> {
         let first = local.link.node.as_ref().and_then(|node| self.known.issues.get(node));
         let both = self.known.issues.get(&second.issue).zip(first).filter(|_| intake == Intake::Open);
@@ -272,7 +273,7 @@ impl<'a> SyncPass<'a> {
         found.map_or(Ok(()), |found| keep(self.ws, local, found))
     }
 
-    /// What people have said to issues that have just become tasks.
+    /// Imports the comments on issues that were just adopted.
     fn take_comments(&self, made: &[(TaskId, u64)], synced: &mut Synced) -> Result<(), Failure> {
         if made.is_empty() {
             return Ok(());
@@ -294,7 +295,8 @@ impl<'a> SyncPass<'a> {
         calls::Lens { project: self.project(), fields: &self.target.names, flow: self.ws.flow(), names, labels, prefix }
     }
 
-    /// Lost access, a wrong project or a script gone wild look like this: then a person decides.
+    /// Refuses if many issues would be lost or closed: a person has to decide, because access may be lost, the project
+    /// wrong or a script broken.
     fn brake(&self, all: &Comparison<'_>, locals: &Locals) -> Result<(), Failure> {
         let linked = locals.tasks.values().filter(|local| local.link.node.is_some()).count();
         let linked = linked + all.retire.len();
@@ -331,7 +333,7 @@ impl<'a> SyncPass<'a> {
             .hint(Hint::option("--anyway", "to continue anyway")))
     }
 
-    /// What is left for a person, as it stands after the run, and in the files too.
+    /// Records what is left for a person after the sync, in the result and in the files.
     fn conclude(&self, synced: &mut Synced) -> Result<(), Failure> {
         let locals = Locals::read(self.ws)?;
         let all = self.compare(&locals, &self.known, &locals.names());

@@ -32,7 +32,7 @@ pub struct SyncStatus {
     pub changed_there: Vec<PlanRow>,
     pub conflicts: Vec<PlanRow>,
     pub lost: Vec<PlanRow>,
-    /// Whether their issue or comment was made is not known.
+    /// Tasks whose issue or comment may have been created.
     pub unknown: BTreeSet<TaskId>,
 }
 
@@ -57,7 +57,7 @@ pub fn sync_status(ws: &Workspace, remote: bool, tell: &mut dyn FnMut(SyncStep<'
         only: &only,
     };
     let mut all = compare(&locals, &known, &locals.names(), &lens);
-    // What was never looked at is not lost.
+    // Issues that this clone has not read are not lost.
     let unseen: Vec<_> = all
         .lost
         .extract_if(.., |(local, _)| !local.link.conflicts.contains_key("link"))
@@ -96,7 +96,7 @@ fn look(ws: &Workspace, target: Target, number: u64, tell: &mut dyn FnMut(SyncSt
     Ok(run.known)
 }
 
-/// A clone that has never looked still knows what it has changed.
+/// The local changes of a task, for a clone that has never read GitHub.
 fn changed_here(local: &super::local::Local) -> Vec<PlanRow> {
     let now = |field: Field| local.value(field).map(|value| fingerprint(field, value));
     let changed = Field::ALL

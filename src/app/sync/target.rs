@@ -1,4 +1,4 @@
-//! Which GitHub, which repository and which project a board is mirrored to, and the client that reaches it.
+//! The GitHub host, repository and project that a board is mirrored to, and the client for it.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use crate::github::{Client, FieldNames, Host, Pace, Patience, Slug, Wait, endpoi
 use crate::os::Signal;
 use crate::os::signals::{SignalListener, exit_by};
 
-/// What the settings say.
+/// The mirror's settings.
 #[derive(Debug, Clone)]
 pub struct Target {
     pub host: Host,
@@ -23,7 +23,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// As set, else as the git remote has it; `None` where neither names a GitHub.
+    /// From the settings, or else the git remote; `None` if neither names a GitHub repository.
     pub fn of(ws: &Workspace) -> Result<Option<Self>, Failure> {
         let set = |key: &'static str| Some(ws.settings.text(key)).filter(|text| !text.is_empty());
         let slug = match set("github.repo") {
@@ -40,7 +40,7 @@ impl Target {
         Ok(Some(Self::named(ws, &slug)?))
     }
 
-    /// A repository, with all else as it is set.
+    /// A given repository, with all other values from the settings.
     pub fn named(ws: &Workspace, slug: &Slug) -> Result<Self, Failure> {
         let set = |key: &'static str| Some(ws.settings.text(key)).filter(|text| !text.is_empty());
         let remote = ws.repository.remote_urls().iter().find_map(|url| Host::of_remote(url)).map(|(host, _)| host);
@@ -62,7 +62,7 @@ impl Target {
         })
     }
 
-    /// The one that `sync init` has set up.
+    /// The target that `sync init` has set up.
     pub fn ready(ws: &Workspace) -> Result<(Self, u64), Failure> {
         match Self::of(ws)? {
             Some(target) if target.number.is_some() => {
@@ -74,7 +74,8 @@ impl Target {
         }
     }
 
-    /// The number of a task's pull request, if it has one on this GitHub. One that is elsewhere is not merged here behind its back.
+    /// The number of a task's pull request on this GitHub, if any. Refuses a pull request of another repository, so
+    /// that it is not merged locally by mistake.
     pub fn pull_of(ws: &Workspace, board: &Board, place: &Place) -> Result<Option<(Self, u64)>, Failure> {
         let Some(url) = board.get(&place.task).and_then(|task| task.artifacts.get("pr")) else { return Ok(None) };
         let Some(target) = Self::of(ws)? else { return Ok(None) };
@@ -107,7 +108,7 @@ impl Target {
     }
 }
 
-/// The first git remote that is a GitHub: by its name, or because the settings say so.
+/// The first git remote that is a GitHub host, by its name or according to the settings.
 fn remote(ws: &Workspace) -> Option<(Host, Slug)> {
     let named = [Some(ws.settings.text("github.host").to_owned()), environment()];
     let is_it = |host: &Host| host.is_github() || named.iter().flatten().any(|name| *name == host.0);
@@ -118,7 +119,7 @@ fn environment() -> Option<String> {
     std::env::var("GH_HOST").ok().filter(|host| !host.is_empty())
 }
 
-/// A board that came with a clone must not choose who gets the token of a company's server.
+/// Refuses a host that only the board's settings name: a cloned board must not choose which server receives the token.
 fn refuse_strange_host(ws: &Workspace, host: &Host) -> Result<(), Failure> {
     if !host.is_valid() {
         return Err(Failure::usage(Code::BadHost, format!("{:?} is not a host name", host.0)).hint(Hint::set(
@@ -140,7 +141,7 @@ fn refuse_strange_host(ws: &Workspace, host: &Host) -> Result<(), Failure> {
     .hint(Hint::variable("GH_HOST", &format!("to {} if you trust it", host.0))))
 }
 
-/// Set by the first Ctrl-C; a second one ends the program at once, as ever.
+/// Set by the first Ctrl-C; the second one ends the program at once.
 pub fn interrupted() -> &'static AtomicBool {
     static OVER: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     OVER.get_or_init(|| {
@@ -159,7 +160,7 @@ pub fn interrupted() -> &'static AtomicBool {
     })
 }
 
-/// Ctrl-C ends waiting, and lets the request in flight finish; waits are told to whoever looks.
+/// Ctrl-C ends a wait, but lets the current request finish. Waits are reported to `tell`.
 pub struct Calm<'a> {
     over: &'static AtomicBool,
     tell: RefCell<&'a mut dyn FnMut(&Wait)>,

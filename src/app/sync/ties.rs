@@ -1,4 +1,4 @@
-//! Which issue a task is: links that are found again, and those that are lost.
+//! The links between tasks and issues: links that are found or lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,8 @@ use crate::github::{Field, Knowledge, Link, Marker, Node, RemoteIssue, read_issu
 use crate::task::mirrored::unknown;
 use crate::task::{Key, TaskId, Value};
 
-/// Tasks whose issue has gone say so, and are left alone until a person decides; those that are back do not.
+/// Records which tasks have lost their issue; a person has to decide about them. Issues that are back are no longer
+/// recorded.
 pub fn note_losses(ws: &Workspace, all: &Comparison<'_>) -> Result<(), Failure> {
     let agreed = all.lost.iter().map(|(local, loss)| {
         let what = if *loss == Loss::Gone { "gone" } else { "removed" };
@@ -22,8 +23,8 @@ pub fn note_losses(ws: &Workspace, all: &Comparison<'_>) -> Result<(), Failure> 
     agree(ws, agreed.collect()).map(|_| ())
 }
 
-/// Ties tasks to issues that a run which died, or another clone, has made for them. Only what this machine itself has sent is
-/// known to be agreed on; the rest is compared without a base.
+/// Links tasks to issues that an interrupted sync or another clone created for them. Only values that this machine sent
+/// become the base; all others are compared without one.
 pub fn tie_found(
     ws: &Workspace,
     all: &Comparison<'_>,
@@ -38,19 +39,20 @@ pub fn tie_found(
     Ok(all.found.len())
 }
 
-/// Tasks that are linked to a second issue go to the first, of which nothing is agreed yet. What people have written on the second
-/// is taken in before.
+/// Moves the link of tasks from a second issue to the first, without any base. Changes that people made to the second
+/// issue are applied before.
 pub fn tie_older(ws: &Workspace, all: &Comparison<'_>, known: &Knowledge, intake: Intake) -> Result<usize, Failure> {
     let mut tied = Vec::new();
     for (local, item) in &all.older {
         let Some(issue) = known.issues.get(&item.issue) else { continue };
         let mut keys = link_keys(issue.number, &issue.url, &issue.node, Some(&item.id));
         let second = all.pairs.iter().find(|pair| pair.local.id == local.id);
-        // One that was closed as a duplicate has been through this.
+        // An issue that was closed as a duplicate was already handled.
         if let Some(second) = second.filter(|pair| pair.item.reason.as_deref() != Some("DUPLICATE")) {
             take(ws, second, intake)?;
         }
-        // What was agreed on with the second one says nothing of the first: an edit that only the second has heard of is still one.
+        // Bases of the second issue do not apply to the first: otherwise an edit that only the second has would be
+        // lost.
         keys.extend(Field::ALL.iter().map(|field| (field.base_key(), unknown(*field))));
         keys.extend(local.link.notes.keys().map(|note| (Link::note_key(note), None)));
         keys.extend([(Link::shown_key(), None), (Link::conflict_shown_key(), None)]);
@@ -60,7 +62,7 @@ pub fn tie_older(ws: &Workspace, all: &Comparison<'_>, known: &Knowledge, intake
     Ok(all.older.len())
 }
 
-/// The same for those that are not in the project: their rows are made later.
+/// Links tasks to issues that are not in the project; their items are created later.
 pub fn tie_recovered(
     ws: &Workspace,
     locals: &Locals,

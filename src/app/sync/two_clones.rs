@@ -1,5 +1,6 @@
-//! Two clones of a board and one project, exhaustively: every short sequence of edits, syncs, pulls and pushes, decided by the very
-//! functions that `sync` and the merge driver use. One field, because each is decided by itself.
+//! Tests two clones of a board and one project exhaustively: every short sequence of edits, syncs, pulls and pushes,
+//! decided by the functions that `sync` and the merge driver use. One field is enough, because fields are decided
+//! independently.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
@@ -7,14 +8,14 @@ use crate::github::{Decision, Field, decide, fingerprint};
 use crate::store::merge::{MergedUnit, Unit, merge_units};
 use crate::task::Value;
 
-/// What somebody wrote: a number of its own, and all that whoever wrote it had seen.
+/// A text, as a unique number, with all texts that its writer had seen.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Word {
     text: u8,
     seen: BTreeSet<u8>,
 }
 
-/// A version of the board's file: the word, and the text of what was agreed on, where that is known.
+/// A version of the board's file: the text, and the base if it is known.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Version {
     word: Word,
@@ -24,9 +25,9 @@ struct Version {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct ClonedBoard {
     here: Version,
-    /// What it last had in common with the shared branch.
+    /// The last version in common with the shared branch.
     common: Version,
-    /// Both sides of a conflict that nobody has settled yet.
+    /// Whether there is an unresolved conflict.
     conflict: bool,
 }
 
@@ -44,7 +45,7 @@ enum Act {
     Edit(usize),
     EditRemote,
     Sync(usize),
-    /// Killed between what GitHub was told and what the file says of it.
+    /// A sync that is killed after it changed GitHub, before it wrote the file.
     SyncKilled(usize),
     Pull(usize),
     Push(usize),
@@ -79,7 +80,7 @@ fn unit(version: &Version) -> Unit {
 }
 
 impl World {
-    /// All say the same, which was agreed on, or nobody knows whether it was.
+    /// All sides have the same text, which is the base, or has no base.
     fn new(base: Option<u8>) -> Self {
         let word = Word { text: 0, seen: BTreeSet::from([0]) };
         let version = Version { word: word.clone(), base };
@@ -95,7 +96,7 @@ impl World {
         Word { text, seen }
     }
 
-    /// The texts that were in use: a base is one of them.
+    /// Finds the text of a base.
     fn text_of(&self, base: &Value) -> u8 {
         (0..self.next).find(|text| print(*text) == *base).expect("a base is the print of some text")
     }
@@ -115,7 +116,7 @@ impl World {
             Act::SyncKilled(at) => self.sync(at, true)?,
             Act::Pull(at) => self.pull(at)?,
             Act::Push(at) => {
-                // Only what has the shared version in it can be pushed.
+                // A push requires that the clone has the shared version.
                 if self.clones[at].common == self.shared {
                     self.shared = self.clones[at].here.clone();
                     self.clones[at].common = self.shared.clone();
@@ -179,10 +180,11 @@ impl World {
         Ok(())
     }
 
-    /// A word may give way to one whose writer had seen it; or if GitHub has it, so that the next sync meets it there.
+    /// A text may be dropped if the writer of the other had seen it, or if GitHub has it, so that the next sync
+    /// compares it there.
     fn safe(&self, word: &Word, kept: &Word, base: Option<u8>, how: &str) -> Result<(), String> {
         let there = word.seen.is_subset(&self.remote.seen);
-        // What GitHub has, and this file takes for known, would be written over.
+        // The next sync would overwrite GitHub's text, because it equals the base.
         let hidden =
             base == Some(self.remote.text) && Some(kept.text) != base && !self.remote.seen.is_subset(&kept.seen);
         match word.seen.is_subset(&kept.seen) || (there && !hidden) {
@@ -191,7 +193,7 @@ impl World {
         }
     }
 
-    /// Nobody writes any more: syncing, pulling and pushing comes to rest, and all say the same.
+    /// Without further edits, repeated syncing, pulling and pushing ends with the same text on all sides.
     fn rests(&self) -> Result<(), String> {
         let mut world = self.clone();
         for _ in 0..6 {
@@ -213,13 +215,13 @@ impl World {
     }
 }
 
-/// Whether the newer version was written by somebody who had seen the older one, and the files show that.
+/// Whether the writer of the newer version had seen the older one, according to the files.
 fn went_on(common: &Version, older: &Version, newer: &Version) -> bool {
     let shown = older.word == common.word || newer.base == Some(older.word.text);
     shown && older.word.seen.is_subset(&newer.word.seen)
 }
 
-/// A word that is written over must have been seen by whoever wrote the other.
+/// Fails if a text is overwritten by one whose writer had not seen it.
 fn lost(old: &Word, new: &Word, how: &str) -> Result<(), String> {
     match old.seen.is_subset(&new.seen) {
         true => Ok(()),
@@ -227,7 +229,7 @@ fn lost(old: &Word, new: &Word, how: &str) -> Result<(), String> {
     }
 }
 
-/// How many acts: `RALPH_MODEL_LENGTH`, for a long look by hand.
+/// The length of the sequences; set `RALPH_MODEL_LENGTH` for a longer test.
 fn length() -> usize {
     std::env::var("RALPH_MODEL_LENGTH").ok().and_then(|text| text.parse().ok()).unwrap_or(7)
 }
@@ -251,7 +253,7 @@ fn no_edit_is_lost_between_two_clones_and_github_and_all_come_to_rest() {
             if let Err(why) = next.act(act) {
                 panic!("{path:?}: {why}");
             }
-            // A person settles it: from there it is another story.
+            // A person would resolve the conflict; this sequence ends here.
             let settled = next.clones.iter().all(|clone| !clone.conflict);
             if settled && known.insert(next.clone()) {
                 queue.push_back((next, path));

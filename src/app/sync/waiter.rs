@@ -1,4 +1,4 @@
-//! `sync --watch`: waits until the board changes, or it is time to look at GitHub again.
+//! `sync --watch`: waits until the board changes, or until GitHub is to be read again.
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -12,7 +12,7 @@ pub struct BoardWaiter {
     changes: Changes,
 }
 
-/// No run follows another sooner: a person who edits saves more than once.
+/// The minimum time between two syncs, because a person who edits saves several times.
 const BREATH: Duration = Duration::from_secs(2);
 const SLICE: Duration = Duration::from_millis(200);
 
@@ -26,9 +26,9 @@ impl BoardWaiter {
         Ok(Self { changes: Changes::of(&folders)? })
     }
 
-    /// `false` when it is to end.
+    /// Returns `false` after an interrupt.
     pub fn wait(&mut self, longest: Duration) -> bool {
-        // What the run itself has written is no news.
+        // Discard file events of the sync itself.
         while self.changes.wait(Duration::from_millis(50)) != ChangedPaths::Nothing {}
         let (began, mut dirty) = (Instant::now(), false);
         while began.elapsed() < longest.max(BREATH) {

@@ -17,8 +17,8 @@ pub struct Column {
     pub tasks: Vec<TaskView>,
 }
 
-/// Every state of the workflow, with the tasks that the query finds; then states that only tasks know. Where one is asked for
-/// with `all`, the finished, too.
+/// One column for each state of the workflow, with the tasks that the query finds, then one for each other state that
+/// such a task is in.
 pub fn columns(ws: &Workspace, query: &Query) -> Result<Vec<Column>, Failure> {
     let board = ws.board()?;
     let standings = Standings::new(&board, ws.rules());
@@ -35,7 +35,7 @@ pub fn columns(ws: &Workspace, query: &Query) -> Result<Vec<Column>, Failure> {
     for (task, points) in views(board, &standings, &places).into_iter().zip(estimates) {
         let column = match columns.iter().position(|column| column.state == task.state) {
             Some(at) => &mut columns[at],
-            // A state that the workflow does not know, or not for this kind: nobody is to miss the task.
+            // Tasks in a state that the workflow does not have, or not for this kind, are shown too.
             None => columns.push_mut(Column::of_another(ws, &task.state)),
         };
         column.points += points;

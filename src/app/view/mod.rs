@@ -1,4 +1,4 @@
-//! A task as every face shows it, and the columns it is shown in.
+//! A task and the columns, as every face shows them.
 
 pub(super) mod columns;
 pub(super) mod span;

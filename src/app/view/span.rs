@@ -1,8 +1,8 @@
-//! How long something took or is ago, as briefly as people say it.
+//! Formats durations and ages briefly.
 
 use jiff::{SignedDuration, Timestamp};
 
-/// `3h`, `2d`: how long ago.
+/// The age of `at`, such as `3h` or `2d`.
 pub fn ago(at: Timestamp, now: Timestamp) -> String {
     span(now.duration_since(at))
 }

@@ -16,7 +16,7 @@ pub struct TaskView {
     pub kind: &'static str,
     pub title: String,
     pub state: StateName,
-    /// What that state says of it, whatever its name. For people; programs have the workflow.
+    /// What the state means, independent of its name. For people; programs read the workflow.
     #[serde(skip)]
     pub meaning: Meaning,
     pub priority: Option<&'static str>,
@@ -29,14 +29,14 @@ pub struct TaskView {
     pub blocks: Vec<TaskId>,
     pub blocked: bool,
     pub ready: bool,
-    /// Its owner left it at work: nobody has a live claim. For people; programs have `owner` and `claim`.
+    /// The owner started the task, but nobody has a live claim on it. For people; programs have `owner` and `claim`.
     #[serde(skip)]
     pub stale: bool,
     pub claim: Option<ClaimView>,
-    /// Why a person should look at it: it was moved outside of ralph, against the workflow.
+    /// Why a person should check the task: it was moved outside of ralph, against the workflow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attention: Option<String>,
-    /// Where it may go for this viewer, and why not elsewhere; only where one task is shown.
+    /// The states it can move to for this viewer, and why it cannot move to others; only if a single task is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moves: Option<Vec<MoveView>>,
     pub artifacts: BTreeMap<String, String>,
@@ -57,19 +57,19 @@ pub struct GithubView {
     pub url: Option<String>,
 }
 
-/// Where a task may go, for one viewer.
+/// A state that a task might move to, for one viewer.
 #[derive(Debug, Clone, Serialize)]
 pub struct MoveView {
     pub state: StateName,
     pub meaning: Meaning,
-    /// The task is there already.
+    /// The task is already in this state.
     pub here: bool,
-    /// What the move would be done as.
+    /// The command under which the move would be made.
     pub command: Option<String>,
-    /// What a person's move there would skip, where the workflow does not have it.
+    /// What a person's move would skip, if it is outside the workflow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outside: Option<String>,
-    /// Why it would be refused; a person may override some.
+    /// Why the move would be refused; a person can override some refusals.
     pub refused: Option<Failure>,
 }
 
@@ -83,7 +83,7 @@ pub struct ClaimView {
     pub held: bool,
 }
 
-/// Whole seconds: what people compare, and half the bytes.
+/// Rounds to whole seconds, which is precise enough for people and half as long.
 fn stamp<S: Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
     match at {
         Some(at) => serializer.collect_str(&Timestamp::from_second(at.as_second()).unwrap_or(*at)),
@@ -98,7 +98,7 @@ impl From<&Claim> for ClaimView {
     }
 }
 
-/// What a view knows beyond the task itself.
+/// The parts of a view that come from the board, not from the task.
 struct Surroundings {
     claim: Option<ClaimView>,
     children: Vec<TaskId>,
@@ -150,7 +150,7 @@ impl TaskView {
     }
 }
 
-/// Views of the tasks at these places; the board is used up, so that nothing is copied.
+/// Views of the tasks at these places. Consumes the board, so that no task is copied.
 pub(in crate::app) fn views(board: Board, standings: &Standings, places: &[usize]) -> Vec<TaskView> {
     let found: Vec<Surroundings> = {
         let links = Links::new(&board);

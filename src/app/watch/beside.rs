@@ -12,29 +12,29 @@ use crate::fs;
 use crate::watch::ChangedPaths;
 
 pub(super) const SETTINGS: [&str; 2] = [".ralph/config.toml", ".ralph/workflow.toml"];
-/// Where the documents of tasks lie.
+/// The folder of the documents of tasks.
 const DOCUMENTS: &str = "thoughts/shared/";
 
-/// With the folders above each, in which it comes and goes.
+/// Includes parent folders, in which these folders are created and deleted.
 pub(super) fn document_folders(ws: &Workspace) -> BTreeSet<PathBuf> {
     let folders = DocumentKind::ALL.map(|kind| ws.store.root().join(kind.folder()));
     folders.iter().flat_map(|folder| folder.ancestors().take(3).map(Path::to_owned)).collect()
 }
 
 impl Watch {
-    /// Worktrees come and go; the board in each is watched only to say that it is not the one.
+    /// Watches the copies of the board in all worktrees, to report edits there.
     pub(super) fn follow_copies(&mut self) {
         let known = self.ws.repository.worktrees().unwrap_or_default().into_iter().map(|worktree| worktree.path);
-        // One that is just being made is a folder before git knows of it, and nothing tells when git does.
+        // A new worktree is a folder before git lists it, and git's listing causes no file event.
         let place = self.ws.store.root().join("worktrees");
         let made = fs::names(&place).unwrap_or_default().into_iter().map(|name| place.join(name));
         self.copies = known.chain(made).map(|worktree| worktree.join(".ralph/tasks")).collect();
-        // With the folders above each, in which it comes and goes.
+        // Includes parent folders, in which these folders are created and deleted.
         let above = self.copies.iter().flat_map(|copy| copy.ancestors().take(3).map(Path::to_owned)).collect();
         self.changes.also(&above);
     }
 
-    /// What was edited in a copy, told once, and once more when it is as it should be.
+    /// Reports edits in a copy once, and once more when they are reverted.
     pub(super) fn look_at_copies(&mut self, dirt: &ChangedPaths) -> Vec<Event> {
         let folders: BTreeSet<&Path> = match dirt {
             ChangedPaths::Nothing => return Vec::new(),
@@ -47,7 +47,7 @@ impl Watch {
         if new {
             self.follow_copies();
         }
-        // What was edited in a new one before it was watched is found by looking.
+        // Edits in a new copy from before it was watched are only found by reading it.
         if !touched && !new {
             return Vec::new();
         }
@@ -60,7 +60,7 @@ impl Watch {
         events
     }
 
-    /// The documents and settings that have been saved since this was last asked, from the root of the repository.
+    /// Documents and settings that were saved since the last call, relative to the root of the repository.
     pub fn saved_files(&mut self) -> BTreeSet<String> {
         std::mem::take(&mut self.files)
     }
@@ -74,7 +74,7 @@ impl Watch {
                 let inside = paths.iter().filter_map(|path| Some(fs::slashed(path.strip_prefix(root).ok()?)));
                 self.files.extend(inside.filter(|path| told(path)));
             }
-            // Nobody knows which.
+            // It is unknown which ones changed.
             ChangedPaths::Everything | ChangedPaths::Lost => {
                 let documents = DocumentKind::ALL.iter().flat_map(|kind| {
                     let names = fs::names(&root.join(kind.folder())).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `[[on]]` rules: runs trusted programs on events; their failures are reported, and never fatal.
+//! `[[on]]` rules: runs trusted programs on events; their failures are reported but not fatal.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::Write as _;
@@ -14,7 +14,7 @@ use crate::os::{Signal, process};
 use crate::task::Task;
 use crate::watch::Alarm;
 
-/// A rule that an event has met, with everything that it needs.
+/// A program to run for an event that matched a rule.
 struct RuleRun {
     shown: String,
     program: Vec<String>,
@@ -23,7 +23,7 @@ struct RuleRun {
     timeout: Duration,
 }
 
-/// Runs what rules ask for, a few at a time.
+/// Runs the programs of rules, a limited number at a time.
 pub(in crate::app) struct Runner {
     rules: Vec<OnRule>,
     at_once: usize,
@@ -32,13 +32,13 @@ pub(in crate::app) struct Runner {
     ended: Receiver<Option<String>>,
     sender: Sender<Option<String>>,
     alarm: Alarm,
-    /// Said once, not for each event.
+    /// Whether missing trust was reported: only once, not for each event.
     told: bool,
-    /// When each rule was last met for each task: one that makes its own event would go on for ever.
+    /// When each rule recently matched, per task: stops a rule that causes its own event from running forever.
     met: HashMap<(usize, String), VecDeque<Instant>>,
 }
 
-/// A rule that is met so often for one task within so long is left out for as long.
+/// A rule that matches more often than this for one task within this time is paused.
 const OFTEN: usize = 20;
 const WHILE: Duration = Duration::from_secs(20);
 
@@ -63,7 +63,7 @@ impl Runner {
         (self.rules, self.at_once, self.told) = (ws.settings.rules.clone(), at_once(ws), false);
     }
 
-    /// Starts what these events ask for, and tells of what has failed since.
+    /// Starts the programs for these events, and returns events for programs that failed.
     pub fn take_up(&mut self, ws: &Workspace, acts: bool, events: &[Event], board: &Board) -> Vec<Event> {
         let mut failed = Vec::new();
         for end in self.ended.try_iter() {
@@ -87,7 +87,8 @@ impl Runner {
         failed.into_iter().map(tell).collect()
     }
 
-    /// Everything that the events ask for is made ready; what is not trusted is named instead.
+    /// Queues the programs of matching rules. Untrusted programs are not queued; the returned message names the
+    /// problem.
     fn meet(&mut self, ws: &Workspace, events: &[Event], board: &Board) -> Option<String> {
         let mut jobs = Vec::new();
         let mut ours = false;
@@ -100,7 +101,7 @@ impl Runner {
                 times.retain(|at| at.elapsed() < WHILE);
                 times.push_back(Instant::now());
                 if times.len() > OFTEN {
-                    // Told when it begins; the rest is the same.
+                    // Only the first time is reported.
                     let message = format!("`{}` runs too often, and is paused for a while", rule.run.join(" "));
                     endless = endless.or((times.len() == OFTEN + 1).then_some(message));
                     times.truncate(OFTEN + 2);
@@ -126,7 +127,7 @@ fn at_once(ws: &Workspace) -> usize {
 /// The fields of an event that a rule can match.
 const FIELDS: [&str; 10] = ["task", "state", "label", "priority", "kind", "role", "by", "owner", "parent", "via"];
 
-/// Refuses rules that could never be met, when a board is watched.
+/// Refuses rules that can never match, when a board is watched.
 pub(in crate::app) fn check_rules(ws: &Workspace) -> Result<(), Failure> {
     for rule in &ws.settings.rules {
         rule.event.parse::<EventKind>()?;
@@ -174,7 +175,7 @@ fn field_of(event: &Event, task: Option<&Task>, field: &str) -> Option<String> {
     }
 }
 
-/// The places that an argument may have, and the environment that goes with them.
+/// The placeholders in arguments, with their environment variables.
 const PLACES: [(&str, &str); 12] = [
     ("task", "RALPH_TASK"),
     ("title", "RALPH_TITLE"),
@@ -190,7 +191,7 @@ const PLACES: [(&str, &str); 12] = [
     ("via", "RALPH_VIA"),
 ];
 
-/// Each argument stays one, whatever is put into it: there is no shell to split it.
+/// Each argument stays a single one, whatever its value contains, because no shell splits it.
 fn job(rule: &OnRule, event: &Event, task: Option<&Task>, ws: &Workspace) -> RuleRun {
     let values: Vec<(&str, &'static str, String)> = PLACES
         .iter()
@@ -205,7 +206,7 @@ fn job(rule: &OnRule, event: &Event, task: Option<&Task>, ws: &Workspace) -> Rul
     RuleRun { shown: rule.run.join(" "), program, input, environment, timeout }
 }
 
-/// In one pass: what is put in is not looked at again.
+/// Replaces all placeholders in one pass, so that values are not expanded again.
 fn filled(word: &str, values: &[(&str, &'static str, String)]) -> String {
     let mut text = String::new();
     let mut rest = word;
@@ -235,7 +236,7 @@ fn run(job: &RuleRun, root: &std::path::Path) -> Result<(), String> {
     command.envs(job.environment.iter().map(|(name, value)| (name, value)));
     let mut child = command.spawn().map_err(|error| format!("cannot start: {error}"))?;
     if let Some(mut pipe) = child.stdin.take() {
-        // Who does not read it does not want it.
+        // The program may exit without reading its input.
         let _ = pipe.write_all(format!("{}\n", job.input).as_bytes());
     }
     let said = child.stderr.take().map(|pipe| std::thread::spawn(move || last_line(pipe)));
@@ -254,12 +255,12 @@ fn last_line(pipe: impl std::io::Read) -> String {
     lines.last().unwrap_or_default()
 }
 
-/// With all that it has started, once its time is over.
+/// Waits for the program; kills it with all of its child processes when it times out.
 fn wait(child: &mut Child, timeout: Duration) -> Result<std::process::ExitStatus, String> {
     let start = Instant::now();
     let mut pause = Duration::from_millis(1);
     loop {
-        if let Some(status) = child.try_wait().map_err(|error| format!("cannot wait for its end: {error}"))? {
+        if let Some(status) = child.try_wait().map_err(|error| format!("cannot wait for it to exit: {error}"))? {
             return Ok(status);
         }
         if start.elapsed() > timeout {

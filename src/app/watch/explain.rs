@@ -1,4 +1,4 @@
-//! Explains a change: made by a command, by git, or by hand.
+//! Determines the origin of a change: a command, git, or an edit by hand.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,18 +8,19 @@ use crate::store::codec::Doc;
 use crate::store::{Delta, Difference, Line};
 use crate::task::{Key, TaskId, Value, Worker};
 
-/// The operations of git since the last look.
+/// Files that git has written since the last look.
 pub(super) struct GitPut {
     pub objects: BTreeMap<String, String>,
-    /// HEAD is elsewhere.
+    /// Whether HEAD has moved.
     pub moved: bool,
-    /// The previous content of its index.
+    /// The previous entries of git's index.
     pub before: BTreeSet<String>,
-    /// All that was ever told.
+    /// The whole journal.
     pub journal: Vec<Line>,
 }
 
-/// A file that somebody saved, made or removed by hand: what it said, with all that commands made of it, and what it says.
+/// A task file that somebody saved, created or removed by hand. `old` includes the changes by commands, `new` is the
+/// file.
 pub(super) struct HandEdit {
     pub id: TaskId,
     pub old: Leaves,
@@ -37,14 +38,14 @@ pub(super) struct Look {
 }
 
 impl Watch {
-    /// First what commands did, in their order; then what the files say beyond that.
+    /// Explains changes by commands first, in their order, then remaining differences in the files.
     pub(super) fn explain(&self, delta: Delta, git: Option<&GitPut>) -> Look {
         let mut look = Look::default();
         let mut known: BTreeMap<&TaskId, Leaves> = BTreeMap::new();
         for file in &delta.files {
             known.insert(&file.id, leaves(file.old.as_deref()));
         }
-        // Changes from long before the last look came with git.
+        // Journal lines that are much older than the last look came with git.
         let since = self.looked.checked_sub(jiff::SignedDuration::from_secs(10)).unwrap_or(self.looked);
         let verbs: Vec<&Line> = delta.lines.iter().filter(|line| !delta.rewritten && line.at >= since).collect();
         for line in &verbs {
@@ -60,7 +61,7 @@ impl Watch {
         for file in &delta.files {
             let (before, now) = (&known[&file.id], leaves(file.new.as_deref()));
             let mut rest = differences(&file.id, before, &now);
-            // A state that is left out, or spelled otherwise, is the same one.
+            // A missing state, or another spelling, may mean the same state.
             if self.state_of(&file.id, before) == self.state_of(&file.id, &now) {
                 rest.retain(|change| !matches!(change, Change::Set { key, .. } if key.as_str() == "state"));
             }
@@ -91,7 +92,7 @@ impl Watch {
         look
     }
 
-    /// What git has put there is what its index says; what it has taken away went with a move of HEAD.
+    /// Git wrote a file if its index has that content, and removed a file if the index no longer has it.
     fn is_gits(&self, put: &GitPut, file: &Difference) -> bool {
         let there = put.objects.get(&format!("{}.toml", file.id));
         match &file.new {
@@ -109,7 +110,7 @@ impl Watch {
         Event { verb: Some("hand-edit".into()), ..event }
     }
 
-    /// Whoever did it elsewhere is named by the journal that came along.
+    /// The journal that came with the change names the worker who made it.
     fn by_git(&self, file: &Difference, changes: Vec<Change>, lines: &[Line]) -> Event {
         let mut event = changed_event(self.ws.now(), Via::Git, &file.id, "", changes);
         if let Some(line) = lines.iter().rev().find(|line| line.touches(&file.id)) {
@@ -125,12 +126,12 @@ pub(super) fn leaves(text: Option<&str>) -> Leaves {
     text.and_then(|text| Doc::new(text).ok()).map(|doc| doc.leaves().into_iter().collect()).unwrap_or_default()
 }
 
-/// Lays a verb's change over what is known; whether it is news.
+/// Applies a command's change to the known values; returns whether it is news.
 fn apply(line: &Line, change: &Change, known: &mut BTreeMap<&TaskId, Leaves>) -> bool {
     match change {
         Change::Set { task, key, old, new } => {
             let Some(leaves) = known.get_mut(task) else { return false };
-            // What was saved by hand may be journaled when it has been saved again.
+            // An edit by hand may be journaled after the file was saved again.
             if line.verb == "hand-edit" && leaves.get(key) != old.as_ref() {
                 return false;
             }
@@ -149,7 +150,7 @@ fn apply(line: &Line, change: &Change, known: &mut BTreeMap<&TaskId, Leaves>) ->
     }
 }
 
-/// What somebody saved just before a verb changed the same key: the verb found it there, and nobody has told of it.
+/// Edits by hand that a command's change to the same key has overwritten before they were reported.
 fn overwritten(line: &Line, known: &BTreeMap<&TaskId, Leaves>) -> Vec<HandEdit> {
     let mut edits: Vec<HandEdit> = Vec::new();
     for change in line.changes.iter().filter(|_| line.verb != "hand-edit") {
@@ -175,7 +176,7 @@ fn overwritten(line: &Line, known: &BTreeMap<&TaskId, Leaves>) -> Vec<HandEdit> 
     edits
 }
 
-/// Claims that are made and given back between two looks are known by the journal alone.
+/// Claims that are taken and released between two looks appear only in the journal.
 fn claims_of(line: &Line) -> Vec<Event> {
     let kind = match line.verb.as_str() {
         "claim" | "claim --force" => EventKind::Claimed,
@@ -192,7 +193,7 @@ fn claims_of(line: &Line) -> Vec<Event> {
     owners.map(|(task, by)| Event { by, ..Event::new(kind, line.at, Via::Board, Some(task)) }).collect()
 }
 
-/// Whether the journal has these changes as its last word: a stash that comes back brings what was told before.
+/// Whether these changes repeat the last ones in the journal, as when `git stash pop` restores a known version.
 fn tells(lines: &[Line], changes: &[Change]) -> bool {
     let last = |task: &TaskId, wanted: &Key| {
         let all = lines.iter().rev().flat_map(|line| line.changes.iter());
@@ -206,7 +207,7 @@ fn tells(lines: &[Line], changes: &[Change]) -> bool {
     !changes.is_empty() && changes.iter().all(told)
 }
 
-/// Whether a verb made or removed a task's file.
+/// Whether a command created or removed a task's file.
 fn makes(line: &Line, id: &TaskId) -> bool {
     line.changes.iter().any(|change| {
         matches!(change, Change::File { task, file: Place::Task, old, new } if task == id && old.is_some() != new.is_some())
@@ -230,7 +231,7 @@ fn differences(id: &TaskId, old: &Leaves, new: &Leaves) -> Vec<Change> {
         .collect()
 }
 
-/// One event for each task that a verb changed.
+/// One event for each task that a command changed.
 pub(super) fn events_of(line: &Line, changes: Vec<Change>) -> Vec<Event> {
     let mut tasks: Vec<(TaskId, Vec<Change>)> = Vec::new();
     for change in changes.into_iter().filter(|change| !change.is_bookkeeping()) {

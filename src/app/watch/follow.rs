@@ -1,4 +1,4 @@
-//! A watcher on its own thread, for faces with an event loop.
+//! Watches a board on a separate thread, for faces with an event loop.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -8,11 +8,10 @@ use super::{Watch, WatchOptions};
 use crate::app::{Code, Failure, Options};
 use crate::board::Event;
 
-/// How long nothing may happen before whoever listens is asked whether it still does.
+/// How long to wait without events before asking the listener whether to continue.
 const IDLE: Duration = Duration::from_secs(2);
 
-/// Tells of what happens, and of settings and documents that were saved, until the listener breaks off. Returns once it
-/// watches.
+/// Passes events, and saved settings and documents, to `listen` until it breaks. Returns once the board is watched.
 pub fn follow_board(
     options: &Options,
     wanted: WatchOptions,
@@ -21,7 +20,7 @@ pub fn follow_board(
     let (ready, opened) = std::sync::mpsc::channel();
     let options = options.clone();
     std::thread::spawn(move || {
-        // It is not to be sent between threads: opened where it runs.
+        // `Watch` cannot be sent between threads, so it is opened on the thread that uses it.
         let mut watch = match Watch::open(&options, &wanted) {
             Ok(watch) => watch,
             Err(failure) => return drop(ready.send(Err(failure))),
@@ -40,5 +39,5 @@ pub fn follow_board(
             events = watch.next(IDLE);
         }
     });
-    opened.recv().unwrap_or_else(|_| Err(Failure::broken(Code::CannotWatch, "the watcher ended before it started")))
+    opened.recv().unwrap_or_else(|_| Err(Failure::broken(Code::CannotWatch, "the watcher stopped before it was ready")))
 }

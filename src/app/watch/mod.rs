@@ -1,7 +1,7 @@
 //! `watch`: reports each event of the board once and in order; one watcher at a time reacts to them.
 //!
-//! Commands journal what they do. What the files say beyond that, somebody saved by hand, or git put there. Everything is read
-//! under the board's lock, so that no verb is half seen.
+//! Commands record their changes in the journal. All other changes in files were made by hand or by git. Everything is
+//! read under the board's lock, so that no half-done command is seen.
 
 mod beside;
 pub(in crate::app) mod event_rules;
@@ -31,23 +31,23 @@ use explain::{GitPut, HandEdit, Look, events_of};
 
 pub use follow::follow_board;
 
-/// How long to wait for a running git.
+/// How long to wait for a running git command.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How the board is watched.
 #[derive(Debug, Clone, Default)]
 pub struct WatchOptions {
-    /// Put illegal hand edits right.
+    /// Revert edits by hand that the workflow does not allow.
     pub enforce: bool,
-    /// Look again and again, where the file system tells nothing.
+    /// Poll, for file systems without change events.
     pub poll: bool,
-    /// Only tell; leave what follows to others.
+    /// Only report; leave reactions to other watchers.
     pub idle: bool,
-    /// What those need who show the board: the documents of tasks, and claims that are renewed.
+    /// Also report what faces need that show the board: saved documents, and renewed claims.
     pub documents: bool,
 }
 
-/// A board under watch.
+/// A watched board.
 pub struct Watch {
     ws: Workspace,
     options: Options,
@@ -58,15 +58,15 @@ pub struct Watch {
     board: Board,
     facts: Facts,
     hand: GitHand,
-    /// The watcher with this lock reacts; the others wait for it.
+    /// The lock of the watcher that reacts; other watchers wait for it.
     reactor: Option<File>,
     turn: Receiver<File>,
-    /// Edits by hand that nobody has journaled yet, for the one who reacts.
+    /// Edits by hand that are not in the journal yet, for the watcher that reacts.
     pending: Vec<HandEdit>,
     unsettled: BTreeSet<TaskId>,
-    /// States that were to be put back when somebody saved the file again: the next save is judged from there.
+    /// States that could not be restored, because the file was saved again: the next save is compared with them.
     owed: BTreeMap<TaskId, StateName>,
-    /// Claims of programs, whose end no file event tells.
+    /// Claims that programs hold: no file event reports their end.
     attended: BTreeSet<TaskId>,
     /// The entries of the board in git's index.
     tracked: BTreeSet<String>,
@@ -74,18 +74,18 @@ pub struct Watch {
     looked: Timestamp,
     /// Why the watcher must not react: the board is missing, or its settings cannot be read.
     trouble: Option<String>,
-    /// Boards in linked worktrees, which are only copies: what is wrong there has been told.
+    /// Copies of the board in linked worktrees, and the problems there that have been reported.
     copies: BTreeSet<PathBuf>,
     copied: BTreeSet<String>,
-    /// When git last changed tasks: what it shows for a moment is not to be reacted to.
+    /// When git last changed tasks: a state that git shows only briefly must not cause reactions.
     git_was_here: Option<Instant>,
     /// Changed settings and documents.
     files: BTreeSet<String>,
-    /// Events that a failed look has not reported.
+    /// Changed paths that a failed look has not processed.
     unseen: ChangedPaths,
-    /// What was read while git was writing, and since when it is kept back: it is explained once git is done.
+    /// Changes that were read while git was writing, and since when they wait: they are explained when git is done.
     half: Option<(Instant, Delta)>,
-    /// Git took longer than anybody waits.
+    /// Git took longer than the time limit.
     impatient: bool,
     runner: Runner,
 }
@@ -98,7 +98,7 @@ impl Watch {
             ws.refuse_broken_setup()?;
         }
         event_rules::check_rules(&ws)?;
-        // Where nothing may be written, one can still look.
+        // A read-only board can still be watched.
         for folder in [ws.store.tasks_dir(), ws.store.claims_dir(), ws.store.journal_dir()] {
             let _ = fs::make_dir(&folder);
         }
@@ -107,7 +107,7 @@ impl Watch {
             folders.extend(document_folders(&ws));
         }
         let folders: Vec<&Path> = folders.iter().map(PathBuf::as_path).collect();
-        // Watched before it is read, so that nothing falls between.
+        // Watch before reading, so that no change is missed in between.
         let changes = if wanted.poll { Changes::polling(&folders)? } else { Changes::of(&folders)? };
         let alarm = changes.alarm();
         let lock = ws.lock().ok();
@@ -120,7 +120,7 @@ impl Watch {
             true => std::sync::mpsc::channel().1,
             false => alarm.ring_when_mine(ws.store.local().join("watch.lock")),
         };
-        // Nobody to wait for is the common case: then the first look already reacts.
+        // Usually no other watcher runs; then the first look can already react.
         let reactor = turn.recv_timeout(Duration::from_millis(20)).ok();
         Ok(Self {
             hand: ws.repository.hand(),
@@ -160,7 +160,7 @@ impl Watch {
         &self.board
     }
 
-    /// The numbers of ready, claimed and blocked tasks and of problems.
+    /// The numbers of ready, claimed and blocked tasks, and of problems.
     pub fn counts(&self) -> [usize; 4] {
         self.facts.counts()
     }
@@ -175,12 +175,12 @@ impl Watch {
         self.reactor.is_some()
     }
 
-    /// Why the board is looked at again and again.
+    /// Why the board is polled, if it is.
     pub fn polling(&self) -> Option<&str> {
         self.changes.polling.as_deref()
     }
 
-    /// What the journal says of the time since then.
+    /// The events in the journal since that time.
     pub fn replay(&self, since: Timestamp) -> Result<Vec<Event>, Failure> {
         let lines = self.ws.store.journal()?.0.into_iter().filter(|line| line.at >= since);
         Ok(self.titled(lines.flat_map(|line| events_of(&line, line.changes.clone())).collect()))
@@ -191,7 +191,7 @@ impl Watch {
         let soon = if self.unsettled.is_empty() { Duration::MAX } else { Duration::from_millis(60) };
         let dirt = self.changes.wait(limit.min(soon).min(self.next_expiry()));
         let mut dirt = std::mem::replace(&mut self.unseen, ChangedPaths::Nothing).and(dirt);
-        // What it has written so far would be taken for somebody's own.
+        // Files that git has not finished writing would look like edits by hand.
         let start = Instant::now();
         while dirt != ChangedPaths::Nothing && self.ws.repository.is_at_work() && start.elapsed() < PATIENCE {
             dirt = dirt.and(self.changes.wait(Duration::from_millis(20)));
@@ -200,7 +200,7 @@ impl Watch {
         self.look(dirt.clone()).inspect_err(|_| self.unseen = dirt)
     }
 
-    /// The first look: what was wrong or due before anybody watched.
+    /// The first look, for problems and due reactions from before the board was watched.
     pub fn begin(&mut self) -> Result<Vec<Event>, Failure> {
         self.follow_copies();
         self.look(ChangedPaths::Nothing)
@@ -220,11 +220,11 @@ impl Watch {
             events.extend(self.reopen());
         }
         if !self.ws.store.board_dir().is_dir() {
-            // Moved away, or between two branches: nothing is written where it was.
+            // The board was moved away, or git is switching branches: write nothing into a missing folder.
             return Ok(events);
         }
         events.extend(self.look_at_copies(&dirt));
-        // Where nothing may be written there is no lock to take, and no verb to wait for.
+        // A read-only board has no lock, and no command that writes.
         let lock = self.ws.lock().ok();
         let look = self.take_in(&dirt)?;
         events.extend(look.events);
@@ -251,10 +251,10 @@ impl Watch {
         Ok(events.into_iter().chain(failed).collect())
     }
 
-    /// Reads what has changed, and tells what it means.
+    /// Reads what has changed, and explains it.
     fn take_in(&mut self, dirt: &ChangedPaths) -> Result<Look, Failure> {
         let hand = self.ws.repository.hand();
-        // What git has put there is known by what it has just done, and its file events may still be on their way.
+        // After an operation of git, read everything: its file events may still be on their way.
         let all = matches!(dirt, ChangedPaths::Everything | ChangedPaths::Lost)
             || self.is_misnamed(dirt)
             || hand != self.hand;
@@ -270,7 +270,7 @@ impl Watch {
             Some((since, half)) => (since, half.and_then(delta)),
             None => (Instant::now(), delta),
         };
-        // Git began to write after it was last asked for: half of what it writes would be taken for somebody's own.
+        // Git has started to write since the check: half-written files would look like edits by hand.
         if !self.impatient && since.elapsed() < PATIENCE && !self.ws.repository.is_untouched_since(&hand) {
             self.half = Some((since, delta));
             return Ok(Look::default());
@@ -287,7 +287,7 @@ impl Watch {
         Ok(look)
     }
 
-    /// What git has put into the worktree, where it has done something since the last look.
+    /// What git has written since the last look, if anything.
     fn git_put(&self, hand: &GitHand) -> Result<Option<GitPut>, Failure> {
         if *hand == self.hand {
             return Ok(None);
@@ -300,10 +300,10 @@ impl Watch {
         }))
     }
 
-    /// Remembers what git has done, for the next look.
+    /// Remembers git's operations for the next look.
     fn put_by(&mut self, put: GitPut, mut hand: GitHand) -> GitPut {
         if !put.moved {
-            // A checkout writes its index first, and moves HEAD a moment later.
+            // A checkout writes its index first, and moves HEAD shortly after.
             std::thread::sleep(Duration::from_millis(20));
             hand.head = self.ws.repository.hand().head;
         }
@@ -312,7 +312,7 @@ impl Watch {
         GitPut { before: std::mem::replace(&mut self.tracked, tracked), moved, ..put }
     }
 
-    /// The events of new conditions, after all reactions.
+    /// Events of new conditions, after all reactions.
     fn news(&mut self) -> Vec<Event> {
         let facts = Facts::of(&self.board, self.ws.rules());
         let mut events = facts.since(&self.facts, self.ws.now());
@@ -323,7 +323,7 @@ impl Watch {
         events
     }
 
-    /// A file that can be no task's is found by looking at the whole folder.
+    /// A file whose name is not a task id is only found by reading the whole folder.
     fn is_misnamed(&self, dirt: &ChangedPaths) -> bool {
         let ChangedPaths::Paths(paths) = dirt else { return false };
         let folder = self.ws.store.tasks_dir();
@@ -358,7 +358,7 @@ impl Watch {
         }
     }
 
-    /// Other settings, perhaps another workflow. What cannot be read is told, and the old ones stay.
+    /// Reads changed settings and workflow. If they cannot be read, that is reported, and the old ones stay in effect.
     fn reopen(&mut self) -> Option<Event> {
         let usable = |ws: &Workspace| ws.refuse_broken_setup().and_then(|()| event_rules::check_rules(ws));
         let opened = Workspace::open(&self.options).and_then(|ws| usable(&ws).map(|()| ws));
@@ -378,7 +378,7 @@ impl Watch {
         Some(Event::new(kind, self.ws.now(), Via::Board, None).saying(message))
     }
 
-    /// Programs that hold a claim: their end is to be noticed at once.
+    /// Watches the locks of programs that hold claims, to notice their end at once.
     fn attend(&mut self) {
         let held = self.board.claims().iter().filter(|(_, claim)| claim.live && claim.held && !claim.foreign);
         let held: BTreeSet<TaskId> = held.map(|(id, _)| id.clone()).collect();
@@ -388,7 +388,7 @@ impl Watch {
         self.attended = held;
     }
 
-    /// A lease that runs out changes no file.
+    /// How long until the next lease expires, which changes no file.
     fn next_expiry(&self) -> Duration {
         let now = self.ws.now();
         let claims = self.board.claims().values().filter(|claim| claim.live && !claim.held);
@@ -397,13 +397,13 @@ impl Watch {
     }
 }
 
-/// The events of a look, without duplicates.
+/// Merges the events of a look, without duplicates.
 fn joined(mut events: Vec<Event>, mut news: Vec<Event>) -> Vec<Event> {
-    // Who is dead has not let go of anything.
+    // A reaped claim was not released by its holder.
     let reaped =
         |event: &Event| events.iter().any(|other| other.event == EventKind::Reaped && other.task == event.task);
     news.retain(|event| event.event != EventKind::Released || !reaped(event));
-    // What the journal told of a claim is told better by the claim itself, where it is still there.
+    // The event of a claim itself is better than that of its journal line, if both exist.
     let is_claim = |event: &Event| matches!(event.event, EventKind::Claimed | EventKind::Released);
     let same = |a: &Event, b: &Event| a.event == b.event && a.task == b.task && a.by == b.by;
     events.retain(|event| !is_claim(event) || !news.iter().any(|other| same(event, other)));

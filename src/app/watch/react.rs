@@ -12,7 +12,7 @@ use crate::store::BoardLock;
 use crate::task::{Key, Kind, StateName, TaskId, Value, Worker};
 use crate::watch::ChangedPaths;
 
-/// After git has changed tasks, locks that it brought are left alone for so long: it may only pass by.
+/// How long lock states that git brought are left alone: a checkout may be temporary.
 const CALM: Duration = Duration::from_secs(60);
 
 impl Watch {
@@ -21,7 +21,8 @@ impl Watch {
         let person = self.person()?;
         let mut events = Vec::new();
         let mut edits = edits;
-        // What is saved while we answer is answered, too, before anybody is given up for dead; a storm does not hold us up.
+        // Files that are saved during these reactions are processed too, before claims are reaped; limited to ten
+        // rounds.
         for _ in 0..10 {
             for edit in std::mem::take(&mut edits) {
                 events.extend(self.answered(lock, &edit, &person));
@@ -37,7 +38,7 @@ impl Watch {
             self.pending.extend(edits);
             self.alarm.ring();
         }
-        // Who is dead is judged by a board that is read whole.
+        // Claims are only reaped on a completely read board.
         if self.half.is_some() {
             return Ok(events);
         }
@@ -51,14 +52,14 @@ impl Watch {
         Ok(events)
     }
 
-    /// An error of one save does not stop the others.
+    /// Reacts to one edit; an error does not stop the others.
     fn answered(&mut self, lock: &BoardLock, edit: &HandEdit, person: &Worker) -> Vec<Event> {
         if self.board.get(&edit.id).is_none() && edit.exists {
             return Vec::new();
         }
         match self.answer(lock, edit, person) {
             Ok(events) => events,
-            // Saved again in the meantime: the next look finds it.
+            // The file was saved again in the meantime; the next look finds it.
             Err(failure) if failure.kind == FailureKind::Raced => Vec::new(),
             Err(failure) => {
                 let event = Event::new(EventKind::Problem, self.ws.now(), Via::Board, Some(&edit.id));
@@ -67,7 +68,7 @@ impl Watch {
         }
     }
 
-    /// One save: journaled as the person's; a move of it judged, and all that comes along with it done.
+    /// Records one edit in the journal as the person's. A move is checked, and its consequences are carried out.
     fn answer(&mut self, lock: &BoardLock, edit: &HandEdit, person: &Worker) -> Result<Vec<Event>, Failure> {
         let HandEdit { id, old, new, existed, changes, .. } = edit;
         if changes.is_empty() {
@@ -78,7 +79,7 @@ impl Watch {
         self.mirror.knows_line(&recorded.id);
         let parent = Key::new("parent");
         if let Some((from, to)) = self.moved(edit) {
-            // What could not be put right was never left.
+            // A state that could not be restored still counts as the state before the edit.
             let from = self.owed.remove(id).unwrap_or(from);
             return self.take_in_move(lock, edit, &from, &to, person);
         }
@@ -88,7 +89,7 @@ impl Watch {
         Ok(Vec::new())
     }
 
-    /// A file may leave its state out, or spell it carelessly: what it means is what counts.
+    /// The state that a file means: it may omit the state, or spell it differently.
     pub(super) fn state_of(&self, id: &TaskId, leaves: &Leaves) -> StateName {
         let kind = self.board.get(id).map_or(Kind::Issue, |task| task.kind);
         let Some(typed) = leaves.get(&Key::new("state")) else { return self.ws.flow().initial(kind).clone() };
@@ -96,7 +97,7 @@ impl Watch {
         found.map_or_else(|_| StateName::new(typed.to_string()), |state| state.name.clone())
     }
 
-    /// For those who only tell: what the one who reacts will find illegal.
+    /// The event for an edit that the workflow does not allow, for watchers that only report.
     pub(super) fn illegal(&self, edit: &HandEdit) -> Option<Event> {
         let (from, to) = self.moved(edit)?;
         let person = self.person().ok()?;
@@ -104,7 +105,7 @@ impl Watch {
         self.illegal_event(edit, &admission, &person)
     }
 
-    /// The move that a save is, if it is one.
+    /// The move that an edit makes, if any.
     fn moved(&self, edit: &HandEdit) -> Option<(StateName, StateName)> {
         let (from, to) = (self.state_of(&edit.id, &edit.old), self.state_of(&edit.id, &edit.new));
         (from != to && edit.existed && edit.exists).then_some((from, to))
@@ -152,17 +153,18 @@ impl Watch {
             self.put_back(lock, id, from, &actor)?;
             return Ok(event.into_iter().collect());
         }
-        // The file says the new state already.
+        // The file already contains the new state.
         admission.changes.retain(|change| !change.is_state_of(id));
         match apply(&self.ws, lock, &self.board, id, &admission, &Commit::new("move", &actor)) {
-            // Saved again in the meantime: the parents are brought to where they belong, and the next look sees the rest.
+            // The file was saved again in the meantime: correct the parents; the next look processes the rest.
             Err(failure) if failure.kind == FailureKind::Raced => self.settle_parents(lock, id, person)?,
             done => drop(done?),
         }
         Ok(event.into_iter().collect())
     }
 
-    /// Back to where it was. Where the file was saved again meanwhile, the next save is judged from there.
+    /// Restores the state before the edit. If the file was saved again in the meantime, the next save is compared with
+    /// that state.
     fn put_back(&mut self, lock: &BoardLock, id: &TaskId, from: &StateName, actor: &Actor) -> Result<(), Failure> {
         let said = leaves(self.mirror.text(id)).remove(&Key::new("state"));
         let back = Change::set(id, "state", said, Some(Value::text(from)));
@@ -172,7 +174,7 @@ impl Watch {
         Ok(())
     }
 
-    /// A parent is never ahead of its children, and never behind the least of them.
+    /// Keeps parents neither ahead of their children nor behind the least advanced child.
     fn settle_parents(&self, lock: &BoardLock, id: &TaskId, person: &Worker) -> Result<(), Failure> {
         let changes = self.board.parents_over(std::slice::from_ref(id), self.ws.rules());
         if !changes.is_empty() {
@@ -182,7 +184,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Whoever sits at this machine; a worker that watches is not the one who saved.
+    /// The person at this machine; a worker that watches did not save the file.
     fn person(&self) -> Result<Worker, Failure> {
         match self.ws.repository.user_name().and_then(|name| Worker::new(name).ok()) {
             Some(person) => Ok(person),

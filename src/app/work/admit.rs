@@ -1,5 +1,5 @@
-//! From a request to its effect: what a worker has to show is gathered, the board decides, and the effect is committed
-//! together with the claim.
+//! Carries out a request: gathers the worker's evidence, lets the board decide, and commits the effect together with
+//! the claim.
 
 use std::collections::BTreeSet;
 
@@ -23,8 +23,8 @@ pub(in crate::app) struct Gathered {
     out_of_scope: Vec<String>,
 }
 
-/// Looks at the documents and the worktree that this request needs. It takes its time, so it is done before the board's lock
-/// is taken.
+/// Checks the documents and the worktree that this request needs. This is slow, so it happens before the board is
+/// locked.
 pub(in crate::app) fn gather(ws: &Workspace, board: &Board, actor: &Actor, request: &Request<'_>) -> Gathered {
     let mut gathered = prove(ws, board, actor, request);
     if request.goal != Goal::Claim && board.ends_build(ws.rules(), actor, request) {
@@ -45,7 +45,7 @@ fn prove(ws: &Workspace, board: &Board, actor: &Actor, request: &Request<'_>) ->
 }
 
 impl Gathered {
-    /// Looks for files beyond the scope. Strict scopes make a build that has some count as not shown.
+    /// Finds changed files outside the scope. With strict scopes, such files invalidate the evidence of the build.
     fn compare_scope(&mut self, ws: &Workspace, board: &Board, id: &TaskId) {
         self.out_of_scope = out_of_scope(ws, board, id);
         let Evidence::Shown(shown) = &mut self.evidence else { return };
@@ -56,7 +56,7 @@ impl Gathered {
     }
 }
 
-/// The decision of the board, with the complete reason if the evidence is invalid.
+/// The decision of the board; if evidence is invalid, the failure states the complete reason.
 pub(in crate::app) fn decide_with(
     ws: &Workspace,
     board: &Board,
@@ -77,7 +77,7 @@ pub(in crate::app) fn decide_with(
     })
 }
 
-/// The decision of the board on a request with its evidence.
+/// The decision of the board on a request that carries its evidence.
 pub(in crate::app) fn decide(
     ws: &Workspace,
     board: &Board,
@@ -110,27 +110,27 @@ fn refused(ws: &Workspace, actor: &Actor, request: &Request<'_>, refusal: Refusa
     if overridable { failure.hint(Hint::Force) } else { failure }
 }
 
-/// A person who types in an agent's shell is taken for the agent, and is told so.
+/// Adds a hint if a command in an agent's shell counts as the agent's, because a person may have typed it.
 fn told_of_host(ws: &Workspace, actor: &Actor, refusal: Refusal) -> Failure {
     let failure = Failure::from(refusal);
     match running_in().filter(|_| actor.is_program() && ws.rules().role_of(&actor.worker).is_none()) {
         Some((host, variable)) => failure.hint(Hint::step(format!(
-            "this runs inside {} ({variable} is set), where the workflow applies; people move tasks freely in a terminal of \
-             their own",
+            "this command runs inside {} ({variable} is set), so the workflow applies; to move the task freely, run it in a \
+             terminal of your own",
             host.title
         ))),
         None => failure,
     }
 }
 
-/// The same in one go, for a look ahead and for verbs that a worker has nothing to show for.
+/// Gathers the evidence and decides at once, for previews and for verbs that need no evidence.
 pub(in crate::app) fn admit(
     ws: &Workspace,
     board: &Board,
     actor: &Actor,
     request: &Request<'_>,
 ) -> Result<Admission, Failure> {
-    // Nobody is refused for files beyond the scope whose build is not asked for: a look ahead need not compare them.
+    // Files outside the scope only matter to workers that the workflow binds, so others skip that comparison.
     let gathered = match actor.is_held(ws.rules()) {
         true => gather(ws, board, actor, request),
         false => prove(ws, board, actor, request),
@@ -138,11 +138,11 @@ pub(in crate::app) fn admit(
     decide_with(ws, board, actor, request, &gathered)
 }
 
-/// How an admission is written down.
+/// How an admission is committed.
 pub(in crate::app) struct Commit<'a> {
     pub verb: &'a str,
     pub actor: &'a Actor,
-    /// How a claim that is taken lives.
+    /// How long a taken claim lasts.
     pub lease: Lease,
     /// The claim, if the remote already has it.
     pub published: Option<&'a Published>,
@@ -154,11 +154,11 @@ impl<'a> Commit<'a> {
     }
 }
 
-/// Commits the effect under the lock that the caller holds, then gives or ends the claim.
+/// Commits the effect under the caller's lock, then writes or ends the claim.
 ///
-/// The board changes first. A claim that is to be taken and is not there yet leaves a lock that heals by itself, while a
-/// claim without its task would bind a task that nobody works on. A claim that is to end and is still there hinders only its
-/// holder, whose verb it was.
+/// The board changes first. If the process dies before the claim is written, the task is in a lock state without a
+/// claim, which `reap` repairs; a claim without its lock state would block a task that nobody works on. If it dies
+/// before a claim is ended, the leftover claim hinders only its holder, who ran the command.
 pub(in crate::app) fn apply(
     ws: &Workspace,
     lock: &BoardLock,
@@ -180,7 +180,7 @@ pub(in crate::app) fn apply(
         published.mark(&mut claim);
     }
     ws.take_in_hand(id, &mut claim)?;
-    // The old proof, if any, is of the claim that this one replaces.
+    // An old proof belongs to the claim that this one replaces.
     write(ws, lock, id, verb, admission, &Actor { proof: None, ..actor.clone() })?;
     ws.store.write_claim(id, &claim)?;
     if let Some(overlap) = &admission.overlap {

@@ -19,7 +19,8 @@ pub struct Skipped {
     pub reason: String,
 }
 
-/// To a gate, which nobody works in; each child as its mover may, and the reason is told of those that stay.
+/// Moves the children of a task, or the members of its group, forward to a state that is not a lock state. Children
+/// that cannot be moved are skipped, with the reason.
 pub fn advance(ws: &Workspace, id: &TaskId, typed: &str, force: bool) -> Result<Advanced, Failure> {
     let lock = ws.lock()?;
     let board = ws.board()?;
@@ -36,7 +37,7 @@ pub fn advance(ws: &Workspace, id: &TaskId, typed: &str, force: bool) -> Result<
     Ok(Advanced { to: target, moved: advance.moved, skipped })
 }
 
-/// Where the parent of a task stands, and whether this brought it on.
+/// The state of a task's parent, and whether this command changed it.
 #[derive(Debug, Serialize)]
 pub struct ParentAdvance {
     pub parent: Option<TaskId>,
@@ -46,8 +47,8 @@ pub struct ParentAdvance {
     pub advanced: bool,
 }
 
-/// Brings the parents of a task to where their children are. Every move does so by itself; what somebody edited by hand may
-/// have left one behind.
+/// Moves the parents of a task forward to their children. Every move does this itself, but edits by hand may leave a
+/// parent behind.
 pub fn advance_parent(ws: &Workspace, id: &TaskId) -> Result<ParentAdvance, Failure> {
     let lock = ws.lock()?;
     let board = ws.board()?;

@@ -11,13 +11,13 @@ use crate::store::{Note, NoteFacts, NoteKind, note_with_facts};
 use crate::task::{Key, StateName, TaskId};
 use crate::workflow::{Command, Intent};
 
-/// A question as it is asked.
+/// The parameters of `ask`.
 #[derive(Debug, Clone, Default)]
 pub struct QuestionAsk {
     pub question: String,
     pub options: Vec<String>,
     pub recommend: Option<String>,
-    /// The command that the asker works as.
+    /// The command that the worker acts for.
     pub command: Option<String>,
 }
 
@@ -43,11 +43,11 @@ pub struct QuestionAnswer {
     pub to: StateName,
 }
 
-/// Hands the task to a person with the question, in one step; the claim of the asking worker ends.
+/// Hands the task to a person with the question, in one change; the asking worker's claim ends.
 pub fn ask(ws: &Workspace, id: &TaskId, asked: &QuestionAsk) -> Result<Moved, Failure> {
     let question = asked.question.trim();
     if question.is_empty() {
-        return Err(Failure::usage(Code::EmptyNote, "a question needs a text"));
+        return Err(Failure::usage(Code::EmptyNote, "a question cannot be empty"));
     }
     if let Some(unknown) = asked.recommend.as_ref().filter(|name| !asked.options.contains(name)) {
         return Err(Failure::usage(Code::BadValue, format!("the recommended {unknown:?} is not one of the options"))
@@ -57,14 +57,14 @@ pub fn ask(ws: &Workspace, id: &TaskId, asked: &QuestionAsk) -> Result<Moved, Fa
     let board = ws.family(id)?;
     let task = board.get(id).ok_or_else(|| missing(ws, &board, id))?;
     let actor = ws.actor()?;
-    // Whoever has no role may ask as whatever would be done there.
+    // A program without a role may ask, under any command that fits the state.
     let fits = |command: &&Command| command.from.contains(&task.state) || command.lock.as_ref() == Some(&task.state);
     let any = || ws.flow().commands().iter().find(fits).map(|command| command.name.as_str());
     let unnamed = actor.is_program() && actor.role(ws.rules()).is_none();
     let command = asked.command.as_deref().or_else(|| if unnamed { any() } else { None });
     let request = Request { command, ..Request::new(id, Goal::Intent(Intent::Escalate)) };
     let mut admission = admit(ws, &board, &actor, &request)?;
-    // A second question keeps where the task was before the first.
+    // A second question keeps the state from before the first one.
     let from = if ws.rules().needs_person(task) { origin(ws, id)? } else { Some(task.state.to_string()) };
     let facts = NoteFacts {
         kind: Some(NoteKind::Question),
@@ -77,19 +77,20 @@ pub fn ask(ws: &Workspace, id: &TaskId, asked: &QuestionAsk) -> Result<Moved, Fa
     carry_out(ws, &lock, &board, id, "ask", admission)
 }
 
-/// As everybody reads it who only sees the text.
+/// The question with its options as plain text.
 fn worded(question: &str, asked: &QuestionAsk) -> String {
     let mark = |option: &String| if Some(option) == asked.recommend.as_ref() { " (recommended)" } else { "" };
     let options: String = asked.options.iter().map(|option| format!("- {option}{}\n", mark(option))).collect();
     if options.is_empty() { question.to_owned() } else { format!("{question}\n\n{options}") }
 }
 
-/// Notes the person's word, and brings the task back to where it was. `typed` is an option, its number, or words.
+/// Adds the person's answer as a note, and returns the task to its previous state. `typed` is an option, its number, or
+/// free text.
 pub fn answer(ws: &Workspace, id: &TaskId, typed: &str) -> Result<QuestionAnswer, Failure> {
     let actor = ws.actor()?;
     ws.refuse_programs("answer")?;
     if typed.trim().is_empty() {
-        return Err(Failure::usage(Code::EmptyNote, "an answer needs a text"));
+        return Err(Failure::usage(Code::EmptyNote, "an answer cannot be empty"));
     }
     let lock = ws.lock()?;
     let board = ws.family(id)?;
@@ -123,7 +124,8 @@ pub fn answer(ws: &Workspace, id: &TaskId, typed: &str) -> Result<QuestionAnswer
     Ok(QuestionAnswer { task: id.clone(), question, answer: text, from: moved.from, to: moved.to })
 }
 
-/// The task is for whoever worked on it, not for the person who answers; and where it returns to is no move of theirs.
+/// Leaves the owner as it is and takes no claim: the task belongs to the worker that asked, not to the person who
+/// answers. The return to the earlier state does not count as a move outside the workflow.
 fn handed_on(id: &TaskId, mut admission: Admission) -> Admission {
     let owns =
         |change: &Change| matches!(change, Change::Set { task, key, .. } if task == id && key.as_str() == "owner");
@@ -140,7 +142,8 @@ fn no_option(question: &Question, typed: &str) -> Failure {
     Failure::usage(Code::BadValue, format!("no option {}: use 1 to {count}, or your own words", typed.trim()))
 }
 
-/// An option by its number, its name or the beginning of it; else the words themselves. A number beyond the options is none.
+/// Finds an option by its number, its name or an unambiguous prefix; otherwise returns the text as typed. A number
+/// without an option is invalid.
 fn chosen(question: &Question, typed: &str) -> Option<String> {
     let typed = typed.trim();
     let options = &question.options;
@@ -156,7 +159,7 @@ fn chosen(question: &Question, typed: &str) -> Option<String> {
     found.or_else(|| (!mistyped).then(|| typed.to_owned()))
 }
 
-/// The newest question that has no answer.
+/// The newest unanswered question.
 pub fn open_question(ws: &Workspace, id: &TaskId) -> Result<Option<Question>, Failure> {
     Ok(unanswered(&ws.notes(id)?))
 }
@@ -171,12 +174,12 @@ fn unanswered(notes: &[Note]) -> Option<Question> {
     };
     let asked = notes.iter().rev().find(|note| is(note, NoteKind::Question) && !answered(note))?;
     let NoteFacts { options, recommend, from, .. } = asked.facts.clone();
-    // The options stand below the question for those who read nothing but the text.
+    // The text of the note repeats the options for readers of the plain text.
     let text = if options.is_empty() { &asked.text } else { asked.text.split("\n\n- ").next().unwrap_or_default() };
     Some(Question { text: text.to_owned(), options, recommend, by: asked.by.clone(), file: asked.file.clone(), from })
 }
 
-/// The state to which an answered task returns: the one it was in, or where that lock is released to.
+/// The state to which an answered task returns: its earlier state, or the release state of that if it was a lock state.
 fn goal(ws: &Workspace, board: &Board, id: &TaskId, question: Option<&Question>) -> Result<StateName, Failure> {
     let task = board.get(id).ok_or_else(|| missing(ws, board, id))?;
     if ws.flow().escalation() != Some(&task.state) {
@@ -195,7 +198,7 @@ fn goal(ws: &Workspace, board: &Board, id: &TaskId, question: Option<&Question>)
     ))
 }
 
-/// The state from which the task last went to a person.
+/// The state from which the task was last escalated.
 fn origin(ws: &Workspace, id: &TaskId) -> Result<Option<String>, Failure> {
     let lines = ws.journal()?;
     let escalation = ws.flow().escalation().map(ToString::to_string);

@@ -1,4 +1,4 @@
-//! `claim`, `renew`, `release`: a task in one pair of hands.
+//! `claim`, `renew`, `release`: the exclusive right of one worker to a task.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -18,15 +18,15 @@ pub struct Claimed {
     pub command: Option<String>,
     pub state: StateName,
     pub until: Timestamp,
-    /// What to put into RALPH_CLAIM, so that a lost claim is noticed.
+    /// The value for RALPH_CLAIM, which lets a worker notice that it lost the claim.
     pub claim: String,
-    /// Other machines know of it, too.
+    /// Whether the claim was published, so that other machines know it.
     pub remote: bool,
     pub renewed: bool,
-    /// The files that no other claim covers meanwhile; empty where its plan names none.
+    /// The files that no other claim may cover; empty if the plan names none.
     #[serde(skip_serializing_if = "Scope::is_empty")]
     pub paths: Scope,
-    /// Whose claim was taken over.
+    /// The worker whose claim was taken over.
     pub taken_from: Option<Worker>,
 }
 
@@ -52,7 +52,7 @@ pub fn claim(
     grant(ws, &lock, &board, &request, Lease::Timed, published.as_ref())
 }
 
-/// The claim of one task on the remote, if there is one to agree through.
+/// Publishes the claim of a task, if claims are shared through a remote.
 pub(in crate::app) fn publish_for(
     ws: &Workspace,
     request: &Request<'_>,
@@ -63,7 +63,7 @@ pub(in crate::app) fn publish_for(
     Ok(published.map(|(_, published)| published))
 }
 
-/// The claim as it would be granted on this board, for publishing.
+/// The claim that this board would grant, for publishing.
 pub(in crate::app) fn drafted(
     ws: &Workspace,
     board: &Board,
@@ -75,16 +75,16 @@ pub(in crate::app) fn drafted(
     Ok((request.task.clone(), drawn(ws, board, request.task, &actor.worker, &admission, lease)))
 }
 
-/// How a claim lives.
+/// How long a claim lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Lease {
-    /// Until its time is over.
+    /// Until the lease expires.
     Timed,
-    /// As long as a process holds its lock.
+    /// As long as a process holds the lock file of the claim.
     Held,
 }
 
-/// A claim that begins now, or goes on where the worker has it already.
+/// A new claim, or the renewal of a claim that the worker already has.
 pub(in crate::app) fn drawn(
     ws: &Workspace,
     board: &Board,
@@ -114,14 +114,14 @@ pub(in crate::app) fn drawn(
     }
 }
 
-/// The session of the agent host that runs this process, as the host itself says. Only Claude Code tells its shells and MCP
-/// servers the id that it tells its hooks.
+/// The session of the agent host that runs this process. Only Claude Code passes the same session id to its shells and
+/// MCP servers as to its hooks.
 fn host_session() -> Option<String> {
     std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|session| !session.is_empty())
 }
 
-/// Gives the claim under the lock that the caller holds. What was published and is then refused is taken back at the end of
-/// the command.
+/// Grants the claim under the caller's lock. If a published claim is refused here, it is withdrawn from the remote at
+/// the end of the command.
 pub(in crate::app) fn grant(
     ws: &Workspace,
     lock: &BoardLock,
@@ -160,7 +160,7 @@ pub(in crate::app) fn host() -> String {
     crate::os::process::host_name()
 }
 
-/// One's own claim, for another lease.
+/// Renews the worker's own claim.
 pub fn renew(ws: &Workspace, id: &TaskId) -> Result<Claimed, Failure> {
     ws.look_for_claims(id)?;
     let request = Request::claim(id, None);
@@ -174,7 +174,8 @@ pub fn renew(ws: &Workspace, id: &TaskId) -> Result<Claimed, Failure> {
     grant(ws, &lock, &board, &request, Lease::Timed, published.as_ref())
 }
 
-/// One's own claim, or with `force` another's: the task goes back to where the workflow says.
+/// Releases the worker's own claim, or with `force` another worker's, and moves the task to the state that the workflow
+/// names.
 pub fn release(ws: &Workspace, id: &TaskId, force: bool) -> Result<Released, Failure> {
     let lock = ws.lock()?;
     let board = ws.family(id)?;
@@ -187,7 +188,8 @@ pub fn release(ws: &Workspace, id: &TaskId, force: bool) -> Result<Released, Fai
     give_up(ws, &lock, &board, id, &worker, if force { "release --force" } else { "release" })
 }
 
-/// The claim goes first: a verb that dies in between leaves a lock that nobody holds, which heals by itself.
+/// Removes the claim first: if the process dies before the commit, the task is in a lock state without a claim, which
+/// `reap` repairs.
 pub(in crate::app) fn give_up(
     ws: &Workspace,
     lock: &BoardLock,
@@ -207,7 +209,7 @@ pub(in crate::app) fn give_up(
     Ok(Released { task: id.clone(), from: back.from, to: back.to, worker: worker.clone() })
 }
 
-/// Refuses unless the claim is live, this worker's, and the one that it was given.
+/// Refuses unless the claim is live, belongs to this worker, and is the one that the worker was given.
 fn own(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), Failure> {
     if board.get(id).is_none() {
         return Err(crate::app::workspace::open::missing(ws, board, id));
@@ -225,7 +227,7 @@ fn own(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), Failure> {
         }
         Some(_) => Ok(()),
         None if proof.is_some() => Err(Refusal::Lost { task: id.clone() }.into()),
-        // Owned without a claim: by hand, or the claim has ended and nobody has noticed yet.
+        // The worker owns the task without a claim: by an edit of the file, or because its claim has expired.
         None if board.get(id).is_some_and(|task| task.owner.as_ref() == Some(&actor.worker)) => Ok(()),
         None => Err(Refusal::Unclaimed { task: id.clone() }.into()),
     }

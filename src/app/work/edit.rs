@@ -1,4 +1,4 @@
-//! `task edit`: a person edits the file of a task; it is checked before it is saved.
+//! `task edit`: a person edits the file of a task; the file is checked before it is saved.
 
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use crate::store::codec;
 use crate::store::merge::merge;
 use crate::task::{Key, Problem, Task, TaskId};
 
-/// A file as it was handed to the editor.
+/// The text of a file when the editor was opened.
 pub struct Editing {
     pub id: TaskId,
     pub text: String,
@@ -23,37 +23,37 @@ pub struct Edited {
     pub task: TaskId,
     pub changed: bool,
     pub changes: Vec<FieldChange>,
-    /// Values that are wrong, though the file can be read.
+    /// Invalid values of a file that can still be read.
     pub problems: Vec<Problem>,
 }
 
-/// The handling of a parsable text with invalid values.
+/// How to handle a text that can be parsed but has invalid values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Doubts {
     Refuse,
-    /// A person has seen them, and said yes.
+    /// A person has seen the problems and confirmed them.
     Accept,
 }
 
-/// Also for files that cannot be read as a task: here is where they are mended.
+/// Also accepts a file that cannot be read as a task, so that a person can correct it.
 pub fn begin_edit(ws: &Workspace, id: &TaskId) -> Result<Editing, Failure> {
     let text = ws.store.text_of(&ws.store.path(id, &Place::Task))?.ok_or_else(|| ws.store.absent(id))?;
     Ok(Editing { id: id.clone(), text })
 }
 
-/// Somebody has changed the file meanwhile: both changes in one text. What both have set stands between marks, for the
-/// person to choose.
+/// Merges the edit with a change that was made in the meantime. Conflict markers surround what both changed, so that
+/// the person can choose.
 pub fn resume_edit(ws: &Workspace, editing: &Editing, text: &str) -> Result<(Editing, String), Failure> {
     let now = begin_edit(ws, &editing.id)?;
     let merged = match merge(&editing.text, text, &now.text) {
         Some(merged) => merged.text,
-        // One of them is no TOML yet: lines are all there is to merge.
+        // One of the texts is not valid TOML yet, so merge the lines.
         None => diffy::merge(&editing.text, text, &now.text).unwrap_or_else(|marked| marked),
     };
     Ok((now, merged))
 }
 
-/// The task that the text would be, with its problems; an error is a text that cannot be saved at all.
+/// Parses the text into a task with its problems; fails if the text cannot be saved at all.
 fn read(ws: &Workspace, id: &TaskId, text: &str) -> Result<Task, Failure> {
     let shown = ws.store.shown(&ws.store.path(id, &Place::Task));
     Ok(codec::read(id, &shown, text, ws.flow())?.task)
@@ -110,9 +110,9 @@ fn refuse_cycles(ws: &Workspace, read: &Task) -> Result<(), Failure> {
     Ok(Board::new(tasks, Vec::new(), Vec::new()).refuse_cycles(&changes)?)
 }
 
-/// A state that is changed in the editor is a move like any other.
+/// A state that was changed in the editor is a move like any other.
 struct Moving {
-    /// The task as it is to be, in the state that the text gives it.
+    /// The edited task, in its new state.
     task: Task,
     actor: Actor,
     gathered: Gathered,
@@ -123,7 +123,7 @@ impl Moving {
         let mut moving = Self { task, actor: ws.actor()?, gathered: Gathered::default() };
         let id = &moving.task.id;
         let before = ws.family(id)?;
-        // The new owner holds it, and no other worker can claim it.
+        // A new owner becomes the holder, so that no other worker can claim the task.
         let named = moving.task.owner.clone().filter(|owner| *owner != moving.actor.worker);
         let was = before.get(id).and_then(|task| task.owner.as_ref());
         if let Some(owner) = named.filter(|owner| Some(owner) != was && moving.actor.role(ws.rules()).is_none()) {
@@ -159,7 +159,7 @@ impl Moving {
         }
     }
 
-    /// Where machines agree through a remote, it hears of a lock before it is taken.
+    /// If claims are shared through a remote, publishes the new claim before the state changes.
     fn publish(&self, ws: &Workspace) -> Result<Option<Published>, Failure> {
         if ws.claims_remote().is_none() || !self.decided(ws, &self.board(ws)?)?.takes() {
             return Ok(None);

@@ -10,17 +10,17 @@ use crate::store::{Note, NoteFacts, NoteKind, note_with_facts, note_with_progres
 use crate::task::mirrored::hash;
 use crate::task::{TaskId, Worker};
 
-/// The prefixes of the subjects of feedback.
+/// The prefixes that name the kind of a point.
 pub(in crate::app) const THREAD: &str = "thread:";
 pub(in crate::app) const REVIEW: &str = "review:";
 pub(in crate::app) const CHECK: &str = "check:";
 pub(in crate::app) const LOCAL_CHECK: &str = "local-check:";
 pub(in crate::app) const CONFLICT: &str = "conflict";
 
-/// One thing to address.
+/// One point of the feedback.
 #[derive(Debug, Clone, Serialize)]
 pub struct Point {
-    /// By which it is replied to.
+    /// The number to use in a reply.
     pub number: usize,
     pub kind: &'static str,
     pub path: Option<String>,
@@ -30,7 +30,7 @@ pub struct Point {
     pub text: String,
     pub url: Option<String>,
     pub reply: Option<PointReply>,
-    /// The last message on it has no reply.
+    /// The last message of the point has no reply yet.
     pub waiting: bool,
     #[serde(skip)]
     pub(in crate::app) file: String,
@@ -42,9 +42,9 @@ pub struct Point {
 pub struct PointReply {
     pub by: Option<String>,
     pub text: String,
-    /// It changes nothing, and says why.
+    /// Nothing was changed; the text says why.
     pub declined: bool,
-    /// It was posted to GitHub.
+    /// Whether the reply was posted to GitHub.
     pub posted: bool,
     #[serde(skip)]
     pub(in crate::app) file: String,
@@ -60,21 +60,24 @@ pub struct Feedback {
 pub struct Replied {
     pub task: TaskId,
     pub point: usize,
-    /// How many are still waiting.
+    /// How many points are still without a reply.
     pub left: usize,
 }
 
-/// What is open, in the order in which it was said. Feedback on a group is kept with its first task.
+/// The open points, oldest first. Feedback on a group is kept with its primary.
 pub fn feedback(ws: &Workspace, id: &TaskId) -> Result<Feedback, Failure> {
     let task = place(ws, &ws.around(id)?, id)?.task;
     let points = points(&ws.notes(&task)?);
     Ok(Feedback { task, points })
 }
 
-/// Says what was done about a point, or why nothing was.
+/// Replies to a point: what was changed, or why nothing was changed.
 pub fn reply(ws: &Workspace, id: &TaskId, number: usize, text: &str, declined: bool) -> Result<Replied, Failure> {
     if text.trim().is_empty() {
-        return Err(Failure::usage(Code::EmptyNote, "a reply needs a text: say what you did, or why nothing"));
+        return Err(Failure::usage(
+            Code::EmptyNote,
+            "a reply cannot be empty: say what you did, or why you changed nothing",
+        ));
     }
     let lock = ws.lock()?;
     let Feedback { task, points } = feedback(ws, id)?;
@@ -103,8 +106,8 @@ pub fn reply(ws: &Workspace, id: &TaskId, number: usize, text: &str, declined: b
     Ok(Replied { task, point: number, left })
 }
 
-/// Open feedback, and the comments of the last review, each with the reply to what was last said. A point keeps its number when
-/// others are resolved: whoever addresses a list replies while reviewers go on.
+/// Open feedback, and the comments of the last review, each with the reply to its last message. A point keeps its
+/// number when others are resolved, so that a worker can reply by number while reviewers continue.
 pub(in crate::app) fn points(notes: &[Note]) -> Vec<Point> {
     let last_review = notes.iter().rev().find_map(|note| note.facts.review.as_ref());
     let is_point =
@@ -138,7 +141,7 @@ fn point(number: usize, note: &Note, notes: &[Note]) -> Point {
         at: note.at,
         text: note.text.clone(),
         url: note.facts.url.clone(),
-        // Words do not make a check pass.
+        // A reply does not resolve a failed check or a conflict.
         waiting: reply.is_none() || matches!(kind, "check" | "conflict"),
         reply: reply.map(|other| PointReply {
             by: other.by.clone(),
@@ -152,7 +155,7 @@ fn point(number: usize, note: &Note, notes: &[Note]) -> Point {
     }
 }
 
-/// Feedback as it is now, from wherever it comes.
+/// The current text of a point, from any source.
 #[derive(Debug)]
 pub(in crate::app) struct Said {
     pub point: String,
@@ -162,11 +165,12 @@ pub(in crate::app) struct Said {
     pub path: Option<String>,
     pub line: Option<u32>,
     pub url: Option<String>,
-    /// The last that was said.
+    /// Identifies the last message of the point.
     pub last: String,
 }
 
-/// Makes the notes of a task say what is open now. Points that are `ours` to judge and are no longer there are resolved.
+/// Updates the notes of a task to the current feedback. Points that `ours` selects and that are gone are marked as
+/// resolved.
 pub(in crate::app) fn take_in(
     ws: &Workspace,
     task: &TaskId,
@@ -205,7 +209,7 @@ pub(in crate::app) fn take_in(
     Ok(points(&ws.store.notes(task)?))
 }
 
-/// Replies that GitHub has by now.
+/// Marks replies as posted to GitHub.
 pub(in crate::app) fn mark_posted(ws: &Workspace, task: &TaskId, files: &[String]) -> Result<(), Failure> {
     if files.is_empty() {
         return Ok(());
@@ -224,7 +228,7 @@ pub(in crate::app) fn mark_posted(ws: &Workspace, task: &TaskId, files: &[String
     Ok(())
 }
 
-/// Two clones that hear the same write the same file.
+/// The file name depends only on the point, so that two clones that fetch it write the same file.
 fn new_point(task: &TaskId, now: &Said) -> Change {
     let facts = NoteFacts {
         kind: Some(NoteKind::Feedback),
@@ -247,7 +251,8 @@ fn rewrite(ws: &Workspace, task: &TaskId, file: &str, text: &str, facts: &NoteFa
     Ok(Change::File { task: task.clone(), file: place, old: Some(old), new: Some(new) })
 }
 
-/// Whether rounds of feedback lead nowhere: two in a row left as many open points as the round before, or more.
+/// Whether the rounds of feedback make no progress: twice in a row, at least as many points remained open as in the
+/// round before.
 pub(in crate::app) fn is_stuck(open: &[usize]) -> bool {
     matches!(open, [.., first, second, third] if second >= first && third >= second)
 }

@@ -1,4 +1,4 @@
-//! A claim in this process's own hands, lent to a program while it runs: there is no moment at which nobody holds it.
+//! A claim that this process holds and lends to a program while it runs, so that it always has a holder.
 
 use std::process::{Child, Command};
 use std::thread::JoinHandle;
@@ -16,7 +16,7 @@ use crate::store::Hold;
 pub(in crate::app) struct HeldClaim {
     pub claimed: Claimed,
     hold: Option<Hold>,
-    /// Waits for the program's end, to have the lock the moment that it is let go.
+    /// A thread that waits until the program ends, to take its lock at once.
     heir: Option<JoinHandle<Option<Hold>>>,
 }
 
@@ -31,18 +31,19 @@ pub(in crate::app) fn take(ws: &Workspace, request: &Request<'_>, reach: Reach) 
     let board = unless_dead(ws, &lock, seen(ws, request)?, request)?;
     refuse_running(ws, &board, request.task)?;
     fs::make_dir(&ws.store.claims_dir())?;
-    // Before the claim is there, so that nobody sees it without a holder.
+    // The lock is taken before the claim is written, so that nobody sees the claim without a holder.
     let hold = Hold::take(&ws.store.claim_lock(request.task))?;
     let claimed = grant(ws, &lock, &board, request, Lease::Held, published.as_ref())?;
     Ok(HeldClaim { claimed, hold: Some(hold), heir: None })
 }
 
 impl HeldClaim {
-    /// Starts a program behind a guard that holds the claim's lock from then on. Under the board's own lock: whoever would
-    /// free a claim that nobody holds has to wait.
+    /// Starts a program under a guard that takes over the lock of the claim. The board stays locked meanwhile:
+    /// otherwise another command could reap the claim while nobody holds its lock.
     pub fn lend(&mut self, ws: &Workspace, guard: Command, program: &[String]) -> Result<Child, Failure> {
         let _lock = ws.lock()?;
-        // Before the guard is there: for an instant it would have our own hold, too, and be mistaken for having its own.
+        // Released before the guard starts: the guard would inherit our lock for a moment, which would look like its
+        // own.
         self.hold = None;
         let path = ws.store.claim_lock(&self.claimed.task);
         let started =
@@ -58,21 +59,21 @@ impl HeldClaim {
         Ok(child)
     }
 
-    /// Somebody else has the claim by now.
+    /// Whether another worker has the claim now.
     pub fn is_lost(&self, ws: &Workspace) -> bool {
         let id = &self.claimed.task;
         let claim = ws.store.claim_file(id).ok().flatten();
         claim.is_some_and(|claim| claim.proof(id) != self.claimed.claim)
     }
 
-    /// The program has ended: the claim is this process's own again, until what came of it is settled.
+    /// Holds the claim again after the program has ended, until its outcome is settled.
     pub fn take_back(&mut self) {
         if let Some(heir) = self.heir.take() {
             self.hold = heir.join().ok().flatten();
         }
     }
 
-    /// The work is over: the claim goes, unless its task was handed on already.
+    /// Releases the claim after the work, unless the task was handed on already.
     pub fn finish(self, ws: &Workspace) -> Result<Option<Released>, Failure> {
         let released = hand_back(ws, &self.claimed);
         drop(self.hold);

@@ -1,4 +1,4 @@
-//! `log` and `undo`: shows the journal, and undoes its last change.
+//! `log` and `undo`: show the journal, and undo a change.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ pub struct LogQuery {
     pub verb: Option<String>,
     pub since: Option<Timestamp>,
     pub limit: Option<usize>,
-    /// Also what sync only notes of issues.
+    /// Include entries in which sync only recorded data of issues.
     pub bookkeeping: bool,
 }
 
@@ -26,7 +26,7 @@ pub struct LogLine {
     #[serde(flatten)]
     pub line: Line,
     pub undone: bool,
-    /// The changed keys, also if the whole file was replaced.
+    /// The changed keys, including those of a file that was replaced as a whole.
     #[serde(skip)]
     pub fields: Vec<FieldChange>,
 }
@@ -46,10 +46,10 @@ pub fn log(ws: &Workspace, query: &LogQuery) -> Result<Vec<LogLine>, Failure> {
     Ok(chosen.map(|line| LogLine { undone: undone.contains(&line.id), fields: fields(&line), line }).collect())
 }
 
-/// The keys that only sync writes.
+/// The verb of changes that sync makes.
 const SYNC: &str = "sync";
 
-/// Whether sync has only noted something of issues: nobody decided that, so nobody takes it back.
+/// Whether the entry only records data of issues: nobody decided it, so nobody can undo it.
 fn is_noted(line: &Line) -> bool {
     let only_notes = |change: &Change| match change {
         Change::File { task, file: Place::Archive, old: Some(old), new: Some(new) } => {
@@ -61,7 +61,7 @@ fn is_noted(line: &Line) -> bool {
     line.verb == SYNC && line.changes.iter().all(only_notes)
 }
 
-/// Verbs that do not stand: taken back by one that does.
+/// The ids of undone changes. An `undo` that was itself undone does not count.
 fn undone(lines: &[Line]) -> HashSet<String> {
     let mut undone = HashSet::new();
     for line in lines.iter().rev().filter(|line| line.undoes.is_some()) {
@@ -78,7 +78,7 @@ fn fields(line: &Line) -> Vec<FieldChange> {
         Change::File { task, file: Place::Task, old: Some(old), new: Some(new) } => {
             crate::app::edit::fields::differences(&task, &old, &new)
         }
-        // Archiving is told once, by where the task went.
+        // Archiving is shown once, by its new file.
         Change::File { file: Place::Task, new: None, .. } if line.verb == "archive" => Vec::new(),
         Change::File { task, file, old, new } => {
             let name = match file {
@@ -105,7 +105,7 @@ fn gist(place: &Place, text: &str) -> String {
     }
 }
 
-/// So far ahead another clock may be.
+/// How far the clock of another machine may be ahead.
 const FUTURE: jiff::SignedDuration = jiff::SignedDuration::from_secs(60);
 
 #[derive(Debug, Serialize)]
@@ -113,7 +113,7 @@ pub struct Undone {
     pub undone: LogLine,
 }
 
-/// The last change that is not undone, or the given one; that of another worker only with `force`.
+/// Undoes the last change that is not undone, or the given one; a change of another worker only with `force`.
 pub fn undo(ws: &Workspace, id: Option<&str>, force: bool) -> Result<Undone, Failure> {
     let lock = ws.lock()?;
     let line = chosen(ws, id)?;
@@ -134,7 +134,7 @@ pub fn undo(ws: &Workspace, id: Option<&str>, force: bool) -> Result<Undone, Fai
     }
     let op = Op { verb: "undo".into(), changes, undoes: Some(line.id.clone()) };
     ws.commit(&lock, op).map_err(|failure| changed_since(&line, failure))?;
-    // A claim that is taken back leaves none behind.
+    // If a claim was undone, its claim file goes too.
     for (id, claim) in ws.claims()? {
         if line.touches(&id)
             && claim.is_of(&line.by)
@@ -146,7 +146,7 @@ pub fn undo(ws: &Workspace, id: Option<&str>, force: bool) -> Result<Undone, Fai
     Ok(Undone { undone: LogLine { fields: fields(&line), undone: true, line } })
 }
 
-/// A task that is to go again may be named by others or noted on since.
+/// Refuses to remove an added task if other tasks link to it, or if it has newer notes.
 fn refuse_needed(ws: &Workspace, line: &Line) -> Result<(), Failure> {
     let made = line.changes.iter().filter(|c| matches!(c, Change::File { file: Place::Task, old: None, .. }));
     let gone: Vec<TaskId> = made.map(|change| change.task().clone()).collect();
@@ -172,14 +172,14 @@ fn chosen(ws: &Workspace, id: Option<&str>) -> Result<Line, Failure> {
     let (lines, _) = ws.store.journal()?;
     let undone = undone(&lines);
     let stands = |line: &&Line| line.undoes.is_none() && !undone.contains(&line.id) && !is_noted(line);
-    // The last that was written, which a wrong clock does not change.
+    // The entry that was written last, which does not depend on clocks.
     let written = ws.store.written_journal()?;
     let line = match id {
         Some(id) => lines.iter().rev().find(|line| !id.is_empty() && line.id.starts_with(id)),
         None => written.iter().rev().find(stands),
     };
     if let Some(line) = line.filter(|line| id.is_none() && line.at > ws.now() + FUTURE) {
-        // Merged journals are sorted by time, so it may not be the last one.
+        // The written order is that of merged journals sorted by time, so this entry may not be the last one.
         let message =
             format!("the time of the last change, {} ({}), is in the future: {}", line.id, line.verb, line.at);
         return Err(Failure::refused(Code::FromTheFuture, message)

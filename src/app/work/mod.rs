@@ -1,4 +1,4 @@
-//! Moves and claims: the board admits each, then it is committed.
+//! Moves and claims: the board checks each one before it is committed.
 
 pub(super) mod admit;
 pub(super) mod advance;

@@ -21,28 +21,28 @@ pub struct Moved {
     pub from: StateName,
     pub to: StateName,
     pub command: Option<String>,
-    /// Parents and members of its group that moved along.
+    /// Parents, and members of the group, that moved along.
     pub along: Vec<Along>,
-    /// Another worker's claim or an open blocker was overridden.
+    /// Whether another worker's claim or an open blocker was overridden.
     pub forced: bool,
-    /// Who had claimed it, and does not any more.
+    /// The worker whose claim was taken over.
     pub taken_from: Option<Worker>,
-    /// It waits for a person, where the workflow has no state for that.
+    /// The task waits for a person, in a workflow without a state for that.
     pub flagged: bool,
     /// What a person's move outside the workflow skips.
     pub outside: Option<String>,
-    /// Tasks that waited for it, and wait for nothing any more.
+    /// Tasks that have no open blocker any more.
     pub unblocked: Vec<TaskId>,
     /// The group that was declared with this move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub declared: Option<DeclaredGroup>,
     pub changed: bool,
-    /// Files that the branch changes, though the plan does not name them.
+    /// Changed files of the branch that the plan does not name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub out_of_scope: Vec<String>,
 }
 
-/// Children of one parent that are a group from now on.
+/// Children of one parent that became a group with this move.
 #[derive(Debug, Serialize)]
 pub struct DeclaredGroup {
     pub parent: TaskId,
@@ -56,7 +56,7 @@ pub struct Along {
 }
 
 impl Moved {
-    /// A task that is where it should be.
+    /// The result for a task that does not move.
     fn nothing(task: &TaskId, state: StateName, command: Option<String>) -> Self {
         Self {
             task: task.clone(),
@@ -75,7 +75,7 @@ impl Moved {
         }
     }
 
-    /// The move of a group's primary, told about another member, which was in this state before.
+    /// Reports the move of a group's primary as that of another member, whose state was `before`.
     fn told_about(self, member: &TaskId, before: StateName) -> Self {
         let came = self.along.iter().find(|other| other.task == *member).map(|other| other.to.clone());
         let mut along: Vec<Along> = self.along.into_iter().filter(|other| other.task != *member).collect();
@@ -87,7 +87,7 @@ impl Moved {
     }
 }
 
-/// A move that may be about any member of a group: the primary makes it, and what came along already stays.
+/// Moves any member of a group. The primary makes the move; a member that has already moved along stays.
 pub(in crate::app) fn move_in_group(ws: &Workspace, asked: &MoveAsk<'_>) -> Result<Moved, Failure> {
     if asked.grouping == Grouping::Declared {
         return move_with(ws, asked);
@@ -119,14 +119,14 @@ pub fn move_task(
     move_with(ws, &MoveAsk { command, force, ..MoveAsk::new(id, typed, &seen) })
 }
 
-/// A move as it was typed, with what is set and said in the same verb.
+/// A move as typed, with the fields and the note of the same command.
 #[derive(Clone, Copy)]
 pub(in crate::app) struct MoveAsk<'a> {
     pub id: &'a TaskId,
     pub typed: &'a str,
     pub command: Option<&'a str>,
     pub force: bool,
-    /// The task whose fields are set and which gets the note; another one where a group's primary moves for it.
+    /// The task that gets the fields and the note; differs from `id` if the primary of a group moves instead.
     pub about: &'a TaskId,
     pub fields: &'a [Assignment],
     pub note: Option<&'a str>,
@@ -134,7 +134,7 @@ pub(in crate::app) struct MoveAsk<'a> {
     pub grouping: Grouping,
 }
 
-/// The board on which a move is judged, and what is changed together with it.
+/// The board on which a move is checked, and the changes that belong to it.
 struct Judged {
     board: Board,
     changes: Vec<Change>,
@@ -152,7 +152,7 @@ impl<'a> MoveAsk<'a> {
         Ok(Request { command: self.command, force: self.force, ..Request::new(self.id, goal) })
     }
 
-    /// The board with its fields set, and with the group that a lock declares.
+    /// The board with the fields set, and with the group that a move to a lock state declares.
     fn judged(&self, ws: &Workspace) -> Result<Judged, Failure> {
         let board = ws.family(self.id)?;
         let mut changes = match board.get(self.about) {
@@ -180,7 +180,7 @@ impl<'a> MoveAsk<'a> {
         Ok(found.map(|found| DeclaredGroup { parent: found.parent, members: found.members }))
     }
 
-    /// Who moves for this task, by the grouping that was asked for; and the state in which it is now.
+    /// The task that makes the move, according to the grouping, and the current state of this task.
     fn turn(&self, ws: &Workspace) -> Result<(Turn, StateName), Failure> {
         let board = self.judged(ws)?.board;
         let at = board.index_of(self.id).ok_or_else(|| missing(ws, &board, self.id))?;
@@ -201,7 +201,7 @@ pub(in crate::app) fn move_with(ws: &Workspace, asked: &MoveAsk<'_>) -> Result<M
     let board = asked.judged(ws)?.board;
     let gathered = gather(ws, &board, &actor, &asked.request(ws, &board)?);
     let decided = |board: &Board| decide_with(ws, board, &actor, &asked.request(ws, board)?, &gathered);
-    // Where machines agree through a remote, it hears of a lock before it is taken.
+    // If claims are shared through a remote, publish the claim before the state changes.
     let published = match ws.claims_remote() {
         Some(_) if decided(&asked.judged(ws)?.board)?.takes() => {
             let draft = |board: &Board| {
@@ -226,7 +226,7 @@ pub(in crate::app) fn move_with(ws: &Workspace, asked: &MoveAsk<'_>) -> Result<M
     Ok(Moved { declared, ..moved })
 }
 
-/// Whoever closes a task may not know that its branch was never merged, and whoever was to merge it may only say so.
+/// Refuses to close a task whose branch has unmerged commits: a person may not know of them, and a worker must merge.
 fn refuse_unmerged(
     ws: &Workspace,
     board: &Board,
@@ -256,7 +256,7 @@ fn refuse_unmerged(
     }
 }
 
-/// Who waited for a task that is over now, and for nothing else.
+/// The tasks that this closed task was the last blocker of.
 fn unblocked(ws: &Workspace, board: &Board, id: &TaskId, admission: &Admission) -> Vec<TaskId> {
     let kind = board.get(id).map_or(Kind::Issue, |task| task.kind);
     let over = |state: &StateName| ws.flow().is_terminal(kind, state);
@@ -290,7 +290,7 @@ fn no_intent(typed: &str) -> Failure {
     Failure::usage(Code::NoIntent, format!("{typed:?} is not an intent: use {all}"))
 }
 
-/// A move with the reason for it as a note, in one verb.
+/// Makes a move and adds the reason as a note, in one change.
 pub(in crate::app) fn move_with_note(
     ws: &Workspace,
     lock: &BoardLock,
@@ -304,7 +304,7 @@ pub(in crate::app) fn move_with_note(
     carry_out(ws, lock, board, request.task, verb, admission)
 }
 
-/// Commits what was admitted, and tells it as a move.
+/// Commits an admission, and returns it as a move.
 pub(in crate::app) fn carry_out(
     ws: &Workspace,
     lock: &BoardLock,

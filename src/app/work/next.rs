@@ -1,4 +1,4 @@
-//! `next`: the best task for a role, claimed in the same breath if asked.
+//! `next`: chooses the best task for a role, and claims it if asked.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::PathBuf;
@@ -16,10 +16,10 @@ use crate::board::{Board, Choice, Request, left_by};
 use crate::fs;
 use crate::task::{StateName, TaskId};
 
-/// What `next` is asked for.
+/// The parameters of `next`.
 #[derive(Debug, Clone, Default)]
 pub struct NextAsk {
-    /// Else the worker's own.
+    /// Defaults to the worker's own role.
     pub role: Option<String>,
     pub claim: bool,
     pub reach: Reach,
@@ -32,10 +32,10 @@ pub struct Chosen {
     pub state: StateName,
     pub command: Option<String>,
     pub role: Option<String>,
-    /// The worker holds it already: go on.
+    /// The worker already holds the task and should continue.
     pub resume: bool,
     pub claim: Option<Claimed>,
-    /// What came free on the way.
+    /// Tasks that were released because their workers are gone.
     pub reaped: Vec<Reaped>,
 }
 
@@ -44,7 +44,7 @@ pub fn next(ws: &Workspace, asked: &NextAsk) -> Result<Chosen, Failure> {
     if asked.claim { claim_next(ws, role.as_deref(), asked.reach) } else { look(ws, role.as_deref()) }
 }
 
-/// None for a person, and on a board whose workflow has no roles: they take everything.
+/// `None` for a person, and on a board without roles: all tasks count then.
 fn role(ws: &Workspace, asked: &NextAsk) -> Result<Option<String>, Failure> {
     let roles = ws.flow().roles();
     let names = || roles.iter().map(|role| role.name.as_str()).collect::<Vec<_>>().join(", ");
@@ -69,7 +69,7 @@ fn role(ws: &Workspace, asked: &NextAsk) -> Result<Option<String>, Failure> {
     }
 }
 
-/// Without changing anything: dead locks are looked at as if they had been returned.
+/// Changes nothing. Tasks whose holder is gone are treated as already released.
 fn look(ws: &Workspace, role: Option<&str>) -> Result<Chosen, Failure> {
     let board = as_reaped(ws, ws.board()?);
     let worker = ws.me().ok();
@@ -91,7 +91,7 @@ fn claim_next(ws: &Workspace, role: Option<&str>, reach: Reach) -> Result<Chosen
         return Err(Failure::usage(Code::NotYourRole, format!("{me} has the role {own}, not {role}")));
     }
     let choose = |board: &Board| board.choose(role, Some(&me), ws.rules()).ok_or_else(|| nothing(ws, board, role));
-    // Where machines agree through a remote, it hears of the choice first.
+    // If claims are shared through a remote, publish the claim first.
     let draft = |board: &Board| {
         let choice = choose(board)?;
         drafted(ws, board, &Request::claim(&choice.task, choice.command.as_deref()))
@@ -104,7 +104,7 @@ fn claim_next(ws: &Workspace, role: Option<&str>, reach: Reach) -> Result<Chosen
     let choice = choose(&board)?;
     let published = match published {
         Some((id, published)) if id == choice.task => Some(published),
-        // Something better has come up in between: that is for another time, this one is not ours to hold.
+        // A better task has appeared since. The claim was published for another one, so choose again.
         Some(_) => {
             return Err(Failure::new(FailureKind::Raced, Code::Raced, "the board changed just now").hint(Hint::Retry));
         }
@@ -150,7 +150,7 @@ fn nothing(ws: &Workspace, board: &Board, role: Option<&str>) -> Failure {
     let mine: Vec<_> = left.filter(|(command, _)| command.is_for(role, rules.mode)).collect();
     match mine.first() {
         Some((command, label)) => failure.hint(Hint::step(format!(
-            "{} left {} for a person to decide: those with the label {label}",
+            "{} left tasks to a person ({} with the label {label})",
             command.name,
             mine.len()
         ))),
@@ -158,7 +158,8 @@ fn nothing(ws: &Workspace, board: &Board, role: Option<&str>) -> Failure {
     }
 }
 
-/// Waits until there is work, or a place for this worker, by watching the board; gives up after `limit`, or when told to.
+/// Waits until there is work, or until the limits allow this worker a claim; returns after `limit`, or when `stop` is
+/// set. Watches the board instead of polling.
 pub fn next_or_wait(ws: &Workspace, asked: &NextAsk, limit: SignedDuration, stop: &Stop) -> Result<Chosen, Failure> {
     let ask = || match next(ws, asked) {
         Err(failure) if is_passing(failure.code) => Err(Some(failure)),
@@ -170,12 +171,12 @@ pub fn next_or_wait(ws: &Workspace, asked: &NextAsk, limit: SignedDuration, stop
     }
 }
 
-/// Whether the same question may have another answer soon.
+/// Whether the failure may be gone soon.
 fn is_passing(code: Code) -> bool {
     matches!(code, Code::NothingReady | Code::RoleFull | Code::ScopeHeld | Code::Raced | Code::Busy)
 }
 
-/// The lock file of the line in which those wait who would get the same task: one for each role and set of rules.
+/// The lock file for workers that wait for the same tasks: one file per role and rules.
 fn line(ws: &Workspace, role: Option<&str>) -> Result<PathBuf, Failure> {
     let mut hasher = DefaultHasher::new();
     format!("{role:?} {:?}", ws.rules()).hash(&mut hasher);

@@ -1,5 +1,5 @@
-//! Under which name a program acts that nobody named: that of the role whose work it does, so that it is held to the rules of
-//! that role. A person has none, and may do more.
+//! The worker name of a program that was not named: it contains the role whose work the program does, so that the rules
+//! of that role apply. People have no role, and may do more.
 
 use crate::app::work::claim::give_up;
 use crate::app::work::next::as_reaped;
@@ -8,22 +8,22 @@ use crate::app::{Failure, Workspace};
 use crate::board::{Links, command_for};
 use crate::task::TaskId;
 
-/// What it is about to do, as it says so.
+/// What a program says that it is about to do.
 #[derive(Debug, Clone, Default)]
 pub struct ProgramAction {
     pub command: Option<String>,
     pub role: Option<String>,
     pub task: Option<String>,
-    /// It takes the task up, for whatever is to be done.
+    /// Whether it starts work on the task.
     pub takes: bool,
 }
 
-/// `analyst@claude-code-77`; the bare name of the session where no role is meant.
+/// For example `analyst@claude-code-77`; just the session if no role applies.
 pub fn program_name(ws: &Workspace, session: &str, acts: &ProgramAction) -> Result<String, Failure> {
-    // What it names and cannot be found, the verb says better.
+    // The verb reports an unknown task with a better message.
     let task = acts.task.as_deref().and_then(|typed| ws.find(typed).ok());
     let claim = task.as_ref().map(|id| Ok::<_, Failure>(ws.claims()?.remove(id))).transpose()?.flatten();
-    // Under another name, it would be told that somebody else has what it has itself.
+    // With a different name, the program would be refused because of its own claim.
     if let Some(claim) = claim.filter(|claim| claim.live && is_of_session(&claim.worker, session)) {
         return Ok(claim.worker.to_string());
     }
@@ -40,7 +40,7 @@ pub fn program_name(ws: &Workspace, session: &str, acts: &ProgramAction) -> Resu
     Ok(role.map_or_else(|| session.to_owned(), |role| format!("{role}@{session}")))
 }
 
-/// The session is over: its tasks go back to where the workflow says.
+/// Releases the tasks of a session that has ended.
 pub fn release_session(ws: &Workspace, holds: &HeldLocks, session: &str) -> Result<(), Failure> {
     holds.settle(ws, session)?;
     for id in &holds.held() {
@@ -54,7 +54,7 @@ pub fn release_session(ws: &Workspace, holds: &HeldLocks, session: &str) -> Resu
     Ok(())
 }
 
-/// The role that would take the task as it stands; a lock that nobody holds is none.
+/// The role that the state of a task calls for; a task whose holder is gone counts as released.
 fn role_by_state(ws: &Workspace, id: &TaskId) -> Result<Option<String>, Failure> {
     let board = as_reaped(ws, ws.family(id)?);
     let Some(at) = board.index_of(id) else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! Checks the documents and commits that a command must yield before its task moves.
+//! Checks the documents and commits that a command must produce before its task moves.
 
 use crate::agent::document::{DocumentKind, FrontMatter, Status, check, phases};
 use crate::app::records::artifact::{linked, subject};
@@ -10,7 +10,7 @@ use crate::app::{Code, Failure, Hint, Workspace};
 use crate::board::{Board, Ending, Proof, Refusal};
 use crate::task::TaskId;
 
-/// Looks at one thing that a worker has to show; an error says what is wrong with it.
+/// Checks one piece of a worker's evidence; an error says what is wrong with it.
 pub(in crate::app) fn show(ws: &Workspace, board: &Board, id: &TaskId, proof: &Proof) -> Result<(), Failure> {
     match proof {
         Proof::Merged => {
@@ -26,7 +26,7 @@ pub(in crate::app) fn show(ws: &Workspace, board: &Board, id: &TaskId, proof: &P
                 refuse_unwritten(ws, board, id, kind, *ending)?;
                 refuse_strays(ws, id)
             }
-            // A document of the board's own kind: that it is linked is all that can be asked.
+            // ralph knows no format for this kind of document, so only its link is required.
             Err(_) => Ok(()),
         },
     }
@@ -57,7 +57,8 @@ fn refuse_unwritten(
     let status = FrontMatter::read(&text).get("status").and_then(Status::parse);
     let wanted = if ending == Ending::Complete { Status::Approved } else { Status::NeedsIteration };
     if kind == DocumentKind::Review && status != Some(wanted) {
-        let message = format!("{path} says {}, but this move leads elsewhere", status.map_or("", Status::as_str));
+        let message =
+            format!("{path} has the status {}, which does not match this move", status.map_or("", Status::as_str));
         return Err(Failure::refused(Code::OtherVerdict, message).hint(Hint::step(
             "follow the review: move the task to __COMPLETE__ if it is approved, else back to planning",
         )));
@@ -65,7 +66,7 @@ fn refuse_unwritten(
     Ok(())
 }
 
-/// The work must be in the task's own worktree, on its branch, committed.
+/// Refuses unless the work is committed on the task's branch, in its worktree.
 pub(in crate::app) fn refuse_unbuilt(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), Failure> {
     if board.get(id).is_none() {
         return Err(missing(ws, board, id));
@@ -82,7 +83,7 @@ pub(in crate::app) fn refuse_unbuilt(ws: &Workspace, board: &Board, id: &TaskId)
     refuse_unmergeable(ws, &place, &main_branch(ws))
 }
 
-/// A plan is carried out when every box of it is ticked.
+/// Refuses if the plan has open checkboxes.
 fn refuse_open_boxes(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), Failure> {
     let kind = DocumentKind::Plan;
     let subject = subject(ws, board, kind, id)?;
@@ -90,5 +91,5 @@ fn refuse_open_boxes(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), F
     let text = ws.store.text_of(&ws.store.root().join(&path))?.unwrap_or_default();
     let Some(open) = phases(&text).into_iter().find(|phase| phase.done < phase.total) else { return Ok(()) };
     let message = format!("phase {} of the plan has open checkboxes: {path}:{}", open.number, open.line);
-    Err(Failure::refused(Code::OpenBoxes, message).hint(Hint::step("do these items, then tick their boxes")))
+    Err(Failure::refused(Code::OpenBoxes, message).hint(Hint::step("complete these items, then tick their boxes")))
 }

@@ -1,4 +1,4 @@
-//! `reap`: claims whose holders are gone come free.
+//! `reap`: releases claims whose holders are gone.
 
 use serde::Serialize;
 
@@ -18,22 +18,22 @@ pub struct Reaped {
 
 pub fn reap(ws: &Workspace) -> Result<Vec<Reaped>, Failure> {
     if let Err(failure) = ws.refresh_claims() {
-        ws.notice(format!("{}: what other machines held stays", failure.message));
+        ws.notice(format!("{}: claims of other machines were not released", failure.message));
     }
     let lock = ws.lock()?;
     let board = ws.board()?;
     reap_from(ws, &lock, &board, Orphans::All)
 }
 
-/// Who is given up for dead.
+/// Which tasks to reap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Orphans {
-    /// Whose claim has ended, and every lock that has none.
+    /// Tasks with an ended claim, and tasks in a lock state without a claim.
     All,
     Claimed,
 }
 
-/// What the board shows to be dead, freed in one verb each.
+/// Reaps the tasks whose holders are gone, in one change each.
 pub(in crate::app) fn reap_from(
     ws: &Workspace,
     lock: &BoardLock,
@@ -56,7 +56,7 @@ pub(in crate::app) fn reap_from(
     if which == Orphans::All {
         adopt_unowned(ws, lock, board)?;
     }
-    // A claim on a task that is no longer there binds nobody.
+    // Claims on tasks that no longer exist are removed.
     for (id, claim) in board.claims() {
         if !claim.live && board.get(id).is_none() && board.broken_file(id).is_none() {
             ws.drop_claim(id, None)?;
@@ -65,8 +65,8 @@ pub(in crate::app) fn reap_from(
     Ok(reaped)
 }
 
-/// Tasks whose holder is gone. A lock that came with git, from a machine whose claims cannot be seen, is somebody's: only a
-/// person can tell whether they are still at it.
+/// Tasks whose holder is gone. Without shared claims, a lock state that came through git from another machine is left
+/// alone: its worker may still be active, which only a person can tell.
 pub(in crate::app) fn orphans(ws: &Workspace, board: &Board) -> Result<Vec<Return>, Failure> {
     let mut found = board.orphans(ws.rules());
     if ws.claims_remote().is_some() || found.iter().all(|back| board.claim(&back.task).is_some()) {
@@ -88,7 +88,8 @@ pub(in crate::app) fn orphans(ws: &Workspace, board: &Board) -> Result<Vec<Retur
     Ok(own)
 }
 
-/// A lock that nobody owns was put there by hand, or came with git, while nobody watched: whoever did it owns the task.
+/// Adopts tasks that are in a lock state without an owner, after an edit by hand or a pull: whoever changed the state
+/// becomes the owner.
 fn adopt_unowned(ws: &Workspace, lock: &BoardLock, board: &Board) -> Result<(), Failure> {
     let unowned = board.unowned_locks(ws.rules());
     if unowned.is_empty() || !ws.knows_all_claims() {
@@ -104,7 +105,7 @@ fn adopt_unowned(ws: &Workspace, lock: &BoardLock, board: &Board) -> Result<(), 
         admission.changes.retain(|change| !change.is_state_of(&task.id));
         let commit = Commit::new("hand-edit", &actor);
         match apply(ws, lock, board, &task.id, &admission, &commit) {
-            // Saved again in the meantime: it is looked at the next time.
+            // The file changed in the meantime; the next reap looks at it again.
             Err(failure) if failure.kind == FailureKind::Raced => {}
             done => drop(done?),
         }
@@ -112,7 +113,7 @@ fn adopt_unowned(ws: &Workspace, lock: &BoardLock, board: &Board) -> Result<(), 
     Ok(())
 }
 
-/// The state that the journal last gave a task: by a move, or with its whole file.
+/// The state that the journal last recorded for a task, by a move or with the whole file.
 fn journaled_state(ws: &Workspace, journal: &[Line], id: &TaskId) -> Option<StateName> {
     let of = |change: &Change| match change {
         Change::Set { new: Some(new), .. } if change.is_state_of(id) => Some(StateName::new(new.to_string())),
@@ -124,7 +125,8 @@ fn journaled_state(ws: &Workspace, journal: &[Line], id: &TaskId) -> Option<Stat
     journal.iter().rev().find_map(|line| line.changes.iter().rev().find_map(of))
 }
 
-/// Whoever last changed a task's file: the author of its last commit, or the user of this machine where it is not committed.
+/// The worker that last changed a task's file: the author of its last commit, or the user of this machine if the change
+/// is not committed.
 fn editor(ws: &Workspace, id: &TaskId) -> Option<Worker> {
     let path = ws.store.path(id, &Place::Task);
     let author = ws.repository.last_author(&ws.store.shown(&path)).ok().flatten();

@@ -15,7 +15,7 @@ use crate::store::{NoteFacts, NoteKind, note_with_facts};
 use crate::task::{StateName, Task, TaskId};
 use crate::workflow::{Command, Intent};
 
-/// A remark about one line.
+/// A comment on one line.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
 pub struct LineComment {
     pub path: String,
@@ -23,7 +23,7 @@ pub struct LineComment {
     pub text: String,
 }
 
-/// Lets the work on an approved plan begin.
+/// Approves a plan, so that the work can begin.
 pub fn approve(ws: &Workspace, id: &TaskId) -> Result<Moved, Failure> {
     let lock = ws.lock()?;
     let board = ws.family(id)?;
@@ -36,7 +36,7 @@ pub fn approve(ws: &Workspace, id: &TaskId) -> Result<Moved, Failure> {
     carry_out(ws, &lock, &board, id, "approve", admission)
 }
 
-/// Sends a plan, or finished work, back with the reason and comments on lines; all of it is in the builder's next prompt.
+/// Rejects a plan or finished work, with the reason and comments on lines; the builder's next prompt contains them.
 pub fn reject(ws: &Workspace, id: &TaskId, why: &str, comments: &[LineComment]) -> Result<Moved, Failure> {
     if why.trim().is_empty() && comments.is_empty() {
         return Err(Failure::usage(Code::EmptyNote, "a rejection needs a reason"));
@@ -60,7 +60,7 @@ pub fn reject(ws: &Workspace, id: &TaskId, why: &str, comments: &[LineComment]) 
             ..NoteFacts::default()
         };
         admission.changes.push(note_with_facts(id, &ws.me()?, at, &mut ws.rng(), &comment.text, &facts));
-        // In the order in which they were made.
+        // The times keep the comments in order.
         at += SignedDuration::from_millis(1);
     }
     if !why.trim().is_empty() {
@@ -70,11 +70,11 @@ pub fn reject(ws: &Workspace, id: &TaskId, why: &str, comments: &[LineComment]) 
     carry_out(ws, &lock, &board, id, "reject", admission)
 }
 
-/// A comment is about a line that is there: of the task's own files, or of the repository's.
+/// Refuses a comment on a line that exists neither in the task's worktree nor in the main worktree.
 fn refuse_misplaced(ws: &Workspace, id: &TaskId, comments: &[LineComment]) -> Result<(), Failure> {
     let own = place(ws, &ws.around(id)?, id)?.path;
     for comment in comments {
-        // A line that the work removes is a line of main.
+        // A comment may be on a line that the work removes, which only main has.
         let lines =
             [own.as_path(), ws.store.root()].into_iter().filter_map(|folder| lines_of(folder, &comment.path)).max();
         let why = match lines {
@@ -114,7 +114,7 @@ pub fn decisions(ws: &Workspace, id: &TaskId) -> Result<Decisions, Failure> {
     Ok(Decisions { approve, reject: command.is_some(), merge: command.is_some() && !approve })
 }
 
-/// The command that decides about a task where it is: the review of a plan, or the merge of the work.
+/// The command that would decide on the task in its current state: the review of a plan, or the merge of the work.
 fn deciding<'w>(ws: &'w Workspace, task: &Task) -> Option<&'w Command> {
     let starts = |command: &&Command| command.from.contains(&task.state);
     let reviews = ws.flow().commands().iter().filter(starts).find(|command| command.iterate.is_some());
@@ -122,7 +122,7 @@ fn deciding<'w>(ws: &'w Workspace, task: &Task) -> Option<&'w Command> {
     reviews.or_else(|| ws.rules().pending_merge(task)).or_else(merging)
 }
 
-/// The state for rejected work; without one, the state where the command starts.
+/// The state for rejected work, or else the state from which the command starts.
 fn sent_back_to(ws: &Workspace, task: &Task, command: &Command) -> Option<StateName> {
     let released = || ws.flow().state(task.kind, &task.state)?.release.as_ref();
     command.iterate.as_ref().or(command.back.as_ref()).or_else(released).cloned()

@@ -1,4 +1,4 @@
-//! `run`: a program that works on a task, and the claim that lives exactly as long as it does.
+//! `run`: runs a program on a task, with a claim that lasts exactly as long as the program.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -17,19 +17,19 @@ use crate::os::process::{send_signal, spawn_bound};
 use crate::store::{BoardLock, Hold};
 use crate::task::TaskId;
 
-/// A program at work, behind its guard. Dropping it without `finish` leaves the claim to be reaped.
+/// A running program with its guard. If this is dropped without `finish`, the claim is left to be reaped.
 pub struct Running {
     pub claimed: Claimed,
     pub child: Child,
-    /// Why it was ended.
+    /// Why the program was stopped.
     lapsed: Option<Lapsed>,
 }
 
-/// What a program that is asked to end has left to do so.
+/// How long a program has to exit after each signal.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Claims the task and starts `guard`, which takes the claim's lock and runs `program`. When ralph dies, the guard ends all
-/// that it has started and lets go of the lock, so that nobody works on unguarded.
+/// Claims the task and starts `guard`, which takes the lock of the claim and runs `program`. If ralph dies, the guard
+/// kills all that it started and then releases the lock, so that no program runs without a claim.
 pub fn start_run(
     ws: &Workspace,
     request: &Request<'_>,
@@ -48,7 +48,7 @@ pub fn start_run(
     let lock = ws.lock()?;
     let board = unless_dead(ws, &lock, seen(ws, request)?, request)?;
     refuse_running(ws, &board, id)?;
-    // Nobody else may publish for it until the program holds its lock: a claim without one looks dead.
+    // The board stays locked until the program holds the lock of the claim: without the lock, the claim looks dead.
     let claimed = grant(ws, &lock, &board, request, Lease::Held, published.as_ref())?;
     let started = spawn(ws, &claimed, guard, program).and_then(|child| once_held(ws, id, child));
     match started {
@@ -60,24 +60,25 @@ pub fn start_run(
     }
 }
 
-/// What bears on a claim; a step is linked to its tasks by nothing else.
+/// The part of the board that a claim depends on. A step's tasks are not found through links, so it needs the whole
+/// board.
 pub(in crate::app) fn seen(ws: &Workspace, request: &Request<'_>) -> Result<Board, Failure> {
     if request.step.is_some() { ws.board() } else { ws.family(request.task) }
 }
 
-/// One program at a time works on a task.
+/// Refuses if a program is already running on the task.
 pub(in crate::app) fn refuse_running(ws: &Workspace, board: &Board, id: &TaskId) -> Result<(), Failure> {
     if let Some(claim) = board.claim(id).filter(|claim| claim.live && claim.held) {
         return Err(Refusal::held(id, claim).into());
     }
     if ws.store.is_held(id) {
-        let message = format!("a program that was run on {id} has handed it on and still runs");
+        let message = format!("a program started on {id} is still running, although its claim has ended");
         return Err(Failure::new(FailureKind::Raced, Code::StillRunning, message).hint(crate::app::Hint::Retry));
     }
     Ok(())
 }
 
-/// A dead claim goes first, and the task with it to where the workflow says.
+/// Releases a claim whose holder is gone before a new one is granted.
 pub(in crate::app) fn unless_dead(
     ws: &Workspace,
     lock: &BoardLock,
@@ -104,7 +105,7 @@ pub(in crate::app) fn spawn(
         .map_err(|error| Failure::broken(Code::CannotStart, format!("cannot start {:?}: {error}", program.join(" "))))
 }
 
-/// What a program that works under a claim has in its environment.
+/// The environment variables of a program that works under a claim.
 pub(in crate::app) fn claim_environment(ws: &Workspace, claimed: &Claimed) -> Vec<(&'static str, OsString)> {
     let mut found: Vec<(&str, OsString)> = vec![
         ("RALPH_TASK", claimed.task.as_str().into()),
@@ -121,31 +122,31 @@ pub(in crate::app) fn claim_environment(ws: &Workspace, claimed: &Claimed) -> Ve
     found
 }
 
-/// Waits for the guard to hold the lock, still under the board's own: nobody may see the claim without it.
+/// Waits until the guard holds the lock of the claim. The board stays locked, so that nobody sees the claim without it.
 pub(in crate::app) fn once_held(ws: &Workspace, id: &TaskId, mut child: Child) -> Result<Child, Failure> {
     let start = Instant::now();
     while !ws.store.is_held(id) {
-        // A program that is over before we look has had its turn.
+        // A program that has already exited does not need the lock any more.
         if child.try_wait().is_ok_and(|status| status.is_some()) {
             return Ok(child);
         }
         if start.elapsed() > Duration::from_secs(10) {
             let _ = child.kill().and_then(|()| child.wait());
-            return Err(Failure::broken(Code::CannotStart, "the program's guard does not come up"));
+            return Err(Failure::broken(Code::CannotStart, "the guard process of the program did not start"));
         }
         std::thread::sleep(Duration::from_micros(200));
     }
     Ok(child)
 }
 
-/// For the guard: the claim's lock, for as long as the answer lives.
+/// Called by the guard: takes the lock of the claim until the result is dropped.
 pub fn hold_lock(path: &Path) -> Result<Hold, Failure> {
     Ok(Hold::take(path)?)
 }
 
 impl Running {
-    /// Waits for the program to end. Other machines cannot see its lock, so its lease is renewed for them; a program that has lost its
-    /// claim, or may have, is ended.
+    /// Waits for the program to end. Other machines cannot see its lock, so the lease is renewed for them. The program
+    /// is stopped if its claim is lost, or may be.
     pub fn wait(&mut self, ws: &Workspace) -> Result<ExitStatus, Failure> {
         let broken = |error| Failure::broken(Code::Wait, format!("cannot wait for the program: {error}"));
         if !self.claimed.remote {
@@ -165,7 +166,7 @@ impl Running {
         }
     }
 
-    /// Asks the program to end, then has its guard end it with all that it has started.
+    /// Asks the program to exit, then has the guard kill it and all of its descendants.
     fn end(&mut self) -> std::io::Result<ExitStatus> {
         for signal in [Signal::Terminate, Signal::ParentExited, Signal::Kill] {
             send_signal(self.child.id(), signal);
@@ -180,7 +181,7 @@ impl Running {
         self.child.wait()
     }
 
-    /// Why the program was ended, if it was.
+    /// Fails with the reason if the program was stopped.
     pub fn lapse(&self) -> Result<(), Failure> {
         let id = &self.claimed.task;
         match self.lapsed {
@@ -188,7 +189,7 @@ impl Running {
             Some(Lapsed::TakenOver) => Err(Refusal::Lost { task: id.clone() }.into()),
             Some(Lapsed::CutOff) => {
                 let message =
-                    format!("the program was stopped: its lease on {id} is over, and the remote could not be reached");
+                    format!("the program was stopped: its claim on {id} expired, and the remote could not be reached");
                 Err(Failure::new(FailureKind::Offline, Code::Unconfirmed, message)
                     .hint(crate::app::Hint::step("its work is on the branch of the task"))
                     .hint(crate::app::Hint::Retry))
@@ -196,7 +197,8 @@ impl Running {
         }
     }
 
-    /// The program has ended: the claim goes, and a task that it left in its lock returns to where the workflow says.
+    /// Releases the claim after the program has ended. A task that is still in its lock state moves to the state that
+    /// the workflow names.
     pub fn finish(self, ws: &Workspace) -> Result<Option<Released>, Failure> {
         hand_back(ws, &self.claimed)
     }

@@ -13,15 +13,15 @@ use crate::task::TaskId;
 pub struct SaveAsk {
     /// `KEY=VALUE`, `KEY+=VALUE` and `KEY-=VALUE`.
     pub fields: Vec<String>,
-    /// Keys that ralph does not know are meant.
+    /// Accept keys that ralph does not know.
     pub custom: bool,
     /// A state in any spelling, or an intent.
     pub to: Option<String>,
     pub command: Option<String>,
     pub note: Option<String>,
-    /// A person insists on the move.
+    /// Force the move; only a person can.
     pub force: bool,
-    /// Which tasks count as a group when the task is locked or moved.
+    /// Which tasks count as a group in the move.
     pub grouping: Grouping,
 }
 
@@ -36,7 +36,7 @@ pub fn save(ws: &Workspace, id: &TaskId, asked: &SaveAsk) -> Result<Saved, Failu
     save_over(ws, id, asked, &Expected::default())
 }
 
-/// The same for an editor, where the task still says what it has seen.
+/// Like `save`, for an editor: refuses if a field differs from its value in `seen`.
 pub fn save_over(ws: &Workspace, id: &TaskId, asked: &SaveAsk, seen: &Expected) -> Result<Saved, Failure> {
     let fields = assignments(ws, &asked.fields, asked.custom)?;
     let note = asked.note.as_deref().filter(|text| !text.trim().is_empty());

@@ -1,4 +1,4 @@
-//! Hands a task to a person after `next` has given it to programs several times without progress.
+//! Hands a task to a person if `next` gave it to agents several times without progress.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::PathBuf;
@@ -15,9 +15,9 @@ use crate::store::BoardLock;
 use crate::task::{TaskId, Worker};
 use crate::workflow::Intent;
 
-/// So often a task may be handed out before something has to come of it.
+/// How often a task may be given out without progress.
 const MOST: u32 = 5;
-/// Within this time, a repeated `next` of the same worker does not count.
+/// If the holder asks again within this time, that does not count.
 const ASKED_AGAIN: SignedDuration = SignedDuration::from_secs(60);
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -34,12 +34,12 @@ fn path(ws: &Workspace, id: &TaskId) -> PathBuf {
     ws.store.local().join(format!("served/{id}.toml"))
 }
 
-/// Changes whenever work leaves a trace: another state, a note, a document, a commit.
+/// A hash that changes with any progress: a new state, note, document or commit.
 fn mark(ws: &Workspace, id: &TaskId) -> Result<String, Failure> {
     let board = ws.family(id)?;
     let mut hasher = DefaultHasher::new();
     if let Some(task) = board.get(id) {
-        // Handed out or given back, it is where it was.
+        // A claim and its release do not change the hash.
         let state = ws.flow().state(task.kind, &task.state);
         state.and_then(|state| state.release.as_ref()).unwrap_or(&task.state).hash(&mut hasher);
         format!("{:?}", task.artifacts).hash(&mut hasher);
@@ -50,13 +50,13 @@ fn mark(ws: &Workspace, id: &TaskId) -> Result<String, Failure> {
     Ok(format!("{:016x}", hasher.finish()))
 }
 
-/// Counts one more time, and whether that is once too often.
+/// Counts one more claim, and returns whether there were too many.
 pub(super) fn is_once_too_often(ws: &Workspace, claimed: &Claimed) -> Result<bool, Failure> {
     let path = path(ws, &claimed.task);
     let known: Option<Served> = fs::read_text(&path)?.and_then(|text| toml::from_str(&text).ok());
     let mark = mark(ws, &claimed.task)?;
     let mut served = known.filter(|served| served.mark == mark).unwrap_or_default();
-    // Whoever has it may ask what it is more than once.
+    // The holder may ask for its task more than once.
     if claimed.renewed && ws.now().duration_since(served.at) < ASKED_AGAIN {
         return Ok(false);
     }
@@ -69,13 +69,13 @@ pub(super) fn is_once_too_often(ws: &Workspace, claimed: &Claimed) -> Result<boo
     Ok(served.count > MOST)
 }
 
-/// Hands the task to a person, with the reason.
+/// Escalates the task, with the reason.
 pub(super) fn call_a_person(ws: &Workspace, lock: &BoardLock, claimed: &Claimed) -> Result<(), Failure> {
     let path = path(ws, &claimed.task);
     let served: Served = fs::read_text(&path)?.and_then(|text| toml::from_str(&text).ok()).unwrap_or_default();
     let workers: Vec<&str> = served.workers.iter().map(Worker::as_str).collect();
     let note = format!(
-        "`ralph next` gave out this task {MOST} times ({}) without progress: no note, no document, no commit, no new state.",
+        "`ralph next` claimed this task {MOST} times (for {}) without progress: no note, no document, no commit, no new state.",
         workers.join(", ")
     );
     let board = ws.family(&claimed.task)?;

@@ -26,7 +26,7 @@ pub struct SplitDone {
 pub struct SplitChild {
     pub task: TaskId,
     pub title: String,
-    /// Else it was there already.
+    /// `false` if the child existed before.
     pub created: bool,
 }
 
@@ -46,7 +46,7 @@ pub fn split(ws: &Workspace, id: &TaskId, rows: &[NewTask], atomic: bool) -> Res
     Ok(SplitDone { task: id.clone(), from: moved.from, to: moved.to, atomic: atomic || parent.atomic, children })
 }
 
-/// Checks the rows alone: each must be a small task without other fields.
+/// Checks the rows without the board: each must be a small task, with allowed fields only.
 fn refuse_unfit_rows(rows: &[NewTask]) -> Result<(), Failure> {
     if rows.is_empty() {
         return Err(Failure::usage(Code::NoChildren, "no tasks to split it into").hint(Hint::step(
@@ -77,17 +77,17 @@ fn refuse_unfit_rows(rows: &[NewTask]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A title as two people would call it the same.
+/// Normalises a title, so that case and spacing do not matter.
 fn folded(title: &str) -> String {
     title.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// The task that is split, and what it was split into before.
+/// The task to split, and its earlier children.
 struct Family<'a> {
     ws: &'a Workspace,
     board: &'a Board,
     parent: &'a Task,
-    /// The children that count: canceled ones do not.
+    /// All children except canceled ones.
     children: Vec<&'a Task>,
 }
 
@@ -98,7 +98,7 @@ impl<'a> Family<'a> {
         Self { ws, board, parent, children: board.tasks().iter().filter(counts).collect() }
     }
 
-    /// The child that a row means, if it is there: by its id, else by its title.
+    /// The existing child that a row stands for, by id or else by title.
     fn existing(&self, row: &NewTask) -> Option<&'a Task> {
         let named = |task: &&&Task| row.id.as_deref() == Some(task.id.as_str());
         let titled = |task: &&&Task| row.id.is_none() && folded(&task.title) == folded(&row.title);
@@ -117,7 +117,7 @@ impl<'a> Family<'a> {
             .hint(Hint::run(&format!("escalate {id}"), "to hand it to a person")))
     }
 
-    /// Every child, with what makes or updates it.
+    /// Every child of the rows, and the changes that create or update them.
     fn children(&self, rows: &[NewTask]) -> Result<(Vec<SplitChild>, Vec<Change>), Failure> {
         let mut minted = Minted::new(self.ws);
         for row in rows {
@@ -151,7 +151,7 @@ impl<'a> Family<'a> {
         Ok((told, changes))
     }
 
-    /// The changes of a row to an existing child; a finished one stays unchanged.
+    /// The changes to an existing child; a finished child stays unchanged.
     fn updated(&self, minted: &Minted<'_>, row: &NewTask, task: &Task) -> Result<Vec<Change>, Failure> {
         if self.ws.flow().is_terminal(task.kind, &task.state) {
             return Ok(Vec::new());

@@ -17,11 +17,11 @@ pub struct TakeableTasks {
 pub struct TakeableTask {
     #[serde(flatten)]
     pub task: TaskView,
-    /// The worker already holds it.
+    /// Whether the worker already holds the task.
     pub resume: bool,
 }
 
-/// Dead locks are looked at as if they had been returned. `typed` is a state in any spelling.
+/// Tasks whose holder is gone are treated as released. `typed` is a state in any spelling.
 pub fn takeable(ws: &Workspace, typed: &str, most: Estimate, grouping: Grouping) -> Result<TakeableTasks, Failure> {
     let state = ws.flow().find_state(Kind::Issue, typed)?.name.clone();
     let board = as_reaped(ws, ws.board()?).all_seen_as(grouping, ws.rules());

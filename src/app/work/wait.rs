@@ -41,7 +41,7 @@ pub fn wait_for(ws: &Workspace, id: &TaskId, typed: &str) -> Result<WaitFor, Fai
     })
 }
 
-/// Whether it has come about on this board.
+/// Whether the condition is met on this board.
 pub fn wait_is_over(ws: &Workspace, board: &Board, id: &TaskId, wanted: &WaitFor) -> Result<bool, Failure> {
     let Some(at) = board.index_of(id) else { return Err(crate::app::workspace::open::missing(ws, board, id)) };
     Ok(match wanted {
@@ -66,19 +66,19 @@ pub fn wait(ws: &Workspace, id: &TaskId, wanted: &WaitFor, limit: SignedDuration
     Ok(Waited { task: id.clone(), state, waited_seconds: start.elapsed().as_secs() })
 }
 
-/// How soon a wait that is given up ends.
+/// How soon a wait ends after it was stopped.
 const HEED: Duration = Duration::from_millis(200);
 
-/// How often a waiter checks whether it has become the first in line.
+/// How often a waiter checks whether it is first in line.
 const MOVE_UP: Duration = Duration::from_millis(50);
 
-/// How often a waiter that is not the first in line asks for itself. The first may be suspended, and what a worker already
-/// holds is work for that worker only.
+/// How often a waiter that is not first in line asks for itself: the first may be suspended, and a task that a worker
+/// already holds is work only for that worker.
 const OWN_LOOK: Duration = Duration::from_secs(2);
 
-/// Like `until`, for many processes that wait for the same thing and of which one gets it. Only the first in line watches the
-/// board, so that a change wakes one process instead of all of them. Whoever gets something leaves, and the next one asks at
-/// once. `line` is a lock file: the kernel releases it when its holder dies.
+/// Like `until`, for many processes that wait for the same thing of which one gets it. Only the first in line watches
+/// the board, so that a change wakes one process instead of all. A process that gets something leaves the line, and the
+/// next one asks at once. `line` is a lock file: the kernel releases it when its holder dies.
 pub(in crate::app) fn until_in_line<T>(
     ws: &Workspace,
     line: &Path,
@@ -107,8 +107,8 @@ pub(in crate::app) fn until_in_line<T>(
     }
 }
 
-/// Asks once, then each time something changes or a lease runs out. `Err` from `ask` means not yet, with what to say if it
-/// stays so. Whoever has given up asks for nothing more.
+/// Asks once, then whenever the board changes or a lease expires. `Err` from `ask` means not yet; it contains the
+/// failure to return on a timeout. After `stop`, `ask` is not called again.
 pub(in crate::app) fn until<T>(
     ws: &Workspace,
     limit: SignedDuration,
@@ -138,7 +138,7 @@ fn until_end<T>(
 ) -> Result<T, Failure> {
     fs::make_dir(&ws.store.claims_dir())?;
     fs::make_dir(&ws.store.tasks_dir())?;
-    // Watched before the first question, so that nothing falls between.
+    // Watch before asking, so that no change is missed in between.
     let mut changes = Changes::of(&[&ws.store.tasks_dir(), &ws.store.claims_dir()])?;
     loop {
         if ws.claims_remote().is_some() {
@@ -155,7 +155,7 @@ fn until_end<T>(
         if left.is_zero() {
             return Err(last.unwrap_or_else(timed_out));
         }
-        // No file tells of what happens on a remote.
+        // A change on a remote is not visible in files.
         let remote = if ws.claims_remote().is_some() { ASK_REMOTE } else { Duration::MAX };
         let due = Instant::now() + left.min(next_expiry(ws)?).min(remote);
         let left = || due.saturating_duration_since(Instant::now());
@@ -163,7 +163,7 @@ fn until_end<T>(
     }
 }
 
-/// A lease that runs out changes no file.
+/// How long until the next lease expires, which changes no file.
 fn next_expiry(ws: &Workspace) -> Result<Duration, Failure> {
     let now = ws.now();
     let claims = ws.claims()?;

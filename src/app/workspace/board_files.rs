@@ -1,4 +1,4 @@
-//! Merges two versions of the board's files in merges and pulls.
+//! Merges two versions of the board's files, in merges and pulls.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -8,12 +8,12 @@ use crate::store::merge::{Side, merge_note, merge_taking};
 use crate::store::{is_board, merge::merge, merge_journals};
 use crate::task::Key;
 
-/// Merges files of the board; what it could not is remembered, for the person who has to.
+/// Merges files of the board, and records conflicts for the person who has to resolve them.
 #[derive(Default)]
 pub(in crate::app) struct BoardFiles {
-    /// Which side wins where both changed the same thing.
+    /// Which side wins a conflict.
     take: Option<Side>,
-    /// The conflicts, in words, by path.
+    /// Descriptions of the conflicts, by path.
     conflicts: RefCell<BTreeMap<String, String>>,
 }
 
@@ -22,7 +22,7 @@ impl BoardFiles {
         Self { take, ..Self::default() }
     }
 
-    /// `t-x7kq.toml (priority)`: a path and what of it both sides changed.
+    /// A path with the conflicting fields, such as `t-x7kq.toml (priority)`.
     pub fn describe(&self, path: &str) -> String {
         match self.conflicts.borrow().get(path) {
             Some(words) => format!("{path} ({words})"),
@@ -46,7 +46,7 @@ impl BoardFiles {
         }
     }
 
-    /// One side as a whole, where nothing can be merged; `words` say why somebody has to choose.
+    /// Takes one side as a whole, for files that cannot be merged; `words` describe the conflict.
     fn taken(&self, path: &str, ours: Option<&[u8]>, theirs: Option<&[u8]>, words: Option<&str>) -> Settled<Vec<u8>> {
         match self.take {
             Some(side) => Settled::side(if side == Side::Ours { ours } else { theirs }.map(<[u8]>::to_vec)),
@@ -59,7 +59,7 @@ impl BoardFiles {
     }
 
     fn merge_lines(&self, base: &str, ours: &str, theirs: &str) -> Option<String> {
-        // Longer than any such line in the texts, so that nothing that somebody wrote is taken for a marker.
+        // Longer than any similar line in the texts, so that no line of text counts as a marker.
         let length = [base, ours, theirs].iter().map(|text| longest_marker(text)).max().unwrap_or(0).max(6) + 1;
         let merged = diffy::MergeOptions::new().set_conflict_marker_length(length).merge(base, ours, theirs);
         match (merged, self.take) {
@@ -96,14 +96,14 @@ impl MergeFiles for BoardFiles {
         merged.map_or(Settled::Open, |text| Settled::Is(text.into_bytes()))
     }
 
-    /// A task that one side archived while the other changed it.
+    /// One side may have archived the task while the other changed it.
     fn moves_to(&self, path: &str) -> Option<String> {
         let name = path.strip_prefix(".ralph/tasks/")?;
         Some(format!(".ralph/archive/{name}"))
     }
 }
 
-/// Merged key by key: tasks, and the settings.
+/// Tasks and settings are merged key by key.
 fn is_table(path: &str) -> bool {
     path.starts_with(".ralph/") && path.ends_with(".toml")
 }
@@ -112,7 +112,7 @@ pub(in crate::app) fn is_note(path: &str) -> bool {
     path.starts_with(".ralph/notes/") && path.ends_with(".md")
 }
 
-/// How long the longest line is that begins like a conflict marker.
+/// The length of the longest run of marker characters at the start of a line.
 fn longest_marker(text: &str) -> usize {
     let run = |line: &str| {
         let first = line.chars().next().filter(|c| "<=>|".contains(*c));
@@ -121,7 +121,7 @@ fn longest_marker(text: &str) -> usize {
     text.lines().map(run).max().unwrap_or(0)
 }
 
-/// A text with conflict markers of that length, settled for one side; what did not conflict stays.
+/// Resolves conflicts between markers of that length in favour of one side, and keeps all other lines.
 fn settled(marked: &str, side: Side, length: usize) -> String {
     #[derive(PartialEq)]
     enum FilePart {

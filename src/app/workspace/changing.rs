@@ -10,8 +10,8 @@ use crate::store::{BoardLock, Committed};
 use crate::task::TaskId;
 
 impl Workspace {
-    /// The board's lock. A process that died while it brought main forward may have left half of the board the new one, and
-    /// nothing may build on that: it is completed first.
+    /// Locks the board. A process that died while it updated main may have left only a part of the new board; that
+    /// update is completed first.
     pub(in crate::app) fn lock(&self) -> Result<BoardLock, Failure> {
         let held = || self.actor().is_ok_and(|actor| actor.is_held(self.rules()));
         if self.unusable || (!self.setup.is_empty() && held()) {
@@ -20,22 +20,22 @@ impl Workspace {
         self.lock_to_repair()
     }
 
-    /// The same for what corrects the settings.
+    /// Like `lock`, for commands that correct the settings.
     pub(in crate::app) fn lock_to_repair(&self) -> Result<BoardLock, Failure> {
         let lock = self.store.lock()?;
         if self.repository.needs_care() {
-            // A save by a person in between wins.
+            // If a person saved a file in the meantime, that version wins.
             self.repository.complete(&BoardFiles::taking(Some(Side::Ours)))?;
         }
         Ok(lock)
     }
 
-    /// Programs, and what works by itself, change nothing by settings or a workflow that are not what their author wrote.
+    /// Refuses changes by agents and automatic reactions while the settings or the workflow are broken.
     pub(in crate::app) fn refuse_broken_setup(&self) -> Result<(), Failure> {
         self.setup.first().map_or(Ok(()), |problem| Err(problem.clone().into()))
     }
 
-    /// Some things only people do, whatever name a program gives.
+    /// Refuses agents, whatever worker name they give: only people can do this.
     pub(in crate::app) fn refuse_programs(&self, what: &'static str) -> Result<(), Failure> {
         let actor = self.actor()?;
         match actor.is_held(self.rules()) {
@@ -54,24 +54,24 @@ impl Workspace {
         Ok(committed)
     }
 
-    /// After each verb, if that is set.
+    /// Commits the board to git after a verb, if the settings say so.
     pub(in crate::app) fn commit_to_git(&self, lock: &BoardLock) {
         if self.settings.text("git.commit") == "each" {
-            // The verb is done; that git does not have it yet is no reason to fail.
+            // The verb is already done, so a failed git commit is only reported.
             if let Err(failure) = crate::app::workspace::git_commit::commit_board(self, lock, None) {
                 self.notice(format!("the board was not committed: {}", failure.message));
             }
         }
     }
 
-    /// One of many writes that are one verb to a person: git has them all at the end, with `commit_to_git`.
+    /// Commits one of several writes of a single command; `commit_to_git` follows after the last one.
     pub(in crate::app) fn commit_part(&self, lock: &BoardLock, op: Op, actor: &Actor) -> Result<Committed, Failure> {
         let touched: BTreeSet<TaskId> = op.changes.iter().map(|change| change.task().clone()).collect();
         let claims = self.claims()?;
         refuse_lost(actor, &claims, &touched)?;
         let committed = self.store.commit(lock, op, &actor.worker, self.now(), &mut self.rng())?;
         self.own_lines.borrow_mut().push(committed.id.clone());
-        // Whoever changes a file hears what is wrong with it; a verb on many is no place to list that.
+        // Reports problems of the changed files, but not for commands that change many.
         for file in touched.iter().take(3).filter_map(|id| self.store.load(id).ok()) {
             self.problems.borrow_mut().extend(file.task.problems);
         }
@@ -79,7 +79,7 @@ impl Workspace {
         for (id, claim) in
             claims.into_iter().filter(|(id, claim)| touched.contains(id) && claim.live && claim.is_of(&actor.worker))
         {
-            // One that others see is renewed where they see it.
+            // The renewal of a claim on a remote has to be published; the end of the command does that.
             if claim.remote.is_some() {
                 self.touched.borrow_mut().insert(id);
                 continue;
@@ -91,7 +91,7 @@ impl Workspace {
     }
 }
 
-/// A worker that shows a claim which is no longer its own has lost it, and does nothing more to that task.
+/// Refuses a worker whose claim on a touched task is no longer valid.
 fn refuse_lost(actor: &Actor, claims: &BTreeMap<TaskId, Claim>, touched: &BTreeSet<TaskId>) -> Result<(), Failure> {
     for id in touched {
         let Some(proof) = actor.proof_for(id) else { continue };

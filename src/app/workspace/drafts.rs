@@ -1,5 +1,6 @@
-//! The documents of a confined run, as copies in a folder that its agent may write to. Whatever it writes there becomes the
-//! document with the next command, and at the end of the run; a document that somebody else has changed meanwhile is kept.
+//! Drafts: copies of a sandboxed run's documents, in a folder that its agent may write to. Every later command, and the
+//! end of the run, copies changed drafts to their documents, but not over a document that somebody else changed in the
+//! meantime.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,17 +13,17 @@ use crate::fs;
 use crate::store::codec::MAX_FILE_SIZE;
 use crate::task::TaskId;
 
-/// Names the ledger of the run, for commands that its worker runs for the agent.
+/// The environment variable with the path of the run's ledger, for commands of the agent that the worker process runs.
 pub const VARIABLE: &str = "RALPH_DRAFTS";
 
-/// Which documents have a copy, and as what. It lies where the agent cannot write.
+/// The drafts of a run. It is stored where the agent cannot write.
 #[derive(Debug, Serialize, Deserialize)]
 struct Ledger {
     folder: PathBuf,
     task: TaskId,
     /// The kinds of document that the run's command writes.
     kinds: Vec<String>,
-    /// By path from the root: the digest of the text when it was last the same in both places.
+    /// The digest of each text when draft and document were last equal, by path from the root.
     same: BTreeMap<String, String>,
 }
 
@@ -37,8 +38,8 @@ fn digest(text: &[u8]) -> String {
 }
 
 impl Drafts {
-    /// New ones: the copies in `folder`, the ledger in the folder of the run. Some agents refuse to write below `.git`,
-    /// where runs are kept.
+    /// Begins the drafts of a run, with the copies in `folder`. The ledger is in the folder of the run; the copies are
+    /// not, because some agents refuse to write below `.git`, where runs are kept.
     pub fn begin(run: &Path, folder: PathBuf, task: &TaskId, kinds: Vec<String>) -> Result<Self, Failure> {
         fs::make_dir(&folder)?;
         let drafts = Self { ledger: run.join("drafts.json") };
@@ -66,7 +67,7 @@ impl Drafts {
         Ok(fs::replace(&self.ledger, text.as_bytes(), false)?)
     }
 
-    /// Where the agent writes a document: its copy, which is made if there is none. `None` for documents that are not its own.
+    /// The draft of a document, created if necessary; `None` for documents that the run does not write.
     pub fn place(&self, root: &Path, kind: &str, owners: &[&TaskId], path: &str) -> Result<Option<PathBuf>, Failure> {
         let mut ledger = self.read()?;
         let own = ledger.kinds.iter().any(|known| known == kind) && owners.contains(&&ledger.task);
@@ -75,7 +76,7 @@ impl Drafts {
         let text = fs::read(&root.join(path))?.unwrap_or_default();
         let was = ledger.same.get(path);
         let edited = || matches!(fs::read_plain(&copy, MAX_FILE_SIZE), Ok(Some(text)) if Some(&digest(&text)) != was);
-        // A copy that the agent has not touched follows its document.
+        // A draft that the agent has not changed is updated to its document.
         if was.is_none() || (*was.unwrap_or(&String::new()) != digest(&text) && !edited()) {
             fs::replace(&copy, &text, false)?;
             ledger.same.insert(path.to_owned(), digest(&text));
@@ -84,14 +85,14 @@ impl Drafts {
         Ok(Some(copy))
     }
 
-    /// The document whose copy this is.
+    /// The path of the document that a draft belongs to.
     pub fn document(&self, copy: &Path) -> Option<String> {
         let ledger = self.read().ok()?;
         let of = |path: &&String| Path::new(path).file_name().is_some_and(|name| ledger.folder.join(name) == copy);
         ledger.same.keys().find(of).cloned()
     }
 
-    /// Copies that have changed become the documents.
+    /// Writes changed drafts to their documents.
     pub fn take_in(&self, ws: &Workspace) -> Result<(), Failure> {
         if self.changed(&self.read()?).is_empty() {
             return Ok(());
@@ -115,7 +116,7 @@ impl Drafts {
         self.write(&ledger)
     }
 
-    /// The agent made these files: links and anything but plain text are left alone.
+    /// The agent created these files, so links, large files and files that are not plain text are skipped.
     fn changed(&self, ledger: &Ledger) -> Vec<(String, Vec<u8>)> {
         let mut found = Vec::new();
         for (path, was) in &ledger.same {

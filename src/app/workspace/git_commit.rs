@@ -11,10 +11,10 @@ use crate::store::codec::has_conflict_markers;
 use crate::store::{BoardLock, FOLDERS, is_board};
 use crate::task::Problem;
 
-/// Lines of `.gitignore`.
+/// The lines that `init` adds to `.gitignore`.
 pub(in crate::app) const IGNORED: [&str; 1] = ["/worktrees/"];
 
-/// Files of the person's own that `init` adds lines to.
+/// Files of the person to which `init` adds lines.
 const SHARED: [&str; 3] = [".gitattributes", ".gitignore", ".taplo.toml"];
 
 /// The content of `.taplo.toml` that `init` writes.
@@ -38,7 +38,7 @@ path = ".ralph/schema/workflow.json"
 
 #[derive(Debug, Serialize)]
 pub struct BoardCommit {
-    /// None where there was nothing to commit.
+    /// `None` if there was nothing to commit.
     pub commit: Option<String>,
     pub message: String,
     pub paths: Vec<String>,
@@ -46,7 +46,7 @@ pub struct BoardCommit {
 
 pub fn commit(ws: &Workspace, message: Option<&str>) -> Result<BoardCommit, Failure> {
     ws.tell_if_ignored();
-    // No verb is half done while its lock is ours.
+    // Under the lock, no other command is half done.
     let lock = ws.lock()?;
     commit_board(ws, &lock, message)
 }
@@ -66,7 +66,7 @@ pub(in crate::app) fn commit_board(
     })
 }
 
-/// A file with conflict markers in it is not merged yet; one that is otherwise broken is only named.
+/// Refuses files with conflict markers; other broken files are only reported.
 fn refuse_unmerged(ws: &Workspace, paths: &[String]) -> Result<(), Failure> {
     for path in paths.iter().filter(|path| path.ends_with(".toml")) {
         let Ok(Some(text)) = fs::read(&ws.store.root().join(path)) else { continue };
@@ -77,13 +77,13 @@ fn refuse_unmerged(ws: &Workspace, paths: &[String]) -> Result<(), Failure> {
         }
     }
     if !paths.is_empty() {
-        // Whoever commits hears of every file that cannot be read.
+        // Reading the board reports every file that cannot be read.
         ws.board()?;
     }
     Ok(())
 }
 
-/// What of the board differs from HEAD; of the files that it shares with others, only those where it alone added lines.
+/// The files of the board that differ from HEAD, and shared files in which `init` added the only changes.
 fn board_changes(ws: &Workspace) -> Result<Vec<String>, Failure> {
     let mut paths = ws.repository.changed_paths(&FOLDERS)?;
     paths.retain(|path| is_board(path));
@@ -97,7 +97,7 @@ fn board_changes(ws: &Workspace) -> Result<Vec<String>, Failure> {
     Ok(paths)
 }
 
-/// Whether a change of a shared file is nothing but lines of `init`.
+/// Whether a shared file differs only by lines that `init` adds.
 pub(in crate::app) fn is_ours(path: &str, old: &[u8], new: &[u8]) -> bool {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     match path {
@@ -108,7 +108,7 @@ pub(in crate::app) fn is_ours(path: &str, old: &[u8], new: &[u8]) -> bool {
     }
 }
 
-/// `board: t-x7kq, t-9f2m and 3 more`.
+/// The subject of a commit, such as `board: t-x7kq, t-9f2m and 3 more`.
 pub(in crate::app) fn subject(paths: &[String]) -> String {
     let task = |path: &String| {
         let rest = path.strip_prefix(".ralph/")?;
@@ -131,7 +131,7 @@ pub(in crate::app) fn subject(paths: &[String]) -> String {
     }
 }
 
-/// Whether `new` is `old` with nothing but some of `lines` more.
+/// Whether `new` differs from `old` only by added lines out of `lines`.
 pub(in crate::app) fn only_adds(old: &str, new: &str, lines: &[&str]) -> bool {
     let mut rest = old.lines().peekable();
     let added = new.lines().filter(|line| rest.next_if_eq(line).is_none()).collect::<Vec<_>>();

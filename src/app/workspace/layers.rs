@@ -28,7 +28,7 @@ pub(in crate::app) fn rules(flow: Workflow, settings: &Settings) -> Result<Rules
     Ok(rules)
 }
 
-/// The user's own file of settings.
+/// The path of the user's own settings.
 pub(in crate::app) fn user_config() -> Option<PathBuf> {
     Some(crate::os::terminal::config_home()?.join("ralph/config.toml"))
 }
@@ -37,18 +37,18 @@ pub(in crate::app) fn board_config(root: &Path) -> PathBuf {
     root.join(".ralph/config.toml")
 }
 
-/// Settings and workflow of a board, and what is wrong with their files. A file that cannot be used leaves its layer out, a value
-/// that cannot be used is left out alone: the board can still be read.
+/// Settings and workflow of a board, and the problems in their files. A broken file or value is left out, so that the
+/// board can still be read.
 pub(in crate::app) struct Setup {
     pub settings: Settings,
     pub flow: Workflow,
     pub problems: Vec<Problem>,
-    /// Nobody knows what the board's author wants: a file cannot be read, and nothing stands in for it.
+    /// A file of the board cannot be read, and no earlier version is known: the rules of the board are unknown.
     pub unusable: bool,
 }
 
 impl Setup {
-    /// `local` is where this clone keeps the last table that could be read.
+    /// `local` is the folder where this clone keeps the last valid settings and workflow.
     pub fn read(root: &Path, local: &Path, flags: &[String]) -> Result<Self, Failure> {
         let mut setup =
             Self { settings: Settings::defaults(), flow: Workflow::builtin(), problems: Vec::new(), unusable: false };
@@ -71,7 +71,7 @@ impl Setup {
         Ok(setup)
     }
 
-    /// The setup of another revision: from the board's own files alone, so that it is the same on every machine.
+    /// Reads the setup of a revision from the board's files alone, so that it is the same on every machine.
     pub fn of_texts(config: Option<&str>, workflow: Option<&str>) -> Result<Self, Failure> {
         let mut setup =
             Self { settings: Settings::defaults(), flow: Workflow::builtin(), problems: Vec::new(), unusable: false };
@@ -91,7 +91,7 @@ impl Setup {
         Ok(setup)
     }
 
-    /// Where the board's own settings cannot be read, those that could be read last count, as with the workflow.
+    /// Adds the board's settings, or the last valid ones if the file is broken.
     fn add_board_file(&mut self, text: &str, last: &Path) -> Result<(), ConfigError> {
         let source = || Source::Board(".ralph/config.toml".into());
         let before = self.problems.len();
@@ -124,7 +124,8 @@ impl Setup {
 
     fn add_workflow(&mut self, text: &str, last: &Path) -> Result<(), ConfigError> {
         let known = || fs::read_text(last).ok().flatten();
-        // A shell empties a file before it runs the program that writes to it: that is the board without a table of its own.
+        // A shell empties a file before it starts the program that writes to it; an empty file without a known version
+        // counts as missing.
         if text.trim().is_empty() && known().is_none() {
             return Ok(());
         }
@@ -159,7 +160,7 @@ fn workflow_problem(error: &WorkflowError, text: &str) -> Problem {
     }
 }
 
-/// A copy that cannot be kept is no reason to fail.
+/// Keeps a copy of a valid file; a failure to write it is ignored.
 fn keep(last: &Path, text: &str, known: Option<&str>) {
     if known != Some(text) {
         let _ = last.parent().map(fs::make_dir);
@@ -167,7 +168,7 @@ fn keep(last: &Path, text: &str, known: Option<&str>) {
     }
 }
 
-/// Where a value stands that a table cannot work with: its last mention, since a repetition is what is wrong.
+/// The position of an invalid value in the table: its last occurrence, because the error may be that it is repeated.
 fn place_of(text: &str, value: Option<&str>) -> usize {
     value.and_then(|value| text.rfind(&format!("\"{value}\""))).unwrap_or(0)
 }

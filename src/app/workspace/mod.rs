@@ -1,4 +1,4 @@
-//! What every verb works with: the board and its settings, who acts, claims, trust, and the errors of all of it.
+//! The context of every verb: the board and its settings, the worker, claims and trust.
 
 pub(super) mod board_files;
 pub(super) mod changing;

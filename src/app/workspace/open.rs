@@ -23,10 +23,10 @@ use crate::store::{Line, Note, Store, TaskFile};
 use crate::task::{ParseError, Problem, TaskId, Worker};
 use crate::workflow::Workflow;
 
-/// How a face asks for a workspace.
+/// The options for opening a workspace.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Where to start looking.
+    /// The directory where the search for the board starts.
     pub dir: PathBuf,
     /// `--board`: another repository's board.
     pub board: Option<PathBuf>,
@@ -38,14 +38,14 @@ pub struct Options {
     pub at: Option<String>,
 }
 
-/// An open board, and everything that a verb needs: store, settings, workflow rules, who acts, clock and random numbers.
+/// An open board, and everything that a verb needs: store, settings, workflow rules, worker, clock and random numbers.
 ///
 /// It caches no tasks of the current board: each read goes to the store, and adds the claims that this clone knows. It
 /// collects the problems of the files that were read, and notices for the user, for the face to show at the end.
 ///
 /// A verb takes `lock` first, then reads, then commits through `commit` or `commit_as`. A commit is
-/// refused if the actor shows a claim that it has lost, and renews the actor's leases on the tasks that it changed. The
-/// caller runs [`finish`](Workspace::finish) when the verb is done and no lock is held; it updates remote claims.
+/// refused if the worker shows a claim that it has lost; otherwise it renews the worker's leases on the changed tasks.
+/// The caller runs [`finish`](Workspace::finish) when the verb is done and no lock is held; it updates remote claims.
 ///
 /// It belongs to one thread, and to one command or one call of a server. With `--at` it reads another revision, and is
 /// only for verbs that read.
@@ -56,45 +56,45 @@ pub struct Workspace {
     pub(super) rules: Rules,
     worker: Option<String>,
     at: Option<String>,
-    /// The claim that the caller was given, where it is not in the environment.
+    /// The claim that the caller was given, if it is not in the environment.
     proof: RefCell<Option<String>>,
     /// The session that acts if no worker was named.
     pub(in crate::app) session: Option<ClientSession>,
-    /// How far the program that calls is believed, whatever name it gives; `None` for a person at the command line.
+    /// Whether a connected program counts as a person, whatever name it gives; `None` on the command line.
     taken_for: Option<TakenFor>,
-    /// The documents of the confined run for which this command is run.
+    /// The drafts of the sandboxed run that this command belongs to.
     pub(in crate::app) drafts: Option<Drafts>,
     past: OnceCell<Past>,
     rng: RefCell<fastrand::Rng>,
     clock: Cell<Option<Timestamp>>,
     pub(super) problems: RefCell<BTreeSet<Problem>>,
-    /// The problems of its settings and workflow.
+    /// The problems of the board's settings and workflow.
     pub(super) setup: Vec<Problem>,
-    /// One of them cannot be used at all.
+    /// The settings or the workflow cannot be used at all.
     pub(super) unusable: bool,
     notices: RefCell<Vec<String>>,
-    /// The remote has been asked for its claims.
+    /// The claims on the remote have already been fetched.
     pub(in crate::app) fresh: Cell<bool>,
     /// Tasks that verbs have changed.
     pub(in crate::app) touched: RefCell<BTreeSet<TaskId>>,
     /// The journal lines of this workspace's own verbs.
     pub(in crate::app) own_lines: RefCell<Vec<String>>,
-    /// Moves that were made under a claim which somebody else had by then.
+    /// Moves under a claim that another worker had taken by then.
     pub(super) lost: RefCell<Vec<LostMove>>,
-    /// It runs programs on tasks.
+    /// This process runs programs on tasks.
     pub(super) runs_programs: Cell<bool>,
-    /// The remote does not take the board, or it cannot be joined with what is there.
+    /// The board cannot be pushed, because the remote rejects it or it cannot be merged.
     pub(super) board_kept_back: Cell<bool>,
     options: Options,
 }
 
-/// A path that every board has below it.
+/// A path below the board's folder, to check whether git ignores it.
 pub(in crate::app) const IGNORED_PROBE: &str = ".ralph/tasks/t-x.toml";
 pub(in crate::app) const IGNORED_BOARD: &str =
     "git ignores .ralph, so the board cannot be committed: remove the line from .gitignore";
 
 impl Workspace {
-    /// Finds the board; it must be there.
+    /// Finds the board; fails if there is none.
     pub fn open(options: &Options) -> Result<Self, Failure> {
         let ws = Self::open_repository(options)?;
         if ws.repository.needs_care() {
@@ -111,7 +111,7 @@ impl Workspace {
         Err(Failure::broken(Code::NoBoard, message).hint(Hint::Init))
     }
 
-    /// Under the name of the sub-agent that calls, where its host says which one that is.
+    /// Changes the worker name to that of the calling sub-agent, if the host names one.
     fn named_for_sub_agent(mut self) -> Result<Self, Failure> {
         let agent = std::env::var(sub_agents::VARIABLE).ok().filter(|id| sub_agents::is_id(id));
         let (Some(agent), Some(name)) = (agent, self.named()) else { return Ok(self) };
@@ -124,7 +124,7 @@ impl Workspace {
         Ok(self)
     }
 
-    /// The repository alone, for `init`.
+    /// Opens the repository without requiring a board, for `init`.
     pub(in crate::app) fn open_repository(options: &Options) -> Result<Self, Failure> {
         let start = options.board.as_ref().unwrap_or(&options.dir);
         let start = if start.file_name().is_some_and(|name| name == ".ralph") {
@@ -186,14 +186,14 @@ impl Workspace {
         })
     }
 
-    /// A board that git leaves out never reaches anybody else.
+    /// Reports that git ignores the board, so that nobody else would get it.
     pub(in crate::app) fn tell_if_ignored(&self) {
         if self.repository.is_ignored(IGNORED_PROBE) {
             self.notice(IGNORED_BOARD.to_owned());
         }
     }
 
-    /// Once for each clone: git merges boards line by line where the driver is missing.
+    /// Reports a missing merge driver once per clone: without it, git merges tasks line by line.
     fn tell_of_missing_driver(&self) {
         let told = self.store.local().join("told-of-driver");
         if told.exists()
@@ -211,7 +211,8 @@ impl Workspace {
         &self.setup
     }
 
-    /// For those who only read: what cannot be completed is told, and shown as it is.
+    /// Completes an interrupted merge or pull before reading. If that fails, it is reported, and the board is shown as
+    /// it is.
     fn complete_forward(&self) {
         if let Err(failure) = self.lock() {
             self.notice(format!("an interrupted merge or pull cannot be completed: {}", failure.message));
@@ -231,7 +232,7 @@ impl Workspace {
         self.settings.duration("claims.lease")
     }
 
-    /// Who acts, with the claim that it was given, if its environment has one.
+    /// The acting worker, with the claim that it was given, if any.
     pub fn actor(&self) -> Result<Actor, Failure> {
         let proof = self.proof.borrow().clone().or_else(|| std::env::var("RALPH_CLAIM").ok());
         let kind = match self.taken_for {
@@ -243,23 +244,23 @@ impl Workspace {
         Ok(Actor { worker: self.me()?, kind, proof: proof.filter(|proof| !proof.is_empty()) })
     }
 
-    /// The caller is a program, whatever name it gives.
+    /// Sets whether the caller counts as a program or as a person, whatever name it gives.
     pub fn take_for(&mut self, taken_for: TakenFor) {
         self.taken_for = Some(taken_for);
     }
 
-    /// How it was asked for, so that another thread can have one of its own.
+    /// The options that another thread needs to open the same board.
     pub(super) fn options(&self) -> Options {
         Options { dir: self.store.root().to_owned(), worker: self.worker.clone(), ..self.options.clone() }
     }
 
-    /// The same board for another actor.
+    /// Sets the name of the acting worker.
     pub(in crate::app) fn act_as(&mut self, name: String) {
         self.worker = Some(name);
     }
 
-    /// Shows the claim that the caller was given, where somebody else has the task since: then the caller has lost it. One that
-    /// has simply ended is not asked for again.
+    /// Passes the claim that the caller was given, if another worker has claimed the task since: changes are then
+    /// refused, because the claim is lost. A claim that merely expired is not passed.
     pub fn bring(&self, id: &TaskId, proof: String) -> Result<(), Failure> {
         let lost = self.claims()?.get(id).is_some_and(|claim| claim.live && claim.proof(id) != proof);
         self.proof.replace(lost.then_some(proof));
@@ -281,19 +282,19 @@ impl Workspace {
         self.rng.borrow_mut()
     }
 
-    /// The given worker name: `--as`, else `RALPH_WORKER`.
+    /// The given worker name: `--as`, or else `RALPH_WORKER`.
     pub(in crate::app) fn named(&self) -> Option<String> {
         self.worker.clone().or_else(|| std::env::var("RALPH_WORKER").ok().filter(|name| !name.is_empty()))
     }
 
-    /// Who acts: `--as`, else `RALPH_WORKER`, else git's user.
+    /// The acting worker: `--as`, or else `RALPH_WORKER`, or else git's user.
     pub fn me(&self) -> Result<Worker, Failure> {
         let name = self.named().or_else(|| self.repository.user_name());
         let name = name.ok_or_else(|| Failure::usage(Code::Nobody, "no worker name is set").hint(Hint::SayWho))?;
         Ok(Worker::new(name)?)
     }
 
-    /// The whole board; what is wrong with its files is remembered for the face to tell.
+    /// The whole board; problems in its files are recorded for the face to show.
     pub fn board(&self) -> Result<Board, Failure> {
         if let Some(past) = self.past()? {
             return Ok(self.remember(past.board.clone()));
@@ -302,7 +303,7 @@ impl Workspace {
         Ok(self.remember(self.with_scopes(board)))
     }
 
-    /// One task and what it is linked to.
+    /// One task with the tasks that it is linked to.
     pub fn around(&self, id: &TaskId) -> Result<Board, Failure> {
         if self.at.is_some() {
             return self.board();
@@ -324,7 +325,7 @@ impl Workspace {
         Ok(self.past.get())
     }
 
-    /// One task in full.
+    /// The complete file of one task.
     pub(in crate::app) fn file(&self, id: &TaskId) -> Result<TaskFile, Failure> {
         Ok(match self.past()? {
             Some(past) => past.file(&self.store, id)?,
@@ -347,13 +348,13 @@ impl Workspace {
         })
     }
 
-    /// One task and all that a move of it can touch.
+    /// One task with all tasks that its move can affect.
     pub fn family(&self, id: &TaskId) -> Result<Board, Failure> {
         let board = self.with_others(self.store.family(id)?)?;
         Ok(self.remember(board))
     }
 
-    /// The same, with a check of every file for edits in place.
+    /// Like `family`, but also finds links that were just edited by hand, by checking every file.
     pub fn family_by_hand(&self, id: &TaskId) -> Result<Board, Failure> {
         let board = self.with_others(self.store.family_by_hand(id)?)?;
         Ok(self.remember(board))
@@ -364,12 +365,12 @@ impl Workspace {
         board
     }
 
-    /// Problems of files that were read so far.
+    /// Problems in the files that were read so far.
     pub fn problems(&self) -> Vec<Problem> {
         self.problems.borrow().iter().cloned().collect()
     }
 
-    /// Forgets the problems that something finds on its way to a board that does not have them.
+    /// Discards problems that only exist while `act` runs.
     pub(in crate::app) fn without_problems<T>(&self, act: impl FnOnce() -> T) -> T {
         let known = self.problems.borrow().clone();
         let done = act();
@@ -377,7 +378,7 @@ impl Workspace {
         done
     }
 
-    /// Something that the person should know, though the verb was done.
+    /// Records a message for the person; the verb itself succeeded.
     pub(in crate::app) fn notice(&self, text: impl Into<String>) {
         self.notices.borrow_mut().push(text.into());
     }
@@ -386,7 +387,7 @@ impl Workspace {
         self.notices.borrow().clone()
     }
 
-    /// From what was typed to a task's id. A whole id costs one look at the disk.
+    /// The id of the task that a person typed. A complete id needs only one disk access.
     pub fn find(&self, typed: &str) -> Result<TaskId, Failure> {
         let prefix = self.settings.text("board.prefix");
         let exact = [typed.trim().to_owned(), format!("{prefix}{}", typed.trim())];
@@ -398,7 +399,7 @@ impl Workspace {
         self.resolved(|prefix, all| resolve(typed, prefix, all))
     }
 
-    /// Exactly one task: by its whole id, or by the number of its issue.
+    /// Finds exactly one task, by its complete id or the number of its issue.
     pub fn find_exact(&self, typed: &str) -> Result<TaskId, Failure> {
         let text = unmarked(typed);
         let whole = TaskId::new(text).ok().filter(|_| self.at.is_none() && text.parse::<u64>().is_err());
@@ -423,12 +424,12 @@ impl Workspace {
         Ok(resolve(self.settings.text("board.prefix"), &all)?)
     }
 
-    /// For links that are to go: what the file names may not exist any more.
+    /// For links that are to be removed: their task may not exist any more.
     pub fn find_or_literal(&self, typed: &str) -> Result<TaskId, Failure> {
         self.find(typed).or_else(|failure| TaskId::new(typed.trim()).map_err(|_| failure))
     }
 
-    /// The same for an exact reference.
+    /// Like `find_or_literal`, for an exact reference.
     pub fn find_exact_or_literal(&self, typed: &str) -> Result<TaskId, Failure> {
         self.find_exact(typed).or_else(|failure| TaskId::new(unmarked(typed)).map_err(|_| failure))
     }
@@ -445,7 +446,7 @@ impl Workspace {
     }
 }
 
-/// A task that is not there, or whose file cannot be read.
+/// The failure for a task that does not exist, or whose file cannot be read.
 pub(in crate::app) fn missing(ws: &Workspace, board: &Board, id: &TaskId) -> Failure {
     match board.broken_file(id) {
         Some(problem) => problem.clone().into(),
@@ -453,7 +454,7 @@ pub(in crate::app) fn missing(ws: &Workspace, board: &Board, id: &TaskId) -> Fai
     }
 }
 
-/// A number that another clone does not have: it tells the host from others, and the clone from those on the same host.
+/// A number for this clone, which differs between hosts and between clones on one host.
 fn number_of(clone: &std::path::Path) -> u64 {
     use std::hash::{DefaultHasher, Hash as _, Hasher as _};
     let mut hasher = DefaultHasher::new();
@@ -461,12 +462,12 @@ fn number_of(clone: &std::path::Path) -> u64 {
     hasher.finish()
 }
 
-/// What tests set so that a run can be repeated; a program that people use has no such switches.
+/// Settings of tests for repeatable runs; release builds ignore them.
 pub(super) fn test_switch(name: &str) -> Option<String> {
     if cfg!(debug_assertions) { std::env::var(name).ok() } else { None }
 }
 
-/// Rules that nothing would ever call for.
+/// Problems of rules whose event does not exist.
 fn unknown_events(settings: &Settings) -> Vec<Problem> {
     let wrong = settings.rules.iter().filter_map(|rule| Some((rule, rule.event.parse::<EventKind>().err()?)));
     let problem = |(rule, error): (&OnRule, ParseError)| Problem {

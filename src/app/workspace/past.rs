@@ -1,4 +1,4 @@
-//! The board at another revision: read from git, never checked out, and never written to.
+//! The board at another revision: read from git, without a checkout, and read-only.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::git::{OldFile, Repository};
 use crate::store::{Line, Note, Store, StoreError, TaskFile, parse_journal, parse_note};
 use crate::task::TaskId;
 
-/// Everything that the reading verbs ask of a board.
+/// The data of a board that read-only verbs need.
 pub(in crate::app) struct Past {
     pub board: Board,
     pub lines: Vec<Line>,
@@ -21,7 +21,7 @@ impl Past {
         Ok(Self::of(repository.files_at(revision, ".ralph")?, store))
     }
 
-    /// From the files below `.ralph`.
+    /// Reads a board from its files below `.ralph`.
     pub fn of(files: Vec<OldFile>, store: &Store) -> Self {
         let (mut texts, mut archive, mut notes) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let mut lines = Vec::new();
@@ -54,7 +54,7 @@ impl Past {
         notes
     }
 
-    /// Each task's text, as far as it is one.
+    /// The text of each task's file; invalid UTF-8 is replaced.
     pub fn texts(&self) -> BTreeMap<TaskId, String> {
         self.texts.iter().map(|(id, bytes)| (id.clone(), String::from_utf8_lossy(bytes).into_owned())).collect()
     }

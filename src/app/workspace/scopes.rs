@@ -1,4 +1,4 @@
-//! The files that the plans of tasks change, read from the plans as they are now.
+//! The scopes of tasks: the files that their current plans change.
 
 use std::path::{Component, Path};
 
@@ -8,8 +8,8 @@ use crate::board::{Board, Scope, ScopeMode};
 use crate::task::Task;
 
 impl Workspace {
-    /// The scope of a task by its plan, or `None` where it links none. A plan that cannot be read has no scope: `artifact check`
-    /// says what is wrong with it.
+    /// The scope that a task's plan defines, or `None` without a plan. A plan that cannot be read has no scope;
+    /// `artifact check` reports what is wrong with it.
     pub(in crate::app) fn scope_of(&self, task: &Task) -> Option<Scope> {
         let plan = task.artifacts.get("plan")?;
         let inside = Path::new(plan).components().all(|part| matches!(part, Component::Normal(_)));
@@ -17,7 +17,7 @@ impl Workspace {
         Some(Scope::new(files_modified(&text).into_iter().filter(|path| !path.contains(MARKER))))
     }
 
-    /// The board with the scopes that bear on choosing work: none while no live claim has paths.
+    /// Adds the scopes of tasks that can be built, if they matter: they do once a live claim has paths.
     pub(super) fn with_scopes(&self, board: Board) -> Board {
         let at_work = board.claims().values().any(|claim| claim.live && !claim.paths.is_empty());
         if !at_work || self.rules().scopes == ScopeMode::Off {

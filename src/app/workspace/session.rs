@@ -1,5 +1,5 @@
-//! Claims of a session that is this process: in its hands before they are there, so that they end with it, however it ends,
-//! and no later than their lease.
+//! The claims of a connected session. This process holds their locks, so they end with the process, or when their lease
+//! expires.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,18 +10,18 @@ use crate::fs;
 use crate::store::Hold;
 use crate::task::{TaskId, Worker};
 
-/// The session of an unnamed program, while it is connected.
+/// The session of an unnamed program while it is connected.
 #[derive(Clone)]
 pub struct ClientSession {
     pub holds: Arc<HeldLocks>,
 }
 
-/// How far a program without a role is believed.
+/// Whom a program without a role is treated as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TakenFor {
-    /// As a program: only a person may do what the workflow has no command for.
+    /// A program: moves outside the workflow are reserved for people.
     Program,
-    /// As the person that its host names.
+    /// The person that its host names.
     Person,
 }
 
@@ -34,7 +34,7 @@ impl HeldLocks {
         self.open().is_empty()
     }
 
-    /// A thread that panicked has left nothing half done here.
+    /// A panic cannot leave this map inconsistent, so a poisoned lock can be used.
     fn open(&self) -> MutexGuard<'_, BTreeMap<TaskId, Hold>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -62,7 +62,8 @@ impl HeldLocks {
         if self.idle(ws, session)?.is_empty() {
             return Ok(());
         }
-        // Under the lock: what is just being granted is in hand, and not there yet.
+        // While a claim is being granted, its lock is held but the claim is not written yet; the board's lock excludes
+        // that.
         let _lock = ws.lock()?;
         for id in self.idle(ws, session)? {
             self.let_go(&id);
@@ -78,13 +79,13 @@ impl HeldLocks {
 }
 
 impl Workspace {
-    /// The same board for a session, under the name in which it acts.
+    /// Acts for a session, under the given name.
     pub fn act_for(&mut self, session: ClientSession, name: String) {
         self.act_as(name);
         self.session = Some(session);
     }
 
-    /// Before the claim is written, so that nobody sees it without a holder.
+    /// Takes the lock before the claim is written, so that nobody sees the claim without a holder.
     pub(in crate::app) fn take_in_hand(&self, id: &TaskId, claim: &mut Claim) -> Result<(), Failure> {
         if let Some(session) = &self.session {
             session.holds.take(self, id)?;

@@ -1,4 +1,4 @@
-//! `config`: settings looked at and set, with where they come from.
+//! `config`: shows settings with their sources, and sets them.
 
 use serde::Serialize;
 
@@ -31,10 +31,10 @@ pub fn get_setting(ws: &Workspace, key: &str) -> Result<SettingView, Failure> {
     Ok(found.map(|(spec, _)| view(spec, setting)).expect("a setting that was found is among all"))
 }
 
-/// Settings that hold programs.
+/// Tables of settings that restrict agents.
 const RULES: [&str; 7] = ["review", "roles", "claims", "merge", "agent", "budget", "worktree"];
 
-/// Programs cannot change settings that restrict them.
+/// Agents cannot change settings that restrict them.
 fn refuse_held(ws: &Workspace, key: &str) -> Result<(), Failure> {
     match key.split('.').next().is_some_and(|table| RULES.contains(&table)) {
         true => ws.refuse_programs("change this setting"),
@@ -42,7 +42,8 @@ fn refuse_held(ws: &Workspace, key: &str) -> Result<(), Failure> {
     }
 }
 
-/// In the board's file, or with `user` in the person's own; comments in it stay. An empty value takes the key out.
+/// Sets a value in the board's file, or with `user` in the person's own. Comments are kept, and an empty value removes
+/// the key.
 pub fn set_setting(ws: &Workspace, key: &str, value: &str, user: bool) -> Result<SettingView, Failure> {
     let spec = check_assignment(key, value)?;
     refuse_held(ws, key)?;

@@ -1,4 +1,4 @@
-//! A flag that asks a long verb to stop.
+//! A flag that asks a long-running verb to stop.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 pub struct Stop(Arc<AtomicU8>);
 
 impl Stop {
-    /// Once is soon, twice is at once.
+    /// The first call asks to stop soon, the second one at once.
     pub fn ask(&self) {
         let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |level| Some((level + 1).min(2)));
     }
@@ -17,7 +17,7 @@ impl Stop {
         self.0.store(2, Ordering::Relaxed);
     }
 
-    /// The request, in words.
+    /// The request as text.
     pub fn wish(&self) -> Option<&'static str> {
         match self.0.load(Ordering::Relaxed) {
             0 => None,

@@ -1,7 +1,7 @@
-//! Sub-agents of a host session: each has its own worker name, so that two of one kind do not share a task.
+//! Sub-agents of a host session: each has its own worker name, so that two of the same kind do not share a task.
 //!
-//! A sub-agent's shell does not know its id, and its hooks do: the hook before a command puts the id into the command's
-//! environment (`RALPH_AGENT`).
+//! A sub-agent's shell does not know the id of the sub-agent, but the host's hooks do: the hook before a command puts
+//! the id into the command's environment (`RALPH_AGENT`).
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -13,10 +13,10 @@ use crate::fs;
 use crate::store::FileLock;
 use crate::task::Worker;
 
-/// The variable that has the id.
+/// The environment variable with the id.
 pub const VARIABLE: &str = "RALPH_AGENT";
 
-/// So long a name is its own after its last command.
+/// How long a name is reserved after its last command.
 const KEPT: Duration = Duration::from_secs(3600);
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ fn folder(local: &Path) -> PathBuf {
     local.join("agents")
 }
 
-/// Ids come from a host: nothing else may be in a path or a shell.
+/// Ids come from an agent host and end up in paths and shells, so only safe characters are accepted.
 pub(in crate::app) fn is_id(id: &str) -> bool {
     !id.is_empty() && id.len() <= 64 && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
 }
@@ -38,14 +38,14 @@ fn read(path: &Path) -> Option<String> {
     Some(found.worker)
 }
 
-/// The worker that a sub-agent is, if it has acted before.
+/// The worker name of a sub-agent, if it has one yet.
 pub(in crate::app) fn worker_of(local: &Path, id: &str) -> Option<Worker> {
     let name = is_id(id).then(|| read(&folder(local).join(format!("{id}.json"))))??;
     Worker::new(name).ok()
 }
 
-/// The name under which a sub-agent acts that calls itself `name`: its own from before, else the first of `name`, `name-2` …
-/// that no other sub-agent has and nobody holds a task under.
+/// The worker name for a sub-agent that asks for `name`: its earlier name, or else the first of `name`, `name-2` … that
+/// no other sub-agent uses and that holds no task.
 pub(in crate::app) fn name_for(
     local: &Path,
     id: &str,
@@ -70,7 +70,7 @@ pub(in crate::app) fn name_for(
     Ok(chosen)
 }
 
-/// Names of other sub-agents that acted not long ago; records that are older go.
+/// The names of other sub-agents that acted recently; older records are deleted.
 fn taken(local: &Path, id: &str) -> Result<Vec<String>, Failure> {
     let mut found = Vec::new();
     for file in

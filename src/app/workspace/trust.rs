@@ -1,5 +1,4 @@
-//! `trust`: the programs that a board's settings name run, and its own prompts are used, only after somebody has agreed to
-//! exactly these.
+//! `trust`: a board's programs are only run, and its own prompts only used, after a person has trusted exactly these.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,12 +13,13 @@ use crate::store::FileLock;
 
 #[derive(Debug, Serialize)]
 pub struct Trust {
-    /// The programs in the board's settings, a line each, with the hash of every file of the repository that they name.
+    /// The programs in the board's settings, one per line, with the hash of every file of the repository that they
+    /// name.
     pub programs: Vec<String>,
     pub trusted: bool,
 }
 
-/// In the user's own folder, never in a repository: what was agreed to, by the place of the repository.
+/// The trusted programs by repository. Stored in the user's own folder, never in a repository.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct TrustRecord {
     #[serde(default)]
@@ -64,8 +64,8 @@ pub fn trust(ws: &Workspace, agreed_to: Option<&Trust>) -> Result<Trust, Failure
     look_at_trust(ws)
 }
 
-/// The programs that the board's file names, the files of the repository among their words, and the words of its own that agents
-/// would be told. Files count by their content: whoever pulls is asked again about a script that has changed.
+/// What needs trust: the programs in the board's settings, files of the repository that they name, and the board's own
+/// prompts. Files count by content, so that a changed script needs to be trusted again.
 fn wanted(ws: &Workspace) -> Result<Vec<String>, Failure> {
     let mut lines: Vec<String> = ws.settings.untrusted().lines().map(str::to_owned).collect();
     for path in named_files(ws) {
@@ -78,14 +78,14 @@ fn wanted(ws: &Workspace) -> Result<Vec<String>, Failure> {
     Ok(lines)
 }
 
-/// A file of the repository with all of its digest.
+/// A file of the repository with its digest.
 fn digested(ws: &Workspace, path: &Path) -> Result<String, Failure> {
     let bytes = fs::read(&ws.store.root().join(path))?.unwrap_or_default();
     let digest: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(format!("{} (sha256 {digest})", path.to_string_lossy().escape_debug()))
 }
 
-/// Files of the repository that the programs name: as a word, or within a line for a shell.
+/// Files of the repository that programs name, as a word or within a shell command.
 fn named_files(ws: &Workspace) -> BTreeSet<PathBuf> {
     let root = ws.store.root();
     let file = |word: &str| {
@@ -102,7 +102,7 @@ fn named_files(ws: &Workspace) -> BTreeSet<PathBuf> {
     words.iter().flat_map(parts).filter(|part| !part.is_empty()).filter_map(|part| file(&part)).collect()
 }
 
-/// Refuses unless everything that the board wants to run has been agreed to.
+/// Refuses unless everything that the board wants to run is trusted.
 pub fn require_trust(ws: &Workspace) -> Result<(), Failure> {
     let trust = look_at_trust(ws)?;
     if trust.trusted {

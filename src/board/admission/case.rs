@@ -1,4 +1,4 @@
-//! One request before the board: who asks about which task, and the questions that every decision starts with.
+//! One request with the board, the rules and the actor, and the checks that every decision starts with.
 
 use super::super::{Actor, ActorKind, Board, Links, Refusal, Rules};
 use crate::task::{Kind, Task, TaskId};
@@ -33,12 +33,12 @@ impl<'a> Case<'a> {
         self.actor.kind == ActorKind::Named && self.role().is_none()
     }
 
-    /// Whether the workflow's table binds the actor.
+    /// Whether the actor is bound by the workflow's table.
     pub fn is_held(&self) -> bool {
         self.actor.is_held(self.rules)
     }
 
-    /// Steps of a team, and boards whose workflow has no commands: every move between states is allowed.
+    /// Whether every move between states is allowed: for steps of a team, and on boards whose workflow has no commands.
     pub fn is_free(&self) -> bool {
         self.task.kind == Kind::Step || self.rules.flow.commands().is_empty()
     }
@@ -52,12 +52,12 @@ impl<'a> Case<'a> {
         self.board.claim(&self.task.id).is_some_and(|claim| claim.live && claim.is_of(&self.actor.worker))
     }
 
-    /// Whether the actor may insist, and does.
+    /// Whether the actor is allowed to use force, and does.
     pub fn insists(&self, force: bool) -> bool {
         self.rules.insists(self.actor, force)
     }
 
-    /// Refuses over a live claim of somebody else, and a claim of one's own that was lost since.
+    /// Refuses if another worker has a live claim, or if the actor has lost the claim that it shows.
     pub fn refuse_strangers(&self, force: bool) -> Result<(), Refusal> {
         let id = &self.task.id;
         let claim = self.board.binding_claim(self.at);
@@ -73,7 +73,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Refuses a task that has moved on where this clone has not looked yet: work on it would be done twice.
+    /// Refuses a task that has changed in a place that this clone has not read yet: work on it would be done twice.
     pub fn refuse_outdated(&self, force: bool) -> Result<(), Refusal> {
         let known = self.is_mine() || self.insists(force);
         match self.board.changed_at(&self.task.id).filter(|_| !known) {

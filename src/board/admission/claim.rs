@@ -1,4 +1,4 @@
-//! Claims: a task in one worker's hands, for a command or for none.
+//! Claims: one worker takes a task, for a command or for none.
 
 use super::case::Case;
 use super::{Admission, ClaimEffect, Request};
@@ -22,7 +22,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// The move into the command's lock, or only the claim where the command has none or the task is there already.
+    /// Moves the task into the command's lock state; only claims it if the command has none or the task is already there.
     pub fn take_for(&self, command: &Command, request: &Request<'_>) -> Result<Admission, Refusal> {
         self.refuse_other_roles(command)?;
         self.refuse_finished()?;
@@ -30,7 +30,7 @@ impl<'a> Case<'a> {
         let renews = own.is_some_and(|own| own.command.as_ref() == Some(&command.name));
         let enters = command.lock.as_ref().filter(|lock| **lock != self.task.state);
         let admission = match enters {
-            // What is in hand stays so, whatever blocks it since.
+            // A claim that is renewed stays, even if the task has become blocked since.
             _ if renews => self.kept(Some(command)),
             Some(lock) => {
                 let leave = self.allowed(request, Some(command), lock)?;
@@ -48,7 +48,7 @@ impl<'a> Case<'a> {
         self.taken(admission, request)
     }
 
-    /// A claim without a command leaves the state, unless the workflow says where a claim leads.
+    /// A claim without a command leaves the state as it is, unless the workflow names a state for claimed tasks.
     fn take_plainly(&self, request: &Request<'_>) -> Result<Admission, Refusal> {
         let leads = self.rules.flow.state(self.task.kind, &self.task.state).and_then(|state| state.claim.clone());
         let admission = match leads.filter(|_| self.own_claim().is_none()) {
@@ -63,7 +63,7 @@ impl<'a> Case<'a> {
         self.taken(admission, request)
     }
 
-    /// With the actor as holder and owner, and the step that is served in hand.
+    /// Adds the claim: the actor becomes holder and owner of the task, and of the step that it serves.
     fn taken(&self, mut admission: Admission, request: &Request<'_>) -> Result<Admission, Refusal> {
         self.refuse_too_many()?;
         self.own(&mut admission.changes);
@@ -90,7 +90,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Limits hold for whoever takes one more, not for whoever has it already.
+    /// Limits apply to a worker who takes one more task, not to one who already holds it.
     pub fn refuse_too_many(&self) -> Result<(), Refusal> {
         match self.is_mine() {
             true => Ok(()),
@@ -98,7 +98,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// The actor owns the task, whatever else the changes say about its owner.
+    /// Makes the actor the owner of the task, and removes other changes of its owner.
     pub fn own(&self, changes: &mut Vec<Change>) {
         let (id, owner) = (&self.task.id, Key::new("owner"));
         let (old, new) = (self.task.value(&owner), Some(Value::text(&self.actor.worker)));
@@ -108,14 +108,14 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// The command a claim is for: named, that of the claim being renewed, or the only one that the role leaves.
+    /// The command a claim is for: the named one, that of the claim being renewed, or the only one that fits the role.
     fn claimed_for(&self, request: &Request<'_>) -> Result<Option<&'a Command>, Refusal> {
         let flow = &self.rules.flow;
         let own = self.own_claim().and_then(|claim| claim.command.as_deref());
         if let Some(name) = request.command.or(own) {
             return Ok(Some(flow.command(name)?));
         }
-        // A person claims for nothing in particular.
+        // A person claims without a command.
         if !self.is_held() || self.task.kind == Kind::Step || flow.commands().is_empty() {
             return Ok(None);
         }
@@ -141,7 +141,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Why a command cannot be taken up where the task is: it starts elsewhere, or the task is not fit for it.
+    /// Why a command cannot start in the task's state: it starts in other states, or the task is not fit for it.
     fn not_startable(&self, command: &Command) -> Option<Refusal> {
         let state = self.rules.flow.state(self.task.kind, &self.task.state);
         let locked = command.lock.as_ref() == Some(&self.task.state);
@@ -157,7 +157,7 @@ impl<'a> Case<'a> {
     }
 }
 
-/// The step of a team, with its worker.
+/// Gives a step of a team to the worker, and moves it to its lock state.
 fn step_in_hand(step: &Task, actor: &Actor, rules: &Rules) -> Vec<Change> {
     let lock = rules.flow.states_of(step.kind).iter().find(|state| state.lock);
     let mut changes: Vec<Change> = lock

@@ -1,4 +1,4 @@
-//! Claims: who may take what, what a worker has to show at its end, and what becomes of a task whose holder is gone.
+//! Claims: which tasks a worker can take, what it must show at the end, and what happens to a task whose holder is gone.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ fn forced(board: &Board, who: &str, task: &str, command: Option<&str>) -> Result
     board.admit(&rules(), &actor(who), &Request { force: true, ..Request::claim(&task, command) })
 }
 
-/// The new value of a key, where it changes.
+/// The new value of a key, if it changes.
 fn change(admission: &Admission, task: &str, key: &str) -> Option<Option<Value>> {
     admission.changes.iter().find_map(|change| match change {
         Change::Set { task: of, key: at, new, .. } if *of == id(task) && at.as_str() == key => Some(new.clone()),

@@ -1,16 +1,16 @@
-//! A person's move outside the workflow's table: allowed, and told.
+//! A person's move outside the workflow: it is allowed, and reported.
 
 use super::case::Case;
 use crate::board::Refusal;
 use crate::task::StateName;
 use crate::workflow::Command;
 
-/// What a person's move leaves out.
+/// What is unusual about a person's move outside the workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Departure {
     /// Why a worker would have been refused.
     pub reason: Refusal,
-    /// States of the pipeline that are passed over.
+    /// States of the pipeline that are skipped.
     pub skipped: Vec<StateName>,
 }
 
@@ -29,13 +29,13 @@ impl std::fmt::Display for Departure {
 }
 
 impl Case<'_> {
-    /// Whether a person is refused this all the same: it would harm somebody else.
+    /// Whether this is refused even to a person, because it would harm another worker.
     pub(super) fn harms(refusal: &Refusal) -> bool {
         matches!(refusal, Refusal::Blocked { .. } | Refusal::Held { .. } | Refusal::Lost { .. })
     }
 
-    /// Whether a person closes what one command takes from here to its end, and that needs no document: Todo to Done. Only the
-    /// claim is left out, which people need not make.
+    /// Whether a person only skips the claim of a command: the command leads from here to `to`, needs no document and merges, as
+    /// from Todo to Done. People need no claim.
     pub(super) fn only_skips_a_claim(&self, to: &StateName) -> bool {
         let passes = |command: &Command| {
             let (starts, ends) = (command.from.contains(&self.task.state), command.complete.as_ref() == Some(to));

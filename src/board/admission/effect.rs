@@ -1,4 +1,4 @@
-//! What a move that is allowed changes: the task, its group, its parents, its owner, and the count of rejections.
+//! The changes that an allowed move makes: to the task, its group, its parents, its owner, and the count of rejections.
 
 use super::case::Case;
 use super::{Admission, ClaimEffect};
@@ -12,13 +12,14 @@ impl Case<'_> {
     pub fn effect(&self, command: Option<&Command>, to: StateName) -> Result<Admission, Refusal> {
         let rejected = command.is_some_and(|c| c.iterate.as_ref() == Some(&to) && self.task.state != to);
         let rejections = self.task.rejections + u32::from(rejected);
-        // A person goes where they say. What happened elsewhere stays as it is there, or it would be sent back and forth.
+        // A person decides where the task goes. A move that happened elsewhere is kept, or each side would send the task back to
+        // its own state.
         let obeyed = self.is_person() || self.actor.is_outside();
         let too_often = rejected && rejections >= self.rules.max_rejections && !obeyed;
         let to = if too_often { self.rules.flow.escalation().cloned().unwrap_or(to) } else { to };
         let lock = command.and_then(|command| command.lock.as_ref()) == Some(&to);
         let free_lock = self.is_free() && self.rules.flow.state(self.task.kind, &to).is_some_and(|state| state.lock);
-        // To leave a task where it is, is an end too, where the command has a mark for it.
+        // A command with a mark for tasks that stay also ends when it leaves the task in its state.
         let stays = self.task.state == to && command.is_some_and(|command| command.stay.is_some());
         let splits = self.task.state == to && self.splits(command);
         let hands_off = !lock && !free_lock && (self.task.state != to || stays || splits);
@@ -55,10 +56,10 @@ impl Case<'_> {
         })
     }
 
-    /// The task itself, and for a command of the group the open members that stand where it stands.
+    /// The task itself and, for a command of a group, the open members in the same state.
     fn moved_along(&self, command: Option<&Command>, to: &StateName) -> Result<Vec<(usize, StateName)>, Refusal> {
         let mut moved = vec![(self.at, to.clone())];
-        // A person is called for one task; the others go on without the lock.
+        // Only this task is handed to a person; the other members continue without the lock.
         let escalates = self.rules.flow.escalation() == Some(to);
         if !escalates && command.is_some_and(|command| command.group) {
             let group = match self.board.group_of(self.at, self.links, self.rules) {
@@ -70,7 +71,7 @@ impl Case<'_> {
                 let id = &self.board.tasks()[at].id;
                 match self.board.claim(id).filter(|claim| claim.live) {
                     None => moved.push((at, to.clone())),
-                    // One that somebody else holds stays theirs.
+                    // A member that another worker holds is not moved.
                     Some(_) if self.actor.is_outside() => {}
                     Some(claim) => return Err(Refusal::held(id, claim)),
                 }
@@ -79,19 +80,19 @@ impl Case<'_> {
         Ok(moved)
     }
 
-    /// Whoever has the task to split it is done with it, though it may stay where it is.
+    /// Whether this ends a command that splits: its holder is done with the task, even if the task stays in its state.
     fn splits(&self, command: Option<&Command>) -> bool {
         command.is_some_and(|command| command.sizes == Sizes::Oversized) && self.is_mine()
     }
 
-    /// Whoever moves a task on has seen what was flagged.
+    /// Removes the flag: a worker who moves the task has seen it.
     fn settled(&self) -> Option<Change> {
         let key = Key::new("attention");
         let old = self.task.value(&key)?;
         Some(Change::Set { task: self.task.id.clone(), key, old: Some(old), new: None })
     }
 
-    /// A rejected plan is marked, until a new one is there; so is what a command left where it was, until it moves.
+    /// Labels a rejected plan until there is a new one, and a task that a command left in its state until the task moves.
     fn labels(&self, rejected: bool, stays: bool, command: Option<&Command>, to: &StateName) -> Option<Change> {
         let planned = command.is_some_and(|c| c.lock.is_some() && c.complete.as_ref() == Some(to));
         let mut labels = self.task.labels.clone();

@@ -1,4 +1,4 @@
-//! What a worker must show before its command counts as done. A person is believed.
+//! What a worker must show before its command counts as done. A person need not show anything.
 
 use std::collections::BTreeSet;
 
@@ -8,29 +8,29 @@ use crate::board::{Actor, Refusal, Rules};
 use crate::task::StateName;
 use crate::workflow::Command;
 
-/// Something to show at the end of a command.
+/// One requirement for the end of a command.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Proof {
-    /// The finished document of this kind; a review must say what the move says.
+    /// The finished document of this kind; the verdict of a review must agree with the move.
     Document { kind: String, ending: Ending },
-    /// Commits on the task's branch, with every box of its plan ticked and nothing left elsewhere.
+    /// Commits on the task's branch, every box of its plan ticked, and no uncommitted changes.
     Build,
-    /// The branch of the task in main: `ralph merge` alone completes the command.
+    /// The merged branch of the task: only `ralph merge` completes the command.
     Merged,
 }
 
-/// How a command ends where it has something to show.
+/// How a command with requirements ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ending {
     Complete,
     Rejected,
 }
 
-/// What the actor has shown. Whoever asks gathers it from disk beforehand.
+/// What the actor has shown. The caller checks it on disk beforehand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Evidence {
     Shown(BTreeSet<Proof>),
-    /// Whatever is asked for: to find out what that is.
+    /// Everything that is required, to find out what that is.
     Assumed,
 }
 
@@ -49,7 +49,7 @@ impl Evidence {
     }
 }
 
-/// What a worker must show for this end of its command.
+/// What a worker must show for this move, if it ends a command.
 pub(super) fn proofs(rules: &Rules, actor: &Actor, admission: &Admission) -> Vec<Proof> {
     let command = admission.command.as_deref().and_then(|name| rules.flow.command(name).ok());
     let Some(command) = command.filter(|_| actor.is_held(rules)) else { return Vec::new() };
@@ -64,7 +64,7 @@ pub(super) fn proofs(rules: &Rules, actor: &Actor, admission: &Admission) -> Vec
     proofs
 }
 
-/// Whether it completes a command that is done in a worktree, and leaves the merge to another.
+/// Whether it completes a command that is done in a worktree, and that does not merge.
 pub(super) fn ends_build(rules: &Rules, admission: &Admission) -> bool {
     let command = admission.command.as_deref().and_then(|name| rules.flow.command(name).ok());
     let builds = command.filter(|command| command.worktree && !command.merges);
@@ -72,7 +72,7 @@ pub(super) fn ends_build(rules: &Rules, admission: &Admission) -> bool {
 }
 
 fn ending(command: &Command, admission: &Admission) -> Option<Ending> {
-    // The last rejection ends with a person, and is one all the same.
+    // The last rejection counts as one even though the task is handed to a person.
     if admission.is_rejection() {
         return Some(Ending::Rejected);
     }
@@ -89,7 +89,7 @@ pub(super) fn refuse_unproven(case: &Case<'_>, admission: &Admission, evidence: 
 }
 
 impl Case<'_> {
-    /// The document that is not linked at this end of the command. To call for a person needs none.
+    /// The first document that the task does not link, though this end of the command requires it. Escalating requires none.
     pub(super) fn unlinked(&self, command: &Command, to: &StateName) -> Option<Refusal> {
         let ends = [&command.complete, &command.iterate].into_iter().flatten().any(|end| end == to);
         if !self.is_held() || !ends || !command.yields_in.contains(&self.rules.mode) {
@@ -98,7 +98,7 @@ impl Case<'_> {
         command.yields.iter().find_map(|kind| {
             let (task, kind) = (self.task.id.clone(), kind.clone());
             let Some(path) = self.task.artifacts.get(&kind) else { return Some(Refusal::Lacks { task, kind }) };
-            // What can be rejected is judged anew each time, in a document of its own.
+            // A command that can reject needs a new document in each round.
             let round = self.task.rejections + 1;
             let stale = command.iterate.is_some() && !is_of_round(path, round);
             stale.then_some(Refusal::Stale { task, kind, round })
@@ -106,7 +106,7 @@ impl Case<'_> {
     }
 }
 
-/// `…-critique.md` is the first, `…-critique-2.md` the second.
+/// Whether a path is of this round: `…-critique.md` is the first, `…-critique-2.md` the second.
 fn is_of_round(path: &str, round: u32) -> bool {
     let end = if round > 1 { format!("-critique-{round}.md") } else { "-critique.md".into() };
     path.ends_with(&end)

@@ -24,29 +24,29 @@ use case::Case;
 pub use departure::Departure;
 pub use evidence::{Ending, Evidence, Proof};
 
-/// A change of state as it is asked for.
+/// A request to change a state.
 #[derive(Debug, Clone)]
 pub struct Request<'a> {
     pub task: &'a TaskId,
     pub goal: Goal,
-    /// The command that the actor works as; found by role and state where it is left out.
+    /// The command that the actor works as; if it is left out, role and state decide.
     pub command: Option<&'a str>,
-    /// A person insists; it is journaled.
+    /// A person uses force; the journal records it.
     pub force: bool,
     /// The step of a team that a claim serves.
     pub step: Option<&'a TaskId>,
-    /// What a worker has to show for its work.
+    /// What a worker shows for its work.
     pub evidence: Evidence,
     /// The files of the task's plan, as the caller has just read them.
     pub scope: Scope,
 }
 
-/// Where a request leads.
+/// What is requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Goal {
     State(StateName),
     Intent(Intent),
-    /// The task for oneself, in whatever state that leads to.
+    /// A claim on the task, whatever state the claim leads to.
     Claim,
 }
 
@@ -60,18 +60,18 @@ pub struct Admission {
     pub from: StateName,
     pub to: StateName,
     pub command: Option<String>,
-    /// All that changes on the board, to be committed together.
+    /// All changes of the board, to be committed together.
     pub changes: Vec<Change>,
     pub claim: ClaimEffect,
     /// The paths of a claim that is taken or renewed.
     pub paths: Scope,
-    /// Another claim covers some of them, which did not keep this actor from taking them.
+    /// The live claim of another task that covers some of these paths, if the actor was not refused because of it.
     pub overlap: Option<Refusal>,
-    /// Files that the finished work changes, though its plan does not name them; the caller looked for them.
+    /// Files that the finished work changes, though its plan does not name them; the caller adds them.
     pub out_of_scope: Vec<String>,
     /// Allowed only because a person used force.
     pub forced: bool,
-    /// A person's move that the workflow's table does not have: what it skips. People are free, so it is only said.
+    /// What a person's move outside of the workflow skips. It is allowed, so this is only reported.
     pub departure: Option<Departure>,
     /// For a move that happened outside of ralph: why the workflow does not allow it. A person should look at it.
     pub flag: Option<Refusal>,
@@ -85,9 +85,9 @@ pub enum ClaimEffect {
     Unchanged,
     /// It becomes the actor's.
     Taken,
-    /// It is the actor's already, and its lease begins anew.
+    /// It is already the actor's, and its lease starts again.
     Renewed,
-    /// It ends, whoever holds it: the work is handed on, or a move outside of ralph overrules it.
+    /// It ends, whoever holds it: the work is finished or handed on, or a move outside of ralph overrides it.
     Ended,
 }
 
@@ -104,14 +104,14 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// A claim, for a command or for whatever the task needs.
+    /// A request for a claim, for a command or for whatever the task needs.
     pub fn claim(task: &'a TaskId, command: Option<&'a str>) -> Self {
         Self { command, ..Self::new(task, Goal::Claim) }
     }
 }
 
 impl Admission {
-    /// Nothing moves.
+    /// An admission without changes.
     pub fn staying(state: StateName) -> Self {
         Self {
             from: state.clone(),
@@ -135,7 +135,7 @@ impl Admission {
         self.changes.iter().any(counts)
     }
 
-    /// Whether the task is in the actor's hands afterwards.
+    /// Whether the actor holds the task afterwards.
     pub fn takes(&self) -> bool {
         matches!(self.claim, ClaimEffect::Taken | ClaimEffect::Renewed)
     }
@@ -164,7 +164,7 @@ impl Board {
     }
 
     /// What the actor would have to show for this request. The caller checks it on disk, then calls [`admit`](Self::admit)
-    /// with what holds. Empty if the request would be refused anyway.
+    /// with what it found. Empty if the request would be refused anyway.
     pub fn proofs(&self, rules: &Rules, actor: &Actor, request: &Request<'_>) -> Vec<Proof> {
         let request = Request { evidence: Evidence::Assumed, ..request.clone() };
         match self.admit(rules, actor, &request) {

@@ -1,4 +1,4 @@
-//! Moves that a person, a worker or a program asks for.
+//! Moves that a person, a worker or a program requests.
 
 use super::case::Case;
 use super::{Admission, ClaimEffect, Goal, Request, evidence};
@@ -19,7 +19,7 @@ impl Case<'_> {
         self.refuse_unnamed(request)?;
         let command = self.command(request)?;
         let to = self.target(request, command)?;
-        // To go to a command's own lock is to claim the task for it, whichever door is used.
+        // A move into the lock state of a command is a claim for that command, from every interface.
         if let Some(command) = command.filter(|command| self.claims(command, &to, request)) {
             return self.take_for(command, request);
         }
@@ -37,12 +37,12 @@ impl Case<'_> {
         Ok(admission)
     }
 
-    /// Somebody else holds it, which only force gets past.
+    /// Whether another worker holds the task, so that only force made the move possible.
     fn overrides_claim(&self) -> bool {
         self.board.binding_claim(self.at).is_some_and(|(_, claim)| !claim.is_of(&self.actor.worker))
     }
 
-    /// A board without a state for what needs a person flags the task instead, and nobody works on it until then.
+    /// Whether the workflow has no state for tasks handed to a person: the task is flagged, and no worker takes it.
     fn escalates_in_place(&self) -> bool {
         self.rules.flow.escalation().is_none() && self.task.kind != Kind::Step
     }
@@ -66,7 +66,7 @@ impl Case<'_> {
         admission
     }
 
-    /// Only a person moves a task without saying as what.
+    /// Only a person can move a task without naming a command.
     fn refuse_unnamed(&self, request: &Request<'_>) -> Result<(), Refusal> {
         match request.command.is_none() && self.role().is_none() && self.actor.is_held(self.rules) {
             true => Err(Refusal::ProgramNeedsCommand { task: self.task.id.clone() }),
@@ -74,14 +74,14 @@ impl Case<'_> {
         }
     }
 
-    /// Whoever asks for a lock wants to hold it, also where the task is in that state already. Only a person who names the
-    /// state that it is in asks for nothing.
+    /// Whether a move into a lock state is a claim, as it is even if the task is in that state already. A person who names the
+    /// current state requests nothing.
     fn claims(&self, command: &Command, to: &StateName, request: &Request<'_>) -> bool {
         let idle = self.task.state == *to && self.is_person() && request.goal != Goal::Intent(Intent::Lock);
         command.lock.as_ref() == Some(to) && !idle
     }
 
-    /// Whoever goes into a lock to work holds it. A review that lets work begin leaves the lock to whoever takes it up.
+    /// Whether the move makes the actor the holder. A review that moves a task to a lock state leaves the claim to another worker.
     fn takes_lock(&self, admission: &Admission) -> bool {
         let enters = admission.from != admission.to && self.is_lock(&admission.to);
         enters && (admission.claim != ClaimEffect::Ended || admission.command.is_none())

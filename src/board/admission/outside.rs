@@ -1,7 +1,7 @@
-//! What happened outside of ralph: a file that somebody saved, a card that somebody moved on GitHub.
+//! What happened outside of ralph: somebody saved a task's file, or moved a card on GitHub.
 //!
-//! It has happened, so it is never refused. It is a person's doing: that person owns a task that is now in a lock. No claim
-//! is made for them, so no limit counts it and nothing reaps it. A claim that it overrules ends.
+//! It has already happened, so it is never refused. It is considered a person's move: that person owns a task that is now in
+//! a lock state. No claim is made for the person, so no limit counts the task and nothing reaps it. An overridden claim ends.
 
 use super::case::Case;
 use super::{Admission, ClaimEffect, Request};
@@ -25,7 +25,7 @@ impl Case<'_> {
         Ok(admission)
     }
 
-    /// The reason stays in the task's file until somebody moves the task on, so that no worker is handed it unseen.
+    /// Writes the reason to the task's file until somebody moves the task, so that no worker takes the task before that.
     fn flag(&self, admission: &mut Admission, flag: Option<Refusal>) {
         let (key, task) = (Key::new("attention"), &self.task.id);
         admission
@@ -40,10 +40,10 @@ impl Case<'_> {
     }
 }
 
-/// In words that hold as long as they stand in the file.
+/// The reason, worded so that it stays true in the file.
 fn reason(refusal: &Refusal) -> String {
     match refusal {
         Refusal::NotAllowed { from, to, .. } => format!("moved from {from} to {to}, which the workflow does not allow"),
-        other => format!("moved outside of ralph, though {other}"),
+        other => format!("moved outside of ralph; ralph would have refused the move: {other}"),
     }
 }

@@ -1,4 +1,4 @@
-//! The paths of a claim: granted with it, and kept apart from those of every other.
+//! The paths of a claim: granted with the claim, and kept apart from the paths of other claims.
 
 use super::case::Case;
 use super::{Admission, Request};
@@ -7,8 +7,8 @@ use crate::board::{Refusal, ScopeMode};
 impl Case<'_> {
     /// Gives a claim for work in a worktree the files of its plan, unless another live claim covers some of them.
     ///
-    /// A worker is refused then, and in strict mode a person who does not use force. Anybody else is only warned. A claim that
-    /// is renewed is never refused: where the plan has grown into the scope of another, the claim keeps the paths it has.
+    /// If one does, a worker is refused, and in strict mode also a person who does not use force; others are only warned. A claim
+    /// that is renewed is never refused: if its plan now overlaps another claim, it keeps the paths it has.
     pub(super) fn grant_paths(&self, admission: &mut Admission, request: &Request<'_>) -> Result<(), Refusal> {
         let command = admission.command.as_deref().and_then(|name| self.rules.flow.command(name).ok());
         if !self.rules.has_scope(self.task, command, &admission.to) {

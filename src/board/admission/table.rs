@@ -1,4 +1,4 @@
-//! The workflow's table: which command a move is made as, where it leads, and whether it is allowed.
+//! The workflow's table: which command makes a move, where it leads, and whether it is allowed.
 
 use super::case::Case;
 use super::{Departure, Goal, Request};
@@ -6,7 +6,7 @@ use crate::board::{ActorKind, Refusal};
 use crate::task::{Kind, StateName, Task, TaskId};
 use crate::workflow::{Command, Intent, Sizes, State};
 
-/// Why a move is allowed: by the table, unless a person departs from it or uses force.
+/// How a move is allowed: by the table, by a person outside of it, or by force.
 #[derive(Default)]
 pub(super) struct Leave {
     departure: Option<Departure>,
@@ -21,7 +21,7 @@ impl Leave {
 }
 
 impl<'a> Case<'a> {
-    /// The command that is acted as: named, or the only one that fits; a person may do without.
+    /// The command that makes the move: the named one, or the only one that fits. A person needs none.
     pub(super) fn command(&self, request: &Request<'_>) -> Result<Option<&'a Command>, Refusal> {
         let flow = &self.rules.flow;
         if let Some(name) = request.command {
@@ -31,7 +31,7 @@ impl<'a> Case<'a> {
                 return Ok(Some(command));
             }
         }
-        // A person who moves a task to where it is does nothing; a worker says that it stays.
+        // A person who moves a task to its current state does nothing; a worker may report that the task stays.
         let idle = self.role().is_none() && request.goal == Goal::State(self.task.state.clone());
         if self.is_free() || idle {
             return Ok(None);
@@ -52,7 +52,7 @@ impl<'a> Case<'a> {
             ([], None) => Ok(None),
             ([], Some(role)) => Err(self.no_way(role, request)),
             ([one], _) => Ok(Some(one)),
-            // To escalate is the same for all of them, and so is a person's move to a named state.
+            // Several commands escalate in the same way, and a person's move to a named state is the same for each.
             ([first, ..], None) if matches!(request.goal, Goal::State(_)) => Ok(Some(first)),
             ([first, ..], _) if request.goal == Goal::Intent(Intent::Escalate) => Ok(Some(first)),
             (many, _) => Err(Refusal::NeedsCommand {
@@ -62,7 +62,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Escalates a task that is in no state of this command. Escalating needs no command, so this one is ignored.
+    /// Whether this escalates a task in a state that the command does not have. Escalating needs no command, so it is ignored.
     fn escalates_elsewhere(&self, command: &Command, request: &Request<'_>) -> bool {
         let flow = &self.rules.flow;
         let leads = |to: &StateName| command.leads(&self.task.state, to, self.rules.mode, flow);
@@ -70,7 +70,7 @@ impl<'a> Case<'a> {
         request.goal == Goal::Intent(Intent::Escalate) && self.role().is_none() && !here
     }
 
-    /// A worker's role has no command that goes there from here.
+    /// The refusal if no command of the role leads from the task's state to the goal.
     fn no_way(&self, role: &str, request: &Request<'_>) -> Refusal {
         let flow = &self.rules.flow;
         let mut allowed = Vec::new();
@@ -130,7 +130,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Intents without a command: what they mean to the board as a whole.
+    /// The state that an intent means without a command, by the whole workflow.
     fn plain_intent(&self, intent: Intent) -> Result<StateName, Refusal> {
         let flow = &self.rules.flow;
         let states = flow.states_of(self.task.kind);
@@ -160,7 +160,7 @@ impl<'a> Case<'a> {
         })
     }
 
-    /// Whether the move is allowed, and on what grounds.
+    /// Whether the move is allowed, and how.
     pub(super) fn allowed(
         &self,
         request: &Request<'_>,
@@ -192,7 +192,7 @@ impl<'a> Case<'a> {
         let (id, from) = (&self.task.id, &self.task.state);
         let here = flow.state(self.task.kind, from);
         let person = !self.is_held();
-        // Nothing to do, or a state that the workflow does not know: a person mends it.
+        // Nothing changes, or a person moves a task out of a state that the workflow does not have.
         if (command.is_none() && from == to) || (person && here.is_none()) {
             return None;
         }
@@ -219,7 +219,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// A person, or anybody on a board without commands, starts what still waits for something else.
+    /// The refusal if a person, or anybody on a board without commands, starts a blocked task.
     fn starts_blocked(&self, command: Option<&Command>, to: &StateName) -> Option<Refusal> {
         let starts = self.task.state != *to && self.is_lock(to) && self.task.kind != Kind::Step;
         let anyway = command.is_some_and(|command| command.on_blocked);
@@ -230,7 +230,7 @@ impl<'a> Case<'a> {
         (!by.is_empty()).then(|| Refusal::Blocked { task: self.task.id.clone(), by })
     }
 
-    /// A step that a worker completes says what came of it.
+    /// Whether a worker completes a step without stating its result.
     fn lacks_result(&self, to: &StateName) -> bool {
         let done = self.rules.flow.is_terminal(self.task.kind, to);
         done && self.is_held() && self.task.step.as_ref().is_some_and(|step| step.result.is_none())
@@ -245,7 +245,7 @@ impl<'a> Case<'a> {
             .states()
             .iter()
             .map(|state| &state.name)
-            // What is refused here for its size or its turn is no way out.
+            // A target that would be refused because of size or blockers is not offered.
             .filter(|name| *name != from && *name != to && leads(name))
             .cloned()
             .collect();
@@ -273,8 +273,8 @@ impl<'a> Case<'a> {
         self.refused_to(to, &command.name, allowed)
     }
 
-    /// What the command needs of the task: unblocked, small enough, the group's turn, the lock in one's own hand, and what
-    /// it yields.
+    /// Checks the requirements of the command: the task is unblocked and small enough, it is its turn in the group, the actor
+    /// holds the lock, and the documents are linked.
     fn ready_for(&self, command: &Command, to: &StateName) -> Option<Refusal> {
         let escalates = self.rules.flow.escalation() == Some(to);
         if escalates {
@@ -302,7 +302,7 @@ impl<'a> Case<'a> {
             .or_else(|| self.unlinked(command, to))
     }
 
-    /// A task with children follows them.
+    /// Refuses to move a parent ahead of its children.
     fn ahead_of_children(&self, to: &StateName) -> Option<Refusal> {
         let flow = &self.rules.flow;
         let goal = flow.state(self.task.kind, to).filter(|state| !state.off)?;

@@ -1,4 +1,4 @@
-//! The table of WORKFLOW.md, and who may do what with a claim.
+//! The table of WORKFLOW.md, and what each actor may do with a claim.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use crate::board::testing::{Sample, claim, id};
 use crate::task::{Estimate, Kind, Task, Value, Worker};
 use crate::workflow::{ReviewMode, Sizes, Workflow};
 
-/// One task in a state, claimed by that worker where that is a lock.
+/// One task in a state, claimed by `holder` if there is one.
 fn board(state: &str, holder: Option<&str>) -> Board {
     let task = documented(Task::new(id("a"), "A", StateName::new(state)));
     let claims = holder.map(|holder| (id("a"), claim(holder))).into_iter().collect::<BTreeMap<_, _>>();
     Board::new(vec![task], Vec::new(), Vec::new()).with_claims(claims)
 }
 
-/// With all that workers have to show.
+/// The task with all documents that workers must have.
 fn documented(mut task: Task) -> Task {
     let round = if task.rejections > 0 { format!("-{}", task.rejections + 1) } else { String::new() };
     let paths = [("research", "r.md".into()), ("plan", "p.md".into()), ("review", format!("d-critique{round}.md"))];
@@ -50,7 +50,7 @@ fn judge(
 
 type Row = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
-/// WORKFLOW.md, "Commands": command, role, and every pair that it leads through.
+/// WORKFLOW.md, "Commands": command, role, and every move that it allows.
 const TABLE: &[Row] = &[
     (
         "triage",
@@ -475,7 +475,7 @@ fn a_group_is_planned_once_on_its_first_member_when_all_are_there() {
     assert!(!alone.along.iter().any(|(task, _)| *task == id("a")), "without an atomic parent there is no group");
 }
 
-/// The end of a command, as one that holds the task in `state` with these documents.
+/// Ends a command, as the holder of the task in `state` with these documents.
 fn end(mode: ReviewMode, who: &str, state: &str, to: &str, task: impl FnOnce(&mut Task)) -> Result<(), Refusal> {
     let id = TaskId::new("a").unwrap();
     let mut a = Task::new(id.clone(), "A", StateName::new(state));

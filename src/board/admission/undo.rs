@@ -1,11 +1,11 @@
-//! Taking back what a verb did: allowed where nobody else is harmed by it.
+//! Undoes the changes of a command, if this harms no other worker.
 
 use crate::board::{Actor, Board, Change, Refusal, Rules};
 use crate::task::{StateName, TaskId, Worker};
 
 impl Board {
-    /// Refuses to take back moves: a worker's tasks move by the workflow alone, and what somebody else holds by now is theirs.
-    /// `author` did what is taken back, and a claim that came with it goes with it.
+    /// Refuses to undo moves: a worker's tasks move by the workflow only, and another worker may hold the task by now. A claim of
+    /// `author`, who made the changes, does not count.
     pub fn refuse_undo(
         &self,
         rules: &Rules,
@@ -33,7 +33,7 @@ impl Board {
         Ok(())
     }
 
-    /// The workflow was changed since, and a task of this kind cannot be in that state any more.
+    /// Whether the workflow was changed since, so that a task of this kind can no longer be in that state.
     fn lacks(&self, rules: &Rules, task: &TaskId, state: &StateName) -> bool {
         self.get(task).is_some_and(|task| rules.flow.state(task.kind, state).is_none())
     }

@@ -1,4 +1,4 @@
-//! What can be assigned, what assignments come to, and which links are refused.
+//! Which keys can be assigned, what the assignments change, and which links are refused.
 
 use proptest::prelude::*;
 
@@ -17,7 +17,7 @@ fn parse(typed: &str) -> Result<Assignment, Refusal> {
     parse_assignment(typed, false, &mut found)
 }
 
-/// The value that an assignment gives a key; nothing where it clears it.
+/// The value that an assignment gives a key; none if it clears the key.
 fn value(typed: &str, custom: bool) -> Option<Value> {
     match parse_assignment(typed, custom, &mut found) {
         Ok(Assignment::Put(_, value)) => value,
@@ -215,7 +215,7 @@ fn joined_changes_go_from_the_first_value_to_the_last() {
     assert_eq!(joined(first, then), expected);
 }
 
-/// Assignments of every kind, on keys that the board holds.
+/// Assignments of every kind, to keys that the board has.
 fn any_assignments() -> impl Strategy<Value = Vec<Assignment>> {
     let typed = [
         "owner=anna",

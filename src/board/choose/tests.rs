@@ -1,4 +1,4 @@
-//! What is chosen, for whom, as what, and in which order.
+//! Which task is chosen, for whom, for which command, and in which order.
 
 use proptest::prelude::*;
 
@@ -16,7 +16,7 @@ fn chosen(board: &Board) -> Option<String> {
     board.choose(Some("analyst"), None, &rules()).and_then(|choice| choice.command)
 }
 
-/// What a role would take next, as `task command`.
+/// The next task for a role, as `task command`.
 fn next(sample: Sample, role: &str) -> Option<String> {
     let choice = sample.build().choose(Some(role), Some(&worker(role)), &rules())?;
     Some(format!("{} {}", choice.task, choice.command.unwrap_or_default()))
@@ -215,7 +215,7 @@ fn claimed_work_stays_takeable_by_its_holder_when_it_becomes_blocked() {
     );
 }
 
-/// The rule in words: one's own, then by priority, then the further along, then the oldest, then by id.
+/// The rule in words: one's own tasks first, then by priority, progress, age and id.
 fn first_of<'b>(tasks: Vec<&'b Task>, own: &dyn Fn(&Task) -> bool) -> Option<&'b TaskId> {
     let flow = Workflow::builtin();
     let mut tasks = tasks;

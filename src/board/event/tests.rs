@@ -1,4 +1,4 @@
-//! What changes mean, and which events lie between two boards.
+//! The meaning of changes, and the events between two boards.
 
 use super::*;
 use crate::board::testing::{Sample, claim, hour, id, rules, state, worker};

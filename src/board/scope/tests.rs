@@ -1,4 +1,4 @@
-//! When scopes overlap, who is refused for it, and who is only warned.
+//! Which scopes overlap, who is refused because of it, and who is only warned.
 
 use proptest::prelude::*;
 
@@ -56,7 +56,7 @@ fn an_overlap_is_named_by_the_narrower_path() {
     assert_eq!(scope("src/a.rs src/b").overlap(&scope("src/b.rs src/a")), None);
 }
 
-/// Paths of three letters at most three deep, so that they often meet.
+/// Short paths up to three levels deep, so that they often overlap.
 fn any_scope() -> impl Strategy<Value = Scope> {
     let part = || proptest::sample::select(vec!["a", "b", "ab"]);
     let path = proptest::collection::vec(part(), 1..4).prop_map(|parts| parts.join("/"));
@@ -68,7 +68,7 @@ proptest! {
 
     #[test]
     fn scopes_overlap_exactly_where_some_file_is_in_both(one in any_scope(), two in any_scope()) {
-        // Every file that a path of either could name, one level below the deepest.
+        // Every file that a path of either scope could cover, one level below the deepest.
         let parts = ["a", "b", "ab"];
         let mut files: Vec<String> = parts.map(str::to_owned).to_vec();
         for _ in 0..3 {

@@ -6,14 +6,14 @@ use crate::board::{Board, Links, NewStep, Refusal, Rules};
 use crate::task::{Kind, StateName, Step, Task, TaskId};
 use crate::workflow::{Phase, ReviewMode};
 
-/// Tasks that go through the pipeline together: one, or an atomic group in its order.
+/// Tasks that go through the pipeline together: a single task, or an atomic group in its order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unit {
     pub team: TaskId,
     pub members: Vec<usize>,
 }
 
-/// One step that a unit still needs, and those of its own that come before it.
+/// One step that a unit still needs, and those of the unit's steps that must come before it.
 pub(super) struct Want {
     pub command: &'static str,
     pub of: Vec<usize>,
@@ -21,7 +21,7 @@ pub(super) struct Want {
 }
 
 impl Board {
-    /// The leaves of a task's tree, as they go through the pipeline; finished ones too, where they stand alone.
+    /// The leaves below a task as units of the pipeline, including finished tasks that are not in a group.
     pub fn units(&self, team: &TaskId, links: &Links<'_>, rules: &Rules) -> Result<Vec<Unit>, Refusal> {
         let root = self.index_of(team).ok_or_else(|| Refusal::Missing(team.clone()))?;
         let mut units: Vec<Unit> = Vec::new();
@@ -98,7 +98,7 @@ impl Board {
             }
         }
         let Some(least) = least.filter(|_| whole) else { return wants };
-        // The steps of single tasks end with the last of them.
+        // The shared steps come after the last steps of the single tasks.
         let followed = |at: &usize| wants.iter().any(|other| other.after.contains(at));
         let mut after: Vec<usize> = (0..wants.len()).filter(|at| !followed(at)).collect();
         let opened = self.is_past(unit.members[0], "pr", links, rules);
@@ -139,7 +139,7 @@ impl Board {
         }
         let Some(&first) = there.first() else { return Some("its task was removed".into()) };
         let first = self.first_open(step, rules).unwrap_or(first);
-        // A task that has left the group since does not count.
+        // A task that has left the group no longer counts.
         let group = self.group_of(first, links, rules).map(|group| group.members).unwrap_or_default();
         let there = there.into_iter().filter(|at| *at == first || group.contains(at));
         let there: Vec<usize> = there.collect();
@@ -152,7 +152,7 @@ impl Board {
         there.iter().all(|&at| self.is_past(at, &step.command, links, rules)).then(|| self.came_of(first, step, rules))
     }
 
-    /// The first of a step's tasks that is not over.
+    /// The first of a step's tasks that is not finished.
     pub(in crate::board) fn first_open(&self, step: &Step, rules: &Rules) -> Option<usize> {
         let open = |at: &usize| !rules.flow.is_terminal(self.tasks()[*at].kind, &self.tasks()[*at].state);
         step.of.iter().filter_map(|id| self.index_of(id)).find(open)
@@ -162,7 +162,7 @@ impl Board {
         task.step.as_ref().is_some_and(|step| self.step_result(step, &Links::new(self), rules).is_some())
     }
 
-    /// Whether a task has got to where a command of the pipeline brings it, or beyond.
+    /// Whether a task is in the state that a command of the pipeline leads to, or beyond it.
     pub fn is_past(&self, at: usize, command: &str, links: &Links<'_>, rules: &Rules) -> bool {
         let task = &self.tasks()[at];
         let flow = &rules.flow;
@@ -174,10 +174,10 @@ impl Board {
         match command {
             "triage" => phase > Phase::Triage || rules.is_left(task, command),
             "split" => !self.is_oversized_leaf(at, links),
-            // Without an issue on GitHub there is nothing to open.
+            // A task without an issue on GitHub needs no pull request.
             "pr" => phase == Phase::Integrate && (task.github.is_none() || task.artifacts.contains_key("pr")),
             "merge" => false,
-            // Its own review is part of it.
+            // In this mode, the plan step includes its review.
             "plan" if rules.mode == ReviewMode::Auto => phase > Phase::Review,
             other => flow
                 .command(other)
@@ -192,7 +192,7 @@ impl Board {
         match step.command.as_str() {
             "triage" if rules.is_left(task, "triage") => format!("left in {}", task.state),
             "pr" => document("pr").unwrap_or_else(|| "nothing to do: no issue on GitHub".into()),
-            // The task was moved by hand, so no worker did this step.
+            // A task without the document was moved by hand, so no worker did this step.
             "research" | "plan" if !rules.flow.is_terminal(task.kind, &task.state) => document(&step.command)
                 .unwrap_or_else(|| format!("skipped: moved to {} without a document", task.state)),
             "research" | "plan" => document(&step.command).unwrap_or_else(state),
@@ -208,7 +208,7 @@ impl Board {
     }
 }
 
-/// The steps that the members of a unit share, from the phase of the last of them.
+/// The steps that the members of a unit share, from the phase of the least advanced member on.
 fn together(least: Phase, mode: ReviewMode) -> impl Iterator<Item = &'static str> {
     let plans = least <= Phase::Plan || (mode == ReviewMode::Auto && least <= Phase::Review);
     let reviews = mode == ReviewMode::Interactive && least <= Phase::Review;
@@ -265,7 +265,7 @@ mod tests {
         assert_eq!(board.units(&id("x"), &Links::new(&board), &rules()), Err(Refusal::Missing(id("x"))));
     }
 
-    /// What the first unit of `p`, or else of `a`, still needs: `command task<what comes before`.
+    /// The remaining steps of the first unit of `p`, or of `a` if there is no `p`: `command task<previous step`.
     fn wants(sample: Sample, mode: ReviewMode) -> String {
         let (board, rules) = (sample.build(), rules_in(mode));
         let links = Links::new(&board);
@@ -362,7 +362,7 @@ mod tests {
         assert_eq!((new.title.as_str(), new.step.of), ("Plan group GH-44: Draw", ids(&["a", "b"])));
     }
 
-    /// What came of a step for `a`, if it is over.
+    /// The result of a step for `a`, if it is over.
     fn result(sample: Sample, command: &str, mode: ReviewMode) -> Option<String> {
         let board = sample.step("s", "In Progress", "a", command, &["a"]).build();
         let (rules, step) = (rules_in(mode), board.get(&id("s")).unwrap());

@@ -1,4 +1,4 @@
-//! Which step of a team a worker takes next; and how a run of a command on a task has ended, by the board.
+//! Chooses the step of a team that a worker takes next, and decides from the board how a run has ended.
 
 use std::cmp::Reverse;
 
@@ -28,7 +28,7 @@ pub enum Ended {
 }
 
 impl Board {
-    /// The best step of these teams for a role: by priority, then the further along, then one's own.
+    /// The best step of these teams for a role: by priority, then by progress, then the worker's own.
     pub fn choose_step(
         &self,
         teams: &[TaskId],
@@ -65,7 +65,7 @@ impl Board {
         best.map(|(_, choice)| choice)
     }
 
-    /// The task that a step is done on, and the command that it needs now, if a role can take it up.
+    /// The task of a step to work on now, and the command for it, if the role can take it.
     fn work_of<'r>(
         &self,
         step: &Step,
@@ -91,7 +91,7 @@ impl Board {
         None
     }
 
-    /// How a run of a command on a task has ended, from how the task was before.
+    /// How a run of a command on a task has ended, compared with the task before the run.
     pub fn ended(&self, before: &Task, command: &str, rules: &Rules) -> Ended {
         // An unreadable file proves nothing; a removed task needs no more work.
         if self.broken_file(&before.id).is_some() {
@@ -126,7 +126,7 @@ mod tests {
     use crate::board::testing::{Sample, at, id, rules, rules_in, worker};
     use crate::task::{Estimate, Priority};
 
-    /// What `who` takes next of the team `a` and `b`, as `step task command`; `builder-9` is another that lives.
+    /// The next step of the teams `a` and `b` for `who`, as `step task command`; `builder-9` is another live worker.
     fn next(sample: Sample, who: &str, mode: ReviewMode) -> Option<String> {
         let (board, rules) = (sample.build(), rules_in(mode));
         let role = rules.role_of(&worker(who)).unwrap().to_owned();
@@ -259,7 +259,7 @@ mod tests {
             (task("Research in Progress"), task("Human Needed"), "research", Skip, Escalated),
             (task("Research in Progress"), task("Canceled"), "research", Skip, Done),
             (task("Plan in Progress"), task("Plan in Review"), "plan", Skip, Done),
-            // The plan is there; its review is a run of its own.
+            // The plan exists; its review is a separate run.
             (task("Plan in Progress"), task("Plan in Review"), "plan", Auto, Done),
             (task("Plan in Progress"), task("Ready for Plan"), "plan", Auto, Unmoved),
             (task("Plan in Review"), task("Ready for Plan").rejections(1), "review", Auto, Iterated),

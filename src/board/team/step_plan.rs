@@ -1,14 +1,14 @@
-//! The request for the steps of a team, and the plan that brings them up to date.
+//! The request to plan the steps of teams, and the plan that brings the steps up to date.
 
 use std::collections::BTreeMap;
 
 use crate::board::{Board, Change, Rules, Scope};
 use crate::task::{Kind, StateName, Step, Task, TaskId, Worker};
 
-/// The request for which steps are planned.
+/// A request to plan the steps of some teams.
 #[derive(Debug, Clone, Default)]
 pub struct TeamAsk {
-    /// The tasks that are worked on, each a team of its own.
+    /// The tasks to work on; each has a team of its own.
     pub teams: Vec<TaskId>,
     /// Only steps that can start now; later ones are created later.
     pub bough: bool,
@@ -63,7 +63,7 @@ pub struct NewStep {
     pub after: Vec<StepRef>,
 }
 
-/// An existing step, or the new one at this place of the list.
+/// An existing step, or the index of a new one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StepRef {
     There(TaskId),
@@ -71,7 +71,7 @@ pub enum StepRef {
 }
 
 impl StepRef {
-    /// With these ids for what is new.
+    /// The id of the step; `ids` are those of the new steps.
     pub fn id(&self, ids: &[TaskId]) -> TaskId {
         match self {
             Self::There(id) => id.clone(),
@@ -81,7 +81,7 @@ impl StepRef {
 }
 
 impl NewStep {
-    /// The task that it becomes.
+    /// The step as a task.
     pub fn task(&self, id: &TaskId, ids: &[TaskId], rules: &Rules) -> Task {
         let mut task = Task::new(id.clone(), &self.title, rules.flow.initial(Kind::Step).clone());
         task.kind = Kind::Step;

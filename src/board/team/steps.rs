@@ -1,4 +1,4 @@
-//! The steps of a team: what remains of the pipeline of its tasks, as tasks of their own, brought up to date with the board.
+//! The steps of a team: what remains of the pipeline for its tasks, as tasks of kind `step`, kept up to date with the board.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -89,9 +89,9 @@ struct Builder<'a> {
     rules: &'a Rules,
     asked: &'a TeamAsk,
     plan: StepPlan,
-    /// Steps that stay open, by their places.
+    /// The places of the steps that stay open.
     open: Vec<usize>,
-    /// Whose turn it is, by role.
+    /// How many steps each role's workers were given, to give them out in turn.
     turns: BTreeMap<String, usize>,
 }
 
@@ -102,7 +102,7 @@ impl Builder<'_> {
         let steps: Vec<(usize, &Step)> = self.board.open_steps(&everybodys, self.rules).collect();
         let states = self.rules.flow.states_of(Kind::Step);
         for (at, step) in steps {
-            // A step that is over is over for every team; the rest concerns only its own team.
+            // A step that is over is completed for every team; everything else is done for the requested teams only.
             let ours = self.asked.teams.contains(&step.team);
             let task = &self.board.tasks()[at];
             let to = |name: &StateName| {
@@ -132,7 +132,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Whether a worker is not of this crew; another team may use its name by now.
+    /// Whether the owner is a worker outside this crew; its name may belong to another team by now.
     fn is_strangers(&self, owner: Option<&Worker>) -> bool {
         let ours = |owner: &Worker| self.asked.crew.values().flatten().any(|worker| worker == owner);
         let works = |owner: &Worker| self.rules.role_of(owner).is_some();
@@ -160,7 +160,7 @@ impl Builder<'_> {
 
     fn stands_for(&self, at: usize, unit: &Unit, want: &Want) -> bool {
         let Some(step) = self.board.tasks()[at].step.as_deref() else { return false };
-        // If a member has left the group since, the step continues with the first remaining one.
+        // If a member has left the group, the step continues with the first remaining one.
         let first = self.board.first_open(step, self.rules);
         step.team == unit.team && step.command == want.command && first.is_some_and(|first| want.of.contains(&first))
     }
@@ -202,7 +202,7 @@ impl Builder<'_> {
             }
             StepRef::There(id) => {
                 let Some(at) = self.board.index_of(id) else { return };
-                // Blockers that a person added and completed ones stay; the rest is computed again.
+                // Blockers that a person added stay, and so do completed ones; the rest is computed again.
                 let stays = |id: &&TaskId| {
                     let Some(at) = self.board.index_of(id) else { return false };
                     let task = &self.board.tasks()[at];
@@ -224,7 +224,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A worker of the role that runs the command, each in turn.
+    /// A worker of the role that runs the command; the workers take turns.
     fn owner(&mut self, command: &str) -> Option<Worker> {
         let command = self.rules.flow.command(command).ok()?;
         let (role, crew) = self.asked.crew.iter().find(|(role, _)| command.is_for(role, self.rules.mode))?;
@@ -233,7 +233,7 @@ impl Builder<'_> {
         crew.get((*turn - 1) % crew.len().max(1)).cloned()
     }
 
-    /// The last steps of the units that this one's tasks wait for.
+    /// The last steps of the units that this unit is blocked by.
     fn outer(&self, units: &[Unit], placed: &[PlacedStep], number: usize) -> Vec<StepRef> {
         let members = &units[number].members;
         let blockers: BTreeSet<TaskId> =
@@ -243,7 +243,7 @@ impl Builder<'_> {
         others.filter_map(|(other, _)| placed[other].last().cloned()).collect()
     }
 
-    /// A task or one of its parents is among these.
+    /// Whether a task or one of its parents is among these.
     fn is_under(&self, at: usize, ids: &BTreeSet<TaskId>) -> bool {
         let mut next = Some(at);
         let mut steps = 0;
@@ -257,8 +257,8 @@ impl Builder<'_> {
         false
     }
 
-    /// Units in the order in which those that touch the same files are built: what has begun first, then as the tasks wait
-    /// for each other.
+    /// The order in which units that change the same files are built: first those that have begun, then the others with blockers
+    /// first.
     fn stream_order(&self, units: &[Unit]) -> Vec<usize> {
         let begun = |unit: &Unit| {
             let phase = unit.members.iter().filter_map(|&at| self.board.phase_at(at, self.rules)).min();
@@ -284,8 +284,8 @@ impl Builder<'_> {
         order
     }
 
-    /// The last steps of the units before this one whose plans touch what its own touches. One that cannot go on holds
-    /// nobody up.
+    /// The last steps of the units that come before this one and whose plans change some of the same files. Units that cannot
+    /// continue are left out, so that they do not block this one.
     fn shared(&self, units: &[Unit], placed: &[PlacedStep], number: usize, order: &[usize]) -> Vec<StepRef> {
         let Some(own) = self.touched(&units[number]) else { return Vec::new() };
         let before = order.iter().take_while(|&&unit| unit != number);
@@ -296,7 +296,7 @@ impl Builder<'_> {
         before.copied().filter(meets).filter_map(|unit| placed[unit].last().cloned()).collect()
     }
 
-    /// Whether a person holds it or must decide, or it has a blocker outside of the teams.
+    /// Whether a person owns it or must decide, or it has a blocker outside of the teams.
     fn is_stuck(&self, at: usize, units: &[Unit]) -> bool {
         let task = &self.board.tasks()[at];
         let persons = task.owner.as_ref().is_some_and(|owner| self.rules.role_of(owner).is_none());

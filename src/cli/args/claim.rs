@@ -50,7 +50,7 @@ pub struct ReleaseArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum ClaimsCommand {
-    /// List claims: holder, command, and until when
+    /// List claims with holder, command and expiry
     Ls {
         /// Fetch the claims from the remote of `claims.remote` first
         #[arg(long)]

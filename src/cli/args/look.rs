@@ -23,7 +23,7 @@ pub struct ServeArgs {
     /// Listen on all interfaces, so that other machines can connect; reading requires the token, too
     #[arg(long)]
     pub allow_remote: bool,
-    /// Accept requests for this host name, too; its IP addresses are accepted anyway
+    /// Also accept requests for this host name; requests for this machine's IP addresses are always accepted
     #[arg(long = "host", value_name = "NAME", requires = "allow_remote")]
     pub hosts: Vec<String>,
     /// Open the page in a browser

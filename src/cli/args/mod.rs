@@ -48,7 +48,7 @@ pub struct Cli {
 
 const AFTER: &str = "\
 Tasks are named by id, or by any prefix of it that is unique: t-x7kq, x7kq, x7.
-Exit codes: 0 done · 1 refused · 2 usage · 3 raced or held, try again · 4 broken file or disk · 5 no work
+Exit codes: 0 done · 1 refused · 2 usage · 3 another worker was first, try again · 4 broken file or disk · 5 no work
             6 offline or unauthorized";
 
 #[derive(Debug, Args)]
@@ -208,7 +208,7 @@ pub enum CliCommand {
 /// Short forms of `ralph task …`.
 #[derive(Debug, Subcommand)]
 pub enum ShortCommand {
-    /// List tasks: ready, blocked and in work at a glance
+    /// List tasks, and show which are ready, blocked or claimed
     Ls(LsArgs),
     /// Show a task with its description, links and notes
     Show(ShowOneArgs),
@@ -349,7 +349,7 @@ pub struct LogArgs {
     /// Only changes by this command, such as claim or move
     #[arg(long, value_name = "VERB")]
     pub verb: Option<String>,
-    /// Only changes of this last time, such as 2d or 3h
+    /// Only changes within this time, such as 2d or 3h
     #[arg(long, value_name = "AGE", value_parser = crate::cli::input::age)]
     pub since: Option<jiff::SignedDuration>,
     /// Show at most this many changes

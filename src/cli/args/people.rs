@@ -74,7 +74,7 @@ pub struct ReplyArgs {
     /// The number of the point, as `ralph feedback` lists it
     #[arg(value_name = "POINT")]
     pub number: usize,
-    /// What you changed, or why nothing
+    /// What you changed, or why you changed nothing
     #[arg(value_name = "TEXT", required = true)]
     pub words: Vec<String>,
     /// Decline the point: nothing was changed, and its review thread stays open

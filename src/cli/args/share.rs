@@ -36,7 +36,7 @@ pub struct TrustArgs {
     /// Trust without asking
     #[arg(long)]
     pub yes: bool,
-    /// Remove the trust from all programs of this board
+    /// Stop trusting the programs of this board
     #[arg(long, conflicts_with = "yes")]
     pub forget: bool,
 }

@@ -31,7 +31,7 @@ pub struct SyncRunArgs {
     /// Read every issue in full, even those that seem unchanged
     #[arg(long)]
     pub full: bool,
-    /// Continue although many issues are missing or would be closed
+    /// Continue even if many issues are missing or would be closed
     #[arg(long)]
     pub anyway: bool,
     /// Keep running, and sync when the board changes

@@ -10,7 +10,7 @@ use crate::cli::{complete, input};
 
 #[derive(Debug, Subcommand)]
 pub enum TaskCommand {
-    /// List tasks: ready, blocked and in work at a glance
+    /// List tasks, and show which are ready, blocked or claimed
     #[command(visible_alias = "list")]
     Ls(LsArgs),
     /// Add a task, or many

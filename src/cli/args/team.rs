@@ -83,12 +83,12 @@ pub enum RunsCommand {
     },
     /// Show one run: its command, its outcome and the end of its output
     Show {
-        /// A run's id or part of it, or a task for its last run
+        /// A run (its id or part of it), or a task (its last run)
         run: String,
     },
     /// Print the output of a run
     Tail {
-        /// A run's id or part of it, or a task for its last run
+        /// A run (its id or part of it), or a task (its last run)
         run: String,
         /// Follow it until the run ends
         #[arg(short, long)]
@@ -96,7 +96,7 @@ pub enum RunsCommand {
     },
     /// Stop a run, and hand its task to a person
     Stop {
-        /// A run's id or part of it, or a task for its last run
+        /// A run (its id or part of it), or a task (its last run)
         run: String,
     },
     /// Let workers try a task again

@@ -7,7 +7,7 @@ use crate::cli::{complete, input};
 
 #[derive(Debug, Args)]
 pub struct WatchArgs {
-    /// Begin with the events of this last time, such as 2h
+    /// Start with past events, from this long ago, such as 2h
     #[arg(long, value_name = "AGE", value_parser = input::age)]
     pub since: Option<jiff::SignedDuration>,
     /// Only events of this task; can be repeated

@@ -52,7 +52,7 @@ fn one(args: AddArgs) -> Result<(NewTask, Typed), Failure> {
     Ok((new, typed))
 }
 
-/// Without a title: the first line of the text, from standard input or the editor, as in a commit message.
+/// Without a title, the first line of the text is the title, as in a commit message.
 fn texts(args: &AddArgs) -> Result<(String, String, Typed), Failure> {
     let given = args.text.given()?;
     if !args.title.is_empty() {

@@ -5,7 +5,7 @@ use crate::cli::args::BoardArgs;
 use crate::cli::{Answer, Outcome, Session};
 
 pub fn run(session: &Session<'_>, args: &BoardArgs) -> Answer {
-    // A value with blanks was quoted for the shell, and is again for the filter.
+    // The shell has removed the quotes around a value with spaces, so they are added again for the filter.
     let words = args.filter.iter().map(String::as_str);
     let filter = shlex::try_join(words).unwrap_or_else(|_| args.filter.join(" "));
     if session.out.json {

@@ -56,7 +56,7 @@ fn cells(key: &str, color: anstyle::Style, spent: &Spent, title: &str) -> Vec<Ce
     ]
 }
 
-/// A sum that may lack runs which reported nothing.
+/// A sum, with a note if some runs reported nothing.
 fn unless_unknown(sum: Option<String>, missing: usize) -> String {
     match sum {
         None => "unknown".into(),
@@ -65,12 +65,12 @@ fn unless_unknown(sum: Option<String>, missing: usize) -> String {
     }
 }
 
-/// What some runs cost, for people.
+/// The cost of some runs, for people.
 pub fn cost(spent: &Spent) -> String {
     unless_unknown(spent.cost_usd.map(dollars), spent.without_cost)
 }
 
-/// What it took to get a task done.
+/// The average cost of a merged task.
 pub fn merged_line(merged: &MergedCosts) -> String {
     let tasks = match merged.tasks {
         0 => return "no task with runs is done yet".into(),

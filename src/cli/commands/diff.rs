@@ -48,7 +48,7 @@ fn unreadable(side: DiffSide) -> &'static str {
     }
 }
 
-/// The order of the rows: new, moved, otherwise changed, removed.
+/// The order of the rows: new tasks, moved ones, otherwise changed ones, removed ones.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     New,
@@ -119,7 +119,7 @@ fn changed(diff: &TaskDiff) -> String {
     }
 }
 
-/// Long texts are named, not shown.
+/// One changed field. A long text is only named.
 fn field(change: &FieldChange) -> String {
     let key = markdown::short(change.key.as_str(), 60);
     match change.key.as_str() {

@@ -11,7 +11,7 @@ pub fn run(session: &Session<'_>, args: &DoctorArgs) -> Answer {
         return at(session, revision, args);
     }
     let diagnosis = session.with(|ws| app::doctor(ws, args.fix))?;
-    // The findings contain them.
+    // The findings contain these problems already.
     session.seen.borrow_mut().clear();
     let left = diagnosis.findings.iter().filter(|finding| !finding.fixed).count();
     if session.out.json {
@@ -77,7 +77,7 @@ fn level(finding: &RevisionFinding) -> (&'static str, anstyle::Style) {
     }
 }
 
-/// `.ralph/tasks/a.toml:3:1`, as far as it is known.
+/// The place of a finding, such as `.ralph/tasks/a.toml:3:1`, without unknown parts.
 fn place(finding: &RevisionFinding) -> Option<String> {
     let numbers = [finding.line, finding.column].into_iter().flatten().map(|number| format!(":{number}"));
     finding.file.as_ref().map(|file| format!("{file}{}", numbers.collect::<String>()))

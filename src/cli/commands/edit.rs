@@ -30,7 +30,7 @@ pub fn run(session: &Session<'_>, args: &OneArgs) -> Answer {
     Ok(Outcome::Done)
 }
 
-/// Opens the editor again until the text is accepted; `None` if the person drops it. The text is kept on every error.
+/// Opens the editor until the text is accepted; `None` if the person discards it. On every error, the text is kept.
 fn until_good(
     session: &Session<'_>,
     ws: &Workspace,

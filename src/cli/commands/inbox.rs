@@ -7,7 +7,7 @@ use crate::cli::{Answer, Outcome, Session, words};
 
 pub fn run(session: &Session<'_>) -> Answer {
     let inbox = session.with(app::inbox)?;
-    // The items contain them.
+    // The items contain these problems already.
     session.seen.borrow_mut().clear();
     if session.out.json {
         session.out.json(&inbox);

@@ -7,7 +7,7 @@ use crate::cli::style::{self, paint};
 use crate::cli::words::count;
 use crate::cli::{Answer, Outcome, Session};
 
-/// Asked once, for a new board on a terminal.
+/// Asks for the workflow of a new board, on a terminal only.
 fn asked(session: &Session<'_>) -> Option<String> {
     if app::has_board(&session.options) {
         return None;

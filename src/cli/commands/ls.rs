@@ -29,7 +29,7 @@ pub fn run(session: &Session<'_>, args: &LsArgs) -> Answer {
     Ok(Outcome::Done)
 }
 
-/// For people at a terminal; a pipe gets the rows alone.
+/// A summary below the rows, on a terminal only.
 fn foot(session: &Session<'_>, listed: &Listed) -> String {
     if !session.out.terminal {
         return String::new();

@@ -1,4 +1,4 @@
-//! One file per command: its options to a verb, the verb's answer to the screen.
+//! One file per command. Each passes its options to a verb of `app` and prints the result.
 
 mod add;
 mod agent;

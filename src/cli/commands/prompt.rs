@@ -22,7 +22,7 @@ mod tests {
     use crate::agent::prompt::{commands, embedded, render};
     use crate::cli::args::Cli;
 
-    /// Every `ralph …` that a prompt has in back-ticks or on an indented line of its own.
+    /// Every `ralph …` that a prompt has in backticks or on an indented line.
     fn command_lines(text: &str) -> Vec<String> {
         let mut found = Vec::new();
         for line in text.lines() {
@@ -33,7 +33,7 @@ mod tests {
         found
     }
 
-    /// Words as a shell would pass them on.
+    /// The words of a line, split as by a shell.
     fn words(line: &str) -> Vec<String> {
         let mut words = Vec::new();
         for (at, part) in line.split('"').enumerate() {
@@ -49,7 +49,7 @@ mod tests {
     fn every_command_that_a_prompt_names_can_be_typed() {
         for command in commands() {
             let mut context = sample(command);
-            // What people wrote is not ours.
+            // Text that people wrote may contain anything.
             context.description.clear();
             let text = render(command, embedded(command).unwrap(), &context).unwrap();
             let lines = command_lines(&text);

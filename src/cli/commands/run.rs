@@ -1,4 +1,4 @@
-//! `ralph run`: a program under a claim that is held while the program runs.
+//! `ralph run`: runs a program under a claim that is held while the program runs.
 //!
 //! Three processes: ralph, which waits; its guard, which holds the claim's lock and kills all its descendants when ralph
 //! ends for any reason; and the program, which ends with its guard.
@@ -20,7 +20,7 @@ const PASSED: [Signal; 5] = [Signal::HangUp, Signal::Interrupt, Signal::Terminat
 pub fn run(session: &Session<'_>, args: &RunArgs) -> Answer {
     session.with(|ws| {
         let id = ws.find(&args.task)?;
-        // Before the program starts, so that no signal falls between.
+        // Listens before the program starts, so that no signal is missed.
         let signals = listen(&PASSED)?;
         let mut guard = itself()?;
         guard.arg("guarded").arg(std::process::id().to_string());
@@ -73,7 +73,7 @@ fn code(status: &ExitStatus) -> u8 {
     u8::try_from(process::exit_code(status)).unwrap_or(255)
 }
 
-/// Ends a program with all its offspring when ralph dies, and holds its claim's lock while it runs, if it has one.
+/// Kills a program and all its descendants when ralph ends, and holds the lock of its claim, if any, while it runs.
 pub fn guarded(args: &GuardedArgs) -> Answer {
     let signals = listen(&[&PASSED[..], &[Signal::ParentExited]].concat())?;
     process::signal_on_parent_exit(args.parent);
@@ -97,7 +97,7 @@ pub fn guarded(args: &GuardedArgs) -> Answer {
     pass_on(signals, child.id());
     let status = child.wait();
     if status.as_ref().is_ok_and(process::was_killed) {
-        // Ralph may have ended at the same time, and its end may take a moment to show.
+        // Ralph may have ended at the same time, which may take a moment to become visible.
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     if !process::is_parent(args.parent) {

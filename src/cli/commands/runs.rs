@@ -130,7 +130,7 @@ fn tail(session: &Session<'_>, typed: &str, follow: bool) -> Answer {
         loop {
             let (mut bytes, runs) = app::follow_run(ws, &run, at)?;
             if run.host.is_some() && runs {
-                // Events are whole lines; the rest comes with the next look.
+                // Events are whole lines; an incomplete line is read the next time.
                 bytes.truncate(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
             }
             at += bytes.len() as u64;

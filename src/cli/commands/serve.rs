@@ -77,7 +77,7 @@ pub fn report(session: &Session<'_>, args: &ReportArgs) -> Answer {
     Ok(Outcome::Done)
 }
 
-/// A file is replaced as a whole; a pipe or a device takes what is written into it, and stays what it is.
+/// Replaces a file as a whole. A pipe or a device is written to instead.
 fn write(path: &Path, text: &[u8]) -> Result<(), FsError> {
     match fs::metadata(path)? {
         Some(there) if !there.is_file() => fs::write_device(path, text),

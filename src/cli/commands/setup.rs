@@ -68,7 +68,7 @@ mod tests {
     use crate::agent::{GATES, claude};
     use crate::cli::args::Cli;
 
-    /// Every line in backquotes that calls ralph.
+    /// Every text in backquotes that calls ralph.
     fn mentioned(text: &str) -> Vec<String> {
         let quoted = text.split('`').skip(1).step_by(2);
         quoted.filter(|line| line.starts_with("ralph ")).map(str::to_owned).collect()

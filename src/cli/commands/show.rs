@@ -79,7 +79,9 @@ fn page(shown: &Shown, now: Timestamp) -> String {
 
 fn standing(shown: &Shown) -> String {
     match &shown.task {
-        task if task.blocked && task.open_blockers.is_empty() => paint(style::BLOCKED, "  blocked with its parent"),
+        task if task.blocked && task.open_blockers.is_empty() => {
+            paint(style::BLOCKED, "  blocked, because its parent is blocked")
+        }
         task if task.blocked => paint(style::BLOCKED, format!("  blocked by {}", task.open_blockers.len())),
         task if task.ready => paint(style::READY, "  ready"),
         _ => String::new(),

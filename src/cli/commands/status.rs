@@ -22,7 +22,7 @@ pub fn run(session: &Session<'_>, args: &args::StatusArgs) -> Answer {
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// One character per day.
+/// A bar chart with one character per day.
 fn spark(counts: &[usize]) -> String {
     let most = counts.iter().copied().max().unwrap_or(0).max(1);
     counts.iter().map(|&count| if count == 0 { '·' } else { BARS[(count * 7).div_ceil(most).min(7)] }).collect()

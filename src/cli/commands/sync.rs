@@ -1,4 +1,4 @@
-//! `ralph sync` and what belongs to it.
+//! `ralph sync` and its subcommands.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -80,7 +80,7 @@ struct Progress<'a> {
     said: Cell<Option<Instant>>,
 }
 
-/// How often a line is written where no terminal shows it.
+/// How often progress is printed if standard error is no terminal.
 const EVERY: Duration = Duration::from_secs(5);
 
 impl<'a> Progress<'a> {
@@ -136,7 +136,7 @@ impl<'a> Progress<'a> {
     }
 }
 
-/// The remaining time at the present rate, once it can be estimated.
+/// The estimated remaining time, once it can be estimated.
 fn eta(done: usize, of: usize, elapsed: Duration) -> Option<String> {
     if done == 0 || elapsed < Duration::from_secs(3) {
         return None;
@@ -227,7 +227,7 @@ fn line(row: &PlanRow, width: Option<usize>) -> String {
     format!("  {task}{number}{}  {}\n", paint(style::DIM, &row.what), fit(&said, used))
 }
 
-/// Only so many lines; the rest is in `ralph log`.
+/// The maximum number of lines; the rest is in `ralph log`.
 const MOST: usize = 20;
 
 fn summary(synced: &Synced, width: Option<usize>) -> String {
@@ -345,7 +345,7 @@ fn init(session: &Session<'_>, args: args::SyncInitArgs) -> Answer {
     }
     if !workflows.is_empty() {
         session.out.say(&format!(
-            "note: GitHub's own workflows ({}) write the field Status; ralph only derives it",
+            "note: GitHub's built-in workflows ({}) also change the Status field; ralph sets it from the state and never reads it",
             workflows.join(", ")
         ));
     }
@@ -355,7 +355,7 @@ fn init(session: &Session<'_>, args: args::SyncInitArgs) -> Answer {
     Ok(Outcome::Done)
 }
 
-/// The lines that map columns of other names, to be copied into the settings.
+/// The settings that map columns with other names, to be copied into the settings file.
 fn mapping(unmapped: &[ForeignColumn]) -> String {
     let mut text = "note: cards in these columns are ignored, because the columns are not states of this board; to map them, add to .ralph/config.toml:\n[github.states]".to_owned();
     for ForeignColumn { column, proposal } in unmapped {

@@ -84,10 +84,10 @@ pub fn run(session: &Session<'_>, args: &Args) -> Answer {
     }
 }
 
-/// The reader is gone.
+/// Exit code if the reader of the output is gone.
 const HUNG_UP: u8 = 1;
 
-/// Set by a signal or by the end of the reader; setting it also ends the wait.
+/// A flag that a signal or a closed output sets. Setting it also ends the wait.
 fn stopped(watch: &Watch) -> Result<Arc<AtomicU8>, Failure> {
     let stop = Arc::new(AtomicU8::new(0));
     let signals = super::run::listen(&[Signal::Interrupt, Signal::Terminate])?;
@@ -121,7 +121,7 @@ fn filter(watch: &Watch, args: &Args) -> Result<EventFilter, Failure> {
     Ok(EventFilter { tasks: ws.find_all(&args.task)?, kinds, role: args.role.clone() })
 }
 
-/// `TASK STATE`, `TASK ready`, `TASK free`.
+/// Parses `TASK STATE`, `TASK ready` or `TASK free`.
 fn condition(watch: &Watch, text: &str) -> Result<(TaskId, WaitFor), Failure> {
     let usage = || Failure::usage(Code::BadUntil, format!("{text:?} is not of the form `TASK STATE`"));
     let (task, state) = text.trim().split_once(char::is_whitespace).ok_or_else(|| {
@@ -145,7 +145,7 @@ impl EventFilter {
     }
 }
 
-/// Done by the role, for it, or on a task that it could start.
+/// Whether an event was caused by the role, is addressed to it, or is about a task that it could start.
 fn concerns(watch: &Watch, event: &Event, role: &str) -> bool {
     let rules = watch.workspace().rules();
     if event.role.is_some() {
@@ -162,7 +162,7 @@ struct WatchScreen<'s, 'a> {
     session: &'s Session<'a>,
     live: bool,
     shown: bool,
-    /// Where notifications go, if they are wanted.
+    /// Shows desktop notifications, if requested.
     notifier: Option<Notifier>,
 }
 

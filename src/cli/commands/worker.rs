@@ -72,7 +72,7 @@ pub(super) fn guard() -> Result<Command, Failure> {
     Ok(guard)
 }
 
-/// The process of a worker of a team. It ends with the team; Ctrl-C at the terminal reaches only the team.
+/// Runs a worker of a team as a process. It ends with the team; Ctrl-C on the terminal is handled by the team only.
 pub(super) fn worker(
     session: &Session<'_>,
     role: &str,
@@ -104,7 +104,7 @@ pub(super) fn team_on(options: &Options, task: &TaskId) -> Result<Command, Failu
     Ok(command)
 }
 
-/// With the board and settings of this process, without its claims.
+/// Passes on the board and settings of this process, but not its claims.
 fn on_same_board(command: &mut Command, options: &Options) {
     if let Some(board) = &options.board {
         command.arg("--board").arg(board);
@@ -126,7 +126,7 @@ fn on_same_board(command: &mut Command, options: &Options) {
     }
 }
 
-/// The first Ctrl-C lets the present run finish; a second one, or another signal, ends it at once.
+/// The first Ctrl-C lets the current run finish; a second one, or another signal, ends it at once.
 pub(super) fn stop_on_signals(tells: bool) -> Result<Stop, Failure> {
     let stop = Stop::default();
     let signals = listen(&[Signal::Interrupt, Signal::Terminate, Signal::HangUp])?;
@@ -157,7 +157,7 @@ fn end_later() {
     });
 }
 
-/// The line for the beginning or end of a run.
+/// The line for the start or end of a run.
 pub(super) fn line(event: &WorkerEvent) -> Option<String> {
     let at =
         |time: jiff::Timestamp| paint(style::DIM, time.to_zoned(jiff::tz::TimeZone::system()).strftime("%H:%M:%S"));
@@ -188,7 +188,7 @@ pub(super) fn line(event: &WorkerEvent) -> Option<String> {
             clean(said)
         )),
         WorkerEvent::Note { text } => Some(format!("{} {}", paint(style::WARN, "note:"), clean(text))),
-        // The end of the run shows the reason.
+        // The line for the end of the run shows the reason.
         WorkerEvent::Idle | WorkerEvent::Failed { .. } => None,
     }
 }

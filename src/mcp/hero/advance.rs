@@ -1,4 +1,4 @@
-//! `advance_children`, `advance_parent` and, as it is later called, `advance_issue`: issues that are brought on together.
+//! `advance_children`, `advance_parent` and `advance_issue`, which replaced both: moves several issues forward.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -36,7 +36,7 @@ pub fn advance_children() -> Tool {
 impl AdvanceCall {
     fn run(&self, call: &Call<'_>) -> Result<Value, Failure> {
         match &self.number {
-            // A list names what is meant more closely than the parent beside it.
+            // A list of issues is more specific than the parent, which is then ignored.
             _ if !self.issues.is_empty() => named(call, &self.issues, &self.target_state),
             Some(number) => children(call, &call.find_exact(number)?, &self.target_state),
             None => Err(Failure::usage(Code::BadArguments, "no parent was given")
@@ -128,12 +128,12 @@ fn parent(call: &Call<'_>, id: &TaskId) -> Result<Value, Failure> {
 
 fn children(call: &Call<'_>, parent: &TaskId, target: &str) -> Result<Value, Failure> {
     let goal = call.ws.flow().find_state(Kind::Issue, target)?;
-    // The workflow gathers nobody in a queue such as Research Needed: each child moves for itself.
+    // The workflow has no rule for parents in a queue such as Research Needed, so each child is moved separately.
     if !goal.gate && !goal.lock && !goal.off && !goal.terminal {
         let children = app::show(call.ws, parent)?.task.children;
         return named(call, &children.iter().map(|id| TaskRef(id.to_string())).collect::<Vec<_>>(), target);
     }
-    // Read before, to say where they came from.
+    // Read before the move, for the previous states.
     let before = Around::of(call.ws, parent)?;
     let done = app::advance(call.ws, parent, target, false)?;
     let from = |id: &TaskId| before.state(id).cloned();
@@ -148,7 +148,7 @@ fn children(call: &Call<'_>, parent: &TaskId, target: &str) -> Result<Value, Fai
     Ok(json!({ "advanced": advanced.collect::<Vec<_>>(), "skipped": skipped.collect::<Vec<_>>(), "errors": [] }))
 }
 
-/// One by one: what one may not do does not keep the others.
+/// Moves issues one by one. An issue that is refused does not stop the others.
 fn named(call: &Call<'_>, issues: &[TaskRef], target: &str) -> Result<Value, Failure> {
     let flow = call.ws.flow();
     let goal = flow.find_state(Kind::Issue, target)?;

@@ -1,4 +1,4 @@
-//! `archive_item`, `bulk_archive` and, as both are later called, `archive_items`.
+//! `archive_item`, `bulk_archive` and `archive_items`, which replaced both.
 
 use jiff::SignedDuration;
 use schemars::JsonSchema;

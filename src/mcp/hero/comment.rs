@@ -1,4 +1,4 @@
-//! `create_comment`: a note, and where it hands a document in as the skills do, the link to that.
+//! `create_comment`: adds a note, and links the document that it names if it hands in a document as the skills do.
 
 use std::path::Path;
 
@@ -25,8 +25,8 @@ pub fn create_comment() -> Tool {
     tool(
         "ralph_hero__create_comment",
         Nature::Writes,
-        "Leave a comment. Below `## Research Document`, `## Implementation Plan` or `## Plan Review`, the path or URL of a document \
-         in thoughts/shared hands that in.",
+        "Add a comment. The path or URL of a document in thoughts/shared, below `## Research Document`, `## Implementation Plan` or \
+         `## Plan Review`, links the document to the issue.",
         &[("commentId", "string"), ("artifact", "object")],
         |call: &Call<'_>, args: Args| {
             let id = call.find_exact(&args.number)?;
@@ -41,7 +41,7 @@ pub fn create_comment() -> Tool {
     )
 }
 
-/// Headings under which the skills name documents.
+/// Headings under which the skills' comments name documents.
 const HEADINGS: [&str; 5] = [
     "## Research Document",
     "## Implementation Plan",
@@ -56,7 +56,7 @@ const FOLDERS: [(&str, &str); 3] = [
     ("thoughts/shared/reviews/", "review"),
 ];
 
-/// The kind and path of the document that a comment names below such a heading.
+/// The kind and path of the document that a comment names under such a heading.
 fn handed_in(body: &str) -> Option<(&'static str, &str)> {
     let mut lines = body.lines().skip_while(|line| !HEADINGS.contains(&line.trim_end()));
     lines.next()?;
@@ -73,7 +73,7 @@ fn document(line: &str) -> Option<(&'static str, &str)> {
     })
 }
 
-/// The comment stands whatever becomes of the link.
+/// Links the document. If this fails, the comment is kept, and the failure is part of the answer.
 fn link(call: &Call<'_>, id: &TaskId, kind: &str, path: &str) -> Value {
     let done: Result<_, Failure> =
         app::link_artifact(call.ws, kind, id, Some(Path::new(path)), call.ws.store.root()).map_err(words::here);

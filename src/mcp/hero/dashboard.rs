@@ -1,4 +1,4 @@
-//! `pipeline_dashboard`: how many issues are in each state, what is wrong, and how fast work is finished.
+//! `pipeline_dashboard`: the number of issues in each state, problems, and how fast work is finished.
 
 use std::collections::BTreeMap;
 
@@ -89,7 +89,7 @@ pub fn pipeline_dashboard() -> Tool {
     )
 }
 
-/// States as they are spelled here.
+/// The limits by states of this board, whose names may be spelled differently.
 pub fn limits(call: &Call<'_>, given: &BTreeMap<String, usize>) -> Result<BTreeMap<StateName, usize>, Failure> {
     let flow = call.ws.flow();
     let named = given.iter().map(|(typed, limit)| Ok((flow.find_state(Kind::Issue, typed)?.name.clone(), *limit)));

@@ -1,4 +1,4 @@
-//! Dates as ralph-hero's filters write them: `@today-7d`, `@now+2h`, or ISO.
+//! Dates in the format of ralph-hero's filters: `@today-7d`, `@now+2h`, or ISO.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;

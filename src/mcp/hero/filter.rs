@@ -1,4 +1,4 @@
-//! What a list of issues is asked for, and which tasks that is.
+//! The filter of a list of issues, and the tasks that match it.
 
 use std::collections::BTreeSet;
 
@@ -48,7 +48,7 @@ pub struct IssueFilter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum IssueStanding {
-    /// Not said: open ones, and what is asked for by its workflow state.
+    /// Not set: open issues, and those in a requested workflow state.
     #[default]
     #[serde(skip)]
     Usual,
@@ -62,7 +62,7 @@ pub enum IssueStanding {
 
 const LIMIT: usize = 50;
 
-/// Which state each profile looks at.
+/// The state of each profile.
 pub const PROFILES: [(&str, &str); 7] = [
     ("analyst-triage", "Backlog"),
     ("analyst-research", "Research Needed"),
@@ -73,7 +73,7 @@ pub const PROFILES: [(&str, &str); 7] = [
     ("integrator-merge", "In Review"),
 ];
 
-/// What was found, and how many there were before the limit.
+/// The matching tasks, and their number before the limit.
 pub struct Found {
     pub tasks: Vec<TaskView>,
     pub total: usize,
@@ -97,14 +97,14 @@ impl IssueFilter {
         let hits: Option<BTreeSet<TaskId>> = hits.map(|hits| hits.into_iter().map(|hit| hit.task.id).collect());
         let mut tasks = app::list(ws, &asked.query(ws)?)?.tasks;
         tasks.retain(|task| keeps.admits(task) && hits.as_ref().is_none_or(|hits| hits.contains(&task.id)));
-        // No task here is in an iteration.
+        // This board has no iterations.
         tasks.retain(|_| self.iteration.is_none());
         let total = tasks.len();
         tasks.truncate(self.limit.map_or(LIMIT, |limit| limit.0));
         Ok(Found { tasks, total })
     }
 
-    /// A state that is named wins over the profile's.
+    /// The requested states. A named state has priority over that of the profile.
     fn states(&self) -> Result<Vec<String>, Failure> {
         let Some(name) = self.profile.as_deref().map(str::trim).filter(|name| !name.is_empty()) else {
             return Ok(self.workflow_state.0.clone());
@@ -132,7 +132,7 @@ impl IssueFilter {
     }
 }
 
-/// A number, also where it was written as a text.
+/// A number, which may be given as a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Count(pub usize);
 

@@ -1,4 +1,4 @@
-//! `project_hygiene`: what on the board needs tidying up.
+//! `project_hygiene`: tasks of the board that should be cleaned up.
 
 use std::collections::BTreeMap;
 

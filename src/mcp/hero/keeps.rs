@@ -1,4 +1,4 @@
-//! Which tasks a filter keeps: what the list itself cannot be asked for.
+//! The conditions of a filter that the list of the board does not support.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::task::{Kind, StateName, TaskId, Value};
 
 const REOPENED: &str = "REOPENED";
 
-/// What has once been finished, by the journal.
+/// Tasks that were finished before, according to the journal.
 fn reopened(ws: &Workspace) -> Result<BTreeSet<TaskId>, Failure> {
     let over = |value: &Option<Value>| {
         let state = value.as_ref().map(|value| StateName::new(value.to_string()));
@@ -25,7 +25,7 @@ fn reopened(ws: &Workspace) -> Result<BTreeSet<TaskId>, Failure> {
     Ok(back.map(|change| change.task).collect())
 }
 
-/// A filter with its dates and names read.
+/// A filter with its dates and names parsed.
 pub struct Keeps<'a> {
     filter: &'a IssueFilter,
     ws: &'a Workspace,
@@ -100,7 +100,7 @@ impl<'a> Keeps<'a> {
     }
 }
 
-/// A field that may be there or not.
+/// A field that a task may have or not.
 #[derive(Clone, Copy)]
 enum Presence {
     WorkflowState,

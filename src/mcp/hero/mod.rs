@@ -6,9 +6,9 @@
 //! relations.rs  sub-issues, dependencies, groups; advance.rs advance_children, advance_parent; streams.rs detect_work_streams
 //! pipeline.rs   detect_pipeline_position, check_convergence
 //! dashboard.rs  pipeline_dashboard; hygiene.rs project_hygiene; archive.rs archive_item, bulk_archive
-//! project.rs    what a project is here: the board, its fields and views; setup.rs health, routing, status updates
-//! filter.rs     what a list is asked for; keeps.rs which tasks that is; dates.rs its dates
-//! shape.rs      issues as those tools show them; words.rs the next step after a refusal, as calls of these tools
+//! project.rs    the project: the board, its fields and views; setup.rs health, routing, status updates
+//! filter.rs     the filter of a list; keeps.rs conditions that the board's own list lacks; dates.rs its dates
+//! shape.rs      issues as those tools show them; words.rs the hints of refusals, as calls of these tools
 //! ```
 
 mod advance;
@@ -44,11 +44,11 @@ use crate::app::{Failure, Grouping};
 
 pub const ABOUT: &str = "\
 A task board in this repository's own files, under the names of ralph-hero's tools. `number` is the number of an issue, or the \
-whole id of a task that no issue mirrors, as a text; 44, #44, GH-44 and GH-t-x7kq are understood. owner, repo and projectNumber mean nothing here. To take a task, move it with state __LOCK__ and \
-your command: whoever comes second is told who has it. What refuses names a code and the next step. Read ralph://workflow for \
-states and commands.";
+whole id of a task that no issue mirrors, as a text; 44, #44, GH-44 and GH-t-x7kq are understood. owner, repo and projectNumber \
+are ignored. To claim a task, move it with state __LOCK__ and your command; if another worker holds it, the error says who. A \
+refusal contains a code and the next step. Read ralph://workflow for states and commands.";
 
-/// ralph-hero's skills take the children of any parent as one piece of work.
+/// ralph-hero's skills treat the children of any parent as one piece of work.
 const GROUPING: Grouping = Grouping::Siblings;
 
 /// No arguments that mean anything here.
@@ -100,7 +100,7 @@ pub fn refusal(failure: &Failure) -> CallToolResult {
     refusal_of(words::told(failure))
 }
 
-/// A tool whose refusals name the tools that there are here.
+/// A tool whose refusals name only tools of this profile.
 fn tool<A, F>(name: &'static str, nature: Nature, about: &'static str, output: &[(&str, &str)], run: F) -> Tool
 where
     A: DeserializeOwned + JsonSchema,

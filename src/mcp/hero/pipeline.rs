@@ -1,4 +1,4 @@
-//! Where an issue or its group stands, in the words of ralph-hero's pipeline.
+//! The position of an issue or its group, in the terms of ralph-hero's pipeline.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -56,7 +56,7 @@ pub fn position(call: &Call<'_>, id: &TaskId, around: &Around<'_>) -> Result<Val
     }))
 }
 
-/// Nobody waits for the others to be triaged or split: each goes on alone.
+/// The convergence of a group. Triage and split need none, because each member is moved separately.
 fn gathered(phase: Phase, found: &Convergence, around: &Around<'_>) -> Value {
     if matches!(phase, Phase::Split | Phase::Triage) {
         return json!({ "required": false, "met": true, "blocking": [], "recommendation": "proceed" });
@@ -71,8 +71,8 @@ fn gathered(phase: Phase, found: &Convergence, around: &Around<'_>) -> Value {
     })
 }
 
-/// ralph-hero names a plan that is being written REVIEW, one that waits for approval HUMAN_GATE, and whatever its skills have
-/// no more to do with TERMINAL.
+/// In ralph-hero, a plan that is being written is in REVIEW, one that waits for approval is in HUMAN_GATE, and work that its
+/// skills are finished with is in TERMINAL.
 fn phase_name(flow: &Workflow, phase: Phase, states: &[&StateName]) -> &'static str {
     let is_lock = |name: &&&StateName| flow.state(Kind::Issue, name).is_some_and(|state| state.lock);
     let together = states.windows(2).all(|pair| pair[0] == pair[1]);
@@ -91,7 +91,7 @@ fn phase_name(flow: &Workflow, phase: Phase, states: &[&StateName]) -> &'static 
     }
 }
 
-/// What its skills make tasks of, from a phase on.
+/// The remaining phases for which ralph-hero's skills create tasks.
 fn remaining(phase: &str) -> &'static [&'static str] {
     const ALL: [&str; 7] = ["split", "triage", "research", "plan", "review", "implement", "pr"];
     let from = ALL.iter().position(|name| name.eq_ignore_ascii_case(phase));
@@ -146,7 +146,7 @@ pub fn check_convergence() -> Tool {
     )
 }
 
-/// How many states lie between; -1 beside the pipeline.
+/// The number of states between two; -1 if one of them is outside the pipeline.
 fn distance(call: &Call<'_>, from: &StateName, to: &StateName) -> i64 {
     let flow = call.ws.flow();
     let rank = |name: &StateName| {

@@ -1,4 +1,4 @@
-//! What a project is here: the board, whose fields and views are there from the start and come from the workflow.
+//! The tools for a project: it is the board, and its fields and views always exist and come from the workflow.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -24,7 +24,7 @@ fn field_id(name: &str) -> String {
     name.to_ascii_lowercase().replace(' ', "-")
 }
 
-/// Of the project that mirrors the board, if one is set.
+/// The number of the project that mirrors the board, if one is set.
 fn project_number(call: &Call<'_>) -> Option<u64> {
     call.ws.settings.text("github.project").parse().ok()
 }

@@ -159,7 +159,7 @@ fn about(call: &Call<'_>, shown: &Shown, around: &Around<'_>) -> Result<Value, F
     Ok(issue)
 }
 
-/// When it came to where it is, by the journal.
+/// The time at which an issue was closed, according to the journal.
 fn closed_at(call: &Call<'_>, shown: &Shown) -> Result<Option<String>, Failure> {
     let task = &shown.task;
     if state_of(call.ws, task) == "OPEN" {
@@ -186,7 +186,7 @@ pub fn pick_actionable_issue() -> Tool {
     tool(
         "ralph_hero__pick_actionable_issue",
         Nature::Reads,
-        "The best issue in a workflow state that nobody else has and nothing blocks; what you have comes first. It is not claimed: \
+        "Get the best issue in a workflow state that is neither claimed by another worker nor blocked; issues that you hold come first. It is not claimed: \
          move it with __LOCK__ next, and pick again if that is refused.",
         &[("found", "boolean"), ("alternatives", "integer")],
         |call: &Call<'_>, args: PickArgs| {

@@ -137,7 +137,7 @@ pub fn remove_dependency() -> Tool {
 }
 
 fn both(call: &Call<'_>, blocked: &TaskId, blocking: &TaskId, changed: bool) -> Result<Value, Failure> {
-    // Once the link is gone, neither is near the other.
+    // Read separately, because without the link neither task is related to the other.
     let (one, other) = (Around::of(call.ws, blocked)?, Around::of(call.ws, blocking)?);
     Ok(json!({ "blocked": one.named(blocked), "blocking": other.named(blocking), "changed": changed }))
 }
@@ -199,7 +199,7 @@ fn ordered(around: &Around<'_>, ids: &[&TaskId]) -> Vec<Value> {
     numbered.collect()
 }
 
-/// The group of an issue, as other answers carry it.
+/// The group of an issue, as other tools return it.
 pub fn group(call: &Call<'_>, id: &TaskId, around: &Around<'_>) -> Result<Value, Failure> {
     let group = app::group(call.ws, id, GROUPING)?;
     let ids: Vec<&TaskId> = group.members.iter().map(|member| &member.task).collect();

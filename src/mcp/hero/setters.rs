@@ -1,4 +1,4 @@
-//! `update_issue`, `update_estimate` and `update_priority`, which `save_issue` took the place of.
+//! `update_issue`, `update_estimate` and `update_priority`, which `save_issue` replaced.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

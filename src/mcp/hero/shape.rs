@@ -8,7 +8,7 @@ use crate::mcp::reply;
 use crate::mcp::resources::task_uri;
 use crate::task::{Kind, StateName, TaskId};
 
-/// The number of its issue where there is one, else its id; always a text, so that it does not change its type when a task is
+/// The number of the task's issue, or its id if it has none. Always a string, so that the type does not change when a task is
 /// mirrored.
 pub fn number(id: &TaskId, issue: Option<u64>) -> Value {
     issue.map_or_else(|| json!(id), |number| json!(number.to_string()))
@@ -23,7 +23,7 @@ pub fn url_of(task: &TaskView) -> String {
     url.unwrap_or_else(|| task_uri(&task.id))
 }
 
-/// Whole seconds, as GitHub writes them.
+/// A time in whole seconds, in GitHub's format.
 pub fn stamp(at: Option<Timestamp>) -> Option<String> {
     at.map(reply::stamp)
 }
@@ -44,7 +44,7 @@ pub fn state_of(ws: &Workspace, task: &TaskView) -> &'static str {
     open_or_closed(is_closed(ws, kind_of(task), &task.state))
 }
 
-/// Why it is closed.
+/// The reason for which it is closed.
 pub fn reason_of(ws: &Workspace, task: &TaskView) -> Option<&'static str> {
     let canceled = ws.flow().canceling().is_some_and(|state| *state == task.state);
     match (state_of(ws, task), canceled) {
@@ -54,7 +54,7 @@ pub fn reason_of(ws: &Workspace, task: &TaskView) -> Option<&'static str> {
     }
 }
 
-/// One in a list.
+/// A task as an entry of a list.
 pub fn item(ws: &Workspace, task: &TaskView) -> Value {
     json!({
         "number": number_of(task),
@@ -73,7 +73,7 @@ pub fn item(ws: &Workspace, task: &TaskView) -> Value {
     })
 }
 
-/// A task and those around it, for what points at others by id.
+/// A task and its related tasks, to look up tasks that are referred to by id.
 pub struct Around<'a> {
     ws: &'a Workspace,
     board: Board,
@@ -92,13 +92,13 @@ impl<'a> Around<'a> {
         self.board.get(id).map(|task| &task.state).or_else(|| self.board.archived(id))
     }
 
-    /// `{id, number, title}`.
+    /// A task as `{id, number, title}`.
     pub fn named(&self, id: &TaskId) -> Value {
         let title = self.board.get(id).map(|task| &task.title);
         json!({ "id": id, "number": self.number(id), "title": title })
     }
 
-    /// The same with how far it is.
+    /// The same with its states.
     pub fn linked(&self, id: &TaskId) -> Value {
         let mut named = self.named(id);
         let kind = self.board.get(id).map_or(Kind::Issue, |task| task.kind);
@@ -121,7 +121,7 @@ impl<'a> Around<'a> {
     }
 }
 
-/// How many of these are closed.
+/// How many of these states are closed.
 pub fn summary<'a>(states: impl Iterator<Item = &'a Value>) -> Value {
     let (mut total, mut completed) = (0, 0);
     for state in states {

@@ -1,4 +1,4 @@
-//! `update_workflow_state`, and how a move with its fields is carried out.
+//! `update_workflow_state`, and the function that carries out moves with fields.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -51,7 +51,7 @@ pub fn update_workflow_state() -> Tool {
     )
 }
 
-/// Parents and members of its group that moved along, and the group where this move declared it.
+/// Adds the parents and group members that moved along, and the group if this move declared it.
 pub fn tell_along(reply: &mut Value, moved: &Moved, around: &Around<'_>) {
     if let Some(DeclaredGroup { parent, members }) = &moved.declared {
         let members: Vec<Value> = members.iter().map(|id| around.number(id)).collect();
@@ -63,7 +63,7 @@ pub fn tell_along(reply: &mut Value, moved: &Moved, around: &Around<'_>) {
     }
 }
 
-/// Saves what is asked for, with a command by any of its names, for a task or for its group.
+/// Saves fields and a move for a task or its group; the command may have any of its names.
 pub fn carry_out(call: &Call<'_>, id: &TaskId, asked: SaveAsk, force: bool) -> Result<Saved, Failure> {
     let saved = translated(call, asked).and_then(|asked| app::save(call.ws, id, &asked));
     saved.map_err(|failure| match force {
@@ -78,7 +78,7 @@ fn translated(call: &Call<'_>, asked: SaveAsk) -> Result<SaveAsk, Failure> {
     let typed = asked.command.as_deref().map(str::trim).filter(|name| !name.is_empty());
     let command = match typed.map(|typed| call.ws.flow().find_command(typed)).transpose() {
         Ok(found) => found.map(|command| command.name.clone()),
-        // To call for a person is the same whoever does it.
+        // An unknown command does not matter for escalation, which needs no command.
         Err(_) if asked.to.as_deref().and_then(Intent::parse) == Some(Intent::Escalate) => None,
         Err(unknown) => return Err(unknown.into()),
     };

@@ -1,4 +1,4 @@
-//! `detect_work_streams`, and `detect_stream_positions`: which issues of a group touch the same files, and how far they are.
+//! `detect_work_streams` and `detect_stream_positions`: issues that change the same files, and their positions.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

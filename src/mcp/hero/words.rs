@@ -1,11 +1,11 @@
-//! Refusals in the shape of ralph-hero's: a text, whose next steps are calls of these tools.
+//! Refusals in ralph-hero's format, with hints that name its tools.
 
 use serde_json::{Value, json};
 
 use crate::app::{Code, Failure, Hint};
 use crate::mcp::reply::Refused;
 
-/// `error` is a text that says all of it; code, message and hints stand beside it for programs.
+/// A refusal for a client: `error` is the whole text, and the other fields are for programs.
 pub fn told(failure: &Failure) -> Value {
     let refused = Refused::new(failure);
     let mut value = json!(refused);
@@ -13,7 +13,7 @@ pub fn told(failure: &Failure) -> Value {
     value
 }
 
-/// The same refusal with hints that can be followed here.
+/// The same failure with hints that name ralph-hero's tools.
 pub fn here(mut failure: Failure) -> Failure {
     failure.hints = failure.hints.into_iter().map(worded).collect();
     match failure.code {

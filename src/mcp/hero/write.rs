@@ -62,7 +62,7 @@ pub fn create_issue() -> Tool {
     )
 }
 
-/// The one who has it.
+/// The owner that a list of assignees means.
 fn owner(call: &Call<'_>, assignees: &Many) -> Result<Option<String>, Failure> {
     match assignees.0.as_slice() {
         [] => Ok(None),
@@ -106,7 +106,7 @@ struct SaveCall {
     force: bool,
 }
 
-/// What an issue says of itself.
+/// The fields of an issue that a call sets.
 pub struct Fields<'a> {
     pub title: &'a Field,
     pub body: &'a Field,
@@ -172,7 +172,7 @@ pub fn nothing_to_save() -> Failure {
     Failure::usage(Code::NothingToSave, "nothing to save").hint(Hint::step("pass a field or a state"))
 }
 
-/// Where it goes: to close and to reopen are moves, too.
+/// The requested state or intent; closing and reopening are moves, too.
 fn destination(call: &Call<'_>, task: &TaskView, args: &SaveCall) -> Result<Option<String>, Failure> {
     let flow = call.ws.flow();
     let closed = is_closed(call.ws, kind_of(task), &task.state);
@@ -189,7 +189,7 @@ fn destination(call: &Call<'_>, task: &TaskView, args: &SaveCall) -> Result<Opti
         Some(intent) => matches!(intent, Intent::Close | Intent::Cancel),
         None => is_closed(call.ws, kind_of(task), &flow.find_state(kind_of(task), typed)?.name),
     };
-    // __COMPLETE__ may or may not close it, by the command.
+    // Whether __COMPLETE__ closes the issue depends on the command.
     if Intent::parse(typed) != Some(Intent::Complete) && ends != (asked != IssueState::Open) {
         let message = format!("workflowState {typed} contradicts issueState");
         return Err(Failure::usage(Code::Contradiction, message)
@@ -198,7 +198,7 @@ fn destination(call: &Call<'_>, task: &TaskView, args: &SaveCall) -> Result<Opti
     Ok(Some(typed.clone()))
 }
 
-/// As assignments.
+/// The fields as assignments.
 pub fn fields(call: &Call<'_>, given: &Fields<'_>) -> Result<Vec<String>, Failure> {
     let single = [
         ("title", given.title),
@@ -214,7 +214,7 @@ pub fn fields(call: &Call<'_>, given: &Fields<'_>) -> Result<Vec<String>, Failur
     Ok(fields)
 }
 
-/// What is so now, key by key.
+/// The new values by key, for the answer.
 fn told(call: &Call<'_>, args: &SaveCall, saved: &Saved, id: &TaskId) -> Result<Value, Failure> {
     let around = Around::of(call.ws, id)?;
     let mut changes = Map::new();

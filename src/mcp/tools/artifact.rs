@@ -41,8 +41,9 @@ pub fn artifact() -> Tool {
     Tool::new(
         "artifact",
         Nature::Either,
-        "The document of a command. new gives the path of a skeleton to fill in; write does so for you if you cannot write there; \
-         check says what is missing; link hands it in, which save needs to complete.",
+        "Create, check and link the document of a command. new returns the path of a template to fill in; write saves your text \
+         there if you cannot write files; check lists what is missing; link links it to the task, which save requires for \
+         __COMPLETE__.",
         &[("path", "string"), ("linked", "boolean"), ("findings", "array"), ("text", "string"), ("version", "string")],
         run,
     )
@@ -67,7 +68,7 @@ fn run(call: &Call<'_>, args: Args) -> Result<Value, Failure> {
     let mut reply = described(&artifact);
     let document = app::read_artifact(ws, &artifact.path)?;
     reply["version"] = json!(document.version);
-    // A skeleton is short, and whoever made it is to fill it in.
+    // A skeleton is short, and the agent that created it must fill it in.
     if artifact.created || matches!(args.action, Action::Read) {
         let kept = cut(&document.text, args.max_bytes.unwrap_or(BUDGET * 4));
         reply["text"] = json!(kept);
@@ -91,7 +92,7 @@ fn described(artifact: &Artifact) -> Value {
     })
 }
 
-/// The same thing in many places is said once.
+/// The findings, with equal messages combined into one.
 fn gathered(artifact: &Artifact) -> Vec<String> {
     let mut places: Vec<(&str, Vec<String>)> = Vec::new();
     for finding in &artifact.findings {

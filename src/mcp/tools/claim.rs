@@ -1,4 +1,4 @@
-//! `claim` and `release`: one task, taken or given back.
+//! `claim` and `release`: takes or releases one task.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! `get`: one task, its group, where it stands and what keeps it.
+//! `get`: one task with its group, its position and its blockers.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -46,8 +46,8 @@ pub fn get() -> Tool {
     )
 }
 
-/// Within the budget: first what is small, then the description, then as many notes as there is room for. What is cut says
-/// where.
+/// A task within the budget: first the short fields, then the description, then as many notes as fit. Texts that are cut are
+/// marked.
 pub fn about(call: &Call<'_>, id: &TaskId, budget: usize, skip: usize) -> Result<Value, Failure> {
     let shown = app::show(call.ws, id)?;
     let mut about = fixed(call, id, &shown);
@@ -67,18 +67,18 @@ pub fn about(call: &Call<'_>, id: &TaskId, budget: usize, skip: usize) -> Result
     Ok(Value::Object(about))
 }
 
-/// Room that a text has in any case.
+/// The space for a text, even if the budget is used up.
 const SMALLEST: usize = 600;
-/// What stands beside the text of a note.
+/// The space for the other fields of a note.
 const AROUND: usize = 120;
-/// Links of one kind that are named; of the others it is said how many there are.
+/// The number of links of one kind that are listed; the others are only counted.
 const LINKS: usize = 20;
 
 fn size(about: &Map<String, Value>) -> usize {
     json!(about).to_string().len()
 }
 
-/// The notes have a third of what is left, if there are any.
+/// Adds the description. If there are notes, a third of the space is left for them.
 fn describe(about: &mut Map<String, Value>, text: &str, budget: usize, notes: usize) {
     let left = budget.saturating_sub(size(about));
     let kept = cut(text, if notes == 0 { left } else { left / 3 * 2 }.max(SMALLEST));
@@ -124,7 +124,7 @@ fn fixed(call: &Call<'_>, id: &TaskId, shown: &Shown) -> Map<String, Value> {
     about
 }
 
-/// Its group and its place in the pipeline; where they cannot be told, as in a ring, that is said instead.
+/// Adds the group and the position, or the reason why they cannot be determined, such as a cycle.
 fn place(call: &Call<'_>, id: &TaskId, about: &mut Map<String, Value>) {
     let declared = app::Grouping::Declared;
     let both =
@@ -144,7 +144,7 @@ fn place(call: &Call<'_>, id: &TaskId, about: &mut Map<String, Value>) {
     about.insert("position".into(), place);
 }
 
-/// `t-1 (In Review)`: what is linked, and how far it is.
+/// Linked tasks with their states, such as `t-1 (In Review)`.
 fn linked(shown: &Shown, ids: &[TaskId]) -> Vec<String> {
     let state = |id: &TaskId| shown.linked.iter().find(|(other, ..)| other == id).map(|(.., state)| state.to_string());
     let named = ids.iter().take(LINKS).map(|id| format!("{id} ({})", state(id).unwrap_or_else(|| "missing".into())));

@@ -1,4 +1,4 @@
-//! `list`: the tasks that match, a page at a time.
+//! `list`: the tasks that match, in pages.
 
 use std::collections::HashMap;
 
@@ -52,9 +52,9 @@ struct Args {
 
 const LIMIT: usize = 20;
 const MOST: usize = 500;
-/// What a page has besides its tasks.
+/// The size of a page without its tasks.
 const AROUND: usize = 160;
-/// Tasks that a cursor remembers: one of them will be there still.
+/// The number of tasks that a cursor names, so that one of them probably still exists at the next call.
 const TRAIL: usize = 8;
 
 #[derive(Serialize)]
@@ -114,14 +114,14 @@ fn found(call: &Call<'_>, args: &Args) -> Result<Vec<TaskView>, Failure> {
     Ok(tasks)
 }
 
-/// How many were shown, and the last of them, newest first.
+/// The number of tasks that were shown, and the ids of the last ones, in reverse order.
 fn cursor(shown: &[TaskView]) -> String {
     let trail: Vec<&str> = shown.iter().rev().take(TRAIL).map(|task| task.id.as_str()).collect();
     format!("{}:{}", shown.len(), trail.join(","))
 }
 
-/// After the last that was shown and is still near its place: one that has moved away since would take the page along. If
-/// none is there, rather some again than one too few.
+/// Continues after the last task that is still near its old place, because a task that has moved far away would move the page,
+/// too. If there is none, it repeats some tasks so that none is missed.
 fn start(found: &[TaskView], cursor: &str) -> Result<usize, Failure> {
     let bad = || {
         Failure::usage(Code::BadCursor, format!("{cursor:?} is not a cursor of this list"))

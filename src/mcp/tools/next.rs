@@ -1,4 +1,4 @@
-//! `next`: the best task to take, claimed in the same breath, with all that is to be known of it.
+//! `next`: the best task to take, claimed at the same time, with all details.
 
 use jiff::SignedDuration;
 use schemars::JsonSchema;
@@ -45,7 +45,7 @@ struct NextReply {
     task: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
-    /// What the command asks for, step by step, and what must be true in the end.
+    /// The instructions for the command, step by step, and the required result.
     #[serde(skip_serializing_if = "Option::is_none")]
     instructions: Option<String>,
 }
@@ -76,7 +76,7 @@ fn run(call: &Call<'_>, args: Args) -> Result<NextReply, Failure> {
         seconds => app::next_or_wait(call.ws, &asked, SignedDuration::from_secs(seconds.into()), call.stop),
     };
     let chosen = match chosen {
-        // That there is no work is an answer.
+        // Having no work is an answer, not an error.
         Err(failure) if failure.kind == FailureKind::Nothing => {
             return Ok(NextReply { message: Some(Refused::new(&failure).line()), ..NextReply::default() });
         }
@@ -86,7 +86,7 @@ fn run(call: &Call<'_>, args: Args) -> Result<NextReply, Failure> {
         call.is_about(&chosen.task);
         refuse_late(call, &chosen)?;
     }
-    // Without a prompt of its own the command is known by its name alone.
+    // A command without a prompt is only named.
     let told = |command: &String| app::prompt(call.ws, command, &chosen.task).ok().map(|prompt| prompt.text);
     Ok(NextReply {
         instructions: chosen.claim.as_ref().and(chosen.command.as_ref()).and_then(told),
@@ -100,7 +100,7 @@ fn run(call: &Call<'_>, args: Args) -> Result<NextReply, Failure> {
     })
 }
 
-/// Whoever has called it off in the meantime does not know of the task: it goes back.
+/// Releases the task if the call was canceled in the meantime, because the client will not learn of the task.
 fn refuse_late(call: &Call<'_>, chosen: &Chosen) -> Result<(), Failure> {
     if chosen.resume || !call.stop.soon() {
         return Ok(());

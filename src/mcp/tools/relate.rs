@@ -1,4 +1,4 @@
-//! `relate`: what a task belongs to, and what it waits for.
+//! `relate`: the parent and the blockers of a task.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

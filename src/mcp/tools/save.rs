@@ -1,4 +1,4 @@
-//! `save` and `note`: what a task says, and where it goes.
+//! `save` and `note`: changes the fields and the state of a task, and adds notes.
 
 use std::collections::BTreeMap;
 
@@ -57,7 +57,7 @@ struct SaveReply {
     state: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<String>,
-    /// Parents and members of its group that moved along.
+    /// Parents and members of its group that moved with it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     along: Vec<String>,
 }

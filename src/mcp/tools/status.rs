@@ -1,4 +1,4 @@
-//! `status`: the board at a glance.
+//! `status`: a summary of the board.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

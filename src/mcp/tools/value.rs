@@ -1,4 +1,4 @@
-//! Arguments that models write in more than one way.
+//! Arguments that models write in several ways.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-/// A field to set, to clear, or to leave.
+/// A field that is set, cleared, or left as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Field {
     #[default]
@@ -16,7 +16,7 @@ pub enum Field {
 }
 
 impl Field {
-    /// `KEY=VALUE`, where something is to be set.
+    /// `KEY=VALUE`, if the field is set or cleared.
     pub fn assign(&self, key: &str) -> Option<String> {
         match self {
             Self::Left => None,
@@ -52,7 +52,7 @@ impl JsonSchema for Field {
     }
 }
 
-/// One text or several: a list, or one with commas.
+/// One or several texts, given as a list or separated by commas.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Many(pub Vec<String>);
 

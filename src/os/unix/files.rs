@@ -13,7 +13,7 @@ use rustix::io::Errno;
 
 use crate::os::{Beneath, Create, OpenMode};
 
-/// An open folder. Renaming it does not change what this refers to.
+/// An open folder. It stays the same folder if it is renamed.
 pub struct Dir(pub(super) OwnedFd);
 
 impl Dir {
@@ -87,7 +87,7 @@ fn mode(how: &OpenMode) -> Mode {
     if how.create == Create::Never { Mode::empty() } else { Mode::from_bits_truncate(how.mode as _) }
 }
 
-/// Opens a path anywhere.
+/// Opens a path without restrictions.
 pub fn open(path: &Path, how: &OpenMode) -> io::Result<File> {
     Ok(rustix::fs::openat(CWD, path, flags(how), mode(how))?.into())
 }
@@ -101,7 +101,7 @@ pub fn set_mode(file: &File, mode: u32) -> io::Result<()> {
     file.set_permissions(std::fs::Permissions::from_mode(mode))
 }
 
-/// Lets programs that this process starts keep the file and its lock, where the kernel does not kill them with this process.
+/// Lets programs that this process starts keep the file and its lock, on systems where they are not killed with this process.
 pub fn let_inherit(file: &File) {
     super::kernel::let_inherit(file);
 }
@@ -138,12 +138,12 @@ pub fn exchange(a: &Path, b: &Path) -> io::Result<bool> {
     }
 }
 
-/// Differs between a file and another one that took its name.
+/// The inode: it shows whether another file has taken the same name.
 pub fn identity(meta: &Metadata) -> u64 {
     meta.ino()
 }
 
-/// Nanoseconds since 1970.
+/// The time in nanoseconds since 1970.
 pub fn mtime(meta: &Metadata) -> i64 {
     meta.mtime().saturating_mul(1_000_000_000).saturating_add(meta.mtime_nsec())
 }

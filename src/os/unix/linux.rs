@@ -1,4 +1,4 @@
-//! What only Linux can do.
+//! Functions that only Linux supports.
 
 use std::fs::File;
 use std::io;
@@ -18,10 +18,10 @@ pub mod relay;
 
 pub const LIMITS: &[&str] = &[];
 
-/// It counts the time during which the machine sleeps.
+/// This clock includes the time during which the machine sleeps.
 pub const STEADY_CLOCK: ClockId = ClockId::Boottime;
 
-/// Orphans come to their guard instead ([`adopt_orphans`]).
+/// Orphans get their guard as parent, so they need not be found by their group ([`adopt_orphans`]).
 pub const ORPHANS_BY_GROUP: bool = false;
 
 pub fn open_beneath(dir: &OwnedFd, rest: &Path, flags: OFlags, mode: Mode) -> io::Result<Beneath> {
@@ -30,16 +30,16 @@ pub fn open_beneath(dir: &OwnedFd, rest: &Path, flags: OFlags, mode: Mode) -> io
         match openat2(dir, rest, flags, mode, resolve) {
             Ok(file) => return Ok(Beneath::Opened(file.into())),
             Err(Errno::XDEV) => return Ok(Beneath::Outside),
-            // Something was renamed on the way.
+            // Something on the path was renamed: try again.
             Err(Errno::AGAIN) => {}
-            // An old kernel, or a sandbox that does not know the call.
+            // An old kernel, or a sandbox that does not allow the call.
             Err(Errno::NOSYS | Errno::PERM) => return Ok(Beneath::Unsupported),
             Err(error) => return Err(error.into()),
         }
     }
 }
 
-/// Has the kernel kill this process when its parent dies.
+/// Makes the kernel kill this process when its parent dies.
 pub fn die_with_parent() {
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
 }
@@ -47,8 +47,8 @@ pub fn die_with_parent() {
 /// Not needed: the kernel kills a program with its guard.
 pub fn let_inherit(_: &File) {}
 
-/// Has the kernel send [`crate::os::Signal::ParentExited`] when the parent dies. Comparing `getppid` would not do: for a moment it may
-/// still return the parent, while that one's other threads are exiting.
+/// Makes the kernel send [`crate::os::Signal::ParentExited`] when the parent dies. Comparing `getppid` is not enough: it can still
+/// return the parent for a moment, while the parent's other threads are exiting.
 pub fn signal_on_parent_exit(_parent: u32) {
     let _ = set_parent_process_death_signal(Some(Signal::ALARM));
 }
@@ -58,7 +58,7 @@ pub fn adopt_orphans() {
     let _ = set_child_subreaper(Some(getpid()));
 }
 
-/// Ends [`adopt_orphans`]: orphans of later programs go to the system again.
+/// Undoes [`adopt_orphans`]: later orphans get the system's init as parent again.
 pub fn leave_orphans() {
     let _ = set_child_subreaper(None);
 }
@@ -70,7 +70,7 @@ pub fn processes() -> Vec<Process> {
 
 fn read_stat(pid: i32) -> Option<Process> {
     let stat = io::read_to_string(File::open(format!("/proc/{pid}/stat")).ok()?).ok()?;
-    // The name comes before, in parentheses, and may contain blanks and parentheses itself.
+    // The name before these fields is in parentheses, and may itself contain spaces and parentheses.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     let (state, parent, group) = (fields.next()?, fields.next()?, fields.next()?);
     (state != "Z").then(|| Some(Process { pid, parent: parent.parse().ok()?, group: group.parse().ok()? }))?

@@ -1,4 +1,4 @@
-//! Linux, macOS and their like.
+//! Linux, macOS and similar systems.
 
 pub mod clock;
 pub mod files;

@@ -1,4 +1,4 @@
-//! macOS and other systems: what the kernel does not do is polled or done by hand.
+//! macOS and other systems, where some of the kernel's work is replaced by polling.
 
 use std::fs::File;
 use std::io;
@@ -16,15 +16,15 @@ use crate::os::{Beneath, Signal};
 pub use crate::os::unconfined::{confine, relay};
 
 pub const LIMITS: &[&str] = &[
-    "links are resolved before a file is opened, not by the kernel while it is opened",
+    "symbolic links are checked before a file is opened, so a link that is swapped in between is not noticed",
     "a killed `ralph` is noticed by its guard within 50 ms; if the guard itself is killed, its program goes on and keeps the claim \
      until it ends",
 ];
 
-/// It counts the time during which the machine sleeps (on macOS).
+/// This clock includes the time during which the machine sleeps (on macOS).
 pub const STEADY_CLOCK: ClockId = ClockId::Monotonic;
 
-/// Nobody adopts orphans, so they are looked for in the process group.
+/// Orphans have no guard as parent, so they are found in the process group.
 pub const ORPHANS_BY_GROUP: bool = true;
 
 /// How often a guard checks whether its parent is alive.
@@ -55,7 +55,7 @@ pub fn signal_on_parent_exit(parent: u32) {
 /// Not possible here: orphans are found by their process group.
 pub fn adopt_orphans() {}
 
-/// Nothing to end: see [`adopt_orphans`].
+/// Not needed: see [`adopt_orphans`].
 pub fn leave_orphans() {}
 
 pub fn processes() -> Vec<Process> {

@@ -35,19 +35,19 @@ pub fn send_signal(process: u32, signal: Signal) {
     }
 }
 
-/// To every process in the group that `leader` started with [`own_group`].
+/// Sends a signal to every process in the group that `leader` started with [`own_group`].
 pub fn send_signal_to_group(leader: u32, signal: Signal) {
     if let Some(pid) = pid_of(leader) {
         let _ = kill_process_group(pid, raw(signal));
     }
 }
 
-/// Puts the program into a process group of its own, so that Ctrl-C at our terminal does not reach it.
+/// Puts the program into a separate process group, so that Ctrl-C on this terminal does not reach it.
 pub fn own_group(command: &mut Command) -> &mut Command {
     command.process_group(0)
 }
 
-/// The same for a program to which its parent passes Ctrl-C on with [`send_signal`].
+/// The same for a program whose parent passes Ctrl-C on with [`send_signal`].
 pub fn own_group_if_signalled(command: &mut Command) -> &mut Command {
     own_group(command)
 }
@@ -62,7 +62,7 @@ pub fn spawn_bound(command: &mut Command) -> io::Result<Child> {
     command.spawn()
 }
 
-/// A program that ends with this process, with all that it has started: a guard of ralph's own runs it.
+/// A program that ends with this process, together with all programs that it has started: a guard process of ralph runs it.
 pub fn bound_by(ralph: &Path, command: &Command) -> Command {
     let mut bound = Command::new(ralph);
     bound.arg("guarded").arg(std::process::id().to_string());
@@ -104,7 +104,7 @@ pub fn kill_descendants() {
     let mut alone = 0;
     for _ in 0..200 {
         let below = descendants(getpid().as_raw_nonzero().get(), &processes(), ORPHANS_BY_GROUP);
-        // One look can miss an orphan that is being handed to us; two looks cannot.
+        // A single check can miss an orphan that is just getting this process as its parent; two checks cannot.
         alone = if below.is_empty() { alone + 1 } else { 0 };
         if alone > 1 {
             break;
@@ -125,7 +125,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// From a line of `ps -o pid=,ppid=,pgid=,stat=`.
+    /// Parses a line of `ps -o pid=,ppid=,pgid=,stat=`.
     #[cfg_attr(all(target_os = "linux", not(test)), expect(dead_code, reason = "Linux reads /proc"))]
     pub(super) fn of_ps_line(line: &str) -> Option<Self> {
         let mut fields = line.split_whitespace();
@@ -135,8 +135,8 @@ impl Process {
     }
 }
 
-/// All processes below `root`. Orphans have another parent by now: where nobody adopts them, the members of the process group that
-/// `root` leads count, too.
+/// All processes below `root`. With `by_group`, these include members of its process group, because orphans have another parent
+/// on systems where no guard adopts them.
 fn descendants(root: i32, all: &[Process], by_group: bool) -> Vec<i32> {
     let mut below = vec![root];
     let mut at = 0;

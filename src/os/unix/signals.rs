@@ -7,7 +7,7 @@ use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGKILL, SIGTERM, SIGUSR1, SI
 
 use crate::os::Signal;
 
-/// The system's own number; macOS counts differently from Linux.
+/// The number of the signal on this system; macOS and Linux differ.
 pub(super) fn raw(signal: Signal) -> c_int {
     match signal {
         Signal::Interrupt => SIGINT,
@@ -25,7 +25,7 @@ pub fn exit_by(signal: Signal) {
     let _ = signal_hook::low_level::emulate_default_handler(raw(signal));
 }
 
-/// Blocks for each of the wanted signals.
+/// Waits for each of the wanted signals.
 pub struct SignalListener {
     signals: signal_hook::iterator::Signals,
     wanted: Vec<Signal>,

@@ -10,7 +10,7 @@ use rustix::event::Timespec;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Signal, kill_current_process_group};
 
-/// If the environment names none.
+/// The defaults, if the environment names none.
 pub const EDITOR: &str = "vi";
 pub const PAGER: &str = "less";
 
@@ -19,7 +19,7 @@ pub const PAGER: &str = "less";
 pub fn wait_for_key(limit: Duration) -> bool {
     let stdin = std::io::stdin();
     let mut watched = [PollFd::new(&stdin, PollFlags::IN)];
-    // A signal also ends the wait; the caller checks for those.
+    // A signal also ends the wait; the caller checks for signals.
     let _ = poll(&mut watched, Timespec::try_from(limit).ok().as_ref());
     !watched[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
 }
@@ -28,7 +28,7 @@ pub fn wait_for_key(limit: Duration) -> bool {
 pub fn wait_for_closed_stdout() -> bool {
     let out = std::io::stdout();
     let mut reader = [PollFd::new(&out, PollFlags::empty())];
-    // Without any event asked for, poll reports only a closed pipe.
+    // No event is requested, so poll reports only a closed pipe.
     poll(&mut reader, None).is_ok() && reader[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
 }
 
@@ -50,7 +50,7 @@ pub fn home() -> Option<PathBuf> {
     std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
 }
 
-/// Where programs keep the user's settings.
+/// The folder with the settings of the user's programs.
 pub fn config_home() -> Option<PathBuf> {
     let set = std::env::var_os("XDG_CONFIG_HOME").filter(|folder| !folder.is_empty()).map(PathBuf::from);
     set.or_else(|| Some(home()?.join(".config")))

@@ -1,4 +1,4 @@
-//! Files: by path, since Windows has no folder descriptors that files are opened below.
+//! Files, always by path, because Windows cannot open files relative to a folder.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata, OpenOptions};
@@ -55,7 +55,7 @@ impl Dir {
     }
 }
 
-/// Retries for up to a second: virus scanners and editors lock files for moments.
+/// Retries for up to a second, because virus scanners and editors lock files for short times.
 fn patiently(act: impl Fn() -> io::Result<()>) -> io::Result<()> {
     let mut pause = std::time::Duration::from_millis(1);
     loop {
@@ -86,7 +86,7 @@ fn options(how: &OpenMode) -> OpenOptions {
     options
 }
 
-/// Opens a path anywhere.
+/// Opens a path without restrictions.
 pub fn open(path: &Path, how: &OpenMode) -> io::Result<File> {
     let file = options(how).open(path)?;
     if how.no_follow && file.metadata()?.is_symlink() {
@@ -140,12 +140,12 @@ pub fn exchange(_: &Path, _: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Windows has inode numbers only for open files; a file that took another one's name has another creation time.
+/// The creation time: it shows whether another file has taken the same name. Windows has inode numbers only for open files.
 pub fn identity(meta: &Metadata) -> u64 {
     meta.creation_time()
 }
 
-/// Nanoseconds since 1970.
+/// The time in nanoseconds since 1970.
 pub fn mtime(meta: &Metadata) -> i64 {
     nanos(meta.last_write_time())
 }
@@ -182,7 +182,7 @@ pub fn is_program(path: &Path) -> bool {
     program_at(path).is_some()
 }
 
-/// The program's file: people leave out `.exe` and `.cmd`.
+/// The file of a program whose name may lack `.exe` or `.cmd`.
 pub fn program_at(path: &Path) -> Option<PathBuf> {
     let endings = std::env::var("PATHEXT").unwrap_or_else(|_| ".COM;.EXE;.BAT;.CMD".into());
     let endings: Vec<&str> = endings.split(';').filter(|ending| !ending.is_empty()).collect();

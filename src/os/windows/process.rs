@@ -1,4 +1,4 @@
-//! Processes: job objects end what must not outlive this process, however it ends.
+//! Processes: job objects end programs that must not outlive this process, however it ends.
 
 use std::io;
 use std::os::windows::io::AsRawHandle as _;
@@ -12,11 +12,11 @@ use win32job::{ExtendedLimitInfo, Job};
 use super::files::program_at;
 use crate::os::Signal;
 
-/// CREATE_NEW_PROCESS_GROUP: Ctrl-C at our console does not reach the program.
+/// CREATE_NEW_PROCESS_GROUP: Ctrl-C on this console does not reach the program.
 const NEW_PROCESS_GROUP: u32 = 0x0000_0200;
 
-/// Windows cannot ask another process to end: every signal that would end it kills it, with all its children. Ctrl-C is not sent,
-/// since it reaches every process of the console anyway.
+/// Windows cannot ask another process to end, so every signal that would end it kills it with all its children. Ctrl-C is not
+/// sent, because it reaches every process of the console anyway.
 pub fn send_signal(process: u32, signal: Signal) {
     if matches!(signal, Signal::Interrupt | Signal::User1 | Signal::User2) {
         return;
@@ -30,12 +30,12 @@ pub fn send_signal_to_group(leader: u32, signal: Signal) {
     send_signal(leader, signal);
 }
 
-/// Puts the program into a process group of its own, so that Ctrl-C at our console does not reach it.
+/// Puts the program into a separate process group, so that Ctrl-C on this console does not reach it.
 pub fn own_group(command: &mut Command) -> &mut Command {
     command.creation_flags(NEW_PROCESS_GROUP)
 }
 
-/// Ctrl-C could not be passed on here, so the program has to receive it itself.
+/// Ctrl-C cannot be passed on, so the program must receive it itself.
 pub fn own_group_if_signalled(command: &mut Command) -> &mut Command {
     command
 }
@@ -118,10 +118,10 @@ pub fn signal_on_parent_exit(_: u32) {}
 /// Not needed: orphans stay in the job object.
 pub fn adopt_orphans() {}
 
-/// Nothing to end: see [`adopt_orphans`].
+/// Not needed: see [`adopt_orphans`].
 pub fn leave_orphans() {}
 
-/// Not needed: they end with this process, in whose job they are.
+/// Not needed: descendants are in the job of this process and end with it.
 pub fn kill_descendants() {}
 
 pub fn host_name() -> String {
@@ -136,7 +136,7 @@ pub fn shell(line: &str, argument: Option<&Path>) -> Command {
     command
 }
 
-/// `cmd /S` removes the outermost quotes and leaves the rest alone.
+/// The argument of `cmd /S /C`, which removes the outermost quotes and changes nothing else.
 fn shell_line(line: &str, argument: Option<&Path>) -> String {
     let argument = argument.map(|path| format!(" \"{}\"", path.display())).unwrap_or_default();
     format!("\"{line}{argument}\"")

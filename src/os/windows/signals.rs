@@ -14,13 +14,13 @@ pub fn exit_by(signal: Signal) {
     std::process::exit(128 + i32::from(signal.number()));
 }
 
-/// Blocks for each of the wanted signals.
+/// Waits for each of the wanted signals.
 pub struct SignalListener(Receiver<Signal>);
 
 impl SignalListener {
     pub fn new(wanted: &[Signal]) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        // The handlers are in place when this returns.
+        // The handlers are installed when this returns.
         let events = runtime.block_on(async { Events::open() })?;
         let (sender, received) = channel();
         let wanted = wanted.to_vec();

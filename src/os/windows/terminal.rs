@@ -5,11 +5,11 @@ use std::process::Command;
 #[cfg(feature = "tui")]
 use std::time::Duration;
 
-/// If the environment names none.
+/// The defaults, if the environment names none.
 pub const EDITOR: &str = "notepad";
 pub const PAGER: &str = "more";
 
-/// Waits for a key. Windows ends programs with their console, so it is always there.
+/// Waits for a key. Always true, because Windows ends programs together with their console.
 #[cfg(feature = "tui")]
 pub fn wait_for_key(limit: Duration) -> bool {
     ratatui::crossterm::event::poll(limit).is_ok()
@@ -40,7 +40,7 @@ pub fn home() -> Option<PathBuf> {
     folder("HOME").or_else(|| folder("USERPROFILE"))
 }
 
-/// Where programs keep the user's settings.
+/// The folder with the settings of the user's programs.
 pub fn config_home() -> Option<PathBuf> {
     folder("XDG_CONFIG_HOME").or_else(|| folder("APPDATA")).or_else(|| Some(home()?.join(".config")))
 }

@@ -4,7 +4,7 @@ use toml_edit::{Array, DocumentMut, Value as TomlValue};
 
 use crate::task::Value;
 
-/// Edits a value by itself, with the comments and spacing inside it.
+/// Edits a value separately from its document, and keeps comments and spacing inside it.
 pub(super) fn edit_apart(source: &str, edit: impl FnOnce(&mut TomlValue) -> Option<()>) -> Option<String> {
     let mut apart: DocumentMut = format!("x = {source}\n").parse().ok()?;
     let value = apart.get_mut("x")?.as_value_mut()?;
@@ -13,7 +13,7 @@ pub(super) fn edit_apart(source: &str, edit: impl FnOnce(&mut TomlValue) -> Opti
     Some(value.to_string())
 }
 
-/// Adds and takes out elements where they differ; `None` where a plain rewrite loses nothing.
+/// Adds missing elements and removes others; `None` if the list has no comments, so that it can simply be rewritten.
 pub(super) fn edit_array(source: &str, wanted: &[Value]) -> Option<String> {
     if !source.contains('#') {
         return None;
@@ -36,14 +36,14 @@ pub(super) fn edit_array(source: &str, wanted: &[Value]) -> Option<String> {
     })
 }
 
-/// A comment before an element belongs to its neighbours too: it moves to the next one.
+/// Removes an element. A comment before it moves to the next element, because it may be about several.
 fn take_out(array: &mut Array, at: usize) {
     let gone = array.remove(at);
     let prefix = gone.decor().prefix().and_then(|raw| raw.as_str()).unwrap_or_default().to_owned();
     if !prefix.contains('#') {
         return;
     }
-    // The comment ends with its line, or it would swallow what follows.
+    // The comment must end with a line break, or it would include the text after it.
     let before = |own: &str| format!("{}\n{}", prefix.trim_end(), own.strip_prefix('\n').unwrap_or(own));
     if let Some(next) = array.get_mut(at) {
         let own = before(next.decor().prefix().and_then(|raw| raw.as_str()).unwrap_or_default());
@@ -54,7 +54,7 @@ fn take_out(array: &mut Array, at: usize) {
     }
 }
 
-/// What stands before an element up to its own line is the end of the line before: it stays with the element there.
+/// Adds an element. A comment at the end of the previous line stays with the element on that line.
 fn put_in(array: &mut Array, item: &str, sorted: bool) {
     let place = if sorted { array.iter().position(|other| other.as_str().is_some_and(|o| o > item)) } else { None };
     let indent = array.iter().find_map(|other| {

@@ -1,6 +1,6 @@
-//! A task file whose keys are changed by splicing its text, so that every byte outside the changed value stays.
+//! A task file whose keys are changed by splicing its text, so that every byte outside of the changed value stays.
 //!
-//! `toml_edit` says where things are; it does not write the file, since its own printing turns CRLF into LF and drops a
+//! `toml_edit` only determines positions; it does not write the file, because its output turns CRLF into LF and drops a
 //! byte-order mark.
 
 use std::ops::Range;
@@ -27,19 +27,19 @@ pub struct Doc {
     tree: Document<String>,
 }
 
-/// Where a key is, or where it would go.
+/// The position of a key, or the position where it would be added.
 enum TomlSpot<'a> {
     Value(&'a TomlValue),
     Inline {
         whole: &'a TomlValue,
         rest: Vec<&'a str>,
     },
-    /// The table is there, the key is not; `depth` parts of the key lead to the table's header.
+    /// The table exists, but not the key; `depth` parts of the key lead to the table's header.
     Absent {
         table: &'a Table,
         depth: usize,
     },
-    /// Not even the table is there.
+    /// The table does not exist.
     NoTable,
 }
 
@@ -64,19 +64,19 @@ impl Doc {
         plain(item)
     }
 
-    /// Whether the file says `expected` under `key`.
+    /// Whether the file has the expected value for a key.
     pub fn says(&self, key: &Key, expected: Option<&Value>) -> bool {
         same(self.get(key).as_ref(), expected)
     }
 
-    /// Every key with a value, tables opened, in no particular order.
+    /// Every key with a value, including those in tables, in no particular order.
     pub fn leaves(&self) -> Vec<(Key, Value)> {
         let mut found = Vec::new();
         collect(self.tree.as_table(), "", &mut found);
         found
     }
 
-    /// The text with `key` set or, with `None`, taken out. What it yields is read back before it is returned.
+    /// The text with `key` set or, with `None`, removed. The result is parsed again and checked.
     pub fn with(&self, key: &Key, new: Option<&Value>) -> Result<String, EditError> {
         let text = match (self.find(key)?, new) {
             (TomlSpot::Value(old), Some(new)) => self.replaced(span(old), &self.rewritten(old, new)),
@@ -98,7 +98,7 @@ impl Doc {
         })
     }
 
-    /// The lines on which a key and its value stand.
+    /// The range of the lines with a key and its value.
     pub fn statement(&self, key: &Key) -> Option<Range<usize>> {
         match self.find(key).ok()? {
             TomlSpot::Value(value) => Some(self.line_start(span(value).start)..self.line_end(span(value).end)),
@@ -139,7 +139,7 @@ impl Doc {
         [&text[..range.start], new, &text[range.end..]].concat()
     }
 
-    /// A value in place of another; comments within the old one that the new one has no place for go above it.
+    /// Replaces a value. Comments inside the old value that are not in the new one are moved above it.
     fn replaced(&self, range: Range<usize>, new: &str) -> String {
         let lost: Vec<&str> =
             comments(&self.text()[range.clone()]).into_iter().filter(|comment| !new.contains(comment)).collect();
@@ -149,7 +149,7 @@ impl Doc {
         [&text[..start], &self.local(&kept), &text[start..]].concat()
     }
 
-    /// In the line endings of this file.
+    /// The text with the line endings of this file.
     fn local(&self, text: &str) -> String {
         if self.text().contains("\r\n") { text.replace('\n', "\r\n") } else { text.to_owned() }
     }
@@ -163,7 +163,7 @@ impl Doc {
         }
     }
 
-    /// An inline table is one value: it is edited as a whole, which keeps its spacing.
+    /// Edits an inline table as a whole, which keeps its spacing.
     fn inline(&self, whole: &TomlValue, rest: &[&str], new: Option<&Value>) -> String {
         let source = self.text()[span(whole)].replace("\r\n", "\n");
         let edited = edit_apart(&source, |value| {
@@ -186,7 +186,7 @@ impl Doc {
         edited.unwrap_or(source)
     }
 
-    /// The lines of a table that has nothing but this one value, no comment either: it goes with it.
+    /// The range of a table that contains only this value and no comment, so that it is removed with the value.
     fn lone_table(&self, key: &Key) -> Option<Range<usize>> {
         let parts: Vec<&str> = key.parts().collect();
         let (_, path) = parts.split_last().filter(|(_, path)| !path.is_empty())?;
@@ -209,13 +209,13 @@ impl Doc {
         self.text()[offset..].find('\n').map_or(self.text().len(), |at| offset + at + 1)
     }
 
-    /// Takes out one `key = value`; a comment behind it stays, on a line of its own.
+    /// Removes one `key = value`. A comment after it stays on a separate line.
     fn without(&self, value: Range<usize>) -> String {
         let text = self.text();
-        // The key stands on the line on which its value begins: TOML does not let them be parted.
+        // In TOML, the key is on the same line as the beginning of its value.
         let (start, end) = (self.line_start(value.start), self.line_end(value.end));
         let rest = &text[value.end..end];
-        // Comments inside the value and behind it were written by somebody: they stay, each on its line.
+        // Comments inside the value and after it were written by people, so each is kept on a line.
         let mut kept: Vec<&str> = comments(&text[value]);
         kept.extend(comments(rest));
         if !kept.is_empty() {
@@ -252,7 +252,7 @@ impl Doc {
         self.splice(at..at, &format!("{open_end}{gap}{line}"))
     }
 
-    /// The end of the key after which a new one belongs: the one before it in the usual order, else the last.
+    /// The end of the value after which a new key is added: the previous one in the usual order, or the last one.
     fn root_anchor(&self, key: &Key) -> Option<usize> {
         let rank = |name: &str| render::ORDER.iter().position(|known| *known == name);
         let root = self.tree.as_table();
@@ -263,7 +263,7 @@ impl Doc {
         before.map(|(_, range)| range.end).or_else(|| last_value(root).map(|range| range.end))
     }
 
-    /// Whether this file has its keys apart: a blank line after the anchor, or before it where it is the last.
+    /// Whether keys are separated by blank lines: there is one after the anchor, or before it if it is the last key.
     fn is_spaced(&self, anchor: usize, at: usize) -> bool {
         let text = self.text();
         let follows = text[at..].lines().next();
@@ -272,7 +272,7 @@ impl Doc {
         follows.map_or_else(|| before.ends_with("\n\n") || before.ends_with("\n\r\n"), |line| line.trim().is_empty())
     }
 
-    /// Before the first table, or at the end of a file that has none.
+    /// Adds a line before the first table, or at the end of a file without tables.
     fn at_the_top(&self, line: &str) -> String {
         let headers = self.tree.as_table().iter().filter_map(|(_, item)| item.span().map(|span| span.start));
         match headers.min() {
@@ -298,7 +298,7 @@ impl Doc {
     }
 }
 
-/// The comments of a text, wherever they stand.
+/// All comments of a text.
 pub fn comments(text: &str) -> Vec<&str> {
     let tokens = toml_parser::Source::new(text).lex();
     let found = tokens.filter(|token| token.kind() == toml_parser::lexer::TokenKind::Comment);
@@ -309,7 +309,7 @@ fn span(value: &TomlValue) -> Range<usize> {
     value.span().expect("a parsed document has the place of every value")
 }
 
-/// The place of the last value that stands directly under a table, through dotted keys.
+/// The range of the last value directly in a table, including dotted keys.
 fn last_value(table: &Table) -> Option<Range<usize>> {
     let places = table.iter().filter_map(|(_, item)| match item {
         Item::Value(value) => value.span(),
@@ -356,7 +356,7 @@ fn plain_value(value: &TomlValue) -> Value {
     }
 }
 
-/// Lists are sets here: their order is the person's affair.
+/// Whether two values are equal; the order of lists does not matter.
 fn same(a: Option<&Value>, b: Option<&Value>) -> bool {
     let sorted = |list: &[Value]| {
         let mut texts: Vec<String> = list.iter().map(ToString::to_string).collect();

@@ -1,4 +1,4 @@
-//! Task files as text: reading one, writing a new one, and changing one key of one without touching another byte.
+//! Task files as text: parsing a file, writing a new one, and changing one key without touching any other byte.
 
 mod array;
 mod doc;

@@ -10,15 +10,15 @@ use toml::de::{DeTable, DeValue};
 use crate::task::{GithubLink, Kind, Problem, StateName, Step, Task, TaskId, Worker};
 use crate::workflow::Workflow;
 
-/// Larger files are not task files; refusing them keeps one stray file from filling memory.
+/// Larger files are refused as task files, so that a wrong file cannot fill the memory.
 pub const MAX_FILE_SIZE: u64 = 1024 * 1024;
 
-/// A list in a task file has at most so many entries, and a table so many keys.
+/// The maximum number of entries of a list, and of keys of a table.
 pub const MOST_ENTRIES: usize = 1000;
-/// So many problems of one file are told.
+/// The maximum number of problems that are reported for one file.
 const MOST_PROBLEMS: usize = 20;
 
-/// A task as its file tells it, with the description still borrowed from the text.
+/// A task as it is in its file, with the description borrowed from the text.
 pub struct Read<'a> {
     pub task: Task,
     pub description: Cow<'a, str>,
@@ -31,7 +31,7 @@ pub fn utf8<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, Problem> {
     })
 }
 
-/// The three markers in order at the starts of lines, whether or not the text around them is still TOML.
+/// The position of conflict markers: all three in order, each at the start of a line. The text need not be valid TOML.
 pub fn has_conflict_markers(text: &str) -> Option<usize> {
     let at_line = |marker: &str, from: usize| {
         text[from..]
@@ -44,7 +44,7 @@ pub fn has_conflict_markers(text: &str) -> Option<usize> {
     at_line(">>>>>>> ", middle).map(|_| ours)
 }
 
-/// An error is a file that is no task at all; what is merely wrong in it becomes a problem of the task.
+/// Parses a task file. An error means that the file is not a task; invalid values become problems of the task.
 pub fn read<'a>(id: &TaskId, file: &str, text: &'a str, flow: &Workflow) -> Result<Read<'a>, Problem> {
     if text.trim().is_empty() {
         return Err(Problem::whole(file, "the file is empty").hint("write `title = \"…\"` into it, or delete it"));
@@ -64,7 +64,7 @@ pub fn read<'a>(id: &TaskId, file: &str, text: &'a str, flow: &Workflow) -> Resu
     Ok(reader.task(id, table.get_ref(), flow))
 }
 
-/// What a task links or labels is looked at again and again: no file may make that slow.
+/// Refuses too many keys or entries, because links and labels are read often and must be fast.
 fn refuse_endless(file: &str, text: &str, table: &DeTable<'_>) -> Result<(), Problem> {
     let refuse = |offset: usize, what: String| {
         Err(Problem::at(file, text, offset, what).hint("move the excess into a document, and link that"))
@@ -94,7 +94,7 @@ struct Reader<'f> {
 
 type TomlField<'a> = Spanned<DeValue<'a>>;
 
-/// Keys of a task, as somebody may mean to write them.
+/// The keys of a task, against which misspelled keys are compared.
 pub const KEYS: [&str; 16] = [
     "title",
     "state",
@@ -114,7 +114,7 @@ pub const KEYS: [&str; 16] = [
     "github",
 ];
 
-/// The key that was meant by one that is spelled nearly so. Keys of one's own are allowed, so a plural counts as one.
+/// The known key of which this is a misspelling. Custom keys are allowed, so a plural is not considered one.
 fn mistyped(key: &str) -> Option<&'static str> {
     let near = |known: &&&str| {
         let plural = key.strip_suffix('s') == Some(**known);
@@ -276,7 +276,7 @@ impl Reader<'_> {
         })
     }
 
-    /// TOML has dates without a time zone; those are taken as UTC, the zone that ralph writes.
+    /// Parses a time. A date without a time zone is taken as UTC, which ralph writes.
     fn time(&mut self, value: &TomlField<'_>) -> Option<Timestamp> {
         let text = match value.get_ref() {
             DeValue::Datetime(datetime) => datetime.to_string(),
@@ -312,7 +312,7 @@ impl Reader<'_> {
         table.iter().filter_map(|(k, v)| Some((k.get_ref().to_string(), v.get_ref().as_str()?.to_owned()))).collect()
     }
 
-    /// Without a team, a command and the tasks that it serves, a step is only a note to somebody.
+    /// The step in a table; none without a team, a command or the tasks that it serves.
     fn step(&mut self, table: &DeTable<'_>) -> Option<Step> {
         let field = |name: &str| table.get(name);
         let text = |name: &str| field(name).and_then(|value| value.get_ref().as_str()).map(str::to_owned);

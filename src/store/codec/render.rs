@@ -1,10 +1,10 @@
-//! Values and new files in the one layout that git merges best: a blank line between keys, sets sorted, one element a line.
+//! Values and new files in the layout that git merges best: a blank line between keys, sorted sets, one element per line.
 
 use toml_writer::{ToTomlValue, TomlStringBuilder};
 
 use crate::task::{Key, Value};
 
-/// Keys of a task in the order in which a new file has them.
+/// The keys of a task, in the order of a new file.
 pub(super) const ORDER: [&str; 19] = [
     "id",
     "title",
@@ -81,7 +81,7 @@ pub fn new_file(fields: &[(Key, Value)]) -> String {
         text.push_str(&format!("{} = {}\n", key(k.as_str()), value(v)));
     }
     for (k, v) in fields.iter().filter(|(k, _)| k.as_str().contains('.')) {
-        // Tables follow the plain keys; the editor knows how to add to them.
+        // Tables come after the plain keys; the document editor adds them.
         if let Ok(edited) = super::Doc::new(text.clone()).and_then(|doc| doc.with(k, Some(v))) {
             text = edited;
         }

@@ -1,4 +1,4 @@
-//! The bytes of the index file: header, records, two sorted tables, and a tail to which verbs append.
+//! The binary format of the index file: header, records, two sorted tables, and a tail to which verbs append.
 //!
 //! | part    | content                                                                    |
 //! |---------|----------------------------------------------------------------------------|
@@ -6,8 +6,8 @@
 //! | lengths | header, records, ids, links as u32, and their crc                          |
 //! | header  | `Header`                                                                   |
 //! | records | per task: length, crc, `Entry`                                             |
-//! | ids     | per task: hash of the id, place of the record; sorted                      |
-//! | links   | per parent or blocker named: hash of that id, place of the record; sorted  |
+//! | ids     | per task: hash of the id, position of the record; sorted                   |
+//! | links   | per parent or blocker: hash of its id, position of the record; sorted      |
 //! | tail    | per verb: length, crc, `Touched`                                           |
 
 use std::fs::File;
@@ -24,17 +24,17 @@ use crate::task::TaskId;
 const MAGIC: &[u8; 8] = b"ralphix1";
 const PREFIX: usize = 8 + 5 * 4;
 const ROW: usize = 12;
-/// More verbs than this since the last writing, and reading their files costs more than a new index.
+/// After this many verbs, writing a new index is cheaper than reading the files that they have changed.
 const MAX_TOUCHED: usize = 256;
 
-/// What a verb changed, and the folder's stamp right after.
+/// The tasks that a verb has changed, and the folder's stamp after it.
 #[derive(Debug, Serialize, Deserialize)]
 struct TouchedTasks {
     folder: Nanos,
     ids: Vec<TaskId>,
 }
 
-/// An open index: the header is read, the rest on demand.
+/// An open index. Its header has been read; the rest is read on demand.
 pub struct IndexFile {
     file: File,
     pub header: Header,
@@ -57,7 +57,7 @@ fn frame(out: &mut Vec<u8>, value: &impl Serialize) {
     out.extend(bytes);
 }
 
-/// The value framed at `at`, and where the next one begins.
+/// The framed value at `at`, and the position after it.
 fn unframe<T: serde::de::DeserializeOwned>(bytes: &[u8], at: usize) -> Option<(T, usize)> {
     let number = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
     let (length, crc) = (number(at)? as usize, number(at + 4)?);
@@ -71,7 +71,7 @@ fn table(mut rows: Vec<(u64, u32)>) -> Vec<u8> {
     rows.iter().flat_map(|(hash, at)| hash.to_le_bytes().into_iter().chain(at.to_le_bytes())).collect()
 }
 
-/// Writes a whole index over `temp`, then puts it in place of `path`.
+/// Writes a complete index to `temp`, then renames it to `path`.
 pub fn write(path: &Path, temp: &Path, header: &Header, entries: &[Entry]) -> Result<(), FsError> {
     let mut head = Vec::new();
     frame(&mut head, header);
@@ -100,12 +100,12 @@ pub fn write(path: &Path, temp: &Path, header: &Header, entries: &[Entry]) -> Re
 }
 
 impl IndexFile {
-    /// `None` where there is none, or none that this ralph can trust.
+    /// Opens an index; `None` if it does not exist or cannot be used by this version of ralph.
     pub fn open(path: &Path, reader: u32) -> Option<Self> {
         Self::read(path).filter(|index| index.header.reader == reader)
     }
 
-    /// Whether a file is a whole index. One that another version or another workflow wrote is out of date, not damaged.
+    /// Whether an index is complete. An index for another version or workflow is outdated, but not damaged.
     pub fn is_whole(path: &Path) -> bool {
         Self::read(path).is_some_and(|index| index.entries().is_some())
     }
@@ -137,7 +137,7 @@ impl IndexFile {
         Some(index)
     }
 
-    /// Every record, or `None` when one is damaged.
+    /// All records, or `None` if one is damaged.
     pub fn entries(&self) -> Option<Vec<Entry>> {
         let bytes = part(&self.file, self.records)?;
         let mut entries = Vec::with_capacity(self.header.tasks as usize);
@@ -155,7 +155,7 @@ impl IndexFile {
         self.touched.iter().flat_map(|touched| touched.ids.iter().cloned()).collect()
     }
 
-    /// The folder's stamp as the index or the last verb after it left it.
+    /// The folder's stamp after the index or the last verb was written.
     pub fn folder(&self) -> Nanos {
         self.touched.last().map_or(self.header.folder, |touched| touched.folder)
     }
@@ -165,7 +165,7 @@ impl IndexFile {
         places.into_iter().filter_map(|at| self.record(at)).find(|entry| entry.id() == id)
     }
 
-    /// Tasks that may name `id` as parent or blocker: those that did, and those that verbs have touched since.
+    /// Tasks that may have `id` as parent or blocker: those that had it, and those that verbs have changed since.
     pub fn may_name(&self, id: &TaskId) -> Option<Vec<TaskId>> {
         let mut ids: Vec<TaskId> = self.touched.iter().flat_map(|touched| touched.ids.clone()).collect();
         for at in self.rows(self.links, hash(id))? {
@@ -176,10 +176,10 @@ impl IndexFile {
         Some(ids)
     }
 
-    /// Tells readers of one task which others a verb has changed; `before` is the folder's stamp that the verb found.
+    /// Records which tasks a verb has changed, for readers of single tasks. `before` is the folder's stamp before the verb.
     pub fn touch(path: &Path, reader: u32, before: Nanos, folder: Nanos, ids: Vec<TaskId>) {
         let Some(index) = Self::open(path, reader) else { return };
-        // Somebody else changed the folder unseen, or too much has happened: the next reader looks at everything.
+        // Somebody else has changed the folder, or the tail is too long, so the next reader must check all files.
         if index.folder() != before || index.touched.len() >= MAX_TOUCHED {
             return;
         }
@@ -199,7 +199,7 @@ impl IndexFile {
         Some(unframe(&whole, 0)?.0)
     }
 
-    /// The places under one hash in a sorted table.
+    /// The record positions for a hash in a sorted table.
     fn rows(&self, table: (u64, u32), wanted: u64) -> Option<Vec<u32>> {
         let count = table.1 as usize / ROW;
         let row = |at: usize| -> Option<(u64, u32)> {

@@ -1,8 +1,8 @@
 //! The index: a cache of the task files, so that a list reads only the files that have changed.
 //!
-//! It is a cache, never the truth. An entry counts only while its file's stamp is the same and older than the moment at
-//! which the index began to read (git's racily-clean rule): a change within one tick of the clock cannot hide.
-//! Behind the records lie two sorted tables, so that one task's neighbours are found without reading the rest.
+//! The files always take precedence. An entry is valid only while its file's stamp is the same and older than the time at
+//! which the index began to be read (as in git's racily-clean rule), so that a change within one clock tick is noticed.
+//! Two sorted tables after the records are used to find related tasks without reading the rest.
 
 mod format;
 
@@ -19,7 +19,7 @@ use crate::fs::FsError;
 use crate::os::files;
 use crate::task::{Problem, Task, TaskId};
 
-/// Since 1970; enough until the year 2262.
+/// Nanoseconds since 1970; sufficient until the year 2262.
 pub type Nanos = i64;
 
 /// The metadata of a file; a change of content changes one of these values, except within one clock tick.
@@ -42,12 +42,12 @@ pub use crate::os::files::mtime;
 pub struct Entry {
     pub stamp: Stamp,
     pub content: Content,
-    /// The last journal line about it.
+    /// The time of the last journal line about it.
     #[serde(with = "jiff::fmt::serde::timestamp::microsecond::optional")]
     pub journaled: Option<Timestamp>,
 }
 
-// Nearly all are tasks, and boxing each would cost more than the space of the few that are not.
+// Nearly all entries are tasks, and boxing each would cost more than the unused space in the others.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Content {
@@ -75,9 +75,9 @@ impl Entry {
 pub struct Header {
     /// A hash of the version of ralph and the workflow, which determine how a file is read.
     pub reader: u32,
-    /// The file system's clock when the reading began.
+    /// The file system's time when the reading began.
     pub began: Nanos,
-    /// The folder's own stamp: it changes when a file comes, goes or is replaced.
+    /// The folder's stamp, which changes when a file is created, removed or replaced.
     pub folder: Nanos,
     pub tasks: u64,
     pub problems: Vec<TaskId>,
@@ -90,7 +90,7 @@ pub struct News {
     /// The newest line about each task.
     pub newest: HashMap<TaskId, Timestamp>,
     pub marks: Vec<Mark>,
-    /// How many bytes had to be read.
+    /// The number of bytes that were read.
     pub unread: u64,
 }
 

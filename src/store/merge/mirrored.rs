@@ -7,7 +7,7 @@ use super::units::{MergedUnit, Unit, merge_units};
 use crate::task::mirrored::{Field, agreed, unknown};
 use crate::task::{Key, Value};
 
-/// Keys that are decided here, each with its value or none.
+/// The keys that this module merges, each with its value or none.
 #[derive(Default)]
 pub struct Mirrored {
     pub values: BTreeMap<Key, Option<Value>>,
@@ -18,13 +18,13 @@ const BASE: &str = "github.base.";
 const SHOWN: &str = "github.base.shown";
 
 impl Mirrored {
-    /// Nothing, where no side has agreed with GitHub on anything.
+    /// Merges the mirrored fields; empty if no side has a base.
     pub fn merge(ancestor: &TomlLeaves, ours: &TomlLeaves, theirs: &TomlLeaves) -> Self {
         let mut merged = Self::default();
         if ![ancestor, ours, theirs].into_iter().any(is_agreed) {
             return merged;
         }
-        // Two clones made an issue each: the older one stays, and what was agreed on about the other says nothing.
+        // Both clones have created an issue. The older one is kept, and the base of the other is not used.
         let other = other_issue(ours, theirs);
         let (ours_linked, theirs_linked) = (other != Some(Loser::Ours), other != Some(Loser::Theirs));
         if let Some(loser) = other {
@@ -51,7 +51,7 @@ impl Mirrored {
         merged
     }
 
-    /// Where nothing is known of any field, nothing is written of that.
+    /// Removes the base if it is unknown for all fields.
     fn forget_unknown(&mut self) {
         let written = |field: Field| self.values.get(&field.base_key()).and_then(Option::as_ref);
         let known = Field::ALL.into_iter().any(|field| matches!(agreed(field, written(field)), Some(Some(_))));
@@ -78,7 +78,7 @@ enum Loser {
     Theirs,
 }
 
-/// Whose issue is not the one that stays, where there are two.
+/// The side whose issue is not kept, if there are two issues.
 fn other_issue(ours: &TomlLeaves, theirs: &TomlLeaves) -> Option<Loser> {
     let of = |leaves: &TomlLeaves| {
         let number = match leaves.get(&Key::new("github.number")) {
@@ -88,7 +88,7 @@ fn other_issue(ours: &TomlLeaves, theirs: &TomlLeaves) -> Option<Loser> {
         Some((leaves.get(&Key::new("github.node"))?.to_string(), number))
     };
     let ((our_node, our_number), (their_node, their_number)) = (of(ours)?, of(theirs)?);
-    // A transferred issue has another id, in the same row of the project.
+    // A transferred issue has a new id but the same row in the project.
     let row = |leaves: &TomlLeaves| leaves.get(&Key::new("github.item")).cloned();
     match our_node == their_node || (row(ours).is_some() && row(ours) == row(theirs)) {
         true => None,

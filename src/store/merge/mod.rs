@@ -1,4 +1,4 @@
-//! The merge driver: merges three versions of a task file key by key, with all comments of both sides.
+//! The merge driver: merges three versions of a task file key by key, and keeps all comments of both sides.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ pub use units::{MergedUnit, Unit, merge_units};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Merged {
     pub text: String,
-    /// Keys that both sides set to different values; they stand in the text between conflict markers.
+    /// Keys that both sides set to different values; the text has them between conflict markers.
     pub conflicts: Vec<Key>,
 }
 
@@ -25,7 +25,7 @@ const SETS: [&str; 2] = ["labels", "blocked_by"];
 
 type TomlLeaves = BTreeMap<Key, Value>;
 
-/// `None` where a side is no TOML: then only git's own merge of lines is left.
+/// Merges three versions; `None` if a side is not valid TOML, so that only git's own line merge is possible.
 pub fn merge(base: &str, ours: &str, theirs: &str) -> Option<Merged> {
     if ours == theirs || base == theirs {
         return Some(Merged { text: ours.to_owned(), conflicts: Vec::new() });
@@ -50,14 +50,14 @@ pub enum Side {
     Theirs,
 }
 
-/// The same, where one side's values win wherever both set a key: there is no conflict then.
+/// The same, but one side's values win if both sides set a key, so that there are no conflicts.
 pub fn merge_taking(base: &str, ours: &str, theirs: &str, side: Side) -> Option<Merged> {
     let (first, second) = if side == Side::Ours { (ours, theirs) } else { (theirs, ours) };
     let merged = merge(base, first, second)?;
     if merged.conflicts.is_empty() {
         return Some(merged);
     }
-    // What loses says the winner's values, and what is left merges.
+    // The other side gets the winner's values; the rest is merged.
     let (winner, loser) = (Doc::new(first).ok()?, second.to_owned());
     let agreed = merged.conflicts.iter().try_fold(loser, |text, key| {
         let value = winner.get(key);
@@ -98,14 +98,14 @@ fn decide(base: &TomlLeaves, ours: &TomlLeaves, theirs: &TomlLeaves) -> (TomlLea
     (agreed, conflicts)
 }
 
-/// What two clones have noted of one issue is no person's work, and no reason to stop. What they agreed on with GitHub is then
-/// not known any more: sync finds out anew, and asks a person where it must.
+/// Merges data about an issue that two clones have recorded differently. This is no conflict for a person. The base is then
+/// unknown: the next sync compares the values again, and asks a person if necessary.
 fn noted(key: &Key, ours: Option<&Value>) -> Option<Value> {
     ours.filter(|_| !key.as_str().starts_with("github.base.")).cloned()
 }
 
-/// Whoever claimed a task in one clone owns it, rather than whoever another clone saw move its card on GitHub: that was the
-/// claim itself, mirrored.
+/// If two clones set different owners, the worker who claimed the task wins over one who was recorded because a card was moved
+/// on GitHub: that card was moved by mirroring the claim.
 fn owner<'a>(key: &Key, ours: &'a TomlLeaves, theirs: &'a TomlLeaves) -> Option<&'a Value> {
     if key.as_str() != "owner" {
         return None;
@@ -119,7 +119,7 @@ fn owner<'a>(key: &Key, ours: &'a TomlLeaves, theirs: &'a TomlLeaves) -> Option<
     }
 }
 
-/// Sets take both sides' additions and removals; the description merges by lines.
+/// Merges values that both sides have changed: additions and removals of sets, and the lines of the description.
 #[allow(clippy::option_option)]
 fn both(key: &Key, base: Option<&Value>, ours: Option<&Value>, theirs: Option<&Value>) -> Option<Option<Value>> {
     let items = |value: Option<&Value>| match value {
@@ -129,7 +129,7 @@ fn both(key: &Key, base: Option<&Value>, ours: Option<&Value>, theirs: Option<&V
         None => Some(Vec::new()),
         Some(_) => None,
     };
-    // Only what is a set: the order of an unknown list may mean something, as that of a program's arguments does.
+    // Only known sets are merged; in an unknown list, the order may matter, as for a program's arguments.
     let is_set = SETS.contains(&key.as_str().rsplit('.').next().unwrap_or_default());
     if let (true, Some(b), Some(o), Some(t)) = (is_set, items(base), items(ours), items(theirs)) {
         let mut merged: Vec<String> = o.iter().filter(|item| t.contains(item) || !b.contains(item)).cloned().collect();
@@ -144,9 +144,9 @@ fn both(key: &Key, base: Option<&Value>, ours: Option<&Value>, theirs: Option<&V
             let b = if let Some(Value::Text(b)) = base { b.as_str() } else { "" };
             diffy::merge(b, o, t).ok().map(|text| Some(Value::Text(text)))
         }
-        // What two clones found wrong with two moves is told once; nobody wrote it.
+        // Both clones have flagged the task; one of the reasons is kept.
         ("attention", _, ours, theirs) => Some(ours.or(theirs).cloned()),
-        // Each rejection on each side was one.
+        // The rejections of both sides are added.
         ("review.rejections", base, Some(Value::Integer(o)), Some(Value::Integer(t))) => {
             let b = if let Some(Value::Integer(b)) = base { *b } else { 0 };
             Some(Some(Value::Integer(o.saturating_add(t.saturating_sub(b)))))
@@ -155,7 +155,7 @@ fn both(key: &Key, base: Option<&Value>, ours: Option<&Value>, theirs: Option<&V
     }
 }
 
-/// One side's text with the agreed values in it.
+/// One side's text with the merged values.
 fn level(text: &str, has: &TomlLeaves, agreed: &TomlLeaves) -> Option<String> {
     let mut text = text.to_owned();
     let keys: BTreeSet<&Key> = has.keys().chain(agreed.keys()).collect();
@@ -176,7 +176,7 @@ fn says(text: &str, agreed: &TomlLeaves) -> bool {
     })
 }
 
-/// Our layout, with the comments that only they have at the end: nothing that was written is lost.
+/// Our text, with the comments at the end that only the other side has, so that no comment is lost.
 fn with_comments([base, ours, theirs]: &[String; 3]) -> String {
     let mut text = ours.clone();
     let known: Vec<&str> = comments(base).into_iter().chain(comments(ours)).collect();
@@ -190,7 +190,7 @@ fn with_comments([base, ours, theirs]: &[String; 3]) -> String {
     text
 }
 
-/// Puts both sides' lines of each conflict between git's markers, where the key is or, where ours took it out, would be.
+/// Puts both sides' lines of each conflict between git's markers, at the position of the key or where it would be added.
 fn marked(text: &str, conflicts: &[Key], docs: &[Doc; 3], theirs: &TomlLeaves) -> String {
     let mut text = text.to_owned();
     for key in conflicts {
@@ -200,7 +200,7 @@ fn marked(text: &str, conflicts: &[Key], docs: &[Doc; 3], theirs: &TomlLeaves) -
     }
     let Ok(doc) = Doc::new(text.clone()) else { return text };
     let mut blocks: Vec<_> = conflicts.iter().filter_map(|key| Some((doc.statement(key)?, block(key, docs)))).collect();
-    // From the end, so that the places of the others stay right.
+    // From the end, so that the other positions stay valid.
     blocks.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
     for (range, block) in blocks {
         text.replace_range(range, &block);
@@ -208,7 +208,7 @@ fn marked(text: &str, conflicts: &[Key], docs: &[Doc; 3], theirs: &TomlLeaves) -
     text
 }
 
-/// Each side's own lines, comments and all; nothing for the side that took the key out.
+/// The lines of both sides with their comments; none for a side that has removed the key.
 fn block(key: &Key, [_, ours, theirs]: &[Doc; 3]) -> String {
     let lines = |doc: &Doc| {
         let written = doc.statement(key).map(|range| doc.text()[range].trim_end_matches(['\r', '\n']).to_owned());
@@ -344,7 +344,7 @@ mod tests {
         };
         let merged = merge(&file("A", "a"), &file("B", "b"), &file("B", "c")).unwrap();
         assert_eq!((merged.conflicts.len(), merged.text.contains("title = \"B\"")), (0, true), "{}", merged.text);
-        // Nobody knows any more what was agreed on; the rest is known.
+        // The base of the title is unknown now; the rest of the base is kept.
         assert!(
             !merged.text.contains("\"b\"") && !merged.text.contains("\"c\"") && merged.text.contains("state = \"s\"")
         );
@@ -359,7 +359,7 @@ mod tests {
         };
         let plain = file("A", "Backlog", "P1", "");
         let moved = file("B", "In Progress", "P2", "");
-        // One clone has made the issue, or has changed over to an older one, and died before it told the rest.
+        // One clone has created the issue, or has linked another one, and its process died before it wrote the rest.
         for base in ["labels = [\"l\"]", "labels = [\"l\"]\npriority = \"unknown\""] {
             let begun = file("A", "Backlog", "P1", &format!("\n[github]\nnode = \"I\"\n\n[github.base]\n{base}\n"));
             for merged in [clean(&plain, &begun, &moved), clean(&plain, &moved, &begun)] {

@@ -5,7 +5,7 @@ use crate::store::notes::{front_of, parse_text};
 use crate::task::Value;
 use crate::task::mirrored::Field;
 
-/// `None` where nothing was taken over from GitHub, or both sides wrote something else: then lines are all that is left to merge.
+/// `None` if no text was taken from GitHub, or both sides have changed it, so that only a line merge is possible.
 pub fn merge_note(base: &str, ours: &str, theirs: &str) -> Option<String> {
     let notes = [base, ours, theirs].map(|text| parse_text(String::new(), text));
     if notes.iter().all(|note| note.facts.agreed.is_none()) {

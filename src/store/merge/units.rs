@@ -1,8 +1,8 @@
-//! A mirrored field and its base, merged as one unit.
+//! Merges a mirrored field together with its base.
 //!
-//! `[github.base]` says what a clone and GitHub last agreed on. Merged key by key, a value of one clone would meet the agreement of
-//! another: an edit would look like something that GitHub knows, or the other way round. So the two go together. What counts as an
-//! edit is a difference from what was agreed on, or, where a clone has not synced since the ancestor, a difference from the ancestor.
+//! `[github.base]` has the values that a clone and GitHub last agreed on. If keys were merged separately, the value of one clone
+//! could be combined with the base of another: an edit would look like a value that GitHub already has, or vice versa. A value
+//! counts as edited if it differs from its base or, if its clone has not synced since the ancestor, from the ancestor.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ pub struct Unit {
 #[derive(Debug, Clone, PartialEq)]
 pub enum MergedUnit {
     One(Unit),
-    /// Both were edited. A person decides about the value; this is the base.
+    /// Both sides have edited the value, so a person must decide; this is the merged base.
     Conflict {
         base: Option<Option<Value>>,
     },
@@ -34,7 +34,7 @@ pub fn merge_units(field: Field, ancestor: &Unit, ours: &Unit, theirs: &Unit) ->
     }
 }
 
-/// What of a value was or would be agreed on: an empty text or list is none.
+/// The value as it is in a base: a fingerprint; none for an empty text or list.
 fn seen(field: Field, value: Option<&Value>) -> Option<Value> {
     let empty = |value: &&Value| match value {
         Value::Text(text) => canonical(text).is_empty(),
@@ -44,19 +44,19 @@ fn seen(field: Field, value: Option<&Value>) -> Option<Value> {
     value.filter(|value| !empty(value)).map(|value| fingerprint(field, value))
 }
 
-/// Whether GitHub has the value of a version.
+/// Whether GitHub has the value of this version.
 fn is_told(field: Field, unit: &Unit) -> bool {
     unit.base == Some(seen(field, unit.value.as_ref()))
 }
 
-/// One of the two versions, against the ancestor.
+/// One of the two versions, compared with the ancestor.
 struct Version<'a> {
     unit: &'a Unit,
-    /// It has agreed with GitHub on something since.
+    /// Its clone has synced the field since the ancestor.
     synced: bool,
-    /// It says something that GitHub has not heard from it.
+    /// It has a value that its clone has not sent to GitHub.
     edited: bool,
-    /// It says what the ancestor said, of which GitHub had not heard then either: most likely an edit from before the ancestor.
+    /// It has the ancestor's value, which GitHub did not have either: probably an edit from before the ancestor.
     old: bool,
 }
 
@@ -70,7 +70,7 @@ impl<'a> Version<'a> {
         Self { unit, synced, edited, old: unit.value == ancestor.value && !is_told(field, ancestor) }
     }
 
-    /// Whether it has agreed with GitHub on what the other one says.
+    /// Whether its base is the value of the other version.
     fn began_with(&self, field: Field, other: &Version<'_>) -> bool {
         self.unit.base == Some(seen(field, other.unit.value.as_ref()))
     }
@@ -88,7 +88,7 @@ fn single(field: Field, ancestor: &Unit, ours: &Unit, theirs: &Unit) -> MergedUn
         (false, true) => MergedUnit::One(over(field, ancestor, &t, &o)),
         (true, true) if o.old => MergedUnit::One(over(field, ancestor, &t, &o)),
         (true, true) if t.old => MergedUnit::One(over(field, ancestor, &o, &t)),
-        // One went on from what the other had told GitHub, and died before it wrote that down.
+        // One clone has continued from a value that the other had sent to GitHub, whose process died before it stored that.
         (true, true) if o.synced && o.began_with(field, &t) => MergedUnit::One(ours.clone()),
         (true, true) if t.synced && t.began_with(field, &o) => MergedUnit::One(theirs.clone()),
         (true, true) => {
@@ -101,8 +101,8 @@ fn single(field: Field, ancestor: &Unit, ours: &Unit, theirs: &Unit) -> MergedUn
     }
 }
 
-/// What was agreed on last. Where both have agreed on something since, nobody knows who was last: `value`, if one of them has
-/// agreed on that, else nothing is known.
+/// The latest base. If both clones have synced since the ancestor, it is unknown which base is later: `value` if one of the
+/// bases is equal to it, otherwise unknown.
 fn newer_base(o: &Version<'_>, t: &Version<'_>, value: impl Fn() -> Option<Option<Value>>) -> Option<Option<Value>> {
     let (ours, theirs) = (&o.unit.base, &t.unit.base);
     match (o.synced, t.synced) {
@@ -113,24 +113,24 @@ fn newer_base(o: &Version<'_>, t: &Version<'_>, value: impl Fn() -> Option<Optio
     }
 }
 
-/// One was edited, the other was not: the edit stays one, against what its editor knew of GitHub.
+/// Merges an edited and an unedited version: the value stays an edit, compared with the base of its clone.
 fn over(field: Field, ancestor: &Unit, edited: &Version<'_>, other: &Version<'_>) -> Unit {
     if !other.synced || edited.synced {
         return edited.unit.clone();
     }
-    // The other one has agreed on what the edit began with.
+    // The other clone has synced the value that the edit started from.
     let base = other.unit.base.clone();
     if base == Some(seen(field, ancestor.value.as_ref())) {
         return Unit { value: edited.unit.value.clone(), base };
     }
     match lines(field, ancestor, edited.unit, other.unit) {
         Some(value) => Unit { value: Some(value), base },
-        // Nobody has seen both: the next sync finds that both sides have changed.
+        // The two values cannot be merged here: the next sync finds that both sides have changed.
         None => edited.unit.clone(),
     }
 }
 
-/// Texts go together by lines.
+/// Merges descriptions by lines.
 fn lines(field: Field, ancestor: &Unit, ours: &Unit, theirs: &Unit) -> Option<Value> {
     let text = |unit: &Unit| match &unit.value {
         Some(Value::Text(text)) => Some(text.clone()),
@@ -144,7 +144,7 @@ fn lines(field: Field, ancestor: &Unit, ours: &Unit, theirs: &Unit) -> Option<Va
     diffy::merge(&text(ancestor)?, &ours, &theirs).ok().map(Value::Text)
 }
 
-/// Each member of a set is a field of its own, which is there or not.
+/// Merges sets: each member is merged like a field that is set or not.
 fn sets(field: Field, ancestor: &Unit, ours: &Unit, theirs: &Unit) -> Unit {
     let (a, o, t) = (Set::of(field, ancestor), Set::of(field, ours), Set::of(field, theirs));
     let marks: BTreeSet<&String> = [&a, &o, &t].into_iter().flat_map(Set::marks).collect();
@@ -154,7 +154,7 @@ fn sets(field: Field, ancestor: &Unit, ours: &Unit, theirs: &Unit) -> Unit {
         let merged = single(Field::Archived, &a.member(mark), &o.member(mark), &t.member(mark));
         let (value, base) = match merged {
             MergedUnit::One(unit) => (unit.value, unit.base),
-            // What one has added and the other removed stays: whoever removed it sees it again.
+            // A member that one side has added and the other has removed is kept, so that a person can remove it again.
             MergedUnit::Conflict { base } => (Some(Value::Bool(true)), base),
         };
         kept.extend(value.map(|_| mark.clone()));
@@ -167,7 +167,7 @@ fn sets(field: Field, ancestor: &Unit, ours: &Unit, theirs: &Unit) -> Unit {
 }
 
 struct Set {
-    /// The members as they are written, by what counts of them.
+    /// The members as they are written, each with the key by which members are compared.
     members: Vec<(String, String)>,
     base: Option<BTreeSet<String>>,
 }
@@ -195,7 +195,7 @@ impl Set {
         }
     }
 
-    /// Those that stay, in our order, then in theirs; sorted where ours are.
+    /// The members that are kept: first in our order, then in that of the other side; sorted if ours are sorted.
     fn named(&self, theirs: &Self, kept: &BTreeSet<String>) -> Option<Value> {
         let mut names: BTreeMap<&String, &String> = BTreeMap::new();
         let mut merged: Vec<&String> = Vec::new();
@@ -221,7 +221,7 @@ mod tests {
         Unit { value: text(value), base }
     }
 
-    /// Each as (value, base).
+    /// Merges three versions, each given as its value and base.
     fn merged(a: (&str, &str), o: (&str, &str), t: (&str, &str)) -> MergedUnit {
         let [a, o, t] = [a, o, t].map(|(value, base)| unit(value, Some(base)));
         merge_units(Field::Priority, &a, &o, &t)
@@ -286,7 +286,7 @@ mod tests {
             merged(both, set(&["a", "mine", "x"], &["a", "x"]), without),
             MergedUnit::One(set(&["a", "mine"], &["a"]))
         );
-        // What was never agreed on merges as ever.
+        // Members without a base are merged as in other sets.
         let local = |value: &[&str]| set(value, &[]);
         assert_eq!(merged(local(&["u"]), local(&["u"]), local(&[])), MergedUnit::One(local(&[])));
     }

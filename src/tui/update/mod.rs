@@ -83,7 +83,7 @@ fn plain(model: &mut Model, key: KeyEvent, at: Instant) -> Vec<Wish> {
         KeyCode::Esc | KeyCode::Char('q') | KeyCode::Backspace => back(model, key.code),
         KeyCode::Char('F') => match notice.and_then(|notice| notice.again.filter(|_| notice.said.insist)) {
             Some(verb) => insist(verb),
-            None => say(model, "no refused move can be forced"),
+            None => say(model, "there is no refused move to force"),
         },
         KeyCode::Char('?') => {
             model.popup = Some(Popup::new(Purpose::Help, "keys"));
@@ -148,7 +148,10 @@ fn decide(model: &mut Model, task: TaskId, verb: fn(TaskId) -> Verb) -> Vec<Wish
         0 => vec![Wish::Do(verb(task))],
         many => {
             let written = super::words::count(many, "comment");
-            say(model, &format!("{written} not sent: x sends the task back with them; empty a comment to drop it"))
+            say(
+                model,
+                &format!("{written} not sent: x rejects the work with them; clear the text of a comment to delete it"),
+            )
         }
     }
 }

@@ -32,7 +32,10 @@ pub fn draw(frame: &mut Frame<'_>, model: &mut Model, theme: Theme) {
     let area = frame.area();
     let mut pen = Pen { buffer: frame.buffer_mut(), theme, spots: Vec::new(), cursor: None };
     if area.width < LEAST.0 || area.height < LEAST.1 {
-        let words = format!("the board needs {}×{}: this is {}×{}", LEAST.0, LEAST.1, area.width, area.height);
+        let words = format!(
+            "the terminal is too small: the board needs {}×{}, this is {}×{}",
+            LEAST.0, LEAST.1, area.width, area.height
+        );
         for (at, line) in text::wrap(&words, usize::from(area.width)).iter().enumerate() {
             pen.text(area.x, area.y + at as u16, area.width, line, Tone::Warn);
         }
@@ -133,7 +136,7 @@ fn status(model: &Model, area: Rect) -> Vec<Row> {
         shown if shown == all => words::count(all, "task"),
         shown => format!("{shown} of {}", words::count(all, "task")),
     };
-    let work = if model.busy > 0 { " · at it …" } else { "" };
+    let work = if model.busy > 0 { " · working …" } else { "" };
     let left = vec![piece(format!(" {shown}{work}"), Tone::Dim)];
     let me = if model.board.me.is_empty() { String::new() } else { format!("as {}", model.board.me) };
     let right = match &model.still {

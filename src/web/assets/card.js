@@ -29,7 +29,7 @@ function foot(task) {
 }
 
 function waits(task) {
-  return task.blockers ? `⊘ blocked by ${task.blockers}` : '⊘ blocked with its parent';
+  return task.blockers ? `⊘ blocked by ${task.blockers}` : '⊘ blocked, because its parent is blocked';
 }
 
 /** At work now, left at work without a live claim, or just set aside for somebody. */

@@ -17,7 +17,7 @@ mod proxy;
 mod servers;
 mod ways;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -300,17 +300,28 @@ impl Machine {
         self.git(&["rev-parse", "HEAD:.ralph"])
     }
 
-    /// How often each task was finished, by the journal.
+    fn journal(&self) -> Vec<serde_json::Value> {
+        let files = std::fs::read_dir(self.clone.join(".ralph/journal")).into_iter().flatten();
+        let texts = files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap());
+        texts
+            .flat_map(|text| text.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<_>>())
+            .collect()
+    }
+
+    /// The journal's lines about a task.
+    pub fn journal_of(&self, task: &str) -> Vec<String> {
+        self.journal().iter().map(ToString::to_string).filter(|line| line.contains(&format!("{task:?}"))).collect()
+    }
+
+    /// How often each task was finished, by the journal. What was undone does not count.
     pub fn finished(&self) -> BTreeMap<String, usize> {
+        let journal = self.journal();
+        let undone: BTreeSet<&str> = journal.iter().filter_map(|line| line["undoes"].as_str()).collect();
         let mut finished = BTreeMap::new();
-        let folder = self.clone.join(".ralph/journal");
-        for file in std::fs::read_dir(folder).into_iter().flatten() {
-            for line in std::fs::read_to_string(file.unwrap().path()).unwrap().lines() {
-                let line: serde_json::Value = serde_json::from_str(line).unwrap();
-                let closes = |change: &&serde_json::Value| change["key"] == "state" && change["new"] == "Done";
-                for change in line["changes"].as_array().unwrap().iter().filter(closes) {
-                    *finished.entry(change["task"].as_str().unwrap().to_owned()).or_default() += 1;
-                }
+        for line in journal.iter().filter(|line| !line["id"].as_str().is_some_and(|id| undone.contains(id))) {
+            let closes = |change: &&serde_json::Value| change["key"] == "state" && change["new"] == "Done";
+            for change in line["changes"].as_array().unwrap().iter().filter(closes) {
+                *finished.entry(change["task"].as_str().unwrap().to_owned()).or_default() += 1;
             }
         }
         finished

@@ -1,4 +1,4 @@
-//! Whether the document of a command exists, is linked and is complete.
+//! Checks whether the document of a command exists, is linked and is complete.
 
 use super::scene::Scene;
 use super::{Code, Failure, Gate};
@@ -6,7 +6,7 @@ use crate::agent::document::DocumentKind;
 use crate::app::records::artifact::check_artifact;
 use crate::task::TaskId;
 
-/// Why a task's document does not do, with what to do about it.
+/// Blocks if a task's document is missing, incomplete or not linked, and says how to correct that.
 pub fn lacking(scene: &Scene<'_>, kind: DocumentKind, id: &TaskId) -> Result<Option<Gate>, Failure> {
     let found = match check_artifact(scene.ws, kind.as_str(), id) {
         Ok(found) => found,

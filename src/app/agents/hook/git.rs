@@ -11,7 +11,8 @@ use crate::fs;
 use crate::git::{FailedVerb, failure_in};
 use crate::task::Task;
 
-/// What only looks, or acts on nothing that is here. Whatever else git is asked to do, an alias included, may change a branch.
+/// Commands that only read, or that do not affect this repository. Any other command, including an alias, may change a
+/// branch.
 const READING: &[&str] = &[
     "--help",
     "--version",
@@ -58,7 +59,7 @@ const LOOKING: &[&str] = &["status", "diff", "log", "show", "rev-parse", "stash"
 /// Commands that hand a task over; they are allowed in any directory.
 const GIVING_UP: &[&str] = &["release", "escalate", "note"];
 
-/// branch-gate: who does not implement works in the main worktree, and that is on the main branch.
+/// branch-gate: commands other than implement run in the main worktree, which must be on the main branch.
 pub fn on_main(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let (Some(line), Some(task)) = (scene.input.command(), scene.task(&scene.cwd)) else { return Ok(Gate::Allow) };
     let doing = scene.doing(task);
@@ -83,7 +84,7 @@ pub fn on_main(scene: &Scene<'_>) -> Result<Gate, Failure> {
     ))
 }
 
-/// The first thing that it does.
+/// Whether the first command switches to the main branch.
 fn switches_back(calls: &[Call], main: &str) -> bool {
     calls.first().and_then(Call::git).is_some_and(|git| {
         let mut named = git.args.iter().filter(|arg| !["-q", "--quiet"].contains(&arg.as_str()));
@@ -100,7 +101,7 @@ fn is_harmless(call: &Call) -> bool {
     }
 }
 
-/// impl-branch-gate: who works on a task changes nothing on the main branch.
+/// impl-branch-gate: a worker with a task must not change the main branch.
 pub fn off_main(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let (Some(line), Some(task)) = (scene.input.command(), scene.task(&scene.cwd)) else { return Ok(Gate::Allow) };
     let implements = scene.is_doing(task, "implement");
@@ -130,7 +131,7 @@ pub fn off_main(scene: &Scene<'_>) -> Result<Gate, Failure> {
     ))
 }
 
-/// Why a call of a worker with a task is blocked.
+/// Why a call by a worker with a task is blocked.
 fn leads_to_main(scene: &Scene<'_>, task: &Task, call: &Call) -> Option<String> {
     let main = main_branch(scene.ws);
     let doing = scene.doing(task).map_or("work", |doing| doing.name.as_str());
@@ -143,13 +144,13 @@ fn leads_to_main(scene: &Scene<'_>, task: &Task, call: &Call) -> Option<String> 
     if call.hides_git(MOVING) {
         return Some(format!("cannot determine which git command {} runs: call git directly", call.program()));
     }
-    // Who does not implement works on main, and may go there.
+    // Other commands than implement work on main, and may switch to it.
     let moves = |git: &GitCall| doing == "implement" || MOVING.contains(&git.verb.as_str());
     let git = call.git().filter(changes).filter(moves)?;
     let verb = &git.verb;
     let while_it = match doing {
         "implement" => format!("{} is being implemented", task.id),
-        _ => format!("{doing} of {} changes no branch", task.id),
+        _ => format!("`{doing}` on {} must not change any branch", task.id),
     };
     if names_main(&git, &main) {
         return Some(format!("git {verb} would change {main}, but {while_it}"));
@@ -174,14 +175,14 @@ fn changes(git: &GitCall) -> bool {
             git.args.len() == 1 || git.args.iter().any(|arg| asks.contains(&arg.as_str()))
         }
         "fetch" => !git.args.iter().any(|arg| arg.contains(':') && !arg.contains("://")),
-        // Without a name it lists them.
+        // Without a name, `git branch` lists the branches.
         "branch" => options_only() && !git.args.iter().any(|arg| arg == "-m" || arg == "-M"),
         verb => READING.contains(&verb),
     };
     !reads
 }
 
-/// Whether it names the main branch as what it changes.
+/// Whether the command would change the main branch by name.
 fn names_main(git: &GitCall, main: &str) -> bool {
     let is_main = |name: &str| name == main || name.strip_prefix("refs/heads/") == Some(main);
     let plain = || git.args.iter().filter(|arg| !arg.starts_with('-'));
@@ -218,10 +219,10 @@ fn short(arg: &str, letters: &str) -> bool {
     arg.starts_with('-') && !arg.starts_with("--") && arg[1..].chars().any(|c| letters.contains(c))
 }
 
-/// impl-verify-commit: what git says of a commit or push that did not come about.
+/// impl-verify-commit: reports git's message if a commit or push failed.
 pub fn commit_made(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let (Some(line), Some(task)) = (scene.input.command(), scene.task(&scene.cwd)) else { return Ok(Gate::Allow) };
-    // It has already run, and the gates before it block what cannot be parsed.
+    // The command has already run, and the earlier policy checks block commands that cannot be parsed.
     let Ok(found) = calls(&line, &scene.cwd) else { return Ok(Gate::Allow) };
     let of = |verb: &str| found.iter().filter_map(Call::git).any(|git| git.verb == verb);
     let (commits, pushes) = (of("commit"), of("push"));
@@ -262,7 +263,7 @@ struct Opened<'a> {
     ours: bool,
 }
 
-/// The task whose pull request a call opens.
+/// The task for which a call opens a pull request.
 fn opened<'a>(scene: &'a Scene<'_>, call: &Call) -> Option<Opened<'a>> {
     let words: Vec<&str> =
         call.words.iter().skip(1).map(String::as_str).filter(|word| !word.starts_with('-')).collect();

@@ -1,7 +1,9 @@
-//! Git's own hooks in the shells of a session: what no command line shows, such as a program that calls git, is refused by git.
+//! Git hooks in the shells of a session. They refuse what a policy check cannot see in the command line, such as a
+//! program that calls git.
 //!
-//! When a session of Claude Code starts, it is given a folder of hooks in the environment of its shells (`core.hooksPath`). The
-//! hook of reference transactions asks ralph; all others are the repository's own. Nothing in the repository changes.
+//! When a session of Claude Code starts, the environment of its shells gets a folder of hooks (`core.hooksPath`). The
+//! hook for reference transactions asks ralph; all others call the repository's own hooks. Nothing in the repository
+//! changes.
 
 use std::path::{Path, PathBuf};
 
@@ -12,13 +14,13 @@ use crate::app::repo::worktree::place;
 use crate::app::{Failure, Workspace};
 use crate::fs;
 
-/// The file in which the host takes variables for the shells of a session.
+/// Names the file to which hooks append variables for the shells of the session.
 const ENV_FILE: &str = "CLAUDE_ENV_FILE";
 const REFERENCES: &str = "reference-transaction";
-/// How the hook asks for its gate.
+/// The name under which the git hook calls `ralph hook`.
 pub(super) const REFS: &str = "refs";
 
-/// session-start: gives the shells of this session git's hooks.
+/// session-start: adds these git hooks to the environment of the session's shells.
 pub(super) fn begin(ws: &Workspace) -> Result<Gate, Failure> {
     let Some(file) = std::env::var_os(ENV_FILE).map(PathBuf::from) else { return Ok(Gate::Allow) };
     let folder = ws.repository.common.join("ralph/hooks");
@@ -58,7 +60,7 @@ fn write_hooks(folder: &Path, own: &Path) -> Result<(), Failure> {
     Ok(fs::write_program(&folder.join(REFERENCES), script.as_bytes())?)
 }
 
-/// Whether a session may move these branches: `old new ref` a line.
+/// Whether a session may move these branches; each line is `old new ref`.
 pub(super) fn refs(ws: &Workspace, text: &str) -> Result<Gate, Failure> {
     let kept = tips(ws)?;
     let of = |line: &str| Some(line.split_whitespace().nth(2)?.strip_prefix("refs/heads/")?.to_owned());

@@ -1,4 +1,4 @@
-//! `hook`: the policy checks that an agent host runs before and after tool calls, decided from the board and from git.
+//! `hook`: the policy checks that an agent host runs before and after tool calls. They use the board and git.
 
 mod documents;
 mod git;
@@ -19,7 +19,7 @@ use scene::Scene;
 
 pub use team::{Left, left_for};
 
-/// The answer of a policy check.
+/// The decision of a policy check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "answer", rename_all = "kebab-case")]
 pub enum Gate {
@@ -37,7 +37,7 @@ impl Gate {
         Self::Block { why: line(why.into()), instead: line(instead.into()) }
     }
 
-    /// A refusal of a verb, with its first hint as the way out.
+    /// Blocks because a verb refused, with the failure's first specific hint as the alternative.
     fn refused(failure: &Failure, otherwise: &str) -> Self {
         let general =
             |hint: &&Hint| matches!(hint, Hint::Workflow | Hint::List | Hint::Ready | Hint::Retry | Hint::Force);
@@ -46,7 +46,7 @@ impl Gate {
         Self::block(failure.message.clone(), instead)
     }
 
-    /// An unreadable command could do anything, so it is blocked.
+    /// A command that cannot be parsed could do anything, so it is blocked.
     fn unreadable(why: Unreadable) -> Self {
         Self::block(format!("cannot parse the command: {why}"), "correct it, or split it into simpler commands")
     }
@@ -56,10 +56,10 @@ impl Gate {
     }
 }
 
-/// The gate of that name, on what the host said.
+/// Runs the policy check `name` on the input of the host.
 pub fn hook(ws: &Workspace, name: &str, input: &HookInput) -> Result<Gate, Failure> {
     let gate = find_gate(name)?;
-    // Kept once already: whatever is left, a second time it may go.
+    // The host already blocked one stop, so the second one is allowed.
     if input.stop_hook_active {
         return Ok(Gate::Allow);
     }
@@ -97,14 +97,14 @@ pub fn find_gate(name: &str) -> Result<&'static GateSpec, Failure> {
     })
 }
 
-/// A gate's answer, and what the person should know beside it.
+/// The answer of a policy check, with a note for the person.
 #[derive(Debug, Serialize)]
 pub struct Answered {
     pub name: &'static str,
     #[serde(flatten)]
     pub gate: Gate,
     pub note: Option<String>,
-    /// The tool's arguments as they should be instead.
+    /// Changed arguments for the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<serde_json::Map<String, serde_json::Value>>,
 }
@@ -115,8 +115,8 @@ impl Answered {
     }
 }
 
-/// The command of a sub-agent with its id in the environment: its shell does not know it. One gate does so, as every other
-/// one is asked about the same command.
+/// Adds a sub-agent's id to the environment of its command, because its shell does not know the id. Only one policy
+/// check does this, because all of them get the same command.
 fn with_agent(spec: &GateSpec, input: &HookInput) -> Option<serde_json::Map<String, serde_json::Value>> {
     let asked = spec.name == "branch-gate" && input.event == "PreToolUse";
     let agent = input.agent.as_ref().filter(|id| asked && sub_agents::is_id(id))?;
@@ -126,7 +126,7 @@ fn with_agent(spec: &GateSpec, input: &HookInput) -> Option<serde_json::Map<Stri
     Some(arguments)
 }
 
-/// The whole of a hook: what the host wrote, to an answer. Who wants to stop is let go where nobody can say what is left.
+/// Runs a hook: parses the input of the host and returns the answer. If a check on stopping fails, the agent may stop.
 pub fn answer_hook(options: &Options, name: &str, text: &str) -> Result<Answered, Failure> {
     if name == guard::REFS {
         let ws = Workspace::open(options)?;
@@ -137,7 +137,7 @@ pub fn answer_hook(options: &Options, name: &str, text: &str) -> Result<Answered
     let spec = find_gate(name)?;
     match decide(options, spec, text) {
         Ok((gate, arguments)) => Ok(Answered { arguments, ..Answered::new(spec, gate) }),
-        // Hooks may be set for all repositories of a person: here there is nothing to guard.
+        // Hooks may be installed for all repositories of a person; without a board there is nothing to check.
         Err(failure) if matches!(failure.code, Code::NoRepository | Code::NoBoard) => {
             Ok(Answered::new(spec, Gate::Allow))
         }

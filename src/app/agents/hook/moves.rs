@@ -9,7 +9,7 @@ use crate::board::Request;
 use crate::task::{Task, TaskId};
 use crate::workflow::Command;
 
-/// convergence-gate: a group is planned together, when the last of it has been researched.
+/// convergence-gate: a group is only planned once all of its members have been researched.
 pub fn converged(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let flow = scene.ws.flow();
     let Ok(plan) = flow.command("plan") else { return Ok(Gate::Allow) };
@@ -48,7 +48,7 @@ pub fn converged(scene: &Scene<'_>) -> Result<Gate, Failure> {
     Ok(Gate::Allow)
 }
 
-/// plan-, review- and impl-state-gate: the moves of one command, judged before they are made.
+/// plan-, review- and impl-state-gate: check the moves of one command before they are made.
 pub fn legal(scene: &Scene<'_>, name: &str) -> Result<Gate, Failure> {
     let Ok(command) = scene.ws.flow().command(name) else { return Ok(Gate::Allow) };
     let asks = match asks(scene.input, &scene.cwd) {
@@ -72,7 +72,7 @@ pub fn legal(scene: &Scene<'_>, name: &str) -> Result<Gate, Failure> {
     Ok(Gate::Allow)
 }
 
-/// A worker that has a task for one command and moves it as another.
+/// Blocks a worker that claimed a task for one command and moves it for another.
 fn wrong_command(scene: &Scene<'_>, task: &Task, command: &Command, other: &str) -> Gate {
     let mine = scene.held().iter().any(|held| scene.is_grouped(&held.id, &task.id));
     if !mine || !scene.is_doing(task, &command.name) {
@@ -97,7 +97,7 @@ fn judge(scene: &Scene<'_>, task: &Task, to: &str, ask: &Ask, command: &Command)
             let flow = scene.ws.flow();
             let ends: Vec<String> = command.may_end_in(flow).iter().map(ToString::to_string).collect();
             let otherwise = format!(
-                "{} has {}, and can end in {}",
+                "{} supports {}, and can end in {}",
                 command.name,
                 command.intents(flow).join(", "),
                 ends.join(", ")
@@ -107,7 +107,7 @@ fn judge(scene: &Scene<'_>, task: &Task, to: &str, ask: &Ask, command: &Command)
     }
 }
 
-/// As typed for this program, any name will do; a tool's number is an issue's, and nothing that begins with it.
+/// Finds the task of a request. Commands of ralph accept any form of an id; other tools must name an exact id or issue.
 fn named<'a>(scene: &'a Scene<'_>, ask: &Ask) -> Option<&'a Task> {
     if !ask.foreign {
         return scene.board.get(&scene.ws.find(&ask.task).ok()?);

@@ -16,7 +16,7 @@ pub(super) struct Scene<'a> {
     pub ws: &'a Workspace,
     pub input: &'a HookInput,
     pub board: Board,
-    /// A worker with a role; people are not gated.
+    /// A worker with a role; people are not checked.
     pub worker: Option<Worker>,
     pub cwd: PathBuf,
     worktrees: Vec<Worktree>,
@@ -34,8 +34,9 @@ impl<'a> Scene<'a> {
         Ok(scene)
     }
 
-    /// Who took a task in this session of the host: with several, the one whose worktree this is, else the last. A name that
-    /// was given to the process, or to a sub-agent that holds something, comes first.
+    /// The worker that claimed a task in this session of the host. If there are several, the one whose worktree this
+    /// is, or else the last one. A name that the process was given comes first, and so does a sub-agent that holds a
+    /// task.
     fn of_session(&self) -> Option<Worker> {
         if self.ws.named().is_some() || !self.held().is_empty() {
             return None;
@@ -47,7 +48,7 @@ impl<'a> Scene<'a> {
         found.map(|(_, claim)| claim.worker.clone())
     }
 
-    /// The claims of the workers in a session of a host, oldest first.
+    /// The claims by workers in a session of the host, oldest first.
     fn claims_of(&self, session: &str) -> Vec<(&Task, &Claim)> {
         let claims = self.board.tasks().iter().filter_map(|task| Some((task, self.board.claim(&task.id)?)));
         let mut ours: Vec<(&Task, &Claim)> = claims
@@ -58,44 +59,44 @@ impl<'a> Scene<'a> {
         ours
     }
 
-    /// A task of a session that must not move main, and its holder.
+    /// A task of the session, with its holder, that must not change main.
     pub fn claimed_in(&self, session: &str) -> Option<(TaskId, Worker)> {
         let mut ours = self.claims_of(session).into_iter();
         let (task, claim) = ours.find(|(task, _)| !self.integrates(task))?;
         Some((task.id.clone(), claim.worker.clone()))
     }
 
-    /// Whether what is done to a task is done to main.
+    /// Whether the task's current command changes main.
     pub fn integrates(&self, task: &Task) -> bool {
         ["pr", "merge"].iter().any(|command| self.is_doing(task, command))
     }
 
-    /// A path as it was typed, as the one that would be written.
+    /// The path that would be written, for a path as typed.
     pub fn path(&self, typed: &Path) -> PathBuf {
         let path = fs::settled(&self.cwd.join(typed));
-        // The draft of a document stands for the document.
+        // A draft counts as its document.
         let document = self.ws.drafts.as_ref().and_then(|drafts| drafts.document(&path));
         document.map_or(path, |document| self.ws.store.root().join(document))
     }
 
-    /// The linked worktree in which a path lies.
+    /// The linked worktree that contains a path.
     pub fn worktree_of(&self, path: &Path) -> Option<&Worktree> {
         let around = self.worktrees.iter().filter(|worktree| path.starts_with(&worktree.path));
         around.max_by_key(|worktree| worktree.path.components().count())
     }
 
-    /// Whether a path is in this repository, in whichever worktree.
+    /// Whether a path is in this repository, in any worktree.
     pub fn is_inside(&self, path: &Path) -> bool {
         path.starts_with(self.ws.store.root()) || self.worktree_of(path).is_some()
     }
 
-    /// A path from the root of the worktree in which it lies.
+    /// A path relative to the root of its worktree.
     pub fn within<'p>(&self, path: &'p Path) -> Option<&'p Path> {
         let root = self.worktree_of(path).map_or(self.ws.store.root(), |worktree| &worktree.path);
         path.strip_prefix(root).ok()
     }
 
-    /// The task whose worktree a path lies in: by the branch, exactly.
+    /// The task whose worktree contains a path, according to the branch.
     pub fn task_at(&self, path: &Path) -> Option<&Task> {
         task_of(&self.board, self.worktree_of(path)?)
     }
@@ -111,7 +112,7 @@ impl<'a> Scene<'a> {
         self.held().iter().any(|held| held.id == task.id)
     }
 
-    /// The task that is worked on: what the worker holds, where it stands if it holds several, else whose worktree this is.
+    /// The task that the worker holds, or the one of this worktree if it holds several or none.
     pub fn task(&self, path: &Path) -> Option<&Task> {
         let held = self.held();
         let here = self.task_at(path);
@@ -122,12 +123,12 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Whether two tasks are one piece of work.
+    /// Whether two tasks are equal or belong to one group.
     pub fn is_grouped(&self, one: &TaskId, other: &TaskId) -> bool {
         one == other || self.members(one).iter().any(|task| task.id == *other)
     }
 
-    /// The group of a task, the first member first.
+    /// The members of a task's group, with the primary first.
     pub fn members(&self, id: &TaskId) -> Vec<&Task> {
         let Some(at) = self.board.index_of(id) else { return Vec::new() };
         let members = match self.board.group_of(at, &Links::new(&self.board), self.ws.rules()) {
@@ -137,7 +138,7 @@ impl<'a> Scene<'a> {
         members.into_iter().map(|at| &self.board.tasks()[at]).collect()
     }
 
-    /// The command in progress on a task: that of its claim, else the one whose lock state it is in.
+    /// The command in progress on a task: that of its claim, or else the one whose lock state the task is in.
     pub fn doing(&self, task: &Task) -> Option<&Command> {
         let flow = self.ws.flow();
         let claimed = self.board.claim(&task.id).filter(|claim| claim.live).and_then(|claim| claim.command.as_deref());
@@ -158,7 +159,7 @@ impl<'a> Scene<'a> {
         self.worktrees.iter().find(|worktree| worktree.path == path)
     }
 
-    /// The branch that is checked out around a folder of this repository; none elsewhere.
+    /// The branch that is checked out at a folder; `None` outside of this repository.
     pub fn branch_at(&self, folder: &Path) -> Option<Option<String>> {
         let there = fs::settled(folder);
         let there = there.ancestors().find(|folder| folder.is_dir())?;
@@ -169,7 +170,8 @@ impl<'a> Scene<'a> {
         repository.place_found().map(|(_, branch)| branch)
     }
 
-    /// Who would act: as named in the call itself, else who the host says it is, else whoever ralph thinks.
+    /// The worker that would act: the one named in the call, or else the one that the host names, or else ralph's
+    /// default.
     pub fn actor(&self, named: Option<&str>) -> Option<Actor> {
         let named = named.and_then(|name| Worker::new(name).ok()).or_else(|| self.worker.clone());
         match (named, self.ws.actor()) {
@@ -179,7 +181,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// How to call ralph as this worker.
+    /// The command line with `--as`, if necessary to act as this worker.
     pub fn signed(&self, command: String) -> String {
         match &self.worker {
             Some(worker) if self.ws.named().as_deref() != Some(worker.as_str()) => format!("{command} --as {worker}"),
@@ -188,8 +190,8 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Named by whoever started ralph's worker, else by the host: a sub-agent that has acted before, a teammate's name, or the
-/// kind of a sub-agent.
+/// The worker's name, as given to the process, or else by the host: the earlier name of a sub-agent, the name of a
+/// teammate, or the type of a sub-agent.
 fn worker(ws: &Workspace, input: &HookInput) -> Option<Worker> {
     let unnamed = input.agent.as_ref().filter(|_| ws.named().is_none());
     if let Some(worker) = unnamed.and_then(|agent| worker_of(ws.store.local(), agent)) {

@@ -1,4 +1,4 @@
-//! Strict scopes: implementing a task changes only the files that its claim covers.
+//! Strict scopes: the implementation of a task may change only files that its claim covers.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::board::{Claim, Refusal, Scope, ScopeMode, is_unscoped};
 use crate::fs;
 use crate::task::{Task, TaskId};
 
-/// Whether a file in the worktree of a task may be written, as far as its scope goes. Ignored files are never part of the work.
+/// Whether the scope allows a file in the task's worktree to be written. Ignored files are never part of the work.
 pub(super) fn in_scope(scene: &Scene<'_>, task: &Task, path: &Path) -> Result<Gate, Failure> {
     let (ws, board) = (scene.ws, &scene.board);
     let within = scene.within(path).map(fs::slashed).filter(|path| !is_unscoped(path));
@@ -40,11 +40,11 @@ fn blocked(
         ),
         _ if planned => Gate::block(
             format!("{path} is in the plan of {id}, but not yet covered by its claim"),
-            format!("extend the claim: `{renew}`"),
+            format!("renew the claim to cover it: `{renew}`"),
         ),
         _ => Gate::block(
             format!("{path} is outside the scope of {id}: {granted}"),
-            format!("add it to a `files` line of the plan, then extend the claim: `{renew}`"),
+            format!("add it to a `files` line of the plan, then renew the claim to cover it: `{renew}`"),
         ),
     }
 }

@@ -9,7 +9,7 @@ use crate::board::Change;
 use crate::task::{Task, TaskId, Value};
 use crate::workflow::{Command, ReviewMode};
 
-/// plan-postcondition.
+/// plan-postcondition: the plan is complete and linked, and the task was moved.
 pub fn after_plan(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let Some((command, task)) = subject(scene, "plan")? else { return Ok(Gate::Allow) };
     if let Some(gate) = lacking(scene, DocumentKind::Plan, &task.id)? {
@@ -18,11 +18,11 @@ pub fn after_plan(scene: &Scene<'_>) -> Result<Gate, Failure> {
     Ok(unmoved(scene, command, task))
 }
 
-/// review-postcondition.
+/// review-postcondition: the review is complete and linked, and the task was moved.
 pub fn after_review(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let Some((command, task)) = subject(scene, "review")? else { return Ok(Gate::Allow) };
     let holds = scene.held().iter().any(|held| held.id == task.id);
-    // Of a plan that was sent back, the round has moved on with it: its critique is no longer this round's.
+    // If the plan was rejected, the task is in its next round, and the review belongs to the previous one.
     let written = holds || command.complete.as_ref() == Some(&task.state);
     let needed = written && scene.ws.rules().mode != ReviewMode::Skip;
     if needed && let Some(gate) = lacking(scene, DocumentKind::Review, &task.id)? {
@@ -43,7 +43,7 @@ fn ends(scene: &Scene<'_>, command: &Command, id: &TaskId) -> (String, String) {
     (said("__COMPLETE__"), said(&to))
 }
 
-/// impl-postcondition.
+/// impl-postcondition: the work is complete and committed, and the task was moved.
 pub fn after_implement(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let Some((command, task)) = subject(scene, "implement")? else { return Ok(Gate::Allow) };
     match refuse_unbuilt(scene.ws, &scene.board, &task.id) {
@@ -56,7 +56,7 @@ pub fn after_implement(scene: &Scene<'_>) -> Result<Gate, Failure> {
     }
 }
 
-/// Held still: it is to be handed on, or given back.
+/// Blocks while the worker still holds the task: it must move or release it.
 fn unmoved(scene: &Scene<'_>, command: &Command, task: &Task) -> Gate {
     if !scene.held().iter().any(|held| held.id == task.id) {
         return Gate::Allow;
@@ -66,7 +66,7 @@ fn unmoved(scene: &Scene<'_>, command: &Command, task: &Task) -> Gate {
     Gate::block(format!("{} is still in {}", task.id, task.state), format!("run `{hand}` if it is done, else `{back}`"))
 }
 
-/// The task that a command was about: one that is held for it, else the one that the worker has just handed on.
+/// The task of a command: one that the worker holds for it, or else the one that it moved last.
 fn subject<'a>(scene: &'a Scene<'_>, name: &str) -> Result<Option<(&'a Command, &'a Task)>, Failure> {
     let (Ok(command), Some(worker)) = (scene.ws.flow().command(name), &scene.worker) else { return Ok(None) };
     if let Some(held) = scene.held().into_iter().find(|task| scene.is_doing(task, name)) {
@@ -81,7 +81,7 @@ fn subject<'a>(scene: &'a Scene<'_>, name: &str) -> Result<Option<(&'a Command, 
     let Some(task) = scene.board.get(id).filter(|task| of_command && task.state.as_str() == to) else {
         return Ok(None);
     };
-    // Who called for a person has said that it is not done.
+    // An escalated task is not expected to be complete.
     let escalated = scene.ws.rules().needs_person(task);
     Ok((!escalated).then_some((command, task)))
 }

@@ -1,4 +1,4 @@
-//! The policy checks for remaining work: for a worker that stops, an idle teammate, and the lead of a team.
+//! The policy checks for open work: of a worker that stops, an idle teammate, and the lead of a team.
 
 use super::documents::lacking;
 use super::scene::Scene;
@@ -12,17 +12,17 @@ use crate::board::{Board, Standings};
 use crate::task::{Kind, Task, TaskId, Worker};
 use crate::workflow::ReviewMode;
 
-/// Work that a worker would leave behind.
+/// Work that would be left open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Left {
     pub task: TaskId,
     pub title: String,
     pub command: Option<String>,
-    /// In its own hands already.
+    /// Whether the worker already holds the task.
     pub own: bool,
 }
 
-/// The work that this worker should do before it stops: what it holds, then ready work for its role.
+/// The work that this worker should do before it stops: its claimed task, or else ready work for its role.
 pub fn left_for(ws: &Workspace, board: &Board, worker: &Worker) -> Result<Option<Left>, Failure> {
     let Some(role) = ws.rules().role_of(worker) else { return Ok(None) };
     let board = as_reaped(ws, board.clone());
@@ -34,7 +34,7 @@ pub fn left_for(ws: &Workspace, board: &Board, worker: &Worker) -> Result<Option
         let command = board.claim(&task.id).and_then(|claim| claim.command.clone());
         return Ok(Some(Left { task: task.id.clone(), title: task.title.clone(), command, own: true }));
     }
-    // Where the role's limit is reached there is work, but not for one more.
+    // If the limit of the role is reached, there is no work for this worker.
     if board.refuse_too_many(ws.rules(), worker).is_err() {
         return Ok(None);
     }
@@ -50,11 +50,11 @@ pub fn left_for(ws: &Workspace, board: &Board, worker: &Worker) -> Result<Option
     }))
 }
 
-/// worker-stop-gate and team-teammate-idle.
+/// worker-stop-gate and team-teammate-idle: a worker should not stop while there is work for it.
 pub fn worker_left(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let Some(worker) = &scene.worker else { return Ok(Gate::Allow) };
     let Some(left) = left_for(scene.ws, &scene.board, worker)? else { return Ok(Gate::Allow) };
-    // Started by a worker for one task: that worker takes the next one, not its agent.
+    // Started by a worker process for a single task: the process takes the next task, not the agent.
     if !left.own && std::env::var_os("RALPH_TASK").is_some_and(|task| !task.is_empty()) {
         return Ok(Gate::Allow);
     }
@@ -72,7 +72,8 @@ pub fn worker_left(scene: &Scene<'_>) -> Result<Gate, Failure> {
     Ok(Gate::block(why, format!("continue with `{instead}`")))
 }
 
-/// team-stop-gate: the same over all open work. A session that leads nobody is let go: people use the host for other things.
+/// team-stop-gate: the same for all open work. Sessions that lead no team may stop, because people use the host for
+/// other things too.
 pub fn lead_left(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let leads = scene.input.team.is_some()
         || [&scene.input.agent_type, &scene.input.teammate].into_iter().flatten().any(|name| name.ends_with("lead"));
@@ -112,7 +113,7 @@ pub fn lead_left(scene: &Scene<'_>) -> Result<Gate, Failure> {
     Ok(Gate::Allow)
 }
 
-/// team-task-completed: a step carries its result, a task the document of what was done to it.
+/// team-task-completed: a completed step needs a result, a completed task the document of its command.
 pub fn completed(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let subject = scene.input.task_subject.clone().unwrap_or_default();
     if let Some(step) = step_called(scene, &subject) {
@@ -145,7 +146,7 @@ enum Made {
     PullRequest,
 }
 
-/// The result of a subject such as `Research GH-14`.
+/// The expected result for a subject such as `Research GH-14`.
 fn kind_of(subject: &str) -> Option<Made> {
     let lower = subject.to_lowercase();
     match lower.split(|c: char| !c.is_ascii_alphanumeric()).next()? {
@@ -165,7 +166,7 @@ fn step_called<'a>(scene: &'a Scene<'_>, subject: &str) -> Option<&'a Task> {
     by_id.or_else(|| steps().find(|step| !subject.trim().is_empty() && step.title.trim() == subject.trim()))
 }
 
-/// The one task that is named: by its id or its issue, as a whole word.
+/// The task that a text names as a whole word, by its id or its issue.
 fn named_in<'a>(scene: &'a Scene<'_>, subject: &str) -> Option<&'a Task> {
     words(subject).find_map(|word| {
         let digits = word.strip_prefix("GH-").or_else(|| word.strip_prefix('#'));

@@ -1,4 +1,4 @@
-//! The policy checks for written files: where code is allowed, and which documents a document needs.
+//! The policy checks for written files: where code may be written, and which documents must exist first.
 
 use std::path::{Path, PathBuf};
 
@@ -11,14 +11,14 @@ use crate::board::Change;
 use crate::fs;
 use crate::task::{Task, TaskId, Value};
 
-/// impl-worktree-gate: who implements writes in this task's worktree, into `thoughts/`, or where it is thrown away; who does
-/// anything else to a task writes no code.
+/// impl-worktree-gate: implement writes only to the task's worktree, `thoughts/` and temporary folders; other commands
+/// write no code in this repository.
 pub fn in_worktree(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let (Some(file), Some(task)) = (scene.input.file(), scene.task(&scene.cwd)) else { return Ok(Gate::Allow) };
     in_place(scene, task, &scene.path(&file))
 }
 
-/// Whether the worker of a task can write a file.
+/// Whether the worker of a task may write a file.
 pub(super) fn in_place(scene: &Scene<'_>, task: &Task, path: &Path) -> Result<Gate, Failure> {
     let implements = scene.is_doing(task, "implement");
     let Some(doing) = scene.doing(task).filter(|_| implements || scene.holds(task)) else { return Ok(Gate::Allow) };
@@ -55,7 +55,7 @@ fn temporary() -> Vec<PathBuf> {
     [std::env::temp_dir(), "/tmp".into()].map(|folder| fs::settled(&folder)).to_vec()
 }
 
-/// impl-plan-required: code in a task's worktree needs a plan.
+/// impl-plan-required: code in a task's worktree requires a plan.
 pub fn with_plan(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let Some(path) = scene.input.file().map(|file| scene.path(&file)) else { return Ok(Gate::Allow) };
     let Some(task) = scene.task_at(&path) else { return Ok(Gate::Allow) };
@@ -75,7 +75,7 @@ fn is_there(scene: &Scene<'_>, task: &Task, kind: &str) -> bool {
     task.artifacts.get(kind).is_some_and(|path| scene.ws.store.root().join(path).is_file())
 }
 
-/// plan-research-required: a plan needs the research of every member.
+/// plan-research-required: a plan requires the research of every member.
 pub fn with_research(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let Some(path) = scene.input.file().map(|file| scene.path(&file)) else { return Ok(Gate::Allow) };
     if !is_in(scene, &path, DocumentKind::Plan) {
@@ -99,7 +99,7 @@ pub fn with_research(scene: &Scene<'_>) -> Result<Gate, Failure> {
     Ok(Gate::Allow)
 }
 
-/// Whether triage saw nothing to research: by the journal, it came to planning straight from where triage starts.
+/// Whether the task skipped research: according to the journal, it moved from a state of triage directly to planning.
 fn went_straight(scene: &Scene<'_>, id: &TaskId) -> Result<bool, Failure> {
     let flow = scene.ws.flow();
     let (Ok(triage), Ok(plan)) = (flow.command("triage"), flow.command("plan")) else { return Ok(false) };
@@ -114,7 +114,7 @@ fn went_straight(scene: &Scene<'_>, id: &TaskId) -> Result<bool, Failure> {
     Ok(journal.iter().rev().flat_map(|line| &line.changes).find_map(moved).unwrap_or(false))
 }
 
-/// review-no-dup: a round has one critique, and it is not written over.
+/// review-no-dup: each round has one review, which is not overwritten.
 pub fn one_critique(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let Some(path) = scene.input.file().map(|file| scene.path(&file)) else { return Ok(Gate::Allow) };
     let Some(task) = owner(scene, &path, DocumentKind::Review) else { return Ok(Gate::Allow) };
@@ -136,7 +136,7 @@ pub fn one_critique(scene: &Scene<'_>) -> Result<Gate, Failure> {
     }
 }
 
-/// review-verify-doc: what keeps a critique that was just written from being handed in.
+/// review-verify-doc: a review that was just written must be complete.
 pub fn whole_critique(scene: &Scene<'_>) -> Result<Gate, Failure> {
     let Some(path) = scene.input.file().map(|file| scene.path(&file)) else { return Ok(Gate::Allow) };
     if !is_in(scene, &path, DocumentKind::Review) {
@@ -165,7 +165,7 @@ fn is_in(scene: &Scene<'_>, path: &Path, kind: DocumentKind) -> bool {
     scene.within(path).is_some_and(|path| path.starts_with(kind.folder()))
 }
 
-/// The task that a document's name says it is of.
+/// The task that the file name of a document states.
 fn owner<'a>(scene: &'a Scene<'_>, path: &Path, kind: DocumentKind) -> Option<&'a Task> {
     let name = DocumentName::parse(&fs::slashed(scene.within(path)?)).filter(|name| name.kind == kind)?;
     name.owner(scene.board.tasks())

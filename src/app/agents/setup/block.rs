@@ -12,7 +12,7 @@ pub(super) type Marks = (&'static str, &'static str);
 pub(super) const HASHES: Marks = ("# ralph: begin (written by `ralph setup`)", "# ralph: end");
 pub(super) const COMMENTS: Marks = ("<!-- ralph: begin (written by `ralph setup`) -->", "<!-- ralph: end -->");
 
-/// A block between marks, at the end of a file; everything else in the file stays as it is.
+/// A section between marks. A new one is added at the end of the file; the rest of the file is unchanged.
 pub(super) fn block(
     root: &Path,
     path: &str,

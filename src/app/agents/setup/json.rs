@@ -11,14 +11,14 @@ use crate::app::Failure;
 use crate::fs;
 use crate::task::Problem;
 
-/// The wanted entries of the file.
+/// The entries to add to the file, or to remove.
 pub(super) enum SetupEdit {
     Hooks(Dialect),
     Server { key: &'static str, entry: Value },
 }
 
 impl SetupEdit {
-    /// The result for a file, with a reason if something was left alone.
+    /// The new text of a file, with a reason if an entry was left alone.
     fn apply(&self, text: &str, value: &Value, how: SetUpHow) -> Result<(String, Option<String>), String> {
         match self {
             Self::Hooks(dialect) => settings(text, value, how, *dialect),
@@ -27,7 +27,7 @@ impl SetupEdit {
     }
 }
 
-/// A file of JSON in which others have their say, too.
+/// Edits a JSON file that also has entries of others.
 pub(super) fn merged(
     root: &Path,
     path: &str,
@@ -114,7 +114,7 @@ fn with_hooks(text: &str, dialect: Dialect) -> String {
     text
 }
 
-/// Our hooks of an event: the place of the group, the place in it, and the gate.
+/// Our hooks for an event: the index of the group, the index in it, and the policy check.
 fn ours<'v>(value: &'v Value, event: &str) -> Vec<(usize, usize, &'v str)> {
     let mut found = Vec::new();
     for (group, of) in value["hooks"][event].as_array().into_iter().flatten().enumerate() {
@@ -125,7 +125,7 @@ fn ours<'v>(value: &'v Value, event: &str) -> Vec<(usize, usize, &'v str)> {
     found
 }
 
-/// Without our hooks, and without what held nothing else; later ones first, so that places stay true.
+/// Removes our hooks, and containers that become empty. Goes backwards, so that indexes stay valid.
 fn without_hooks(text: &str) -> String {
     let mut text = text.to_owned();
     let events: Vec<String> =

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! json.rs    hooks and servers in a JSON file
-//! block.rs   lines between marks in any other file
+//! block.rs   a marked section in any other file
 //! ```
 
 mod block;
@@ -19,14 +19,14 @@ use crate::fs;
 use block::{COMMENTS, HASHES, Marks, block};
 use json::{SetupEdit, merged};
 
-/// The instructions for any other agent.
+/// The instructions for all other agents.
 pub const GENERIC: &str = include_str!("../../../agent/generic.md");
 
 #[derive(Debug, Serialize)]
 pub struct SetUp {
     pub host: &'static str,
     pub files: Vec<SetUpFile>,
-    /// Only said, not done.
+    /// Nothing was written.
     pub dry_run: bool,
 }
 
@@ -35,7 +35,7 @@ pub struct SetUpFile {
     pub path: String,
     pub done: Done,
     pub why: Option<String>,
-    /// Nothing of it is left, or would be.
+    /// Whether nothing of the file is left.
     #[serde(skip)]
     pub emptied: bool,
 }
@@ -56,7 +56,7 @@ struct PlannedFile {
     path: String,
     done: Done,
     why: Option<String>,
-    /// The new text; none where the file goes.
+    /// The new text; `None` if the file is removed.
     text: Option<String>,
 }
 
@@ -106,7 +106,7 @@ impl SetUpHost {
                 SetupPart::Block { path: "AGENTS.md", marks: COMMENTS, text: GENERIC, unless: "" },
             ],
             Self::Gemini => {
-                // Its tools change this board alone, by the same rules as every command.
+                // Trusted, because its tools change only this board, by the same rules as every command.
                 let entry = json!({ "command": "ralph", "args": ["mcp"], "trust": true });
                 let edits = vec![SetupEdit::Hooks(Dialect::Gemini), server("mcpServers", entry)];
                 vec![
@@ -132,7 +132,7 @@ args = ["mcp"]
 env_vars = ["RALPH_BOARD", "RALPH_TASK", "RALPH_WORKER", "RALPH_ROLE", "RALPH_COMMAND", "RALPH_CLAIM", "RALPH_RUN", "RALPH_RELAY"]
 "#;
 
-/// One thing that a host reads.
+/// One file that an agent host reads.
 enum SetupPart {
     Json {
         path: &'static str,
@@ -151,7 +151,7 @@ enum SetupPart {
     },
 }
 
-/// Everything is decided before anything is written: a file that cannot be read leaves all of them as they are.
+/// Plans all changes before it writes any: if a file cannot be read, none is changed.
 pub fn set_up(ws: &Workspace, host: SetUpHost, how: SetUpHow, dry_run: bool) -> Result<SetUp, Failure> {
     let root = ws.store.root();
     let mut plan = Vec::new();
@@ -191,7 +191,7 @@ fn carry_out(root: &Path, planned: &PlannedFile) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A file that only ralph writes, unless it was edited.
+/// A file that ralph writes as a whole; kept if the user edited it.
 fn own(root: &Path, path: String, text: String, how: SetUpHow) -> Result<Option<PlannedFile>, Failure> {
     let there = fs::read_text(&root.join(&path))?;
     let planned = |done, why: Option<&str>, text| Some(PlannedFile { path, done, why: why.map(str::to_owned), text });

@@ -1,4 +1,4 @@
-//! The tasks of a team: those that were named or are ready, and that no other team works on.
+//! The tasks of a team: those that were named or are ready, except those of other teams.
 
 use crate::app::repo::worktree::main_branch;
 use crate::app::{Code, Failure, FailureKind, Hint, Workspace};
@@ -13,12 +13,12 @@ pub fn preflight(ws: &Workspace) -> Result<(), Failure> {
     if ws.repository.has_branch(&main) {
         return Ok(());
     }
-    Err(Failure::refused(Code::NoMain, format!("no branch {main:?} with a commit to start from"))
+    Err(Failure::refused(Code::NoMain, format!("branch {main:?} does not exist or has no commits"))
         .hint(Hint::run("commit", "to commit the board as the first commit"))
         .hint(Hint::set("git.main", "BRANCH", "to use another branch")))
 }
 
-/// The given tasks: open tasks, or parents of open tasks.
+/// The tasks that the person named; steps are refused.
 pub(super) fn named(ws: &Workspace, board: &Board, typed: &[String]) -> Result<Vec<TaskId>, Failure> {
     let ids = ws.find_all(typed)?;
     for id in &ids {
@@ -54,8 +54,8 @@ fn nothing_ready() -> Failure {
     Failure::new(FailureKind::Nothing, Code::NothingReady, "no tasks are ready").hint(Hint::Ready)
 }
 
-/// Held while the team lives: two teams on one task would be in each other's way. Where all that is ready was asked for,
-/// what another team has is left out.
+/// Locks the tasks while the team runs, because two teams on one task would interfere. With `leaves_out`, tasks of
+/// other teams are skipped instead of refused.
 pub(super) fn locks(ws: &Workspace, teams: &mut Vec<TaskId>, leaves_out: bool) -> Result<Vec<FileLock>, Failure> {
     let folder = ws.store.local().join("teams");
     fs::make_dir(&folder)?;

@@ -13,23 +13,23 @@ use crate::os::Signal;
 use crate::os::process::{send_signal, spawn_bound};
 use crate::task::{TaskId, Worker};
 
-/// So often in a row a worker may die before it has done anything.
+/// How often in a row a worker process may end without having done anything.
 const MOST_DEATHS: u32 = 3;
 
-/// An event of a worker process, or its end.
+/// An event of a worker process, or the end of the process.
 pub(super) enum Heard {
     Said(usize, WorkerEvent),
     Gone(usize),
 }
 
-/// A place in the crew, and the process that fills it.
+/// A worker of the crew and its current process.
 pub(super) struct Slot {
     pub role: String,
     pub worker: Worker,
     child: Option<Child>,
-    /// Since it last did something.
+    /// How often the process ended since it last finished a run.
     deaths: u32,
-    /// The failure that the process reported at its end.
+    /// The failure that the process reported before it ended.
     failure: Option<Failure>,
     /// Why it is not restarted.
     pub given_up: Option<String>,
@@ -50,7 +50,7 @@ impl<'a> Crew<'a> {
         Self { ws, launch, teams, slots: Vec::new(), sender, heard }
     }
 
-    /// A name for one more of a role; it starts with `start`.
+    /// Adds a worker to a role; `start` starts its process.
     pub fn add(&mut self, role: &str) -> Result<(), Failure> {
         let worker = self.free_name(role)?;
         self.slots.push(Slot { role: role.to_owned(), worker, child: None, deaths: 0, failure: None, given_up: None });
@@ -97,17 +97,17 @@ impl<'a> Crew<'a> {
         self.heard.recv_timeout(patience).ok()
     }
 
-    /// It has done something: earlier deaths are forgiven.
+    /// The worker has finished a run, so earlier ends of its process no longer count.
     pub fn forgive(&mut self, number: usize) {
         self.slots[number].deaths = 0;
     }
 
-    /// It has said what it ends with.
+    /// Records the failure that the process reported before its end.
     pub fn failed(&mut self, number: usize, failure: &Failure) {
         self.slots[number].failure = Some(failure.clone());
     }
 
-    /// Cleans up after a worker that ended, and reports a failure.
+    /// Cleans up after a process that ended, and returns a message if it failed.
     pub fn bury(&mut self, number: usize) -> Option<String> {
         let slot = &mut self.slots[number];
         let status: ExitStatus = slot.child.take()?.wait().ok()?;
@@ -118,10 +118,10 @@ impl<'a> Crew<'a> {
         let failure = slot.failure.take();
         let code = failure.as_ref().map(|failure| failure.code);
         let log = self.ws.store.local().join(format!("logs/worker-{}.log", slot.worker));
-        // A process that was killed says nothing: its log may.
+        // A killed process reports no failure, so the end of its log is used.
         let why = failure.map_or_else(|| fs::tail(&log, 3).unwrap_or_default(), |failure| failure.message);
         let message = format!("{} ended ({status}) {}", slot.worker, why.trim()).trim_end().to_owned();
-        // Another team was quicker with the name.
+        // Another team took the name first.
         if code == Some(Code::NameTaken) {
             slot.deaths -= 1;
         } else if slot.deaths > MOST_DEATHS {
@@ -130,7 +130,7 @@ impl<'a> Crew<'a> {
         Some(message)
     }
 
-    /// Starts those whose place is empty, if their role is needed.
+    /// Starts a process for each worker without one, if its role is needed.
     pub fn fill(&mut self, is_needed: &dyn Fn(&str) -> bool) -> Result<(), Failure> {
         for number in 0..self.slots.len() {
             let slot = &self.slots[number];
@@ -149,7 +149,7 @@ impl<'a> Crew<'a> {
         self.slots.iter().filter(|slot| slot.child.is_some()).count()
     }
 
-    /// Asks all of them to end: after what is in hand, or at once.
+    /// Asks all processes to stop, after their current run or at once.
     pub fn signal(&self, signal: Signal) {
         for child in self.slots.iter().filter_map(|slot| slot.child.as_ref()) {
             send_signal(child.id(), signal);

@@ -1,4 +1,4 @@
-//! A team as its own process, which outlives the face that started it.
+//! A team in its own process, which outlives the face that started it.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -14,13 +14,13 @@ use crate::fs;
 use crate::os::process::own_group;
 use crate::task::{Kind, TaskId};
 
-/// A team that cannot work says so within this time.
+/// A team that cannot start exits within this time.
 const EARLY: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Serialize)]
 pub struct TeamStarted {
     pub task: TaskId,
-    /// All that it prints.
+    /// The file with all of its output.
     pub log: String,
 }
 
@@ -33,9 +33,10 @@ pub fn can_start_team(ws: &Workspace, id: &TaskId) -> Result<bool, Failure> {
     Ok(pipeline && open)
 }
 
-/// Runs `program`, which is `ralph team ID`. What the person has to do first is refused here: it could not be asked later.
+/// Runs `program`, which is `ralph team ID`. Refuses first what a person would have to decide, because a background
+/// process cannot ask.
 pub fn start_team(ws: &Workspace, id: &TaskId, mut program: Command) -> Result<TeamStarted, Failure> {
-    ws.refuse_programs("start a team from here")?;
+    ws.refuse_programs("start a team in the background")?;
     ws.refuse_broken_setup()?;
     require_trust(ws)?;
     preflight(ws)?;
@@ -61,7 +62,7 @@ pub fn start_team(ws: &Workspace, id: &TaskId, mut program: Command) -> Result<T
             _ => break,
         }
     }
-    // Only the process that started it can wait for it.
+    // The child has to be reaped by this process.
     std::thread::spawn(move || child.wait());
     Ok(TeamStarted { task: id.clone(), log: log.display().to_string() })
 }

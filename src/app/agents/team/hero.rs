@@ -74,7 +74,7 @@ pub fn hero(
     team.done(&ws.board()?, stopped, true)
 }
 
-/// A name of each role that has something to do in this review mode, so that nobody else acts under it meanwhile.
+/// Reserves a name for each role that has a command in this review mode, so that no other process uses it.
 fn names(ws: &Workspace) -> Result<Vec<(String, Name)>, Failure> {
     let busy = |role: &&Role| ws.flow().commands_of(&role.name, ws.rules().mode).next().is_some();
     let roles = ws.flow().roles().iter().filter(busy);
@@ -91,7 +91,7 @@ fn workspaces(options: &Options, names: &[(String, Name)]) -> Result<Vec<Workspa
 }
 
 impl Team<'_> {
-    /// The limit of the agent program holds for all roles.
+    /// The limit of the agent program applies to all roles.
     fn wait_for_limit(&self, shifts: &[Shift<'_>], tell: &mut dyn FnMut(&TeamNews, &TeamView)) {
         let Some(shift) = shifts.first() else { return };
         shift.wait_for_limit(&mut |event: &WorkerEvent| {
@@ -122,11 +122,11 @@ impl Team<'_> {
             tell(&TeamNews::Tick, &self.view);
             match done {
                 Some(_) => return Ok(true),
-                // Another worker holds it.
+                // Another worker holds the task.
                 None => may_come = true,
             }
         }
-        // What a hero of these names left when it was killed: the guard of its program is about to let go.
+        // A killed hero with these names left claims behind, whose guards will soon release their locks.
         let left = |claim: &Claim| claim.live && claim.held && shifts.iter().any(|shift| claim.is_of(&shift.worker));
         may_come = may_come || self.ws.board()?.claims().values().any(left);
         if may_come {

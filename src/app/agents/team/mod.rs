@@ -1,14 +1,14 @@
-//! `team`: the remaining pipeline of some tasks as steps, workers that carry them out, and a report when it is over.
+//! `team`: plans the remaining pipeline of some tasks as steps, runs workers on them, and writes a report at the end.
 //!
 //! ```text
-//! choice.rs   the tasks that it works on, and that no other team does
-//! steps.rs    the steps on disk, brought up to date
+//! choice.rs   the tasks of a team, which no other team may have
+//! steps.rs    the steps on disk, updated to the board
 //! streams.rs  which plans change the same files
-//! crew.rs     the workers as processes
-//! view.rs     its state, for a display
+//! crew.rs     the worker processes
+//! view.rs     the state of a team, for display
 //! report.rs   the report at the end
-//! detached.rs a team as a process of its own
-//! hero.rs     the same in one process, one step at a time
+//! detached.rs a team in its own process
+//! hero.rs     the same in a single process, one step at a time
 //! ```
 
 mod choice;
@@ -44,19 +44,19 @@ pub use hero::hero;
 pub use steps::{restep, restep_now};
 pub use view::{CrewView, Doing, StepView, TeamView};
 
-/// How often the board is looked at while something happens, and when nothing does. Workers keep the steps of their own
-/// tasks true, so that the lead need not hurry.
+/// How often the lead reads the board, with and without events. It need not be faster, because workers update the steps
+/// of their own tasks.
 const LOOK: Duration = Duration::from_millis(200);
 const LOOK_IDLE: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Clone, Default)]
 pub struct TeamWanted {
     pub tasks: Vec<String>,
-    /// Everything that can be worked on now.
+    /// All tasks that are ready.
     pub ready: bool,
     pub bough: bool,
     pub dry_run: bool,
-    /// Another agent program than the settings name.
+    /// An agent program instead of that in the settings.
     pub program: Vec<String>,
 }
 
@@ -73,7 +73,7 @@ pub enum TeamNews {
     Died {
         message: String,
     },
-    /// Nothing: time goes by.
+    /// No event; time has passed.
     Tick,
 }
 
@@ -82,11 +82,11 @@ pub struct TeamDone {
     pub teams: Vec<TaskId>,
     pub report: Option<String>,
     pub finished: bool,
-    /// Asked to stop before it was over.
+    /// The team was asked to stop before it was done.
     pub stopped: bool,
     pub steps: Vec<StepView>,
     pub runs: Vec<Run>,
-    /// The usage of its agents.
+    /// The usage of the agents.
     pub spent: Spent,
     pub merged: MergedCosts,
     pub left: Vec<Left>,
@@ -100,7 +100,7 @@ pub struct Left {
     pub task: TaskId,
     pub title: String,
     pub state: StateName,
-    /// It waits for a person.
+    /// The task was handed to a person.
     #[serde(skip)]
     pub person: bool,
     pub why: String,
@@ -111,11 +111,11 @@ pub(in crate::app) struct Team<'a> {
     ws: &'a Workspace,
     asked: TeamAsk,
     view: TeamView,
-    /// How the last run of each task ended.
+    /// The outcome of the last run of each task.
     last: BTreeMap<TaskId, RunOutcome>,
-    /// The agent program cannot work, or a budget is used up: no other worker tries it.
+    /// Why the whole team must stop: the agent program is unavailable, or a budget is used up.
     broken: Option<Failure>,
-    /// Other teams keep away from its tasks while these are held.
+    /// While these are held, other teams cannot work on the tasks.
     _locks: Vec<FileLock>,
 }
 
@@ -148,12 +148,12 @@ pub fn team(
     team.done(&ws.board()?, stopped, true)
 }
 
-/// How a team ends.
+/// Why and how far the team is stopping.
 #[derive(Default)]
 struct TeamEnding {
-    /// Nothing is left that it could do.
+    /// There is nothing left that the team can do.
     over: bool,
-    /// Something is wrong that it cannot mend.
+    /// A failure that the team cannot recover from.
     failed: Option<Failure>,
     asked: bool,
     insisted: bool,
@@ -183,7 +183,8 @@ impl<'a> Team<'a> {
         Ok(Self { ws, asked, view, last: BTreeMap::new(), broken: None, _locks: locks })
     }
 
-    /// The loop of the lead: it hears its workers, keeps the steps true, and fills empty places. Whether it was stopped.
+    /// The loop of the lead: reads events of workers, updates the steps, and starts missing processes. Returns whether
+    /// the team was asked to stop.
     fn run(
         &mut self,
         crew: &mut Crew<'_>,
@@ -200,9 +201,9 @@ impl<'a> Team<'a> {
             if due && !end.asked {
                 match self.keep_up(crew) {
                     Ok(over) => end.over = over,
-                    // A file was saved at this moment; the next look reads it.
+                    // A file was saved at this moment; the next time reads it.
                     Err(failure) if failure.kind == FailureKind::Raced => {}
-                    // Running workers finish their run.
+                    // The running workers finish their runs.
                     Err(failure) => end.failed = Some(failure),
                 }
                 (looked, happened) = (Instant::now(), false);
@@ -222,9 +223,10 @@ impl<'a> Team<'a> {
         }
     }
 
-    /// Steps, view and crew as the board now wants them; whether everything is over.
+    /// Updates steps, view and crew to the board; returns whether the team is done.
     fn keep_up(&mut self, crew: &mut Crew<'_>) -> Result<bool, Failure> {
-        // One look for all: claims are read after tasks, so that a task that seems free and cannot be had is seen as held.
+        // All decisions use one snapshot. It reads claims after tasks, so that a task which was just claimed counts as
+        // held.
         let (new, board) = restep(self.ws, &self.asked)?;
         self.look(crew, &board);
         // A completed step may unblock another.
@@ -276,7 +278,8 @@ impl<'a> Team<'a> {
         self.view.steps.iter().any(for_it)
     }
 
-    /// As many of each role as help now; and somebody for each that has an open step: a merge may send work back.
+    /// Adds workers of each role as far as they help, and at least one for each role with an open step, because a merge
+    /// may send work back.
     fn hire(&mut self, crew: &mut Crew<'_>, board: &Board) -> Result<(), Failure> {
         let teams: Vec<TaskId> = self.asked.teams.clone();
         let roster = board.crew_for(&teams, self.ws.rules())?;
@@ -290,13 +293,13 @@ impl<'a> Team<'a> {
         Ok(())
     }
 
-    /// No worker is running, and no step can start, now or after a pause.
+    /// Whether no worker is running and no step can start, even after a pause.
     fn is_over(&self, crew: &Crew<'_>, board: Board) -> bool {
         if limit_of(self.ws, self.ws.settings.text("agent.profile")).is_some() {
             return false;
         }
         let (board, rules) = (as_reaped(self.ws, board), self.ws.rules());
-        // Who is none of ours may take an hour, or a day.
+        // Workers of others may take hours, so the team does not wait for them.
         let ours = |worker: &Worker| crew.slots.iter().any(|slot| slot.worker == *worker);
         let held = |id: &TaskId| board.claim(id).is_some_and(|claim| claim.live && ours(&claim.worker));
         let mut open = board.open_steps(&self.asked.teams, rules).peekable();
@@ -319,7 +322,7 @@ impl<'a> Team<'a> {
         board.choose_step(&self.asked.teams, role, &somebody, &|_| false, &left_out, self.ws.rules()).is_some()
     }
 
-    /// Tasks whose last run waits for something outside.
+    /// Tasks whose last run waits for something outside of the team.
     fn waiting(&self) -> Vec<TaskId> {
         let waits = self.last.iter().filter(|(_, outcome)| **outcome == RunOutcome::Waiting);
         waits.map(|(task, _)| task.clone()).collect()
@@ -334,7 +337,7 @@ impl<'a> Team<'a> {
     /// The result at the end, with the report unless it was stopped.
     fn done(mut self, board: &Board, stopped: bool, reports: bool) -> Result<TeamDone, Failure> {
         self.view.steps = self.steps(board);
-        // From the disk: those whose workers died are there, too.
+        // Read from disk, to include runs whose workers died.
         let ours = |run: &Run| run.team.as_ref().is_some_and(|team| self.asked.teams.contains(team));
         let since = self.view.started;
         let mut runs = list_runs(self.ws, None, usize::MAX)?;

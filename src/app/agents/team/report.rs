@@ -75,7 +75,8 @@ fn why(ws: &Workspace, board: &Board, at: usize) -> String {
     said.unwrap_or_else(|| "not done yet".into())
 }
 
-/// Writes the report and links it to the teams' tasks; `None` where there is nothing to tell that is not told already.
+/// Writes the report and links it to the teams' tasks. Without runs, keeps an existing report; `None` if there is
+/// nothing to report.
 pub(super) fn write(ws: &Workspace, board: &Board, done: &TeamDone) -> Result<Option<String>, Failure> {
     let Some(first) = done.teams.first().and_then(|team| board.get(team)) else { return Ok(None) };
     let linked = first.artifacts.get("report");
@@ -99,7 +100,7 @@ fn name(task: &Task) -> String {
     task.github.as_ref().map_or_else(|| task.id.to_string(), |link| format!("GH-{:04}", link.number))
 }
 
-/// The first unused file name of the day.
+/// The first unused file name for today.
 fn free_path(ws: &Workspace, board: &Board, done: &TeamDone) -> String {
     let date = ws.now().strftime("%Y-%m-%d");
     let first = done.teams.first().and_then(|team| board.get(team)).map(name).unwrap_or_default();
@@ -184,7 +185,7 @@ fn costs(text: &mut String, done: &TeamDone) {
     text.push('\n');
 }
 
-/// The tasks that the steps served, in the order of the steps.
+/// The tasks of the steps, in the order of the steps.
 fn tasks<'b>(board: &'b Board, done: &TeamDone) -> Vec<&'b Task> {
     let mut found: Vec<&Task> = Vec::new();
     for id in done.teams.iter().chain(done.steps.iter().flat_map(|step| &step.of)) {
@@ -233,7 +234,8 @@ fn impediments(text: &mut String, done: &TeamDone) {
     for run in done.runs.iter().filter(hindered) {
         let mut said = run.message.clone().unwrap_or_default();
         if !run.strays.is_empty() && run.outcome != RunOutcome::Strayed {
-            said = format!("{said} files changed in the main worktree during the run: {}", run.strays.join(", "));
+            let strays = format!("files changed in the main worktree during the run: {}", run.strays.join(", "));
+            said = if said.is_empty() { strays } else { format!("{said}; {strays}") };
         }
         let (what, attempt, how) = (&run.command, run.attempt, run.outcome.name());
         let _ =

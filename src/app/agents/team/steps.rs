@@ -1,4 +1,4 @@
-//! The steps of a team on disk: brought up to date with the board in one commit.
+//! The steps of a team on disk: updates them to the board in one commit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,9 +8,9 @@ use crate::app::{Failure, Workspace};
 use crate::board::{Board, Change, Op, Place, StepPlan, TeamAsk};
 use crate::task::{Key, Task, TaskId, Value};
 
-/// How many steps are new, and the board with them.
+/// Updates the steps; returns the number of new ones, and the board.
 pub fn restep(ws: &Workspace, asked: &TeamAsk) -> Result<(usize, Board), Failure> {
-    // Usually nothing changes, so the check needs no lock.
+    // Usually nothing changes, and this check needs no lock.
     let board = ws.board()?;
     match planned(ws, asked, &board)?.is_empty() {
         true => Ok((0, board)),
@@ -18,7 +18,7 @@ pub fn restep(ws: &Workspace, asked: &TeamAsk) -> Result<(usize, Board), Failure
     }
 }
 
-/// The same without the check.
+/// Updates the steps without checking first.
 pub fn restep_now(ws: &Workspace, asked: &TeamAsk) -> Result<usize, Failure> {
     let lock = ws.lock()?;
     let board = ws.board()?;
@@ -32,7 +32,7 @@ pub fn restep_now(ws: &Workspace, asked: &TeamAsk) -> Result<usize, Failure> {
     Ok(new)
 }
 
-/// The board as it would be with its steps brought up to date; nothing is written.
+/// The board as it would be with updated steps; writes nothing.
 pub(super) fn foreseen(ws: &Workspace, asked: &TeamAsk) -> Result<Board, Failure> {
     let board = ws.board()?;
     let plan = planned(ws, asked, &board)?;
@@ -53,7 +53,7 @@ fn minted(ws: &Workspace, plan: &StepPlan) -> Vec<TaskId> {
     ids
 }
 
-/// The plan as changes of files, with ids for what is new.
+/// The plan as changes of files, with ids for new steps.
 fn written(ws: &Workspace, board: &Board, plan: StepPlan) -> Vec<Change> {
     let ids = minted(ws, &plan);
     let mut changes = plan.changes;
@@ -72,7 +72,7 @@ fn written(ws: &Workspace, board: &Board, plan: StepPlan) -> Vec<Change> {
     changes
 }
 
-/// The steps of some teams, by team, in the order of the pipeline.
+/// The steps of each team, in the order of the pipeline.
 pub(super) fn by_team<'b>(ws: &Workspace, board: &'b Board, teams: &[TaskId]) -> BTreeMap<TaskId, Vec<&'b Task>> {
     let mut all: BTreeMap<TaskId, Vec<&Task>> = BTreeMap::new();
     for task in board.tasks() {

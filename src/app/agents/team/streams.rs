@@ -1,4 +1,4 @@
-//! The files that a task's plan changes: tasks that change the same files are implemented one after the other.
+//! The files that a task's plan changes: tasks that change the same files are implemented one after another.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::app::Workspace;
 use crate::board::{Board, Scope};
 use crate::task::TaskId;
 
-/// By the plan, of tasks that are still open.
+/// The scopes of open tasks, according to their plans.
 pub(super) fn touches(ws: &Workspace, board: &Board) -> BTreeMap<TaskId, Scope> {
     let open = board.tasks().iter().filter(|task| !ws.flow().is_terminal(task.kind, &task.state));
     open.filter_map(|task| Some((task.id.clone(), ws.scope_of(task)?))).collect()

@@ -1,4 +1,4 @@
-//! The state of a running team for its display: workers and steps.
+//! The state of a running team for display: workers and steps.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -11,16 +11,16 @@ use crate::board::{Board, Standings};
 use crate::task::{Kind, StateName, TaskId, Worker};
 use crate::workflow::Meaning;
 
-/// The state of a running team, for a display.
+/// The state of a running team, for display.
 #[derive(Debug, Clone, Serialize)]
 pub struct TeamView {
     pub teams: Vec<TaskId>,
     pub started: Timestamp,
     pub workers: Vec<CrewView>,
     pub steps: Vec<StepView>,
-    /// By the runs that are over.
+    /// The usage of finished runs.
     pub spent: Spent,
-    /// It was asked to stop.
+    /// The request to stop, if there was one.
     pub ending: Option<&'static str>,
 }
 
@@ -30,7 +30,7 @@ pub struct CrewView {
     pub role: String,
     pub doing: Option<Doing>,
     pub turns: usize,
-    /// Why the worker ended.
+    /// Why the worker is not restarted.
     pub gone: Option<String>,
 }
 
@@ -54,16 +54,16 @@ pub struct StepView {
     pub owner: Option<Worker>,
     pub blocked: bool,
     pub completed: bool,
-    /// A worker works on it.
+    /// Whether a worker is working on it.
     #[serde(skip)]
     pub working: bool,
     pub result: Option<String>,
-    /// The task needs a person.
+    /// A task of the step was handed to a person.
     pub human: bool,
 }
 
 impl Team<'_> {
-    /// The view, from this board.
+    /// Updates the view to this board.
     pub(super) fn look(&mut self, crew: &Crew<'_>, board: &Board) {
         for slot in &crew.slots {
             match self.view.workers.iter_mut().find(|seen| seen.worker == slot.worker) {
@@ -106,7 +106,7 @@ impl Team<'_> {
         views
     }
 
-    /// Who does what, as they tell it.
+    /// Updates the view with an event of a worker.
     pub(super) fn note(&mut self, worker: &Worker, event: &WorkerEvent) {
         if let WorkerEvent::Ended { run, .. } = event {
             self.view.spent.add(run);

@@ -1,4 +1,4 @@
-//! How often a command has failed on a task on this machine, and when it is tried again.
+//! How often a command failed on a task on this machine, and when it may be tried again.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,14 +14,14 @@ use crate::task::TaskId;
 pub(super) struct Attempts {
     pub task: TaskId,
     pub failures: u32,
-    /// Runs that left part of the work to the next.
+    /// Runs that completed only a part of the work.
     #[serde(default)]
     pub advances: u32,
     pub not_before: Timestamp,
     /// How many points were open each time the work was sent back.
     #[serde(default)]
     pub rounds: Vec<usize>,
-    /// Why each of them failed.
+    /// Why each attempt failed.
     pub reasons: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ fn write(ws: &Workspace, command: &str, attempts: &Attempts) -> Result<(), Failu
     Ok(fs::replace(&path, toml::to_string(attempts).expect("attempts are text").as_bytes(), false)?)
 }
 
-/// One more has failed: how many there are now.
+/// Records one more failure.
 pub(super) fn fail(ws: &Workspace, id: &TaskId, command: &str, why: &str) -> Result<Attempts, Failure> {
     let mut attempts = read(ws, id, command);
     attempts.failures += 1;
@@ -67,7 +67,7 @@ pub(super) fn fail(ws: &Workspace, id: &TaskId, command: &str, why: &str) -> Res
     Ok(attempts)
 }
 
-/// The work is sent back once more, with so many points to address: all rounds so far.
+/// Records that the work was sent back with `open` points; returns the counts of all rounds.
 pub(super) fn round(ws: &Workspace, id: &TaskId, command: &str, open: usize, why: &str) -> Result<Vec<usize>, Failure> {
     let mut attempts = read(ws, id, command);
     attempts.rounds.push(open);
@@ -76,7 +76,7 @@ pub(super) fn round(ws: &Workspace, id: &TaskId, command: &str, open: usize, why
     Ok(attempts.rounds)
 }
 
-/// Tried again after a while; it counts for nothing.
+/// Delays the next attempt without counting a failure.
 pub(super) fn rest(ws: &Workspace, id: &TaskId, command: &str) -> Result<(), Failure> {
     let mut attempts = read(ws, id, command);
     let pause = ws.settings.duration("agent.backoff");
@@ -92,7 +92,7 @@ pub(super) fn advance(ws: &Workspace, id: &TaskId, command: &str) -> Result<Atte
     Ok(attempts)
 }
 
-/// It has worked.
+/// Forgets the failures after a success.
 pub(super) fn clear(ws: &Workspace, id: &TaskId, command: &str) -> Result<(), Failure> {
     Ok(fs::remove(&path(ws, id, command))?)
 }
@@ -105,7 +105,7 @@ pub(super) fn forget(ws: &Workspace, id: &TaskId) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tasks that wait after a failure, and when each can be tried again.
+/// Tasks that are delayed after a failure, and when each can be tried again.
 pub(super) fn resting(ws: &Workspace) -> Result<BTreeMap<TaskId, Timestamp>, Failure> {
     let now = Timestamp::now();
     let names = fs::names(&folder(ws))?;

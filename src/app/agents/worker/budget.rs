@@ -1,5 +1,5 @@
-//! Budgets: what agents may use, looked at before each run. Runs of this machine count; a run that is under way counts as a run, and with
-//! its tokens and cost once they are reported.
+//! Budgets: limits what agents may use, checked before each run. Only runs on this machine count. A current run counts
+//! as a run, and with its tokens and cost once they are reported.
 
 use jiff::{Timestamp, Zoned};
 
@@ -16,15 +16,15 @@ use crate::workflow::Intent;
 
 /// Whether a run may start.
 pub(super) enum Verdict {
-    /// Held until the run is on record: otherwise two workers could both start the last one.
+    /// Holds the lock until the run is recorded; otherwise two workers could both start the last run.
     Granted { _until_recorded: Option<FileLock> },
-    /// The task has used its budget, and was handed to a person.
+    /// The budget of the task is used up, and the task was handed to a person.
     Parked(String),
 }
 
 const KEYS: [&str; 3] = ["budget.task", "budget.team", "budget.day"];
 
-/// Looks at the budgets of a job. One that all work shares ends the worker: nothing else may start either.
+/// Checks the budgets of a job. If a shared budget is used up, the worker ends, because no other job may start either.
 pub(super) fn admit(ws: &Workspace, job: &Job, teams: &[TaskId]) -> Result<Verdict, Failure> {
     let set: Vec<(&'static str, Budget)> =
         KEYS.into_iter().filter_map(|key| Some((key, ws.settings.budget(key)?))).collect();
@@ -52,7 +52,7 @@ pub(super) fn admit(ws: &Workspace, job: &Job, teams: &[TaskId]) -> Result<Verdi
     Ok(Verdict::Granted { _until_recorded: Some(lock) })
 }
 
-/// Why nothing more may be started under a budget.
+/// Why a budget forbids another run, if it does.
 fn over(key: &'static str, budget: Budget, runs: &[&Run]) -> Option<Failure> {
     let spent = Spent::of(runs.iter().copied());
     if spent.reaches(budget) {
@@ -63,7 +63,8 @@ fn over(key: &'static str, budget: Budget, runs: &[&Run]) -> Option<Failure> {
                 .hint(Hint::set(key, "AMOUNT", "to raise it")),
         );
     }
-    // A program that was ended from outside had no chance to report; one that ended by itself will not report next time either.
+    // Killed programs could not report their usage. A program that exited without reporting will not report next time
+    // either.
     let silent = |run: &&&Run| {
         let usage = run.usage.as_ref();
         run.code.is_some()

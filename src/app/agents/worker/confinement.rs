@@ -1,5 +1,5 @@
-//! The paths that a sandboxed agent can write to: for code its worktree and what git needs for its branch, otherwise only drafts of its
-//! documents; beside that its own state, caches and a temporary folder.
+//! The paths that a sandboxed agent may write to: its worktree and git's files for its branch if it writes code,
+//! otherwise only drafts of its documents. In addition, its own state, caches and a temporary folder.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::fs;
 use crate::os::Confinement;
 use crate::os::confine::is_supported;
 
-/// Caches of tools that builds use, from the home directory. None of them holds programs or settings.
+/// Caches of build tools, relative to the home directory. None of them contains programs or settings.
 const CACHES: [&str; 14] = [
     ".cache",
     ".cargo/registry",
@@ -29,7 +29,7 @@ const CACHES: [&str; 14] = [
     ".local/share/uv",
 ];
 
-/// Whether agents are confined here, as `agent.sandbox` says.
+/// Whether agents are sandboxed, according to `agent.sandbox`.
 pub(super) fn is_wanted(ws: &Workspace) -> Result<bool, Failure> {
     match ws.settings.text("agent.sandbox") {
         "off" => Ok(false),
@@ -45,7 +45,7 @@ pub(super) fn is_wanted(ws: &Workspace) -> Result<bool, Failure> {
     }
 }
 
-/// The folder for temporary files of one run; it goes with it.
+/// The folder for temporary files of one run; removed when dropped.
 pub(super) struct Temporary(pub PathBuf);
 
 impl Temporary {
@@ -56,7 +56,7 @@ impl Temporary {
         Ok(Self(path))
     }
 
-    /// For drafts of its documents.
+    /// The folder for drafts of documents.
     pub fn docs(&self) -> PathBuf {
         self.0.join("docs")
     }
@@ -68,7 +68,7 @@ impl Drop for Temporary {
     }
 }
 
-/// Everything that the agent of this job may write.
+/// All paths that the agent of this job may write to.
 pub(super) fn confinement(
     ws: &Workspace,
     job: &Job,
@@ -90,13 +90,13 @@ pub(super) fn confinement(
     Ok(Confinement { write: write.into_iter().flat_map(|path| around(ws, path)).collect() })
 }
 
-/// The state folders of the program, where it is one that ralph knows.
+/// The state folders of the program, if ralph knows it.
 fn states(program: &str) -> impl Iterator<Item = &'static str> {
     let name = Path::new(program).file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
     HOSTS.into_iter().filter(move |host: &&Host| host.name == name).flat_map(|host| host.state.iter().copied())
 }
 
-/// A folder that is not there cannot be made later; files are the program's own to make.
+/// Creates a state folder, because a sandboxed program cannot. Files are left to the program.
 fn make_state(path: &Path) -> Result<(), Failure> {
     if path.extension().is_none() && !path.exists() {
         fs::make_dir(path)?;
@@ -111,13 +111,13 @@ fn expanded(path: &str) -> PathBuf {
     }
 }
 
-/// The paths that git writes for a commit on the branch of the task, without those of other branches.
+/// The paths that git writes for a commit on the task's branch, without those of other branches.
 fn git_places(ws: &Workspace, job: &Job, dir: &Path) -> Result<Vec<PathBuf>, Failure> {
     let common = &ws.repository.common;
     let branch = place(ws, &ws.family(&job.task)?, &job.task)?.branch;
     let mut places = vec![common.join("objects"), common.join("lfs")];
     places.extend(git_entry(dir));
-    // Its folder, as git makes a lock beside the ref.
+    // The folder of the branch, because git creates a lock file beside the ref.
     let folder = Path::new(&branch).parent().unwrap_or(Path::new("")).to_owned();
     for refs in ["refs/heads", "logs/refs/heads"] {
         let folder = common.join(refs).join(&folder);
@@ -127,13 +127,13 @@ fn git_places(ws: &Workspace, job: &Job, dir: &Path) -> Result<Vec<PathBuf>, Fai
     Ok(places)
 }
 
-/// The git directory of a worktree itself.
+/// The git directory of a linked worktree.
 pub(super) fn git_entry(dir: &Path) -> Option<PathBuf> {
     let text = fs::read_text(&dir.join(".git")).ok()??;
     Some(PathBuf::from(text.trim().strip_prefix("gitdir: ")?))
 }
 
-/// A folder around the board would give away the board with it: what is beside the board is given instead.
+/// Access to a folder that contains the board would include the board, so its other entries are returned instead.
 fn around(ws: &Workspace, path: PathBuf) -> Vec<PathBuf> {
     let path = path.canonicalize().unwrap_or(path);
     let kept = [ws.store.root(), ws.repository.common.as_path()];

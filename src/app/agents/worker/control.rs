@@ -1,4 +1,4 @@
-//! `runs stop` and `runs retry`: a person stops a run, or lets a task be tried again.
+//! `runs stop` and `runs retry`: a person stops a run, or allows a task to be tried again.
 
 use serde::Serialize;
 
@@ -15,10 +15,11 @@ pub struct StopAsked {
     pub task: TaskId,
 }
 
-/// Asks the worker of a run to end it. Its task then waits for a person.
+/// Asks the worker process to stop a run. The task is then handed to a person.
 pub fn stop_run(ws: &Workspace, run: &Run) -> Result<StopAsked, Failure> {
     ws.refuse_programs("stop a run")?;
-    // Read again under the lock: while a program is started, nobody holds its task for an instant, and it looks lost.
+    // Read again under the lock: while a program starts, the lock of its claim is free for a moment, and the run looks
+    // lost.
     let _lock = ws.lock()?;
     let run = &find_run(ws, &run.id)?;
     if run.outcome != RunOutcome::Running {
@@ -32,14 +33,14 @@ pub fn stop_run(ws: &Workspace, run: &Run) -> Result<StopAsked, Failure> {
 #[derive(Debug, Serialize)]
 pub struct RetryDone {
     pub task: TaskId,
-    /// Where workers find it now.
+    /// The state of the task now.
     pub state: StateName,
 }
 
-/// Forgets the failures of a task, and sends one that waits for a person back to where it was.
+/// Forgets the failures of a task. If it was handed to a person, it returns to its previous state.
 pub fn retry(ws: &Workspace, id: &TaskId) -> Result<RetryDone, Failure> {
     ws.refuse_programs("retry a task")?;
-    // Under the lock, as above; an answer takes it again.
+    // Checked under the lock, as above; it is released because `answer` takes it again.
     let lock = ws.lock()?;
     if !can_retry(ws, id)? {
         return Err(nothing_to_retry(ws, id)?);
@@ -56,7 +57,7 @@ fn task(ws: &Workspace, id: &TaskId) -> Result<Task, Failure> {
     board.get(id).cloned().ok_or_else(|| missing(ws, &board, id))
 }
 
-/// A task that was handed to a person without a question, or whose last run failed, so that workers leave it alone.
+/// Whether the task was handed to a person without a question, or its last run failed, so that workers leave it alone.
 pub fn can_retry(ws: &Workspace, id: &TaskId) -> Result<bool, Failure> {
     let Some(last) = list_runs(ws, Some(id), 1)?.pop() else { return Ok(false) };
     if ws.rules().needs_person(&task(ws, id)?) {

@@ -1,5 +1,5 @@
-//! Whether the agent program itself can work: what a broken one leads to, until when a limit lasts, and which session to go
-//! on with after a run was cut off.
+//! Whether the agent program itself can work: detects unavailable programs and usage limits, and finds the session to
+//! resume after an interrupted run.
 
 use std::path::PathBuf;
 
@@ -13,13 +13,13 @@ use crate::app::records::runs::{Run, RunOutcome, last_words, list_runs};
 use crate::app::{Code, Failure, Hint, Workspace};
 use crate::fs;
 
-/// So often in a row a session is continued.
+/// How often in a row a session is resumed.
 const MOST_RESUMED: usize = 3;
 
-/// A program that fails sooner has done nothing.
+/// A program that fails within this time has not worked on the task.
 const QUICK: SignedDuration = SignedDuration::from_secs(20);
 
-/// A usage limit that an agent program reported: it is not started before that time.
+/// A usage limit that an agent program reported: the program is not started before `until`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AgentLimit {
     pub host: String,
@@ -27,8 +27,8 @@ pub struct AgentLimit {
     pub until: Timestamp,
 }
 
-/// Completes the record of a run with what its program said, and looks whether the program itself is to blame. `code` is its
-/// exit code where it left its task as it was.
+/// Completes the record of a run from the program's output, and checks whether the program itself failed. `code` is its
+/// exit code if the task did not move.
 pub(super) fn examine(
     ws: &Workspace,
     agent: &Agent,
@@ -44,7 +44,7 @@ pub(super) fn examine(
     }
 }
 
-/// Adds what the program's output says to the record of its run.
+/// Adds the facts in the program's output to the record of the run.
 fn report(ws: &Workspace, host: &Host, run: &mut Run) -> Result<Report, Failure> {
     let bytes = fs::read(&run.path(ws, "output.log"))?.unwrap_or_default();
     let report = Report::read(host, &String::from_utf8_lossy(&bytes));
@@ -55,8 +55,8 @@ fn report(ws: &Workspace, host: &Host, run: &mut Run) -> Result<Report, Failure>
     Ok(report)
 }
 
-/// Decides whether the program is to blame for a run that left its task where it was. A limit is written down for all
-/// workers; anything else ends the worker.
+/// Checks whether the program caused a run to end without a move. A usage limit is recorded for all workers; other
+/// problems end the worker.
 fn diagnose(
     ws: &Workspace,
     host: &Host,
@@ -66,7 +66,7 @@ fn diagnose(
 ) -> Result<Option<Failure>, Failure> {
     let Some(trouble) = trouble_in(report, code, &Zoned::now()) else { return Ok(None) };
     if run.resumed.is_some() && report.tools == 0 {
-        // The session may be lost; the next run starts a new one.
+        // The session may no longer exist, so the next run starts a new one.
         run.session = None;
         run.outcome = RunOutcome::Interrupted;
         run.message = Some("its session could not be resumed; the next run starts a new one".into());
@@ -99,8 +99,8 @@ fn cannot_work(program: &str, run: &Run, said: &str) -> Failure {
         .hint(Hint::run(&format!("runs show {}", run.id), "to see its output"))
 }
 
-/// A program that ralph does not know has just failed: it is to blame where it failed on another task at once, too, in the
-/// same words. Neither failure counts against its task.
+/// Checks a failed program that ralph has no profile for. The program itself counts as broken if it also failed quickly
+/// on another task, with the same output. These failures do not count against the tasks.
 fn diagnose_unknown(ws: &Workspace, run: &mut Run, code: i32) -> Result<Option<Failure>, Failure> {
     let program = run.program.first().cloned().unwrap_or_default();
     if code == 0 || !is_quick(run, Timestamp::now()) {
@@ -133,7 +133,7 @@ fn is_quick(run: &Run, ended: Timestamp) -> bool {
     ended.duration_since(run.started) < QUICK
 }
 
-/// The last that a program said, whatever its task is.
+/// The last line of a program's output, without the task's id.
 fn words_of(ws: &Workspace, run: &Run) -> Result<String, Failure> {
     let last = last_words(ws, run, 1)?;
     Ok(last.trim().replace(run.task.as_str(), "the task"))
@@ -148,14 +148,14 @@ fn write_limit(ws: &Workspace, limit: &AgentLimit) -> Result<(), Failure> {
     Ok(fs::replace(&limit_file(ws), text.as_bytes(), false)?)
 }
 
-/// The limit of a program that is not over yet.
+/// The current usage limit of a program, if any.
 pub fn limit_of(ws: &Workspace, host: &str) -> Option<AgentLimit> {
     let text = fs::read_text(&limit_file(ws)).ok()??;
     let limit: AgentLimit = serde_json::from_str(&text).ok()?;
     (limit.host == host && limit.until > Timestamp::now()).then_some(limit)
 }
 
-/// The session of the last run of this command on this task, if that run was cut off and not continued too often.
+/// The session of the last run of this command on this task, if that run was interrupted and was not resumed too often.
 pub(super) fn session_to_resume(ws: &Workspace, job: &Job, host: &Host) -> Result<Option<String>, Failure> {
     let of_job = |run: &Run| run.command == job.command && run.ended.is_some();
     let runs: Vec<Run> = list_runs(ws, Some(&job.task), 20)?.into_iter().filter(of_job).collect();

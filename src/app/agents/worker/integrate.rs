@@ -1,4 +1,4 @@
-//! The commands of the integrator, which need no agent: pull request and merge.
+//! The commands of the integrator, which need no agent: pull requests and merges.
 
 use super::{Job, attempts, settle};
 use crate::app::records::runs::{Run, RunOutcome};
@@ -27,7 +27,7 @@ pub(super) fn integrate(ws: &Workspace, job: &Job, began: &mut dyn FnMut(&Run)) 
     settle::close(ws, run)
 }
 
-/// Pushes new commits and replies to a pull request that was sent back.
+/// Pushes new commits and replies to an existing pull request.
 fn push_again(ws: &Workspace, job: &Job) -> Result<(), Failure> {
     let board = ws.family(&job.task)?;
     let has_pull = board.get(&job.task).is_some_and(|task| task.artifacts.contains_key("pr"));
@@ -57,7 +57,7 @@ fn judge(ws: &Workspace, job: &Job, run: &mut Run, done: Result<String, Failure>
         }
         Consequence::Wait | Consequence::Blocked | Consequence::Approval => RunOutcome::Waiting,
         Consequence::Raced => {
-            // A race with another worker is not a failure.
+            // Another worker was faster, which does not count as a failure.
             attempts::rest(ws, &job.task, &job.command)?;
             RunOutcome::Raced
         }
@@ -67,11 +67,12 @@ fn judge(ws: &Workspace, job: &Job, run: &mut Run, done: Result<String, Failure>
     Ok(())
 }
 
-/// Back to the builder with a work list. A list that two rounds in a row did not shrink is a person's.
+/// Sends the work back to the builder with the open points. If two rounds in a row did not reduce them, the task is
+/// handed to a person.
 fn mend(ws: &Workspace, job: &Job, run: &mut Run, failure: &Failure, said: &str) -> Result<RunOutcome, Failure> {
     let open = feedback(ws, &job.task)?.points.iter().filter(|point| point.waiting).count();
     if open == 0 && failure.code == Code::ChangesRequested {
-        run.message = Some(format!("{}; every point is answered, and the reviewer decides", failure.message));
+        run.message = Some(format!("{}; every point is answered, so the task waits for the reviewer", failure.message));
         return Ok(RunOutcome::Waiting);
     }
     let rounds = attempts::round(ws, &job.task, &job.command, open.max(1), &failure.message)?;

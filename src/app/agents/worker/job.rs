@@ -1,4 +1,4 @@
-//! One command on one task for one worker: its claim, and the record of its run.
+//! A job: one command on one task for one worker, with its claim and the record of its run.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub struct Job {
     pub worker: Worker,
     pub team: Option<TaskId>,
     pub step: Option<TaskId>,
-    /// When it was chosen: from then on its worker is busy with it.
+    /// When the job was chosen; the run counts from then on.
     pub since: Timestamp,
 }
 
@@ -27,7 +27,7 @@ impl Job {
         Request { step: self.step.as_ref(), ..Request::claim(&self.task, Some(&self.command)) }
     }
 
-    /// The record of a run that begins now.
+    /// Creates the record of a new run.
     pub(super) fn begin(&self, ws: &Workspace, before: &Task, agent: Option<&Agent>) -> Result<Run, Failure> {
         let own = || vec!["ralph".to_owned(), self.command.clone(), self.task.to_string()];
         let run = Run {

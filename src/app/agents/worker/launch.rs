@@ -1,4 +1,4 @@
-//! Everything that one run of an agent needs: its folder, prompt, permissions and environment.
+//! Everything that one run of an agent needs: directory, prompt, permissions and environment.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ use crate::os::process::own_group;
 use crate::task::TaskId;
 use crate::workflow::Command as Workflowed;
 
-/// The main worktree, or the task's own where its code is written.
+/// The directory of the run: the task's worktree for code, otherwise the main worktree.
 fn directory(ws: &Workspace, job: &Job, run: &Run, command: &Workflowed) -> Result<PathBuf, Failure> {
     if !command.worktree {
         return Ok(ws.store.root().to_owned());
@@ -46,12 +46,12 @@ pub(super) fn tip(ws: &Workspace, id: &TaskId) -> Option<String> {
 /// A running program, with the resources that it needs until it ends.
 pub(super) struct Started {
     pub child: Child,
-    /// Where the task's branch was before.
+    /// The tip of the task's branch before the run.
     pub tip: Option<String>,
     enclosure: Option<Enclosure>,
 }
 
-/// The environment of a sandboxed program: the relay, copies of its documents, and temporary files.
+/// The environment of a sandboxed program: the relay, drafts of its documents, and temporary files.
 struct Enclosure {
     relay: Relay,
     drafts: Drafts,
@@ -59,7 +59,7 @@ struct Enclosure {
 }
 
 impl Started {
-    /// The program has ended: nothing more is done for it, and what it wrote becomes its documents.
+    /// Ends the relay after the program has ended, and writes changed drafts to their documents.
     pub fn close(self, ws: &Workspace) -> Result<Option<String>, Failure> {
         if let Some(Enclosure { relay, drafts, temporary }) = self.enclosure {
             drop(relay);
@@ -98,7 +98,7 @@ pub(super) fn start(
     let drafts = enclosure.as_ref().map(|around| &around.drafts);
     let Prompt { text, template, plan, .. } = prompt_for(ws, &job.command, &job.task, drafts)?;
     if template.is_some() {
-        // Somebody else's words to one's own agent.
+        // A template of the board is not the user's own text, so it must be trusted.
         require_trust(ws)?;
     }
     let prompt_file = run.path(ws, "prompt.md");
@@ -117,7 +117,8 @@ pub(super) fn start(
     let log = fs::open_log(&run.path(ws, "output.log"))?;
     let second = log.try_clone().map_err(|error| Failure::broken(Code::Io, format!("cannot open the log: {error}")))?;
     let input = if ready.has_prompt { Stdio::null() } else { Stdio::from(fs::open_file(&prompt_file)?) };
-    // A group of its own: Ctrl-C at the terminal is for the worker, which lets its agent finish.
+    // Use a separate process group: Ctrl-C at the terminal only reaches the worker process, which lets its agent
+    // finish.
     own_group(guard.current_dir(&run.dir).stdin(input).stdout(log).stderr(second));
     guard.envs(environment(ws, job, run));
     for name in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"] {
@@ -131,7 +132,7 @@ pub(super) fn start(
     Ok(Started { child: tenure.lend(ws, guard, &ready.invocation.words)?, tip, enclosure })
 }
 
-/// Opens the way to the board for a program that cannot write to it.
+/// Opens a relay to the board for a program that cannot write to it.
 fn enclose(
     ws: &Workspace,
     job: &Job,
@@ -173,7 +174,7 @@ fn confine(
     for name in ["TMPDIR", "TMP", "TEMP", "CLAUDE_CODE_TMPDIR"] {
         guard.env(name, &around.temporary.0);
     }
-    // Housekeeping of git writes where the agent may not.
+    // Git's housekeeping writes to paths that the sandbox forbids.
     if std::env::var_os("GIT_CONFIG_COUNT").is_none() {
         let values = [("GIT_CONFIG_KEY_0", "gc.auto"), ("GIT_CONFIG_VALUE_0", "0")];
         let more = [("GIT_CONFIG_KEY_1", "maintenance.auto"), ("GIT_CONFIG_VALUE_1", "false")];
@@ -182,10 +183,10 @@ fn confine(
     Ok(())
 }
 
-/// A command line that is complete.
+/// A complete command line.
 struct Prepared {
     invocation: Invocation,
-    /// The prompt is in its arguments; otherwise it is given on standard input.
+    /// Whether the arguments contain the prompt; otherwise it is passed on standard input.
     has_prompt: bool,
 }
 
@@ -239,7 +240,7 @@ fn prepared(
     }
 }
 
-/// The documents that a command leaves behind and, for code, the plan whose boxes it ticks.
+/// The documents that a command produces, and for code also the plan, whose boxes it ticks.
 fn document_kinds(command: &Workflowed) -> Vec<DocumentKind> {
     let yielded = command.yields.iter().filter_map(|kind| kind.parse().ok());
     yielded.chain(command.worktree.then_some(DocumentKind::Plan)).collect()
@@ -253,15 +254,15 @@ fn document_folders(ws: &Workspace, kinds: &[DocumentKind]) -> Result<Vec<PathBu
     Ok(folders)
 }
 
-/// The environment variables of an agent, and of every command that its worker runs for it.
+/// The environment variables of an agent, and of commands that the worker process runs for it.
 fn environment(ws: &Workspace, job: &Job, run: &Run) -> Vec<(String, OsString)> {
     let mut found: Vec<(String, OsString)> = vec![
         ("RALPH_RUN".into(), run.id.clone().into()),
         ("GIT_TRACE2_EVENT".into(), run.path(ws, "git.jsonl").into()),
-        // Some programs believe this rather than the folder in which they were started.
+        // Some programs use this instead of their current directory.
         ("PWD".into(), run.dir.clone().into()),
     ];
-    // Some give their shells no git configuration.
+    // Some agent programs start their shells without git configuration.
     if let Some((name, email)) = ws.repository.identity() {
         for role in ["AUTHOR", "COMMITTER"] {
             found.push((format!("GIT_{role}_NAME"), name.clone().into()));
@@ -275,7 +276,7 @@ fn environment(ws: &Workspace, job: &Job, run: &Run) -> Vec<(String, OsString)> 
     if run.dir != ws.store.root() {
         found.push(("RALPH_WORKTREE".into(), run.dir.clone().into()));
     }
-    // What was set for this run alone holds for what its agents do, too.
+    // Settings from options apply to commands of the agent too.
     let flags = ws.settings.all().filter(|(_, setting)| setting.source == Source::Flag);
     found.extend(flags.map(|(spec, setting)| (spec.variable(), setting.value.clone().into())));
     found

@@ -1,17 +1,18 @@
-//! A worker among other machines: what they have done, and a remote that cannot be reached.
+//! A worker among other machines: exchanges the board with them, and waits for a remote that cannot be reached.
 
 use std::time::{Duration, Instant};
 
 use super::Shift;
 use crate::app::{Failure, FailureKind};
 
-/// How often the board is exchanged while there is nothing to do.
+/// How often the board is exchanged while there is no work.
 const EXCHANGE: Duration = Duration::from_secs(5);
 /// How long a worker waits for a remote that cannot be reached.
 const CUT_OFF: Duration = Duration::from_secs(120);
 
 impl Shift<'_> {
-    /// Without work, what other machines have done may bring some; what was done here goes out. Whether it is worth another look.
+    /// Exchanges the board if there is no work, because other machines may have unblocked some. Returns whether to look
+    /// for work again.
     pub(super) fn catch_up(&mut self) -> bool {
         if self.asked.dry_run
             || self.ws.claims_remote().is_none()
@@ -24,7 +25,7 @@ impl Shift<'_> {
         true
     }
 
-    /// A remote that cannot be reached for a moment is waited for; one that stays away ends the worker.
+    /// Waits a moment if the remote cannot be reached; returns `false` if it has been unreachable for too long.
     pub(super) fn waits_for_remote(&mut self, failure: &Failure) -> bool {
         if failure.kind != FailureKind::Offline || self.ws.claims_remote().is_none() {
             return false;

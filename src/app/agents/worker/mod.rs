@@ -3,17 +3,17 @@
 //! ```text
 //! names.rs      unique worker names
 //! program.rs    the agent program and its arguments
-//! launch.rs     everything that one run of it needs: folder, prompt, permissions, environment
+//! launch.rs     everything that a run needs: directory, prompt, permissions, environment
 //! confinement.rs  the paths that an agent can write to
 //! budget.rs     limits for money, tokens and runs
-//! job.rs        one command on one task, for one worker
-//! turn.rs       one command on one task: claim, run, wait
+//! job.rs        one command on one task for one worker, and its record
+//! turn.rs       runs an agent on a job: claim, run, wait
 //! integrate.rs  the same without an agent: pr and merge
 //! settle.rs     the outcome for the task
 //! health.rs     whether the agent program itself can work, its limits, and its sessions
-//! attempts.rs   how often it has failed
-//! machines.rs   what other machines have done, and a remote that is away
-//! control.rs    stopping a run, and trying again, from outside
+//! attempts.rs   how often a command failed on a task
+//! machines.rs   the exchange with other machines, and an unreachable remote
+//! control.rs    commands of a person: stop a run, retry a task
 //! ```
 
 mod attempts;
@@ -53,34 +53,34 @@ pub(in crate::app) use job::Job;
 pub use names::{Name, free_name, is_at_work, take_name};
 pub use program::check_agents;
 
-/// Where nothing tells of a change, this is how long one may go unseen.
+/// How long a change may go unnoticed if there is no file event.
 const LOOK_AGAIN: Duration = Duration::from_secs(2);
-/// So long a task that waits for something outside is left alone.
+/// How long a task that waits for something outside is left alone.
 const WAITS: Duration = Duration::from_secs(60);
-/// So often in a row a task may be taken from under one's hands.
+/// How often in a row other workers may be faster before this one pauses.
 const MOST_IN_VAIN: usize = 10;
 
-/// For a role, under a name, on the steps of some teams.
+/// Starts a worker of a role, under a name, for the steps of some teams.
 pub type StartWorker<'a> = dyn Fn(&str, &Worker, &[TaskId]) -> Result<Command, Failure> + 'a;
 
-/// How ralph starts itself: the guard of a program, and a worker of a team.
+/// How ralph starts itself, as the guard of a program or as a worker of a team.
 pub struct Launch<'a> {
     pub guard: &'a dyn Fn() -> Result<Command, Failure>,
     pub worker: &'a StartWorker<'a>,
 }
 
-/// A worker as it is asked for.
+/// The parameters of a worker.
 #[derive(Debug, Clone, Default)]
 pub struct WorkerAsk {
     pub role: String,
     /// Only steps of these teams, until there are none.
     pub teams: Vec<TaskId>,
     pub bough: bool,
-    /// Another program than the settings name.
+    /// An agent program instead of that in the settings.
     pub program: Vec<String>,
-    /// At most this many turns.
+    /// The maximum number of runs.
     pub most: Option<usize>,
-    /// How long to wait for work; without it, the worker ends when there is none.
+    /// How long to wait for work; without it, the worker ends if there is none.
     pub wait: Option<SignedDuration>,
     pub dry_run: bool,
 }
@@ -97,9 +97,9 @@ pub enum WorkerEvent {
         run: Box<Run>,
         title: String,
     },
-    /// There is nothing to do now.
+    /// There is no work now.
     Idle,
-    /// The agent program has reached its limit; the worker continues at that time.
+    /// The agent program has reached its usage limit; the worker continues at `until`.
     Paused {
         said: String,
         until: Timestamp,
@@ -107,7 +107,7 @@ pub enum WorkerEvent {
     Note {
         text: String,
     },
-    /// It ends with this failure.
+    /// The worker ends with this failure.
     Failed {
         failure: Box<Failure>,
     },
@@ -118,7 +118,7 @@ pub struct Worked {
     pub worker: Worker,
     pub role: String,
     pub runs: Vec<Run>,
-    /// The next command of a dry run.
+    /// The job that a dry run would start.
     pub next: Option<Next>,
     pub stopped: &'static str,
 }
@@ -129,11 +129,11 @@ pub struct Next {
     pub title: String,
     pub command: String,
     pub step: Option<TaskId>,
-    /// The program that would be run; ralph itself where none is needed.
+    /// The program that would run; ralph itself if the command needs no agent.
     pub program: Vec<String>,
 }
 
-/// A worker in its own process.
+/// Runs a worker in this process until it ends.
 pub fn work(
     options: &Options,
     asked: &WorkerAsk,
@@ -186,7 +186,7 @@ fn known_role(ws: &Workspace, typed: &str) -> Result<String, Failure> {
     })
 }
 
-/// A file was saved at that moment; the next look reads it.
+/// Ignores a race with another change; the next time reads the board again.
 pub(in crate::app) fn unless_raced(done: Result<usize, Failure>) -> Result<(), Failure> {
     match done {
         Err(failure) if failure.kind != FailureKind::Raced => Err(failure),
@@ -194,7 +194,7 @@ pub(in crate::app) fn unless_raced(done: Result<usize, Failure>) -> Result<(), F
     }
 }
 
-/// One worker from its first turn to its last.
+/// A running worker.
 pub(in crate::app) struct Shift<'a> {
     pub ws: &'a Workspace,
     pub role: String,
@@ -204,9 +204,9 @@ pub(in crate::app) struct Shift<'a> {
     pub stop: &'a Stop,
     /// Tasks that wait for something outside, and until when they are left alone.
     pub left: BTreeMap<TaskId, Instant>,
-    /// When the board was last exchanged with other machines for want of work.
+    /// When the board was last exchanged with other machines because there was no work.
     pub exchanged: Option<Instant>,
-    /// Since when the remote could not be reached.
+    /// Since when the remote cannot be reached.
     pub cut_off: Option<Instant>,
 }
 
@@ -219,7 +219,7 @@ impl Shift<'_> {
     ) -> Result<&'static str, Failure> {
         let end = self.asked.wait.map(|wait| Instant::now() + Duration::from_secs(wait.as_secs().unsigned_abs()));
         fs::make_dir(&self.ws.store.claims_dir())?;
-        // Watched before the first question, so that nothing falls between.
+        // Watch before reading, so that no change is missed in between.
         let mut changes = Changes::of(&[&self.ws.store.tasks_dir(), &self.ws.store.claims_dir()])?;
         let (mut idle, mut in_vain) = (false, 0);
         loop {
@@ -249,7 +249,7 @@ impl Shift<'_> {
                     (idle, in_vain, self.exchanged) = (false, 0, None);
                     runs.push(run);
                 }
-                // Quicker ones are no reason to wait, unless it is always the same.
+                // If another worker was faster, choose again at once, but pause if that repeats.
                 None if in_vain < MOST_IN_VAIN => in_vain += 1,
                 None => {
                     self.rest(&mut changes)?;
@@ -262,7 +262,8 @@ impl Shift<'_> {
         }
     }
 
-    /// Whether to wait for work: as long as was asked, as long as the team has steps, or until a task has rested.
+    /// Whether to wait for work: until the given time, while the team has open steps, or while a failed task is
+    /// delayed.
     fn may_come(&self, end: Option<Instant>) -> Result<bool, Failure> {
         if !self.asked.teams.is_empty() {
             return Ok(self.ws.board()?.open_steps(&self.asked.teams, self.ws.rules()).next().is_some());
@@ -270,7 +271,7 @@ impl Shift<'_> {
         Ok(end.is_some_and(|end| Instant::now() < end) || self.shortest_rest()?.is_some())
     }
 
-    /// Until the limit that the agent program reported is over.
+    /// Waits until the usage limit of the agent program has passed.
     pub(in crate::app) fn wait_for_limit(&self, tell: &mut dyn FnMut(&WorkerEvent)) {
         let Some(limit) = self.limit() else { return };
         tell(&WorkerEvent::Paused { said: limit.said.clone(), until: limit.until });
@@ -310,7 +311,7 @@ impl Shift<'_> {
         Ok(ours.map(|(_, until)| until.duration_since(now).unsigned_abs()).min())
     }
 
-    /// The best job now, as if what dead workers held had come back.
+    /// The best job now. Tasks whose holder is gone count as released.
     pub(in crate::app) fn choose(&self) -> Result<Option<Job>, Failure> {
         self.ws.look_anew();
         let mut board = self.ws.board()?;
@@ -324,13 +325,13 @@ impl Shift<'_> {
         self.job_of(&board)
     }
 
-    /// The best job on this board that does not rest.
+    /// The best job on this board whose task is not delayed.
     pub(in crate::app) fn job_of(&self, board: &Board) -> Result<Option<Job>, Failure> {
         let resting = attempts::resting(self.ws)?;
         self.job_but(board, &|id| resting.contains_key(id) || self.is_left(id))
     }
 
-    /// Whether there would be something to do, if nothing had to rest.
+    /// Whether there would be a job if no task were delayed.
     pub(in crate::app) fn is_resting(&self, board: &Board) -> Result<bool, Failure> {
         Ok(self.job_but(board, &|id| self.is_left(id))?.is_some())
     }
@@ -378,7 +379,7 @@ impl Shift<'_> {
         self.ws.store.load(id).map(|file| file.task.title).unwrap_or_default()
     }
 
-    /// `None` if another worker was first.
+    /// Runs one job; `None` if another worker was faster, or the run was not started.
     pub(in crate::app) fn turn(
         &mut self,
         job: &Job,
@@ -417,7 +418,7 @@ impl Shift<'_> {
         if !self.asked.teams.is_empty() {
             let asked = TeamAsk { teams: self.asked.teams.clone(), bough: self.asked.bough, ..TeamAsk::default() };
             unless_raced(restep_now(self.ws, &asked))?;
-            // Its steps are part of it.
+            // The update of the steps counts as part of the run.
             run.ended = Some(Timestamp::now());
             run.write(self.ws)?;
         }

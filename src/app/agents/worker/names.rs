@@ -43,7 +43,7 @@ pub fn take_name(ws: &Workspace, role: &str, asked: Option<&str>) -> Result<Name
     }
 }
 
-/// The first unused name of a role that is not one of these: builder, builder-2, builder-3 …
+/// The first unused name of a role, except those in `not`: builder, builder-2, builder-3 …
 pub fn free_name(ws: &Workspace, role: &str, not: &[Worker]) -> Result<Worker, Failure> {
     let mut number = 1;
     loop {
@@ -56,7 +56,7 @@ pub fn free_name(ws: &Workspace, role: &str, not: &[Worker]) -> Result<Worker, F
     }
 }
 
-/// Whether a process of that name lives.
+/// Whether a process with this name is running.
 pub fn is_at_work(ws: &Workspace, worker: &Worker) -> bool {
     let path = path(ws, worker);
     path.exists() && matches!(FileLock::try_take(&path), Ok(None))

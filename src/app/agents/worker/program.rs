@@ -11,10 +11,10 @@ use crate::app::{Code, Failure, Hint, Workspace};
 use crate::config::duration;
 use crate::os::files::is_program;
 
-/// More than this cannot be one argument of a program.
+/// The maximum length of an argument of a program.
 const LONGEST: usize = 120 * 1024;
 
-/// An agent program and how long one run of it may take.
+/// An agent program, and how long a run of it may take.
 #[derive(Clone)]
 pub(super) struct Agent {
     pub start: AgentStart,
@@ -23,14 +23,14 @@ pub(super) struct Agent {
 
 #[derive(Clone)]
 pub(super) enum AgentStart {
-    /// The user's own words, with placeholders.
+    /// A command line from the settings or the caller, with placeholders.
     Words(Vec<String>),
     /// A program that ralph knows how to start.
     Host { host: &'static Host, model: Option<String>, args: Vec<String> },
 }
 
 impl Agent {
-    /// As it is shown before a run has put in what it needs.
+    /// The command line before a run has filled it in.
     pub fn words(&self) -> Vec<String> {
         match &self.start {
             AgentStart::Words(words) => words.clone(),
@@ -54,8 +54,8 @@ impl Agent {
     }
 }
 
-/// What was typed, else what the settings say for the command, for the role, for all. Programs of the board's own file
-/// need trust.
+/// The program that the caller gave, or else that of the settings: for the command, the role, or all. Programs in the
+/// board's settings must be trusted.
 pub(super) fn agent_for(ws: &Workspace, command: &str, role: &str, typed: &[String]) -> Result<Agent, Failure> {
     let limit = limit(ws, command, role);
     if !typed.is_empty() {
@@ -79,7 +79,7 @@ pub(super) fn agent_for(ws: &Workspace, command: &str, role: &str, typed: &[Stri
     Ok(agent)
 }
 
-/// The keys of a setting, the most special first.
+/// The keys of a setting, the most specific first.
 fn nearest(name: &str, command: &str, role: &str) -> [String; 3] {
     [format!("agent.{command}.{name}"), format!("agent.{role}.{name}"), format!("agent.{name}")]
 }
@@ -91,7 +91,7 @@ fn text(ws: &Workspace, key: &str) -> Option<String> {
 /// Refuses a program that cannot be started, because the settings are wrong.
 fn refuse_missing(program: &str) -> Result<(), Failure> {
     let there = match program.contains(std::path::is_separator) {
-        // One that depends on the task, or on where it is run, is found out then.
+        // A relative path or one with placeholders is only checked when the program starts.
         true => program.contains('{') || !Path::new(program).is_absolute() || is_program(Path::new(program)),
         false => std::env::var_os("PATH")
             .is_some_and(|path| std::env::split_paths(&path).any(|folder| is_program(&folder.join(program)))),
@@ -104,7 +104,7 @@ fn refuse_missing(program: &str) -> Result<(), Failure> {
     }
 }
 
-/// Whether there is a program for everything that a team may have to do, with the options that its profile uses.
+/// Checks that every command of a team has a program, which supports the options of its profile.
 pub fn check_agents(ws: &Workspace, typed: &[String]) -> Result<(), Failure> {
     let mut hosts = std::collections::BTreeMap::new();
     for command in ws.flow().commands().iter().filter(|command| !OWN.contains(&command.name.as_str())) {
@@ -122,7 +122,7 @@ fn limit(ws: &Workspace, command: &str, role: &str) -> Duration {
     Duration::from_secs(set.unwrap_or_default().as_secs().unsigned_abs())
 }
 
-/// The values of the placeholders in its arguments.
+/// The values of the placeholders.
 pub(super) struct Filling<'a> {
     pub prompt: &'a str,
     pub prompt_file: &'a Path,
@@ -133,11 +133,11 @@ pub(super) struct Filling<'a> {
     pub dir: &'a Path,
     pub board: &'a Path,
     pub git_dir: &'a Path,
-    /// The folder of the documents that it writes or, to implement, of the plan whose boxes it ticks.
+    /// The folder of the documents that the command writes; for code, that of the plan whose boxes it ticks.
     pub documents: &'a Path,
 }
 
-/// The words with their places filled, and whether the prompt is given otherwise than on standard input.
+/// Fills in the placeholders; also returns whether the prompt is passed in the arguments instead of on standard input.
 pub(super) fn filled(words: &[String], with: &Filling<'_>) -> Result<(Vec<String>, bool), Failure> {
     let [file, dir, board, git_dir, documents] =
         [with.prompt_file, with.dir, with.board, with.git_dir, with.documents].map(|path| path.display().to_string());
@@ -164,7 +164,7 @@ pub(super) fn filled(words: &[String], with: &Filling<'_>) -> Result<(Vec<String
     Ok((words.iter().map(|word| fill(word, &places)).collect(), words.iter().any(gives)))
 }
 
-/// In one pass: what is put in is not looked at again.
+/// Replaces all placeholders in one pass, so that values are not expanded again.
 fn fill(word: &str, places: &[(&str, &str)]) -> String {
     let mut text = String::new();
     let mut rest = word;

@@ -14,18 +14,18 @@ use crate::store::new_note;
 use crate::task::{StateName, Task};
 use crate::workflow::Intent;
 
-/// So many runs may each leave the rest to the next one.
+/// How many runs may complete only a part of the work.
 const MOST_PARTS: u32 = 20;
 
-/// Facts after a run, beside the board.
+/// Facts about a run that the board does not have.
 pub(super) struct After {
-    /// Its branch has moved.
+    /// Whether the task's branch has moved.
     pub advanced: bool,
-    /// Another worker has its claim by now.
+    /// Whether another worker has the claim now.
     pub taken_over: bool,
 }
 
-/// Reads from the board what the run has done, whatever its exit code says.
+/// Determines the outcome of a run from the board, because the exit code alone does not show it.
 pub(super) fn settle(
     ws: &Workspace,
     job: &Job,
@@ -66,13 +66,13 @@ pub(super) fn settle(
     Ok(run)
 }
 
-/// Why a review handed the task to a person.
+/// The message for a plan that was rejected too often.
 fn rejected(now: Option<&Task>, before: &Task) -> Option<String> {
     let count = now.map(|task| task.rejections).filter(|count| *count > before.rejections)?;
     Some(format!("its plan was rejected {count} times"))
 }
 
-/// The changes of a run in the main worktree. A sandboxed run cannot change it, so others made any changes there.
+/// The changes in the main worktree during a run. A sandboxed run cannot write there, so such changes are not its own.
 fn found_strays(ws: &Workspace, job: &Job, run: &Run) -> Strays {
     if run.confined {
         return Strays::default();
@@ -87,7 +87,7 @@ fn strayed_message(found: &[String]) -> String {
     format!("files changed in the main worktree during the run: {}", found.join(", "))
 }
 
-/// Adds a note only, because a person may have made the changes.
+/// Adds a note, and nothing else, because a person may have made the changes.
 fn tell_of(ws: &Workspace, task: &Task, found: &[String]) -> Result<(), Failure> {
     let lock = ws.lock()?;
     let note = new_note(&task.id, &ws.me()?, ws.now(), &mut ws.rng(), &strayed_message(found));
@@ -144,7 +144,7 @@ pub(super) fn call_a_person(ws: &Workspace, job: &Job, run: &mut Run, reasons: &
             drop(lock);
             attempts::forget(ws, &job.task)
         }
-        // Another worker has claimed it since, and decides about it.
+        // Another worker has claimed the task since and now decides about it.
         Err(failure) => {
             ws.notice(format!("cannot hand {} to a person: {}", job.task, failure.message));
             Ok(())
@@ -152,7 +152,7 @@ pub(super) fn call_a_person(ws: &Workspace, job: &Job, run: &mut Run, reasons: &
     }
 }
 
-/// How a program ended, in words.
+/// Describes how a program ended.
 fn ended_with(status: ExitStatus) -> String {
     status.code().map_or_else(|| format!("killed ({status})"), |code| format!("exited with status {code}"))
 }
@@ -172,7 +172,7 @@ pub(super) fn send_back(ws: &Workspace, job: &Job, why: &str) -> Result<(), Fail
     Ok(())
 }
 
-/// The record of a run that is over.
+/// Completes the record of a run.
 pub(super) fn close(ws: &Workspace, mut run: Run) -> Result<Run, Failure> {
     let state = ws.family(&run.task)?.get(&run.task).map(|task| task.state.clone());
     run.to = state.or_else(|| Some(StateName::new("gone")));

@@ -1,4 +1,4 @@
-//! One turn of a worker: a command on a task, from the claim to the outcome.
+//! One turn of a worker: runs a command on a task, from the claim to the outcome.
 
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
@@ -16,10 +16,10 @@ use crate::os::Signal;
 use crate::os::process::{exit_code, send_signal, send_signal_to_group};
 use crate::task::TaskId;
 
-/// How a program's end is waited for.
+/// How often to check whether the program has ended.
 const LOOK: Duration = Duration::from_millis(2);
 const LOOK_LONGEST: Duration = Duration::from_millis(40);
-/// How long a program can take to end after it was asked to.
+/// How long a program may take to exit after it was asked to.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// How the program ended.
@@ -27,15 +27,16 @@ pub(super) enum Exit {
     Ended(ExitStatus),
     TimedOut(Duration),
     Stopped,
-    /// A person asked for this one to end.
+    /// A person stopped this run.
     StoppedBy(String),
     /// Its task was closed during the run.
     Closed,
-    /// It could not even begin.
+    /// The program could not be started.
     NotStarted(Failure),
 }
 
-/// Runs an agent on a task. `Err` where the task could not be had; everything after that is an outcome.
+/// Runs an agent on a task. `Err` if the task cannot be claimed or the setup is wrong; otherwise the run has an
+/// outcome.
 pub(super) fn run_agent(
     ws: &Workspace,
     job: &Job,
@@ -78,13 +79,13 @@ pub(super) fn run_agent(
         let run = settle::close(ws, run)?;
         return broken.map_or(Ok(run), Err);
     }
-    // While the claim is still ours: nobody takes the task up before it is known what came of this.
+    // Settle before the claim is released, so that no other worker takes the task too early.
     let run = settle::settle(ws, job, &before, run, &exit, &after);
     tenure.finish(ws)?;
     settle::close(ws, run?)
 }
 
-/// Until the program ends, its time is over, or the worker is told to stop at once. What it has left behind ends with it.
+/// Waits until the program ends, times out, or has to be stopped. Then kills its remaining child processes.
 fn wait(
     ws: &Workspace,
     tenure: &HeldClaim,
@@ -96,7 +97,7 @@ fn wait(
     let start = Instant::now();
     let mut pause = LOOK;
     let mut closed = Closed::default();
-    // Other machines cannot see the lock, so that its lease is renewed for them.
+    // Other machines cannot see the lock of the claim, so the lease is renewed for them.
     let mut lease = LeaseKeeper::new(ws, &tenure.claimed.task, tenure.claimed.remote);
     let exit = loop {
         if let Some(status) = ended(child)? {
@@ -131,7 +132,7 @@ fn wait(
     Ok(exit)
 }
 
-/// Whether the task was closed during the run; an agent that closed it itself gets a moment to end.
+/// Whether the task was closed during the run; an agent that closed it itself gets a moment to exit.
 #[derive(Default)]
 struct Closed {
     looked: Option<Instant>,
@@ -161,7 +162,7 @@ fn ended(child: &mut Child) -> Result<Option<ExitStatus>, Failure> {
     child.try_wait().map_err(|error| Failure::broken(Code::Wait, format!("cannot wait for the program: {error}")))
 }
 
-/// Asks the program to end, then lets its guard kill it with its descendants.
+/// Asks the program to exit, then has its guard kill it and its descendants.
 fn end(child: &mut Child) -> Result<(), Failure> {
     send_signal_to_group(child.id(), Signal::Terminate);
     for signal in [Signal::ParentExited, Signal::Kill] {

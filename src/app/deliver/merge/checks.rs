@@ -1,4 +1,4 @@
-//! Runs the checks of a merge, on the result of the merge.
+//! Runs the checks of a merge on its result.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ use crate::fs;
 use crate::git::Style;
 use crate::task::TaskId;
 
-/// Lines of a check's output that people are shown.
+/// How many lines of a check's output a failure shows.
 const SHOWN: usize = 20;
 
 /// The commits that were checked; the result is valid until one of them changes.
@@ -28,7 +28,7 @@ impl Checked {
     }
 }
 
-/// Runs the checks on what main will be: where main has gone on, it is brought into the branch first.
+/// Runs the checks on the result of the merge. If the branch is behind main, main is merged into it first.
 pub(super) fn checked(
     ws: &Workspace,
     id: &TaskId,
@@ -53,7 +53,7 @@ pub(super) fn checked(
     Ok(Checked { programs: run_checks(ws, place, tell)?, tip, main })
 }
 
-/// Everything that must succeed in the task's worktree, one after the other.
+/// Runs each check in the task's worktree, until one fails.
 fn run_checks(ws: &Workspace, place: &Place, tell: &mut dyn FnMut(MergeStep<'_>)) -> Result<usize, Failure> {
     let checks = ws.settings.programs("merge.checks");
     if checks.is_empty() {

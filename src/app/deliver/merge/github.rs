@@ -10,13 +10,13 @@ use crate::git::Landing;
 use crate::github::{CheckResult, Checks, Client, GithubError, PullState, Wait};
 use crate::task::TaskId;
 
-/// How often GitHub is asked whether it has made up its mind.
+/// How often to ask GitHub whether the pull request can be merged.
 const POLLS: u64 = 6;
 const RETRIES: usize = 3;
-/// How often the merge queue is looked at: a quarter of an hour at the usual pace.
+/// How often to poll the merge queue: a quarter of an hour at the usual pace.
 const QUEUE_POLLS: usize = 90;
 
-/// Where it ended up: the landing, and the style that GitHub used.
+/// The completed merge, and the style that GitHub used.
 pub struct Landed {
     pub landing: Landing,
     pub style: String,
@@ -54,7 +54,8 @@ pub fn land(
         };
         pull = match asked {
             Ok(()) => client.pull_state(&target.slug, number)?,
-            // Whatever became of the answer, GitHub knows whether it is merged; and main may have moved in between.
+            // Ask GitHub whether the pull request is merged, whatever the response was; main may have moved in the
+            // meantime.
             Err(error @ (GithubError::Ambiguous(_) | GithubError::BaseMoved(_) | GithubError::Refused(_))) => {
                 client.pause(attempt as u64 + 1)?;
                 let again = decided(&client, &target, number)?;
@@ -78,12 +79,12 @@ pub fn land(
     Ok(Landed { landing, style, checks })
 }
 
-/// Main has moved, or the answer got lost: worth another try.
+/// Whether to try again: main has moved, or the response was lost.
 fn is_passing(error: &GithubError) -> bool {
     matches!(error, GithubError::Ambiguous(_) | GithubError::BaseMoved(_))
 }
 
-/// GitHub works out whether it can be merged only when it is asked.
+/// Polls until GitHub has decided whether the pull request can be merged; it computes that only when asked.
 fn decided(client: &Client<'_>, target: &Target, number: u64) -> Result<PullState, Failure> {
     let mut pull = client.pull_state(&target.slug, number)?;
     for turn in 1..=POLLS {
@@ -106,7 +107,7 @@ fn refuse_other_work(ws: &Workspace, pull: &PullState, place: &Place) -> Result<
         )
         .hint(Hint::open(&pull.url, "to change its base")));
     }
-    // Its branch may be gone after a merge that was killed; what it had is merged.
+    // The branch may already be deleted if an earlier run was killed after the merge; its commits are merged.
     if pull.merged && !ws.repository.has_branch(&place.branch) {
         return Ok(());
     }
@@ -120,7 +121,7 @@ fn refuse_other_work(ws: &Workspace, pull: &PullState, place: &Place) -> Result<
         .hint(Hint::shell("git pull", "in the worktree of the task, to get the remote commits")))
 }
 
-/// How many checks passed. A person may insist where checks or reviews stand against it, never against a conflict.
+/// Returns how many checks passed. A person can force a merge despite checks or reviews, but not despite a conflict.
 fn refuse_unready(
     ws: &Workspace,
     client: &Client<'_>,
@@ -140,7 +141,7 @@ fn refuse_unready(
     }
     match pull.mergeable.as_str() {
         "MERGEABLE" => {}
-        // A worker sends it back to be resolved; for a person it is a person's.
+        // For a worker, this failure sends the task back to resolve the conflict; a person gets hints instead.
         "CONFLICTING" if ws.actor()?.is_held(ws.rules()) => {
             return refused(Code::PullConflict, format!("{at} conflicts with {}", pull.base_ref_name));
         }
@@ -187,7 +188,7 @@ fn refuse_unapproved(id: &TaskId, pull: &PullState) -> Result<(), Failure> {
     }
 }
 
-/// Programs do not merge with open review threads; a person gets a note.
+/// Agents cannot merge with open review threads; people get a notice.
 fn refuse_open_threads(ws: &Workspace, pull: &PullState) -> Result<(), Failure> {
     let threads = match pull.open_threads() {
         0 => return Ok(()),
@@ -240,7 +241,7 @@ fn checked(client: &Client<'_>, pull: &PullState) -> Result<usize, Failure> {
     Ok(checks.iter().filter(|check| check.result == CheckResult::Passed).count())
 }
 
-/// Where none is required, all of them count.
+/// If no check is required, all of them count.
 fn has_required(checks: &[crate::github::Check]) -> bool {
     checks.iter().any(|check| check.required)
 }
@@ -273,7 +274,7 @@ fn method(pull: &PullState, style: &str) -> Result<&'static str, Failure> {
     })
 }
 
-/// Into the queue, and until it has come out at one end or the other.
+/// Enqueues the pull request and waits until it is merged or removed from the queue.
 fn queued(client: &Client<'_>, target: &Target, pull: &PullState) -> Result<(), GithubError> {
     if !pull.is_in_merge_queue {
         client.enqueue_pull(pull)?;
@@ -294,7 +295,7 @@ fn queued(client: &Client<'_>, target: &Target, pull: &PullState) -> Result<(), 
     Err(GithubError::Refused(format!("#{} is still in the merge queue; try again later", pull.number)))
 }
 
-/// The branch there, and what git knows of main; none of it is a reason to fail.
+/// Deletes the remote branch and fetches main; failures of these are only reported.
 fn tidy(ws: &Workspace, target: &Target, pull: &PullState) {
     let Ok(remote) = remote_of(ws, target) else { return };
     if let Err(error) = ws.repository.delete_remote_branch(&remote, &pull.head_ref_name, &pull.head_ref_oid) {
@@ -324,7 +325,7 @@ impl Landed {
     }
 }
 
-/// For the face: a merge that was done elsewhere ran none of the user's hooks, and had none to run.
+/// GitHub made this merge, so none of the user's hooks were skipped.
 pub(super) fn without_hooks(merged: Merged) -> Merged {
     Merged { hooks_not_run: Vec::new(), ..merged }
 }

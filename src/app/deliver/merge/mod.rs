@@ -1,4 +1,5 @@
-//! `merge`: merges a task's branch into main, removes its worktree and branch, and closes the task; an interrupted merge is completed.
+//! `merge`: merges a task's branch into main, removes its worktree and branch, and closes the task; completes an
+//! interrupted merge.
 
 mod checks;
 mod github;
@@ -38,21 +39,21 @@ pub struct Merged {
     pub checks: usize,
     pub worktree_removed: bool,
     pub branch_deleted: bool,
-    /// Why its worktree or branch is still there.
+    /// Why the worktree or branch was kept.
     pub kept: Option<String>,
     pub to: StateName,
     pub along: Vec<Along>,
-    /// The states of the workflow that a person skipped.
+    /// The states of the workflow that a person's move skipped.
     pub outside: Option<String>,
-    /// Tasks that waited for it, and wait for nothing any more.
+    /// Tasks that have no open blocker any more.
     pub unblocked: Vec<TaskId>,
-    /// Hooks of the user that a merge by git would have run.
+    /// The user's hooks that `git merge` would have run.
     pub hooks_not_run: Vec<String>,
-    /// An earlier run was killed, and this one went on from there.
+    /// An earlier run was killed, and this one continued it.
     pub resumed: bool,
 }
 
-/// The progress, for a display.
+/// Progress, for display.
 #[derive(Debug)]
 pub enum MergeStep<'a> {
     /// Main is merged into the branch, so that the checks run on the result.
@@ -62,14 +63,14 @@ pub enum MergeStep<'a> {
     Waiting(&'a crate::github::Wait),
 }
 
-/// A merge that has begun, on disk until the task is done.
+/// A merge that has begun; its record stays on disk until the task is closed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct BegunMerge {
     branch: String,
     style: String,
     checks: usize,
     landing: Landing,
-    /// Its worktree is being removed: it had nothing in it that would be lost.
+    /// The worktree is being removed; it was checked that nothing would be lost.
     #[serde(default)]
     removing: bool,
 }
@@ -84,7 +85,7 @@ pub fn merge(ws: &Workspace, id: &TaskId, force: bool, tell: &mut dyn FnMut(Merg
                 keep_failed_check(ws, id, failure)?;
             }
         }
-        // What is said on GitHub is the work list of whoever goes on.
+        // The feedback from GitHub tells the next worker what to change.
         Err(failure) if failure.is_about_feedback() => {
             if let Err(unseen) = fetch_feedback(ws, id) {
                 ws.notice(format!("the feedback on {id} could not be fetched: {}", unseen.message));
@@ -95,7 +96,7 @@ pub fn merge(ws: &Workspace, id: &TaskId, force: bool, tell: &mut dyn FnMut(Merg
     result
 }
 
-/// A failed check of `merge.checks` as feedback on the task.
+/// Records a failed check of `merge.checks` as feedback on the task.
 fn keep_failed_check(ws: &Workspace, id: &TaskId, failure: &Failure) -> Result<(), Failure> {
     let place = place(ws, &ws.family(id)?, id)?;
     let said: String = failure.causes.iter().map(|cause| format!("    {cause}\n")).collect();
@@ -138,7 +139,7 @@ fn merge_now(ws: &Workspace, id: &TaskId, force: bool, tell: &mut dyn FnMut(Merg
     tell(MergeStep::Landing(&place.branch));
     let worktrees = ws.store.worktree_lock()?;
     let lock = ws.lock()?;
-    // The checks took their time: everything is judged again, and stays so until it is done.
+    // The checks took time, so everything is checked again; the locks prevent further changes.
     let board = ws.family(id)?;
     closing(ws, &board, id, force)?;
     if checks.programs > 0 && !checks.still_hold(ws, &place, &into)? {
@@ -150,7 +151,8 @@ fn merge_now(ws: &Workspace, id: &TaskId, force: bool, tell: &mut dyn FnMut(Merg
     let begun = BegunMerge { branch: place.branch.clone(), style, checks: checks.programs, landing, removing: false };
     write_begun(ws, id, &begun)?;
     if let Err(error) = ws.repository.land(&begun.landing) {
-        // Otherwise the next command completes it, and the task is closed from there.
+        // If git has begun the update, the record stays: the next command completes the update, and `merge` closes the
+        // task.
         if !ws.repository.has_begun() {
             fs::remove(&begun_path(ws, id))?;
         }
@@ -160,7 +162,7 @@ fn merge_now(ws: &Workspace, id: &TaskId, force: bool, tell: &mut dyn FnMut(Merg
     finish(ws, id, begun, force, false)
 }
 
-/// git's own hook, which may take its time and call ralph.
+/// Runs git's `post-merge` hook without a lock, because it may be slow and call ralph.
 fn after_merge(ws: &Workspace, merged: &Merged) {
     let squash = if merged.style == "squash" { "1" } else { "0" };
     ws.repository.run_hook(ws.store.root(), "post-merge", &[squash]);
@@ -188,20 +190,20 @@ fn begun(ws: &Workspace, id: &TaskId) -> Result<Option<BegunMerge>, Failure> {
     Ok(text.and_then(|text| toml::from_str(&text).ok()))
 }
 
-/// The move that ends it; asked for before anything is done, so that nothing is merged in vain.
+/// The move that closes the task. It is checked before anything is done, so that nothing is merged in vain.
 fn closing(ws: &Workspace, board: &Board, id: &TaskId, force: bool) -> Result<Admission, Failure> {
     let task = board.get(id).ok_or_else(|| missing(ws, board, id))?;
-    // On a board whose workflow knows no merging, whoever may close the task may merge it.
+    // If the workflow has no merge command, anyone who may close the task may merge it.
     let (goal, command) = match ws.flow().merging() {
         Some(command) => (Goal::Intent(Intent::Complete), Some(command.name.as_str())),
         None => (Goal::Intent(Intent::Close), None),
     };
-    // That the work is there is looked at by the merge itself.
+    // The merge itself checks that there is something to merge.
     let request = Request { command, force, evidence: Evidence::Assumed, ..Request::new(&task.id, goal) };
     decide(ws, board, &ws.actor()?, &request)
 }
 
-/// The documents that a worker needs before it merges. A person needs none.
+/// Refuses a worker's merge if a required document is missing. People need no documents.
 fn refuse_unready(ws: &Workspace, board: &Board, place: &Place) -> Result<(), Failure> {
     if !ws.actor()?.is_held(ws.rules()) {
         return Ok(());
@@ -226,7 +228,7 @@ fn refuse_unready(ws: &Workspace, board: &Board, place: &Place) -> Result<(), Fa
     Ok(())
 }
 
-/// The commit that is to land; a conflict calls for a person, and leaves everything else as it is.
+/// Creates the commit to land. A conflict is escalated if a worker merges, and changes no file.
 fn prepare(
     ws: &Workspace,
     lock: &BoardLock,
@@ -245,7 +247,7 @@ fn prepare(
     merged(ws, lock, board, id, [into, &place.branch], style, &message)
 }
 
-/// One branch with another merged into it; a conflict calls for a person, and leaves everything else as it is.
+/// Merges one branch into another. A conflict is escalated if a worker merges, and changes no file.
 fn merged(
     ws: &Workspace,
     lock: &BoardLock,
@@ -289,7 +291,7 @@ fn squash_message(ws: &Workspace, task: &Task, place: &Place, into: &str) -> Res
     Ok(format!("{} ({})\n\n{body}", task.title, task.id))
 }
 
-/// For a person to decide, with the reason as a note.
+/// Escalates the task, with the reason as a note.
 fn call_a_person(
     ws: &Workspace,
     lock: &BoardLock,
@@ -304,7 +306,7 @@ fn call_a_person(
 
 /// Completes a merge after main was updated.
 fn finish(ws: &Workspace, id: &TaskId, begun: BegunMerge, force: bool, resumed: bool) -> Result<Merged, Failure> {
-    // Without the locks: its programs may take their time and call ralph.
+    // Runs without the locks, because these programs may be slow and call ralph.
     if let Some(worktree) = landed_worktree(ws, &begun)?.filter(|worktree| keeps(ws, worktree, &begun).is_none()) {
         before_remove(ws, Some(id), &worktree.path);
     }
@@ -327,7 +329,7 @@ fn settle(
     let (worktree_removed, mut kept) = remove(ws, id, &begun)?;
     let BegunMerge { branch, style, checks, landing, .. } = begun;
     let deleted = if kept.is_none() { ws.repository.delete_branch_at(&branch, &landing.tip) } else { Ok(false) };
-    // main has the work: that its branch cannot go is no reason to leave the task open.
+    // Main contains the work: a branch that cannot be deleted does not keep the task open.
     let branch_deleted = deleted.unwrap_or_else(|error| {
         kept = Some(format!("{branch} was not deleted: {error}"));
         false
@@ -335,7 +337,7 @@ fn settle(
     let board = ws.family(id)?;
     let task = board.get(id).ok_or_else(|| missing(ws, &board, id))?;
     let admission = match ws.flow().is_terminal(task.kind, &task.state) {
-        // Somebody was quicker: GitHub closes the issue with the merge, and a sync may have brought that in.
+        // The task is already closed: GitHub closes the issue with the merge, and a sync may have applied that here.
         true => Ok(Admission::staying(task.state.clone())),
         false => closing(ws, &board, id, force),
     };
@@ -373,7 +375,7 @@ fn landed_worktree(ws: &Workspace, begun: &BegunMerge) -> Result<Option<Worktree
     Ok(all.into_iter().find(|there| there.branch.as_deref() == Some(&begun.branch)))
 }
 
-/// Why the worktree of a branch that has landed stays.
+/// Why the worktree of a merged branch is kept, if it is.
 fn keeps(ws: &Workspace, worktree: &Worktree, begun: &BegunMerge) -> Option<String> {
     if let Some(reason) = &worktree.locked {
         return Some(format!("it is locked {reason}").trim_end().to_owned());
@@ -390,7 +392,7 @@ fn keeps(ws: &Workspace, worktree: &Worktree, begun: &BegunMerge) -> Option<Stri
     (!is_ours(ws, worktree)).then(|| "ralph did not create it".into())
 }
 
-/// The worktree of a branch that has landed, unless something has come to be there that would be lost with it.
+/// Removes the worktree of a merged branch, unless that would lose work.
 fn remove(ws: &Workspace, id: &TaskId, begun: &BegunMerge) -> Result<(bool, Option<String>), Failure> {
     let Some(worktree) = landed_worktree(ws, begun)? else { return Ok((false, None)) };
     let kept = |why: &str| Ok((false, Some(format!("{} was kept: {why}", ws.store.shown(&worktree.path)))));
@@ -398,7 +400,7 @@ fn remove(ws: &Workspace, id: &TaskId, begun: &BegunMerge) -> Result<(bool, Opti
         return kept(&why);
     }
     if worktree.missing {
-        // What a removal that was killed has left was looked at before it began.
+        // A removal that was killed left this folder; its content was checked before the removal began.
         let leftover = worktree.path.starts_with(ws.store.root().join("worktrees")) && begun.removing;
         if leftover && worktree.path.is_dir() {
             fs::remove_tree(&worktree.path)?;

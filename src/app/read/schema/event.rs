@@ -18,7 +18,7 @@ pub(super) fn event() -> Value {
             "event": { "oneOf": EventKind::ALL.map(kind), "description": "What happened" },
             "at": time("When"),
             "via": { "enum": ["verb", "hand", "git", "board"],
-                     "description": "How: a command, a saved file, git, or as a consequence of other changes" },
+                     "description": "What made the change: a command (verb), an edit of a file (hand), git, or another change (board)" },
             "task": text("The id of the task; missing where it is about the whole board"),
             "title": text("The title of the task"),
             "id": text("The id of the line in the journal, which `ralph undo` takes"),

@@ -1,5 +1,6 @@
-//! `.worktreeinclude`: ignored files of the main worktree that a new worktree needs, in the format that other tools share.
-//! A path is brought along if a pattern of the file matches it *and* git ignores it; what the worktree already has stays.
+//! `.worktreeinclude`: ignored files of the main worktree that a new worktree needs, in the format that other tools
+//! share. A path is copied if a pattern of the file matches it *and* git ignores it. Files that the worktree already
+//! has are kept.
 
 use std::path::{Path, PathBuf};
 
@@ -8,10 +9,10 @@ use crate::app::{Failure, Workspace};
 use crate::fs;
 
 const FILE: &str = ".worktreeinclude";
-/// Never brought along, whatever the patterns say.
+/// Never copied, whatever the patterns say.
 const OWN: [&str; 3] = ["worktrees/", ".ralph/", ".git/"];
 
-/// Brings the files along that the main worktree's `.worktreeinclude` names.
+/// Copies or links the files that the main worktree's `.worktreeinclude` names.
 pub(super) fn include(
     ws: &Workspace,
     worktree: &Path,
@@ -32,7 +33,8 @@ pub(super) fn include(
     Ok(Included { paths, files })
 }
 
-/// An empty folder on the file system of the worktree, where a copy grows: in the worktree itself it would be half there if we were killed.
+/// Creates an empty folder for partial copies: if ralph were killed while copying into the worktree, the worktree would
+/// keep half of a folder.
 fn staging(ws: &Workspace, worktree: &Path) -> Result<PathBuf, Failure> {
     let name = worktree.file_name().unwrap_or_default();
     let folder = ws.store.local().join("staging").join(name);
@@ -41,7 +43,7 @@ fn staging(ws: &Workspace, worktree: &Path) -> Result<PathBuf, Failure> {
     Ok(folder)
 }
 
-/// The paths that are in both lists or below a folder of the other; the outermost ones only.
+/// The paths that one list has and that the other covers, itself or by a folder; only the outermost ones.
 fn both(matched: &[String], ignored: &[String]) -> Vec<String> {
     let covers = |folder: &str, path: &str| folder == path || (folder.ends_with('/') && path.starts_with(folder));
     let within = |path: &&String, folders: &[String]| folders.iter().any(|folder| covers(folder, path));
@@ -52,7 +54,7 @@ fn both(matched: &[String], ignored: &[String]) -> Vec<String> {
     all.retain(|path| !OWN.iter().any(|own| path.starts_with(own)));
     all.sort();
     all.dedup();
-    // Sorted, a folder comes before what is in it.
+    // After sorting, a folder precedes its content.
     let mut outermost: Vec<String> = Vec::new();
     for path in all {
         if !outermost.last().is_some_and(|folder| covers(folder, &path)) {
@@ -66,12 +68,12 @@ struct Mover<'a> {
     main: &'a Path,
     worktree: &'a Path,
     staging: PathBuf,
-    /// Folders become folders of links.
+    /// Make folders of links instead of copying folders.
     link: bool,
 }
 
 impl Mover<'_> {
-    /// One file or folder, unless it is there; of a folder that is partly there, the rest. Returns the number of files and links.
+    /// Adds one file or folder unless it exists; completes a folder that exists. Returns the number of files and links.
     fn bring(&self, path: &Path) -> Result<usize, Failure> {
         let (from, to) = (self.main.join(path), self.worktree.join(path));
         let folder = from.is_dir() && !from.is_symlink();
@@ -94,7 +96,7 @@ impl Mover<'_> {
         let staged = self.staging.join(format!("{:016x}", fastrand::u64(..)));
         let count = if self.link && folder { links(&from, &staged)? } else { fs::copy_tree(&from, &staged)? };
         if fs::itself(&staged)?.is_some() && fs::rename(&staged, &to).is_err() {
-            // The git directory is on another file system.
+            // The git directory is on another file system than the worktree.
             fs::copy_tree(&staged, &to)?;
             fs::remove_tree(&staged).or_else(|_| fs::remove(&staged))?;
         }
@@ -102,8 +104,8 @@ impl Mover<'_> {
     }
 }
 
-/// A folder whose folders are links to those of another. It is no link itself: patterns such as `node_modules/` match only folders, and
-/// git would show a link as a new file.
+/// Creates a folder whose entries link to the folders of another. The folder itself is not a link: patterns such as
+/// `node_modules/` match only folders, so git would show a link as a new file.
 fn links(from: &Path, to: &Path) -> Result<usize, Failure> {
     fs::make_dir(to)?;
     let names = fs::names(from)?;

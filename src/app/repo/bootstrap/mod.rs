@@ -4,7 +4,7 @@
 //! include.rs    the files that `.worktreeinclude` names
 //! ports.rs      free ports
 //! programs.rs   setup, before_run and before_remove
-//! record.rs     what was done, on this machine
+//! record.rs     the record of a setup, on this machine
 //! ```
 
 mod include;
@@ -26,17 +26,17 @@ use crate::app::{Failure, Workspace};
 use crate::task::TaskId;
 use record::WorktreeRecord;
 
-/// Whether a new worktree is made ready, or only checked out.
+/// Whether to set up a new worktree, or only to check it out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Setup {
-    /// The output of its programs goes to this log, or to one of its own.
+    /// Programs write their output to `log`, or to a log of the worktree.
     Full {
         log: Option<PathBuf>,
     },
     Skip,
 }
 
-/// The progress, for a display.
+/// Progress, for display.
 #[derive(Debug)]
 pub enum WorktreeStep<'a> {
     CheckingOut { done: usize, of: usize },
@@ -59,7 +59,7 @@ pub(super) struct Bootstrapped {
     pub port: Option<u16>,
 }
 
-/// Refuses before anything is made, where the programs of `worktree.setup` need consent.
+/// Refuses before anything is created, if the programs of `worktree.setup` are not trusted.
 pub(super) fn refuse_untrusted_setup(ws: &Workspace, setup: &Setup) -> Result<(), Failure> {
     match setup {
         Setup::Full { .. } if !ws.settings.programs("worktree.setup").is_empty() => require_trust(ws),
@@ -67,7 +67,7 @@ pub(super) fn refuse_untrusted_setup(ws: &Workspace, setup: &Setup) -> Result<()
     }
 }
 
-/// Makes a worktree ready, unless it is: one whose setup failed or was interrupted is made ready by the next attempt.
+/// Sets up a worktree unless that was done. If the setup failed or was interrupted, the next call repeats it.
 pub(super) fn bootstrap(
     ws: &Workspace,
     place: &Place,
@@ -78,7 +78,7 @@ pub(super) fn bootstrap(
     let _one_at_a_time = record::lock(ws, &place.path)?;
     let mut record = if is_new { None } else { WorktreeRecord::read(ws, &place.path)? }.unwrap_or_default();
     let Setup::Full { log } = setup else {
-        // A skipped setup is not run later either.
+        // A skipped setup counts as done, so that it is not run later.
         record.ready = true;
         record.write(ws, &place.path)?;
         return Ok(Bootstrapped { port: record.port, ..Bootstrapped::default() });
@@ -87,7 +87,7 @@ pub(super) fn bootstrap(
         return Ok(Bootstrapped { port: record.port, ..Bootstrapped::default() });
     }
     if record.port.is_none() {
-        // Two worktrees that are made at once must not find the same ports free.
+        // Otherwise, two worktrees that are created at the same time could choose the same ports.
         let _until_recorded = record::ports_lock(ws)?;
         record.port = ports::free_ports(ws)?;
         record.write(ws, &place.path)?;
@@ -104,7 +104,7 @@ pub(super) fn port_of(ws: &Workspace, worktree: &std::path::Path) -> Option<u16>
     WorktreeRecord::read(ws, worktree).ok().flatten()?.port
 }
 
-/// The environment variables about the worktree of a task.
+/// The environment variables for the worktree of a task.
 pub(in crate::app) fn environment(ws: &Workspace, id: &TaskId) -> Vec<(&'static str, OsString)> {
     let place = ws.family(id).and_then(|board| place(ws, &board, id));
     place.map_or_else(|_| Vec::new(), |place| ports::variables(ws, port_of(ws, &place.path)))

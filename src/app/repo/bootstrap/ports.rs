@@ -7,11 +7,11 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 use super::record::taken_ports;
 use crate::app::{Code, Failure, Hint, Workspace};
 
-/// Below the ports that systems hand out to outgoing connections (Linux from 32768, macOS and Windows from 49152).
+/// Below the ephemeral ports of outgoing connections (Linux from 32768, macOS and Windows from 49152).
 const FIRST: u16 = 20_000;
 const LAST: u16 = 32_000;
 
-/// The first of as many ports in a row as the setting says, which no other worktree has and nobody listens on now.
+/// The first of `worktree.ports` consecutive ports that no other worktree has and on which no process listens.
 pub(super) fn free_ports(ws: &Workspace) -> Result<Option<u16>, Failure> {
     let width = ws.settings.number("worktree.ports").unwrap_or_default();
     if width == 0 {
@@ -24,7 +24,7 @@ pub(super) fn free_ports(ws: &Workspace) -> Result<Option<u16>, Failure> {
     };
     let width = u16::try_from(width).map_err(|_| full())?;
     let taken = taken_ports(ws)?;
-    // Two repositories begin at different places, as neither knows of the other.
+    // Repositories do not know each other's ports, so each starts its search at a different place.
     let start = crc32fast::hash(ws.repository.common.as_os_str().as_encoded_bytes());
     let is_free = |first: &u16| {
         let mut own = *first..*first + width;
@@ -34,20 +34,20 @@ pub(super) fn free_ports(ws: &Workspace) -> Result<Option<u16>, Failure> {
     candidates(width, start).find(is_free).map(Some).ok_or_else(full)
 }
 
-/// Every range of that width, beginning with one that a number chooses.
+/// Every range of `width` ports; `start` chooses the first one.
 fn candidates(width: u16, start: u32) -> impl Iterator<Item = u16> {
     let ranges = u32::from((LAST - FIRST) / width);
     let nth = move |n: u32| FIRST + u16::try_from((start % ranges + n) % ranges).unwrap_or_default() * width;
     (0..ranges).map(nth)
 }
 
-/// `localhost` is either address, and some programs listen only on the second. A machine may be without IPv6.
+/// Checks both addresses of `localhost`, because some programs listen only on the second. A machine may lack IPv6.
 fn nobody_listens(port: u16) -> bool {
     let bind = |address: IpAddr| TcpListener::bind((address, port)).map(|_| ()).map_err(|error| error.kind());
     bind(Ipv4Addr::LOCALHOST.into()).is_ok() && !matches!(bind(Ipv6Addr::LOCALHOST.into()), Err(ErrorKind::AddrInUse))
 }
 
-/// `RALPH_PORT`, and how many there are from it on.
+/// `RALPH_PORT` is the first port, `RALPH_PORT_COUNT` the number of ports.
 pub(super) fn variables(ws: &Workspace, port: Option<u16>) -> Vec<(&'static str, OsString)> {
     let Some(port) = port else { return Vec::new() };
     let count = ws.settings.text("worktree.ports").into();

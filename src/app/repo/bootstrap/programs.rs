@@ -13,7 +13,7 @@ use crate::fs;
 use crate::os::process::{adopt_orphans, kill_descendants, leave_orphans, program};
 use crate::task::TaskId;
 
-/// Lines of a failed program's output that people are shown.
+/// How many lines of a failed program's output a failure shows.
 const SHOWN: usize = 20;
 
 /// Runs `worktree.setup`.
@@ -33,7 +33,7 @@ pub(in crate::app) fn before_run(ws: &Workspace, task: &TaskId, worktree: &Path,
     run_all(ws, "worktree.before_run", &site, Some(log), &mut |_| {})
 }
 
-/// Runs `worktree.before_remove`. That it cannot be run, or fails, is told, and keeps no worktree.
+/// Runs `worktree.before_remove`. A failure is reported, but does not keep the worktree.
 pub(in crate::app) fn before_remove(ws: &Workspace, task: Option<&TaskId>, worktree: &Path) {
     let programs = ws.settings.programs("worktree.before_remove");
     if programs.is_empty() || !worktree.is_dir() {
@@ -54,9 +54,9 @@ pub(in crate::app) fn before_remove(ws: &Workspace, task: Option<&TaskId>, workt
     }
 }
 
-/// Where programs run, and what they find in their environment.
+/// The directory and environment of a program.
 struct Site<'a> {
-    /// Names the log.
+    /// The name of the log.
     name: String,
     worktree: &'a Path,
     variables: Vec<(&'static str, OsString)>,
@@ -95,7 +95,7 @@ fn run_all(
     Ok(())
 }
 
-/// The log of a worktree that is created by hand; it starts empty.
+/// Creates an empty log for a setup that was started by hand.
 fn own_log(ws: &Workspace, name: &str) -> Result<PathBuf, Failure> {
     let folder = ws.store.local().join("logs");
     fs::make_dir(&folder)?;
@@ -118,12 +118,12 @@ fn run(site: &Site<'_>, setting: &str, words: &[String], log: &Path, limit: Dura
     for name in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"] {
         command.env_remove(name);
     }
-    // A program that left its parent behind is ended with the others.
+    // Adopt processes that outlive their parent, so that they are killed too.
     adopt_orphans();
     let ended = command
         .spawn()
         .map_err(|error| format!("cannot start: {error}"))
-        .and_then(|mut child| wait(&mut child, limit).map_err(|error| format!("cannot wait for its end: {error}")));
+        .and_then(|mut child| wait(&mut child, limit).map_err(|error| format!("cannot wait for it to exit: {error}")));
     leave_orphans();
     let status = ended.map_err(&failed)?;
     let mut failure = match status {
@@ -139,7 +139,7 @@ fn run(site: &Site<'_>, setting: &str, words: &[String], log: &Path, limit: Dura
     Err(failure)
 }
 
-/// None where its time is over: then it is ended with all that it started.
+/// Waits for a program; if it times out, kills it with all of its descendants and returns `None`.
 fn wait(child: &mut Child, limit: Duration) -> std::io::Result<Option<ExitStatus>> {
     let start = Instant::now();
     loop {
@@ -147,7 +147,7 @@ fn wait(child: &mut Child, limit: Duration) -> std::io::Result<Option<ExitStatus
             return Ok(Some(status));
         }
         if start.elapsed() > limit {
-            // Nothing else runs below this process while a worktree is made ready.
+            // During the setup of a worktree, this process has no other descendants.
             kill_descendants();
             child.wait()?;
             return Ok(None);

@@ -12,12 +12,12 @@ use crate::store::FileLock;
 pub(super) struct WorktreeRecord {
     /// The first of its ports.
     pub port: Option<u16>,
-    /// Its files were included and its setup has succeeded.
+    /// Files were included and the setup succeeded, or the setup was skipped.
     pub ready: bool,
 }
 
 impl WorktreeRecord {
-    /// A record that cannot be read counts as none: the worktree is made ready again.
+    /// A record that cannot be read counts as missing: the worktree is set up again.
     pub fn read(ws: &Workspace, worktree: &Path) -> Result<Option<Self>, Failure> {
         Ok(fs::read_text(&path(ws, worktree, "toml"))?.and_then(|text| toml::from_str(&text).ok()))
     }
@@ -28,7 +28,7 @@ impl WorktreeRecord {
     }
 }
 
-/// Ports that other worktrees have.
+/// The first ports of all existing worktrees.
 pub(super) fn taken_ports(ws: &Workspace) -> Result<Vec<u16>, Failure> {
     let names = fs::names(&folder(ws))?;
     let worktrees = ws.store.root().join("worktrees");
@@ -37,18 +37,19 @@ pub(super) fn taken_ports(ws: &Workspace) -> Result<Vec<u16>, Failure> {
     Ok(records.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().filter_map(|record| record.port).collect())
 }
 
-/// One process at a time makes a worktree ready. It may take as long as `worktree.timeout` allows, so that nobody waits in line for it.
+/// Locks the setup of a worktree. A setup may take as long as `worktree.timeout` allows, so another process soon gives
+/// up waiting for it.
 pub(super) fn lock(ws: &Workspace, worktree: &Path) -> Result<FileLock, Failure> {
     fs::make_dir(&folder(ws))?;
     Ok(FileLock::take(&path(ws, worktree, "lock"))?)
 }
 
-/// One process at a time chooses ports.
+/// Locks the choice of ports.
 pub(super) fn ports_lock(ws: &Workspace) -> Result<FileLock, Failure> {
     Ok(FileLock::take(&folder(ws).join(".ports"))?)
 }
 
-/// For a removed worktree.
+/// Deletes the record of a removed worktree.
 pub(in crate::app) fn forget(ws: &Workspace, worktree: &Path) -> Result<(), Failure> {
     for kind in ["toml", "lock"] {
         fs::remove(&path(ws, worktree, kind))?;

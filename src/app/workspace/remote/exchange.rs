@@ -87,7 +87,8 @@ impl Workspace {
 
     pub(super) fn keep_board_back(&self, why: &str) {
         self.board_kept_back.set(true);
-        let text = format!("{why}; other machines are told what has moved on, and see it after the next push");
+        let text =
+            format!("{why}; other machines know which tasks changed, but do not see the changes until the next push");
         if !self.notices().contains(&text) {
             self.notice(text);
         }
@@ -98,7 +99,7 @@ impl Workspace {
         if self.claims_remote().is_some()
             && let Err(failure) = self.look().and_then(|()| self.send_all())
         {
-            self.notice(format!("the board was not exchanged: {}", failure.message));
+            self.notice(format!("the board was not pulled and pushed: {}", failure.message));
         }
     }
 }
@@ -121,7 +122,10 @@ pub(super) fn outgoing(ws: &Workspace, remote: &str) -> Result<Option<RefUpdate>
         return Ok(None);
     }
     if !is_ours_to_publish(ws, &upstream)? {
-        ws.keep_board_back(&format!("{} has commits that are not the board's; push them first", upstream.branch));
+        ws.keep_board_back(&format!(
+            "{} has unpushed commits with changes outside the board; push them first",
+            upstream.branch
+        ));
         return Ok(None);
     }
     Ok(Some(RefUpdate::branch(&upstream, there, tip)))
@@ -261,7 +265,7 @@ fn refuse_links(ws: &Workspace, landing: &Landing) -> Result<(), Failure> {
     if links.is_empty() {
         return Ok(());
     }
-    let message = format!("what comes in has links among the board's files: {}", some(&links));
+    let message = format!("the incoming commits contain symbolic links among the board's files: {}", some(&links));
     Err(Failure::refused(Code::Links, message).hint(Hint::shell("git pull", "to merge them, if you trust them")))
 }
 
@@ -312,7 +316,8 @@ fn refuse_others(ws: &Workspace, landing: &Landing, upstream: &Upstream) -> Resu
     if others.is_empty() {
         return Ok(());
     }
-    let message = format!("{}/{} brings more than the board: {}", upstream.remote, upstream.theirs, some(&others));
+    let message =
+        format!("{}/{} contains changes outside the board: {}", upstream.remote, upstream.theirs, some(&others));
     Err(Failure::refused(Code::NotOnlyBoard, message)
         .hint(Hint::shell("git pull", "first; it merges the board as well")))
 }
@@ -331,8 +336,12 @@ pub(in crate::app) fn refuse_code(ws: &Workspace, upstream: &Upstream, there: bo
     if others.is_empty() {
         return Ok(());
     }
-    let message =
-        format!("{} has more than the board that {} has not: {}", upstream.branch, upstream.remote, some(&others));
+    let message = format!(
+        "{} has changes outside the board that {} does not have: {}",
+        upstream.branch,
+        upstream.remote,
+        some(&others)
+    );
     Err(Failure::refused(Code::NotOnlyBoard, message)
         .hint(Hint::shell("git push", "first; it pushes the board as well")))
 }

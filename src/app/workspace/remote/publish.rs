@@ -104,7 +104,7 @@ pub(in crate::app) fn publish(
             }
         }
     }
-    let message = format!("other machines were faster {TRIES} times in a row");
+    let message = format!("other machines changed the claims first, {TRIES} times in a row");
     Err(Failure::new(FailureKind::Raced, Code::Raced, message).hint(Hint::Retry))
 }
 
@@ -181,7 +181,7 @@ impl Workspace {
             return result;
         }
         if let Err(failure) = self.unless_silent(|| self.send_outbox().and_then(|()| self.renew_touched())) {
-            self.notice(format!("{}: what changed of your claims is told there next time", failure.message));
+            self.notice(format!("{}: the changes to your claims will be sent by the next command", failure.message));
         }
         self.undo_lost().and(result)
     }
@@ -269,7 +269,7 @@ pub(in crate::app) fn publish_missing(ws: &Workspace) -> Result<(), Failure> {
         let there = ws.others_claim(remote, &id)?;
         if let Some(other) = there.as_ref().filter(|other| other.live) {
             let both = format!(
-                "{id} is held here by {} and, on {remote}, by {} of {}",
+                "{id} is claimed here by {}, and on {remote} by {} (machine {})",
                 claim.worker, other.worker, other.host
             );
             ws.notice(format!("{both}: one of them has to release it"));
@@ -278,7 +278,7 @@ pub(in crate::app) fn publish_missing(ws: &Workspace) -> Result<(), Failure> {
         let expected = ws.object_of(remote, &id)?;
         let Some(published) = put(ws, remote, &id, &claim, expected, hold)? else { continue };
         if keep(ws, &id, &claim, &published)? {
-            ws.notice(format!("{remote} knows now that {} has {id}", claim.worker));
+            ws.notice(format!("the claim of {} on {id} is now published to {remote}", claim.worker));
         }
     }
     Ok(())

@@ -87,7 +87,7 @@ impl<'a> Round<'a> {
         }
         if let Some(RefAnswer::Denied(reason)) = of_branch.first() {
             // Claims go on without the board.
-            self.ws.keep_board_back(&format!("{} does not take the board: {reason}", self.remote));
+            self.ws.keep_board_back(&format!("{} rejected the push of the board: {reason}", self.remote));
             return Ok(Settled::Stale);
         }
         if let Some(RefAnswer::Denied(reason)) = rest.iter().find(|answer| matches!(answer, RefAnswer::Denied(_))) {

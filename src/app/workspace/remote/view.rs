@@ -200,7 +200,7 @@ impl Workspace {
     }
 
     fn tell_unseen(&self, failure: &Failure) {
-        self.notice(format!("{}: claims of other machines are taken as they were last seen", failure.message));
+        self.notice(format!("{}: using the last known claims of other machines", failure.message));
     }
 
     /// The board with all that other machines bear on: their claims, and what they have changed.
@@ -258,7 +258,7 @@ impl Workspace {
 
 fn unconfirmed(id: &TaskId, remote: &str, failure: &Failure) -> Failure {
     let message = format!(
-        "the lease of your claim on {id} is over, and {remote} cannot confirm that you still have it: {}",
+        "your claim on {id} has expired, and {remote} could not be asked whether you still hold it: {}",
         failure.message
     );
     Failure::new(FailureKind::Offline, Code::Unconfirmed, message)

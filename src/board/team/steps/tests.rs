@@ -1,10 +1,10 @@
-//! Which steps a team has, what they wait for, whose they are, and what becomes of them.
+//! Which steps a team has, their blockers and owners, and how they end.
 
 use super::*;
 use crate::board::testing::{Sample, claim, id, rules, rules_in, state, worker};
 use crate::task::{Estimate, Task};
 
-/// A board with its steps, which have ids in the order in which they are made.
+/// A board with its steps, whose ids are numbered in the order of their creation.
 struct Scene {
     board: Board,
     rules: Rules,
@@ -64,7 +64,7 @@ impl Scene {
         }
     }
 
-    /// Open steps as `command of < what they wait for`.
+    /// Open steps as `command of < blockers`.
     fn open(&self) -> Vec<String> {
         let is_open = |id: &&TaskId| self.board.get(id).is_some_and(|task| task.state.as_str() != "Completed");
         let steps = self.board.tasks().iter().filter(|task| task.step.is_some() && is_open(&&task.id));
@@ -207,7 +207,7 @@ fn plans_that_touch_the_same_file_wait_for_each_other_unless_one_needs_a_person(
     let mut scene = Scene::new(tasks(&rows), &["a", "b", "c"]).touching(&[("a", "x z"), ("b", "x"), ("c", "y")]);
     scene.restep();
     assert_eq!(scene.open_with("implement"), ["implement a", "implement b < merge a", "implement c"]);
-    // Who has begun comes first.
+    // The unit that has begun comes first.
     scene.go("b", "In Progress");
     scene.restep();
     assert_eq!(scene.open_with("implement"), ["implement a < merge b", "implement b", "implement c"]);
@@ -335,7 +335,7 @@ fn a_member_that_leaves_its_group_holds_nobody_up_and_goes_its_own_way() {
     let mut scene = Scene::new(group(&[("a", "Ready for Plan"), ("b", "Ready for Plan")]), &["p"]);
     scene.restep();
     assert_eq!(scene.open()[0], "plan a");
-    // The group is no group any more: each goes alone, the steps that are there with the first.
+    // The tasks are no longer a group: each goes alone, and the existing steps continue with the first.
     scene.change("p", |task| task.atomic = false);
     scene.restep();
     assert_eq!(scene.open_with("plan").len(), 2, "{:?}", scene.open());

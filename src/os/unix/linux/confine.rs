@@ -1,5 +1,5 @@
-//! Landlock. A process confines itself and then becomes the program; everything that the program starts is confined alike. Reading
-//! is not restricted.
+//! Landlock. A process confines itself and then becomes the program; every program that it starts is confined, too. Reading is
+//! not restricted.
 
 use landlock::{
     ABI, AccessFs, BitFlags, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _,
@@ -8,8 +8,8 @@ use landlock::{
 
 use crate::os::{ConfineError, Confinement};
 
-/// The newest rights that are asked for: renames across folders and truncation need them. Older kernels have fewer,
-/// and refuse such renames altogether.
+/// The newest rights that are used: renames across folders and truncation need them. Older kernels have fewer rights and refuse
+/// such renames.
 const NEWEST: ABI = ABI::V3;
 
 /// Whether this kernel can confine a program.
@@ -18,7 +18,7 @@ pub fn is_supported() -> bool {
     needed.handle_access(AccessFs::from_write(ABI::V1)).and_then(Ruleset::create).is_ok()
 }
 
-/// Confines this process, and whatever it becomes or starts, for good.
+/// Confines this process permanently, and every program that it becomes or starts.
 pub fn enter(confinement: &Confinement) -> Result<(), ConfineError> {
     let refused = |error: RulesetError| ConfineError::Refused(error.to_string());
     match restrict(confinement).map_err(refused)? {
@@ -28,7 +28,7 @@ pub fn enter(confinement: &Confinement) -> Result<(), ConfineError> {
 }
 
 fn restrict(confinement: &Confinement) -> Result<RulesetStatus, RulesetError> {
-    // Devices may be written to, and none may be made.
+    // Devices may be written to, but not created.
     let devices: BitFlags<AccessFs> = AccessFs::WriteFile | AccessFs::Truncate;
     let status = Ruleset::default()
         .handle_access(AccessFs::from_write(NEWEST))?

@@ -19,7 +19,7 @@ pub struct Listener(UnixListener);
 /// One connection.
 pub struct Line(UnixStream);
 
-/// The socket's folder, opened: a path through /proc/self/fd stays below the limit of 107 bytes.
+/// The open folder of the socket: a path through /proc/self/fd stays below the limit of 107 bytes.
 struct Near(OwnedFd);
 
 impl Near {
